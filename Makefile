@@ -161,6 +161,10 @@ $(BUILD)/.flags: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
 FORCE:
 .PHONY: FORCE
+# not a built-in rule of make: a folder such as cli/run is not made of cli/run.c beside it
+%: %.c
+%: %.o
+
 $(BUILD)/obj/gen/%.o: $(GEN)/%.c $(BUILD)/.flags | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)

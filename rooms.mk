@@ -22,6 +22,10 @@ arrows/base :=
 room/session := session
 face/session := session/message.h
 arrows/session := base
+# packets through shared memory, between processes that do not trust each other
+room/memif := memif
+face/memif := memif/memif.h
+arrows/memif := base
 # what a process must do for DPDK to work: starting it, and guards for its drivers
 room/dpdk := dpdk
 face/dpdk := dpdk/eal.h
@@ -107,7 +111,7 @@ face/pipeline/engine := pipeline/switch/switch.h
 arrows/pipeline/engine := pipeline
 room/pipeline/ports := pipeline/ports
 face/pipeline/ports := pipeline/ports/ports.h
-arrows/pipeline/ports := pipeline/engine dpdk
+arrows/pipeline/ports := pipeline/engine dpdk memif
 
 # ---- its control plane ----
 room/control/tables := control/tables
@@ -172,7 +176,7 @@ face/hosts/core := hosts/core/engine.h
 arrows/hosts/core := hosts/include base wire
 room/hosts/transport := hosts/transport
 face/hosts/transport := hosts/transport/transport.h
-arrows/hosts/transport := hosts/core dpdk
+arrows/hosts/transport := hosts/core dpdk memif
 room/hosts/switchml := hosts/switchml
 face/hosts/switchml := hosts/switchml/worker.h
 arrows/hosts/switchml := hosts/core

@@ -26,9 +26,8 @@ static char *read_all(FILE *f, size_t *length) {
 }
 
 static const char *too_much(const struct stat *st) {
-    return S_ISREG(st->st_mode)
-               ? "it has more than 64 MiB"
-               : "it is no file, and more than 64 MiB came out of it without an end";
+    return S_ISREG(st->st_mode) ? "it has more than 64 MiB"
+                                : "it is not a file, and more than 64 MiB could be read from it";
 }
 
 // Says why the file is not read; null when it is.

@@ -26,7 +26,7 @@ const char *sk_json_why(const json_error_t *error) {
 json_t *sk_json_parse(const char *name, const char *text, size_t length, struct sk_error *err) {
     json_error_t where;
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { // some editors write one
-        sk_fail(err, "%s:1:1: JSON does not begin with a byte order mark: save it without one",
+        sk_fail(err, "%s:1:1: JSON must not start with a byte order mark: save it without one",
                 name);
         return NULL;
     }
@@ -214,7 +214,7 @@ void sk_at_keys(const struct sk_at *at, const char *const *keys) {
         for (k = keys; *k; k++)
             snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
                      k == keys ? "" : ", ", *k);
-        sk_at_fail(&place, "unknown key; there is: %s", known);
+        sk_at_fail(&place, "unknown key; the keys are: %s", known);
     }
 }
 

@@ -26,7 +26,7 @@ int cli_add_port_file(const char *command, struct replay_files *list, const char
         return cli_misused(command, "'%s' is not %s", word, form);
     unsigned long port = digits > 4 ? SK_PORTS : strtoul(word, NULL, 10);
     if (!sk_port_exists((unsigned)port))
-        return cli_misused(command, "'%s' does not begin with a device port", word);
+        return cli_misused(command, "'%s' does not start with a device port", word);
     cli_push_file(list, (uint16_t)port, word + digits + 1);
     return 0;
 }

@@ -17,15 +17,14 @@
 
 static const char usage[] =
     "usage: silken check [OPTION]... PROGRAM.p4\n\n"
-    "Tells whether a P4 program fits a Tofino, how full the chip is, and what to change: by a "
-    "model of\n"
-    "the chip and of how a compiler places a program. The exit status is 0 when it fits, 1 when it "
-    "does\n"
-    "not, 2 when that cannot be said: the program is no P4, or an option is wrong.\n\n"
-    "  --target CHIP             tofino1 or tofino2 (the one that the program's architecture is "
-    "of)\n"
+    "Checks whether a P4 program fits a Tofino, and tells how full the chip is and what to change. "
+    "The\n"
+    "result is that of a model of the chip and of how a compiler places a program. The exit status "
+    "is 0\n"
+    "if the program fits, 1 if it does not, 2 if the program or an option has errors.\n\n"
+    "  --target CHIP             tofino1 or tofino2 (default: that of the program's architecture)\n"
     "  --json                    one JSON document\n"
-    "  --html FILE               also write the report there as one page, which needs no network\n"
+    "  --html FILE               also write the report to this file, as one HTML page\n"
     "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
     "  --width N                 columns of a line (the terminal's, else 100)\n"
     "  --color WHEN              always, never or auto: on a terminal, if NO_COLOR is not set\n";
@@ -62,7 +61,7 @@ static int take_word(struct command *c, const char *word) {
 static int take_width(struct command *c, const char *word) {
     uint64_t n;
     if (!cli_number(word, 10000, &n) || n < NARROWEST)
-        return cli_misused("check", "--width is %u to 10000, not '%s'", NARROWEST, word);
+        return cli_misused("check", "--width takes %u to 10000, not '%s'", NARROWEST, word);
     c->width = (unsigned)n;
     return 0;
 }
@@ -71,7 +70,7 @@ static int take_colour(struct command *c, const char *word) {
     c->colour = word;
     return strcmp(word, "always") == 0 || strcmp(word, "never") == 0 || strcmp(word, "auto") == 0
                ? 0
-               : cli_misused("check", "--color is always, never or auto, not '%s'", word);
+               : cli_misused("check", "--color takes always, never or auto, not '%s'", word);
 }
 
 static int take(void *aux, int option) {
@@ -86,7 +85,7 @@ static int take(void *aux, int option) {
         return 0;
     case HTML:
         if (!*optarg || strcmp(optarg, "-") == 0)
-            return cli_misused("check", "--html is followed by the name of a file");
+            return cli_misused("check", "--html needs the name of a file");
         c->html = optarg;
         return 0;
     case WIDTH:
@@ -186,7 +185,7 @@ static int write_report(const struct command *c, const struct compile_checked *k
 
 static int run(struct command *c) {
     static const int status_of[] = {[COMPILE_FITS] = EXIT_GOOD,
-                                    [COMPILE_FITS_NOT] = EXIT_FAILED,
+                                    [COMPILE_DOES_NOT_FIT] = EXIT_FAILED,
                                     [COMPILE_REFUSED] = EXIT_UNUSABLE};
     cli_use_flags(&c->compile, &c->flags);
     struct compile_checked *k = compile_check(&c->compile, stderr);

@@ -15,6 +15,7 @@
 //     new_file.c  a file that appears when it is complete
 //     job_file.c  the job file of ATP's stations
 //     build.c, check.c, schema.c  subcommands of the compiler
+//     compile.c   a compilation with limits, as a process of `silken run`
 //     test.c, replay.c, explain.c, record.c  subcommands about packets
 //     run.c       silken run; run/run.h lists its files
 //     worker.c    silken worker; worker_options.c: its options
@@ -46,6 +47,10 @@ int cmd_record(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_server(int argc, char **argv);
+
+// The command that `silken run` starts to compile a program with: no subcommand for people (compile.c).
+#define CLI_COMPILE "compile-for-run"
+int cmd_compile(int argc, char **argv);
 
 // "silken COMMAND: sentence" and where to read more; returns EXIT_UNUSABLE.
 int cli_misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -98,7 +98,7 @@ int cli_take_target(const char *command, struct cli_flags *flags, const char *wo
     return strcmp(word, chip_limits_of(CHIP_TOFINO1)->name) == 0 ||
                    strcmp(word, chip_limits_of(CHIP_TOFINO2)->name) == 0
                ? 0
-               : cli_misused(command, "--target is tofino1 or tofino2, not '%s'", word);
+               : cli_misused(command, "--target takes tofino1 or tofino2, not '%s'", word);
 }
 
 void cli_use_flags(struct compile_options *opt, const struct cli_flags *flags) {

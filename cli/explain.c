@@ -23,24 +23,26 @@
 static const char usage[] =
     "usage: silken explain [OPTION]... PROGRAM.p4 PACKET\n"
     "       silken explain [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... --packet NUMBER\n\n"
-    "Tells everything that happens to one packet: parser, tables, registers, traffic manager,\n"
-    "egress, and what leaves, with its differences to what came in.\n\n"
+    "Explains everything that happens to one packet: parser, tables, registers, traffic manager,\n"
+    "egress, and the packets that leave, with their differences from the received packet.\n\n"
     "PACKET is hexadecimal digits, FILE, FILE:NUMBER for a packet of a capture, or '-' (standard\n"
-    "input). A FILE has digits, a dump as of hexdump -C, xxd, tcpdump -xx or Wireshark, the bytes\n"
-    "of a frame, or is a capture.\n\n"
+    "input). A FILE contains digits, a dump like that of hexdump -C, xxd, tcpdump -xx or "
+    "Wireshark,\n"
+    "the bytes of a frame, or a capture.\n\n"
     "  --hex DIGITS              PACKET is digits: also with spaces or colons\n"
     "  --raw FILE                PACKET is the bytes of a frame\n"
-    "  --pcap FILE:NUMBER        PACKET is one of a capture, counted from 1; '-' is standard "
+    "  --pcap FILE:NUMBER        PACKET is this one of a capture, counted from 1; '-' is standard "
     "input\n"
-    "  --port N                  the port that it comes in by (1)\n"
-    "  --map MAP                 the ports of a capture's packets, as of 'silken replay'; else, in "
-    "a\n"
-    "                            pcapng whose interfaces are named port-N, those say it\n"
-    "  --in PORT=CAPTURE...      captures whose packets go in before it, merged by time; without\n"
-    "                            PORT as of 'silken replay'\n"
-    "  --packet NUMBER           explain this one of theirs\n"
-    "  --after K                 only K packets of a capture go in before it (all that are before\n"
-    "                            it, so that registers hold what they held); --alone: none\n"
+    "  --port N                  the port that receives it (1)\n"
+    "  --map MAP                 the ports of a capture's packets, as for 'silken replay'; without "
+    "it,\n"
+    "                            those of a pcapng whose interfaces are called port-N\n"
+    "  --in PORT=CAPTURE...      captures whose packets run before it, merged by time; without\n"
+    "                            PORT as for 'silken replay'\n"
+    "  --packet NUMBER           explain this packet of the captures\n"
+    "  --after K                 run only the K packets of a capture before it (default: all "
+    "packets\n"
+    "                            before it, so that registers have their values); --alone: none\n"
     "  --entries FILE            as of 'silken replay'\n"
     "  --config FILE             as of 'silken replay'\n"
     "  -I DIR, -D NAME[=VALUE], --target CHIP\n"
@@ -132,7 +134,7 @@ static int add_word(struct command *c, const char *word) {
         return 0;
     }
     if (c->source != FROM_NOTHING && c->source != FROM_WORD)
-        return cli_misused("explain", "there is one packet, and '%s' is one more word", word);
+        return cli_misused("explain", "unexpected argument '%s' after the packet", word);
     c->source = FROM_WORD;
     cli_push(&c->each, word);
     if (asprintf(&more, "%s%s%s", c->words ? c->words : "", c->words ? " " : "", word) < 0)
@@ -144,7 +146,7 @@ static int add_word(struct command *c, const char *word) {
 
 static int set_source(struct command *c, enum source source, const char *word) {
     if (c->source != FROM_NOTHING)
-        return cli_misused("explain", "there is one packet, and '%s' is another one", word);
+        return cli_misused("explain", "only one packet can be given; '%s' is a second one", word);
     c->source = source;
     c->word = word;
     return 0;
@@ -171,8 +173,9 @@ static int set_option(void *aux, int option) {
         return set_source(c, FROM_CAPTURE, optarg);
     case PORT:
         if (!cli_decimal(optarg, 0, SK_PORTS, &n) || !sk_port_exists((unsigned)n))
-            return cli_misused(
-                "explain", "'%s' is no device port: 0 to 71 of a pipe, pipes 128 apart", optarg);
+            return cli_misused("explain",
+                               "'%s' is not a device port (0 to 71 in a pipe, pipes are 128 apart)",
+                               optarg);
         c->port = (uint16_t)n;
         c->has_port = true;
         return 0;
@@ -181,16 +184,17 @@ static int set_option(void *aux, int option) {
         return 0;
     case PACKET:
         if (!cli_decimal(optarg, 0, UINT64_MAX, &c->number) || c->number == 0)
-            return cli_misused("explain", "'%s' is no packet's number; the first is 1", optarg);
+            return cli_misused("explain", "'%s' is not the number of a packet; the first is 1",
+                               optarg);
         return set_source(c, FROM_MERGED, optarg);
     case AFTER:
     case ALONE:
         if (c->has_after)
-            return cli_misused("explain", "--after and --alone say the same thing; one is enough");
+            return cli_misused("explain", "--after and --alone exclude each other");
         c->has_after = true;
         c->after = 0;
         if (option == AFTER && !cli_decimal(optarg, 0, UINT64_MAX - 1, &c->after))
-            return cli_misused("explain", "--after is a number of packets, not '%s'", optarg);
+            return cli_misused("explain", "--after takes a number of packets, not '%s'", optarg);
         return 0;
     case ENTRIES:
         c->replay.config_paths[1] = optarg;
@@ -203,7 +207,7 @@ static int set_option(void *aux, int option) {
         return 0;
     case WIDTH:
         if (!cli_decimal(optarg, 0, 10000, &n) || n < NARROWEST)
-            return cli_misused("explain", "--width is %u to 10000, not '%s'", NARROWEST, optarg);
+            return cli_misused("explain", "--width takes %u to 10000, not '%s'", NARROWEST, optarg);
         c->width = (unsigned)n;
         return 0;
     case COLOR:
@@ -211,7 +215,8 @@ static int set_option(void *aux, int option) {
         return strcmp(optarg, "always") == 0 || strcmp(optarg, "never") == 0 ||
                        strcmp(optarg, "auto") == 0
                    ? 0
-                   : cli_misused("explain", "--color is always, never or auto, not '%s'", optarg);
+                   : cli_misused("explain", "--color takes always, never or auto, not '%s'",
+                                 optarg);
     case CLI_TARGET:
         return cli_take_target("explain", &c->flags, optarg);
     default:
@@ -235,9 +240,9 @@ static int take_text(struct command *c, const char *name, const char *text, size
 static int take_raw(struct command *c, const char *name, const char *text, size_t length) {
     struct sk_error err;
     if (length == 0)
-        sk_fail(&err, "%s: no byte is in it", name);
+        sk_fail(&err, "%s: it contains no bytes", name);
     else if (length > PACKET_LONGEST)
-        sk_fail(&err, "%s: a packet of %zu bytes; a switch takes %u at most", name, length,
+        sk_fail(&err, "%s: a packet of %zu bytes; a switch accepts at most %u", name, length,
                 PACKET_LONGEST);
     else
         err.text[0] = '\0';
@@ -269,14 +274,14 @@ static int check_file(const struct command *c, const char *how) {
     struct sk_error err;
     if (stat(c->path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
         return 0; // or it is said what is wrong with it
-    sk_fail(&err, "%s is no file, and would have to be read more than once; %s", c->path, how);
+    sk_fail(&err, "%s is not a file, but must be read more than once; %s", c->path, how);
     return unusable(err.text);
 }
 
 // The capture's only packet.
 static int only_packet(struct command *c) {
     struct sk_error err;
-    if (check_file(c, "say which packet, FILE:NUMBER"))
+    if (check_file(c, "name the packet: FILE:NUMBER"))
         return EXIT_UNUSABLE;
     struct capture_frame f;
     struct capture *capture = capture_open(c->path, &err);
@@ -288,7 +293,7 @@ static int only_packet(struct command *c) {
         return unusable(err.text);
     if (n != 1) {
         sk_fail(&err, "%s: %s", c->path,
-                n ? "it has several packets; which one? FILE:NUMBER" : "it has no packet");
+                n ? "it has several packets; name one: FILE:NUMBER" : "it has no packet");
         return unusable(err.text);
     }
     c->number = 1;
@@ -301,8 +306,8 @@ static int find_turn(struct command *c) {
     if (c->has_port || (strcmp(c->path, "-") == 0 && !c->replay.map))
         return 0;
     if (strcmp(c->path, "-") == 0)
-        return cli_misused("explain", "--map is for captures in files");
-    if (check_file(c, "--port says where its packets come in"))
+        return cli_misused("explain", "--map is only for captures in files");
+    if (check_file(c, "--port gives the port that receives its packets"))
         return EXIT_UNUSABLE;
     bool mapped = false;
     if (explain_turn(c->path, c->replay.map, c->number, &c->turn, &mapped, &err))
@@ -321,11 +326,12 @@ static int take_capture(struct command *c, const char *word) {
         abort();
     if (!colon || access(word, F_OK) == 0) {
         if (strcmp(word, "-") == 0)
-            return cli_misused("explain", "which packet of standard input? -:NUMBER");
+            return cli_misused("explain", "name the packet of standard input: -:NUMBER");
         return only_packet(c);
     }
     if (!cli_decimal(colon + 1, 0, UINT64_MAX, &c->number) || c->number == 0)
-        return cli_misused("explain", "'%s' is no packet's number; the first is 1", colon + 1);
+        return cli_misused("explain", "'%s' is not the number of a packet; the first is 1",
+                           colon + 1);
     c->path[colon - word] = '\0';
     return 0;
 }
@@ -349,7 +355,7 @@ static int take_file(struct command *c, const char *path) {
     const char *name = standard_input ? "standard input" : path;
     int status;
     if (c->source != FROM_RAW && is_capture(text, length))
-        status = cli_misused("explain", "%s is a capture; which packet? %s:NUMBER", name, path);
+        status = cli_misused("explain", "%s is a capture; name the packet: %s:NUMBER", name, path);
     else if (c->source != FROM_RAW && (length == 0 || packet_text_is(text, length)))
         status = take_text(c, name, text, length);
     else
@@ -376,8 +382,9 @@ static bool is_file_word(const char *word) {
 static int check_words(const struct command *c) {
     for (size_t i = 1; i < c->each.n; i++)
         if (is_file_word(c->each.items[0]) || is_file_word(c->each.items[i]))
-            return cli_misused("explain", "there is one packet, and '%s' is %s", c->each.items[i],
-                               is_file_word(c->each.items[i]) ? "another one" : "one more word");
+            return cli_misused("explain", "only one packet can be given; '%s' is %s",
+                               c->each.items[i],
+                               is_file_word(c->each.items[i]) ? "a second one" : "an extra word");
     return 0;
 }
 
@@ -435,18 +442,18 @@ static int take_packet(struct command *c) {
 static int settle(struct command *c) {
     struct replay_options *r = &c->replay;
     if (c->source == FROM_MERGED && r->in.n == 0)
-        return cli_misused("explain", "--packet is for captures (--in PORT=CAPTURE...)");
+        return cli_misused("explain", "--packet needs captures (--in PORT=CAPTURE...)");
     if (c->source == FROM_CAPTURE && r->in.n)
-        return cli_misused(
-            "explain", "--in is for captures before a packet; one of theirs is --packet NUMBER");
+        return cli_misused("explain", "--in names captures that run before a packet; --packet "
+                                      "NUMBER explains one of their packets");
     if (c->source == FROM_MERGED && c->has_port)
-        return cli_misused("explain", "--port is said by --in already");
+        return cli_misused("explain", "--in gives the port already; --port is not allowed");
     if (c->has_after && c->source != FROM_CAPTURE && c->source != FROM_MERGED)
-        return cli_misused("explain", "--after and --alone are for packets of captures");
+        return cli_misused("explain", "--after and --alone are only for packets of captures");
     if (c->has_port && r->map && c->source == FROM_CAPTURE)
-        return cli_misused("explain", "--port and --map both say where packets come in");
+        return cli_misused("explain", "--port and --map exclude each other");
     if (r->map && c->source != FROM_CAPTURE && r->in.n == 0)
-        return cli_misused("explain", "--map is for captures");
+        return cli_misused("explain", "--map is only for captures");
     c->turn = c->number;
     if (c->source == FROM_CAPTURE) {
         int status = find_turn(c);

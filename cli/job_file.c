@@ -101,7 +101,7 @@ static uint32_t read_stations(const struct sk_at *list, uint32_t most, uint32_t 
     size_t n = sk_at_length(list);
 
     if (n == 0 || n > most) {
-        sk_at_fail(list, "there are 1 to %u of them", most);
+        sk_at_fail(list, "a job has 1 to %u of them", most);
         return 0;
     }
     *racks = keep_list(list, n, sizeof **racks);
@@ -115,7 +115,8 @@ static uint32_t read_stations(const struct sk_at *list, uint32_t most, uint32_t 
             *lanes = (uint32_t)count;
         }
         if (count == 0 || count != *lanes) {
-            sk_at_fail(&station, "all stations have as many lanes, 1 to %d", SILKEN_MAX_LANES);
+            sk_at_fail(&station, "all stations need the same number of lanes, 1 to %d",
+                       SILKEN_MAX_LANES);
             return 0;
         }
         if (i == 0) {
@@ -131,7 +132,7 @@ static uint32_t read_stations(const struct sk_at *list, uint32_t most, uint32_t 
 
 static void read_groups(struct job_file *j, const struct sk_at *list) {
     if (sk_at_length(list) != j->lanes) {
-        sk_at_fail(list, "there is one for each lane, and stations have %u", j->lanes);
+        sk_at_fail(list, "it needs one for each lane; stations have %u", j->lanes);
         return;
     }
     j->group = keep_list(list, j->lanes, sizeof *j->group);
@@ -155,7 +156,7 @@ static void check_switches(const struct job_file *j, const struct sk_at *list) {
     for (uint32_t i = 0; j->switches > 0 && i < j->workers + j->servers; i++) {
         uint32_t rack = i < j->workers ? j->rack[i] : j->server_rack[i - j->workers];
         if (!job_file_switch(j, rack)) {
-            sk_at_fail(list, "no switch is that of rack %u", rack);
+            sk_at_fail(list, "rack %u has no switch", rack);
             return;
         }
     }
@@ -167,9 +168,8 @@ static void read_switches(struct job_file *j, const struct sk_at *root) {
     size_t n = sk_at_length(&list);
 
     if (!list.value) {
-        sk_at_fail(root,
-                   "\"switches\" is missing: which switch begins the job's sessions in each rack "
-                   "(rack, mac, ip); [] if none adds up");
+        sk_at_fail(root, "\"switches\" is missing: the switch in each rack that starts the job's "
+                         "sessions (rack, mac, ip); [] if no switch adds");
         return;
     }
     j->switch_rack = keep_list(&list, n, sizeof *j->switch_rack);
@@ -202,12 +202,12 @@ static void check_numbers(const struct job_file *j, const struct sk_at *root) {
                  window_max = sk_at_member(root, "window_max");
 
     if (j->indices == 0 || j->indices > ATP_INDICES - j->first_index) {
-        sk_at_fail(&indices, "from index %u on there are 1 to %u", j->first_index,
+        sk_at_fail(&indices, "from index %u on there are 1 to %u aggregators", j->first_index,
                    ATP_INDICES - j->first_index);
     }
     if (j->window == 0 || j->window > j->window_max) {
         sk_at_fail(window.value ? &window : &window_max,
-                   "a window of %u is not from 1 to window_max, which is %u", j->window,
+                   "a window of %u is out of range; it is 1 to window_max, which is %u", j->window,
                    j->window_max);
     }
 }
@@ -217,7 +217,7 @@ static enum silken_type read_type(const struct sk_at *root) {
     const char *word = at.value ? sk_at_string(&at, true) : "f32";
 
     if (word && strcmp(word, "f32") != 0 && strcmp(word, "i32") != 0) {
-        sk_at_fail(&at, "a type is f32 or i32, not '%s'", word);
+        sk_at_fail(&at, "a type must be f32 or i32, not '%s'", word);
     }
     return word && strcmp(word, "i32") == 0 ? SILKEN_I32 : SILKEN_F32;
 }
@@ -232,7 +232,7 @@ static void read_root(struct job_file *j, const struct sk_at *root) {
     sk_at_keys(root, keys);
     j->job = (uint8_t)sk_at_number(&job, true, ATP_MAX_JOB);
     if (j->job == 0) {
-        sk_at_fail(&job, "a job is 1 to %d", ATP_MAX_JOB);
+        sk_at_fail(&job, "a job's number is 1 to %d", ATP_MAX_JOB);
     }
     j->type = read_type(root);
     j->workers = read_stations(&workers, ATP_MAX_WORKERS, &j->lanes, &j->rack, &j->worker);

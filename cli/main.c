@@ -12,18 +12,18 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"build", cmd_build, "compile a P4 program, or only check it"},
-    {"check", cmd_check, "tell whether a P4 program fits a Tofino, and how full it is"},
+    {"check", cmd_check, "check whether a P4 program fits a Tofino, and how full it is"},
     {"test", cmd_test, "run packet scripts (STF) through a P4 program"},
-    {"replay", cmd_replay, "run captures through a P4 program, in their own time"},
-    {"explain", cmd_explain, "tell everything that happens to one packet"},
-    {"schema", cmd_schema, "print a JSON Schema of entries and configurations, of a P4 program"},
-    {"run", cmd_run, "be a switch: a P4 program on ports, from a configuration file"},
+    {"replay", cmd_replay, "replay captures through a P4 program, with their own timestamps"},
+    {"explain", cmd_explain, "explain everything that happens to one packet"},
+    {"schema", cmd_schema, "print a JSON Schema of a program's entries and configurations"},
+    {"run", cmd_run, "run a P4 program as a switch on the ports of a configuration file"},
     {"record", cmd_record, "record what the ports of a running switch receive and send"},
     {"ctl", cmd_ctl, "read and change a running switch"},
-    {"worker", cmd_worker, "be a worker of an all-reduce job, with made-up tensors, and time it"},
-    {"server", cmd_server, "be a parameter server of an all-reduce job with ATP"},
+    {"worker", cmd_worker, "run a worker of an all-reduce job with generated tensors, and time it"},
+    {"server", cmd_server, "run a parameter server of an ATP all-reduce job"},
     {"sim", cmd_sim, "simulate a network of switches and hosts in virtual time"},
-    {"demo", cmd_demo, "train a model across processes, gradients summed in a switch"},
+    {"demo", cmd_demo, "train a model across processes whose gradients a switch sums"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
@@ -34,9 +34,7 @@ static void print_help(FILE *out) {
           out);
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-8s%s\n", commands[i].name, commands[i].summary);
-    fputs("\n  silken help COMMAND    what a command's arguments are\n"
-          "  silken --version\n",
-          out);
+    fputs("\n  silken help COMMAND    explain a command's arguments\n  silken --version\n", out);
 }
 
 static int run_command(const char *name, int argc, char **argv) {
@@ -74,5 +72,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "silken: there is no option '%s'; see 'silken --help'\n", word);
         return EXIT_UNUSABLE;
     }
+    if (strcmp(word, CLI_COMPILE) == 0)
+        return cmd_compile(argc - 1, argv + 1);
     return run_command(word, argc - 1, argv + 1);
 }

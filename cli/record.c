@@ -21,21 +21,21 @@
 
 static const char usage[] =
     "usage: silken record [-s SOCKET] --out FILE.pcapng [OPTION]...\n\n"
-    "Records what the ports of a running switch receive and send, until it is interrupted, the "
-    "switch\n"
-    "ends or what was asked for is there. 'silken replay PROG.p4 --in FILE.pcapng' runs it again; "
-    "a\n"
-    "recording from the first packet on is made by 'silken run --record FILE.pcapng'.\n\n"
+    "Records the packets that the ports of a running switch receive and send, until it is "
+    "interrupted,\n"
+    "the switch ends or a limit is reached. 'silken replay PROG.p4 --in FILE.pcapng' replays them; "
+    "to\n"
+    "record from the first packet on, use 'silken run --record FILE.pcapng'.\n\n"
     "  -s SOCKET        the control socket (default: $SILKEN_SOCKET)\n"
     "  --out FILE       pcapng; '-' is standard output\n"
-    "  --file-size MB   go on in FILE-00002.pcapng and so on after FILE-00001.pcapng\n"
-    "  --files N        keep the last N of these\n"
-    "  --port N...      only what these ports receive and send\n"
-    "  --snaplen N      only the first N bytes of each packet\n"
+    "  --file-size MB   continue in FILE-00002.pcapng, FILE-00003.pcapng... after so many MB\n"
+    "  --files N        keep only the last N files\n"
+    "  --port N...      record only these ports\n"
+    "  --snaplen N      record only the first N bytes of each packet\n"
     "  --duration S     end after so many seconds\n"
-    "  --packets N      end after so many records: packets received, and sent\n"
+    "  --packets N      end after so many records (packets received and packets sent)\n"
     "  --ring MB        memory of each core of the switch to record into (64)\n"
-    "  --quiet          print nothing when all goes well\n\n"
+    "  --quiet          print nothing unless something fails\n\n"
     "The exit status is 1 when records are missing because the disk or this program was too "
     "slow.\n";
 
@@ -89,7 +89,7 @@ static bool say(const char *sentence) {
 static int add_port(struct command *c, const char *word) {
     uint64_t n;
     if (!cli_decimal(word, 0, SK_PORTS - 1, &n) || !sk_port_exists((unsigned)n))
-        return cli_misused("record", "'%s' is no device port", word);
+        return cli_misused("record", "'%s' is not a device port", word);
     json_t *list = json_object_get(c->request, "ports");
     if (!list)
         json_object_set_new(c->request, "ports", list = json_array());
@@ -102,7 +102,7 @@ static int set_duration(struct command *c, const char *word) {
     char *end;
     double s = strtod(word, &end);
     if (word[0] < '0' || word[0] > '9' || *end || !(s > 0 && s <= 1e9))
-        return cli_misused("record", "--duration is a number of seconds, not '%s'", word);
+        return cli_misused("record", "--duration takes a number of seconds, not '%s'", word);
     c->duration_ns = (uint64_t)(s * 1e9);
     return 0;
 }
@@ -121,10 +121,10 @@ static int set_number(struct command *c, int option, const char *word) {
                                            : "packets";
     uint64_t n;
     if (!cli_decimal(word, 1, most, &n) && most == UINT64_MAX)
-        return cli_misused("record", "--%s is a number of packets, not '%s'", name, word);
+        return cli_misused("record", "--%s takes a number of packets, not '%s'", name, word);
     if (!cli_decimal(word, 1, most, &n))
-        return cli_misused("record", "--%s is a number from 1 to %" PRIu64 ", not '%s'", name, most,
-                           word);
+        return cli_misused("record", "--%s takes a number from 1 to %" PRIu64 ", not '%s'", name,
+                           most, word);
     if (option == FILE_SIZE)
         c->files.file_bytes = n << 20;
     else if (option == FILES)
@@ -148,7 +148,7 @@ static int set_option(void *aux, int option) {
     switch (option) {
     case 1:
         return more ? add_port(c, optarg)
-                    : cli_misused("record", "there is nothing to do with '%s'", optarg);
+                    : cli_misused("record", "unexpected argument '%s'", optarg);
     case OUT:
         c->files.path = strcmp(optarg, "-") == 0 ? STDOUT : optarg;
         return 0;
@@ -172,10 +172,10 @@ static int check(const struct command *c) {
         return cli_misused("record", "a file is missing (--out FILE.pcapng)");
     if (!c->socket || !*c->socket)
         return cli_misused("record",
-                           "which switch? Give its control socket with -s or SILKEN_SOCKET");
+                           "no switch is named; give its control socket with -s or SILKEN_SOCKET");
     if (c->files.file_bytes && strcmp(c->files.path, STDOUT) == 0)
-        return cli_misused("record",
-                           "standard output is no ring of files: --file-size needs --out FILE");
+        return cli_misused(
+            "record", "standard output cannot be a ring of files: --file-size needs --out FILE");
     if (c->files.files && !c->files.file_bytes)
         return cli_misused("record", "--files needs --file-size");
     return 0;
@@ -211,7 +211,7 @@ static bool is_of_device(const struct command *c, const json_t *ports) {
     json_array_foreach(ports, i, p) {
         const char *device = json_string_value(json_object_get(p, "device"));
         if (device && !c->files.file_bytes && record_is_of_device(c->files.path, device)) {
-            fprintf(stderr, "silken record: %s is a file of the switch's device '%s'\n",
+            fprintf(stderr, "silken record: %s is used by the switch's device '%s'\n",
                     c->files.path, device);
             return true;
         }
@@ -326,7 +326,7 @@ static int report(const struct command *c, const struct record_counts *n) {
                 n->received, n->sent, n->dropped, n->files, n->files == 1 ? "" : "s");
     if (n->lost)
         fprintf(stderr,
-                "silken record: %" PRIu64 " records are missing: the switch had no room for them; "
+                "silken record: %" PRIu64 " records are missing: the ring was full; "
                 "see --ring, --snaplen and --port\n",
                 n->lost);
     return n->lost ? EXIT_FAILED : EXIT_GOOD;

@@ -14,59 +14,62 @@
 static const char usage[] =
     "usage: silken replay [OPTION]... PROGRAM.p4 --in [PORT=]CAPTURE... [--out DIR] [--expect "
     "DIR]\n\n"
-    "Runs captures through a P4 program. The captures' times are the switch's clock, so the same\n"
-    "captures give the same output, to the byte. The exit status is 1 when the output differs "
-    "from\n"
-    "golden captures, 2 when something cannot be used or the output not be written.\n\n"
-    "  --in PORT=CAPTURE...      what the port receives: pcap or pcapng, also compressed (gzip);\n"
+    "Replays captures through a P4 program. The timestamps in the captures are the switch's clock, "
+    "so\n"
+    "the same captures give the same output, to the byte. The exit status is 1 if the output "
+    "differs\n"
+    "from golden captures, 2 if an input cannot be used or an output cannot be written.\n\n"
+    "  --in PORT=CAPTURE...      the packets that the port receives: pcap or pcapng, also "
+    "gzipped;\n"
     "                            '-' is standard input; several are merged by time\n"
-    "  --in CAPTURE              a capture of several ports; with no --map a pcapng whose "
+    "  --in CAPTURE              a capture of several ports; without --map, a pcapng whose "
     "interfaces\n"
-    "                            are named port-N, as of a recorded run\n"
+    "                            are called port-N, such as a recording\n"
     "  --map interface:NAME=PORT,... | vlan:ID=PORT,... | src-mac:MAC[/BITS]=PORT,...\n"
-    "        | src-ip:IP[/BITS]=PORT,...   which port a packet of such a capture came in by ('*': "
+    "        | src-ip:IP[/BITS]=PORT,...   the port that received a packet of such a capture ('*': "
     "all\n"
-    "                            others)\n"
-    "  --strict-map              a packet that has no port is an error; else it is left out\n"
-    "  --speed asap|real|xN      as fast as it goes, as fast as the packets came, or N times as "
-    "fast;\n"
+    "                            other packets)\n"
+    "  --strict-map              a packet without a port is an error (default: it is skipped)\n"
+    "  --speed asap|real|xN      as fast as possible, at the captures' speed, or N times as fast;\n"
     "                            the output is the same\n"
-    "  --entries FILE            what is in tables, registers... (JSON as of 'silken run', "
+    "  --entries FILE            contents of tables, registers... (JSON as for 'silken run', "
     "without\n"
     "                            a program)\n"
-    "  --config FILE             a configuration of 'silken run'; its program is not looked at\n"
+    "  --config FILE             a configuration of 'silken run'; its program is ignored\n"
     "  --out DIR                 write port-N.pcap of each port N that sends, and drops.jsonl\n"
     "  --out PORT=FILE...        or only what these ports send\n"
-    "  --format pcap|pcapng      what --out writes; if not given, what a FILE's name ends in\n"
-    "  --drops FILE              write a line of JSON for each packet that is dropped: why, and in "
-    "which\n"
-    "                            table or parser state; for that the packets go through the "
-    "checked\n"
-    "                            build a second time, if any was dropped\n"
-    "  --expect DIR              compare what each port sends with port-N.pcap, without the "
-    "times;\n"
-    "                            runs the checked build, which knows the fields\n"
+    "  --format pcap|pcapng      format that --out writes (default: by the ending of a FILE's "
+    "name)\n"
+    "  --drops FILE              write a line of JSON for each dropped packet: the reason, and "
+    "the\n"
+    "                            table or parser state that dropped it; if any packet was "
+    "dropped,\n"
+    "                            they run through the checked build a second time for this\n"
+    "  --expect DIR              compare the packets that each port sends with port-N.pcap, "
+    "without\n"
+    "                            their times; runs the checked build, which knows the fields\n"
     "  --expect PORT=FILE...     or only what these ports send\n"
-    "  --expect-recorded         compare with what a recorded run's ports sent, in the captures of "
-    "--in\n"
-    "  --ignore FIELD,...        do not compare fields of these names: ipv4.identification\n"
-    "  --dump-state FILE         write what is left in registers, counters, tables... (JSON)\n"
-    "  --expect-state FILE       compare it with what is in the file\n"
-    "  --update                  write the golden captures, the expected state, anew instead of\n"
+    "  --expect-recorded         compare with the packets that were sent in a recorded run (--in)\n"
+    "  --ignore FIELD,...        do not compare these fields, for example ipv4.identification\n"
+    "  --dump-state FILE         write the final contents of registers, counters, tables... "
+    "(JSON)\n"
+    "  --expect-state FILE       compare these contents with the file\n"
+    "  --update                  rewrite the golden captures or the expected state instead of\n"
     "                            comparing\n"
-    "  --show N                  show N differences at most, packets with their way through the\n"
-    "                            program as of --trace (5)\n"
-    "  --fast                    nothing but the fast build: differences are shown as bytes, and "
+    "  --show N                  show at most N differences, each packet with its path through "
+    "the\n"
+    "                            program as printed by --trace (5)\n"
+    "  --fast                    run only the fast build: differences are shown as bytes, and "
     "drops\n"
-    "                            have no place in the program\n"
+    "                            without their place in the program\n"
     "  --threads N               run the pipes on N threads (1, 2 or 4); the output is the same.\n"
-    "                            Pipes that pass packets to each other run on one, but with\n"
-    "  --crossing NS             a packet for another pipe is there NS ns later, not at once\n"
+    "                            Pipes that pass packets to each other run on one, except with\n"
+    "  --crossing NS             a packet for another pipe arrives NS ns later, not immediately\n"
     "  --limit N                 end after N packets\n"
     "  -I DIR, -D NAME[=VALUE], --target CHIP\n"
     "                            as of 'silken build'\n"
-    "  --checked                 run the checked build: reports what a program should not do\n"
-    "  --trace[=json]            --checked, and print the way of every packet\n";
+    "  --checked                 run the checked build, which reports forbidden accesses\n"
+    "  --trace[=json]            --checked, and print the path of every packet\n";
 
 enum {
     IN = 256,
@@ -142,7 +145,7 @@ static int add_file(const struct command *c, struct replay_files *list, const ch
         return status;
     const uint16_t port = list->items[list->n - 1].port;
     if (list == &c->replay.out && strcmp(list->items[list->n - 1].path, "-") == 0)
-        return cli_misused("replay", "'%s': a capture is written to a file, and '-' is none", word);
+        return cli_misused("replay", "'%s': a capture must be written to a file, not to '-'", word);
     for (size_t i = 0; once && i < list->n - 1; i++)
         if (list->items[i].port == port)
             return cli_misused("replay", "port %u is given a second file, '%s'", port, word);
@@ -159,8 +162,9 @@ static int check_name(int option, const char *word) {
     static const char *const files[] = {".pcap", ".pcapng", ".cap", ".gz"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (option == OUT && !strchr(word, '=') && access(word, F_OK) && ends_in(word, files[i]))
-            return cli_misused("replay",
-                               "--out is a folder, or PORT=FILE, and '%s' would be a folder", word);
+            return cli_misused(
+                "replay", "--out takes one folder, or PORT=FILE; '%s' would be a second folder",
+                word);
     if (option == OUT && cli_begins_with_port(word) && ends_in(word, ".gz"))
         return cli_misused("replay", "'%s': captures are written as pcap or pcapng, not compressed",
                            word);
@@ -170,7 +174,7 @@ static int check_name(int option, const char *word) {
 // What does not begin with a port and is not there either.
 static int check_no_port(int option, const char *word) {
     if (strcmp(word, "-") == 0 && option != IN)
-        return cli_misused("replay", "--%s is a folder, or PORT=FILE, and '-' is none",
+        return cli_misused("replay", "--%s takes a folder or PORT=FILE, not '-'",
                            option == OUT ? "out" : "expect");
     if (!strchr(word, '=') || access(word, F_OK) == 0)
         return 0;
@@ -194,7 +198,8 @@ static int set_list(struct command *c, int option, const char *word) {
     if (option != IN && !cli_begins_with_port(word)) {
         const char **dir = option == OUT ? &c->replay.out_dir : &c->replay.expect_dir;
         if (*dir)
-            return cli_misused("replay", "there is one folder, and '%s' is another one", word);
+            return cli_misused("replay", "only one folder can be given; '%s' is a second one",
+                               word);
         c->list = NULL;
         *dir = word;
         return 0;
@@ -208,7 +213,7 @@ static int set_word(struct command *c, const char *word) {
         return wrong ? wrong : add_file(c, c->list, word);
     }
     if (c->compile.path)
-        return cli_misused("replay", "there is one program, and '%s' is one more word", word);
+        return cli_misused("replay", "unexpected argument '%s' after the program", word);
     c->compile.path = word;
     return 0;
 }
@@ -218,13 +223,13 @@ static int set_limit(struct command *c, const char *word) {
     errno = 0;
     c->replay.limit = strtoull(word, &end, 10);
     if (errno || *end || word[0] < '0' || word[0] > '9' || c->replay.limit == 0)
-        return cli_misused("replay", "--limit is a number of packets, not '%s'", word);
+        return cli_misused("replay", "--limit takes a number of packets, not '%s'", word);
     return 0;
 }
 
 static int set_show(struct command *c, const char *word) {
     if (strspn(word, "0123456789") != strlen(word) || strlen(word) > 4 || !*word)
-        return cli_misused("replay", "--show is a number of differences, 0 to 9999, not '%s'",
+        return cli_misused("replay", "--show takes a number of differences, 0 to 9999, not '%s'",
                            word);
     c->replay.show = strtoul(word, NULL, 10);
     return 0;
@@ -239,14 +244,14 @@ static int set_speed(struct command *c, const char *word) {
     if (word[0] == 'x' && strspn(word + 1, "0123456789.") == strlen(word + 1))
         c->replay.speed = strtod(word + 1, &end);
     if (!end || end == word + 1 || *end || !(c->replay.speed >= 1e-6 && c->replay.speed <= 1e6))
-        return cli_misused("replay", "--speed is asap, real or xN (x2, x0.5), not '%s'", word);
+        return cli_misused("replay", "--speed takes asap, real or xN (x2, x0.5), not '%s'", word);
     return 0;
 }
 
 static int set_format(struct command *c, const char *word) {
     bool ng = strcmp(word, "pcapng") == 0;
     if (!ng && strcmp(word, "pcap") != 0)
-        return cli_misused("replay", "--format is pcap or pcapng, not '%s'", word);
+        return cli_misused("replay", "--format takes pcap or pcapng, not '%s'", word);
     c->replay.form = ng ? REPLAY_PCAPNG : REPLAY_PCAP;
     return 0;
 }
@@ -254,7 +259,7 @@ static int set_format(struct command *c, const char *word) {
 static int set_threads(struct command *c, const char *word) {
     const char *at = word[0] ? strchr("124", word[0]) : NULL;
     if (!at || word[1])
-        return cli_misused("replay", "--threads is 1, 2 or 4, not '%s'", word);
+        return cli_misused("replay", "--threads takes 1, 2 or 4, not '%s'", word);
     c->replay.threads = (unsigned)(*at - '0');
     return 0;
 }
@@ -265,7 +270,7 @@ static int set_crossing(struct command *c, const char *word) {
     errno = 0;
     unsigned long ns = strtoul(word, &end, 10);
     if (errno || *end || word[0] < '0' || word[0] > '9' || ns > 1000000000)
-        return cli_misused("replay", "--crossing is a number of ns, 0 to 1000000000, not '%s'",
+        return cli_misused("replay", "--crossing takes a number of ns, 0 to 1000000000, not '%s'",
                            word);
     c->replay.crossing_ns = (uint32_t)ns;
     return 0;
@@ -276,10 +281,10 @@ static int set_ignore(struct command *c, const char *words) {
     for (size_t n;; word += n + 1) {
         n = strcspn(word, ",");
         if (n == 0)
-            return cli_misused("replay",
-                               "--ignore is names of fields with commas between, and one "
-                               "of '%s' is empty",
-                               words);
+            return cli_misused(
+                "replay",
+                "--ignore takes names of fields, separated by commas; a name in '%s' is empty",
+                words);
         char *name = strndup(word, n);
         if (!name)
             abort();
@@ -303,7 +308,7 @@ static const char *name_of(int option) {
 static int set_option(void *aux, int option) {
     struct command *c = aux;
     if (option != 1 && option != TRACE && optarg && !*optarg && name_of(option))
-        return cli_misused("replay", "--%s is given nothing", name_of(option));
+        return cli_misused("replay", "--%s has an empty argument", name_of(option));
     switch (option) {
     case 1:
         return set_word(c, optarg);
@@ -341,8 +346,7 @@ static int set_option(void *aux, int option) {
         return 0;
     case DROPS:
         c->replay.drops = optarg;
-        return strcmp(optarg, "-") ? 0
-                                   : cli_misused("replay", "--drops is a file, and '-' is none");
+        return strcmp(optarg, "-") ? 0 : cli_misused("replay", "--drops takes a file, not '-'");
     case IGNORE:
         return set_ignore(c, optarg);
     case DUMP_STATE:
@@ -365,8 +369,7 @@ static int set_option(void *aux, int option) {
     case TRACE:
         c->trace = true;
         if (!cli_trace_form(optarg, &c->form))
-            return cli_misused("replay", "the forms of a trace are text and json, not '%s'",
-                               optarg);
+            return cli_misused("replay", "a trace is text or json, not '%s'", optarg);
         break;
     default:
         break;
@@ -496,7 +499,7 @@ static int check_inputs(const struct command *c) {
     return standard > 1
                ? cli_misused("replay", "standard input ('-') is read once, not %zu times", standard)
            : (r->map || r->strict_map) && mapped == 0
-               ? cli_misused("replay", "--map is for a capture without a port (--in CAPTURE)")
+               ? cli_misused("replay", "--map needs a capture without a port (--in CAPTURE)")
                : 0;
 }
 
@@ -504,31 +507,29 @@ static int check_inputs(const struct command *c) {
 static int set_golden(struct command *c) {
     struct replay_options *r = &c->replay;
     if (r->expect_recorded && (r->expect_dir || r->expect.n || c->update))
-        return cli_misused("replay", "--expect-recorded has its own golden packets; --expect and "
-                                     "--update are for others");
+        return cli_misused("replay", "--expect-recorded compares with the packets of the "
+                                     "recording; it excludes --expect and --update");
     if (r->expect_recorded && r->crossing_ns)
-        return cli_misused("replay", "packets took no time from pipe to pipe when the run was "
-                                     "recorded: --expect-recorded is without --crossing");
+        return cli_misused("replay", "in the recorded run, packets took no time from pipe to pipe: "
+                                     "--expect-recorded excludes --crossing");
     bool expects = r->expect_dir || r->expect.n || r->expect_recorded;
     if (!expects && c->ignore.n)
-        return cli_misused("replay", "--ignore is for --expect");
+        return cli_misused("replay", "--ignore needs --expect");
     if (c->update && expects && r->limit)
         return cli_misused(
             "replay",
-            "--update with --limit would leave out of the golden captures what comes after "
-            "that packet");
+            "--update with --limit would remove all later packets from the golden captures");
     if (!expects && !r->expect_state && c->update)
-        return cli_misused("replay", "--update is for --expect and --expect-state");
+        return cli_misused("replay", "--update needs --expect or --expect-state");
     if (c->fast && (c->checked || c->ignore.n))
-        return cli_misused("replay", "the fast build (--fast) does not know fields nor checks");
+        return cli_misused("replay", "the fast build (--fast) does not report fields or checks");
     if (c->update && expects && (r->out_dir || r->out.n))
-        return cli_misused("replay", "--update writes the golden captures, and nothing --out");
+        return cli_misused("replay", "--update writes the golden captures only; it excludes --out");
     c->checked |= expects && !c->fast && !c->update;
     r->update = c->update;
     for (size_t i = 0; c->update && i < r->expect.n; i++)
         if (strcmp(r->expect.items[i].path, "-") == 0)
-            return cli_misused("replay",
-                               "--update writes golden captures to files, and '-' is none");
+            return cli_misused("replay", "--update writes golden captures to files, not to '-'");
     if (c->update && expects) {
         r->out = r->expect;
         r->out_dir = r->expect_dir;

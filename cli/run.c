@@ -15,28 +15,26 @@
 static const char usage[] =
     "usage: silken run [OPTION]... -c CONFIG.json\n\n"
     "Runs a P4 program as a switch on the ports of a configuration file until it is interrupted.\n"
-    "Prints 'ready' when packets flow, and at the end where each received packet went.\n\n"
+    "Prints 'ready' when packets flow and, at the end, counts of packets sent and dropped.\n\n"
     "  -c FILE         the configuration (program, ports, tables, multicast groups, ...)\n"
     "  --target CHIP   as of 'silken build'\n"
-    "  --checked       run the checked build: what the program should not do is reported on "
-    "standard\n"
-    "                  error, once per place, and counted at the end; it is several times slower\n"
-    "  --trace[=json]  --checked, and print the way of every packet; for tests, not for traffic\n"
-    "  --stats         print packet rates every second also when standard output is no terminal\n"
-    "  --lcores N      threads that the pipes run on, 1 to 4; pipe P on thread P modulo N\n"
-    "  --cpu N[,N]...  run pipes on this processor only; several: one for each thread\n"
-    "  --idle-sleep US a thread without packets sleeps so many microseconds at a time (50); 0: it "
-    "keeps\n"
-    "                  its processor\n"
-    "  --memory MIB    memory for packet buffers of ports (what they need, at least 256)\n"
-    "  --record FILE   record what ports receive and send, from the first packet on, into a "
-    "pcapng;\n"
-    "                  FILE.config.json beside it has what 'silken replay --config' needs\n"
-    "  --user NAME     when all is open, have this user's rights (\"daemon\" of the "
+    "  --checked       run the checked build: it reports forbidden accesses on standard error, "
+    "once per\n"
+    "                  place, and counts them at the end; it is several times slower\n"
+    "  --trace[=json]  --checked, and print the path of every packet; for tests, not for traffic\n"
+    "  --stats         print packet rates every second even if standard output is not a terminal\n"
+    "  --lcores N      number of threads for the pipes, 1 to 4; pipe P runs on thread P modulo N\n"
+    "  --cpu N[,N]...  run the pipes on this processor only, or on one processor for each thread\n"
+    "  --idle-sleep US an idle thread sleeps for so many microseconds (50); 0: it polls without "
+    "sleeping\n"
+    "  --memory MIB    memory for packet buffers of ports (default: as needed, at least 256)\n"
+    "  --record FILE   record the packets of ports, from the first packet on, into a pcapng;\n"
+    "                  FILE.config.json is the configuration for 'silken replay --config'\n"
+    "  --user NAME     after opening ports, run with this user's rights (\"daemon\" in the "
     "configuration)\n"
-    "  --pid-file FILE write the process's number there\n"
-    "  --log LEVELS    of the control plane: 'tor:dbg', 'console:warn' (manual)\n"
-    "  --verbose       show what DPDK has to say\n";
+    "  --pid-file FILE write the process id to this file\n"
+    "  --log LEVELS    log levels of the control plane: 'tor:dbg', 'console:warn' (manual)\n"
+    "  --verbose       show the messages of DPDK\n";
 
 enum {
     STATS = 256,
@@ -170,7 +168,7 @@ int cmd_run(int argc, char **argv) {
         bool numbers = c == MEMORY || c == LCORES || c == IDLE_SLEEP;
         if ((c == CPU && !cpus(&o, optarg)) || (numbers && !number(optarg, most(c), &n)) ||
             (c == LCORES && n == 0))
-            return cli_misused("run", "'%s' is no usable number", optarg);
+            return cli_misused("run", "'%s' is not a number in range", optarg);
         if (c == CLI_TARGET && cli_take_target("run", &flags, optarg))
             return EXIT_UNUSABLE;
         if (c == 'c')
@@ -179,7 +177,7 @@ int cmd_run(int argc, char **argv) {
         o.trace |= c == TRACE;
         o.checked |= c == CHECKED || c == TRACE;
         if (c == TRACE && !cli_trace_form(optarg, &o.trace_form))
-            return cli_misused("run", "the forms of a trace are text and json, not '%s'", optarg);
+            return cli_misused("run", "a trace is text or json, not '%s'", optarg);
         o.ports.verbose |= c == VERBOSE;
         if (c == RECORD)
             o.record_path = optarg;
@@ -197,7 +195,7 @@ int cmd_run(int argc, char **argv) {
             o.ports.memory = (uint32_t)n;
     }
     if (optind != argc)
-        return cli_misused("run", "there is nothing to do with '%s'", argv[optind]);
+        return cli_misused("run", "unexpected argument '%s'", argv[optind]);
     if (!o.config_path)
         return cli_misused("run", "a configuration is missing (-c FILE)");
     struct run *r = calloc(1, sizeof *r);

@@ -11,8 +11,8 @@ static const char usage[] =
     "usage: silken schema [OPTION]... [PROGRAM.p4]\n\n"
     "Prints a JSON Schema of the files that 'silken replay --entries' and 'silken run' read. With "
     "a\n"
-    "program it knows the program's tables, keys, actions, registers...\n\n"
-    "  --config                  of a whole configuration, which names its program\n"
+    "program it describes the program's tables, keys, actions, registers...\n\n"
+    "  --config                  schema of a whole configuration, which names its program\n"
     "  -I DIR, -D NAME[=VALUE], --target CHIP\n"
     "                            as of 'silken build'\n";
 

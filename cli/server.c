@@ -15,21 +15,21 @@
 
 static const char usage[] =
     "usage: silken server [OPTION]... --job-file FILE --device DEVICE...\n\n"
-    "Is a parameter server of an ATP job: adds up what switches did not, and sends the sums to "
+    "Runs a parameter server of an ATP job: completes the sums of the switches, and sends them to "
     "all\n"
-    "workers, until it is interrupted; then it says what it has done.\n\n"
-    "  --job-file FILE     what all stations of the job know (the manual has the form). On SIGHUP "
-    "it\n"
-    "                      is read again: workers may have come to other racks. Then the server "
-    "says\n"
-    "                      how far each flow has got: where a new worker begins\n"
-    "  --number N          which of the job's servers this is, from 0 (0)\n"
+    "workers, until it is interrupted; then it prints statistics.\n\n"
+    "  --job-file FILE     the job's description, common to all stations (see the manual). On "
+    "SIGHUP it\n"
+    "                      is read again, since workers may have moved to other racks. The server "
+    "then\n"
+    "                      prints the progress of each flow, from which a new worker starts\n"
+    "  --number N          this server's number in the job, from 0 (0)\n"
     "  --device DEVICE     how to reach the switch, as in silken worker: one for each lane, in "
     "order\n"
     "  --cpu N             processor of the thread of the device before it (any)\n"
-    "  --fixed-indices     give no new aggregators after collisions\n"
+    "  --fixed-indices     assign no new aggregators after collisions\n"
     "  --dynamic-scale     adapt the scale of floats to overflows\n"
-    "  --no-session        the job has no sessions; all its workers say so, too\n";
+    "  --no-session        the job has no sessions; its workers need this option, too\n";
 
 enum { JOB_FILE = 256, NUMBER, DEVICE, CPU, FIXED, DYNAMIC, NO_SESSION };
 
@@ -66,7 +66,7 @@ static int take_option(struct serving *s, int option, const char *value) {
     uint64_t n = 0;
 
     if ((option == NUMBER || option == CPU) && !cli_number(value, 1023, &n)) {
-        return cli_misused("server", "'%s' is no number from 0 to 1023", value);
+        return cli_misused("server", "'%s' is not a number from 0 to 1023", value);
     }
     switch (option) {
     case JOB_FILE:
@@ -79,7 +79,7 @@ static int take_option(struct serving *s, int option, const char *value) {
         return take_device(s, value);
     case CPU:
         if (s->config.lanes == 0) {
-            return cli_misused("server", "--cpu belongs behind a --device");
+            return cli_misused("server", "--cpu must come after a --device");
         }
         s->lane[s->config.lanes - 1].cpu = (int)n;
         return 0;
@@ -106,7 +106,7 @@ static int take_options(struct serving *s, int argc, char **argv) {
         }
     }
     if (optind != argc) {
-        return cli_misused("server", "there is nothing to do with '%s'", argv[optind]);
+        return cli_misused("server", "unexpected argument '%s'", argv[optind]);
     }
     if (!s->path || s->config.lanes == 0) {
         return cli_misused("server", "--job-file and at least one --device are needed");
@@ -197,7 +197,7 @@ static void print_end(struct serving *s) {
     struct silken_server_stats t;
 
     silken_server_stats(s->server, &t);
-    printf("%llu fragments: %llu sums of switches, else %llu partial sums and %llu gradients\n",
+    printf("%llu fragments: %llu complete sums of switches, %llu partial sums and %llu gradients\n",
            (unsigned long long)t.completed, (unsigned long long)t.from_all,
            (unsigned long long)t.from_some, (unsigned long long)t.from_one);
     printf("%llu packets of parameters, %llu of them again; %llu collisions answered, %llu marks, "

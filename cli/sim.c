@@ -21,16 +21,16 @@ static const char usage[] =
     "usage: silken sim [OPTION]... SCENARIO.json\n\n"
     "Runs a network of switches, links and hosts in virtual time. The same scenario and seed give "
     "the\n"
-    "same run, bit for bit. docs/simulation.md says what a scenario is and what is checked.\n\n"
-    "  --seed N         what is drawn at random is drawn from N (the scenario's seed, or 1)\n"
+    "same run, bit for bit. docs/simulation.md describes scenarios and checks.\n\n"
+    "  --seed N         seed of all random choices (the scenario's seed, or 1)\n"
     "  --seeds A..B     all these seeds, one run each\n"
-    "  --jobs N         in so many processes (1)\n"
-    "  --json FILE      write the results there, - is standard output: an object, or with --seeds "
-    "an\n"
-    "                   array\n"
+    "  --jobs N         number of processes (1)\n"
+    "  --json FILE      write the results to this file ('-' is standard output): an object, or an "
+    "array\n"
+    "                   with --seeds\n"
     "  --plot FILE.png  draw throughput over time (gnuplot); the scenario needs sample_us\n"
     "  --trace          print every event as it happens\n\n"
-    "The exit status is 1 when an invariant did not hold: its seed, time and last events are "
+    "The exit status is 1 if an invariant was violated; its seed, time and last events are "
     "printed.\n";
 
 enum { SEED = 256, SEEDS, JOBS, JSON, PLOT, TRACE };
@@ -130,7 +130,7 @@ static bool can_be_written(const struct asked *a, const char *path) {
     if (!path || strcmp(path, "-") == 0)
         return true;
     if (same_file(path, a->path)) {
-        fprintf(stderr, "silken sim: %s is the scenario, which is not written over\n", path);
+        fprintf(stderr, "silken sim: %s is the scenario; it would be overwritten\n", path);
         return false;
     }
     const bool is_new = stat(path, &st) < 0 && errno == ENOENT;
@@ -151,8 +151,7 @@ static bool is_picture(const char *path) {
     const char *dot = path ? strrchr(path, '.') : NULL;
     if (!path || (dot && strcmp(dot, ".png") == 0))
         return true;
-    fprintf(stderr, "silken sim: --plot writes a picture, and '%s' is no name of one: FILE.png\n",
-            path);
+    fprintf(stderr, "silken sim: --plot writes a picture; '%s' must end in .png\n", path);
     return false;
 }
 
@@ -222,7 +221,7 @@ static int run_many(const struct asked *a, const struct scenario *sc,
     }
     fprintf(to_stdout ? stderr : stdout,
             "%s: %" PRIu64 " seeds: %" PRIu64 " with all sums, %" PRIu64
-            " failed as they may, %" PRIu64 " violated; %.1f s of virtual time, %" PRIu64
+            " failed as allowed, %" PRIu64 " violated; %.1f s of virtual time, %" PRIu64
             " events, in %.0f s\n",
             sc->name, r.sums + r.failed + r.violated, r.sums, r.failed, r.violated,
             r.virtual_us / 1e6, r.events, (double)(sk_clock_now() - began) * 1e-9);
@@ -272,7 +271,7 @@ int cmd_sim(int argc, char **argv) {
         if ((c == SEED || c == SEEDS) && a.has_seed)
             return cli_misused("sim", "--seed or --seeds can be given once");
         if (!read_option(c, &a))
-            return cli_misused("sim", "'%s' is no argument of %s", optarg,
+            return cli_misused("sim", "'%s' is not an argument of %s", optarg,
                                c == SEED    ? "--seed, a whole number below 2^63"
                                : c == SEEDS ? "--seeds, A..B with numbers below 2^63"
                                             : "--jobs, 1 to 256 processes");

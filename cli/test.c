@@ -17,14 +17,12 @@ static const char usage[] =
     "  -I DIR                    look for the program's included files there too\n"
     "  -D NAME[=VALUE]           define a macro\n"
     "  --target CHIP             as of 'silken build'\n"
-    "  --checked                 run the checked build, which reports what a program should not "
-    "do:\n"
-    "                            use what nothing was assigned to, access a register twice...\n"
-    "  --strict                  --checked, and a script in which something was reported fails\n"
-    "  --trace[=json]            --checked, and print the way of every packet: parser, tables,\n"
-    "                            registers, where it went; or that as JSON, an object a line\n"
-    "  --smaller-priority-wins   of an entry's PRIORITY in a script; the larger one does "
-    "otherwise\n";
+    "  --checked                 run the checked build, which reports forbidden accesses:\n"
+    "                            use unassigned values, access a register twice...\n"
+    "  --strict                  --checked, and a script with a report fails\n"
+    "  --trace[=json]            --checked, and print the path of every packet: parser, tables,\n"
+    "                            registers, destination; or as JSON, one object per line\n"
+    "  --smaller-priority-wins   an entry with a smaller PRIORITY wins (default: a larger one)\n";
 
 enum { SMALLER_WINS = 256, CHECKED, STRICT, TRACE };
 
@@ -123,7 +121,7 @@ int cmd_test(int argc, char **argv) {
         tests.trace |= c == TRACE;
         tests.checked |= c == CHECKED || c == STRICT || c == TRACE;
         if (c == TRACE && !cli_trace_form(optarg, &tests.form))
-            return cli_misused("test", "the forms of a trace are text and json, not '%s'", optarg);
+            return cli_misused("test", "a trace is text or json, not '%s'", optarg);
     }
     if (argc - optind < 2)
         return cli_misused("test", optind == argc ? "a P4 file and scripts are missing"

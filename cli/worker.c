@@ -124,8 +124,8 @@ static void print_verified(const struct work *w, uint64_t rounds) {
 
     printf("verified: %llu rounds of %llu elements, each the sum of %u workers' values%s%s\n",
            (unsigned long long)rounds, (unsigned long long)w->elements, w->config.workers,
-           exact ? ", exactly" : ", but for the protocol's rounding to 1e-8 and a float's",
-           w->firsts ? "; not what was complete before this worker began" : "");
+           exact ? ", exactly" : ", up to the protocol's rounding to 1e-8 and that of a float",
+           w->firsts ? "; sums that were complete before this worker started are left out" : "");
 }
 
 static void print_end(const struct work *w, bool good) {
@@ -170,7 +170,7 @@ static int take_job(struct work *w) {
     }
     flows = UINT64_MAX >> (64 - j->lanes * j->servers);
     if (w->firsts && w->firsts != flows) {
-        return unusable("--first is needed for each of the job's flows, and for no other");
+        return unusable("--first is needed exactly once for each of the job's flows");
     }
     w->config.atp.first = w->firsts ? w->first : NULL;
     w->integers = j->type == SILKEN_I32;

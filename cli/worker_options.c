@@ -12,28 +12,28 @@ const char work_usage[] =
     "usage: silken worker [OPTION]... --rank N --workers N --device DEVICE --mac MAC --ip IP...\n"
     "       silken worker [OPTION]... --protocol atp --job-file FILE --rank N --device "
     "DEVICE...\n\n"
-    "Is one worker of a job: sums made-up tensors with the other workers, through the switch, "
+    "Runs one worker of a job: sums generated tensors with the other workers, through the switch, "
     "checks\n"
-    "every element and says how long it took. All workers have the same options but for rank, "
-    "devices\n"
-    "and addresses.\n\n"
+    "every element and prints the time. All workers need the same options except rank, devices "
+    "and\n"
+    "addresses.\n\n"
     "  --protocol NAME     switchml or atp (switchml)\n"
     "  --rank N            this worker's number, from 0\n"
     "  --workers N         workers of the job\n"
     "  --device DEVICE     how to reach the switch: a DPDK device such as\n"
     "                      net_memif0,role=client,id=0,socket=/run/w0.sock, or "
     "afpacket:INTERFACE.\n"
-    "                      Each further one begins another lane, with its own thread; --mac, --ip\n"
-    "                      and --cpu belong to the device before them\n"
+    "                      Each further device starts another lane with its own thread; --mac, "
+    "--ip\n"
+    "                      and --cpu apply to the device before them\n"
     "  --cpu N             processor of that lane's thread (any)\n"
     "  --elements N        elements of a tensor (25000000)\n"
     "  --rounds N          tensors to sum (5)\n"
-    "  --seed N            of the made-up values; the same at all workers (0)\n"
+    "  --seed N            seed of the values; the same at all workers (0)\n"
     "  --rto-min US, --rto-max US   bounds of the retransmission timeout\n"
-    "  --limit MS          without progress for so long the job is over (30000)\n"
-    "  --no-session        join no session of the job: for a switch that knows of none. Then "
-    "whoever\n"
-    "                      starts a job a second time clears what it left in the switch before\n\n"
+    "  --limit MS          give up after this time without progress (30000)\n"
+    "  --no-session        do not join a session: for a switch without sessions. Before a job is\n"
+    "                      started a second time, its state in the switch must be cleared\n\n"
     "For SwitchML:\n"
     "  --mac MAC --ip IP   the worker's addresses on that device\n"
     "  --port N            the worker's UDP port, 0xbee0 to 0xbeef (0xbee0)\n"
@@ -44,13 +44,13 @@ const char work_usage[] =
     "  --packet N          elements in a packet: 32, 64, 128 or 256 (256)\n"
     "  --type f32|i32      type of the elements (f32)\n\n"
     "For ATP:\n"
-    "  --job-file FILE     what all stations of the job know (the manual has the form). On SIGHUP "
-    "it\n"
-    "                      is read again: workers may have come to other racks\n"
-    "  --first F:C:N       of a worker that takes a failed one's place: flow F has C fragments "
-    "complete,\n"
-    "                      and the next has number N, as `silken server` says after its SIGHUP; "
-    "one\n"
+    "  --job-file FILE     the job's description, common to all stations (see the manual). On "
+    "SIGHUP it\n"
+    "                      is read again, since workers may have moved to other racks\n"
+    "  --first F:C:N       for a worker that replaces a failed one: flow F has C complete "
+    "fragments, and\n"
+    "                      the next one has number N, as `silken server` prints after SIGHUP; "
+    "once\n"
     "                      for each flow\n";
 
 enum {
@@ -120,11 +120,11 @@ static int take_lane_option(struct work *w, int option, char *value) {
         return 0;
     }
     if (w->config.lanes == 0) {
-        return cli_misused("worker", "--mac, --ip and --cpu belong behind a --device");
+        return cli_misused("worker", "--mac, --ip and --cpu must come after a --device");
     }
     if (option == CPU) {
         if (!cli_number(value, 1023, &n)) {
-            return cli_misused("worker", "'%s' is no processor", value);
+            return cli_misused("worker", "'%s' is not a processor", value);
         }
         lane->cpu = (int)n;
     } else {
@@ -144,7 +144,7 @@ static int take_number(struct work *w, int option, const char *value) {
     uint64_t n;
 
     if (!cli_number(value, largest[option - RANK], &n)) {
-        return cli_misused("worker", "'%s' is no number from 0 to %llu", value,
+        return cli_misused("worker", "'%s' is not a number from 0 to %llu", value,
                            (unsigned long long)largest[option - RANK]);
     }
     switch (option) {
@@ -195,7 +195,7 @@ static int take_first(struct work *w, const char *value) {
 
     if (sscanf(value, "%3u:%18llu:%18llu%c", &flow, &complete, &next, &rest) != 3 ||
         flow >= SILKEN_MAX_FLOWS) {
-        return cli_misused("worker", "--first is like 0:1000:1000, not '%s'", value);
+        return cli_misused("worker", "--first takes a value like 0:1000:1000, not '%s'", value);
     }
     w->first[flow] = (struct silken_first){complete, next};
     w->firsts |= UINT64_C(1) << flow;
@@ -206,7 +206,7 @@ static int take_protocol(struct work *w, const char *value) {
     bool atp = strcmp(value, "atp") == 0;
 
     if (!atp && strcmp(value, "switchml") != 0) {
-        return cli_misused("worker", "--protocol is switchml or atp, not '%s'", value);
+        return cli_misused("worker", "--protocol takes switchml or atp, not '%s'", value);
     }
     w->config.protocol = atp ? SILKEN_ATP : SILKEN_SWITCHML;
     return 0;
@@ -249,7 +249,7 @@ static int take_option(struct work *w, int option, char *value) {
         w->integers = strcmp(value, "i32") == 0;
         return w->integers || strcmp(value, "f32") == 0
                    ? 0
-                   : cli_misused("worker", "--type is f32 or i32, not '%s'", value);
+                   : cli_misused("worker", "--type takes f32 or i32, not '%s'", value);
     default:
         return take_number(w, option, value);
     }
@@ -266,7 +266,7 @@ static const char *name_of(int option) {
 
 static int check_switchml(const struct work *w) {
     if (w->path || w->firsts) {
-        return cli_misused("worker", "--job-file and --first are for --protocol atp");
+        return cli_misused("worker", "--job-file and --first need --protocol atp");
     }
     if (w->config.lanes == 0 || w->config.workers == 0) {
         return cli_misused("worker", "--workers and at least one --device are needed");
@@ -276,7 +276,7 @@ static int check_switchml(const struct work *w) {
 
 static int check_atp(const struct work *w) {
     if (w->only_switchml) {
-        return cli_misused("worker", "--%s is for --protocol switchml", name_of(w->only_switchml));
+        return cli_misused("worker", "--%s needs --protocol switchml", name_of(w->only_switchml));
     }
     if (w->config.lanes == 0 || !w->path) {
         return cli_misused("worker", "--job-file and at least one --device are needed");
@@ -295,7 +295,7 @@ int work_take_options(struct work *w, int argc, char **argv) {
         }
     }
     if (optind != argc) {
-        return cli_misused("worker", "there is nothing to do with '%s'", argv[optind]);
+        return cli_misused("worker", "unexpected argument '%s'", argv[optind]);
     }
     if (w->config.rto_min_us > w->config.rto_max_us) {
         return cli_misused("worker", "--rto-min is above --rto-max");

@@ -325,6 +325,19 @@ static void copy_lines(FILE *from, FILE *to, unsigned most) {
         fprintf(to, "    %s", line);
 }
 
+// Whether what the C compiler said is that it has no memory.
+static bool cache_lacks_memory(FILE *said) {
+    static const char *const words[] = {"out of memory", "memory exhausted",
+                                        "annot allocate memory"};
+    char line[512];
+    bool lacks = false;
+    rewind(said);
+    while (fgets(line, sizeof line, said))
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            lacks |= strstr(line, words[i]) != NULL;
+    return lacks;
+}
+
 // Runs the C compiler over c_path; false after a message that names the kept file.
 static bool compile_c(const struct cache_request *r, const char *c_path, const char *so_path,
                       FILE *messages) {
@@ -339,7 +352,12 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
     push(&c, so_path);
     push(&c, c_path);
     int status = output ? run(&c, fileno(output), messages) : -1;
-    if (status > 0) {
+    if (status > 0 && cache_lacks_memory(output)) {
+        fprintf(messages,
+                "silken: error: the C compiler has not enough memory for the code generated from "
+                "%s\n",
+                r->name);
+    } else if (status > 0) {
         fprintf(messages,
                 "silken: compiler bug: the C compiler refuses the code generated from %s, which is "
                 "kept in "

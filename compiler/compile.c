@@ -97,6 +97,7 @@ static char *preprocess(struct compilation *c, size_t *length) {
         .defines = c->opt->defines,
         .n_defines = c->opt->n_defines,
         .tofino = c->tofino,
+        .in_group = c->opt->in_group,
     };
     return preprocess_p4(c->a, c->d, c->opt->path, &pp, length);
 }
@@ -144,7 +145,7 @@ static bool front_end(struct compilation *c) {
         diag_error(
             c->d, c->ast->main ? c->ast->main->at : (struct loc){0},
             "this program includes t2na.p4, so it is written for a Tofino 2, whose blocks and "
-            "metadata a Tofino 1 does not have; say --target tofino2, or nothing");
+            "metadata a Tofino 1 does not have; use --target tofino2, or leave --target out");
     return c->tofino == 2;
 }
 
@@ -381,7 +382,7 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
     const bool is_program = ok && c->ast->main;
     if (!ok || !middle(c)) {
         *report = refused(c, target);
-        return is_program && !is_unsupported(c->d) ? COMPILE_FITS_NOT : COMPILE_REFUSED;
+        return is_program && !is_unsupported(c->d) ? COMPILE_DOES_NOT_FIT : COMPILE_REFUSED;
     }
     const bool allowed = is_allowed(c);
     if (!allowed && is_unsupported(c->d)) {
@@ -391,7 +392,7 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
     *report = chip_check(c->a, c->d, c->ir, target);
     if (!allowed)
         violate_by_messages(*report, c->d, "compile");
-    return (*report)->fits ? COMPILE_FITS : COMPILE_FITS_NOT;
+    return (*report)->fits ? COMPILE_FITS : COMPILE_DOES_NOT_FIT;
 }
 
 static enum compile_verdict check_within_limits(struct compilation *c,

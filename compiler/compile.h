@@ -66,6 +66,9 @@ struct compile_options {
     const char *march;         // the C compiler's name of a processor; null: this one
     bool sanitize;             // compile the generated C with ASan and UBSan (tests)
     bool colour;
+    // Commands that are run stay in the caller's process group: the caller is a process for this one compilation, and
+    // who started it ends the group.
+    bool in_group;
     // Told the path of each file that was read, the program's and all it includes, as messages name them; some
     // names are of no file ("<command-line>"). Or null.
     void (*reads)(void *aux, const char *path);
@@ -81,7 +84,7 @@ char *compile_p4(const struct compile_options *opt, FILE *messages);
 // options only path, folders, macros, colour and target count.
 enum compile_verdict {
     COMPILE_FITS,
-    COMPILE_FITS_NOT, // passes limits of the chip, or does what the chip cannot
+    COMPILE_DOES_NOT_FIT, // exceeds a limit of the chip, or needs a function that it lacks
     COMPILE_REFUSED, // is no program of the architecture, cannot be read, is for another chip, or needs
                      // something that Silken does not support
 };

@@ -11,9 +11,8 @@
 //
 // The room: what a process that uses DPDK needs, a switch or a host:
 //
-//     eal.c          the arguments of DPDK, and starting it once
-//     memif_guard.c  memif devices whose memory stays mapped while a burst uses it
-//     fanout.c       what the af_packet driver asks of the kernel, corrected
+//     eal.c     the arguments of DPDK, and starting it once
+//     fanout.c  what the af_packet driver asks of the kernel, corrected
 #ifndef SILKEN_DPDK_EAL_H
 #define SILKEN_DPDK_EAL_H
 

@@ -34,7 +34,7 @@ _Static_assert(SK_INGRESS_PREFIX == SK_INGRESS_DATA_AT + 8 &&
                    SK_INGRESS_PREFIX_2 >= SK_INGRESS_DATA_AT + SK_RESUBMIT_BYTES,
                "the fields of ingress' prefix");
 _Static_assert(SK_HEADROOM >= SK_INGRESS_PREFIX_2 && SK_HEADROOM >= SK_EGRESS_PREFIX_2,
-               "what is in front of a packet has room there");
+               "the prefix has room before a packet");
 
 static inline uint64_t sk_ingress_word(bool resubmitted, uint16_t port, uint64_t stamp) {
     return htobe64((uint64_t)resubmitted << 63 | (uint64_t)port << 48 | stamp);

@@ -126,7 +126,7 @@ static bool check_program(const struct check *c, const struct sk_program_desc *d
                     c->path, d->abi_version, SK_ABI_VERSION);
     if ((d->ingress_prefix != SK_INGRESS_PREFIX && d->ingress_prefix != SK_INGRESS_PREFIX_2) ||
         (d->egress_prefix != SK_EGRESS_PREFIX && d->egress_prefix != SK_EGRESS_PREFIX_2))
-        return broken(c, "no chip puts so many bytes in front of a packet");
+        return broken(c, "no chip emits that many bytes before a packet");
     if (!d->path || !d->pipelines || d->n_pipelines < 1 || d->n_pipelines > SK_PIPES)
         return broken(c, "it has no pipelines");
     for (uint32_t i = 0; i < d->n_pipelines; i++)

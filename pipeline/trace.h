@@ -112,11 +112,11 @@ enum sk_event_kind {
       "is read while it is not set: nothing was assigned, or it was "                              \
       "invalidated")                                                                               \
     X(UNDEFINED, "undefined", "is used before anything was assigned to it")                        \
-    X(EMITTED, "emitted", "is emitted and nothing was assigned to it")                             \
+    X(EMITTED, "emitted", "is emitted before anything was assigned to it")                         \
     X(SHORT_PACKET, "short-packet", "goes past the packet's end")                                  \
     X(STACK, "stack", "goes past the end of the header stack")                                     \
     X(PARSER_LOOP, "parser-loop", "is entered after more states than a parser may go through")     \
-    X(HEADROOM, "headroom", "does not fit in front of the packet")
+    X(HEADROOM, "headroom", "does not fit before the packet")
 enum sk_violation {
 #define SK_VIOLATION_ENUM(name, word, text) SK_VIOLATION_##name,
     SK_VIOLATIONS(SK_VIOLATION_ENUM)

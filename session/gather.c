@@ -127,14 +127,14 @@ static const char *gather_fault(const struct gather *g, const struct session_mes
                                 size_t size) {
     const struct gather_config *c = &g->config;
     if (m->protocol != c->protocol)
-        snprintf(out, size, "the job is one of %s",
+        snprintf(out, size, "the job runs the protocol %s",
                  c->protocol == SESSION_ATP ? "ATP" : "SwitchML");
     else if (m->workers != c->workers)
         snprintf(out, size, "the job has %u workers, not %u", c->workers, m->workers);
     else if (m->servers != c->servers)
         snprintf(out, size, "the job has %u servers, not %u", c->servers, m->servers);
     else if (m->lanes == 0 || m->lanes > GATHER_MAX_LANES || m->lane >= m->lanes)
-        snprintf(out, size, "there is no lane %u of %u", m->lane, m->lanes);
+        snprintf(out, size, "lane %u does not exist; there are %u", m->lane, m->lanes);
     else if (c->lanes && m->lanes != c->lanes)
         snprintf(out, size, "the job's workers have %u lanes, not %u", c->lanes, m->lanes);
     else if (m->role == SESSION_SERVER ? m->rank >= c->servers
@@ -142,9 +142,9 @@ static const char *gather_fault(const struct gather *g, const struct session_mes
         snprintf(out, size, "the job has no %s %u", m->role == SESSION_SERVER ? "server" : "worker",
                  m->rank);
     else if (c->slots && m->slots > c->slots)
-        snprintf(out, size, "the job has %u slots, and the worker wants %u", c->slots, m->slots);
+        snprintf(out, size, "the job has %u slots, but the worker uses %u", c->slots, m->slots);
     else if (m->nonce == 0)
-        snprintf(out, size, "a nonce of 0 is nobody's");
+        snprintf(out, size, "a nonce must not be 0");
     else
         return NULL;
     return out;
@@ -308,7 +308,7 @@ static void gather_break(struct gather *g, unsigned i, uint64_t now) {
     }
     g->broken = true;
     snprintf(g->why, sizeof g->why,
-             "%s %u has begun again, so the job has: start the other workers again, too",
+             "%s %u has restarted, and so has the job: restart the other workers, too",
              gather_role(g, i), gather_rank(g, i));
 }
 
@@ -423,9 +423,8 @@ static unsigned gather_challenge(struct gather *g, unsigned i, const struct sess
         answers[0] = gather_wait(g, m, now);
         return 1;
     }
-    answers[0] =
-        gather_say(g, m, SESSION_WAIT, "asking whether the %s %u that was there before still is",
-                   gather_role(g, i), gather_rank(g, i));
+    answers[0] = gather_say(g, m, SESSION_WAIT, "asking whether the earlier %s %u still runs",
+                            gather_role(g, i), gather_rank(g, i));
     answers[1] = gather_answer(g, m, SESSION_PROBE);
     answers[1].nonce = member->next ? member->next : member->nonce;
     return 2;
@@ -441,12 +440,11 @@ static unsigned gather_newcomer(struct gather *g, unsigned i, const struct sessi
                                 uint64_t now, struct session_message *answers) {
     struct member *member = &g->members[i];
     if (m->id) {
-        answers[0] =
-            gather_say(g, m, SESSION_OVER, "%s",
-                       g->why[0]    ? g->why
-                       : g->session ? "another session of the job has started"
-                                    : "its coordinator was started again, and knows nothing "
-                                      "of it: start the workers again");
+        answers[0] = gather_say(g, m, SESSION_OVER, "%s",
+                                g->why[0]    ? g->why
+                                : g->session ? "another session of the job has started"
+                                             : "its coordinator was restarted, and does not know "
+                                               "the session: restart the workers");
         return 1;
     }
     if (m->cookie != gather_cookie(g, i, m->nonce)) {
@@ -455,7 +453,7 @@ static unsigned gather_newcomer(struct gather *g, unsigned i, const struct sessi
         return 1;
     }
     if (m->nonce == member->second) {
-        answers[0] = gather_say(g, m, SESSION_REFUSED, "another process is %s %u, and answers",
+        answers[0] = gather_say(g, m, SESSION_REFUSED, "another process that runs is %s %u",
                                 gather_role(g, i), gather_rank(g, i));
         return 1;
     }
@@ -578,12 +576,11 @@ void gather_text(const struct gather *g, uint64_t now, char *out, size_t size) {
     for (unsigned i = 1; i < g->n && missing == 0 && !gather_runs(g); i++)
         if (g->members[i].slots != g->members[0].slots ||
             g->members[i].elements != g->members[0].elements) {
-            words_add(
-                &w,
-                "%s %u has %u slots and %u elements in a packet, worker 0 has %u and %u: they "
-                "must be the same",
-                gather_role(g, i), gather_rank(g, i), g->members[i].slots, g->members[i].elements,
-                g->members[0].slots, g->members[0].elements);
+            words_add(&w,
+                      "%s %u has %u slots and %u elements in a packet, but worker 0 has %u and %u: "
+                      "they must be equal",
+                      gather_role(g, i), gather_rank(g, i), g->members[i].slots,
+                      g->members[i].elements, g->members[0].slots, g->members[0].elements);
             return;
         }
     if (g->n == 0)

@@ -31,11 +31,11 @@ static void check_network(struct sim *s) {
 
 void check_step(struct sim *s) {
     if (s->events.late)
-        sim_violate(s, NULL, "something was to happen in the past");
+        sim_violate(s, NULL, "an event was due in the past");
     s->stands = s->events.now == s->stood_at ? s->stands + 1 : 0;
     s->stood_at = s->events.now;
     if (s->stands > TOO_MANY)
-        sim_violate(s, NULL, "%u events, and time does not go on", TOO_MANY);
+        sim_violate(s, NULL, "%u events, and time does not advance", TOO_MANY);
     if (s->events.ran - s->checked < EVERY)
         return;
     s->checked = s->events.ran;
@@ -121,7 +121,7 @@ static void check_aggregators(struct sim *s, struct sim_node *n, const char *nam
         if (fragment)
             sim_violate(s, &key,
                         "switch %s: aggregator %u belongs to fragment %08" PRIx64
-                        " though nobody works, and cannot be had after its time-out",
+                        " though no worker sends, and is not released after its time-out",
                         name, left[i], fragment);
     }
 }

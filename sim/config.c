@@ -209,9 +209,8 @@ int config_write(struct sim_station *st, struct sk_error *err) {
     struct writer w = {.sim = st->node->sim, .st = st, .sw = st->node->sw, .err = err};
     w.macs = has(&w, "macs");
     if (!w.macs && !has(&w, "forward"))
-        return sk_fail(err,
-                       "the program has neither a table 'macs' nor a table 'forward', so nobody "
-                       "knows how to tell it where stations are");
+        return sk_fail(err, "the program has neither a table 'macs' nor a table 'forward', so the "
+                            "simulator cannot configure where stations are");
     write_stations(&w);
     write_marks(&w);
     for (size_t i = 0; i < w.sim->scenario->n_jobs; i++) {

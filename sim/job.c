@@ -255,12 +255,12 @@ static void verify(const struct sim_lane *lane, const struct sim_part *part) {
     memcpy(&real, &part->copy->data[element], sizeof real);
     if (t->reals)
         sim_violate(job->sim, &key,
-                    "job %s, worker %u: element %zu of tensor %llu is %.9g and must be %.9g",
+                    "job %s, worker %u: element %zu of tensor %llu is %.9g, but must be %.9g",
                     job->as->name, lane->worker->rank, element, (unsigned long long)t->number,
                     (double)real, t->reals[element]);
     else
         sim_violate(job->sim, &key,
-                    "job %s, worker %u: element %zu of tensor %llu is %08x and must be %08x",
+                    "job %s, worker %u: element %zu of tensor %llu is %08x, but must be %08x",
                     job->as->name, lane->worker->rank, element, (unsigned long long)t->number,
                     part->copy->data[element], t->sums[element]);
 }

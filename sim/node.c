@@ -78,7 +78,7 @@ static int set_port(struct sim_node *n, const struct sim_port *p, struct sk_erro
     sk_switch_port_up(n->sw, p->dev_port, true);
     return sk_switch_port_queue(n->sw, p->dev_port, &q) == 0
                ? 0
-               : sk_fail(err, "port %u refuses its queue", p->dev_port);
+               : sk_fail(err, "port %u: its queue is refused", p->dev_port);
 }
 
 static int power_on(struct sim_station *st, struct sk_error *err) {

@@ -368,7 +368,7 @@ static void refuse(struct sim_process *p) {
     char text[SENTENCES] = "";
     p->engine->ops->explain(p->engine, now_of(seat), text, sizeof text);
     if (!text[0])
-        sim_violate(seat->job->sim, NULL, "job %s, worker %u is refused without a word",
+        sim_violate(seat->job->sim, NULL, "job %s, worker %u is refused without a message",
                     seat->job->as->name, seat->number);
     if (seat->job->sim->trace.live)
         fputs(text, seat->job->sim->trace.live);

@@ -75,7 +75,7 @@ int routes_make(struct sim *s, struct sk_error *err) {
         for (uint32_t from = 0; from < n; from++) {
             s->next_link[from * n + to] = choose(s, from, to, w.distance);
             if (status == 0 && from != to && w.distance[from] == SCN_NONE)
-                status = sk_fail(err, "there is no way from %s to %s",
+                status = sk_fail(err, "there is no path from %s to %s",
                                  s->scenario->stations[from].name, s->scenario->stations[to].name);
         }
     }

@@ -228,7 +228,8 @@ int run_all(struct runs *r, struct sk_error *err) {
     const uint64_t seeds = r->last - r->first + 1;
     int status = 1;
     if (r->processes < 1 || r->processes > MAX_PROCESSES)
-        return sk_fail(err, "%u processes; there can be 1 to %u", r->processes, MAX_PROCESSES);
+        return sk_fail(err, "%u processes; the number must be 1 to %u", r->processes,
+                       MAX_PROCESSES);
     a = (struct all){.r = r, .err = err};
     a.by_seed = r->results ? calloc(seeds, sizeof *a.by_seed) : NULL;
     if (r->results && !a.by_seed)

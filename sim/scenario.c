@@ -42,7 +42,8 @@ static void read_all(struct scenario *s, const struct sk_at *root) {
     s->sample_us = scn_number(root, "sample_us", 0, 3.6e9, 0);
     if (s->sample_us > 0 && s->sample_us < 1) {
         const struct sk_at sample = sk_at_member(root, "sample_us");
-        sk_at_fail(&sample, "is %g; samples are at least 1 apart, or 0: none", s->sample_us);
+        sk_at_fail(&sample, "is %g; the distance of samples is at least 1, or 0 for none",
+                   s->sample_us);
     }
     s->quiet_ms = scn_number(root, "quiet_ms", 0, 1e5, 10);
     const unsigned expect = scn_choice(root, "expect", outcomes, 0);

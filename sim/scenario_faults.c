@@ -29,7 +29,7 @@ static void read_packets(const struct sk_at *at, struct scn_fault *f) {
         const struct sk_at item = sk_at_item(&list, i);
         f->packets[i] = (uint32_t)sk_at_number(&item, true, UINT32_MAX);
         if (i ? f->packets[i] <= f->packets[i - 1] : !f->packets[i])
-            sk_at_fail(&item, "packets are counted from 1 on and listed in ascending order");
+            sk_at_fail(&item, "packets are counted from 1 and must be listed in ascending order");
     }
 }
 
@@ -46,7 +46,7 @@ static void read_where(const struct scenario *s, const struct sk_at *at, struct 
                 sk_at_fail(&item, "is in the list twice");
     }
     if (links.value && !f->n_cables)
-        sk_at_fail(&links, "is no list of links; without it they are all links");
+        sk_at_fail(&links, "is not a list of links; leave it out for all links");
     if (switches.value)
         f->stations = scn_stations(s, &switches, false, true, &f->n_stations);
     if (hosts.value)
@@ -75,7 +75,7 @@ static void read_fault(struct scenario *s, const struct sk_at *at, struct scn_fa
     read_packets(at, f);
     read_where(s, at, f);
     if (f->n_packets && sk_at_member(at, "rate").value)
-        sk_at_fail(at, "it has a rate and packets; one of the two says which packets are lost");
+        sk_at_fail(at, "it has both a rate and packets; give one of them");
     if (f->kind <= SCN_CORRUPT && !sk_at_member(at, "rate").value && !f->n_packets)
         sk_at_fail(at,
                    f->kind == SCN_LOSS ? "it has neither a rate nor packets" : "it has no rate");

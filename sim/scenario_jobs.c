@@ -46,7 +46,7 @@ static void forbid(const struct sk_at *at, const char *const *keys, const char *
     for (; *keys; keys++) {
         const struct sk_at m = sk_at_member(at, *keys);
         if (m.value)
-            sk_at_fail(&m, "a job of %s has no such thing", protocol);
+            sk_at_fail(&m, "a job of %s has no such member", protocol);
     }
 }
 
@@ -85,7 +85,7 @@ static void read_model(const struct sk_at *at, const char *name, struct scn_work
         for (size_t i = 0; scn_model_names[i]; i++)
             snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "",
                      scn_model_names[i]);
-        sk_at_fail(&m, "there is no model '%s'; there is: %s", name, all);
+        sk_at_fail(&m, "there is no model '%s'; the models are: %s", name, all);
         return;
     }
     w->n_layers = model.n;
@@ -148,10 +148,10 @@ static void check_times(const struct scenario *s, const struct sk_at *at,
                         const struct sim_range *start, const struct sim_range *stop) {
     const struct sk_at from = sk_at_member(at, "start_ms"), to = sk_at_member(at, "stop_ms");
     if (start->high >= s->limit_ms)
-        sk_at_fail(&from, "can be %g, and the run ends at limit_ms, which is %g", start->high,
+        sk_at_fail(&from, "can be %g, but the run ends at limit_ms, which is %g", start->high,
                    s->limit_ms);
     else if (stop->high > 0 && stop->high <= start->low)
-        sk_at_fail(&to, "is %g at most, and it begins at %g at the earliest", stop->high,
+        sk_at_fail(&to, "is at most %g, but it starts at %g at the earliest", stop->high,
                    start->low);
 }
 
@@ -174,7 +174,7 @@ static void read_workers(const struct scenario *s, const struct sk_at *at, struc
     if (json_is_array(m.value) && json_is_string(json_array_get(m.value, 0))) {
         job->workers = scn_stations(s, &m, true, false, &job->n_workers);
         if (job->n_workers > limit)
-            sk_at_fail(&m, "is %zu workers; there can be %zu", job->n_workers, limit);
+            sk_at_fail(&m, "is %zu workers; there can be at most %zu", job->n_workers, limit);
         for (size_t i = 0; i < job->n_workers; i++)
             if (holds(job->servers, job->n_servers, job->workers[i]))
                 sk_at_fail(&m, "'%s' is a server of the job, too",
@@ -187,8 +187,8 @@ static void read_workers(const struct scenario *s, const struct sk_at *at, struc
         job->worker_count = scn_range(at, "workers", 1, (double)most, 1);
     else if (hosts > limit)
         sk_at_fail(at,
-                   "there are %zu hosts, and a job can have %zu workers: \"workers\" says which, "
-                   "or how many",
+                   "there are %zu hosts, but a job can have %zu workers: choose them, or their "
+                   "number, with \"workers\"",
                    hosts, limit);
     else
         job->worker_count = (struct sim_range){(double)most, (double)most, false};
@@ -213,16 +213,16 @@ static void read_atp(const struct scenario *s, const struct sk_at *at, struct sc
     job->flows = scn_whole(at, "flows", 1, SCN_MAX_FLOWS,
                            job->n_servers <= SCN_MAX_FLOWS ? (uint32_t)job->n_servers : 1);
     if (job->flows < job->n_servers)
-        sk_at_fail(&servers, "are %zu, and the job has %u flows only", job->n_servers, job->flows);
+        sk_at_fail(&servers, "are %zu, but the job has only %u flows", job->n_servers, job->flows);
     job->window = scn_range(at, "window", 1, ATP_WINDOW_LIMIT, 200);
     job->window_max = scn_range(at, "window_max", 1, ATP_WINDOW_LIMIT, ATP_WINDOW_LIMIT);
     if (job->window.high > job->window_max.low)
-        sk_at_fail(&window, "can be %g, which is more than window_max", job->window.high);
+        sk_at_fail(&window, "can be %g, which is above window_max", job->window.high);
     job->first_index = scn_range(at, "first_index", 0, ATP_INDICES - 1, 0);
     job->indices = scn_range(at, "indices", 1, ATP_INDICES, ATP_INDICES);
     if (job->first_index.high + job->indices.high > ATP_INDICES) {
         const struct sk_at m = sk_at_member(at, "indices");
-        sk_at_fail(&m, "leads beyond the last of %d aggregators", ATP_INDICES);
+        sk_at_fail(&m, "extends beyond the last of %d aggregators", ATP_INDICES);
     }
     job->repeat_us = scn_number(at, "repeat_us", 0, MAX_US, 500);
     job->linear = scn_flag(at, "linear", false);
@@ -238,7 +238,7 @@ static void read_sessions(const struct sk_at *at, struct scn_job *job) {
     for (size_t i = 0; no[i]; i++) {
         const struct sk_at m = sk_at_member(at, no[i]);
         if (m.value)
-            sk_at_fail(&m, "a job with sessions has no such thing");
+            sk_at_fail(&m, "a job with sessions has no such member");
     }
     if (job->work.count.low < 1) {
         const struct sk_at work = sk_at_member(at, "work");
@@ -320,7 +320,7 @@ void scn_read_background(struct scenario *s, const struct sk_at *root) {
         b->from = scn_station_named(s, &from, true, false);
         b->to = scn_station_named(s, &to, true, false);
         if (b->from == b->to)
-            sk_at_fail(&to, "is where the traffic comes from");
+            sk_at_fail(&to, "is the source of the traffic");
         b->gbps = scn_range(&item, "gbps", 0, 400, 0);
         if (b->gbps.low > 0 && b->gbps.low < 0.001) {
             const struct sk_at m = sk_at_member(&item, "gbps");

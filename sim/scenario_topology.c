@@ -43,7 +43,7 @@ static const char *program_path(const struct sk_at *at, const char *word) {
     snprintf(out, n, "%s/%s/%s.p4", folder, word, word);
     free(folder);
     if (access(out, R_OK) != 0)
-        sk_at_fail(at, "there is no program '%s' (%s); another one is named by its path", word,
+        sk_at_fail(at, "there is no program '%s' (%s); name any other program by its path", word,
                    out);
     return out;
 }
@@ -133,11 +133,11 @@ static void read_line(const struct sk_at *at, const struct scn_line *otherwise,
     }
     if (line->gbps.low > 0 && line->gbps.low < 0.001) {
         const struct sk_at m = sk_at_member(at, "gbps");
-        sk_at_fail(&m, "is %g; a link has 0 (no limit) or at least 0.001", line->gbps.low);
+        sk_at_fail(&m, "is %g; a link's rate is 0 (no limit) or at least 0.001", line->gbps.low);
     }
     if (line->gbps.low != line->gbps.high && line->gbps.low == 0) {
         const struct sk_at m = sk_at_member(at, "gbps");
-        sk_at_fail(&m, "begins with 0, which is no rate but a link without one");
+        sk_at_fail(&m, "starts with 0, which means a link without a rate");
     }
 }
 

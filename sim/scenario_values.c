@@ -49,14 +49,14 @@ uint32_t scn_whole(const struct sk_at *at, const char *key, uint32_t least, uint
 
 static bool read_pair(const struct sk_at *at, double least, double most, struct sim_range *out) {
     if (sk_at_length(at) != 2) {
-        sk_at_fail(at, "must be two numbers, the least and the greatest");
+        sk_at_fail(at, "must be two numbers, the smallest and the largest");
         return false;
     }
     const struct sk_at low = sk_at_item(at, 0), high = sk_at_item(at, 1);
     out->low = number(&low, least, most);
     out->high = number(&high, least, most);
     if (out->low > out->high)
-        sk_at_fail(at, "begins with %g, which is more than %g", out->low, out->high);
+        sk_at_fail(at, "starts with %g, which is more than %g", out->low, out->high);
     return out->low <= out->high;
 }
 
@@ -73,7 +73,8 @@ struct sim_range scn_range(const struct sk_at *at, const char *key, double least
         const struct sk_at pair = sk_at_member(&m, "log");
         r.log = true;
         if (!json_is_array(pair.value))
-            sk_at_fail(&m, "must be a number, [least, greatest] or {\"log\": [least, greatest]}");
+            sk_at_fail(&m,
+                       "must be a number, [smallest, largest] or {\"log\": [smallest, largest]}");
         else if (read_pair(&pair, least, most, &r) && r.low <= 0)
             sk_at_fail(&pair, "must be above 0 to be drawn from all orders of magnitude");
         if (m.doc->failed)
@@ -159,7 +160,8 @@ uint32_t scn_cable_named(const struct scenario *s, const struct sk_at *at) {
             return i;
     }
     if (name)
-        sk_at_fail(at, "there is no link '%s'; a link is called by its two ends, as in 'h0-s0'",
+        sk_at_fail(at,
+                   "there is no link '%s'; a link's name is that of its two ends, as in 'h0-s0'",
                    name);
     return 0;
 }

@@ -93,8 +93,8 @@ static int make_traffic(struct sim *s, struct sk_error *err) {
     for (uint32_t i = 0; i < sc->n_background; i++) {
         const struct scn_background *b = &sc->background[i];
         if (b->gbps.low <= 0 && s->stations[b->from].host->out->rate_mbps == 0)
-            return sk_fail(err, "background '%s' has no rate, and the link of %s has none either",
-                           b->name, sc->stations[b->from].name);
+            return sk_fail(err, "background '%s' has no rate, nor has the link of %s", b->name,
+                           sc->stations[b->from].name);
         s->background[i] = background_new(s, i);
     }
     return 0;
@@ -216,12 +216,12 @@ void sim_tell(const struct sim *s, const char *path, FILE *out) {
     fprintf(out, "%s: seed %" PRIu64 ", at %.3f us: %s\n", path, s->seed,
             (double)s->events.now / 1000, s->violation);
     if (s->trace.size) {
-        fputs("What happened last", out);
+        fputs("Last events", out);
         if (s->has_key)
             fprintf(out, " to %s %" PRIu32 " of job %u",
                     s->key.protocol == SIM_ATP ? "fragment" : "slot", s->key.number, s->key.job);
         fputs(":\n", out);
         sim_trace_print(&s->trace, s->has_key ? &s->key : NULL, 60, out);
     }
-    fprintf(out, "To see it again: silken sim %s --seed %" PRIu64 " --trace\n", path, s->seed);
+    fprintf(out, "To repeat it: silken sim %s --seed %" PRIu64 " --trace\n", path, s->seed);
 }

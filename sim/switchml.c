@@ -22,7 +22,7 @@ int switchml_prepare(struct sim_job *job, struct sk_error *err) {
             job->pool_base += other->slots;
     }
     if (job->pool_base + job->slots > POOL)
-        return sk_fail(err, "job %s: its switch has %u slots, and the jobs want more",
+        return sk_fail(err, "job %s: its switch has %u slots, but the jobs need more",
                        job->as->name, POOL);
     return 0;
 }

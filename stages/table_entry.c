@@ -42,11 +42,11 @@ const char *sk_table_strerror(int error) {
     case SK_E_ACTIONS:
         return "all members of a group must have the same action";
     case SK_E_MASKED:
-        return "the key has bits that the table's key mask leaves out";
+        return "the key has bits set outside the table's key mask";
     case SK_E_NOT_EMPTY:
         return "its key mask can only change while the table has no entries";
     case SK_E_COLLISION:
-        return "the key's proxy hash is that of another entry";
+        return "the key has the same proxy hash as another entry";
     case SK_E_GROUP_SIZE:
         return "the group has more members than it may have";
     case SK_E_LINES:

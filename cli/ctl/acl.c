@@ -14,14 +14,14 @@ static void print_list(const json_t *list) {
     json_array_foreach(json_object_get(list, "links"), i, item) {
         printf("%s%s", i ? ", " : ": packets from ", json_string_value(item));
     }
-    printf("%s\n", json_array_size(json_object_get(list, "links")) ? "" : ": no link has it");
+    printf("%s\n", json_array_size(json_object_get(list, "links")) ? "" : ": not used by any link");
     if (json_array_size(json_object_get(list, "rules")) > 0)
         printf("%5s %15s %15s %7s  rule\n", "", "packets", "bytes", "entries");
     json_array_foreach(json_object_get(list, "rules"), i, item) {
         printf("%5lld %15lld %15lld %7lld  %s%s\n", sk_json_number(item, "rule"),
                sk_json_number(item, "packets"), sk_json_number(item, "bytes"),
                sk_json_number(item, "entries"), sk_json_text(item, "text"),
-               json_is_true(json_object_get(item, "unreachable")) ? "; no packet meets it" : "");
+               json_is_true(json_object_get(item, "unreachable")) ? "; no packet matches it" : "");
     }
 }
 
@@ -37,7 +37,7 @@ static void print_rule(const json_t *result) {
     if (json_object_get(result, "rule"))
         printf("rule %lld: %s\n", sk_json_number(result, "rule"), sk_json_text(result, "text"));
     else
-        printf("no rule: it may pass\n");
+        printf("no rule matches: permitted\n");
 }
 
 // "acl test LIST FIELD=VALUE..."

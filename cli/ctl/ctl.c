@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: silken ctl [-s SOCKET] [--json] COMMAND...\n\n"
+    "usage: silken ctl [-s SOCKET] [-w SECONDS] [--json] COMMAND...\n\n"
     "Reads and changes a running switch. Names are those of the P4 source or any unique suffix;\n"
     "values are written 123, 0x1f, 10.0.0.1, 00:11:22:33:44:55, 10.0.0.0/8, 1..5, 0x10 &&& "
     "0xf0.\n\n"
@@ -16,7 +16,7 @@ static const char usage[] =
     "  table add TABLE [PRIORITY] KEY=VALUE... 'ACTION(ARG=VALUE, ...)' [pipe N]\n"
     "  table modify TABLE ...                      (the same)\n"
     "  table delete TABLE [PRIORITY] KEY=VALUE... [pipe N]\n"
-    "  table mask TABLE [KEY=MASK... | whole] [pipe N]    bits of its keys that a table looks at\n"
+    "  table mask TABLE [KEY=MASK... | whole] [pipe N]    bits of its keys that a table compares\n"
     "  table default TABLE 'ACTION(...)' [pipe N]\n"
     "  table clear TABLE [pipe N]\n"
     "         'member(ID)' or 'group(ID)' for the action where the table has an action profile;\n"
@@ -28,7 +28,7 @@ static const char usage[] =
     "  hash reset NAME [pipe N] | hash compute NAME FIELD=VALUE... [pipe N]\n"
     "  register list | register read NAME [INDEX[-INDEX]]\n"
     "  register write NAME INDEX [FIELD=]VALUE... [pipe N]\n"
-    "  counter list | counter read NAME [INDEX[-INDEX]]    without an index: those above zero\n"
+    "  counter list | counter read NAME [INDEX[-INDEX]]    without an index: all above zero\n"
     "  counter write NAME INDEX PACKETS [BYTES] | counter clear NAME\n"
     "  table data TABLE [PRIORITY] KEY=VALUE... [set FIELD=VALUE...] [pipe N]\n"
     "                                              an entry's counts, meter, ageing\n"
@@ -37,7 +37,7 @@ static const char usage[] =
     "  meter reset NAME INDEX|all [pipe N]\n"
     "  idle poll                                   entries that became idle, or active again\n"
     "  idle update TABLE                           hit states\n"
-    "  events                                      prints events as they come\n"
+    "  events                                      print events as they occur\n"
     "  port                                        ports with their counts\n"
     "  port metadata PORT FIELD=VALUE... | port metadata PORT NUMBER\n"
     "  stats                                       packets of the whole switch, drops by reason\n"
@@ -50,46 +50,52 @@ static const char usage[] =
     "  mirror                                      sessions\n"
     "  mirror set id=N direction=ingress|egress|both [port=P] [mcast_a=N] [max=N] ... (manual)\n"
     "  mirror delete id=N\n"
-    "  digest                                      prints digests as they come, until stopped\n"
+    "  digest                                      print digests as they arrive, until stopped\n"
     "  port add P DEVICE [--name NAME] [--mtu N] [--queues N] | port remove P|NAME\n"
     "  port set P|NAME up|down | port queues\n"
     "  port queue port=P speed=MBPS [red=N] [yellow=N] [green=N] | port deflect port=P [qid=N]\n"
-    "  pktgen                                      applications that are on, with their counts\n"
+    "  pktgen                                      enabled applications, with their counts\n"
     "  pktgen buffer pipe=N offset=N bytes=HEX | pktgen off pipe=N app=N\n"
     "  pktgen set pipe=N app=N trigger=one_shot|periodic|port_down|recirculation length=N ...\n"
-    "  reload                                      the configuration's file is read again\n"
-    "  program FILE.p4                             takes the program's place while packets flow\n"
-    "  state dump                                  everything that packets left behind, as JSON\n"
-    "  links | vlans                               of a ToR's control plane, with what is up\n"
-    "  macs [flush] [vid N] [link NAME] [mac ADDRESS]     who is where; forgets what was learned\n"
+    "  reload                                      read the configuration file again\n"
+    "  program FILE.p4                             replace the program while packets flow\n"
+    "  state dump                                  all state that packets changed, as JSON\n"
+    "  links | vlans                               links or VLANs of a ToR's control plane, with "
+    "their state\n"
+    "  macs [flush] [vid N] [link NAME] [mac ADDRESS]     stations and their links; flush: forget "
+    "learned ones\n"
     "  acl [LIST]                                  rules of access lists with their counts\n"
-    "  acl test LIST FIELD=VALUE...                which rule a packet would meet (manual)\n"
-    "  groups [vid N] [link NAME] | queriers       multicast: who joined what, who asks, where "
-    "routers are\n"
+    "  acl test LIST FIELD=VALUE...                the rule that a packet would match (manual)\n"
+    "  groups [vid N] [link NAME] | queriers       multicast: members of groups, queriers and "
+    "routers\n"
     "  lacp                                        LAGs, their members and partners\n"
-    "  neighbours | routes | icmp                  MAC addresses of IP neighbours; where packets "
-    "go;\n"
-    "                                              what the ToR said about packets\n"
-    "  neighbours flush [vid N] [address A]        asks for them anew\n"
-    "  job [JOB]                                   aggregation jobs: who is missing where\n"
-    "  job list | job remove NAME                  those that a ToR has admitted\n"
+    "  neighbours | routes | icmp                  MAC addresses of IP neighbours; routes; "
+    "ICMP\n"
+    "                                              messages that the ToR sent\n"
+    "  neighbours flush [vid N] [address A]        resolve their addresses again\n"
+    "  job [JOB]                                   aggregation jobs: slots, and the workers that "
+    "they wait for\n"
+    "  job list | job remove NAME                  jobs that a ToR has admitted\n"
     "  job add NAME --protocol switchml|atp --workers PORT:ADDRESS,... [--server PORT:ADDRESS]\n"
     "      [--slots N | --aggregators N] [--number N] [--vlan V] [--address A] [--udp-port P] "
     "[--resume no] [--sessions no]\n"
     "      [--group A] [--rate MBPS]               (manual)\n"
-    "  alarms                                      what is wrong now, and since when\n"
+    "  alarms                                      current alarms, and their start\n"
     "  trace [--port PORT]... [--field NAME=VALUE]... [--count N] [--timeout SECONDS]\n"
-    "                                              the way of the next packets that match\n"
+    "                                              the path of the next packets that match\n"
     "  top [--once] [--json] [--view all|ports|drops|jobs|alarms] [--interval SECONDS]\n"
     "      [--sort port|in|out|drops|queue|name] [--reverse] [--quiet-too]\n"
     "                                              live: rates, drops, queues, jobs, alarms\n\n"
     "  -s SOCKET    the control socket (default: $SILKEN_SOCKET)\n"
-    "  --json       print the switch's reply as it is; also behind the command\n";
+    "  -w SECONDS, --wait SECONDS\n"
+    "               how long the switch may take for each answer (30)\n"
+    "  --json       print the switch's reply as JSON; also allowed after the command\n";
 
 enum { JSON = 256 };
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"json", no_argument, NULL, JSON},
+    {"wait", required_argument, NULL, 'w'},
     {NULL, 0, NULL, 0},
 };
 
@@ -152,9 +158,10 @@ static void take_json(struct ctl *c) {
 int cmd_ctl(int argc, char **argv) {
     const char *path = getenv("SILKEN_SOCKET");
     struct ctl c = {0};
+    uint64_t seconds = SK_CLIENT_SECONDS;
     opterr = 0;
     // '+': options end at the command, whose words may start with '-'
-    for (int o; (o = getopt_long(argc, argv, "+:hs:", options, NULL)) != -1;) {
+    for (int o; (o = getopt_long(argc, argv, "+:hs:w:", options, NULL)) != -1;) {
         if (o == '?' || o == ':')
             return cli_bad_option("ctl", o, argv);
         if (o == 'h') {
@@ -163,6 +170,8 @@ int cmd_ctl(int argc, char **argv) {
         }
         if (o == 's')
             path = optarg;
+        if (o == 'w' && !cli_decimal(optarg, 1, 86400, &seconds))
+            return cli_misused("ctl", "-w takes seconds, 1 to 86400, not '%s'", optarg);
         c.json |= o == JSON;
     }
     c.words = argv + optind;
@@ -174,9 +183,10 @@ int cmd_ctl(int argc, char **argv) {
     if (!*c.words)
         return cli_misused("ctl", "a command is missing");
     if (!path || !*path)
-        return cli_misused("ctl", "which switch? Give its control socket with -s or SILKEN_SOCKET");
+        return cli_misused("ctl",
+                           "no switch is named; give its control socket with -s or SILKEN_SOCKET");
     struct sk_error err;
-    c.client = sk_client_open(path, &err);
+    c.client = sk_client_open_within(path, (unsigned)seconds, &err);
     if (!c.client) {
         fprintf(stderr, "silken ctl: %s\n", err.text);
         return EXIT_FAILED;

@@ -40,9 +40,10 @@ static void print_job(const json_t *job) {
            sk_json_number(job, "number"), atp ? "aggregators" : "slots", first, first + n - 1);
     if (atp)
         printf(", parameters to %s", sk_json_text(job, "group"));
-    printf("%s%s", json_is_true(json_object_get(job, "configured")) ? ", of the configuration" : "",
+    printf("%s%s",
+           json_is_true(json_object_get(job, "configured")) ? ", from the configuration" : "",
            json_is_true(json_object_get(job, "admitted")) ? ""
-                                                          : ", not admitted: its places are gone");
+                                                          : ", not admitted: its places are taken");
     if (json_object_get(job, "resuming"))
         printf(", resuming: %s", sk_json_text(job, "resuming"));
     if (sk_json_number(job, "session") > 0)

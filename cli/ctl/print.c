@@ -364,7 +364,7 @@ static void print_job(const json_t *job) {
         if (json_object_get(v, "idle_ms"))
             printf("  last %.1f s ago", (double)sk_json_number(v, "idle_ms") / 1000);
         else
-            printf("  nothing from it yet");
+            printf("  no packet yet");
         putchar('\n');
     }
     if (json_array_size(list(job, "waiting")) == 0)

@@ -58,7 +58,7 @@ static void print_reload(const json_t *result) {
 
 static int finish(struct ctl *c, void (*print)(const json_t *result)) {
     if (*c->words && !c->bad)
-        return cli_misused("ctl", "there is nothing to do with '%s'", *c->words);
+        return cli_misused("ctl", "unexpected argument '%s'", *c->words);
     if (c->bad)
         return EXIT_UNUSABLE;
     json_t *result = ask(c, c->request);

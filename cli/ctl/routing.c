@@ -95,7 +95,7 @@ static void print_icmp(const json_t *result) {
            sk_json_number(result, "forwarded"), "of those, dropped",
            sk_json_number(result, "dropped"), "neighbours not asked",
            sk_json_number(json_object_get(result, "limited"), "neighbour_asked"),
-           "fragments, not taken", sk_json_number(result, "fragments"));
+           "fragments, refused", sk_json_number(result, "fragments"));
 }
 
 int ctl_icmp(struct ctl *c) {

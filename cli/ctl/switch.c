@@ -169,7 +169,7 @@ static int port_add(struct ctl *c) {
         else if (ctl_is(word, "--queues"))
             ctl_set_number(c, "queues", ctl_next_word(c, "a number of queues"));
         else
-            c->bad = cli_misused("ctl", "'%s' is none of --name, --mtu and --queues", word);
+            c->bad = cli_misused("ctl", "'%s' is not one of --name, --mtu and --queues", word);
     }
     return ctl_finish(c, NULL);
 }

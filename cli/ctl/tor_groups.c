@@ -60,8 +60,8 @@ static void print_querier(const json_t *family) {
 static void print_queriers(const json_t *result) {
     size_t i;
     json_t *vlan;
-    printf("%-5s %-8s %6s %-26s %-26s %s\n", "VLAN", "unknown", "groups", "asks by IGMP",
-           "asks by MLD", "routers, seconds left");
+    printf("%-5s %-8s %6s %-26s %-26s %s\n", "VLAN", "unknown", "groups", "sends IGMP queries",
+           "sends MLD queries", "routers, seconds left");
     json_array_foreach(json_object_get(result, "vlans"), i, vlan) {
         printf("%-5lld %-8s %6lld", sk_json_number(vlan, "vid"), sk_json_text(vlan, "unknown"),
                sk_json_number(vlan, "groups"));

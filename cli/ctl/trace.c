@@ -44,7 +44,7 @@ static bool take_words(struct ctl *c) {
         } else if (ctl_is(word, "--json")) {
             c->json = true;
         } else {
-            cli_misused("ctl", "there is nothing to do with '%s'", word);
+            cli_misused("ctl", "unexpected argument '%s'", word);
             c->bad = true;
         }
     }
@@ -77,8 +77,9 @@ static int end(const json_t *reply) {
         return EXIT_FAILED;
     }
     fprintf(stderr, "%lld of %lld packets matched%s\n", shown, sk_json_number(reply, "seen"),
-            sk_json_number(reply, "differing") ? "; of some the switch did otherwise: see there"
-                                               : "");
+            sk_json_number(reply, "differing")
+                ? "; for some of them the switch acted differently: see there"
+                : "");
     return shown > 0 && sk_json_number(reply, "differing") == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 

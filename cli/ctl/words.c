@@ -19,7 +19,7 @@ const char *ctl_next_word(struct ctl *c, const char *what) {
 
 void ctl_set_text(struct ctl *c, const char *key, const char *text) {
     if (json_object_set_new(c->request, key, json_string(text)) && !c->bad) {
-        cli_misused("ctl", "a name is no UTF-8 text");
+        cli_misused("ctl", "a name is not UTF-8 text");
         c->bad = true;
     }
 }
@@ -97,7 +97,7 @@ void ctl_add_pair(struct ctl *c, const char *object, const char *text, size_t n)
     json_t *value = json_stringn(equals + 1, n - (size_t)(equals - text) - 1);
     if (!value || json_object_set_new(member_object(c, object), name, value)) {
         c->bad = true;
-        cli_misused("ctl", "'%.*s' is no UTF-8 text", (int)n, text);
+        cli_misused("ctl", "'%.*s' is not UTF-8 text", (int)n, text);
     }
     free(name);
 }
@@ -226,7 +226,7 @@ static json_t *call(struct ctl *c) {
 
 int ctl_finish(struct ctl *c, void (*print)(const json_t *result)) {
     if (*c->words && !c->bad) {
-        cli_misused("ctl", "there is nothing to do with '%s'", *c->words);
+        cli_misused("ctl", "unexpected argument '%s'", *c->words);
         c->bad = true;
     }
     if (c->bad)
@@ -246,7 +246,7 @@ int ctl_finish(struct ctl *c, void (*print)(const json_t *result)) {
 int ctl_finish_pages(struct ctl *c, const char *list,
                      void (*print)(const json_t *result, bool first)) {
     if (*c->words && !c->bad)
-        return cli_misused("ctl", "there is nothing to do with '%s'", *c->words);
+        return cli_misused("ctl", "unexpected argument '%s'", *c->words);
     if (c->bad)
         return EXIT_UNUSABLE;
     long long left = json_integer_value(json_object_get(c->request, "count"));

@@ -41,7 +41,7 @@ static int idx_open(struct idx *x) {
         return 0;
     }
     if (errno == ENOENT || errno == ENOTDIR) {
-        return fail(x, "not there; it comes with the Debian package " DATASET_PACKAGE);
+        return fail(x, "missing; it comes with the Debian package " DATASET_PACKAGE);
     }
     return fail(x, "%s", errno ? strerror(errno) : "out of memory");
 }
@@ -81,14 +81,14 @@ static int read_header(const struct idx *x, uint32_t magic, const char *what, ui
         return -1;
     }
     if (found != magic) {
-        return fail(x, "not an IDX file of %s: it begins with 0x%08x, not with 0x%08x", what,
+        return fail(x, "not an IDX file of %s: it starts with 0x%08x, not with 0x%08x", what,
                     (unsigned)found, (unsigned)magic);
     }
     if (idx_read_u32(x, count)) {
         return -1;
     }
     if (*count == 0 || *count > MAX_COUNT) {
-        return fail(x, "says it has %u %s; from 1 to %d can be", (unsigned)*count, what, MAX_COUNT);
+        return fail(x, "says it has %u %s; it can have 1 to %d", (unsigned)*count, what, MAX_COUNT);
     }
     return 0;
 }

@@ -451,7 +451,7 @@ static void report_loss(struct demo *d) {
             all += n;
         }
     }
-    report_done(&d->report, "packets lost on purpose", "%s", report_grouped(all, lost));
+    report_done(&d->report, "packets dropped deliberately", "%s", report_grouped(all, lost));
 }
 
 static int make_spaces(struct demo *d) {

@@ -15,11 +15,9 @@
 #define LARGEST_LOSS 0.5
 
 const char demo_usage[] =
-    "usage: silken demo [OPTION]...\n"
-    "\n"
+    "usage: silken demo [OPTION]...\n\n"
     "Trains an image classifier with several worker processes whose gradients are summed by a P4\n"
-    "program in a software switch, and checks every sum.\n"
-    "\n"
+    "program in a software switch, and checks every sum.\n\n"
     "  --protocol NAME   switchml; atp, which has parameter servers too; or both: a job of each, "
     "side by\n"
     "                    side on one switch (switchml)\n"
@@ -35,11 +33,10 @@ const char demo_usage[] =
     "  --steps N         stop after N steps instead\n"
     "  --batch N         images in a step, shared among the workers (128)\n"
     "  --images N        use the first N training images (all)\n"
-    "  --seed N          of the initial weights and the order of images (1)\n"
+    "  --seed N          seed of the initial weights and the order of images (1)\n"
     "  --program FILE    the P4 program (Silken's own switchml.p4, atp.p4 or ina.p4)\n"
-    "  --data DIR        where the data set is (" DATASET_FOLDER ")\n"
-    "  --record FILE     record what the switch, the last rack's, receives and sends (pcapng), "
-    "for\n"
+    "  --data DIR        folder of the data set (" DATASET_FOLDER ")\n"
+    "  --record FILE     record the packets of the (last rack's) switch (pcapng), for\n"
     "                    'silken replay'\n"
     "  --keep DIR        keep configuration and logs there\n"
     "  --limit SECONDS   give up after this time (300)\n"
@@ -123,7 +120,7 @@ static int set_protocol(const struct parser *p) {
     bool atp = strcmp(p->value, "atp") == 0, both = strcmp(p->value, "both") == 0;
 
     if (!atp && !both && strcmp(p->value, "switchml") != 0) {
-        return fail(p, "--protocol can be switchml, atp or both, not '%s'", p->value);
+        return fail(p, "--protocol takes switchml, atp or both, not '%s'", p->value);
     }
     p->o->protocol = atp ? SILKEN_ATP : SILKEN_SWITCHML;
     p->o->both = both;
@@ -140,7 +137,7 @@ static int set_racks(const struct parser *p) {
 
 static int set_links(const struct parser *p) {
     if (strcmp(p->value, "memif") != 0 && strcmp(p->value, "veth") != 0) {
-        return fail(p, "--links is memif or veth, and not '%s'", p->value);
+        return fail(p, "--links takes memif or veth, not '%s'", p->value);
     }
     p->o->veth = strcmp(p->value, "veth") == 0;
     return 0;
@@ -161,7 +158,7 @@ static int set_elements(const struct parser *p) {
         return -1;
     }
     if (v != 64 && v != 256) {
-        return fail(p, "--elements can be 64 or 256, not %s", p->value);
+        return fail(p, "--elements takes 64 or 256, not %s", p->value);
     }
     p->o->elements = (unsigned)v;
     return 0;
@@ -287,7 +284,7 @@ static int check_ports(const struct parser *p) {
     unsigned links = (o->workers + o->servers) * o->lanes, ports = links + o->racks - 1;
 
     if (ports > FABRIC_PORTS) {
-        return fail(p, "%u workers%s with %u lanes need %u ports, and there are %d", o->workers,
+        return fail(p, "%u workers%s with %u lanes need %u ports; there are %d", o->workers,
                     o->servers ? " and their servers" : "", o->lanes, ports, FABRIC_PORTS);
     }
     return 0;
@@ -299,13 +296,13 @@ static int check_protocol(const struct parser *p) {
     bool atp = o->both || o->protocol == SILKEN_ATP;
 
     if (!atp && (o->servers || o->racks)) {
-        return fail(p, "--servers and --racks are for --protocol atp");
+        return fail(p, "--servers and --racks need --protocol atp");
     }
     if (o->both && o->racks > 1) {
         return fail(p, "both protocols share the switch of one rack");
     }
     if (!o->both && atp && o->elements) {
-        return fail(p, "--elements is for --protocol switchml: packets of ATP have %d", ATP_VALUES);
+        return fail(p, "--elements needs --protocol switchml: packets of ATP have %d", ATP_VALUES);
     }
     if (o->both && o->elements > 64) {
         return fail(p, "on a switch for both protocols, SwitchML's packets have 64 elements");

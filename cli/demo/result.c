@@ -88,8 +88,7 @@ static void print_atp(struct report *r, const struct board *b) {
     char fragments[27], whole[27], some[27], one[27], losses[27], timeouts[27];
 
     report_result(r, "fragments at the server",
-                  "%s: %s sums of switches alone, else %s partial sums "
-                  "and %s gradients",
+                  "%s: %s complete sums of switches, %s partial sums and %s gradients",
                   report_grouped(s.completed, fragments), report_grouped(s.in_switches, whole),
                   report_grouped(s.from_some, some), report_grouped(s.from_one, one));
     report_result(r, "reasons of retransmissions", "%s losses noticed, %s timeouts",

@@ -55,7 +55,7 @@ static void explain(const struct verify_tally *t, unsigned step, size_t block, c
                     size_t size) {
     snprintf(error, size,
              "step %u: element %zu (packet %zu) of the sum is %.9g, the exact sum is %.9g; they "
-             "differ by %.3g, allowed is %.3g; %llu elements of this sum are wrong",
+             "differ by %.3g, more than %.3g; %llu elements of this sum are wrong",
              step, t->first.element, t->first.element / block, t->first.got, t->first.expected,
              fabs(t->first.got - t->first.expected), t->first.bound, (unsigned long long)t->failed);
 }

@@ -31,6 +31,10 @@ void run_stop(int signal_number) {
     atomic_store(&stopped, true);
 }
 
+bool run_is_stopped(void) {
+    return atomic_load(&stopped);
+}
+
 void run_hang_up(int signal_number) {
     (void)signal_number;
     atomic_store(&hung_up, true);
@@ -58,6 +62,15 @@ static void ports_of(void *aux, const struct sk_config_port **ports, size_t *n) 
     *n = r->n_port_list;
 }
 
+static void client_asks(void *aux, uint64_t client) {
+    ((struct run *)aux)->control.client = client;
+}
+
+static void client_left(void *aux, uint64_t client) {
+    run_compile_left(aux, client);
+    run_trace_left(aux, client);
+}
+
 struct sk_service run_service(struct run *r, uint64_t now) {
     return (struct sk_service){.sw = r->sw,
                                .now = now,
@@ -69,6 +82,8 @@ struct sk_service run_service(struct run *r, uint64_t now) {
                                .other = run_request,
                                .alarms = run_watch_alarms,
                                .aggregators = run_watch_aggregators,
+                               .asks = client_asks,
+                               .left = client_left,
                                .pause = run_pause,
                                .resume = run_resume,
                                .aux = r};
@@ -80,6 +95,7 @@ static void serve(struct run *r, uint64_t now) {
     if (!r->server || now < r->control.server_due)
         return;
     sk_server_poll(r->server, &service);
+    r->control.client = 0;
     const uint64_t end = run_now(), took = end - now;
     r->control.server_due = end + (took < BREATH_NS ? took : BREATH_NS);
 }
@@ -223,7 +239,7 @@ static void *control(void *aux) {
     struct run *r = aux;
     while (!atomic_load(&r->control.ended)) {
         const uint64_t now = run_now();
-        if (atomic_load(&stopped))
+        if (run_is_stopped())
             sk_lcores_stop(r->lcores);
         reload_when_told(r);
         follow_links(r, now);

@@ -143,7 +143,7 @@ bool run_reopen_port(struct run *r) {
         const bool good = sk_ports_reopen(r->ports, &spec, &pause, text, sizeof text);
         if (good)
             snprintf(text, sizeof text,
-                     "port %u: its interface was made anew, and it is open again", p->port);
+                     "port %u: its interface was recreated, and the port is open again", p->port);
         if (good || there) { // else that was said
             run_say(text);
             return true;

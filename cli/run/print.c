@@ -83,7 +83,7 @@ bool run_print_end(const struct run *r, uint32_t lost_buffers) {
                 "silken run: fault: %" PRIu64 " packets in and %" PRIu64 " out, %u still inside\n",
                 in, out, inside);
     if (lost_buffers > 0)
-        fprintf(stderr, "silken run: fault: %u packet buffers of ports did not come back\n",
+        fprintf(stderr, "silken run: fault: %u packet buffers of ports were not returned\n",
                 lost_buffers);
     return in == out && inside == 0 && lost_buffers == 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// program: the program of a running switch replaced: compiled on a thread of its own while packets flow, filled
+// program: the program of a running switch replaced: compiled by a process of its own while packets flow, filled
 // with what the old one has under the same names (control/tables/carry.h), and exchanged between two bursts.
 #include "cli/run/run.h"
 
@@ -14,10 +14,10 @@
 #include "control/tables/carry.h"
 #include "control/config/change.h"
 #include "control/config/ports.h"
-#include "control/socket/recording.h"
+#include "control/tor/tor.h"
 #include "pipeline/switch/core.h"
 
-#define FORGET_NS UINT64_C(10000000000) // a compiled program that nobody asks for
+#define FORGET_NS UINT64_C(10000000000) // a compilation that nobody asks for any more
 
 // ---- what is compiled ----
 
@@ -94,8 +94,15 @@ static bool same_texts(const char *const *a, size_t n, const char *const *b, siz
     return n == m;
 }
 
-static bool same_source(const struct run_source *a, const struct run_source *b) {
-    return strcmp(a->opt.path, b->opt.path) == 0 &&
+// One file has many paths.
+static bool program_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return strcmp(a, b) == 0 ||
+           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+bool run_source_same(const struct run_source *a, const struct run_source *b) {
+    return program_same_file(a->opt.path, b->opt.path) &&
            same_texts(a->opt.include_dirs, a->opt.n_include_dirs, b->opt.include_dirs,
                       b->opt.n_include_dirs) &&
            same_texts(a->opt.defines, a->opt.n_defines, b->opt.defines, b->opt.n_defines);
@@ -104,75 +111,65 @@ static bool same_source(const struct run_source *a, const struct run_source *b) 
 // ---- compiling ----
 
 struct run_compiling {
-    pthread_t thread;
-    atomic_bool done;
+    struct run_compiler *compiler;
     uint64_t asked; // when somebody last wanted it
     struct run_source *source;
-    char *messages; // of the compiler
-    struct sk_program *program;
+    uint64_t clients[SK_SOCKET_CLIENTS]; // n_clients that asked for it; 0: the switch itself
+    size_t n_clients;
 };
 
-static void *compile(void *aux) {
-    struct run_compiling *c = aux;
-    char error[512];
-    size_t n = 0;
-    FILE *out = open_memstream(&c->messages, &n);
-    if (!out)
-        abort();
-    char *object = compile_p4(&c->source->opt, out);
-    if (object && !(c->program = sk_program_load(object, error, sizeof error)))
-        fprintf(out, "%s\n", error);
-    free(object);
-    fclose(out);
-    atomic_store_explicit(&c->done, true, memory_order_release);
-    return NULL;
-}
-
-static int begin(struct run *r, struct run_source *source, struct sk_error *err) {
+static int program_begin(struct run *r, struct run_source *source, struct sk_error *err) {
     struct run_compiling *c = calloc(1, sizeof *c);
     if (!c)
         abort();
     c->source = source;
-    atomic_init(&c->done, false);
-    const int rc = sk_thread_anywhere(&c->thread, compile, c);
-    if (rc) {
+    c->compiler = run_compiler_start(r, &source->opt, true, err);
+    if (!c->compiler) {
         free(c);
-        return sk_fail(err, "cannot start a thread to compile with: %s", strerror(rc));
+        return -1;
     }
     r->compiling = c;
     return 0;
 }
 
-// The compiler's first line. 'source' becomes the caller's.
-static int end(struct run *r, struct sk_program **program, struct run_source **source,
-               struct sk_error *err) {
+// What was compiled, or null with the compiler's first line.
+static struct sk_program *program_end(struct run *r, struct sk_error *err) {
     struct run_compiling *c = r->compiling;
-    pthread_join(c->thread, NULL);
-    r->compiling = NULL;
-    *program = c->program;
-    *source = c->source;
-    if (!c->program)
-        sk_fail(err, "%.*s", (int)strcspn(c->messages, "\n"), c->messages);
-    free(c->messages);
-    free(c);
-    return *program ? 0 : -1;
+    struct sk_program *program = run_compiler_program(c->compiler, err);
+    run_compile_end(r);
+    return program;
 }
 
 void run_compile_end(struct run *r) {
-    struct sk_program *program = NULL;
-    struct run_source *source = NULL;
-    struct sk_error ignored;
-    if (r->compiling && end(r, &program, &source, &ignored) == 0)
-        sk_program_free(program);
-    run_source_free(source);
-}
-
-static bool is_done(const struct run *r) {
-    return atomic_load_explicit(&r->compiling->done, memory_order_acquire);
+    struct run_compiling *c = r->compiling;
+    r->compiling = NULL;
+    if (!c)
+        return;
+    run_compiler_free(c->compiler);
+    run_source_free(c->source);
+    free(c);
 }
 
 void run_compile_turn(struct run *r, uint64_t now) {
-    if (r->compiling && is_done(r) && now > r->compiling->asked + FORGET_NS)
+    if (r->compiling && now > r->compiling->asked + FORGET_NS)
+        run_compile_end(r);
+}
+
+static void program_add_client(struct run_compiling *c, uint64_t client) {
+    for (size_t i = 0; i < c->n_clients; i++)
+        if (c->clients[i] == client)
+            return;
+    if (c->n_clients < SK_SOCKET_CLIENTS)
+        c->clients[c->n_clients++] = client;
+}
+
+void run_compile_left(struct run *r, uint64_t client) {
+    struct run_compiling *c = r->compiling;
+    size_t kept = 0;
+    for (size_t i = 0; c && i < c->n_clients; i++)
+        if (c->clients[i] != client)
+            c->clients[kept++] = c->clients[i];
+    if (c && (c->n_clients = kept) == 0)
         run_compile_end(r);
 }
 
@@ -186,11 +183,10 @@ static int check_regular(const char *path, struct sk_error *err) {
 
 int run_compile(struct run *r, struct run_source *source, struct sk_program **program,
                 struct sk_error *err) {
-    struct run_source *compiled = NULL;
-    bool others = r->compiling && !same_source(r->compiling->source, source);
+    const bool others = r->compiling && !run_source_same(r->compiling->source, source);
     if (r->opt.checked)
-        return sk_fail(err, "the checked build keeps its program");
-    if (others && !is_done(r))
+        return sk_fail(err, "the checked build cannot replace its program");
+    if (others && !run_compiler_ended(r->compiling->compiler))
         return sk_fail(err, "%s is being compiled for this switch", r->compiling->source->opt.path);
     if (others)
         run_compile_end(r); // nobody has fetched it
@@ -198,17 +194,17 @@ int run_compile(struct run *r, struct run_source *source, struct sk_program **pr
         if (check_regular(source->opt.path, err))
             return -1;
         struct run_source *own = run_source_copy(source);
-        if (begin(r, own, err)) {
+        if (program_begin(r, own, err)) {
             run_source_free(own);
             return -1;
         }
     }
     r->compiling->asked = run_now();
-    if (!is_done(r))
+    program_add_client(r->compiling, r->control.client);
+    if (!run_compiler_ended(r->compiling->compiler))
         return 1;
-    const int rc = end(r, program, &compiled, err);
-    run_source_free(compiled);
-    return rc;
+    *program = program_end(r, err);
+    return *program ? 0 : -1;
 }
 
 // ---- the exchange ----
@@ -236,6 +232,10 @@ struct run_exchange *run_exchange_new(struct run *r, const struct sk_program *pr
     if (!x->with) {
         free(x);
         sk_fail(err, "%s", error);
+        return NULL;
+    }
+    if (r->tor && tor_program_check(x->with, err)) {
+        run_exchange_free(x);
         return NULL;
     }
     x->carry = (struct sk_carry){.from = r->sw, .to = x->with, .lost = json_array()};

@@ -95,14 +95,14 @@ static int check_apart(const char *written, const char *given, const char *progr
     if (!config && !same_file(written, program))
         return 0;
     return sk_fail(
-        err, "recording would write over %s, the %s of this switch; record under another name",
+        err, "the recording would overwrite %s, the %s of this switch; record under another name",
         written, config ? "configuration" : "program");
 }
 
 static int check_devices(const struct sk_config *c, const char *file, struct sk_error *err) {
     for (size_t i = 0; i < c->n_ports; i++)
         if (record_is_of_device(file, c->ports[i].device))
-            return sk_fail(err, "%s is a file of port %u's device; record under another name", file,
+            return sk_fail(err, "%s is used by port %u's device; record under another name", file,
                            c->ports[i].port);
     return 0;
 }
@@ -117,10 +117,7 @@ static int check_beside(const char *beside, struct sk_error *err) {
     json_decref(root);
     if (!ours)
         return sk_fail(
-            err,
-            "%s is there and not of a recording, beside which it would be written; record "
-            "under another name",
-            beside);
+            err, "%s exists and does not belong to a recording; record under another name", beside);
     return access(beside, W_OK) ? sk_fail(err, "cannot write %s: %s", beside, strerror(errno)) : 0;
 }
 
@@ -206,13 +203,13 @@ void run_record_end(struct run_record *r) {
     pthread_join(r->thread, NULL);
     record_counts(r->out, r->reader, &n);
     if (record_close(r->out, r->reader, &err) && !run_record_failed(r))
-        fprintf(stderr, "silken run: the recording is not whole: %s\n", err.text);
+        fprintf(stderr, "silken run: the recording is incomplete: %s\n", err.text);
     r->out = NULL;
     printf("recorded %" PRIu64 " received + %" PRIu64 " sent, %" PRIu64 " dropped; %u file%s\n",
            n.received, n.sent, n.dropped, n.files, n.files == 1 ? "" : "s");
     if (n.lost)
         fprintf(stderr,
-                "silken run: %" PRIu64 " records are missing: there was no room for them; see "
+                "silken run: %" PRIu64 " records are missing: the ring was full; see "
                 "\"ring\", \"snaplen\" and \"ports\" of \"record\"\n",
                 n.lost);
     free_all(r);

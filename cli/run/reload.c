@@ -136,19 +136,15 @@ static int try_tor(struct run *r, const struct sk_config *to, const struct sk_pr
     return rc;
 }
 
-static bool other_program(const struct run *r, const struct sk_config *to) {
-    return !sk_config_same(r->config, to, "program") || !sk_config_same(r->config, to, "include") ||
-           !sk_config_same(r->config, to, "define");
-}
-
 static int check_fixed(struct run *r, const struct sk_config *to, struct sk_error *err) {
     const char *fixed = sk_config_fixed(r->config, to);
     if (fixed)
-        return sk_fail(err, "%s: \"%s\" cannot change while the switch runs; start it anew",
+        return sk_fail(err, "%s: \"%s\" cannot change while the switch runs; restart the switch",
                        r->opt.config_path, fixed);
     if (!r->config->tor != !to->tor)
-        return sk_fail(err, "%s: \"tor\" cannot come or go while the switch runs; start it anew",
-                       r->opt.config_path);
+        return sk_fail(
+            err, "%s: \"tor\" cannot be added or removed while the switch runs; restart the switch",
+            r->opt.config_path);
     return 0;
 }
 
@@ -219,11 +215,13 @@ static int change(struct run *r, const struct sk_config *to, struct run_exchange
 // 1: the program is being compiled. 'source' and 'program' null: it stays.
 static int fetch_program(struct run *r, const struct sk_config *to, struct run_source **source,
                          struct sk_program **program, struct sk_error *err) {
-    *source = NULL;
     *program = NULL;
-    if (!other_program(r, to))
-        return 0;
     *source = run_source_new(r, to, NULL);
+    if (run_source_same(*source, r->source)) { // that which runs, whoever put it there
+        run_source_free(*source);
+        *source = NULL;
+        return 0;
+    }
     return run_compile(r, *source, program, err);
 }
 

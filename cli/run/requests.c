@@ -100,7 +100,7 @@ static json_t *program(struct run *r, const struct sk_at *at) {
     json_t *result = NULL;
     sk_at_keys(at, keys);
     if (path && path[0] != '/')
-        sk_at_fail(&file, "the path must begin at /: the switch runs in a folder of its own");
+        sk_at_fail(&file, "the path must start with /: the switch runs in another folder");
     if (at->doc->failed)
         return NULL;
     at->doc->failed = run_program(r, path, &result, at->doc->err) != 0;

@@ -8,6 +8,7 @@
 //     ports.c          ports, from the configuration's to those that come and go
 //     service.c        a daemon's things: systemd, the process's number, its rights
 //     program.c        the program: which it is, compiled, replaced
+//     compiler.c       a compilation, which is a process of its own
 //     reload.c         the configuration read again
 //     requests.c       what the control socket is asked of the process, and not of the switch
 //     print.c          what is printed
@@ -30,6 +31,7 @@
 #include <stdatomic.h>
 
 #include "cli/run/record.h"
+#include "compiler/compile.h"
 #include "control/socket/requests.h"
 #include "control/socket/socket.h"
 #include "pipeline/cores/lcores.h"
@@ -64,6 +66,7 @@ struct run_control {
     struct sk_switch_stats last;
     struct sk_digest read[RUN_DIGESTS];
     bool reloading;     // by a signal: its program is being compiled
+    uint64_t client;    // whose request is being answered; 0: nobody's
     unsigned n_changes; // of links
     struct {
         uint16_t port;
@@ -123,6 +126,7 @@ bool run_control_start(struct run *r);
 void run_control_end(struct run *r); // the lcores have ended
 void run_stop(int signal_number);    // a signal handler
 void run_hang_up(int signal_number); // another: the configuration is read again
+bool run_is_stopped(void);           // run_stop() was called
 void run_pause(void *run);
 void run_resume(void *run);
 
@@ -176,8 +180,9 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at); // requests
 json_t *run_trace_read(struct run *r, const struct sk_at *at);
 json_t *run_trace_stop(struct run *r, const struct sk_at *at);
 void run_trace_turn(struct run *r, uint64_t now);
-void run_trace_disarm(struct run *r); // before a port or the program goes away
-void run_trace_end(struct run *r);    // the lcores have ended
+void run_trace_disarm(struct run *r);                // before a port or the program goes away
+void run_trace_left(struct run *r, uint64_t client); // the client is gone
+void run_trace_end(struct run *r);                   // the lcores have ended
 
 // ---- ports.c
 // False after a sentence. 'ports' then has what the configuration has.
@@ -214,12 +219,14 @@ struct run_source *run_source_new(const struct run *r, const struct sk_config *c
                                   const char *path);
 struct run_source *run_source_copy(const struct run_source *s);
 void run_source_free(struct run_source *s); // null allowed
+bool run_source_same(const struct run_source *a, const struct run_source *b); // file, folders and macros
 const struct compile_options *run_source_options(const struct run_source *s);
-// On a thread of its own: 1 while it is being compiled, ask again; 0 with the program, which is the caller's; or
-// negative with a sentence.
+// By a process of its own: 1 while it is being compiled, ask again; 0 with the program, which is the caller's; or
+// negative with a sentence. It ends when all clients that asked for it are gone, or nobody has asked for ten seconds.
 int run_compile(struct run *r, struct run_source *source, struct sk_program **program,
                 struct sk_error *err);
 void run_compile_turn(struct run *r, uint64_t now);
+void run_compile_left(struct run *r, uint64_t client); // the client is gone
 void run_compile_end(struct run *r);
 // The program takes the place of the one that runs, with all that can be kept; 'to' (or null): and with what is in
 // tables, registers... as that configuration has it. 0, or negative with a sentence and nothing changed.
@@ -236,6 +243,20 @@ void run_runs(struct run *r, struct sk_program *program, struct run_source *sour
 // The file is compiled beside the running switch, and takes its program's place: {"state": "compiling"}, ask again,
 // or "replaced" with what was kept and lost. 0, or negative with a sentence and nothing changed.
 int run_program(struct run *r, const char *path, json_t **done, struct sk_error *err);
+
+// ---- compiler.c
+// A process that compiles, within the limits of the configuration's "requests". 'beside': packets flow, and it has what
+// processors have left. Null with a sentence. It ends with the thread that called.
+struct run_compiler;
+struct run_compiler *run_compiler_start(const struct run *r, const struct compile_options *opt,
+                                        bool beside, struct sk_error *err);
+bool run_compiler_ended(struct run_compiler *c); // without waiting; one past its time is ended
+// After it has ended: the program, or null with a sentence; and all that the compiler said, as long as 'c'.
+struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error *err);
+const char *run_compiler_messages(struct run_compiler *c);
+void run_compiler_free(struct run_compiler *c); // ends it within a tenth of a second; null allowed
+// Waits for it, or for run_stop(). Null after messages.
+struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt);
 
 // ---- reload.c
 // The file is read again, checked beside the running switch, and what differs is changed: ports, and what

@@ -60,7 +60,7 @@ static bool load_program(struct run *r) {
     struct compile_options opt = *run_source_options(r->source);
     opt.checked = r->opt.checked;
     opt.colour = cli_in_colour(STDERR_FILENO);
-    r->program = cli_load_program(&opt);
+    r->program = run_compile_now(r, &opt);
     return r->program;
 }
 
@@ -113,7 +113,7 @@ static bool may_run_on(const int *cpus, size_t n) {
                 snprintf(all + used, sizeof all - used, "%s%d", used ? ", " : "", cpu);
         }
         fprintf(stderr,
-                "silken run: there is no processor %d for this process (\"cpus\"); there are: %s\n",
+                "silken run: this process cannot use processor %d (\"cpus\"); it can use: %s\n",
                 cpus[i], all);
         return false;
     }
@@ -134,7 +134,7 @@ static bool plan_lcores(struct run *r) {
         memcpy(r->opt.cpus, c->cpus, c->n_cpus * sizeof *c->cpus);
     }
     if (r->opt.n_cpus > 1 && r->opt.n_cpus != r->opt.n_lcores)
-        return run_say("give one processor for all lcores, or one for each");
+        return run_say("name one processor for all lcores, or one for each");
     for (size_t i = r->opt.n_cpus; r->opt.n_cpus == 1 && i < SK_PIPES; i++)
         r->opt.cpus[i] = r->opt.cpus[0];
     if (!may_run_on(r->opt.cpus, r->opt.n_cpus))

@@ -45,6 +45,8 @@ bool run_tor_start(struct run *r) {
     struct tor_host host = host_of(r);
     if (!r->config->tor)
         return true;
+    if (tor_program_check(r->sw, &err))
+        return run_say(err.text);
     host.pause = host.resume = NULL;
     r->tor = tor_new(&host, r->config->tor, &err);
     if (!r->tor)

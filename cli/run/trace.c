@@ -3,7 +3,7 @@
 // trace: `silken ctl trace`: a filter is armed, and the way of the next packets that match is printed, while the
 // fast build runs (control/watch/shadow.h says how, pipeline/observe/trap.h how packets are caught).
 //
-// One trace at a time. The checked build is compiled on a thread of its own, since that may take seconds; all
+// One trace at a time. The checked build is compiled by a process of its own, since that may take seconds; all
 // else is done on the control thread. Whoever started a trace reads it again and again; one that nobody reads any
 // more is ended.
 #include "cli/run/run.h"
@@ -29,13 +29,9 @@ static const char *const state_names[] = {"compiling", "armed", "done", "failed"
 
 struct run_trace {
     enum trace_state state;
-    // of the thread that compiles
-    pthread_t thread;
-    bool joined;
-    atomic_bool compiled;
-    struct run_source *source;      // of the program that runs
-    struct compile_options compile; // borrows its texts
-    struct sk_program *checked;     // null: it failed
+    uint64_t client;               // who started it
+    struct run_compiler *compiler; // of the checked build; null: it was compiled
+    struct sk_program *checked;    // null: not yet
 
     struct sk_shadow *shadow;
     struct sk_trap trap;
@@ -66,15 +62,6 @@ static bool match(void *aux, uint16_t port, const uint8_t *frame, uint32_t lengt
     return matches;
 }
 
-// ---- the checked build ----
-
-static void *compile(void *aux) {
-    struct run_trace *t = aux;
-    t->checked = cli_load_program(&t->compile);
-    atomic_store(&t->compiled, true);
-    return NULL;
-}
-
 // ---- the end ----
 
 // What is held goes on; the texts stay to be read.
@@ -92,6 +79,8 @@ static void disarm(struct run *r) {
 static void finish(struct run *r, enum trace_state state, const char *error) {
     struct run_trace *t = r->trace;
     disarm(r);
+    run_compiler_free(t->compiler);
+    t->compiler = NULL;
     t->state = state;
     snprintf(t->error, sizeof t->error, "%s", error ? error : "");
 }
@@ -101,10 +90,8 @@ static void free_trace(struct run *r) {
     if (!t)
         return;
     disarm(r);
-    if (!t->joined)
-        pthread_join(t->thread, NULL);
+    run_compiler_free(t->compiler);
     sk_program_free(t->checked);
-    run_source_free(t->source);
     for (size_t i = 0; i < t->n_fields; i++) {
         free((char *)t->fields[i].name);
         free((char *)t->fields[i].value);
@@ -120,6 +107,11 @@ void run_trace_disarm(struct run *r) {
         finish(r, TRACE_FAILED, "the trace was ended: a port or the program is being replaced");
 }
 
+void run_trace_left(struct run *r, uint64_t client) {
+    if (r->trace && r->trace->client == client)
+        free_trace(r);
+}
+
 void run_trace_end(struct run *r) {
     free_trace(r);
 }
@@ -129,10 +121,13 @@ void run_trace_end(struct run *r) {
 static void arm(struct run *r, uint64_t now) {
     struct run_trace *t = r->trace;
     struct sk_error err;
-    pthread_join(t->thread, NULL);
-    t->joined = true;
+    t->checked = run_compiler_program(t->compiler, &err);
+    fputs(run_compiler_messages(t->compiler), stderr);
+    run_compiler_free(t->compiler);
+    t->compiler = NULL;
     if (!t->checked) {
-        finish(r, TRACE_FAILED, "the checked build of the program could not be made");
+        sk_error_prefix(&err, "the checked build of the program could not be made");
+        finish(r, TRACE_FAILED, err.text);
         return;
     }
     run_pause(r);
@@ -182,13 +177,13 @@ void run_trace_turn(struct run *r, uint64_t now) {
     struct run_trace *t = r->trace;
     if (!t)
         return;
-    if (t->state == TRACE_COMPILING && atomic_load(&t->compiled))
+    if (t->state == TRACE_COMPILING && run_compiler_ended(t->compiler))
         arm(r, now);
     if (t->state == TRACE_ARMED && sk_trap_hit(r->sw) >= 0)
         take_hits(r);
     if (t->state == TRACE_ARMED && (t->left == 0 || now >= t->until || now >= t->read_until))
         finish(r, TRACE_DONE, NULL);
-    if (t->state != TRACE_COMPILING && now >= t->read_until)
+    if (now >= t->read_until)
         free_trace(r); // nobody wants it any more
 }
 
@@ -250,8 +245,7 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
     if (!at->doc->failed)
         read_fields(at, t);
     if (!at->doc->failed && r->trace && r->trace->state <= TRACE_ARMED)
-        sk_at_fail(at, "another trace is armed; it ends by itself when nobody reads it");
-    t->joined = true;
+        sk_at_fail(at, "another trace is armed; it ends by itself when no client reads it");
     pthread_mutex_init(&t->lock, NULL);
     if (at->doc->failed) {
         struct run_trace *armed = r->trace;
@@ -263,13 +257,13 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
     free_trace(r);
     t->packets = json_array();
     t->read_until = run_now() + LEASE_NS;
-    t->source = run_source_copy(r->source); // another may run before it is compiled
-    t->compile = *run_source_options(t->source);
-    t->compile.checked = true;
+    t->client = r->control.client;
+    struct compile_options checked = *run_source_options(r->source);
+    checked.checked = true;
     r->trace = t;
-    t->joined = pthread_create(&t->thread, NULL, compile, t) != 0;
-    if (t->joined)
-        finish(r, TRACE_FAILED, "cannot start a thread to compile on");
+    t->compiler = run_compiler_start(r, &checked, true, at->doc->err);
+    if (!t->compiler)
+        finish(r, TRACE_FAILED, at->doc->err->text);
     return state_json(t);
 }
 
@@ -293,7 +287,7 @@ json_t *run_trace_stop(struct run *r, const struct sk_at *at) {
     sk_at_keys(at, keys);
     if (at->doc->failed)
         return NULL;
-    if (r->trace && r->trace->state == TRACE_ARMED)
+    if (r->trace && r->trace->state <= TRACE_ARMED)
         finish(r, TRACE_DONE, NULL);
     return json_object();
 }

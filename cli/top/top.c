@@ -73,7 +73,7 @@ static bool take_words(struct ctl *c, struct top *t) {
             if (choose(c, "order", top_sort_names, TOP_SORTS, &n))
                 t->choice.sort = (enum top_sort)n;
         } else {
-            cli_misused("ctl", "there is nothing to do with '%s'", word);
+            cli_misused("ctl", "unexpected argument '%s'", word);
             c->bad = true;
         }
     }
@@ -136,7 +136,8 @@ static int run_plain(struct top *t) {
 
 // ---- on a terminal ----
 
-static const char keys[] = "q quit  tab view  s sort  r turn  z quiet ports  space hold  +/- pace";
+static const char keys[] =
+    "q quit  tab view  s sort  r reverse  z idle ports  space pause  +/- rate";
 
 static void last_line(struct top *t, struct top_page *p) {
     char text[160];

@@ -217,7 +217,7 @@ static void draw_drops(struct top_page *p, const struct top_data *d, unsigned ro
     char text[64];
     top_cell(p, TOP_HEAD, 7, "drop/s");
     top_cell(p, TOP_HEAD, 14, "in all");
-    put(p, TOP_HEAD, "  ", "why, and where most of them");
+    put(p, TOP_HEAD, "  ", "reason, and where most are dropped");
     top_line(p);
     for (size_t i = 0; i < d->n_drops && i + 1 < room; i++) {
         const struct top_drop *drop = &d->drops[i];
@@ -253,11 +253,12 @@ static void job_line(struct top_page *p, const struct top_job *j) {
                  (unsigned long long)j->straggler_slots, (unsigned long long)j->straggler, j->where,
                  j->silent);
     else if (j->has_straggler)
-        snprintf(text, sizeof text, "  %llu wait for worker %llu %s, never heard",
+        snprintf(text, sizeof text, "  %llu wait for worker %llu %s, never heard from",
                  (unsigned long long)j->straggler_slots, (unsigned long long)j->straggler,
                  j->where);
     else if (j->oldest >= 0)
-        snprintf(text, sizeof text, "  aggregators of ATP, the oldest quiet for %.1f s", j->oldest);
+        snprintf(text, sizeof text, "  aggregators of ATP, the oldest unused for %.1f s",
+                 j->oldest);
     if (j->has_straggler || j->oldest >= 0)
         top_put(p, bad ? TOP_BAD : TOP_WARN, text);
     top_line(p);

@@ -41,7 +41,8 @@ static void check_repeated(struct checker *c, const annot_vec *annots, size_t i)
         const struct annotation *other = annots->v[k];
         if (strcmp(an->name, other->name) != 0 || (!an->structured && !other->structured))
             continue;
-        diag_error(c->d, an->at, "@%s[...] cannot stand beside another @%s", an->name, an->name);
+        diag_error(c->d, an->at, "@%s[...] cannot be combined with another @%s", an->name,
+                   an->name);
         diag_note(c->d, other->at, "the other one is here");
         return;
     }
@@ -143,9 +144,10 @@ void check_control_name(struct checker *c, struct decl *d) {
     if (!annot_find(&old->annots, "name") && !annot_find(&d->annots, "name"))
         return; // declared twice, which is reported as such
     if (may_share(d, old))
-        diag_warning(c->d, d->name_at,
-                     "the control plane knows another action as '%s', too; each table has its own",
-                     name);
+        diag_warning(
+            c->d, d->name_at,
+            "the control plane knows another action as '%s', too; each table lists one of them",
+            name);
     else
         diag_error(c->d, d->name_at, "the control plane already knows another action as '%s'",
                    name);

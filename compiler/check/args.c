@@ -220,7 +220,7 @@ static void check_written(struct checker *c, const struct decl *param, const str
                    "written",
                    param->name, param->dir == DIR_OUT ? "out" : "inout");
     else if (!type_equal(value->type, want))
-        diag_error(c->d, value->at, "argument '%s' has type '%s', but '%s' is wanted here",
+        diag_error(c->d, value->at, "argument '%s' has type '%s', but '%s' is expected here",
                    param->name, tn(c, value->type), tn(c, want));
     note_written(c, value);
 }
@@ -266,7 +266,7 @@ static void check_run_time(struct checker *c, const struct decl *param, const st
                    "cannot be one",
                    param->name);
     else if (!is_run_time_value(value->type))
-        diag_error(c->d, value->at, "'%s' is no value that can be passed as an argument",
+        diag_error(c->d, value->at, "'%s' is not a value, so it cannot be passed as an argument",
                    expr_text(c->a, value));
     else if (param->dir != DIR_OUT && param->type && param->type->kind == TY_VAR &&
              has_open_width(value->type))

@@ -32,7 +32,7 @@ static bool is_block(const struct type *t) {
 
 static struct expr *mismatch(struct checker *c, struct expr *e, struct type *want,
                              struct role role) {
-    diag_error(c->d, e->at, "%s has type '%s', but '%s' is wanted here", role_text(c, role),
+    diag_error(c->d, e->at, "%s has type '%s', but '%s' is expected here", role_text(c, role),
                tn(c, e->type), tn(c, want));
     if (is_block(want) && want->kind == e->type->kind)
         note_misfit(c, want, e->type);

@@ -130,7 +130,7 @@ static const char *bad_parameter(const struct decl *owner, const struct decl *p,
     const struct type *t = p->type;
     bool written = p->dir == DIR_OUT || p->dir == DIR_INOUT;
     if (t->kind == TY_VOID)
-        return "'void' is no type for a parameter";
+        return "a parameter cannot have type 'void'";
     bool body = owner->kind == D_PARSER || owner->kind == D_CONTROL;
     if (is_optional(p) && body && is_ctor)
         return "constructor parameters of parsers and controls cannot be @optional";

@@ -213,7 +213,7 @@ static struct type *infer_this(struct checker *c, struct expr *e) {
         e->decl = c->instance;
         return c->instance->type;
     }
-    diag_error(c->d, e->at, "'this' stands only in the implementation of an abstract method");
+    diag_error(c->d, e->at, "'this' is only allowed in the implementation of an abstract method");
     return poison(c, e);
 }
 
@@ -282,8 +282,8 @@ void note_written(struct checker *c, const struct expr *e) {
            e->kind == EX_PLUS_SLICE) {
         if (is_last(e)) {
             diag_warning(c->d, e->name_at,
-                         "'last' is written; by the specification it can only be read, and p4c "
-                         "refuses this: write to %s[...]",
+                         "'last' can only be read by the specification, and p4c refuses to write "
+                         "it: write to %s[...]",
                          expr_text(c->a, e->a));
             return;
         }
@@ -394,7 +394,7 @@ static bool check_bounds(struct checker *c, const struct expr *index, size_t n) 
     big v = index->cval;
     if (!v || (big_sign(v) >= 0 && big_cmp(v, big_u64(c->a, n)) < 0))
         return true;
-    diag_error(c->d, index->at, "index %s is outside of the %zu elements", big_str(c->a, v, 10), n);
+    diag_error(c->d, index->at, "index %s is outside the %zu elements", big_str(c->a, v, 10), n);
     return false;
 }
 
@@ -512,7 +512,7 @@ static struct type *infer_set(struct checker *c, struct expr *e) {
 }
 
 static struct type *misplaced(struct checker *c, struct expr *e, const char *text) {
-    diag_error(c->d, e->at, "'%s' is not a value; it stands only in keysets and entries", text);
+    diag_error(c->d, e->at, "'%s' is not a value; it is only allowed in keysets and entries", text);
     return poison(c, e);
 }
 

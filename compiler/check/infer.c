@@ -184,7 +184,7 @@ void note_misfit(struct checker *c, struct type *formal, struct type *actual) {
     const struct decl *want;
     size_t j = agreeing_params(c, formal, actual, &want);
     if (!want && j < a->n)
-        diag_note(c->d, a->v[j]->at, "'%s' has no parameter '%s%s' in this place",
+        diag_note(c->d, a->v[j]->at, "'%s' has no parameter '%s%s' at this position",
                   formal->decl->name, dirs[a->v[j]->dir], tn(c, param_type(c, actual, a->v[j])));
     else if (want)
         diag_note(c->d, j < a->n ? a->v[j]->at : actual->decl->name_at,

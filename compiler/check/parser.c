@@ -222,7 +222,8 @@ static void check_select(struct checker *c, struct select *s) {
     for (size_t i = 0; i < s->cases.n; i++) {
         struct select_case *sc = s->cases.v[i];
         if (all)
-            diag_warning(c->d, sc->at, "this case is never reached: an earlier one takes all");
+            diag_warning(c->d, sc->at,
+                         "this case is never reached: an earlier case matches everything");
         check_select_keyset(c, sc, s);
         sc->state = find_state(c, sc->next, sc->name_at);
         all = sc->keyset->kind == EX_DEFAULT || sc->keyset->kind == EX_DONTCARE;
@@ -313,7 +314,7 @@ static void check_reachable(struct checker *c, const struct decl *parser, struct
     for (size_t i = 0; i < todo.n; i++)
         ends |= may_end(todo.v[i]);
     if (!ends)
-        diag_error(c->d, parser->name_at, "no way through parser '%s' ends in accept or reject",
+        diag_error(c->d, parser->name_at, "no path through parser '%s' ends in accept or reject",
                    parser->name);
     for (size_t i = 0; i < states->n; i++)
         if (!seen[i])

@@ -165,7 +165,7 @@ static void check_switch(struct checker *c, struct stmt *s) {
 
 static void check_return(struct checker *c, struct stmt *s) {
     if (!c->returns) {
-        diag_error(c->d, s->at, "'return' cannot stand here");
+        diag_error(c->d, s->at, "'return' is not allowed here");
         infer(c, s->a);
     } else if (c->returns->kind == TY_VOID) {
         if (s->a)
@@ -180,7 +180,7 @@ static void check_return(struct checker *c, struct stmt *s) {
 
 static void check_exit(struct checker *c, const struct stmt *s) {
     if (c->place != AT_APPLY && c->place != AT_ACTION)
-        diag_error(c->d, s->at, "'exit' stands only in controls and actions");
+        diag_error(c->d, s->at, "'exit' is only allowed in controls and actions");
 }
 
 static bool all_cases_return(const struct stmt *s) {
@@ -289,7 +289,7 @@ static void check_for_in(struct checker *c, struct stmt *s) {
 static void check_call_stmt(struct checker *c, struct stmt *s) {
     infer(c, s->a);
     if (s->a->kind != EX_CALL || s->a->call == CALL_CTOR)
-        diag_error(c->d, s->at, "this has no effect; a call of a function or method is wanted");
+        diag_error(c->d, s->at, "this has no effect; a call of a function or method is expected");
 }
 
 static void check_if(struct checker *c, struct stmt *s) {
@@ -307,7 +307,7 @@ static void check_block(struct checker *c, struct stmt *s) {
 
 static void check_loop_exit(struct checker *c, const struct stmt *s) {
     if (!c->loops)
-        diag_error(c->d, s->at, "'%s' stands only in loops",
+        diag_error(c->d, s->at, "'%s' is only allowed in loops",
                    s->kind == ST_BREAK ? "break" : "continue");
 }
 

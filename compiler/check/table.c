@@ -71,7 +71,7 @@ static void check_key(struct checker *c, struct table_key *k) {
     check_match_kind(c, k);
     if (t->kind != TY_ERROR_TYPE && t->kind != TY_INT && !names_itself(k->expr) &&
         !annot_find(&k->annots, "name"))
-        diag_error(c->d, k->expr->at, "this key needs a name: write @name(\"...\") behind it");
+        diag_error(c->d, k->expr->at, "this key needs a name: write @name(\"...\") after it");
     const struct type *bits = type_underlying(t);
     if (t->kind == TY_INT)
         diag_error(c->d, k->expr->at, "the width of this key is not known; write it as 8w...");
@@ -79,7 +79,7 @@ static void check_key(struct checker *c, struct table_key *k) {
         diag_error(c->d, k->expr->at, "a value of type '%s' cannot be a table key", tn(c, t));
     else if (matches_bits(k) && bits->kind != TY_BITS && bits->kind != TY_ERROR_TYPE &&
              !((bits->kind == TY_BOOL || bits->kind == TY_ERROR) && is_kind(k, "ternary")))
-        diag_error(c->d, k->expr->at, "a '%s' key must be made of bits, not of type '%s'",
+        diag_error(c->d, k->expr->at, "a '%s' key must have a type of bits, not '%s'",
                    k->match_kind, tn(c, t));
     else
         return;
@@ -96,7 +96,7 @@ static struct expr *callee(struct expr *e) {
 static struct decl *find_action(struct checker *c, struct expr *ref) {
     struct expr *name = callee(ref);
     if (name->kind != EX_NAME) {
-        diag_error(c->d, name->at, "the name of an action is wanted here");
+        diag_error(c->d, name->at, "the name of an action is expected here");
         return NULL;
     }
     struct decl *d = lookup_name(c, name->name, name->absolute);
@@ -334,10 +334,9 @@ static void check_entry_keys(struct checker *c, const struct table *t, struct ta
 static void check_priority(struct checker *c, const struct table *t, struct table_entry *en) {
     const struct annotation *old = annot_find(&en->annots, "priority");
     if (old)
-        diag_warning(
-            c->d, old->at,
-            "@priority has no effect; entries of a 'const entries' match in program order, "
-            "those of an 'entries' as 'priority = N :' in front of them says");
+        diag_warning(c->d, old->at,
+                     "@priority has no effect; entries of a 'const entries' match in program "
+                     "order, entries of an 'entries' by the 'priority = N :' before them");
     if (!en->priority)
         return;
     big v = constant_int(c, &en->priority, "a priority");
@@ -438,7 +437,7 @@ static void check_priorities(struct checker *c, const struct table *t) {
             return;
         if (en->priority || big_sign(p) >= 0)
             continue;
-        diag_error(c->d, en->at, "counted on from the entry above, the priority would be %s",
+        diag_error(c->d, en->at, "the priority, counted from the entry above, would be %s",
                    big_str(c->a, p, 10));
         return;
     }

@@ -58,21 +58,18 @@ static struct chip_pipe *check_pipe(struct chip_report *r, struct ir_pipeline *p
 
 // What holds for every program.
 static void note_what_is_left_out(struct chip_report *r) {
+    chip_note(r,
+              "Stages: the chip's compiler tries many orders of the tables and takes one that its "
+              "allocation of containers and RAMs allows. It may need one stage more than this "
+              "placement, or fewer stages. It cannot need fewer stages than the critical path.");
     chip_note(
         r,
-        "Stages: the chip's compiler tries many orders of the tables and takes one that its "
-        "allocation of containers and RAMs allows. It may need a stage more than this placement, "
-        "or fewer. Fewer stages than the critical path has it cannot be.");
-    chip_note(
-        r,
-        "RAMs, crossbars and buses are counted whole stage by whole stage; that rows and columns "
-        "of RAMs, hash groups and bytes of a bus have places, at which something may not go "
-        "although enough is left, is not looked at.");
-    chip_note(
-        r, "PHV: which field shares a container with which is one packing of many. Pragmas (@pa_*, "
-           "@stage, @pack and others) are not followed.");
+        "RAMs, crossbars and buses are counted per stage. Where RAM rows, hash groups or bus bytes "
+        "must be is not modelled: something may not fit even though the totals say it does.");
+    chip_note(r, "PHV: this is one of many ways to pack fields into containers. Pragmas (@pa_*, "
+                 "@stage, @pack and others) are not followed.");
     chip_note(r, "Power and latency, the traffic manager's buffers and the speed of drivers are "
-                 "not looked at.");
+                 "not modelled.");
 }
 
 struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_program *p,

@@ -48,6 +48,24 @@ size_t ir_results(const struct ir_stmt *s, const struct ir_var *results[IR_MAX_R
     return n;
 }
 
+static void each_of_header(const struct ir_header *h, void (*fn)(void *aux, const struct ir_var *v),
+                           void *aux) {
+    fn(aux, h->valid);
+    for (size_t i = 0; i < h->fields.n; i++)
+        fn(aux, h->fields.v[i]);
+}
+
+void ir_each_written(const struct ir_stmt *s, void (*fn)(void *aux, const struct ir_var *v),
+                     void *aux) {
+    const struct ir_var *results[IR_MAX_RESULTS];
+    for (size_t i = 0, n = ir_results(s, results); i < n; i++)
+        fn(aux, results[i]);
+    if (s->header && s->kind != IR_EMIT)
+        each_of_header(s->header, fn, aux);
+    for (size_t i = 0; i < s->headers.n; i++)
+        each_of_header(s->headers.v[i], fn, aux);
+}
+
 // ---- expressions ----
 
 static void read_var(struct ir_effects *f, const struct ir_var *v) {

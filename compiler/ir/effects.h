@@ -55,5 +55,9 @@ bool ir_effects_may_add(const struct ir_effects *f, const struct ir_header *h);
 // The variables that a statement itself writes, each at most once; returns how many.
 #define IR_MAX_RESULTS 4
 size_t ir_results(const struct ir_stmt *s, const struct ir_var *results[IR_MAX_RESULTS]);
+// Calls 'fn' for each variable that has another value after the statement itself: its results, and
+// of a header that it extracts or sets valid or invalid the validity and all fields.
+void ir_each_written(const struct ir_stmt *s, void (*fn)(void *aux, const struct ir_var *v),
+                     void *aux);
 
 #endif

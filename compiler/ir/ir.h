@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ir: a pipeline as Silken compiles it; the contract between lowering and everything behind it.
+// ir: a pipeline as Silken compiles it; the contract between lowering and everything after it.
 //
-// lower.h turns a checked AST into this form; emit.h writes C from it, and later the checked build,
-// the trace and the hardware model read the same form. It is small, explicit and typed:
+// lower.h turns a checked AST into this form. emit.h writes C from it, of the fast build, the checked build and the
+// trace; the model of the chip (chip.h) reads the same form. It is small, explicit and typed:
 //
 // - Everything is instantiated and inlined. What is left of the source's structure is what hardware
 //   and control plane know: headers, parser states, tables, actions, registers with their actions,

@@ -189,8 +189,8 @@ static struct ir_var *own_validity(struct lower *lw, const struct lvalue *l, str
     struct ir_var *valid = v && v->kind == VAL_BITS && v->e->var ? v->e->var->valid : NULL;
     if (!valid)
         lower_error(lw, e->at,
-                    "'%s' is for headers and for intrinsic fields that have a validity of their "
-                    "own (ucast_egress_port, mcast_grp_a, mcast_grp_b, digest_type, "
+                    "'%s' only applies to headers and to intrinsic fields that have a validity of "
+                    "their own (ucast_egress_port, mcast_grp_a, mcast_grp_b, digest_type, "
                     "resubmit_type, egress mirror_type)",
                     fn);
     return valid;

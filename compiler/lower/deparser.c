@@ -86,7 +86,8 @@ static bool mirror_header(struct lower *lw, struct ir_stmt *s, struct expr *e) {
     struct type *t = named_type(lw, e);
     unsigned bits;
     if (t && plain(t)->kind != TY_HEADER) {
-        lower_error(lw, e->at, "a mirrored packet gets a header in front; this is no header type");
+        lower_error(lw, e->at,
+                    "a mirrored packet starts with a header, but this is not a header type");
         return false;
     }
     s->args = sent_fields(lw, e, 1, t, &bits);
@@ -142,7 +143,7 @@ void digest_new(struct lower *lw, struct object *o) {
     d->name = o->name;
     d->at = o->at;
     if (!t || (plain(t)->kind != TY_STRUCT && plain(t)->kind != TY_HEADER)) {
-        lower_error(lw, o->at, "digest '%s' sends no struct or header", o->name);
+        lower_error(lw, o->at, "digest '%s' must send a struct or a header", o->name);
         return;
     }
     d->type_name = plain(t)->decl->name;
@@ -224,8 +225,8 @@ static void check_stmt(struct lower *lw, const struct ir_gress *g, const struct 
     for (const struct choice *c = outer; c && type; c = c->outer)
         if (!c->condition || !decides(c->condition, type)) {
             lower_error(lw, s->at,
-                        "a deparser can only choose what to send by comparing '%s' with a "
-                        "constant; decide in the control and set '%s' there",
+                        "a deparser can only select by comparing '%s' with a constant; decide in "
+                        "the control and set '%s' there",
                         names[s->kind - IR_RESUBMIT], names[s->kind - IR_RESUBMIT]);
             return;
         }

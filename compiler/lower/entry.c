@@ -76,7 +76,7 @@ static bool entry_key(struct lower *lw, const struct ir_key *key, struct expr *e
     if (!eval_keyset(lw, e, w, &k) || k.set)
         return false;
     if (k.empty) { // the checker saw those whose ends it knew
-        lower_error(lw, e->at, "this range is empty: it begins behind its end");
+        lower_error(lw, e->at, "this range is empty: it begins after its end");
         return false;
     }
     *out = (struct ir_key_value){.value = k.value, .mask = k.mask, .high = k.high};
@@ -101,7 +101,8 @@ static bool entry_key(struct lower *lw, const struct ir_key *key, struct expr *e
         return false;
     }
     if (key->match == IR_MATCH_LPM && !is_prefix_mask(lw, k.mask, w)) {
-        lower_error(lw, e->at, "key '%s' is matched by prefix, and this mask is none", key->name);
+        lower_error(lw, e->at, "key '%s' is matched by prefix, and this mask is not a prefix",
+                    key->name);
         return false;
     }
     return true;
@@ -136,7 +137,7 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
                                 const struct decl *d, big_vec *args) {
     int i = d ? table_action_index(lw, t, d) : -1;
     if (i < 0) {
-        lower_error(lw, call->at, "this is none of the actions of table '%s'", t->name);
+        lower_error(lw, call->at, "this is not an action of table '%s'", t->name);
         return NULL;
     }
     struct ir_action *action = t->actions.v[i].action;
@@ -265,11 +266,10 @@ void make_entries(struct lower *lw, struct ir_table *out, struct decl *d) {
     struct priorities p = priorities_of(lw, t);
     out->const_entries = t->has_entries && t->const_entries;
     if (out->keys.n == 0 && t->entries.n > 0) {
-        lower_error(
-            lw, t->entries.v[0]->at,
-            "table '%s' has no key of any bits, so an entry cannot tell packets apart; give "
-            "it a default action",
-            out->name);
+        lower_error(lw, t->entries.v[0]->at,
+                    "the key of table '%s' has no bits, so an entry cannot distinguish packets; "
+                    "give the table a default action",
+                    out->name);
         return;
     }
     for (size_t i = 0; i < t->entries.n; i++) {

@@ -12,7 +12,7 @@ bool spend(struct lower *lw, struct loc at) {
         return false;
     if (++lw->work <= LOWER_MAX_WORK)
         return true;
-    lower_error(lw, at, "the program is too large once its calls and types are written out");
+    lower_error(lw, at, "the program is too large once its calls and types are expanded");
     lw->gave_up = true;
     return false;
 }
@@ -159,8 +159,8 @@ struct value *eval_index(struct lower *lw, struct value *base, struct ir_expr *i
                              : choose_element(lw, base, i, at);
     if (big_fits_u64(i->value) && big_to_u64(i->value) < base->n)
         return base->items[big_to_u64(i->value)];
-    lower_error(lw, at, "index %s is outside: there are %zu elements", big_str(lw->a, i->value, 10),
-                base->n);
+    lower_error(lw, at, "index %s is out of range: there are %zu elements",
+                big_str(lw->a, i->value, 10), base->n);
     return base->items[0];
 }
 
@@ -194,8 +194,8 @@ bool slice_bounds(struct lower *lw, struct expr *e, unsigned *lo, unsigned *widt
         struct value *at = eval(lw, e->b);
         if (at->kind == VAL_BITS && !ir_is_const(at->e)) {
             lower_error(lw, e->b->at,
-                        "a Tofino cannot shift by a distance from the packet, so where a slice "
-                        "begins must be known at compile time");
+                        "a Tofino cannot shift by a run-time distance, so the start of a slice "
+                        "must be known at compile time");
             return false;
         }
         if (!eval_const_u64(lw, e->b, "start of a slice", &first) ||
@@ -209,7 +209,7 @@ bool slice_bounds(struct lower *lw, struct expr *e, unsigned *lo, unsigned *widt
         second = high + 1 > first ? high + 1 - first : 0;
     }
     if (first > LOWER_MAX_WIDTH || second < 1 || second > LOWER_MAX_WIDTH) {
-        lower_error(lw, e->at, "this slice lies outside of the value");
+        lower_error(lw, e->at, "this slice is outside the value");
         return false;
     }
     *lo = (unsigned)first;
@@ -228,7 +228,7 @@ static struct value *eval_slice(struct lower *lw, struct expr *e) {
         return value_bits(lw, t,
                           ir_const(lw->a, width, big_slice(lw->a, v->num, lo + width - 1, lo)));
     if (v->kind != VAL_BITS || (e->kind == EX_SLICE && lo + width > v->e->width)) {
-        lower_error(lw, e->at, "bits [%u:%u] lie outside of the value", lo + width - 1, lo);
+        lower_error(lw, e->at, "bits [%u:%u] are outside the value", lo + width - 1, lo);
         return value_zero(lw, t, e->at);
     }
     if (lo >= v->e->width)

@@ -116,8 +116,8 @@ void note_consumption(struct lower *lw, const struct decl *d, struct loc at) {
         return;
     if (lw->gress->kind != IR_INGRESS) {
         lower_error(lw, d->at,
-                    "@silken_consumes is for actions of an ingress: what is dropped in "
-                    "egress has left the traffic manager, and is a copy perhaps");
+                    "@silken_consumes is for actions of ingress: a packet that egress drops has "
+                    "left the traffic manager, and may be one of several copies");
         return;
     }
     struct ir_var **v = &lw->gress->intrinsic[IRI_CONSUMED];

@@ -48,7 +48,7 @@ static void make_pair(struct lower *lw, const struct object *o, const struct ann
     }
     struct ir_expr *x = fields->v[at[0]], *y = fields->v[at[1]];
     if (x->width != y->width) {
-        lower_error(lw, annot->at, "fields of %u and %u bits cannot change places", x->width,
+        lower_error(lw, annot->at, "fields of %u and %u bits cannot be swapped", x->width,
                     y->width);
         return;
     }

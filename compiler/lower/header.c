@@ -184,7 +184,7 @@ void extract_header(struct lower *lw, const struct lvalue *l, struct ir_expr *bi
         if (!l->alts[i]->header || (varbit_field(l->alts[i]) != NULL) != (bits != NULL)) {
             lower_error(lw, at,
                         bits ? "extract with a size takes a header with one varbit field"
-                             : "this cannot be extracted: it is no header of fixed size");
+                             : "this cannot be extracted: it is not a header of fixed size");
             return;
         }
     extract_part(lw, l, false, at);

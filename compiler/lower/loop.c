@@ -103,9 +103,10 @@ static bool update_known(struct lower *lw, struct rounds *r, struct stmt *s) {
         v = apply_binary(lw, (enum op)s->assign_op, old, v, old->type, s->at);
     v = convert(lw, v, old->type, s->at);
     if (!constant(v)) {
-        lower_error(lw, s->at,
-                    "'%s' counts this loop's rounds, so its value must be known at compile time",
-                    d->name);
+        lower_error(
+            lw, s->at,
+            "'%s' counts the iterations of this loop, so its value must be known at compile time",
+            d->name);
         r->failed = true;
         return true;
     }
@@ -137,8 +138,8 @@ static void one_round(struct lower *lw, struct stmt *body, unsigned break_label)
 
 static void too_many(struct lower *lw, const struct stmt *s) {
     lower_error(lw, s->at,
-                "the number of rounds of this loop is not known at compile time, or is above %u; "
-                "a switch has no loops, so they are written out",
+                "the number of iterations of this loop is not known at compile time, or is above "
+                "%u; a switch has no loops, so they are unrolled",
                 MAX_ROUNDS);
 }
 

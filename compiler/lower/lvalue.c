@@ -69,7 +69,7 @@ static struct lvalue element_of_each(struct lower *lw, const struct lvalue *l, s
     struct lvalue out = *l;
     size_t n = l->alts[0]->n;
     if (n == 0 || n * l->n > MAX_PLACES) {
-        lower_error(lw, at, "a place among more than %u cannot be chosen at run time", MAX_PLACES);
+        lower_error(lw, at, "a run-time index cannot choose among more than %u places", MAX_PLACES);
         return out;
     }
     out.alts = ARENA_ARRAY(lw->a, struct value *, n * l->n);
@@ -117,7 +117,7 @@ static struct lvalue sliced(struct lower *lw, struct expr *e) {
     struct value *v = l.alts[0];
     unsigned whole = l.sliced ? l.width : v->kind == VAL_BITS ? v->e->width : 0;
     if (lo >= whole || (e->kind == EX_SLICE && lo + width > whole)) {
-        lower_error(lw, e->at, "bits [%u:%u] lie outside of the value", lo + width - 1, lo);
+        lower_error(lw, e->at, "bits [%u:%u] are outside the value", lo + width - 1, lo);
         return l;
     }
     l.lo = (l.sliced ? l.lo : 0) + lo;

@@ -114,7 +114,8 @@ void counter_new(struct lower *lw, struct object *o, struct expr *ctor) {
     struct type *w = type_arg(lw, o, 0);
     c->width = w && is_scalar_type(w) ? extern_width(lw, o, w) : 64;
     if (c->width > 64)
-        lower_error(lw, o->at, "counter '%s' has %u bits; there are at most 64", o->name, c->width);
+        lower_error(lw, o->at, "counter '%s' has %u bits; at most 64 are possible", o->name,
+                    c->width);
     if (!c->direct)
         c->size = cells(lw, o, ctor);
     if (named_arg(ctor, "type"))
@@ -122,7 +123,8 @@ void counter_new(struct lower *lw, struct object *o, struct expr *ctor) {
     c->type = type == 0 ? IR_COUNT_PACKETS : type == 1 ? IR_COUNT_BYTES : IR_COUNT_BOTH;
     c->true_egress = true_egress(lw, o, ctor);
     if (c->true_egress && c->type == IR_COUNT_PACKETS)
-        lower_error(lw, o->at, "true egress accounting is for counting bytes; '%s' counts packets",
+        lower_error(lw, o->at,
+                    "true egress accounting only applies to byte counts; '%s' counts packets",
                     o->name);
     adjust_annotation(lw, o, &c->adjust);
 }
@@ -163,7 +165,7 @@ static void filter(struct lower *lw, struct object *o, struct expr *ctor) {
     struct type *t = type_arg(lw, o, 0);
     o->meter->width = t && is_scalar_type(t) ? extern_width(lw, o, t) : FILTER_MAX_WIDTH;
     if (o->meter->width > FILTER_MAX_WIDTH)
-        lower_error(lw, o->at, "'%s' filters values of %u bits; they have at most %u", o->name,
+        lower_error(lw, o->at, "'%s' filters values of %u bits; at most %u are possible", o->name,
                     o->meter->width, FILTER_MAX_WIDTH);
     if (t && is_scalar_type(t) && is_signed_type(t))
         lower_unsupported(lw, o->at, "filters of signed values");
@@ -199,7 +201,8 @@ struct value *counter_method(struct lower *lw, struct object *o, struct expr *e)
         s->e = eval_bits(lw, index);
     adjust_argument(lw, o, e, &o->counter->adjust);
     if (o->counter->true_egress && lw->gress->kind != IR_EGRESS)
-        lower_error(lw, e->at, "'%s' counts what leaves egress; it cannot be used in ingress",
+        lower_error(lw, e->at,
+                    "'%s' counts the bytes that leave egress; it cannot be used in ingress",
                     o->name);
     put(lw, s);
     return value_zero(lw, env_type(lw, e->type), e->at);
@@ -355,11 +358,10 @@ static void in_all_actions(struct lower *lw, const struct ir_table *t, const voi
             without = a->action;
     }
     if (used && without)
-        lower_error(
-            lw, t->at,
-            "action '%s' of table '%s' does not use '%s', and others do; every action of an "
-            "entry must, or be @defaultonly",
-            without->name, t->name, name);
+        lower_error(lw, t->at,
+                    "action '%s' of table '%s' does not use '%s', but others do; every action must "
+                    "use it, or be @defaultonly",
+                    without->name, t->name, name);
 }
 
 void check_direct_meters(struct lower *lw, struct ir_gress *g) {
@@ -374,8 +376,8 @@ void check_direct_meters(struct lower *lw, struct ir_gress *g) {
                             g->tables.v[k]->name);
         if (t->direct_meter && t->direct_registers.n)
             lower_error(lw, t->at,
-                        "table '%s' has '%s' and the register '%s'; a table has one of "
-                        "meter, filter and register",
+                        "table '%s' has '%s' and the register '%s'; a table has only one meter, "
+                        "filter or register",
                         t->name, t->direct_meter->name, t->direct_registers.v[0]->name);
         if (t->direct_meter)
             in_all_actions(lw, t, t->direct_meter, t->direct_meter->name);

@@ -115,8 +115,8 @@ static void change_lane(struct lower *lw, const struct lanes *l, struct expr *po
     bool down;
     if (lw->block != lw->salu_body) {
         lower_error(lw, postmod->at,
-                    "a stateful ALU changes the lane in any case; the action cannot do so under a "
-                    "condition");
+                    "a stateful ALU always changes the lane; the action cannot make this depend on "
+                    "a condition");
         return;
     }
     if (!post_change(lw, postmod, &by, &down))
@@ -139,8 +139,8 @@ static bool looks_at_memory(struct lower *lw, struct expr *e) {
     const struct expr *v = strip(bound_arg(e, 0));
     if (!o->cell128 || v->kind != EX_NAME || v->decl != o->cell_param) {
         lower_error(lw, e->at,
-                    "'this.%s' looks at the register's entry: its first argument must be the "
-                    "value of 128 bits that 'apply' is given",
+                    "'this.%s' searches the register's entry: its first argument must be the value "
+                    "of 128 bits that 'apply' is given",
                     e->a->name);
         return false;
     }

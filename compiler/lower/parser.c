@@ -349,7 +349,7 @@ bool reject_unless(struct lower *lw, struct ir_expr *c, struct loc at) {
     if (ir_is_const(c) && ir_is_true(c))
         return true;
     if (!st || lw->place != IN_PARSER_STATE || lw->block != st->body) {
-        lower_unsupported(lw, at, "a header of variable size inside of another statement");
+        lower_unsupported(lw, at, "a header of variable size inside another statement");
         return false;
     }
     struct ir_state *here = st->current;

@@ -344,7 +344,7 @@ static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const
         !view_fits(lw, o, o->arg->object)) {
         lower_error(lw, o->at,
                     "%s '%s' takes entries of %u bits, those of register '%s' have %u; the index "
-                    "types have to make up for a difference",
+                    "types must make up for the difference",
                     o->type_name, o->name, ra->width * ra->words, ra->reg->name,
                     ra->reg->width * ra->reg->words);
         return false;
@@ -366,7 +366,7 @@ static bool bind_result(struct lower *lw, struct object *o, struct env *env, con
                         size_t i) {
     struct type *t = env_type(lw, p->type);
     if (!is_scalar_type(t)) {
-        lower_error(lw, p->at, "a stateful ALU gives numbers; '%s' is none", p->name);
+        lower_error(lw, p->at, "a stateful ALU returns numbers; '%s' is not one", p->name);
         return false;
     }
     struct value *v = storage_new(lw, t, short_name(lw, o, p->name), p->name_at);
@@ -479,7 +479,7 @@ static bool bind_apply(struct lower *lw, struct object *o, struct env *env,
     }
     for (size_t i = with_cell; i < apply->params.n; i++) {
         if (i - with_cell >= MAX_RESULTS) {
-            lower_error(lw, apply->at, "a register action gives at most %u values", MAX_RESULTS);
+            lower_error(lw, apply->at, "a register action returns at most %u values", MAX_RESULTS);
             return false;
         }
         if (!bind_result(lw, o, env, apply->params.v[i], i - with_cell))
@@ -587,7 +587,7 @@ struct value *regaction_method(struct lower *lw, struct object *o, struct expr *
     }
     struct ir_var *rv = ra->rv ? ra->rv : end ? end->regaction->rv : NULL;
     if (rv && end && end->regaction->rv && end->regaction->rv->width != rv->width) {
-        lower_error(lw, e->at, "'%s' and '%s' give results of different widths", o->name,
+        lower_error(lw, e->at, "'%s' and '%s' return results of different widths", o->name,
                     end->name);
         return value_zero(lw, t, e->at);
     }

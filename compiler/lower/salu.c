@@ -50,8 +50,8 @@ struct value *reg_param_read(struct lower *lw, struct object *o, struct expr *e)
         lw->salu && lw->salu->regaction ? lw->salu->regaction->reg : lw->written;
     if (p->reg && reg && p->reg != reg) {
         lower_error(lw, e->at,
-                    "RegisterParam '%s' is read by actions of register '%s' already; it sits in "
-                    "that register's stateful ALU, so '%s' needs one of its own",
+                    "RegisterParam '%s' is read by actions of register '%s' already; it is in that "
+                    "register's stateful ALU, so '%s' needs one of its own",
                     p->name, p->reg->name, reg->name);
         return none(lw, e);
     }

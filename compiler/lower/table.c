@@ -214,7 +214,7 @@ static void table_key(struct lower *lw, struct table_info *t, struct decl *d, si
         key.match = IR_MATCH_EXACT;
     }
     if (same_key_name(t->table, key.name))
-        lower_error(lw, k->at, "table '%s' has two keys named '%s'; give one a @name",
+        lower_error(lw, k->at, "table '%s' has two keys named '%s'; give one of them a @name",
                     t->table->name, key.name);
     key.partition = k->match_kind && strcmp(k->match_kind, "atcam_partition_index") == 0;
     key.expr = key_expr(lw, k->expr, changes, &t->computed[i]);
@@ -320,8 +320,8 @@ static void proxy_pragma(struct lower *lw, struct ir_table *t, const struct decl
         }
     if (algorithm && !strstr(algorithm->text, "random")) {
         lower_unsupported(lw, algorithm->at,
-                          "an algorithm other than random in 'proxy_hash_algorithm'; give the "
-                          "table the property 'proxy_hash' with a Hash");
+                          "an algorithm other than random in 'proxy_hash_algorithm'; use the "
+                          "property 'proxy_hash' with a Hash");
         return;
     }
     struct ir_hash *h = ARENA_NEW(lw->a, struct ir_hash);
@@ -347,7 +347,7 @@ static void key_masks(struct lower *lw, struct ir_table *t, const struct decl *d
     t->key_masks = big_to_u64(e->value) == 1;
     if (!t->key_masks)
         diag_warning(lw->d, m->at,
-                     "'dynamic_table_key_masks' has no effect with another value than 1");
+                     "'dynamic_table_key_masks' has no effect with a value other than 1");
     for (size_t i = 0; i < t->keys.n; i++)
         if (t->keys.v[i].match != IR_MATCH_EXACT || t->proxy) {
             lower_error(lw, m->at,

@@ -400,39 +400,46 @@ static void check_names(struct lower *lw, struct ir_gress *g) {
                                        g->digests.n + g->profiles.n + g->selectors.n);
     for (size_t i = 0; i < g->profiles.n; i++)
         if (!take_name(&t, g->profiles.v[i]->name))
-            lower_error(lw, g->profiles.v[i]->at,
-                        "two objects have the control-plane name '%s'; give one another @name",
-                        g->profiles.v[i]->name);
+            lower_error(
+                lw, g->profiles.v[i]->at,
+                "two objects have the control-plane name '%s'; give one of them a different @name",
+                g->profiles.v[i]->name);
     for (size_t i = 0; i < g->selectors.n; i++)
         if (!take_name(&t, g->selectors.v[i]->name))
-            lower_error(lw, g->selectors.v[i]->at,
-                        "two objects have the control-plane name '%s'; give one another @name",
-                        g->selectors.v[i]->name);
+            lower_error(
+                lw, g->selectors.v[i]->at,
+                "two objects have the control-plane name '%s'; give one of them a different @name",
+                g->selectors.v[i]->name);
     for (size_t i = 0; i < g->tables.n; i++)
         if (!g->tables.v[i]->hidden && !take_name(&t, g->tables.v[i]->name))
-            lower_error(lw, g->tables.v[i]->at,
-                        "two objects have the control-plane name '%s'; give one another @name",
-                        g->tables.v[i]->name);
+            lower_error(
+                lw, g->tables.v[i]->at,
+                "two objects have the control-plane name '%s'; give one of them a different @name",
+                g->tables.v[i]->name);
     for (size_t i = 0; i < g->registers.n; i++)
         if (!g->registers.v[i]->implied && !take_name(&t, g->registers.v[i]->name))
-            lower_error(lw, g->registers.v[i]->at,
-                        "two objects have the control-plane name '%s'; give one another @name",
-                        g->registers.v[i]->name);
+            lower_error(
+                lw, g->registers.v[i]->at,
+                "two objects have the control-plane name '%s'; give one of them a different @name",
+                g->registers.v[i]->name);
     for (size_t i = 0; i < g->digests.n; i++)
         if (!take_name(&t, g->digests.v[i]->name))
-            lower_error(lw, g->digests.v[i]->at,
-                        "two objects have the control-plane name '%s'; give one another @name",
-                        g->digests.v[i]->name);
+            lower_error(
+                lw, g->digests.v[i]->at,
+                "two objects have the control-plane name '%s'; give one of them a different @name",
+                g->digests.v[i]->name);
     for (size_t i = 0; i < g->counters.n; i++)
         if (!take_name(&t, g->counters.v[i]->name))
-            lower_error(lw, g->counters.v[i]->at,
-                        "two objects have the control-plane name '%s'; give one another @name",
-                        g->counters.v[i]->name);
+            lower_error(
+                lw, g->counters.v[i]->at,
+                "two objects have the control-plane name '%s'; give one of them a different @name",
+                g->counters.v[i]->name);
     for (size_t i = 0; i < g->meters.n; i++)
         if (!take_name(&t, g->meters.v[i]->name))
-            lower_error(lw, g->meters.v[i]->at,
-                        "two objects have the control-plane name '%s'; give one another @name",
-                        g->meters.v[i]->name);
+            lower_error(
+                lw, g->meters.v[i]->at,
+                "two objects have the control-plane name '%s'; give one of them a different @name",
+                g->meters.v[i]->name);
 }
 
 void tidy_gress(struct lower *lw, struct ir_gress *g) {

@@ -199,7 +199,7 @@ static void flat_leaf(void *ctx, struct value *leaf) {
     if (leaf->kind == VAL_BITS)
         VEC_PUSH(f->lw->a, &f->out, leaf->e);
     else if (leaf->kind == VAL_VARBIT)
-        lower_error(f->lw, f->at, "a varbit has no fixed width, so it cannot stand here");
+        lower_error(f->lw, f->at, "a varbit has no fixed width, so it is not allowed here");
     else
         lower_error(f->lw, f->at, "this needs a width: write the number as, say, 8w1");
 }
@@ -213,7 +213,7 @@ static bool has_union(const struct value *v) {
 
 ir_expr_vec value_flat(struct lower *lw, struct value *v, struct loc at) {
     if (has_union(v))
-        lower_error(lw, at, "a header union has no fixed width, so it cannot stand here");
+        lower_error(lw, at, "a header union has no fixed width, so it is not allowed here");
     struct flat f = {.lw = lw, .at = at};
     value_leaves(v, flat_leaf, &f);
     return f.out;

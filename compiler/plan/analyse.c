@@ -154,6 +154,7 @@ void plan_variables(struct plan *plan) {
     for (size_t i = 0; i < g->headers.n; i++)
         share(&u, g->headers.v[i]->valid);
     plan_segments(plan);
+    plan_ends(plan);
     plan_share_loaded(plan);
     plan_masks(plan);
     for (size_t i = 0; i < g->vars.n; i++)

@@ -10,8 +10,12 @@
 // the C compiler knows the flags nearly everywhere. A packet that is dropped is not written to at all,
 // and what asks for the packet as it was received finds it so.
 //
-// Where there are no such ways, a flag is a test for each field. Then only those are held whose header could not stay
-// in the packet else (in_place.c), which is copied twice.
+// Where there are no such ways, a flag is a test for each field. Then only those stay held whose header could not
+// stay in the packet otherwise (in_place.c), which is copied twice.
+//
+// Stores and ways ask for each other: a header whose stores wait stays in the packet, and a way knows where such
+// headers are. So there are two passes, with that of the ways between them: the first one defers all stores that may
+// wait, ways are then found for that, and the second one, where none were found, takes back those not worth a test.
 #include "compiler/ir/effects.h"
 #include "compiler/plan/lanes.h"
 #include "compiler/plan/plan.h"
@@ -36,12 +40,7 @@ static void forget_all_lanes(const struct plan *plan, bool *held) {
             forget_lanes(held, plan->tables[i].loops[k]);
 }
 
-static bool is_worth_it(const struct plan *plan, const struct ir_var *v) {
-    return plan->paths ||
-           (plan->headers[v->header->id].extracted && !plan_home_of(plan, v->header)->in_place);
-}
-
-static void hold_fields(struct plan *plan) {
+void plan_deferred_stores(struct plan *plan) {
     const struct ir_gress *g = plan->g;
     struct ir_effects parser = ir_effects_none(plan->a, g), rest = ir_effects_none(plan->a, g);
     bool *held = ARENA_ARRAY(plan->a, bool, g->vars.n + 1);
@@ -50,7 +49,7 @@ static void hold_fields(struct plan *plan) {
     for (size_t i = 0; i < g->vars.n; i++) {
         const struct ir_var *v = g->vars.v[i];
         held[i] = rest.assigned[i] && !parser.assigned[i] && v->header && plan->vars[i].on_wire &&
-                  v->width <= 64 && is_worth_it(plan, v);
+                  v->width <= 64;
     }
     forget_all_lanes(plan, held);
     for (size_t i = 0; i < g->vars.n; i++)
@@ -58,15 +57,22 @@ static void hold_fields(struct plan *plan) {
     plan_in_place(plan);
 }
 
-// Deferred stores and parse paths depend on each other: stores wait only if there are paths, and
-// headers stay in the packet on a path only if the stores into them wait. So paths are found twice;
-// if the second search finds none, the stores are planned again.
-void plan_deferred_stores(struct plan *plan) {
-    const bool had_paths = plan->paths;
-    hold_fields(plan);
-    if (!had_paths)
+// A header that is extracted, and whose stores into the packet's own bytes are not allowed.
+static bool stores_need_deferral(const struct plan *plan, const struct ir_header *h) {
+    return plan->headers[h->id].extracted && !plan_home_of(plan, h)->in_place;
+}
+
+void plan_settle_stores(struct plan *plan) {
+    const struct ir_gress *g = plan->g;
+    bool *held = ARENA_ARRAY(plan->a, bool, g->vars.n + 1);
+    if (plan->paths)
         return;
-    plan_parse_paths(plan);
-    if (!plan->paths)
-        hold_fields(plan);
+    for (size_t i = 0; i < g->vars.n; i++) {
+        held[i] = plan->vars[i].held;
+        plan->vars[i].held = false;
+    }
+    plan_in_place(plan); // as it is where no store waits
+    for (size_t i = 0; i < g->vars.n; i++)
+        plan->vars[i].held = held[i] && stores_need_deferral(plan, g->vars.v[i]->header);
+    plan_in_place(plan);
 }

@@ -9,6 +9,7 @@
 // as fast as the comparison, or faster.
 #include <string.h>
 
+#include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 #include "pipeline/abi.h"
@@ -181,22 +182,23 @@ bool plan_ends_record(const struct ir_stmt *s) {
 
 // A table's action that writes to a header of the packet makes of it what is not remembered, and so does not decide
 // either.
-struct writes {
-    const struct plan *plan;
-    bool found;
-};
-static void find_write(void *aux, const struct ir_stmt *s) {
-    struct writes *w = aux;
-    const struct ir_var *const vars[] = {s->var, s->var2};
-    for (size_t i = 0; i < 2; i++) {
-        const struct ir_header *const h = vars[i] ? vars[i]->header : NULL;
-        w->found |= h && w->plan->headers[h->id].extracted && plan_emitted_as(w->plan, h);
+static bool *what_writes_packet(const struct plan *plan) {
+    const struct ir_gress *g = plan->g;
+    struct ir_effects f = ir_effects_none(plan->a, g);
+    bool *writes = ARENA_ARRAY(plan->a, bool, g->actions.n + 1);
+    for (size_t i = 0; i < g->actions.n; i++) {
+        ir_effects_clear(&f);
+        ir_effects_add_block(&f, g->actions.v[i]->body);
+        for (size_t k = 0; k < g->vars.n && !writes[i]; k++) {
+            const struct ir_header *h = f.assigned[k] ? g->vars.v[k]->header : NULL;
+            writes[i] = h && plan->headers[h->id].extracted && plan_emitted_as(plan, h);
+        }
     }
+    return writes;
 }
+
 bool plan_writes_packet(const struct plan *plan, const struct ir_action *a) {
-    struct writes w = {.plan = plan};
-    ir_walk(a->body, find_write, NULL, &w);
-    return w.found;
+    return plan->writes_packet[a->id];
 }
 
 // What nothing reads, and no wish and no header is, decides nothing, nor what is put there.
@@ -235,10 +237,9 @@ static void decides_block(const struct deciding *d, const struct ir_block *b) {
         if (plan_ends_record(s) || s->kind == IR_CSUM_ADD ||
             (s->kind == IR_ASSIGN && !d->matters[s->var->id]))
             continue;
-        const struct ir_var *const vars[] = {s->var, s->var2, s->hit, s->action_run};
-        for (size_t k = 0; k < 4; k++)
-            if (vars[k])
-                d->decides[vars[k]->id] = true;
+        const struct ir_var *results[IR_MAX_RESULTS];
+        for (size_t k = ir_results(s, results); k-- > 0;)
+            d->decides[results[k]->id] = true;
         ir_walk_expr(s->e, decides_expr, d->decides);
         ir_walk_expr(s->e2, decides_expr, d->decides);
         ir_walk_expr(s->e3, decides_expr, d->decides);
@@ -273,8 +274,10 @@ static const bool *what_decides(const struct plan *plan) {
 }
 
 void plan_flow_record(struct plan *plan) {
-    if (takes_notes(plan))
-        plan->decides = what_decides(plan);
+    if (!takes_notes(plan))
+        return;
+    plan->writes_packet = what_writes_packet(plan);
+    plan->decides = what_decides(plan);
 }
 
 bool plan_records(const struct plan *plan) {

@@ -21,6 +21,7 @@
 // first. Where those of packets in one piece know the same, they lead there: such a packet has nothing between the two.
 #include "compiler/plan/parse_paths.h"
 
+#include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "pipeline/abi.h"
 
@@ -70,6 +71,7 @@ struct unclear {
 // Statements whose effect on places and validities is not known beforehand.
 static void find_unclear(void *aux, const struct ir_stmt *s) {
     struct unclear *u = aux;
+    const struct ir_var *results[IR_MAX_RESULTS];
     switch (s->kind) {
     case IR_EXTRACT:
     case IR_ADVANCE:
@@ -81,7 +83,8 @@ static void find_unclear(void *aux, const struct ir_stmt *s) {
         u->found = true;
         break;
     default:
-        u->found |= plan_is_validity(u->plan, s->var) || plan_is_validity(u->plan, s->var2);
+        for (const struct ir_var **v = results, **end = v + ir_results(s, results); v < end; v++)
+            u->found |= plan_is_validity(u->plan, *v);
     }
 }
 
@@ -325,7 +328,6 @@ static struct emit_paths *find_paths(const struct plan *plan, struct emit_seam s
 }
 
 void plan_parse_paths(struct plan *plan) {
-    plan->paths = NULL;
     const struct ir_gress *g = plan->g;
     if (plan->checked || g->states.n == 0 || g->headers.n > MAX_PLACES)
         return;

@@ -74,6 +74,40 @@ void plan_segments(struct plan *plan) {
 }
 
 // --------------------------------------------------------------------------------------------
+// Whose ends residual checksums ask for.
+
+static void facts_note_header(void *aux, const struct ir_expr *x) {
+    if (x->op == IR_VAR && x->var->header)
+        *(bool *)aux = true;
+}
+
+const struct ir_expr *plan_last_part(const struct ir_stmt *s) {
+    const struct ir_expr *last = NULL;
+    for (size_t i = 0; i < s->args.n; i++) {
+        bool has = false;
+        ir_walk_expr(s->args.v[i], facts_note_header, &has);
+        last = has ? s->args.v[i] : last;
+    }
+    return last;
+}
+
+static void facts_needs_end(void *aux, const struct ir_expr *x) {
+    struct plan *plan = aux;
+    if (x->op == IR_VAR && x->var->header)
+        plan->headers[x->var->header->id].needs_end = true;
+}
+
+static void facts_find_residual(void *aux, const struct ir_stmt *s) {
+    if (s->kind == IR_CSUM_SUBTRACT && plan_last_part(s))
+        ir_walk_expr(plan_last_part(s), facts_needs_end, aux);
+}
+
+void plan_ends(struct plan *plan) {
+    for (size_t i = 0; i < plan->g->states.n; i++)
+        ir_walk(plan->g->states.v[i]->body, facts_find_residual, NULL, plan);
+}
+
+// --------------------------------------------------------------------------------------------
 
 unsigned plan_prefix_bytes(const struct plan *plan) {
     return plan->g->kind == IR_INGRESS ? plan->program->ingress_prefix

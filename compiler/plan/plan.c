@@ -16,11 +16,12 @@ enum {
     ROWS = 1 << 6,      // registers side by side
     SPLIT = 1 << 7,     // the continuations of the control
     VARIABLES = 1 << 8, // where variables live; which headers are extracted and emitted
-    PATHS = 1 << 9,     // paths through the parser, as far as all headers stay in the packet
-    STORES = 1 << 10,   // which stores wait; paths and headers in place are final
-    SEAM = 1 << 11,     // where a packet is split; which fields are given
-    PREFETCH = 1 << 12,
-    RECORD = 1 << 13,
+    MAY_WAIT = 1 << 9,  // which stores may wait; headers in place are what they are if those do
+    PATHS = 1 << 10,    // paths through the parser
+    STORES = 1 << 11,   // which stores wait; headers in place are final
+    SEAM = 1 << 12,     // where a packet is split; which fields are given
+    PREFETCH = 1 << 13,
+    RECORD = 1 << 14,
 };
 
 // In the order in which they run. One that is optional makes code faster and nothing else, and may
@@ -40,8 +41,9 @@ static const struct pass {
     {"rows", BANKS, ROWS, true, plan_rows},
     {"specialise", FUSION | LANES, SPLIT, true, plan_specialise},
     {"variables", IN_PLACE | SUNK | SPLIT, VARIABLES, false, plan_variables},
-    {"parse_paths", LANES | VARIABLES, PATHS, true, plan_parse_paths},
-    {"deferred_stores", LANES | PATHS, STORES | IN_PLACE, true, plan_deferred_stores},
+    {"deferred_stores", LANES | VARIABLES, MAY_WAIT | IN_PLACE, true, plan_deferred_stores},
+    {"parse_paths", LANES | MAY_WAIT, PATHS, true, plan_parse_paths},
+    {"settle_stores", MAY_WAIT | PATHS, STORES | IN_PLACE, false, plan_settle_stores},
     {"split_packet", STORES, SEAM | VARIABLES, false, plan_split_packet},
     {"prefetch", BRANCHES | STORES | SEAM, PREFETCH, true, plan_prefetch},
     {"flow_record", VARIABLES, RECORD, true, plan_flow_record},

@@ -10,7 +10,7 @@
 //     lanes.c            one operation over many registers, as one loop (lanes.h); lane_runs.c: where such loops stand
 //     register_layout.c  banks of registers of one shape, and registers that are used at one index side by side
 //     in_place.c         headers that stay in the packet's bytes
-//     deferred_stores.c  fields whose new values wait until the headers have their place
+//     deferred_stores.c  fields whose new values wait until the headers have their place, in two passes
 //     parse_paths.c      what is known of a packet by its path through the parser (parse_paths.h)
 //     split_packet.c     packets that come around in two pieces, the headers and what follows them
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
@@ -163,6 +163,7 @@ struct plan {
     unsigned n_continuations;
     struct emit_paths *paths; // null: parse_paths.c knows none
     struct emit_prefetch prefetch;
+    const bool *writes_packet; // by action: it writes to a header that came and leaves; or null
     const bool
         *decides; // by variable: what becomes of a packet depends on it; null: no notes are taken
 };
@@ -202,8 +203,9 @@ void plan_banks(struct plan *plan);
 void plan_rows(struct plan *plan);
 void plan_specialise(struct plan *plan);
 void plan_variables(struct plan *plan);
-void plan_parse_paths(struct plan *plan);
 void plan_deferred_stores(struct plan *plan);
+void plan_parse_paths(struct plan *plan);
+void plan_settle_stores(struct plan *plan);
 void plan_split_packet(struct plan *plan);
 void plan_prefetch(struct plan *plan);
 void plan_flow_record(struct plan *plan);
@@ -214,6 +216,7 @@ bool plan_is_validity(const struct plan *plan,
 void plan_share_loaded(struct plan *plan);     // what sunk loops load (sunk_loops.c)
 void plan_masks(struct plan *plan);            // of the checked build
 void plan_segments(struct plan *plan);         // of headers that are not on the wire
+void plan_ends(struct plan *plan);             // whose ends residual checksums ask for
 
 // ---- entries as branches, tables matched once (fusion.c) ----
 // What a statement applies that is 'T.apply();' or 'if (guard) { T.apply(); }', or null; '*guard' is
@@ -256,6 +259,8 @@ unsigned plan_prefix_bytes(const struct plan *plan);
 unsigned plan_tail_bytes(const struct plan *plan); // room for a last header with the frame check
 // An ir_expr visitor: raises *(unsigned *)aux to the bytes that the expression looks ahead.
 void plan_lookahead_bytes(void *aux, const struct ir_expr *x);
+// The part of a residual checksum's list that names a header's field last, or null.
+const struct ir_expr *plan_last_part(const struct ir_stmt *s);
 
 // ---- deparsers (compiler/ir/emitted.h) ----
 static inline ir_header_vec plan_emits(const struct plan *plan) {

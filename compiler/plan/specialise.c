@@ -144,19 +144,19 @@ struct writes {
     size_t at; // of the one that is looked at
 };
 
-static void note_written(void *aux, const struct ir_stmt *s) {
+static void note_var(void *aux, const struct ir_var *v) {
     const struct writes *const w = aux;
-    const struct ir_var *results[IR_MAX_RESULTS];
-    for (size_t i = ir_results(s, results); i-- > 0;)
-        w->last[results[i]->id] = w->at;
+    w->last[v->id] = w->at;
+}
+
+static void note_written(void *aux, const struct ir_stmt *s) {
+    ir_each_written(s, note_var, aux);
     if (s->regaction)
         ir_walk(s->regaction->body, note_written, NULL, aux);
     if (s->regaction && s->regaction->reg->overflow)
         ir_walk(s->regaction->reg->overflow->body, note_written, NULL, aux);
     if (s->regaction && s->regaction->reg->underflow)
         ir_walk(s->regaction->reg->underflow->body, note_written, NULL, aux);
-    if (s->header)
-        w->last[s->header->valid->id] = w->at;
     if (!s->table)
         return;
     const struct ir_table *t = s->table;

@@ -33,7 +33,7 @@ static int by_precedence(const void *x, const void *y) {
 }
 
 // The entries, best first.
-static struct ranked *ranked_entries(struct emit *e, const struct ir_table *t) {
+static struct ranked *ranked_entries(const struct emit *e, const struct ir_table *t) {
     struct ranked *r = ARENA_ARRAY(e->a, struct ranked, t->entries.n + 1);
     bool lpm = emit_has_match(t, IR_MATCH_LPM);
     bool scan = emit_has_match(t, IR_MATCH_TERNARY) || emit_has_match(t, IR_MATCH_RANGE);
@@ -57,11 +57,11 @@ static bool all_ones(big mask, unsigned width) {
     return true;
 }
 
-static const char * and (struct emit * e, const char *a, const char *b) {
+static const char * and (const struct emit *e, const char *a, const char *b) {
     return *a ? emit_text(e, "%s && %s", a, b) : b;
 }
 
-static const char *key_condition(struct emit *e, const struct ir_key *k, size_t index,
+static const char *key_condition(const struct emit *e, const struct ir_key *k, size_t index,
                                  const struct ir_key_value *v) {
     unsigned w = k->expr->width;
     const char *key = emit_text(e, "k%zu", index);
@@ -96,7 +96,7 @@ static bool shadowed(const struct ranked *r, size_t i, const struct ir_table *t)
 }
 
 // Of some of the keys.
-static const char *entry_condition(struct emit *e, const struct ir_table *t,
+static const char *entry_condition(const struct emit *e, const struct ir_table *t,
                                    const struct emit_words *words, const struct ir_entry *entry,
                                    const bool *wanted) {
     struct emit_key_test *tests = ARENA_ARRAY(e->a, struct emit_key_test, t->keys.n + 1);
@@ -114,7 +114,7 @@ static const char *entry_condition(struct emit *e, const struct ir_table *t,
     return cond;
 }
 
-static void key_locals(struct emit *e, const struct ir_table *t) {
+static void key_locals(const struct emit *e, const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
         emit_line(e, "const %s k%zu = %s; // %s", emit_ctype(t->keys.v[i].expr->width), i,
                   emit_expr(e, t->keys.v[i].expr), emit_comment(e, t->keys.v[i].name));
@@ -173,12 +173,13 @@ static size_t switch_key(const struct ir_table *t, const struct branch *b) {
     return best;
 }
 
-static void print_branch(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
-                         const struct branch *b, unsigned label);
+static void print_branch(const struct emit *e, const struct ir_table *t,
+                         const struct emit_chain *chain, const struct branch *b, unsigned label);
 
 // Those of the entries that have this value in key 'k', or any.
-static void switch_case(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
-                        const struct branch *b, size_t k, big value, unsigned label) {
+static void switch_case(const struct emit *e, const struct ir_table *t,
+                        const struct emit_chain *chain, const struct branch *b, size_t k, big value,
+                        unsigned label) {
     struct branch some = {.r = ARENA_ARRAY(e->a, const struct ranked *, b->n + 1),
                           .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1),
                           .words = b->words};
@@ -192,10 +193,10 @@ static void switch_case(struct emit *e, const struct ir_table *t, const struct e
         emit_line(e, "case %s:", emit_const(e, value, t->keys.v[k].expr->width));
     else
         emit_line(e, "default:");
-    e->indent++;
+    e->to->indent++;
     print_branch(e, t, chain, &some, label);
     emit_line(e, "break;");
-    e->indent--;
+    e->to->indent--;
 }
 
 // How many entries from the i-th on ask for the same in some keys, and in which: these are compared once.
@@ -217,7 +218,7 @@ static size_t run_of(const struct ir_table *t, const struct branch *b, size_t i,
 }
 
 // The n entries from the i-th on, whose 'common' keys are the same.
-static void run(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
+static void run(const struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
                 const struct branch *b, size_t i, size_t n, const bool *common, unsigned label) {
     struct branch some = {
         .r = b->r + i, .n = n, .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1), .words = b->words};
@@ -230,8 +231,8 @@ static void run(struct emit *e, const struct ir_table *t, const struct emit_chai
 }
 
 // Prints what decides between the entries; behind it none of them matches.
-static void print_branch(struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
-                         const struct branch *b, unsigned label) {
+static void print_branch(const struct emit *e, const struct ir_table *t,
+                         const struct emit_chain *chain, const struct branch *b, unsigned label) {
     size_t k = switch_key(t, b);
     if (k != NO_KEY) {
         emit_open(e, "switch (k%zu) {", k);
@@ -264,7 +265,7 @@ static void print_branch(struct emit *e, const struct ir_table *t, const struct 
     }
 }
 
-void emit_branches(struct emit *e, const struct ir_table *t, const struct emit_chain *chain) {
+void emit_branches(const struct emit *e, const struct ir_table *t, const struct emit_chain *chain) {
     const struct ir_expr **keys = ARENA_ARRAY(e->a, const struct ir_expr *, t->keys.n + 1);
     for (size_t k = 0; k < t->keys.n; k++)
         keys[k] = t->keys.v[k].expr;
@@ -285,7 +286,7 @@ void emit_branches(struct emit *e, const struct ir_table *t, const struct emit_c
     for (size_t k = 0; k < t->keys.n && all.n; k++)
         all.known[k] =
             plan_known_match(e->a, e->facts, &t->keys.v[k], &all.r[0]->entry->keys.v[k]) == 1;
-    unsigned label = e->n_labels++;
+    unsigned label = e->to->n_labels++;
     print_branch(e, t, chain, &all, label);
     chain->miss(e, t);
     emit_line(e, "matched_%u:;", label);

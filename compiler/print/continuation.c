@@ -6,7 +6,7 @@
 
 // The statements from 'first' to the split, if there is one, and the choice between its
 // continuations.
-static void body(struct emit *e, size_t first, const struct emit_split *s) {
+static void body(const struct emit *e, size_t first, const struct emit_split *s) {
     const struct ir_block *b = e->g->control;
     const struct ir_block head = {
         .stmts = {.v = b->stmts.v + first, .n = (s ? s->at : b->stmts.n) - first}};
@@ -25,34 +25,34 @@ static void body(struct emit *e, size_t first, const struct emit_split *s) {
     emit_control_end(e);
 }
 
-static void continuations(struct emit *e, const struct emit_split *s);
+static void continuations(const struct emit *e, const struct emit_split *s);
 
 // The function of one, after those that it calls.
-static void continuation(struct emit *e, const struct emit_split *s,
+static void continuation(const struct emit *e, const struct emit_split *s,
                          const struct emit_continuation *c) {
     const char *value = c->facts->value ? emit_const(e, c->facts->value, s->var->width) : NULL;
     if (c->split)
         continuations(e, c->split);
-    e->facts = c->facts;
+    struct emit in = *e;
+    in.facts = c->facts;
     emit_line(e, " ");
     emit_line(e, "// where %s is %s", emit_comment(e, s->var->name),
               value ? value : "another value");
     emit_control_head(e, emit_text(e, "rest%u", c->id));
     if (value) // for the C compiler
         emit_line(e, "%s;", emit_set(e, s->var, value));
-    body(e, s->at, c->split);
-    e->facts = NULL;
+    body(&in, s->at, c->split);
 }
 
-static void continuations(struct emit *e, const struct emit_split *s) {
+static void continuations(const struct emit *e, const struct emit_split *s) {
     for (size_t i = 0; i <= s->n; i++)
         continuation(e, s, &s->of[i]);
 }
 
-void emit_split_control(struct emit *e) {
-    e->user = e->g->control;
-    continuations(e, e->plan->split);
+void emit_split_control(const struct emit *e) {
+    const struct emit of = emit_of_user(e, e->g->control);
+    continuations(&of, e->plan->split);
     emit_line(e, " ");
     emit_control_head(e, "control");
-    body(e, 0, e->plan->split);
+    body(&of, 0, e->plan->split);
 }

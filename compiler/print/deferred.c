@@ -3,18 +3,18 @@
 // deferred: fields whose stores wait, as C (compiler/plan/deferred_stores.c).
 #include "compiler/print/emit_impl.h"
 
-void emit_held_members(struct emit *e) {
+void emit_held_members(const struct emit *e) {
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
-        if (!e->vars[i].held)
+        if (!emit_var_of(e, e->g->vars.v[i])->held)
             continue;
-        emit_line(e, "%s %s;", emit_storage(v->width), e->vars[i].name);
-        emit_line(e, "bool holds_%s;", e->vars[i].name);
+        emit_line(e, "%s %s;", emit_storage(v->width), emit_var_of(e, e->g->vars.v[i])->name);
+        emit_line(e, "bool holds_%s;", emit_var_of(e, e->g->vars.v[i])->name);
     }
 }
 
-static void store(struct emit *e, const struct ir_var *v) {
-    const struct emit_var *i = &e->vars[v->id];
+static void store(const struct emit *e, const struct ir_var *v) {
+    const struct emit_var *i = emit_var_of(e, v);
     const unsigned at = v->bit_offset / 8;
     emit_line(e, "if (v->holds_%s)", i->name);
     if (i->bit == 0 && v->width % 8 == 0)
@@ -28,15 +28,15 @@ static void store(struct emit *e, const struct ir_var *v) {
 
 bool emit_holds(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
-        if (e->vars[h->fields.v[i]->id].held)
+        if (emit_var_of(e, h->fields.v[i])->held)
             return true;
     return false;
 }
 
-const char *emit_holds_all(struct emit *e, const struct ir_header *h) {
+const char *emit_holds_all(const struct emit *e, const struct ir_header *h) {
     const char *text = "";
     for (size_t i = 0; i < h->fields.n; i++) {
-        const struct emit_var *v = &e->vars[h->fields.v[i]->id];
+        const struct emit_var *v = emit_var_of(e, h->fields.v[i]);
         if (!v->held)
             return "";
         text = emit_text(e, "%s%sv->holds_%s", text, *text ? " && " : "", v->name);
@@ -44,18 +44,18 @@ const char *emit_holds_all(struct emit *e, const struct ir_header *h) {
     return text;
 }
 
-void emit_held_stores(struct emit *e, const struct ir_header *h) {
+void emit_held_stores(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
-        if (e->vars[h->fields.v[i]->id].held)
+        if (emit_var_of(e, h->fields.v[i])->held)
             store(e, h->fields.v[i]);
 }
 
-const char *emit_held_word(struct emit *e, const struct ir_var *const *fields, size_t n,
+const char *emit_held_word(const struct emit *e, const struct ir_var *const *fields, size_t n,
                            const char *from, unsigned bytes) {
     const char *text = emit_text(e, "sk_load_bytes(%s, %u)", from, bytes);
     unsigned left = 8 * bytes;
     for (size_t i = 0; i < n; i++) {
-        const struct emit_var *v = &e->vars[fields[i]->id];
+        const struct emit_var *v = emit_var_of(e, fields[i]);
         const unsigned width = fields[i]->width;
         left -= width;
         if (v->held && !e->in_parser)

@@ -16,12 +16,12 @@
 // --------------------------------------------------------------------------------------------
 // Headers to bytes.
 
-static const char *field_bits(struct emit *e, const struct ir_var *f, unsigned shift) {
+static const char *field_bits(const struct emit *e, const struct ir_var *f, unsigned shift) {
     return shift ? emit_text(e, "(uint64_t)%s << %u", emit_ref(e, f), shift)
                  : emit_text(e, "(uint64_t)%s", emit_ref(e, f));
 }
 
-static void store_segment(struct emit *e, const struct ir_header *h, unsigned k) {
+static void store_segment(const struct emit *e, const struct ir_header *h, unsigned k) {
     const struct emit_segment *s = &e->plan->headers[h->id].segments.v[k];
     const struct ir_var *f = h->fields.v[s->first];
     unsigned at = s->bit_offset / 8, left = s->bits;
@@ -47,7 +47,7 @@ static void store_segment(struct emit *e, const struct ir_header *h, unsigned k)
 }
 
 // The emits from this one on are of headers on the wire, and may be in their place.
-static size_t settled(struct emit *e, const ir_header_vec *emits) {
+static size_t settled(const struct emit *e, const ir_header_vec *emits) {
     size_t i = emits->n;
     while (i > 0 && plan_home_of(e->plan, emits->v[i - 1])->on_wire)
         i--;
@@ -55,7 +55,7 @@ static size_t settled(struct emit *e, const ir_header_vec *emits) {
 }
 
 // q: where the headers behind this one begin. On a path it is known which ones are not in the packet.
-static void stay(struct emit *e, const struct ir_header *h, size_t i) {
+static void stay(const struct emit *e, const struct ir_header *h, size_t i) {
     const char *away = e->plan->paths ? emit_text(e, "!(there >> %u & 1) || ", h->id) : "";
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
     emit_open(e, "if (%sv->at_h%u != q - %u) {", away, h->id, h->bits / 8);
@@ -66,7 +66,7 @@ static void stay(struct emit *e, const struct ir_header *h, size_t i) {
     emit_close(e, "}");
 }
 
-static void write_header(struct emit *e, const struct ir_header *h) {
+static void write_header(const struct emit *e, const struct ir_header *h) {
     if (plan_home_of(e->plan, h)->on_wire)
         emit_line(e, "memcpy(t, v->at_h%u, %u);", h->id, h->bits / 8);
     else
@@ -75,17 +75,17 @@ static void write_header(struct emit *e, const struct ir_header *h) {
         store_segment(e, h, k);
 }
 
-static const char *still_to_go(struct emit *e, size_t i, size_t fixed) {
+static const char *still_to_go(const struct emit *e, size_t i, size_t fixed) {
     return i < fixed ? "" : emit_text(e, "%zu < upto && ", i);
 }
 
 // One that is only put together here: it comes from its home.
-static bool is_made(struct emit *e, const struct ir_header *h) {
+static bool is_made(const struct emit *e, const struct ir_header *h) {
     return !e->plan->paths && !e->plan->headers[h->id].extracted;
 }
 
 // In the pieces in which its fields were stored: a load of several stores waits until they are in the cache.
-static void copy_made(struct emit *e, const struct ir_header *h) {
+static void copy_made(const struct emit *e, const struct ir_header *h) {
     for (unsigned at = 0, end = 0; at < h->bits / 8; at = end) {
         const unsigned bytes = emit_stored_bytes(h, at);
         end = at + bytes;
@@ -96,7 +96,7 @@ static void copy_made(struct emit *e, const struct ir_header *h) {
 // Puts the headers that have not stayed in front of q, where those of them that are in the packet lie one
 // behind the other there, and are to: as when headers were removed or added. Those in the packet are moved
 // first, all at once; others come from their homes. On a path it is known which are which.
-static void move_block(struct emit *e, const ir_header_vec *emits) {
+static void move_block(const struct emit *e, const ir_header_vec *emits) {
     emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
     emit_line(e, "size_t moved = 0; // bytes");
     emit_line(e, "uint8_t *front = q, *to = q;");
@@ -151,7 +151,7 @@ static void move_block(struct emit *e, const ir_header_vec *emits) {
 }
 
 // Writes all headers that have not stayed to a place of their own, then in front of q.
-static void gather(struct emit *e, const ir_header_vec *emits, size_t fixed, unsigned most) {
+static void gather(const struct emit *e, const ir_header_vec *emits, size_t fixed, unsigned most) {
     emit_line(e,
               "uint8_t room[SK_COPY_SLACK + %u], *const first = room + SK_COPY_SLACK, *t = first;",
               most);
@@ -174,7 +174,7 @@ static void gather(struct emit *e, const ir_header_vec *emits, size_t fixed, uns
 }
 
 // What is held back of the headers, which are in front of the payload now.
-static void put_held(struct emit *e, const ir_header_vec *emits) {
+static void put_held(const struct emit *e, const ir_header_vec *emits) {
     size_t n = emits->n;
     while (n > 0 && !emit_holds(e, emits->v[n - 1]))
         n--;
@@ -189,7 +189,7 @@ static void put_held(struct emit *e, const ir_header_vec *emits) {
     }
 }
 
-static void write_headers(struct emit *e) {
+static void write_headers(const struct emit *e) {
     const ir_header_vec emits = plan_emits(e->plan);
     const unsigned most = ir_most_emitted(e->a, e->g);
     emit_line(e, " ");
@@ -222,8 +222,8 @@ static void write_headers(struct emit *e) {
     emit_close(e, "}");
 }
 
-void emit_deparser(struct emit *e) {
-    e->user = e->g->deparser;
+void emit_deparser(const struct emit *e) {
+    const struct emit of = emit_of_user(e, e->g->deparser);
     emit_line(e, " ");
     emit_open(
         e, "%s void %s_deparse(struct p%u_state *s, struct %s_phv *restrict v, struct %s *out) {",
@@ -231,16 +231,16 @@ void emit_deparser(struct emit *e) {
         e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
     emit_locals(e, e->g->deparser);
     emit_trace_deparse(e);
-    emit_block(e, e->g->deparser);
+    emit_block(&of, e->g->deparser);
     emit_close(e, "}");
-    write_headers(e);
+    write_headers(&of);
     emit_apart(e);
 }
 
 // --------------------------------------------------------------------------------------------
 // The call.
 
-static void in_each_case(struct emit *e, const struct ir_header *const *h, size_t n) {
+static void in_each_case(const struct emit *e, const struct ir_header *const *h, size_t n) {
     if (n == 0) {
         emit_line(e, "%s_emit%s(v, packet, q, there);", e->p,
                   plan_seam_of(e->plan) ? "_apart" : "");
@@ -249,14 +249,14 @@ static void in_each_case(struct emit *e, const struct ir_header *const *h, size_
     emit_open(e, "if (%s) {", emit_ref(e, h[0]->valid));
     in_each_case(e, h + 1, n - 1);
     emit_close(e, "} else {");
-    e->indent++;
+    e->to->indent++;
     in_each_case(e, h + 1, n - 1);
     emit_close(e, "}");
 }
 
 // On a path it is known which headers are there but for those that the control adds or removes. With
 // one call for each case of these, what has to be moved, and how far, is known in each of them.
-void emit_headers(struct emit *e) {
+void emit_headers(const struct emit *e) {
     if (!e->plan->paths) {
         emit_line(e, "%s_emit(v, packet, q);", e->p);
         return;
@@ -280,7 +280,7 @@ void emit_headers(struct emit *e) {
     emit_open(e, "if (there == ~UINT64_C(0)) {");
     emit_line(e, "%s_emit(v, packet, q, there);", e->p);
     emit_close(e, "} else {");
-    e->indent++;
+    e->to->indent++;
     in_each_case(e, changed, n);
     emit_close(e, "}");
 }

@@ -8,12 +8,12 @@ char emit_gress_letter(const struct emit *e) {
     return e->g->kind == IR_INGRESS ? 'i' : 'e';
 }
 
-static void words(struct emit *e, big v, unsigned width) {
+static void words(const struct emit *e, big v, unsigned width) {
     for (unsigned w = 0; w < (width + 63) / 64; w++)
         emit_line(e, "UINT64_C(0x%llx),", (unsigned long long)(v ? big_word(v, w) : 0));
 }
 
-static big ones(struct emit *e, unsigned width) {
+static big ones(const struct emit *e, unsigned width) {
     big one = big_u64(e->a, 1);
     return big_sub(e->a, big_shl(e->a, one, width), one);
 }
@@ -25,7 +25,7 @@ static unsigned data_words(const struct ir_action *a) {
     return n;
 }
 
-static void data(struct emit *e, const char *name, const struct ir_action *a, const big *args,
+static void data(const struct emit *e, const char *name, const struct ir_action *a, const big *args,
                  size_t n) {
     emit_open(e, "static const uint64_t %s[] = {", name);
     for (size_t i = 0; i < a->params.n; i++)
@@ -35,7 +35,7 @@ static void data(struct emit *e, const char *name, const struct ir_action *a, co
     emit_close(e, "};");
 }
 
-void emit_action_desc(struct emit *e, const char *t, unsigned i, const struct ir_action *a,
+void emit_action_desc(const struct emit *e, const char *t, unsigned i, const struct ir_action *a,
                       bool table_only, bool default_only) {
     if (a->params.n) {
         emit_open(e, "static const struct sk_field_desc %s_a%u_params[] = {", t, i);
@@ -55,7 +55,7 @@ void emit_action_desc(struct emit *e, const char *t, unsigned i, const struct ir
     emit_close(e, "};");
 }
 
-static void table_actions(struct emit *e, const char *name, const struct ir_table *t) {
+static void table_actions(const struct emit *e, const char *name, const struct ir_table *t) {
     for (unsigned i = 0; i < t->actions.n; i++)
         emit_action_desc(e, name, i, t->actions.v[i].action, t->actions.v[i].table_only,
                          t->actions.v[i].default_only);
@@ -69,7 +69,8 @@ static void table_actions(struct emit *e, const char *name, const struct ir_tabl
     emit_close(e, "};");
 }
 
-static void table_entry_words(struct emit *e, const struct ir_table *t, const struct ir_entry *en) {
+static void table_entry_words(const struct emit *e, const struct ir_table *t,
+                              const struct ir_entry *en) {
     for (size_t k = 0; k < t->keys.n; k++)
         words(e, en->keys.v[k].value, t->keys.v[k].expr->width);
     for (size_t k = 0; k < t->keys.n; k++) {
@@ -86,7 +87,7 @@ static void table_entry_words(struct emit *e, const struct ir_table *t, const st
 
 // The words of all entries in one array: the C compiler takes tens of thousands of small ones in
 // minutes, one large one in a second.
-static void table_entries(struct emit *e, const char *name, const struct ir_table *t) {
+static void table_entries(const struct emit *e, const char *name, const struct ir_table *t) {
     if (t->entries.n == 0)
         return;
     size_t at = 0, of_key = 0;
@@ -111,7 +112,7 @@ static void table_entries(struct emit *e, const char *name, const struct ir_tabl
     emit_close(e, "};");
 }
 
-static unsigned table_keys(struct emit *e, const char *name, const struct ir_table *t) {
+static unsigned table_keys(const struct emit *e, const char *name, const struct ir_table *t) {
     static const char *const match[] = {"SK_EXACT", "SK_TERNARY", "SK_LPM", "SK_RANGE"};
     unsigned n = 0;
     if (t->keys.n == 0)
@@ -129,7 +130,7 @@ static unsigned table_keys(struct emit *e, const char *name, const struct ir_tab
     return n;
 }
 
-static unsigned direct_registers(struct emit *e, const char *name, const struct ir_table *t) {
+static unsigned direct_registers(const struct emit *e, const char *name, const struct ir_table *t) {
     unsigned n = 0;
     if (t->direct_registers.n == 0)
         return 0;
@@ -154,7 +155,7 @@ const char *emit_bool_text(bool b) {
     return b ? "true" : "false";
 }
 
-void emit_table_desc(struct emit *e, const struct ir_table *t) {
+void emit_table_desc(const struct emit *e, const struct ir_table *t) {
     const char *name = emit_text(e, "p%u%c_t%u", e->pipeline_index, emit_gress_letter(e), t->id);
     emit_line(e, " ");
     unsigned key_words = table_keys(e, name, t), direct = direct_registers(e, name, t);
@@ -194,7 +195,7 @@ void emit_table_desc(struct emit *e, const struct ir_table *t) {
     emit_close(e, "};");
 }
 
-void emit_value_set_desc(struct emit *e, const struct ir_value_set *vs) {
+void emit_value_set_desc(const struct emit *e, const struct ir_value_set *vs) {
     const char *name = emit_text(e, "p%u%c_vs%u", e->pipeline_index, emit_gress_letter(e), vs->id);
     unsigned n = 0;
     emit_line(e, " ");

@@ -12,27 +12,36 @@
 #include <ctype.h>
 #include <string.h>
 
-void emit_select_gress(struct emit *e, unsigned kind) {
-    e->plan = &e->plans[kind];
-    e->g = e->plan->g;
-    e->vars = e->vars_of[kind];
-    e->p = emit_text(e, "p%u%c", e->pipeline_index, kind == IR_INGRESS ? 'i' : 'e');
+struct emit emit_of_gress(const struct emit *e, unsigned kind) {
+    struct emit of = *e;
+    of.plan = &e->plans[kind];
+    of.g = of.plan->g;
+    of.vars = e->vars_of[kind];
+    of.p = emit_text(e, "p%u%c", e->pipeline_index, kind == IR_INGRESS ? 'i' : 'e');
+    return of;
 }
 
-static void phv_members(struct emit *e, bool validities) {
+struct emit emit_of_user(const struct emit *e, const void *user) {
+    struct emit of = *e;
+    of.user = user;
+    return of;
+}
+
+static void phv_members(const struct emit *e, bool validities) {
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
-        if (!e->vars[i].shared || e->vars[i].wire || plan_is_validity(e->plan, v) != validities)
+        const struct emit_var *is = emit_var_of(e, v);
+        if (!is->shared || is->wire || plan_is_validity(e->plan, v) != validities)
             continue;
         if (emit_is_wide(v->width))
-            emit_line(e, "uint8_t %s[%u];", e->vars[i].name, emit_bytes(v->width));
+            emit_line(e, "uint8_t %s[%u];", is->name, emit_bytes(v->width));
         else
-            emit_line(e, "%s %s;", emit_storage(v->width), e->vars[i].name);
+            emit_line(e, "%s %s;", emit_storage(v->width), is->name);
     }
 }
 
-static void gress_functions(struct emit *e, unsigned kind) {
-    emit_select_gress(e, kind);
+static void gress_functions(const struct emit *e) {
+    const enum ir_gress_kind kind = e->g->kind;
     emit_line(e, " ");
     emit_line(e, "// ==== %s: %s", emit_comment(e, e->pipeline->name),
               kind == IR_INGRESS ? "ingress" : "egress");
@@ -78,7 +87,7 @@ static void gress_functions(struct emit *e, unsigned kind) {
         emit_ahead(e);
 }
 
-static void file_head(struct emit *e) {
+static void file_head(const struct emit *e) {
     emit_line(e, "// Compiled by Silken from %s. Not meant to be edited.",
               emit_comment(e, e->program->path));
     emit_line(e, "#include <stdlib.h>");
@@ -118,7 +127,7 @@ static void file_head(struct emit *e) {
               emit_most_allowed(e->program));
 }
 
-static void program_desc(struct emit *e) {
+static void program_desc(const struct emit *e) {
     const struct ir_program *p = e->program;
     emit_line(e, " ");
     emit_open(e, "static const struct sk_pipeline_desc *const pipelines[] = {");
@@ -141,22 +150,29 @@ static void program_desc(struct emit *e) {
     emit_close(e, "}");
 }
 
-static void pipeline(struct emit *e, const struct plan *plans, unsigned index) {
-    e->pipeline_index = index;
-    e->pipeline = e->program->pipelines.v[index];
-    e->plans = plans;
-    emit_name_variables(e);
-    emit_descriptions(e);
-    emit_state_struct(e);
-    gress_functions(e, IR_INGRESS);
-    gress_functions(e, IR_EGRESS);
-    emit_accessors(e);
-    emit_pipeline_desc(e);
+static void pipeline(const struct emit *program, const struct plan *plans, unsigned index) {
+    struct emit e = *program;
+    e.pipeline_index = index;
+    e.pipeline = e.program->pipelines.v[index];
+    e.plans = plans;
+    for (unsigned k = 0; k < 2; k++) {
+        const struct emit of = emit_of_gress(&e, k);
+        e.vars_of[k] = emit_name_variables(&of);
+    }
+    emit_descriptions(&e);
+    emit_state_struct(&e);
+    for (unsigned k = 0; k < 2; k++) {
+        const struct emit of = emit_of_gress(&e, k);
+        gress_functions(&of);
+    }
+    emit_accessors(&e);
+    emit_pipeline_desc(&e);
 }
 
 static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
                        const struct emit_options *opt) {
-    struct emit e = {.out = out, .a = a, .d = d, .program = p, .checked = opt->plan.checked};
+    struct emit_writer to = {.out = out};
+    const struct emit e = {.to = &to, .a = a, .d = d, .program = p, .checked = opt->plan.checked};
     struct plan plans[EMIT_MAX_PIPELINES][2];
     const size_t n = p->pipelines.n;
     unsigned errors = diag_errors(d);

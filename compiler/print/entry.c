@@ -7,12 +7,12 @@
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
 
-static void out_field(struct emit *e, enum ir_intrinsic i, const char *field) {
+static void out_field(const struct emit *e, enum ir_intrinsic i, const char *field) {
     if (e->g->intrinsic[i])
         emit_line(e, "out->%s = %s;", field, emit_ref(e, e->g->intrinsic[i]));
 }
 
-static void out_validity(struct emit *e, enum ir_intrinsic i, const char *field) {
+static void out_validity(const struct emit *e, enum ir_intrinsic i, const char *field) {
     const struct ir_var *v = e->g->intrinsic[i];
     if (v && v->valid)
         emit_line(e, "out->%s = %s != 0;", field, emit_ref(e, v->valid));
@@ -51,7 +51,7 @@ static const struct wish ingress_wishes[] = {
 static const struct wish egress_wishes[] = {{IRI_DROP_CTL, false, "drop_ctl", 10}};
 
 // Its value as C text; null: the program does not have it.
-static const char *wish_value(struct emit *e, const struct wish *w) {
+static const char *wish_value(const struct emit *e, const struct wish *w) {
     const struct ir_var *v = e->g->intrinsic[w->i];
     if (!v || (w->validity && !v->valid))
         return NULL;
@@ -67,7 +67,7 @@ static bool is_for_copies(const struct wish *w) {
 }
 
 // Whether a group of copies is wished, as C text; null: the program cannot.
-static const char *group_wished(struct emit *e) {
+static const char *group_wished(const struct emit *e) {
     const char *all = NULL;
     for (size_t i = 0; i < sizeof ingress_wishes / sizeof *ingress_wishes; i++) {
         const struct wish *w = &ingress_wishes[i];
@@ -80,7 +80,7 @@ static const char *group_wished(struct emit *e) {
 }
 
 // The values from which all are in 'out', as C text.
-static const char *beyond_the_word(struct emit *e, const struct wish *all, size_t n,
+static const char *beyond_the_word(const struct emit *e, const struct wish *all, size_t n,
                                    const char *group) {
     const char *more = "v->asks || err != SK_PARSER_OK", *copies = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -94,7 +94,7 @@ static const char *beyond_the_word(struct emit *e, const struct wish *all, size_
 }
 
 // What the gress returns, or puts into 'out' where it does not fit.
-static void wishes(struct emit *e, bool ingress) {
+static void wishes(const struct emit *e, bool ingress) {
     const struct wish *all = ingress ? ingress_wishes : egress_wishes;
     const size_t n = ingress ? sizeof ingress_wishes / sizeof *ingress_wishes : 1;
     const char *group = ingress ? group_wished(e) : NULL;
@@ -131,7 +131,8 @@ static void wishes(struct emit *e, bool ingress) {
     emit_close(e, "}");
 }
 
-void emit_entry_inputs(struct emit *e, const char *length, const char *now, const char *ahead) {
+void emit_entry_inputs(const struct emit *e, const char *length, const char *now,
+                       const char *ahead) {
     emit_line(e, "v->packet_bytes = %s + SK_FCS_BYTES;", length);
     emit_line(e, "v->end = end;");
     emit_line(e, "v->now = %s;", now);
@@ -144,7 +145,7 @@ void emit_entry_inputs(struct emit *e, const char *length, const char *now, cons
 }
 
 // Which errors drop the packet before the control: tna-facts 5.2.
-static void parser_error(struct emit *e, bool ingress) {
+static void parser_error(const struct emit *e, bool ingress) {
     if (ingress) {
         emit_open(e, "if (err%s) {",
                   e->g->parser_err_used ? " & SK_PARSER_NO_MATCH" : " != SK_PARSER_OK");
@@ -158,7 +159,7 @@ static void parser_error(struct emit *e, bool ingress) {
 }
 
 // The mirror's fields that a Tofino 2's deparser hands to the session.
-static void mirror_choice(struct emit *e) {
+static void mirror_choice(const struct emit *e) {
     static const struct {
         enum ir_intrinsic i;
         const char *field;
@@ -176,7 +177,7 @@ static void mirror_choice(struct emit *e) {
     emit_close(e, "}");
 }
 
-static void truncate(struct emit *e) {
+static void truncate(const struct emit *e) {
     const struct ir_var *length = e->g->intrinsic[IRI_MTU_TRUNC_LEN];
     if (!length || !length->valid)
         return;
@@ -184,13 +185,13 @@ static void truncate(struct emit *e) {
     emit_line(e, "    sk_packet_truncate(packet, %s);", emit_ref(e, length));
 }
 
-static void tell_mirror(struct emit *e, const char *when) {
+static void tell_mirror(const struct emit *e, const char *when) {
     emit_line(e, "if (out->mirror.wanted && %s && out->on_mirror)", when);
     emit_line(e, "    out->on_mirror(out->aux, packet, &out->mirror);");
 }
 
 // From the deparser's statements to where the headers are written, or not at all.
-static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
+static void leave_ingress(const struct emit *e, bool mirrors, const char *leaving) {
     const bool resubmits = ir_block_has(e->g->deparser, IR_RESUBMIT);
     if (ir_target(e->program) == CHIP_TOFINO2) { // a Tofino 2: tna-facts 5.3
         if (resubmits)
@@ -214,7 +215,7 @@ static void leave_ingress(struct emit *e, bool mirrors, const char *leaving) {
               leaving ? leaving : "", leaving ? ")" : "");
 }
 
-static void leave_egress(struct emit *e, bool mirrors, const char *leaving) {
+static void leave_egress(const struct emit *e, bool mirrors, const char *leaving) {
     const char *copied = "";
     if (mirrors) {
         mirror_choice(e);
@@ -231,7 +232,7 @@ static void leave_egress(struct emit *e, bool mirrors, const char *leaving) {
 }
 
 // The parser, of any packet.
-static void pass(struct emit *e, bool ingress) {
+static void pass(const struct emit *e, bool ingress) {
     emit_line(e, " ");
     emit_open(e,
               "static inline uint64_t %s_pass(struct p%u_state *s, struct %s_phv *restrict v, "
@@ -263,7 +264,7 @@ static const struct ir_var *mirror_select(const struct emit *e) {
 }
 
 // Behind the control: the deparser's statements, and the wishes of a packet of which nothing leaves.
-void emit_ends(struct emit *e) {
+void emit_ends(const struct emit *e) {
     const bool ingress = e->g->kind == IR_INGRESS;
     const bool mirrors = ir_block_has(e->g->deparser, IR_MIRROR);
     const struct ir_var *select = mirror_select(e);
@@ -291,7 +292,7 @@ void emit_ends(struct emit *e) {
 }
 
 // What comes behind the parser, which left the payload at q.
-static void rest(struct emit *e, bool ingress) {
+static void rest(const struct emit *e, bool ingress) {
     emit_line(e, " ");
     emit_open(e,
               "%s uint64_t %s_rest(struct p%u_state *s, struct %s_phv *restrict v, "
@@ -313,7 +314,7 @@ static void rest(struct emit *e, bool ingress) {
     emit_close(e, "}");
 }
 
-static void any(struct emit *e) {
+static void any(const struct emit *e) {
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_home_begin(e);
     emit_line(e, "const uint64_t wishes = %s_pass(s, v, packet, out);", e->p);
@@ -321,9 +322,9 @@ static void any(struct emit *e) {
     emit_line(e, "return wishes;");
 }
 
-static void entry(struct emit *e, bool ingress) {
+static void entry(const struct emit *e, bool ingress) {
     const char *out = ingress ? "sk_ingress_out" : "sk_egress_out";
-    void (*const ways[])(struct emit *) = {any, e->plan->paths ? emit_path_entry : NULL};
+    void (*const ways[])(const struct emit *) = {any, e->plan->paths ? emit_path_entry : NULL};
     for (size_t i = 0; i < 2 && ways[i]; i++) {
         bool last = i == 1 || !ways[1];
         if (i == 1)
@@ -346,7 +347,7 @@ static void entry(struct emit *e, bool ingress) {
     }
 }
 
-void emit_gress_entry(struct emit *e) {
+void emit_gress_entry(const struct emit *e) {
     bool ingress = e->g->kind == IR_INGRESS;
     rest(e, ingress);
     pass(e, ingress);

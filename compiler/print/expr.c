@@ -22,12 +22,12 @@ static bool fills_type(unsigned width) {
     return width == 32 || width == 64 || width == 128;
 }
 
-static const char *u64_const(struct emit *e, uint64_t v) {
+static const char *u64_const(const struct emit *e, uint64_t v) {
     return v < 10 ? emit_text(e, "UINT64_C(%u)", (unsigned)v)
                   : emit_text(e, "UINT64_C(0x%llx)", (unsigned long long)v);
 }
 
-static const char *words_const(struct emit *e, uint64_t high, uint64_t low, unsigned width) {
+static const char *words_const(const struct emit *e, uint64_t high, uint64_t low, unsigned width) {
     if (width <= 32)
         return low < 10 ? emit_text(e, "%uu", (unsigned)low) : emit_text(e, "0x%xu", (unsigned)low);
     if (width <= 64)
@@ -35,41 +35,42 @@ static const char *words_const(struct emit *e, uint64_t high, uint64_t low, unsi
     return emit_text(e, "sk_u128_of(%s, %s)", u64_const(e, high), u64_const(e, low));
 }
 
-const char *emit_const(struct emit *e, big value, unsigned width) {
+const char *emit_const(const struct emit *e, big value, unsigned width) {
     return words_const(e, big_word(value, 1), big_word(value, 0), width);
 }
 
-static const char *mask_const(struct emit *e, unsigned width) {
+static const char *mask_const(const struct emit *e, unsigned width) {
     uint64_t low = width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
     uint64_t high = width <= 64 ? 0 : width >= 128 ? UINT64_MAX : (UINT64_C(1) << (width - 64)) - 1;
     return words_const(e, high, low, width);
 }
 
-const char *emit_ones(struct emit *e, unsigned width) {
+const char *emit_ones(const struct emit *e, unsigned width) {
     return mask_const(e, width);
 }
 
-static const char *masked(struct emit *e, const char *text, unsigned width) {
+static const char *masked(const struct emit *e, const char *text, unsigned width) {
     return fills_type(width) ? text : emit_text(e, "(%s & %s)", text, mask_const(e, width));
 }
 
-const char *emit_ref(struct emit *e, const struct ir_var *v) {
-    const struct emit_var *i = &e->vars[v->id];
+const char *emit_ref(const struct emit *e, const struct ir_var *v) {
+    const struct emit_var *i = emit_var_of(e, v);
     return e->in_parser && i->held ? i->received : i->ref; // nothing is held yet
 }
 
-static const char *cast(struct emit *e, const char *text, unsigned from, unsigned to) {
+static const char *cast(const struct emit *e, const char *text, unsigned from, unsigned to) {
     return emit_ctype(from) == emit_ctype(to) ? text : emit_text(e, "(%s)%s", emit_ctype(to), text);
 }
 
 // --------------------------------------------------------------------------------------------
 // Leaves and changes of width.
 
-static const char *var_value(struct emit *e, const struct ir_var *v) {
+static const char *var_value(const struct emit *e, const struct ir_var *v) {
     return v->width <= 16 ? emit_text(e, "(uint32_t)%s", emit_ref(e, v)) : emit_ref(e, v);
 }
 
-static const char *bits_of(struct emit *e, const char *bytes, unsigned offset, unsigned width) {
+static const char *bits_of(const struct emit *e, const char *bytes, unsigned offset,
+                           unsigned width) {
     const char *get = width <= 64 ? "sk_bits_get" : "sk_bits_get128";
     const char *text = emit_text(e, "%s(%s, %u, %u)", get, bytes, offset, width);
     return width <= 32 ? emit_text(e, "(uint32_t)%s", text) : text;
@@ -80,7 +81,7 @@ static unsigned wide_offset(const struct ir_var *v, unsigned lo, unsigned width)
     return 8 * emit_bytes(v->width) - lo - width;
 }
 
-static const char *slice(struct emit *e, const struct ir_expr *x) {
+static const char *slice(const struct emit *e, const struct ir_expr *x) {
     const struct ir_expr *a = x->a;
     if (emit_is_wide(a->width)) {
         if (a->op == IR_VAR)
@@ -96,7 +97,7 @@ static const char *slice(struct emit *e, const struct ir_expr *x) {
     return x->lo + x->width == a->width ? text : masked(e, text, x->width);
 }
 
-static const char *sign_extend(struct emit *e, const struct ir_expr *x) {
+static const char *sign_extend(const struct emit *e, const struct ir_expr *x) {
     unsigned from = x->a->width;
     const char *text = cast(e, emit_expr(e, x->a), from, x->width);
     uint64_t low = from <= 64 ? UINT64_C(1) << (from - 1) : 0;
@@ -105,7 +106,7 @@ static const char *sign_extend(struct emit *e, const struct ir_expr *x) {
     return masked(e, emit_text(e, "((%s ^ %s) - %s)", text, sign, sign), x->width);
 }
 
-static const char *concat(struct emit *e, const struct ir_expr *x) {
+static const char *concat(const struct emit *e, const struct ir_expr *x) {
     const char *a = cast(e, emit_expr(e, x->a), x->a->width, x->width);
     const char *b = cast(e, emit_expr(e, x->b), x->b->width, x->width);
     return emit_text(e, "(%s << %u | %s)", a, x->b->width, b);
@@ -114,19 +115,21 @@ static const char *concat(struct emit *e, const struct ir_expr *x) {
 // --------------------------------------------------------------------------------------------
 // Operators.
 
-static const char *binary(struct emit *e, const struct ir_expr *x, const char *op, bool reduce) {
+static const char *binary(const struct emit *e, const struct ir_expr *x, const char *op,
+                          bool reduce) {
     const char *text = emit_text(e, "(%s %s %s)", emit_expr(e, x->a), op, emit_expr(e, x->b));
     return reduce ? masked(e, text, x->width) : text;
 }
 
-static const char *call(struct emit *e, const struct ir_expr *x, const char *name, bool width) {
+static const char *call(const struct emit *e, const struct ir_expr *x, const char *name,
+                        bool width) {
     const char *a = emit_expr(e, x->a), *b = emit_expr(e, x->b);
     if (width)
         return emit_text(e, "%s%s(%s, %s, %u)", name, suffix(x->a->width), a, b, x->a->width);
     return emit_text(e, "%s%s(%s, %s)", name, suffix(x->a->width), a, b);
 }
 
-const char *emit_u64(struct emit *e, const struct ir_expr *x) {
+const char *emit_u64(const struct emit *e, const struct ir_expr *x) {
     if (x->op == IR_CONST)
         return u64_const(e, big_fits_u64(x->value) ? big_to_u64(x->value) : UINT64_MAX);
     if (emit_is_wide(x->width))
@@ -137,7 +140,7 @@ const char *emit_u64(struct emit *e, const struct ir_expr *x) {
     return emit_text(e, "sk_saturate64(%s)", text);
 }
 
-static const char *shift(struct emit *e, const struct ir_expr *x, const char *name,
+static const char *shift(const struct emit *e, const struct ir_expr *x, const char *name,
                          const char *op) {
     const char *a = emit_expr(e, x->a);
     if (x->b->op == IR_CONST && op) {
@@ -149,14 +152,14 @@ static const char *shift(struct emit *e, const struct ir_expr *x, const char *na
     return emit_text(e, "%s%s(%s, %s, %u)", name, suffix(x->width), a, emit_u64(e, x->b), x->width);
 }
 
-static const char * not(struct emit * e, const struct ir_expr *x) {
+static const char * not(const struct emit *e, const struct ir_expr *x) {
     const char *a = emit_expr(e, x->a);
     if (x->width == 1)
         return emit_text(e, "(%s ^ 1u)", a);
     return masked(e, emit_text(e, "(~%s)", a), x->width);
 }
 
-static const char *compute(struct emit *e, const struct ir_expr *x) {
+static const char *compute(const struct emit *e, const struct ir_expr *x) {
     switch (x->op) {
     case IR_NOT:
         return not(e, x);
@@ -205,14 +208,14 @@ static const char *compute(struct emit *e, const struct ir_expr *x) {
     }
 }
 
-const char *emit_expr(struct emit *e, const struct ir_expr *x) {
+const char *emit_expr(const struct emit *e, const struct ir_expr *x) {
     if (emit_is_wide(x->width))
         DIAG_BUG("an expression of %u bits where it cannot stand", x->width);
     if (ir_is_condition(x->op))
         return emit_text(e, "(uint32_t)(%s)", emit_cond(e, x));
     switch (x->op) {
     case IR_CONST: {
-        const char *by_lane = e->lanes ? emit_lane_const(e, x) : NULL;
+        const char *by_lane = e->loop ? emit_lane_const(e, x) : NULL;
         return by_lane ? by_lane : emit_const(e, x->value, x->width);
     }
     case IR_VAR:
@@ -241,7 +244,7 @@ const char *emit_expr(struct emit *e, const struct ir_expr *x) {
 }
 
 // Equality of wide values. Of a variable with a variable or a constant it needs no arithmetic.
-static const char *wide_equal(struct emit *e, const struct ir_expr *x) {
+static const char *wide_equal(const struct emit *e, const struct ir_expr *x) {
     const struct ir_expr *a = x->a, *b = x->b;
     if (a->op == IR_CONST) {
         a = x->b;
@@ -262,15 +265,15 @@ static const char *wide_equal(struct emit *e, const struct ir_expr *x) {
                      emit_bytes(a->width), x->op == IR_EQ ? "==" : "!=");
 }
 
-static const char *compare(struct emit *e, const struct ir_expr *x, const char *op) {
+static const char *compare(const struct emit *e, const struct ir_expr *x, const char *op) {
     return emit_text(e, "%s %s %s", emit_expr(e, x->a), op, emit_expr(e, x->b));
 }
 
-static const char *logical(struct emit *e, const struct ir_expr *x, const char *op) {
+static const char *logical(const struct emit *e, const struct ir_expr *x, const char *op) {
     return emit_text(e, "(%s) %s (%s)", emit_cond(e, x->a), op, emit_cond(e, x->b));
 }
 
-const char *emit_cond(struct emit *e, const struct ir_expr *x) {
+const char *emit_cond(const struct emit *e, const struct ir_expr *x) {
     if (x->a && emit_is_wide(x->a->width) && ir_is_condition(x->op))
         return x->op == IR_EQ || x->op == IR_NE ? wide_equal(e, x) : emit_wide_compare(e, x);
     switch (x->op) {
@@ -303,7 +306,7 @@ const char *emit_cond(struct emit *e, const struct ir_expr *x) {
 // --------------------------------------------------------------------------------------------
 // Bytes and words of an expression.
 
-static void put_chunk(struct emit *e, const char *bytes, unsigned offset, unsigned width,
+static void put_chunk(const struct emit *e, const char *bytes, unsigned offset, unsigned width,
                       const char *text) {
     bool whole = offset % 8 == 0 && width % 8 == 0 && width <= 64;
     if (whole)
@@ -313,7 +316,7 @@ static void put_chunk(struct emit *e, const char *bytes, unsigned offset, unsign
                   offset, width, text);
 }
 
-static void put_wide_var(struct emit *e, const char *bytes, unsigned offset,
+static void put_wide_var(const struct emit *e, const char *bytes, unsigned offset,
                          const struct ir_var *v) {
     if (offset % 8 == 0 && v->width % 8 == 0) {
         emit_line(e, "memcpy(%s + %u, %s, %u);", bytes, offset / 8, emit_ref(e, v), v->width / 8);
@@ -327,7 +330,7 @@ static void put_wide_var(struct emit *e, const char *bytes, unsigned offset,
     }
 }
 
-static void put_wide_const(struct emit *e, const char *bytes, unsigned offset, big value,
+static void put_wide_const(const struct emit *e, const char *bytes, unsigned offset, big value,
                            unsigned width) {
     for (unsigned done = 0; done < width;) {
         unsigned n = (width - done) % 64 ? (width - done) % 64 : 64;
@@ -337,7 +340,7 @@ static void put_wide_const(struct emit *e, const char *bytes, unsigned offset, b
     }
 }
 
-static void put_wide_slice(struct emit *e, const char *bytes, unsigned offset,
+static void put_wide_slice(const struct emit *e, const char *bytes, unsigned offset,
                            const struct ir_expr *x) {
     for (unsigned done = 0; done < x->width;) {
         unsigned n = x->width - done < 64 ? x->width - done : 64;
@@ -347,11 +350,13 @@ static void put_wide_slice(struct emit *e, const char *bytes, unsigned offset,
     }
 }
 
-static void put_words(struct emit *e, const char *bytes, unsigned offset, const struct ir_expr *x) {
+static void put_words(const struct emit *e, const char *bytes, unsigned offset,
+                      const struct ir_expr *x) {
     emit_line(e, "sk_wide_store(%s, %u, %u, %s);", bytes, offset, x->width, emit_wide(e, x));
 }
 
-void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const struct ir_expr *x) {
+void emit_put_bits(const struct emit *e, const char *bytes, unsigned offset,
+                   const struct ir_expr *x) {
     if (!emit_is_wide(x->width)) {
         put_chunk(e, bytes, offset, x->width, emit_expr(e, x));
         return;
@@ -388,7 +393,7 @@ void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const str
         emit_open(e, "if (%s) {", emit_cond(e, x->a));
         emit_put_bits(e, bytes, offset, x->b);
         emit_close(e, "} else {");
-        e->indent++;
+        e->to->indent++;
         emit_put_bits(e, bytes, offset, x->c);
         emit_close(e, "}");
         break;
@@ -397,7 +402,7 @@ void emit_put_bits(struct emit *e, const char *bytes, unsigned offset, const str
     }
 }
 
-const char *emit_word(struct emit *e, const struct ir_expr *x, unsigned i) {
+const char *emit_word(const struct emit *e, const struct ir_expr *x, unsigned i) {
     unsigned n = x->width - 64 * i < 64 ? x->width - 64 * i : 64;
     if (x->op == IR_CONST)
         return u64_const(e, big_word(x->value, i));
@@ -414,12 +419,12 @@ const char *emit_word(struct emit *e, const struct ir_expr *x, unsigned i) {
 // --------------------------------------------------------------------------------------------
 // Assignments.
 
-static void assign_wide(struct emit *e, const struct ir_var *v, const struct ir_expr *x) {
+static void assign_wide(const struct emit *e, const struct ir_var *v, const struct ir_expr *x) {
     unsigned n = emit_bytes(v->width), offset = 8 * n - v->width;
     if (x->op == IR_VAR && x->var == v)
         return;
     // through a copy: the right side may mention the variable
-    unsigned t = e->n_temps++;
+    unsigned t = e->to->n_temps++;
     emit_open(e, "{");
     emit_line(e, "uint8_t t%u[%u] = {0};", t, n);
     emit_put_bits(e, emit_text(e, "t%u", t), offset, x);
@@ -427,8 +432,8 @@ static void assign_wide(struct emit *e, const struct ir_var *v, const struct ir_
     emit_close(e, "}");
 }
 
-const char *emit_set(struct emit *e, const struct ir_var *v, const char *value) {
-    const struct emit_var *i = &e->vars[v->id];
+const char *emit_set(const struct emit *e, const struct ir_var *v, const char *value) {
+    const struct emit_var *i = emit_var_of(e, v);
     if (i->held)
         return emit_text(e, "v->%s = (%s)(%s), v->holds_%s = true", i->name, emit_storage(v->width),
                          value, i->name);
@@ -444,10 +449,10 @@ const char *emit_set(struct emit *e, const struct ir_var *v, const char *value) 
                      i->wire, i->bit, v->width, value);
 }
 
-void emit_assign(struct emit *e, const struct ir_var *v, const struct ir_expr *x) {
+void emit_assign(const struct emit *e, const struct ir_var *v, const struct ir_expr *x) {
     if (emit_is_wide(v->width))
         assign_wide(e, v, x);
-    else if (e->vars[v->id].wire)
+    else if (emit_var_of(e, v)->wire)
         emit_line(e, "%s;", emit_set(e, v, emit_expr(e, x)));
     else if (v->width <= 16 && x->op != IR_CONST)
         emit_line(e, "%s = (%s)%s;", emit_ref(e, v), emit_storage(v->width), emit_expr(e, x));
@@ -455,7 +460,7 @@ void emit_assign(struct emit *e, const struct ir_var *v, const struct ir_expr *x
         emit_line(e, "%s = %s;", emit_ref(e, v), emit_expr(e, x));
 }
 
-void emit_assign_slice(struct emit *e, const struct ir_var *v, unsigned lo, unsigned width,
+void emit_assign_slice(const struct emit *e, const struct ir_var *v, unsigned lo, unsigned width,
                        const struct ir_expr *x) {
     if (emit_is_wide(v->width)) {
         emit_put_bits(e, emit_ref(e, v), wide_offset(v, lo, width), x);

@@ -12,7 +12,7 @@ static const char *bool_text(bool b) {
     return b ? "true" : "false";
 }
 
-static void algorithm(struct emit *e, const struct ir_hash *h) {
+static void algorithm(const struct emit *e, const struct ir_hash *h) {
     static const char *const kinds[] = {
         [IR_HASH_IDENTITY] = "SK_HASH_IDENTITY", [IR_HASH_RANDOM] = "SK_HASH_RANDOM",
         [IR_HASH_XOR8] = "SK_HASH_XOR",          [IR_HASH_XOR16] = "SK_HASH_XOR",
@@ -33,7 +33,7 @@ static uint64_t constant_value(const struct ir_expr *c) {
     return c && big_fits_u64(c->value) ? big_to_u64(c->value) : 0;
 }
 
-static void hash_fields(struct emit *e, unsigned k, const struct ir_hash *h) {
+static void hash_fields(const struct emit *e, unsigned k, const struct ir_hash *h) {
     emit_open(e, "static const struct sk_hash_field p%u%c_hash%u_fields[] = {", e->pipeline_index,
               gress_letter(k), h->id);
     for (size_t i = 0; i < h->fields.n; i++)
@@ -52,7 +52,7 @@ unsigned emit_hash_count(const struct emit *e) {
     return n;
 }
 
-void emit_hash_state(struct emit *e) {
+void emit_hash_state(const struct emit *e) {
     for (size_t i = 0; i < e->g->hashes.n; i++)
         if (ir_hash_is_dynamic(e->g->hashes.v[i]))
             emit_line(e, "struct sk_dynhash *%c_hash%zu; // %s",
@@ -60,14 +60,14 @@ void emit_hash_state(struct emit *e) {
                       emit_comment(e, e->g->hashes.v[i]->name));
 }
 
-void emit_hashes_free(struct emit *e) {
+void emit_hashes_free(const struct emit *e) {
     for (size_t i = 0; i < e->g->hashes.n; i++)
         if (ir_hash_is_dynamic(e->g->hashes.v[i]))
             emit_line(e, "sk_dynhash_free(s->%c_hash%zu);", gress_letter(e->g->kind != IR_INGRESS),
                       i);
 }
 
-void emit_hash_list(struct emit *e) {
+void emit_hash_list(const struct emit *e) {
     unsigned p = e->pipeline_index, n = 0;
     emit_line(e, " ");
     for (unsigned k = 0; k < 2; k++)

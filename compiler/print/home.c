@@ -37,8 +37,8 @@ static struct emit_container container(const struct ir_var *v) {
     return (struct emit_container){from / 8, bytes, v->bit_offset - from};
 }
 
-void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from) {
-    struct emit_var *i = &e->vars[v->id];
+void emit_wire_refs(const struct emit *e, struct emit_var *i, const struct ir_var *v,
+                    const char *from) {
     i->wire = from;
     i->bit = v->bit_offset % 8;
     const char *cast = v->width <= 32 ? "(uint32_t)" : "";
@@ -55,7 +55,7 @@ void emit_wire_refs(struct emit *e, const struct ir_var *v, const char *from) {
                       v->width <= 64 ? "sk_bits_get" : "sk_bits_get128", from, i->bit, v->width);
 }
 
-void emit_home_members(struct emit *e) {
+void emit_home_members(const struct emit *e) {
     for (size_t i = 0; i < e->g->headers.n; i++) {
         const struct ir_header *h = e->g->headers.v[i];
         if (!plan_home_is_placed(e->plan, h))
@@ -66,9 +66,9 @@ void emit_home_members(struct emit *e) {
     }
 }
 
-void emit_home_write(struct emit *e, const struct ir_var *v) {
-    if (e->plan->paths && !e->in_parser && v && v->header && e->vars[v->id].wire &&
-        !e->vars[v->id].held && plan_home_is_placed(e->plan, v->header))
+void emit_home_write(const struct emit *e, const struct ir_var *v) {
+    if (e->plan->paths && !e->in_parser && v && v->header && emit_var_of(e, v)->wire &&
+        !emit_var_of(e, v)->held && plan_home_is_placed(e->plan, v->header))
         emit_line(e, "v->wrote_h%u = true;", v->header->id);
 }
 
@@ -79,7 +79,7 @@ unsigned emit_home_room(const struct ir_header *h) {
     return bytes < LINE ? bytes : (bytes + LINE - 1) / LINE * LINE;
 }
 
-void emit_home_state(struct emit *e) {
+void emit_home_state(const struct emit *e) {
     bool any = false;
     for (size_t i = 0; i < e->g->headers.n; i++) {
         if (!plan_home_of(e->plan, e->g->headers.v[i])->in_state)
@@ -96,14 +96,14 @@ void emit_home_state(struct emit *e) {
         emit_close(e, "} %c_home;", e->p[2]);
 }
 
-void emit_home_begin(struct emit *e) {
+void emit_home_begin(const struct emit *e) {
     for (size_t i = 0; i < e->g->headers.n; i++)
         if (plan_home_is_placed(e->plan, e->g->headers.v[i]))
             emit_line(e, "v->at_h%zu = s->%c_home.h%zu;", i, e->p[2], i);
 }
 
 // In pieces that the C compiler clears without a string instruction or a call.
-const char *emit_home_clear(struct emit *e, const char *state, const struct ir_header *h) {
+const char *emit_home_clear(const struct emit *e, const char *state, const struct ir_header *h) {
     const char *text = "";
     for (unsigned at = 0, n; at < h->bits / 8; at += n) {
         n = h->bits / 8 - at < 64 ? h->bits / 8 - at : 64;
@@ -113,7 +113,7 @@ const char *emit_home_clear(struct emit *e, const char *state, const struct ir_h
     return text;
 }
 
-void emit_home_end(struct emit *e) {
+void emit_home_end(const struct emit *e) {
     for (size_t i = 0; i < e->g->headers.n; i++) {
         const struct ir_header *h = e->g->headers.v[i];
         if (!plan_home_is_placed(e->plan, h) || !plan_home_of(e->plan, h)->written)
@@ -123,7 +123,7 @@ void emit_home_end(struct emit *e) {
     }
 }
 
-void emit_home_extracted(struct emit *e, const struct ir_header *h) {
+void emit_home_extracted(const struct emit *e, const struct ir_header *h) {
     if (plan_home_of(e->plan, h)->in_place)
         emit_line(e, "v->at_h%u = p;", h->id);
     else

@@ -11,9 +11,9 @@
 #define WORD_BYTES 4 // masks and values are immediate operands
 
 // Where a key's bits are, counted from its header's first one; null: they are not on the wire.
-static const struct ir_header *place(struct emit *e, const struct ir_expr *x, unsigned *bit) {
+static const struct ir_header *place(const struct emit *e, const struct ir_expr *x, unsigned *bit) {
     const struct ir_expr *of = x->op == IR_SLICE ? x->a : x;
-    if (of->op != IR_VAR || !of->var->header || !e->vars[of->var->id].wire || x->width > 32)
+    if (of->op != IR_VAR || !of->var->header || !emit_var_of(e, of->var)->wire || x->width > 32)
         return NULL;
     *bit = of->var->bit_offset + (x->op == IR_SLICE ? of->width - x->lo - x->width : 0);
     return of->var->header;
@@ -25,11 +25,11 @@ static bool covers(const struct emit_word *w, const struct ir_header *h, unsigne
 }
 
 // A field that is in it in part, and may be held back: what is loaded is not its value.
-static bool splits_held(struct emit *e, const struct emit_word *w) {
+static bool splits_held(const struct emit *e, const struct emit_word *w) {
     for (size_t i = 0; i < w->header->fields.n; i++) {
         const struct ir_var *f = w->header->fields.v[i];
         const unsigned from = 8 * w->byte, to = 8 * (w->byte + w->bytes);
-        if (e->vars[f->id].held && f->bit_offset < to && f->bit_offset + f->width > from &&
+        if (emit_var_of(e, f)->held && f->bit_offset < to && f->bit_offset + f->width > from &&
             !covers(w, w->header, f->bit_offset, f->width))
             return true;
     }
@@ -37,7 +37,7 @@ static bool splits_held(struct emit *e, const struct emit_word *w) {
 }
 
 // The smallest word from a key's first byte on that has as many of the keys as any.
-static struct emit_word word_from(struct emit *e, const struct ir_expr *const *keys, size_t n,
+static struct emit_word word_from(const struct emit *e, const struct ir_expr *const *keys, size_t n,
                                   size_t first, const int *taken) {
     struct emit_word best = {0};
     unsigned bit, most = 1;
@@ -64,7 +64,7 @@ struct emit_key_test emit_key_test_of(unsigned width, big value, big mask, big h
     return (struct emit_key_test){!high && bits, bits, big_word(value, 0)};
 }
 
-struct emit_words emit_words_of(struct emit *e, const struct ir_expr *const *keys, size_t n) {
+struct emit_words emit_words_of(const struct emit *e, const struct ir_expr *const *keys, size_t n) {
     struct emit_words all = {.keys = keys, .n = n, .of = arena_alloc(e->a, (n + 1) * sizeof(int))};
     for (size_t i = 0; i < n; i++)
         all.of[i] = -1;
@@ -84,14 +84,14 @@ struct emit_words emit_words_of(struct emit *e, const struct ir_expr *const *key
     return all;
 }
 
-void emit_word_locals(struct emit *e, const struct emit_words *all) {
+void emit_word_locals(const struct emit *e, const struct emit_words *all) {
     for (size_t i = 0; i < all->words.n; i++) {
         const struct emit_word *w = &all->words.v[i];
         const char *text =
             emit_text(e, "sk_load_bytes(v->at_h%u + %u, %u)", w->header->id, w->byte, w->bytes);
         for (size_t k = 0; k < w->header->fields.n; k++) {
             const struct ir_var *f = w->header->fields.v[k];
-            const struct emit_var *v = &e->vars[f->id];
+            const struct emit_var *v = emit_var_of(e, f);
             if (v->held && covers(w, w->header, f->bit_offset, f->width))
                 text = emit_text(e, "sk_bits_held(%s, v->holds_%s, v->%s, %u, %u)", text, v->name,
                                  v->name, 8 * (w->byte + w->bytes) - f->bit_offset - f->width,
@@ -101,7 +101,7 @@ void emit_word_locals(struct emit *e, const struct emit_words *all) {
     }
 }
 
-const char *emit_word_tests(struct emit *e, const struct emit_words *all,
+const char *emit_word_tests(const struct emit *e, const struct emit_words *all,
                             const struct emit_key_test *tests) {
     const char *cond = "";
     for (size_t i = 0; i < all->words.n; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Printing lanes: see compiler/plan/lanes.h. Lane 0's statements are the loop's body, with the variables that
-// differ by lane told to be somewhere else while it is printed.
+// Printing lanes: see compiler/plan/lanes.h. Lane 0's statements are the loop's body, with a context in which
+// the variables that differ by lane are somewhere else (struct emit_loop).
 #include "compiler/print/lane_loop.h"
 
 #include "compiler/ir/effects.h"
@@ -14,38 +14,38 @@
 
 // One that does not differ is loaded before the loop: nothing in it is an alias of a C local.
 static bool loaded(const struct emit *e, const struct emit_lane_var *t) {
-    const struct emit_var *v = &e->vars[t->of[0]->id];
+    const struct emit_var *v = emit_var_of(e, t->of[0]);
     return !t->varies && (v->wire || v->shared);
 }
 
 // A field whose new value is not stored in the loop.
-static bool is_apart(const struct emit *e, const struct emit_lane_var *t) {
-    return e->lane_stores != EMIT_STORES && t->wire && t->varies && t->written;
+static bool is_apart(enum emit_lane_stores stores, const struct emit_lane_var *t) {
+    return stores != EMIT_STORES && t->wire && t->varies && t->written;
 }
 
-static void move_in(struct emit *e, const struct emit_lanes *l, struct emit_var *saved) {
+// By variable of the lanes: lane 0's, in the loop.
+static const struct emit_var *lane_loop_vars(const struct emit *e, const struct emit_lanes *l,
+                                             enum emit_lane_stores stores) {
+    struct emit_var *vars = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
-        struct emit_var *v = &e->vars[t->of[0]->id];
-        saved[i] = *v;
-        if (t->wire && t->varies && !is_apart(e, t)) {
-            emit_wire_refs(e, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
+        struct emit_var *v = &vars[i];
+        *v = *emit_var_of(e, t->of[0]);
+        if (t->wire && t->varies && !is_apart(stores, t)) {
+            emit_wire_refs(e, v, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
         } else if (t->varies || loaded(e, t)) {
             v->wire = NULL;
             v->held = false;
             v->ref = v->name;
         }
     }
-}
-
-static void move_out(struct emit *e, const struct emit_lanes *l, const struct emit_var *saved) {
-    for (size_t i = 0; i < l->vars.n; i++)
-        e->vars[l->vars.v[i].of[0]->id] = saved[i];
+    return vars;
 }
 
 // ---- declarations ----
 
-static void array(struct emit *e, const char *name, const big *values, unsigned n, unsigned width) {
+static void array(const struct emit *e, const char *name, const big *values, unsigned n,
+                  unsigned width) {
     emit_open(e, "static const %s %s[%u] = {", emit_storage(width), name, n);
     for (unsigned i = 0; i < n; i++)
         emit_line(e, "%s,", emit_const(e, values[i], width));
@@ -60,7 +60,7 @@ static bool differ(const big *values, unsigned n) {
 }
 
 // What a loop has of the packet: header bytes, and values that do not differ.
-static void declare_outside(struct emit *e, const struct emit_lanes *l) {
+static void declare_outside(const struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         const struct ir_var *f = t->of[0];
@@ -69,12 +69,12 @@ static void declare_outside(struct emit *e, const struct emit_lanes *l) {
                       f->bit_offset / 8, emit_comment(e, f->name));
         else if (loaded(e, t))
             emit_line(e, "%s%s %s = (%s)%s;", t->written ? "" : "const ", emit_storage(f->width),
-                      e->vars[f->id].name, emit_storage(f->width), emit_ref(e, f));
+                      emit_var_of(e, f)->name, emit_storage(f->width), emit_ref(e, f));
     }
 }
 
 // The same as parameters of a function, and as the arguments of its call.
-static const char *params(struct emit *e, const struct emit_lanes *l, bool arguments) {
+static const char *params(const struct emit *e, const struct emit_lanes *l, bool arguments) {
     const char *text = "";
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
@@ -87,12 +87,12 @@ static const char *params(struct emit *e, const struct emit_lanes *l, bool argum
             text = arguments
                        ? emit_text(e, "%s, (%s)%s", text, emit_storage(f->width), emit_ref(e, f))
                        : emit_text(e, "%s, const %s %s", text, emit_storage(f->width),
-                                   e->vars[f->id].name);
+                                   emit_var_of(e, f)->name);
     }
     return text;
 }
 
-static void declare_arrays(struct emit *e, const struct emit_lanes *l) {
+static void declare_arrays(const struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         if (t->varies && !t->wire && t->initial && differ(t->initial, l->count))
@@ -104,13 +104,14 @@ static void declare_arrays(struct emit *e, const struct emit_lanes *l) {
                   l->consts.v[i].first->width);
 }
 
-static void declare_inside(struct emit *e, const struct emit_lanes *l) {
+static void declare_inside(const struct emit *e) {
+    const struct emit_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         const struct ir_var *v = t->of[0];
-        if (is_apart(e, t))
+        if (is_apart(e->loop->stores, t))
             emit_line(e, "%s %s = (%s)sk_load_bytes(w%zu + %d * (int)l, %u);",
-                      emit_storage(v->width), e->vars[v->id].name, emit_storage(v->width), i,
+                      emit_storage(v->width), emit_var_of(e, v)->name, emit_storage(v->width), i,
                       t->stride, v->width / 8);
         if (!t->varies || t->wire)
             continue;
@@ -118,45 +119,46 @@ static void declare_inside(struct emit *e, const struct emit_lanes *l) {
                               : differ(t->initial, l->count)
                                   ? emit_text(e, "p%zu[l]", i)
                                   : emit_const(e, t->initial[0], v->width);
-        emit_line(e, "%s %s = %s;", emit_storage(v->width), e->vars[v->id].name, initial);
+        emit_line(e, "%s %s = %s;", emit_storage(v->width), emit_var_of(e, v)->name, initial);
     }
 }
 
 // ---- results that are stored apart ----
 
-static void declare_apart(struct emit *e, const struct emit_lanes *l, unsigned run) {
+static void declare_apart(const struct emit *e, const struct emit_lanes *l, unsigned run) {
     for (size_t i = 0; i < l->vars.n; i++)
-        if (is_apart(e, &l->vars.v[i]))
+        if (is_apart(EMIT_STORES_APART, &l->vars.v[i]))
             emit_line(e, "_Alignas(64) uint8_t o%zu[%u];", i,
                       run * (l->vars.v[i].of[0]->width / 8));
 }
 
-static void store_apart(struct emit *e, const struct emit_lanes *l) {
+static void store_apart(const struct emit *e) {
+    const struct emit_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct ir_var *v = l->vars.v[i].of[0];
-        if (is_apart(e, &l->vars.v[i]))
+        if (is_apart(EMIT_STORES_APART, &l->vars.v[i]))
             emit_line(e, "sk_store_bytes(o%zu + %u * l, %u, %s);", i, v->width / 8, v->width / 8,
-                      e->vars[v->id].name);
+                      emit_var_of(e, v)->name);
     }
 }
 
-static void put_apart(struct emit *e, const struct emit_lanes *l) {
+static void put_apart(const struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++)
-        if (is_apart(e, &l->vars.v[i]))
+        if (is_apart(EMIT_STORES_APART, &l->vars.v[i]))
             emit_line(e, "memcpy(w%zu, o%zu, %u);", i, i,
                       l->count * (l->vars.v[i].of[0]->width / 8));
 }
 
-static void store_shared(struct emit *e, const struct emit_lanes *l) {
+static void store_shared(const struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         if (loaded(e, t) && t->written)
-            emit_line(e, "%s;", emit_set(e, t->of[0], e->vars[t->of[0]->id].name));
+            emit_line(e, "%s;", emit_set(e, t->of[0], emit_var_of(e, t->of[0])->name));
     }
 }
 
-const char *emit_lane_const(struct emit *e, const struct ir_expr *x) {
-    const struct emit_lanes *l = e->lanes;
+const char *emit_lane_const(const struct emit *e, const struct ir_expr *x) {
+    const struct emit_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->consts.n; i++)
         if (l->consts.v[i].first == x && differ(l->consts.v[i].of, l->count))
             return emit_text(e, "(%s)k%zu[l]", emit_ctype(x->width), i);
@@ -165,13 +167,13 @@ const char *emit_lane_const(struct emit *e, const struct ir_expr *x) {
 
 // ---- register actions ----
 
-static const char *lane_cell(struct emit *e, const struct ir_register *r, const char *index,
+static const char *lane_cell(const struct emit *e, const struct ir_register *r, const char *index,
                              unsigned word) {
     const struct emit_register *at = &e->plan->registers[r->id];
     return emit_text(e, "s->%c_bank%u[%s].w[%u][%u + l]", e->p[2], at->bank, index, word, at->lane);
 }
 
-static void execute(struct emit *e, const struct ir_stmt *s, const char *index) {
+static void execute(const struct emit *e, const struct ir_stmt *s, const char *index) {
     const struct ir_regaction *ra = s->regaction;
     struct ir_effects f = ir_effects_none(e->a, e->g);
     ir_effects_add_regaction(&f, ra);
@@ -188,7 +190,7 @@ static void execute(struct emit *e, const struct ir_stmt *s, const char *index) 
         emit_line(e, "%s;", emit_set(e, s->var, ra->rv ? emit_ref(e, ra->rv) : "0"));
 }
 
-void emit_lane_exec(struct emit *e, const struct ir_stmt *s) {
+void emit_lane_exec(const struct emit *e, const struct ir_stmt *s) {
     uint64_t size = s->regaction->reg->size;
     const char *index = emit_u64(e, s->e);
     if (emit_always_inside(s->e, size)) {
@@ -199,7 +201,7 @@ void emit_lane_exec(struct emit *e, const struct ir_stmt *s) {
     execute(e, s, index);
     if (s->var) {
         emit_close(e, "} else {");
-        e->indent++;
+        e->to->indent++;
         emit_line(e, "%s;", emit_set(e, s->var, "0"));
     }
     emit_close(e, "}");
@@ -212,13 +214,12 @@ static unsigned at_most(unsigned a, unsigned b) {
 }
 
 // How many lanes' fields there is room for, or 0: what is behind the last one is something else.
-static unsigned fields_room(struct emit *e, const struct emit_lanes *l,
-                            const struct emit_lane_var *t) {
+static unsigned fields_room(const struct emit *e, const struct emit_lanes *l,
+                            enum emit_lane_stores stores, const struct emit_lane_var *t) {
     const struct ir_var *f = t->of[0];
     const unsigned first = f->bit_offset / 8, bytes = f->width / 8;
     const bool in_place = plan_home_of(e->plan, f->header)->in_place;
-    if (f->bit_offset % 8 || f->width % 8 || t->stride <= 0 ||
-        (in_place && e->lane_stores == EMIT_STORES))
+    if (f->bit_offset % 8 || f->width % 8 || t->stride <= 0 || (in_place && stores == EMIT_STORES))
         return 0;
     if (first + (unsigned)t->stride * (l->count - 1) + bytes != f->header->bits / 8)
         return 0;
@@ -228,7 +229,7 @@ static unsigned fields_room(struct emit *e, const struct emit_lanes *l,
     return (room - first - bytes) / (unsigned)t->stride + 1;
 }
 
-static unsigned cells_room(struct emit *e, const struct emit_lanes *l,
+static unsigned cells_room(const struct emit *e, const struct emit_lanes *l,
                            const struct emit_lane_reg *r) {
     const struct plan *p = e->plan;
     const struct emit_register *at = &p->registers[r->of[0]->id];
@@ -240,14 +241,15 @@ static unsigned cells_room(struct emit *e, const struct emit_lanes *l,
 // vectors full: 31 lanes are three vectors of eight, one of four and three times one, 32 are four of
 // eight. These lanes' cells are what a bank's rows have more than lanes, their fields what a home has
 // more than its header.
-static unsigned lanes_to_run(struct emit *e, const struct emit_lanes *l) {
+static unsigned lanes_to_run(const struct emit *e, const struct emit_lanes *l,
+                             enum emit_lane_stores stores) {
     unsigned run = l->registers.n ? UINT_MAX : 0;
     for (size_t i = 0; i < l->registers.n; i++)
         run = at_most(run, cells_room(e, l, &l->registers.v[i]));
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         if (t->varies && t->wire)
-            run = at_most(run, fields_room(e, l, t));
+            run = at_most(run, fields_room(e, l, stores, t));
         else if (t->varies ? t->initial && differ(t->initial, l->count) : t->written)
             run = 0;
     }
@@ -257,71 +259,69 @@ static unsigned lanes_to_run(struct emit *e, const struct emit_lanes *l) {
     return run > l->count ? run : l->count;
 }
 
-// A loop that has no more lanes to run than there are may as well store where it belongs.
-static unsigned begin_stores(struct emit *e, const struct emit_lanes *l) {
-    unsigned run = lanes_to_run(e, l);
-    if (e->lane_stores == EMIT_STORES_APART && run == l->count)
-        e->lane_stores = EMIT_STORES;
-    // how many of those there are, so that vectors are full
-    while (e->lane_stores != EMIT_STORES && run > l->count && run % 8)
-        run--;
-    return run;
-}
-
-static void note_homes(struct emit *e, const struct emit_lanes *l) {
+static void note_homes(const struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++)
-        if (l->vars.v[i].written && e->lane_stores != EMIT_STORES_NOTHING)
+        if (l->vars.v[i].written)
             emit_home_write(e, l->vars.v[i].of[0]);
 }
 
-// Behind what it has of the packet.
-static void loop(struct emit *e, const struct emit_lanes *l) {
-    const enum emit_lane_stores stores = e->lane_stores;
-    const unsigned run = begin_stores(e, l);
-    struct emit_var *saved = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
-    declare_arrays(e, l);
-    if (e->lane_stores == EMIT_STORES_APART)
-        declare_apart(e, l, run);
-    move_in(e, l, saved);
-    emit_line(e, "#pragma GCC ivdep");
-    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", run);
-    declare_inside(e, l);
-    e->lanes = l;
-    for (size_t i = 0; i < l->n_stmts; i++)
-        emit_stmt(e, l->stmts[i]);
-    e->lanes = NULL;
-    if (e->lane_stores == EMIT_STORES_APART)
-        store_apart(e, l);
-    emit_close(e, "}");
-    move_out(e, l, saved);
-    if (e->lane_stores == EMIT_STORES_APART)
-        put_apart(e, l);
-    e->lane_stores = stores;
+static void lane_loop_body(const struct emit *e) {
+    declare_inside(e);
+    for (size_t i = 0; i < e->loop->lanes->n_stmts; i++)
+        emit_stmt(e, e->loop->lanes->stmts[i]);
+    if (e->loop->stores == EMIT_STORES_APART)
+        store_apart(e);
 }
 
-void emit_lane_loop(struct emit *e, const struct emit_lanes *l) {
+// Behind what it has of the packet.
+static void loop(const struct emit *e, const struct emit_lanes *l, enum emit_lane_stores stores) {
+    unsigned run = lanes_to_run(e, l, stores);
+    // one that has no more lanes to run than there are may as well store where it belongs
+    if (stores == EMIT_STORES_APART && run == l->count)
+        stores = EMIT_STORES;
+    // how many of those there are, so that vectors are full
+    while (stores != EMIT_STORES && run > l->count && run % 8)
+        run--;
+    const struct emit_loop in_loop = {l, stores, lane_loop_vars(e, l, stores)};
+    struct emit in = *e;
+    in.loop = &in_loop;
+    declare_arrays(e, l);
+    if (stores == EMIT_STORES_APART)
+        declare_apart(e, l, run);
+    emit_line(e, "#pragma GCC ivdep");
+    emit_open(e, "for (unsigned l = 0; l < %u; l++) {", run);
+    lane_loop_body(&in);
+    emit_close(e, "}");
+    if (stores == EMIT_STORES_APART)
+        put_apart(e, l);
+}
+
+void emit_lane_loop(const struct emit *e, const struct emit_lanes *l) {
     emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
     declare_outside(e, l);
     note_homes(e, l);
-    loop(e, l);
+    loop(e, l, EMIT_STORES);
     store_shared(e, l);
     emit_close(e, "}");
 }
 
-void emit_lane_function(struct emit *e, const struct emit_lanes *l, const char *name) {
+void emit_lane_function(const struct emit *e, const struct emit_lanes *l,
+                        enum emit_lane_stores stores, const char *name) {
     emit_line(e, " ");
     emit_line(e, "// %s and %u more", emit_comment(e, l->name), l->count - 1);
     // one that only changes registers, or stores where it belongs, is small, and a part of the pass that most packets
     // end with
-    const bool small = e->lane_stores == EMIT_STORES_NOTHING || lanes_to_run(e, l) == l->count;
+    const bool small = stores == EMIT_STORES_NOTHING || lanes_to_run(e, l, stores) == l->count;
     const char *how = small ? "SK_INLINE" : "static __attribute__((noinline))";
     emit_open(e, "%s void %s(struct p%u_state *s%s) {", how, name, e->pipeline_index,
               params(e, l, false));
-    loop(e, l);
+    loop(e, l, stores);
     emit_close(e, "}");
 }
 
-void emit_lane_call(struct emit *e, const struct emit_lanes *l, const char *name) {
-    note_homes(e, l);
+void emit_lane_call(const struct emit *e, const struct emit_lanes *l, enum emit_lane_stores stores,
+                    const char *name) {
+    if (stores != EMIT_STORES_NOTHING)
+        note_homes(e, l);
     emit_line(e, "%s(s%s);", name, params(e, l, true));
 }

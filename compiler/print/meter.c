@@ -13,7 +13,7 @@ static char letter(const struct emit *e) {
 // ---- counting -----------------------------------------------------------------------------------
 
 // A length in bytes with an adjustment, never below zero.
-static const char *adjusted(struct emit *e, const char *bytes, int64_t adjust) {
+static const char *adjusted(const struct emit *e, const char *bytes, int64_t adjust) {
     if (adjust == 0)
         return bytes;
     if (adjust < 0)
@@ -22,7 +22,7 @@ static const char *adjusted(struct emit *e, const char *bytes, int64_t adjust) {
                      (long long)adjust);
 }
 
-static void count_cell(struct emit *e, const struct ir_counter *c, const char *cell) {
+static void count_cell(const struct emit *e, const struct ir_counter *c, const char *cell) {
     const char *const counted = adjusted(e, "v->packet_bytes", c->adjust);
     emit_note_count(e, c->type != IR_COUNT_BYTES ? emit_text(e, "%spackets", cell) : NULL,
                     c->type != IR_COUNT_PACKETS ? emit_text(e, "%sbytes", cell) : NULL, counted);
@@ -34,13 +34,13 @@ static void count_cell(struct emit *e, const struct ir_counter *c, const char *c
         emit_line(e, "%sbytes += %s;", cell, counted);
 }
 
-void emit_count(struct emit *e, const struct ir_stmt *s) {
+void emit_count(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_counter *c = s->counter;
     if (c->direct) {
         count_cell(e, c, "entry->");
         return;
     }
-    unsigned t = e->n_temps++;
+    unsigned t = e->to->n_temps++;
     emit_open(e, "{");
     emit_line(e, "const uint64_t i%u = %s;", t, emit_u64(e, s->e));
     emit_open(e, "if (i%u < UINT64_C(%llu)) {", t, (unsigned long long)c->size);
@@ -49,14 +49,14 @@ void emit_count(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-void emit_late_members(struct emit *e) {
+void emit_late_members(const struct emit *e) {
     for (size_t i = 0; i < e->g->counters.n; i++)
         if (plan_is_late(e->g->counters.v[i]))
             emit_line(e, "uint64_t *late%zu; // %s: bytes counted when the packet leaves", i,
                       emit_comment(e, e->g->counters.v[i]->name));
 }
 
-void emit_late_counts(struct emit *e) {
+void emit_late_counts(const struct emit *e) {
     for (size_t i = 0; i < e->g->counters.n; i++) {
         const struct ir_counter *c = e->g->counters.v[i];
         if (!plan_is_late(c))
@@ -70,7 +70,7 @@ void emit_late_counts(struct emit *e) {
 // ---- metering -----------------------------------------------------------------------------------
 
 // Declares 'cell'.
-static void find_cell(struct emit *e, const struct ir_stmt *s) {
+static void find_cell(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_meter *m = s->meter;
     if (m->direct) {
         emit_line(e, "struct sk_meter_cell *const cell = entry->meter;");
@@ -82,11 +82,11 @@ static void find_cell(struct emit *e, const struct ir_stmt *s) {
               (unsigned long long)m->size, letter(e), m->id);
 }
 
-static const char *color_text(struct emit *e, const struct ir_stmt *s) {
+static const char *color_text(const struct emit *e, const struct ir_stmt *s) {
     return s->e2 ? emit_text(e, "sk_color_of(%s)", emit_u64(e, s->e2)) : "SK_GREEN";
 }
 
-static const char *result(struct emit *e, const struct ir_stmt *s) {
+static const char *result(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_meter *m = s->meter;
     const uint8_t *v = m->value;
     if (m->kind == IR_LPF)
@@ -103,7 +103,7 @@ static const char *result(struct emit *e, const struct ir_stmt *s) {
     return emit_text(e, "((const uint8_t[]){%u, %u, %u})[%s]", v[0], v[1], v[2], mark);
 }
 
-void emit_meter_exec(struct emit *e, const struct ir_stmt *s) {
+void emit_meter_exec(const struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "{ // %s", emit_comment(e, s->meter->name));
     find_cell(e, s);
     emit_line(e, "%s;", emit_set(e, s->var, result(e, s)));
@@ -112,7 +112,7 @@ void emit_meter_exec(struct emit *e, const struct ir_stmt *s) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-void emit_meter_state(struct emit *e) {
+void emit_meter_state(const struct emit *e) {
     for (size_t i = 0; i < e->g->meters.n; i++) {
         const struct ir_meter *m = e->g->meters.v[i];
         if (!m->direct)
@@ -124,7 +124,7 @@ void emit_meter_state(struct emit *e) {
 }
 
 // Streams of their own, apart from those of Random externs.
-void emit_meter_seeds(struct emit *e) {
+void emit_meter_seeds(const struct emit *e) {
     for (size_t i = 0; i < e->g->meters.n; i++)
         if (e->g->meters.v[i]->kind == IR_WRED)
             emit_line(e, "s->%c_meter%zu_random = sk_prng_seed(seed, UINT64_C(0x%llx));", letter(e),
@@ -147,7 +147,7 @@ static size_t owner_of(const struct emit *e, unsigned k, const struct ir_counter
     return 0;
 }
 
-void emit_counter_descs(struct emit *e) {
+void emit_counter_descs(const struct emit *e) {
     emit_open(e, "static const struct sk_counter_desc p%u_counters[] = {", e->pipeline_index);
     for (unsigned k = 0; k < 2; k++)
         for (size_t i = 0; i < e->pipeline->gress[k].counters.n; i++) {
@@ -164,7 +164,7 @@ static const char *kind_name(const struct ir_meter *m) {
     return m->kind == IR_METER ? "SK_METER" : m->kind == IR_LPF ? "SK_LPF" : "SK_WRED";
 }
 
-void emit_meter_descs(struct emit *e) {
+void emit_meter_descs(const struct emit *e) {
     emit_open(e, "static const struct sk_meter_desc p%u_meters[] = {", e->pipeline_index);
     for (unsigned k = 0; k < 2; k++)
         for (size_t i = 0; i < e->pipeline->gress[k].meters.n; i++) {
@@ -179,7 +179,7 @@ void emit_meter_descs(struct emit *e) {
     emit_close(e, "};");
 }
 
-void emit_table_attachments(struct emit *e, const struct ir_table *t) {
+void emit_table_attachments(const struct emit *e, const struct ir_table *t) {
     if (t->direct_counters.n)
         emit_line(e, ".has_counter = true, .counter_type = %d,",
                   (int)t->direct_counters.v[0]->type);

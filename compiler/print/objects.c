@@ -38,7 +38,7 @@ static uint64_t crc_table_entry(uint64_t byte, unsigned width, uint64_t coeff, b
 
 #define CRC_SLICES 8u // SK_CRC_SLICES: the compiler does not link the stages
 
-const char *emit_crc_table_name(struct emit *e, const struct ir_hash *h) {
+const char *emit_crc_table_name(const struct emit *e, const struct ir_hash *h) {
     return emit_text(e, "crc%u%s_%llx", h->crc_width, h->reversed ? "r" : "",
                      (unsigned long long)h->coeff);
 }
@@ -50,7 +50,7 @@ static unsigned entry_bytes(const struct ir_hash *h) {
 
 typedef VEC(const char *) name_vec;
 
-static void crc_entries(struct emit *e, const uint64_t t[256]) {
+static void crc_entries(const struct emit *e, const uint64_t t[256]) {
     for (unsigned i = 0; i < 256; i += 4)
         emit_line(e, "0x%llx, 0x%llx, 0x%llx, 0x%llx,", (unsigned long long)t[i],
                   (unsigned long long)t[i + 1], (unsigned long long)t[i + 2],
@@ -58,7 +58,7 @@ static void crc_entries(struct emit *e, const uint64_t t[256]) {
 }
 
 // As stages/hash.h describes them.
-static void crc_slices(struct emit *e, const struct ir_hash *h, const uint64_t first[256]) {
+static void crc_slices(const struct emit *e, const struct ir_hash *h, const uint64_t first[256]) {
     const unsigned w = h->crc_width;
     uint64_t t[256];
     memcpy(t, first, sizeof t);
@@ -71,7 +71,7 @@ static void crc_slices(struct emit *e, const struct ir_hash *h, const uint64_t f
 }
 
 // A table, and a function that controls do not get inlined, where it would be in the way of all else.
-static void crc_table(struct emit *e, name_vec *done, const struct ir_hash *h) {
+static void crc_table(const struct emit *e, name_vec *done, const struct ir_hash *h) {
     const char *name = emit_crc_table_name(e, h);
     const bool sliced = h->crc_width >= 8 || h->reversed;
     const unsigned bytes = sliced ? entry_bytes(h) : 8;
@@ -102,7 +102,7 @@ static void crc_table(struct emit *e, name_vec *done, const struct ir_hash *h) {
     emit_close(e, "}");
 }
 
-void emit_crc_tables(struct emit *e) {
+void emit_crc_tables(const struct emit *e) {
     name_vec done = {0};
     for (size_t i = 0; i < e->program->pipelines.n; i++)
         for (unsigned k = 0; k < 2; k++) {
@@ -123,7 +123,7 @@ static size_t count_registers(const struct ir_gress *g) {
     return n + g->reg_params.n;
 }
 
-static void register_desc(struct emit *e, const struct ir_register *r) {
+static void register_desc(const struct emit *e, const struct ir_register *r) {
     emit_open(e, "{");
     emit_line(e, ".name = %s, .width = %u, .words = %u, .is_signed = %s,", emit_string(e, r->name),
               r->width, r->words, emit_bool_text(r->is_signed));
@@ -139,7 +139,7 @@ static void register_desc(struct emit *e, const struct ir_register *r) {
 }
 
 // A RegisterParam is to the control plane a register of one cell.
-static void param_desc(struct emit *e, const struct ir_reg_param *r) {
+static void param_desc(const struct emit *e, const struct ir_reg_param *r) {
     emit_open(e, "{");
     emit_line(e, ".name = %s, .width = %u, .words = 1, .is_signed = %s, .is_param = true,",
               emit_string(e, r->name), r->width, emit_bool_text(r->is_signed));
@@ -149,7 +149,7 @@ static void param_desc(struct emit *e, const struct ir_reg_param *r) {
     emit_close(e, "},");
 }
 
-static void digest_list(struct emit *e) {
+static void digest_list(const struct emit *e) {
     unsigned p = e->pipeline_index;
     const struct ir_gress *g = &e->pipeline->gress[IR_INGRESS];
     for (size_t i = 0; i < g->digests.n; i++) {
@@ -176,7 +176,7 @@ static void digest_list(struct emit *e) {
     emit_close(e, "};");
 }
 
-static void object_lists(struct emit *e) {
+static void object_lists(const struct emit *e) {
     unsigned p = e->pipeline_index;
     emit_line(e, " ");
     emit_open(e, "static const struct sk_table_desc *const p%u_tables[] = {", p);
@@ -218,7 +218,7 @@ static void object_lists(struct emit *e) {
     digest_list(e);
 }
 
-static void math_unit(struct emit *e, const struct ir_math_unit *m) {
+static void math_unit(const struct emit *e, const struct ir_math_unit *m) {
     const char *table = "";
     for (unsigned i = 0; i < 16; i++)
         table = emit_text(e, "%s%s%u", table, i ? ", " : "", m->table[i]);
@@ -227,26 +227,35 @@ static void math_unit(struct emit *e, const struct ir_math_unit *m) {
               emit_bool_text(m->invert), m->shift, m->scale, table);
 }
 
-void emit_descriptions(struct emit *e) {
+static void descriptions_of_gress(const struct emit *e) {
+    for (size_t i = 0; i < e->g->math_units.n; i++)
+        math_unit(e, e->g->math_units.v[i]);
+    emit_profiles(e);
+    for (size_t i = 0; i < e->g->tables.n; i++)
+        emit_proxy(e, e->g->tables.v[i]);
+    for (size_t i = 0; i < e->g->tables.n; i++)
+        emit_table_desc(e, e->g->tables.v[i]);
+    for (size_t i = 0; i < e->g->value_sets.n; i++)
+        emit_value_set_desc(e, e->g->value_sets.v[i]);
+}
+
+// Runs 'fn' for each gress of the pipeline.
+static void objects_each_gress(const struct emit *e, void (*fn)(const struct emit *of)) {
     for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        for (size_t i = 0; i < e->g->math_units.n; i++)
-            math_unit(e, e->g->math_units.v[i]);
-        emit_profiles(e);
-        for (size_t i = 0; i < e->g->tables.n; i++)
-            emit_proxy(e, e->g->tables.v[i]);
-        for (size_t i = 0; i < e->g->tables.n; i++)
-            emit_table_desc(e, e->g->tables.v[i]);
-        for (size_t i = 0; i < e->g->value_sets.n; i++)
-            emit_value_set_desc(e, e->g->value_sets.v[i]);
+        const struct emit of = emit_of_gress(e, k);
+        fn(&of);
     }
+}
+
+void emit_descriptions(const struct emit *e) {
+    objects_each_gress(e, descriptions_of_gress);
     object_lists(e);
 }
 
 // --------------------------------------------------------------------------------------------
 // State.
 
-const char *emit_cell(struct emit *e, const struct ir_register *r, const char *index,
+const char *emit_cell(const struct emit *e, const struct ir_register *r, const char *index,
                       const char *word) {
     const struct emit_register *at = &e->plan->registers[r->id];
     char c = emit_gress_letter(e);
@@ -266,7 +275,7 @@ unsigned emit_bank_row(const struct emit_bank *b) {
     return (cells - b->lanes) * 8 <= b->lanes ? cells : b->lanes;
 }
 
-static void banks(struct emit *e) {
+static void banks(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < p->banks.n; i++) {
         const struct ir_register *r = p->banks.v[i].shape;
@@ -277,7 +286,7 @@ static void banks(struct emit *e) {
     }
 }
 
-static void state_of_gress(struct emit *e) {
+static void state_of_gress(const struct emit *e) {
     char c = emit_gress_letter(e);
     const struct ir_gress *g = e->g;
     for (size_t i = 0; i < g->tables.n; i++)
@@ -326,20 +335,17 @@ static void state_of_gress(struct emit *e) {
                       g->tables.v[i]->entries.n + 1, emit_comment(e, g->tables.v[i]->name));
 }
 
-void emit_state_struct(struct emit *e) {
+void emit_state_struct(const struct emit *e) {
     emit_line(e, " ");
     emit_open(e, "struct p%u_state {", e->pipeline_index);
-    if (plan_records(e->plan))
+    if (plan_records(&e->plans[IR_INGRESS]))
         emit_line(e, "struct sk_notes *notes;");
-    for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        state_of_gress(e);
-    }
+    objects_each_gress(e, state_of_gress);
     emit_line(e, "uint64_t seed;");
     emit_close(e, "};");
 }
 
-static void initial_registers(struct emit *e) {
+static void initial_registers(const struct emit *e) {
     for (size_t i = 0; i < e->g->reg_params.n; i++) {
         const struct ir_reg_param *p = e->g->reg_params.v[i];
         if (p->initial)
@@ -362,51 +368,61 @@ static void initial_registers(struct emit *e) {
 }
 
 // Runs 'fn' for each table pointer in the state: its name, and that of its description.
-static void each_table(struct emit *e,
-                       void (*fn)(struct emit *e, const char *ref, const char *desc)) {
+static void each_table(const struct emit *e,
+                       void (*fn)(const struct emit *e, const char *ref, const char *desc)) {
     for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        for (size_t i = 0; i < e->g->tables.n; i++)
-            fn(e, emit_text(e, "s->%c_table%zu", emit_gress_letter(e), i),
-               emit_text(e, "%s_t%zu", e->p, i));
-        for (size_t i = 0; i < e->g->value_sets.n; i++)
-            fn(e, emit_text(e, "s->%c_value_set%zu", emit_gress_letter(e), i),
-               emit_text(e, "%s_vs%zu", e->p, i));
-        for (size_t i = 0; i < e->g->profiles.n; i++)
-            fn(e, emit_text(e, "s->%c_profile%zu", emit_gress_letter(e), i),
-               emit_text(e, "%s_ap%zu", e->p, i));
+        const struct emit of = emit_of_gress(e, k);
+        for (size_t i = 0; i < of.g->tables.n; i++)
+            fn(&of, emit_text(&of, "s->%c_table%zu", emit_gress_letter(&of), i),
+               emit_text(&of, "%s_t%zu", of.p, i));
+        for (size_t i = 0; i < of.g->value_sets.n; i++)
+            fn(&of, emit_text(&of, "s->%c_value_set%zu", emit_gress_letter(&of), i),
+               emit_text(&of, "%s_vs%zu", of.p, i));
+        for (size_t i = 0; i < of.g->profiles.n; i++)
+            fn(&of, emit_text(&of, "s->%c_profile%zu", emit_gress_letter(&of), i),
+               emit_text(&of, "%s_ap%zu", of.p, i));
     }
 }
 
-static void free_table(struct emit *e, const char *ref, const char *desc) {
+static void free_table(const struct emit *e, const char *ref, const char *desc) {
     (void)desc;
     emit_line(e, "sk_table_free(%s);", ref);
 }
 
-static void new_table(struct emit *e, const char *ref, const char *desc) {
+static void new_table(const struct emit *e, const char *ref, const char *desc) {
     emit_line(e, "%s = sk_table_new(&%s);", ref, desc);
     emit_line(e, "complete = complete && %s;", ref);
 }
 
-static void share_hits(struct emit *e) {
+static void share_hits(const struct emit *e) {
     for (size_t i = 0; i < e->g->tables.n; i++)
         if (emit_counts_hits(e, e->g->tables.v[i]))
             emit_line(e, "sk_table_share_hits(s->%c_table%zu, s->%c_hits%u);", emit_gress_letter(e),
                       i, emit_gress_letter(e), e->plan->tables[i].leader);
 }
 
-static void life_cycle(struct emit *e) {
+static void free_state(const struct emit *e) {
+    emit_profiles_free(e);
+    emit_hashes_free(e);
+}
+
+static void initial_state(const struct emit *e) {
+    share_hits(e);
+    initial_registers(e);
+    for (size_t i = 0; i < e->g->randoms.n; i++)
+        emit_line(e, "s->%c_random%zu = sk_prng_seed(seed, %zu);", emit_gress_letter(e), i,
+                  2 * i + (e->g->kind == IR_EGRESS));
+    emit_meter_seeds(e);
+}
+
+static void life_cycle(const struct emit *e) {
     unsigned p = e->pipeline_index;
     emit_line(e, " ");
     emit_open(e, "static void p%u_free(struct sk_pipe *pipe) {", p);
     emit_line(e, "struct p%u_state *s = (struct p%u_state *)pipe;", p, p);
     emit_line(e, "if (!s)");
     emit_line(e, "    return;");
-    for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        emit_profiles_free(e);
-        emit_hashes_free(e);
-    }
+    objects_each_gress(e, free_state);
     each_table(e, free_table);
     emit_line(e, "sk_state_free(s);");
     emit_close(e, "}");
@@ -418,23 +434,12 @@ static void life_cycle(struct emit *e) {
     emit_line(e, "    return NULL;");
     emit_line(e, "s->seed = seed;");
     each_table(e, new_table);
-    for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        emit_profiles_new(e);
-    }
+    objects_each_gress(e, emit_profiles_new);
     emit_open(e, "if (!complete) {");
     emit_line(e, "p%u_free((struct sk_pipe *)s);", p);
     emit_line(e, "return NULL;");
     emit_close(e, "}");
-    for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        share_hits(e);
-        initial_registers(e);
-        for (size_t i = 0; i < e->g->randoms.n; i++)
-            emit_line(e, "s->%c_random%zu = sk_prng_seed(seed, %zu);", emit_gress_letter(e), i,
-                      2 * i + k);
-        emit_meter_seeds(e);
-    }
+    objects_each_gress(e, initial_state);
     emit_line(e, "return (struct sk_pipe *)s;");
     emit_close(e, "}");
 }
@@ -442,7 +447,7 @@ static void life_cycle(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // Accessors: a switch over the object's number.
 
-static void open_accessor(struct emit *e, const char *signature) {
+static void open_accessor(const struct emit *e, const char *signature) {
     unsigned p = e->pipeline_index;
     emit_line(e, " ");
     emit_open(e, "static %s {", signature);
@@ -450,14 +455,14 @@ static void open_accessor(struct emit *e, const char *signature) {
     emit_open(e, "switch (i) {");
 }
 
-static void close_accessor(struct emit *e, const char *otherwise) {
+static void close_accessor(const struct emit *e, const char *otherwise) {
     emit_line(e, "default:");
     emit_line(e, "    %s", otherwise);
     emit_close(e, "}");
     emit_close(e, "}");
 }
 
-static void register_access(struct emit *e, bool write) {
+static void register_access(const struct emit *e, bool write) {
     unsigned n = 0;
     open_accessor(e, emit_text(e,
                                "%s p%u_register_%s(struct sk_pipe *pipe, uint32_t i, uint64_t "
@@ -465,12 +470,12 @@ static void register_access(struct emit *e, bool write) {
                                write ? "void" : "uint64_t", e->pipeline_index,
                                write ? "write" : "read", write ? ", uint64_t value" : ""));
     for (unsigned k = 0; k < 2; k++) {
-        emit_select_gress(e, k);
-        for (size_t i = 0; i < e->g->registers.n; i++) {
-            const struct ir_register *r = e->g->registers.v[i];
+        const struct emit of = emit_of_gress(e, k);
+        for (size_t i = 0; i < of.g->registers.n; i++) {
+            const struct ir_register *r = of.g->registers.v[i];
             if (r->direct)
                 continue;
-            const char *cell = emit_cell(e, r, "index", "word");
+            const char *cell = emit_cell(&of, r, "index", "word");
             emit_line(e, "case %u:", n++);
             emit_line(e, "    if (index < UINT64_C(%llu) && word < %u)",
                       (unsigned long long)r->size, r->words);
@@ -481,12 +486,12 @@ static void register_access(struct emit *e, bool write) {
                 emit_line(e, "        return %s;", cell);
             emit_line(e, "    %s", write ? "break;" : "return 0;");
         }
-        for (size_t i = 0; i < e->g->reg_params.n; i++) {
-            const char *param = emit_text(e, "s->%c_param%zu", emit_gress_letter(e), i);
+        for (size_t i = 0; i < of.g->reg_params.n; i++) {
+            const char *param = emit_text(e, "s->%c_param%zu", emit_gress_letter(&of), i);
             emit_line(e, "case %u:", n++);
             if (write)
                 emit_line(e, "    if (index == 0 && word == 0)\n        %s = value & sk_mask(%u);",
-                          param, e->g->reg_params.v[i]->width);
+                          param, of.g->reg_params.v[i]->width);
             emit_line(e, "    %s", write ? "break;" : emit_text(e, "return %s;", param));
         }
     }
@@ -507,7 +512,7 @@ static struct listed listed_at(const struct ir_gress *g, const char *what, size_
     return (struct listed){strcmp(what, "table") == 0 ? g->tables.n : g->value_sets.n, false};
 }
 
-static void pointer_access(struct emit *e, const char *type, const char *what) {
+static void pointer_access(const struct emit *e, const char *type, const char *what) {
     unsigned n = 0;
     open_accessor(e, emit_text(e, "%s *p%u_%s(struct sk_pipe *pipe, uint32_t i)", type,
                                e->pipeline_index, what));
@@ -529,7 +534,7 @@ static void pointer_access(struct emit *e, const char *type, const char *what) {
     close_accessor(e, "return NULL;");
 }
 
-void emit_accessors(struct emit *e) {
+void emit_accessors(const struct emit *e) {
     life_cycle(e);
     register_access(e, false);
     register_access(e, true);
@@ -541,7 +546,7 @@ void emit_accessors(struct emit *e) {
     emit_hash_list(e);
 }
 
-void emit_pipeline_desc(struct emit *e) {
+void emit_pipeline_desc(const struct emit *e) {
     unsigned p = e->pipeline_index;
     const struct ir_gress *g = e->pipeline->gress;
     emit_line(e, " ");
@@ -550,14 +555,12 @@ void emit_pipeline_desc(struct emit *e) {
     emit_line(e, ".ingress = p%u_ingress, .egress = p%u_egress,", p, p);
     if (e->plans[IR_INGRESS].prefetch.table)
         emit_line(e, ".ahead = p%u_ahead,", p);
-    emit_select_gress(e, IR_INGRESS);
+    const struct plan *in = &e->plans[IR_INGRESS], *out = &e->plans[IR_EGRESS];
     // what goes apart is taken piece by piece, pass by pass
-    emit_line(e, ".ingress_reach = UINT32_C(%u),",
-              plan_seam_of(e->plan) ? UINT32_MAX : plan_reach(e->plan));
-    emit_select_gress(e, IR_EGRESS);
+    emit_line(e, ".ingress_reach = UINT32_C(%u),", plan_seam_of(in) ? UINT32_MAX : plan_reach(in));
     emit_line(e, ".egress_idle = %s, .egress_reach = UINT32_C(%u),",
-              plan_egress_idle(e->plan) ? "true" : "false", plan_reach(e->plan));
-    if (plan_records(e->plan))
+              plan_egress_idle(out) ? "true" : "false", plan_reach(out));
+    if (plan_records(in))
         emit_line(e, ".takes_notes = true,");
     emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);
     emit_line(e, ".tables = p%u_tables, .n_tables = %zu, .table = p%u_table,", p,

@@ -11,8 +11,8 @@
 // --------------------------------------------------------------------------------------------
 // Extraction.
 
-static void load_field(struct emit *e, const struct ir_var *f, const char *from, unsigned shift,
-                       bool shift_only) {
+static void load_field(const struct emit *e, const struct ir_var *f, const char *from,
+                       unsigned shift, bool shift_only) {
     const char *text = shift ? emit_text(e, "%s >> %u", from, shift) : from;
     uint64_t mask = f->width >= 64 ? UINT64_MAX : (UINT64_C(1) << f->width) - 1;
     if (shift_only)
@@ -22,21 +22,22 @@ static void load_field(struct emit *e, const struct ir_var *f, const char *from,
                   (unsigned long long)mask);
 }
 
-static void load_fields(struct emit *e, const struct ir_header *h, const struct emit_segment *s) {
-    unsigned t = e->n_temps++, left = s->bits;
+static void load_fields(const struct emit *e, const struct ir_header *h,
+                        const struct emit_segment *s) {
+    unsigned t = e->to->n_temps++, left = s->bits;
     emit_open(e, "{");
     emit_line(e, "const uint64_t x%u = sk_load_bytes(p + %u, %u);", t, s->bit_offset / 8,
               s->bits / 8);
     for (unsigned i = 0; i < s->count; i++) {
         const struct ir_var *f = h->fields.v[s->first + i];
         left -= f->width;
-        if (e->vars[f->id].shared)
+        if (emit_var_of(e, f)->shared)
             load_field(e, f, emit_text(e, "x%u", t), left, i == 0);
     }
     emit_close(e, "}");
 }
 
-static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) {
+static void load_segment(const struct emit *e, const struct ir_header *h, unsigned k) {
     const struct emit_segment *s = &e->plan->headers[h->id].segments.v[k];
     const struct ir_var *f = h->fields.v[s->first];
     if (s->raw) {
@@ -45,7 +46,7 @@ static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) 
                       s->bits / 8);
     } else if (s->count > 1) {
         load_fields(e, h, s);
-    } else if (!e->vars[f->id].shared) {
+    } else if (!emit_var_of(e, f)->shared) {
         return;
     } else if (emit_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
         emit_line(e, "memcpy(%s, p + %u, %u);", emit_ref(e, f), s->bit_offset / 8, s->bits / 8);
@@ -61,7 +62,7 @@ static void load_segment(struct emit *e, const struct ir_header *h, unsigned k) 
     }
 }
 
-static void extract_one(struct emit *e, const struct ir_header *h) {
+static void extract_one(const struct emit *e, const struct ir_header *h) {
     emit_line(e, "// extract %s", emit_comment(e, h->name));
     emit_checked_here(e, e->at, emit_text(e, "extracting %s", h->name));
     if (!e->enough)
@@ -79,14 +80,13 @@ static void extract_one(struct emit *e, const struct ir_header *h) {
     }
     emit_line(e, "%s = 1;", emit_ref(e, h->valid));
     emit_line(e, "p += %u;", h->bits / 8);
-    emit_path_taken(e, h->bits / 8);
     if (e->plan->headers[h->id].needs_end && !emit_on_path(e))
         emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
     emit_checked_extracted(e, h);
     emit_trace_extracted(e, h);
 }
 
-static void extract(struct emit *e, const struct ir_stmt *s) {
+static void extract(const struct emit *e, const struct ir_stmt *s) {
     if (s->headers.n == 0) {
         extract_one(e, s->header);
         return;
@@ -94,10 +94,10 @@ static void extract(struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "switch (%s) {", emit_u64(e, s->e));
     for (size_t i = 0; i < s->headers.n; i++) {
         emit_line(e, "case %zu:", i);
-        e->indent++;
+        e->to->indent++;
         extract_one(e, s->headers.v[i]);
         emit_line(e, "break;");
-        e->indent--;
+        e->to->indent--;
     }
     emit_line(e, "default: // behind the stack's end");
     emit_checked_stack(e, s);
@@ -109,7 +109,7 @@ static void extract(struct emit *e, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Lookahead: the bytes are checked before the statement that looks.
 
-static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
+static void need_lookahead(const struct emit *e, const struct ir_stmt *s) {
     unsigned bytes = 0;
     ir_walk_expr(s->e, plan_lookahead_bytes, &bytes);
     ir_walk_expr(s->e2, plan_lookahead_bytes, &bytes);
@@ -126,25 +126,9 @@ static void need_lookahead(struct emit *e, const struct ir_stmt *s) {
 // Checksums. "csumN" is the running sum; a residual is completed when the parser is done, because
 // header bytes extracted later are subtracted as well (tna-facts 4.8).
 
-static void note_header(void *aux, const struct ir_expr *x) {
-    if (x->op == IR_VAR && x->var->header)
-        *(bool *)aux = true;
-}
-
-// The part of the statement's list that names a header's field last, or null.
-static const struct ir_expr *last_part(const struct ir_stmt *s) {
-    const struct ir_expr *last = NULL;
-    for (size_t i = 0; i < s->args.n; i++) {
-        bool has = false;
-        ir_walk_expr(s->args.v[i], note_header, &has);
-        last = has ? s->args.v[i] : last;
-    }
-    return last;
-}
-
 // Where the header ends whose field stands last in the expression: C text, or null. Which element
 // of a stack that is may be known at run time only.
-static const char *end_of(struct emit *e, const struct ir_expr *x) {
+static const char *end_of(const struct emit *e, const struct ir_expr *x) {
     if (!x)
         return NULL;
     if (x->op == IR_VAR)
@@ -155,8 +139,8 @@ static const char *end_of(struct emit *e, const struct ir_expr *x) {
     return c ? c : b ? b : end_of(e, x->a);
 }
 
-static void checksum(struct emit *e, const struct ir_stmt *s) {
-    unsigned id = s->checksum->id, t = e->n_temps++;
+static void checksum(const struct emit *e, const struct ir_stmt *s) {
+    unsigned id = s->checksum->id, t = e->to->n_temps++;
     const char *sum = emit_text(e, "sum%u", t);
     switch (s->kind) {
     case IR_CSUM_ADD:
@@ -170,8 +154,8 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "csum%u = sk_csum_add(csum%u, sk_csum_fold(UINT64_C(0x%llx) - %s));", id, id,
                   (unsigned long long)emit_checksum_most(e, s), sum);
         emit_close(e, "}");
-        if (last_part(s))
-            emit_line(e, "upto%u = %s;", id, end_of(e, last_part(s)));
+        if (plan_last_part(s))
+            emit_line(e, "upto%u = %s;", id, end_of(e, plan_last_part(s)));
         break;
     case IR_CSUM_VERIFY:
         emit_note_verified(e, emit_text(e, "sk_csum_wrong(csum%u)", id));
@@ -186,20 +170,7 @@ static void checksum(struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-static void needs_end(void *aux, const struct ir_expr *x) {
-    struct emit *e = aux;
-    if (x->op == IR_VAR && x->var->header)
-        e->plan->headers[x->var->header->id].needs_end = true;
-}
-
-static void find_residuals(void *aux, const struct ir_stmt *s) {
-    if (s->kind == IR_CSUM_SUBTRACT && last_part(s))
-        ir_walk_expr(last_part(s), needs_end, aux);
-}
-
-static void declare_checksums(struct emit *e) {
-    for (size_t i = 0; i < e->g->states.n; i++)
-        ir_walk(e->g->states.v[i]->body, find_residuals, NULL, e);
+static void declare_checksums(const struct emit *e) {
     for (size_t i = 0; i < e->g->headers.n; i++)
         if (e->plan->headers[i].needs_end)
             emit_line(e, "size_t end_of%zu = 0; // %s", i,
@@ -212,7 +183,7 @@ static void declare_checksums(struct emit *e) {
 }
 
 static void residual(void *aux, const struct ir_stmt *s) {
-    struct emit *e = aux;
+    const struct emit *e = aux;
     if (s->kind != IR_CSUM_GET)
         return;
     unsigned id = s->checksum->id;
@@ -231,17 +202,16 @@ static void residual(void *aux, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Statements.
 
-static void advance(struct emit *e, const struct ir_stmt *s) {
+static void advance(const struct emit *e, const struct ir_stmt *s) {
     emit_checked_here(e, s->at, "advancing");
     if (s->e->op == IR_CONST) {
         uint64_t bytes = big_fits_u64(s->e->value) ? big_to_u64(s->e->value) / 8 : UINT64_MAX;
         if (!e->enough)
             emit_line(e, "SK_NEED(UINT64_C(%llu));", (unsigned long long)bytes);
         emit_line(e, "p += UINT64_C(%llu);", (unsigned long long)bytes);
-        emit_path_taken(e, (unsigned)bytes);
         return;
     }
-    unsigned t = e->n_temps++;
+    unsigned t = e->to->n_temps++;
     emit_open(e, "{");
     emit_line(e, "const uint64_t n%u = %s / 8;", t, emit_u64(e, s->e));
     emit_line(e, "SK_NEED(n%u);", t);
@@ -249,7 +219,7 @@ static void advance(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-void emit_parser_stmt(struct emit *e, const struct ir_stmt *s) {
+void emit_parser_stmt(const struct emit *e, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_EXTRACT:
         extract(e, s);
@@ -272,7 +242,7 @@ void emit_parser_stmt(struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-void emit_parser_need(struct emit *e, const struct ir_stmt *s) {
+void emit_parser_need(const struct emit *e, const struct ir_stmt *s) {
     need_lookahead(e, s);
 }
 
@@ -280,7 +250,8 @@ void emit_parser_need(struct emit *e, const struct ir_stmt *s) {
 // Transitions.
 
 // 'c': the case that was chosen, or null where there are none.
-static const char *jump(struct emit *e, const struct ir_state *st, const struct ir_select_case *c) {
+static const char *jump(const struct emit *e, const struct ir_state *st,
+                        const struct ir_select_case *c) {
     int next = c ? c->next : st->next;
     if (emit_on_path(e))
         return emit_path_jump(e, c);
@@ -288,7 +259,7 @@ static const char *jump(struct emit *e, const struct ir_state *st, const struct 
                            next >= 0 ? emit_text(e, "goto state_%d;", next) : "goto done;");
 }
 
-static void no_match(struct emit *e) {
+static void no_match(const struct emit *e) {
     emit_trace_no_match(e);
     if (emit_on_path(e)) {
         emit_line(e, "goto other;");
@@ -337,7 +308,7 @@ static uint64_t alike(const struct ir_state *st, size_t i, bool *like) {
 }
 
 // Recirculation ports of all pipes, for one: a comparison in place of a tree of them.
-static void select_alike(struct emit *e, const struct ir_state *st, bool *done) {
+static void select_alike(const struct emit *e, const struct ir_state *st, bool *done) {
     bool *const like = ARENA_ARRAY(e->a, bool, st->cases.n + 1);
     for (size_t i = 0; i < st->cases.n; i++) {
         const struct ir_select_case *c = &st->cases.v[i];
@@ -353,7 +324,7 @@ static void select_alike(struct emit *e, const struct ir_state *st, bool *done) 
     }
 }
 
-static void select_switch(struct emit *e, const struct ir_state *st) {
+static void select_switch(const struct emit *e, const struct ir_state *st) {
     bool has_default = false, *const done = ARENA_ARRAY(e->a, bool, st->cases.n + 1);
     select_alike(e, st, done);
     emit_open(e, "switch (%s) {", emit_expr(e, st->keys.v[0]));
@@ -370,19 +341,19 @@ static void select_switch(struct emit *e, const struct ir_state *st) {
     }
     if (!has_default) {
         emit_line(e, "default:");
-        e->indent++;
+        e->to->indent++;
         no_match(e);
-        e->indent--;
+        e->to->indent--;
     }
     emit_close(e, "}");
 }
 
-static const char * and (struct emit * e, const char *a, const char *b) {
+static const char * and (const struct emit *e, const char *a, const char *b) {
     return *a ? emit_text(e, "%s && %s", a, b) : b;
 }
 
 // Keys first .. first + n - 1 looked up in a value set.
-static const char *in_value_set(struct emit *e, const struct ir_state *st, size_t first,
+static const char *in_value_set(const struct emit *e, const struct ir_state *st, size_t first,
                                 const struct ir_value_set *vs) {
     const char *words = "";
     for (size_t i = 0; i < vs->widths.n && first + i < st->keys.n; i++) {
@@ -400,8 +371,8 @@ static const char *in_value_set(struct emit *e, const struct ir_state *st, size_
                      vs->id, words);
 }
 
-static const char *wide_key_in_set(struct emit *e, const struct ir_select_key_set *s, size_t k,
-                                   unsigned width) {
+static const char *wide_key_in_set(const struct emit *e, const struct ir_select_key_set *s,
+                                   size_t k, unsigned width) {
     const char *value = emit_wide_const(e, s->value, width);
     if (s->high)
         return emit_text(e, "!sk_wide_ult(k%zu, %s, %u) && !sk_wide_ult(%s, k%zu, %u)", k, value,
@@ -413,7 +384,7 @@ static const char *wide_key_in_set(struct emit *e, const struct ir_select_key_se
                      emit_wide_const(e, big_and(e->a, s->value, s->mask), width), width);
 }
 
-static const char *key_in_set(struct emit *e, const struct ir_select_key_set *s, size_t k,
+static const char *key_in_set(const struct emit *e, const struct ir_select_key_set *s, size_t k,
                               unsigned width) {
     if (s->mask && !s->high && big_sign(s->mask) == 0)
         return "";
@@ -429,7 +400,7 @@ static const char *key_in_set(struct emit *e, const struct ir_select_key_set *s,
 }
 
 // By key: what of it may be compared with others as one word.
-static struct emit_key_test *key_tests(struct emit *e, const struct ir_state *st,
+static struct emit_key_test *key_tests(const struct emit *e, const struct ir_state *st,
                                        const struct ir_select_case *c,
                                        const struct emit_words *words) {
     struct emit_key_test *tests = ARENA_ARRAY(e->a, struct emit_key_test, st->keys.n + 1);
@@ -443,8 +414,8 @@ static struct emit_key_test *key_tests(struct emit *e, const struct ir_state *st
     return tests;
 }
 
-static void select_case(struct emit *e, const struct ir_state *st, const struct ir_select_case *c,
-                        const struct emit_words *words) {
+static void select_case(const struct emit *e, const struct ir_state *st,
+                        const struct ir_select_case *c, const struct emit_words *words) {
     const struct emit_key_test *tests = key_tests(e, st, c, words);
     const char *cond = emit_word_tests(e, words, tests);
     for (size_t k = 0; k < c->sets.n; k++) {
@@ -465,7 +436,7 @@ static void select_case(struct emit *e, const struct ir_state *st, const struct 
     emit_line(e, "%s%s", *cond ? "    " : "", jump(e, st, c));
 }
 
-static void transition(struct emit *e, const struct ir_state *st) {
+void emit_transition(const struct emit *e, const struct ir_state *st) {
     if (st->keys.n == 0) {
         emit_line(e, "%s", jump(e, st, NULL));
         return;
@@ -504,16 +475,16 @@ static void transition(struct emit *e, const struct ir_state *st) {
 // --------------------------------------------------------------------------------------------
 // The function.
 
-static void extracts(struct emit *e, const struct ir_block *b, size_t n, bool enough) {
-    e->enough = enough;
+static void extracts(const struct emit *e, const struct ir_block *b, size_t n, bool enough) {
+    struct emit in = *e;
+    in.enough = enough;
     for (size_t i = 0; i < n; i++)
-        emit_stmt(e, b->stmts.v[i]);
-    e->enough = false;
+        emit_stmt(&in, b->stmts.v[i]);
 }
 
 // A state's first statements, when they are several extracts: the packet's length is compared with
 // their sum, and one by one only when it does not suffice. Returns the statements behind them.
-static struct ir_block after_extracts(struct emit *e, const struct ir_block *b) {
+static struct ir_block after_extracts(const struct emit *e, const struct ir_block *b) {
     size_t n = 0, bytes = 0;
     for (; !e->checked && b && n < b->stmts.n; n++) {
         const struct ir_stmt *s = b->stmts.v[n];
@@ -527,7 +498,7 @@ static struct ir_block after_extracts(struct emit *e, const struct ir_block *b) 
     emit_open(e, "if (__builtin_expect((size_t)(end - p) >= %zu, 1)) {", bytes);
     extracts(e, b, n, true);
     emit_close(e, "} else {");
-    e->indent++;
+    e->to->indent++;
     extracts(e, b, n, false);
     emit_close(e, "}");
     rest.stmts.v += n;
@@ -535,7 +506,7 @@ static struct ir_block after_extracts(struct emit *e, const struct ir_block *b) 
     return rest;
 }
 
-static void state(struct emit *e, const struct ir_state *st, bool counted) {
+static void state(const struct emit *e, const struct ir_state *st, bool counted) {
     emit_line(e, " ");
     emit_line(e, "state_%u:; // %s", st->id, emit_comment(e, st->name));
     if (counted) {
@@ -545,26 +516,18 @@ static void state(struct emit *e, const struct ir_state *st, bool counted) {
         emit_line(e, "goto done;");
         emit_close(e, "}");
     }
-    e->at = st->at;
-    emit_trace_state(e, st);
-    const struct ir_block rest = after_extracts(e, st->body);
-    emit_block(e, &rest);
-    e->at = st->at;
-    transition(e, st);
+    struct emit in = *e;
+    in.at = st->at;
+    emit_trace_state(&in, st);
+    const struct ir_block rest = after_extracts(&in, st->body);
+    emit_block(&in, &rest);
+    emit_transition(&in, st);
 }
 
-void emit_state_on_path(struct emit *e, const struct ir_state *st) {
-    e->at = st->at;
-    e->enough = true;
-    emit_block(e, st->body);
-    transition(e, st);
-    e->enough = false;
-}
-
-void emit_parser(struct emit *e) {
+void emit_parser(const struct emit *e) {
     const struct ir_gress *g = e->g;
-    e->user = &g->states;
-    e->in_parser = true;
+    struct emit in = emit_of_user(e, &g->states);
+    in.in_parser = true;
     bool loops = ir_parser_loops(e->a, e->g);
     emit_line(e, " ");
     emit_open(
@@ -584,14 +547,13 @@ void emit_parser(struct emit *e) {
     declare_checksums(e);
     emit_line(e, g->states.n ? "goto state_0;" : "goto done;");
     for (size_t i = 0; i < g->states.n; i++)
-        state(e, g->states.v[i], loops);
+        state(&in, g->states.v[i], loops);
     emit_line(e, " ");
     emit_line(e, "done:;");
     emit_line(e, "const size_t used = before + (size_t)(p - base);");
     for (size_t i = 0; i < g->states.n; i++)
-        ir_walk(g->states.v[i]->body, residual, NULL, e);
+        ir_walk(g->states.v[i]->body, residual, NULL, &in);
     emit_line(e, "*consumed = used < length ? used : length;");
     emit_line(e, "return err;");
     emit_close(e, "}");
-    e->in_parser = false;
 }

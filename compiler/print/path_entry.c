@@ -27,18 +27,18 @@ static unsigned seam_at(const struct emit *e) {
     return seam ? plan_prefix_bytes(e->plan) + seam->bytes : 0;
 }
 
-const char *emit_path_place(struct emit *e, const struct known *k, unsigned at) {
+const char *emit_path_place(const struct emit *e, const struct known *k, unsigned at) {
     if (!k->apart || at < seam_at(e))
         return emit_text(e, "start + %u", at);
     return at == seam_at(e) ? "tail" : emit_text(e, "tail + %u", at - seam_at(e));
 }
 
 // The name of the pipe's state on path i, from which places of homes are made.
-static const char *state_of_path(struct emit *e, size_t i) {
+static const char *state_of_path(const struct emit *e, size_t i) {
     return emit_text(e, "s_%zu", i);
 }
 
-static void places(struct emit *e, const struct known *k, const char *state) {
+static void places(const struct emit *e, const struct known *k, const char *state) {
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
         if (plan_home_is_placed(e->plan, header) && k->place[h])
@@ -51,8 +51,8 @@ static void places(struct emit *e, const struct known *k, const char *state) {
 
 // ---- nodes ----
 
-const char *emit_path_jump(struct emit *e, const struct ir_select_case *c) {
-    const struct emit_node *n = e->here;
+const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c) {
+    const struct emit_node *n = e->node;
     const struct ir_state *st = e->g->states.v[n->state];
     const int next = n->next[c ? (size_t)(c - st->cases.v) : 0];
     if (next < 0)
@@ -61,16 +61,8 @@ const char *emit_path_jump(struct emit *e, const struct ir_select_case *c) {
                             : emit_text(e, "goto path_%d;", next - MAX_NODES);
 }
 
-void emit_path_taken(struct emit *e, unsigned bytes) {
-    if (!emit_on_path(e))
-        return;
-    e->taken += bytes;
-    if (bytes && e->here->in.apart && e->taken == seam_at(e))
-        emit_line(e, "p = tail;");
-}
-
 // That so many bytes are there. In front of the seam they are, if the packet came with one.
-static void need(struct emit *e, const struct emit_node *n) {
+static void need(const struct emit *e, const struct emit_node *n) {
     if (n->need <= n->sure)
         return;
     if (n->in.apart)
@@ -81,7 +73,27 @@ static void need(struct emit *e, const struct emit_node *n) {
     emit_line(e, "    goto other;");
 }
 
-static void node(struct emit *e, size_t i) {
+// Bytes that a statement of a node takes: parse_paths.c gives up where that is not known.
+static unsigned path_taken(const struct ir_stmt *s) {
+    if (s->kind == IR_EXTRACT)
+        return s->header->bits / 8;
+    return s->kind == IR_ADVANCE ? (unsigned)(big_to_u64(s->e->value) / 8) : 0;
+}
+
+// The state's code. What is behind the headers of a packet that is split begins at 'tail'.
+static void path_state(const struct emit *e, const struct ir_state *st) {
+    unsigned at = e->node->in.at;
+    for (size_t i = 0; st->body && i < st->body->stmts.n; i++) {
+        const unsigned bytes = path_taken(st->body->stmts.v[i]);
+        emit_stmt(e, st->body->stmts.v[i]);
+        at += bytes;
+        if (bytes && e->node->in.apart && at == seam_at(e))
+            emit_line(e, "p = tail;");
+    }
+    emit_transition(e, st);
+}
+
+static void node(const struct emit *e, size_t i) {
     const struct emit_node *n = e->plan->paths->nodes.v[i];
     const struct ir_state *st = e->g->states.v[n->state];
     if (n->sure == UINT_MAX) // nothing leads here
@@ -96,16 +108,18 @@ static void node(struct emit *e, size_t i) {
     need(e, n);
     places(e, &n->in, "s");
     emit_line(e, "p = %s;", emit_path_place(e, &n->in, n->in.at));
-    e->here = n;
-    e->taken = n->in.at;
-    emit_state_on_path(e, st);
+    struct emit in = emit_of_user(e, &e->g->states);
+    in.in_parser = in.enough = true;
+    in.node = n;
+    in.at = st->at;
+    path_state(&in, st);
 }
 
 // ---- paths ----
 
 // The headers that the parser makes, in front of what is behind the seam: there is room for them, and they are
 // all zeros. Which they are.
-static uint64_t make_behind_seam(struct emit *e, const struct known *k) {
+static uint64_t make_behind_seam(const struct emit *e, const struct known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
     uint64_t made = 0;
     if (!plan_seam_of(e->plan) || !plan_made_behind_seam(e->plan, k, before, &bytes))
@@ -120,7 +134,7 @@ static uint64_t make_behind_seam(struct emit *e, const struct known *k) {
     return made;
 }
 
-static void made_places(struct emit *e, const struct known *k) {
+static void made_places(const struct emit *e, const struct known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
     if (!plan_seam_of(e->plan) || !plan_made_behind_seam(e->plan, k, before, &bytes))
         return;
@@ -130,7 +144,7 @@ static void made_places(struct emit *e, const struct known *k) {
                       emit_comment(e, e->g->headers.v[h]->name));
 }
 
-static void clear_homes(struct emit *e, const char *state, uint64_t there) {
+static void clear_homes(const struct emit *e, const char *state, uint64_t there) {
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
         const struct emit_home *home = plan_home_of(e->plan, header);
@@ -143,14 +157,14 @@ static void clear_homes(struct emit *e, const char *state, uint64_t there) {
 }
 
 // What a pass begins with, but for the packet's places.
-static void begin_pass(struct emit *e, const char *length, const char *ahead) {
+static void begin_pass(const struct emit *e, const char *length, const char *ahead) {
     emit_entry_inputs(e, length, "now", ahead);
     for (size_t i = 0; i < e->g->checksums.n; i++)
         emit_line(e, "csum%zu = 0;", i);
 }
 
 // A packet that leaves the pass of path i in two pieces goes on in the function of such packets.
-static void hop_apart(struct emit *e, size_t i) {
+static void hop_apart(const struct emit *e, size_t i) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     const unsigned prefix = plan_prefix_bytes(e->plan);
     const char *left = e->apart ? "left" : "sk_hops_left(packet, out)";
@@ -183,7 +197,7 @@ static void hop_apart(struct emit *e, size_t i) {
 }
 
 // Behind the pass of path i: the packet goes on here, or the engine goes on with it.
-static void hop(struct emit *e, size_t i) {
+static void hop(const struct emit *e, size_t i) {
     if (plan_seam_of(e->plan))
         hop_apart(e, i);
     if (e->apart)
@@ -206,7 +220,7 @@ static void hop(struct emit *e, size_t i) {
     emit_line(e, "return wishes_%zu;", i);
 }
 
-static void path(struct emit *e, size_t i) {
+static void path(const struct emit *e, size_t i) {
     const struct known *k = &e->plan->paths->ends.v[i];
     emit_line(e, " ");
     emit_line(e, "path_%zu:;", i);
@@ -222,7 +236,7 @@ static void path(struct emit *e, size_t i) {
         const struct ir_header *header = e->g->headers.v[h];
         if (k->place[h])
             there |= UINT64_C(1) << h;
-        if (e->vars[header->valid->id].shared)
+        if (emit_var_of(e, header->valid)->shared)
             emit_line(e, "%s = %d;", emit_ref(e, header->valid), k->valid[h]);
     }
     emit_line(e,
@@ -239,7 +253,7 @@ static void path(struct emit *e, size_t i) {
 // ---- the functions ----
 
 // What is left to the function for any packet.
-static void others(struct emit *e) {
+static void others(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     emit_line(e, " ");
     emit_line(e, "other:;");
@@ -265,32 +279,29 @@ static void others(struct emit *e) {
 }
 
 // The ways that begin at node 'root'.
-static void ways(struct emit *e, int root) {
+static void ways(const struct emit *e, int root) {
     emit_line(e, "goto node_%d;", root);
-    e->in_parser = true;
-    e->user = &e->g->states;
     for (size_t i = 0; i < e->plan->paths->nodes.n; i++)
         if (e->plan->paths->nodes.v[i]->in.apart == e->apart)
             node(e, i);
-    e->in_parser = false;
-    e->here = NULL;
     for (size_t i = 0; i < e->plan->paths->ends.n; i++)
         if (e->plan->paths->ends.v[i].apart == e->apart)
             path(e, i);
     others(e);
 }
 
-static void checksums(struct emit *e) {
+static void checksums(const struct emit *e) {
     for (size_t i = 0; i < e->g->checksums.n; i++)
         emit_line(e, "uint64_t csum%zu; // %s", i, emit_comment(e, e->g->checksums.v[i]->name));
 }
 
 // Of packets that are apart.
-void emit_path_apart(struct emit *e) {
+void emit_path_apart(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)
         return;
-    e->apart = true;
+    struct emit of = *e;
+    of.apart = true;
     emit_line(e, " ");
     emit_line(e,
               "static uint64_t p%u_ingress(struct sk_pipe *pipe, struct sk_packet *packet, "
@@ -314,12 +325,11 @@ void emit_path_apart(struct emit *e) {
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_line(e, "uint8_t *p;");
     begin_pass(e, emit_text(e, "(uint32_t)(end - tail + %u)", seam->bytes), "NULL");
-    ways(e, e->plan->paths->root_apart);
+    ways(&of, e->plan->paths->root_apart);
     emit_close(e, "}");
-    e->apart = false;
 }
 
-void emit_path_entry(struct emit *e) {
+void emit_path_entry(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     const unsigned prefix = plan_prefix_bytes(e->plan);
     emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
@@ -350,7 +360,7 @@ void emit_path_entry(struct emit *e) {
 
 // ---- what others ask ----
 
-unsigned emit_path_places(struct emit *e, int path, const bool *headers) {
+unsigned emit_path_places(const struct emit *e, int path, const bool *headers) {
     const struct known *k = &e->plan->paths->ends.v[path];
     unsigned need = 0;
     for (size_t h = 0; h < e->g->headers.n; h++) {
@@ -365,5 +375,5 @@ unsigned emit_path_places(struct emit *e, int path, const bool *headers) {
 }
 
 bool emit_on_path(const struct emit *e) {
-    return e->plan->paths && e->here;
+    return e->plan->paths && e->node;
 }

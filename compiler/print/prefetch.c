@@ -4,7 +4,7 @@
 #include "compiler/print/emit_impl.h"
 
 // The loop's body, of a packet that is long enough.
-static void one_packet(struct emit *e, const struct ir_table *t) {
+static void one_packet(const struct emit *e, const struct ir_table *t) {
     unsigned words = 0;
     emit_open(e, "const uint64_t key[] = {");
     for (size_t i = 0; i < t->keys.n; i++) {
@@ -21,7 +21,7 @@ static void one_packet(struct emit *e, const struct ir_table *t) {
     emit_line(e, "found[i] = sk_hash_ahead(buckets, key, %u);", words);
 }
 
-void emit_ahead(struct emit *e) {
+void emit_ahead(const struct emit *e) {
     const struct emit_prefetch g = e->plan->prefetch;
     if (!g.table)
         return;

@@ -10,7 +10,7 @@ static char gress_letter(const struct emit *e) {
     return e->g->kind == IR_INGRESS ? 'i' : 'e';
 }
 
-static void profile_desc(struct emit *e, const struct ir_action_profile *p) {
+static void profile_desc(const struct emit *e, const struct ir_action_profile *p) {
     const char *name = emit_text(e, "%s_ap%u", e->p, p->id);
     emit_line(e, " ");
     for (unsigned i = 0; i < p->actions.n; i++)
@@ -39,7 +39,7 @@ static void profile_desc(struct emit *e, const struct ir_action_profile *p) {
     emit_close(e, "};");
 }
 
-static void selector_desc(struct emit *e, const struct ir_selector *s) {
+static void selector_desc(const struct emit *e, const struct ir_selector *s) {
     emit_open(e, "static const struct sk_selector_desc %s_sel%u = {", e->p, s->id);
     emit_line(e, ".name = %s,", emit_string(e, s->name));
     emit_line(e, ".profile = &%s_ap%u,", e->p, s->profile->id);
@@ -53,21 +53,22 @@ static void selector_desc(struct emit *e, const struct ir_selector *s) {
     emit_close(e, "};");
 }
 
-void emit_profiles(struct emit *e) {
+void emit_profiles(const struct emit *e) {
     for (size_t i = 0; i < e->g->profiles.n; i++)
         profile_desc(e, e->g->profiles.v[i]);
     for (size_t i = 0; i < e->g->selectors.n; i++)
         selector_desc(e, e->g->selectors.v[i]);
 }
 
-void emit_profile_state(struct emit *e) {
+void emit_profile_state(const struct emit *e) {
     for (size_t i = 0; i < e->g->profiles.n; i++)
         emit_line(e, "struct sk_table *%c_profile%zu;", gress_letter(e), i);
     for (size_t i = 0; i < e->g->selectors.n; i++)
         emit_line(e, "struct sk_selector *%c_selector%zu;", gress_letter(e), i);
 }
 
-static void selector_memory(struct emit *e, const char *selector, const struct ir_register *r) {
+static void selector_memory(const struct emit *e, const char *selector,
+                            const struct ir_register *r) {
     if (!r)
         return;
     const char *first = emit_cell(e, r, "0", "0"), *second = emit_cell(e, r, "1", "0");
@@ -77,7 +78,7 @@ static void selector_memory(struct emit *e, const char *selector, const struct i
         selector, first, second, first);
 }
 
-void emit_profiles_new(struct emit *e) {
+void emit_profiles_new(const struct emit *e) {
     char c = gress_letter(e);
     for (size_t i = 0; i < e->g->selectors.n; i++) {
         const char *ref = emit_text(e, "s->%c_selector%zu", c, i);
@@ -99,12 +100,12 @@ void emit_profiles_new(struct emit *e) {
     }
 }
 
-void emit_profiles_free(struct emit *e) {
+void emit_profiles_free(const struct emit *e) {
     for (size_t i = 0; i < e->g->selectors.n; i++)
         emit_line(e, "sk_selector_free(s->%c_selector%zu);", gress_letter(e), i);
 }
 
-void emit_selector_list(struct emit *e) {
+void emit_selector_list(const struct emit *e) {
     unsigned p = e->pipeline_index, n = 0;
     emit_line(e, " ");
     emit_open(e, "static const struct sk_selector_desc *const p%u_selectors[] = {", p);
@@ -124,7 +125,7 @@ void emit_selector_list(struct emit *e) {
     emit_close(e, "}");
 }
 
-bool emit_key_is_packed(struct emit *e, const struct ir_table *t) {
+bool emit_key_is_packed(const struct emit *e, const struct ir_table *t) {
     unsigned bits = 0;
     for (size_t i = 0; i < t->keys.n; i++) {
         if (t->keys.v[i].match != IR_MATCH_EXACT)
@@ -135,7 +136,7 @@ bool emit_key_is_packed(struct emit *e, const struct ir_table *t) {
            !e->plan->tables[t->id].branches;
 }
 
-static void pack(struct emit *e, const struct ir_table *t) {
+static void pack(const struct emit *e, const struct ir_table *t) {
     const char *text = "key[0]";
     emit_line(e, " ");
     emit_open(e, "static inline uint64_t %s_t%u_proxy(const uint64_t *key) {", e->p, t->id);
@@ -146,7 +147,7 @@ static void pack(struct emit *e, const struct ir_table *t) {
 }
 
 // The key's fields as Hash.get({...}) would take them.
-void emit_proxy(struct emit *e, const struct ir_table *t) {
+void emit_proxy(const struct emit *e, const struct ir_table *t) {
     if (emit_key_is_packed(e, t))
         pack(e, t);
     if (!t->proxy)

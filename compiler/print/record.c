@@ -2,6 +2,7 @@
 //
 // record: what a pass notes of a packet, as C (compiler/plan/flow_record.c). Nothing is printed
 // where the pipeline takes no notes.
+#include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/print/emit_impl.h"
 
@@ -9,7 +10,7 @@ static bool has_mask(const struct emit *e, const struct ir_header *h) {
     return e->plan->headers[h->id].extracted && h->bits;
 }
 
-void emit_note_masks(struct emit *e) {
+void emit_note_masks(const struct emit *e) {
     const struct ir_gress *g = e->g;
     if (!plan_records(e->plan))
         return;
@@ -34,18 +35,23 @@ void emit_note_masks(struct emit *e) {
     }
 }
 
-static void note(struct emit *e, const char *call) {
+static void note(const struct emit *e, const char *call) {
     emit_line(e, "if (__builtin_expect(s->notes != NULL, 0))");
     emit_line(e, "    %s;", call);
 }
 
 static void note_lookahead(void *aux, const struct ir_expr *x) {
-    struct emit *e = aux;
+    const struct emit *e = aux;
     if (x->op == IR_LOOKAHEAD)
         note(e, emit_text(e, "sk_note_saw_bits(s->notes, p, %u, %u)", x->lo, x->width));
 }
 
-static void note_extract(struct emit *e, const struct ir_header *h) {
+static void record_lookahead(const struct emit *e, const struct ir_expr *x) {
+    struct emit of = *e;
+    ir_walk_expr(x, note_lookahead, &of);
+}
+
+static void note_extract(const struct emit *e, const struct ir_header *h) {
     if (has_mask(e, h))
         note(e,
              emit_text(e, "sk_note_saw(s->notes, p, %s_decides%u, %u)", e->p, h->id, h->bits / 8));
@@ -57,32 +63,40 @@ static void note_extract(struct emit *e, const struct ir_header *h) {
 }
 
 // A header that is added changes nothing about the others when it is the first one.
-static void note_added(struct emit *e, const struct ir_header *h) {
+static void note_added(const struct emit *e, const struct ir_header *h) {
     if (plan_emitted_as(e->plan, h) > 1) {
         emit_line(e, "if (__builtin_expect(s->notes != NULL, 0) && !%s)", emit_ref(e, h->valid));
         emit_line(e, "    sk_note_unfit(s->notes);");
     }
 }
 
-static void note_removed(struct emit *e, const struct ir_header *h) {
+static void note_removed(const struct emit *e, const struct ir_header *h) {
     if (!e->plan->headers[h->id].extracted || !plan_emitted_as(e->plan, h))
         return;
     emit_line(e, "if (__builtin_expect(s->notes != NULL, 0) && %s)", emit_ref(e, h->valid));
     emit_line(e, "    sk_note_removed(s->notes, v->at_h%u);", h->id);
 }
 
-void emit_note_stmt(struct emit *e, const struct ir_stmt *s) {
-    if (!plan_records(e->plan) || e->lanes)
+// By assignment: what a statement does to a header's validity is known otherwise.
+static bool record_sets_validity(const struct emit *e, const struct ir_stmt *s) {
+    const struct ir_var *results[IR_MAX_RESULTS];
+    bool sets = false;
+    for (size_t i = 0, n = ir_results(s, results); i < n; i++)
+        sets |= plan_is_validity(e->plan, results[i]);
+    return sets;
+}
+
+void emit_note_stmt(const struct emit *e, const struct ir_stmt *s) {
+    if (!plan_records(e->plan) || e->loop)
         return;
     if (e->in_parser) {
-        ir_walk_expr(s->e, note_lookahead, e);
-        ir_walk_expr(s->e2, note_lookahead, e);
-        ir_walk_expr(s->e3, note_lookahead, e);
+        record_lookahead(e, s->e);
+        record_lookahead(e, s->e2);
+        record_lookahead(e, s->e3);
         for (size_t i = 0; i < s->args.n; i++)
-            ir_walk_expr(s->args.v[i], note_lookahead, e);
+            record_lookahead(e, s->args.v[i]);
     }
-    if (plan_ends_record(s) || plan_is_validity(e->plan, s->var) ||
-        plan_is_validity(e->plan, s->var2))
+    if (plan_ends_record(s) || record_sets_validity(e, s))
         note(e, "sk_note_unfit(s->notes)");
     switch (s->kind) {
     case IR_EXTRACT:
@@ -106,28 +120,29 @@ void emit_note_stmt(struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-void emit_note_keys(struct emit *e, const struct ir_state *st) {
+void emit_note_keys(const struct emit *e, const struct ir_state *st) {
     for (size_t i = 0; plan_records(e->plan) && i < st->keys.n; i++)
-        ir_walk_expr(st->keys.v[i], note_lookahead, e);
+        record_lookahead(e, st->keys.v[i]);
 }
 
-void emit_note_action(struct emit *e, const struct ir_action *a) {
+void emit_note_action(const struct emit *e, const struct ir_action *a) {
     if (plan_records(e->plan) && plan_writes_packet(e->plan, a))
         note(e, "sk_note_unfit(s->notes)");
 }
 
-void emit_note_verified(struct emit *e, const char *wrong) {
+void emit_note_verified(const struct emit *e, const char *wrong) {
     if (plan_records(e->plan))
         note(e, emit_text(e, "sk_note_verified(s->notes, %s)", wrong));
 }
 
-void emit_note_hit(struct emit *e, const char *hits, const char *last) {
+void emit_note_hit(const struct emit *e, const char *hits, const char *last) {
     if (plan_records(e->plan))
         note(e, emit_text(e, "sk_note_hit(s->notes, &%s, %s%s)", hits, last ? "&" : "",
                           last ? last : "NULL"));
 }
 
-void emit_note_count(struct emit *e, const char *packets, const char *bytes, const char *counted) {
+void emit_note_count(const struct emit *e, const char *packets, const char *bytes,
+                     const char *counted) {
     if (plan_records(e->plan) && packets)
         note(e, emit_text(e, "sk_note_packet(s->notes, &%s)", packets));
     if (plan_records(e->plan) && bytes)

@@ -9,7 +9,7 @@
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/lane_loop.h"
 
-static const char *ra_name(struct emit *e, const struct ir_regaction *ra) {
+static const char *ra_name(const struct emit *e, const struct ir_regaction *ra) {
     return emit_text(e, "%s_ra%u_%s", e->p, ra->id, emit_ident(e, ra->name));
 }
 
@@ -21,11 +21,11 @@ bool emit_always_inside(const struct ir_expr *index, uint64_t size) {
 }
 
 // Declares 'cell', a pointer to the words of the register's cell.
-static void direct_cell(struct emit *e, const struct ir_register *r) {
+static void direct_cell(const struct emit *e, const struct ir_register *r) {
     emit_line(e, "uint64_t *cell = entry->direct + %u;", emit_direct_word(e->g, r));
 }
 
-static const char *cell_word(struct emit *e, const struct ir_register *r, const char *index,
+static const char *cell_word(const struct emit *e, const struct ir_register *r, const char *index,
                              unsigned word) {
     const char *w = emit_text(e, "%u", word);
     return r->direct ? emit_text(e, "cell[%s]", w) : emit_cell(e, r, index, w);
@@ -43,7 +43,7 @@ static uint64_t view_size(const struct ir_regaction *ra) {
 }
 
 // The register's word number 'n' (C text), counted over all cells.
-static const char *word_number(struct emit *e, const struct ir_register *r, const char *n) {
+static const char *word_number(const struct emit *e, const struct ir_register *r, const char *n) {
     if (r->direct)
         return emit_text(e, "cell[%s]", n);
     if (r->words == 1)
@@ -52,12 +52,12 @@ static const char *word_number(struct emit *e, const struct ir_register *r, cons
 }
 
 // Declares bit<w>, the first bit of the action's word 'w' in the register's memory.
-static void view_bit(struct emit *e, const struct ir_regaction *ra, unsigned w) {
+static void view_bit(const struct emit *e, const struct ir_regaction *ra, unsigned w) {
     emit_line(e, "const uint64_t bit%u = %s * %u + %u;", w, ra->reg->direct ? "0" : "index",
               ra->width * ra->words, w * ra->width);
 }
 
-static void load_view(struct emit *e, const struct ir_regaction *ra, unsigned w) {
+static void load_view(const struct emit *e, const struct ir_regaction *ra, unsigned w) {
     const struct ir_register *r = ra->reg;
     const char *text = "", *to = emit_ref(e, ra->value[w]), *type = emit_storage(ra->width);
     view_bit(e, ra, w);
@@ -74,7 +74,7 @@ static void load_view(struct emit *e, const struct ir_regaction *ra, unsigned w)
     emit_line(e, "%s = (%s)(%s);", to, type, text);
 }
 
-static void store_view(struct emit *e, const struct ir_regaction *ra, unsigned w) {
+static void store_view(const struct emit *e, const struct ir_regaction *ra, unsigned w) {
     const struct ir_register *r = ra->reg;
     const char *from = emit_ref(e, ra->value[w]);
     const char *type = r->direct ? "uint64_t" : emit_storage(r->width);
@@ -94,7 +94,7 @@ static void store_view(struct emit *e, const struct ir_regaction *ra, unsigned w
 
 // ---- register actions ----
 
-static void load_cell(struct emit *e, const struct ir_regaction *ra, unsigned w) {
+static void load_cell(const struct emit *e, const struct ir_regaction *ra, unsigned w) {
     const struct ir_register *r = ra->reg;
     if (!same_cells(ra))
         load_view(e, ra, w);
@@ -104,14 +104,14 @@ static void load_cell(struct emit *e, const struct ir_regaction *ra, unsigned w)
                   cell_word(e, r, "index", w));
 }
 
-static void store_cell(struct emit *e, const struct ir_regaction *ra, unsigned w) {
+static void store_cell(const struct emit *e, const struct ir_regaction *ra, unsigned w) {
     if (!same_cells(ra))
         store_view(e, ra, w);
     else
         emit_line(e, "%s = %s;", cell_word(e, ra->reg, "index", w), emit_ref(e, ra->value[w]));
 }
 
-static void regaction(struct emit *e, const struct ir_regaction *ra) {
+static void regaction(const struct emit *e, const struct ir_regaction *ra) {
     const struct ir_register *r = ra->reg;
     const char *rv_type = ra->rv ? emit_storage(ra->rv->width) : "void";
     emit_line(e, " ");
@@ -121,7 +121,7 @@ static void regaction(struct emit *e, const struct ir_regaction *ra) {
               r->direct ? "struct sk_entry *entry" : "uint64_t index");
     if (r->direct)
         direct_cell(e, r);
-    e->user = ra;
+    const struct emit of = emit_of_user(e, ra);
     emit_locals(e, ra);
     for (unsigned w = 0; w < ra->words; w++)
         if (ra->value[w])
@@ -129,7 +129,7 @@ static void regaction(struct emit *e, const struct ir_regaction *ra) {
     if (ra->rv)
         emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
     emit_checked_regaction(e, ra);
-    emit_block(e, ra->body);
+    emit_block(&of, ra->body);
     for (unsigned w = 0; w < ra->words; w++)
         if (ra->value[w])
             store_cell(e, ra, w);
@@ -138,18 +138,18 @@ static void regaction(struct emit *e, const struct ir_regaction *ra) {
     emit_close(e, "}");
 }
 
-void emit_regactions(struct emit *e) {
+void emit_regactions(const struct emit *e) {
     for (size_t i = 0; i < e->g->regactions.n; i++)
         regaction(e, e->g->regactions.v[i]);
 }
 
-static void set_zero(struct emit *e, const struct ir_var *v) {
+static void set_zero(const struct emit *e, const struct ir_var *v) {
     if (v)
         emit_line(e, "%s;", emit_set(e, v, "0"));
 }
 
 // The call of the action; its result goes where the statement says.
-static void run(struct emit *e, const struct ir_stmt *s, const char *call) {
+static void run(const struct emit *e, const struct ir_stmt *s, const char *call) {
     emit_line(e, "%s;", s->var && s->regaction->rv ? emit_set(e, s->var, call) : call);
 }
 
@@ -158,11 +158,12 @@ static void run(struct emit *e, const struct ir_stmt *s, const char *call) {
 // One counter says how many cells were written; a queue's second one how many were read. Both only
 // go up, and a queue's cells are used again around the end.
 
-static const char *counter(struct emit *e, const struct ir_register *r, bool read) {
+static const char *counter(const struct emit *e, const struct ir_register *r, bool read) {
     return emit_text(e, "s->%c_%s%u", e->p[2], read ? "read" : "log", r->id);
 }
 
-const char *emit_counted_cell(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use) {
+const char *emit_counted_cell(const struct emit *e, const struct ir_regaction *ra,
+                              enum ir_reg_use use) {
     const char *written = counter(e, ra->reg, false), *read = counter(e, ra->reg, true);
     unsigned long long size = (unsigned long long)view_size(ra);
     switch (use) {
@@ -178,7 +179,8 @@ const char *emit_counted_cell(struct emit *e, const struct ir_regaction *ra, enu
 }
 
 // Whether there is a cell for the action, and how the counters go on when it runs.
-static const char *has_cell(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use) {
+static const char *has_cell(const struct emit *e, const struct ir_regaction *ra,
+                            enum ir_reg_use use) {
     const char *written = counter(e, ra->reg, false), *read = counter(e, ra->reg, true);
     unsigned long long size = (unsigned long long)view_size(ra);
     switch (use) {
@@ -193,7 +195,8 @@ static const char *has_cell(struct emit *e, const struct ir_regaction *ra, enum 
     }
 }
 
-static const char *move_on(struct emit *e, const struct ir_regaction *ra, enum ir_reg_use use) {
+static const char *move_on(const struct emit *e, const struct ir_regaction *ra,
+                           enum ir_reg_use use) {
     const char *written = counter(e, ra->reg, false);
     if (use == IR_REG_DEQUEUE)
         return emit_text(e, "%s++", counter(e, ra->reg, true));
@@ -206,7 +209,7 @@ static const char *move_on(struct emit *e, const struct ir_regaction *ra, enum i
     return emit_text(e, "%s++", written);
 }
 
-static void run_on(struct emit *e, const struct ir_regaction *ra, const struct ir_var *to,
+static void run_on(const struct emit *e, const struct ir_regaction *ra, const struct ir_var *to,
                    const char *index) {
     const char *call = ra ? emit_text(e, "%s(s, v, %s)", ra_name(e, ra), index) : NULL;
     if (to && ra && ra->rv) {
@@ -218,25 +221,25 @@ static void run_on(struct emit *e, const struct ir_regaction *ra, const struct i
         emit_line(e, "%s;", call);
 }
 
-static void reg_exec_counted(struct emit *e, const struct ir_stmt *s) {
+static void reg_exec_counted(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
     bool removes = s->use == IR_REG_DEQUEUE || s->use == IR_REG_POP;
-    unsigned t = e->n_temps++;
+    unsigned t = e->to->n_temps++;
     emit_open(e, "{");
     emit_line(e, "const uint64_t i%u = %s;", t, emit_counted_cell(e, ra, s->use));
     emit_open(e, "if (%s) {", has_cell(e, ra, s->use));
     emit_line(e, "%s;", move_on(e, ra, s->use));
     run_on(e, ra, s->var, emit_text(e, "i%u", t));
     emit_close(e, "} else {");
-    e->indent++;
+    e->to->indent++;
     run_on(e, removes ? ra->reg->underflow : ra->reg->overflow, s->var, emit_text(e, "i%u", t));
     emit_close(e, "}");
     emit_close(e, "}");
 }
 
-void emit_reg_exec(struct emit *e, const struct ir_stmt *s) {
+void emit_reg_exec(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
-    if (e->lanes) {
+    if (e->loop) {
         emit_lane_exec(e, s);
         return;
     }
@@ -255,13 +258,13 @@ void emit_reg_exec(struct emit *e, const struct ir_stmt *s) {
         run(e, s, emit_text(e, "%s(s, v, %s)", ra_name(e, ra), index));
         return;
     }
-    unsigned t = e->n_temps++;
+    unsigned t = e->to->n_temps++;
     emit_open(e, "{");
     emit_line(e, "const uint64_t i%u = %s;", t, index);
     emit_line(e, "if (i%u < UINT64_C(%llu))", t, (unsigned long long)view_size(ra));
-    e->indent++;
+    e->to->indent++;
     run(e, s, emit_text(e, "%s(s, v, i%u)", ra_name(e, ra), t));
-    e->indent--;
+    e->to->indent--;
     if (s->var && ra->rv) {
         emit_line(e, "else");
         emit_line(e, "    %s;", emit_set(e, s->var, "0"));
@@ -271,29 +274,29 @@ void emit_reg_exec(struct emit *e, const struct ir_stmt *s) {
 
 // Opens a block in which a cell can be used; outside of the register it is not run. Returns the
 // text of the index.
-static const char *open_cell(struct emit *e, const struct ir_register *r,
+static const char *open_cell(const struct emit *e, const struct ir_register *r,
                              const struct ir_expr *index) {
     emit_open(e, "{");
     if (r->direct) {
         direct_cell(e, r);
         return "";
     }
-    unsigned t = e->n_temps++;
+    unsigned t = e->to->n_temps++;
     emit_line(e, "const uint64_t i%u = %s;", t, emit_u64(e, index));
     emit_close(e, "    if (i%u < UINT64_C(%llu)) {", t, (unsigned long long)r->size);
-    e->indent += 2;
+    e->to->indent += 2;
     return emit_text(e, "i%u", t);
 }
 
-static void close_cell(struct emit *e, const struct ir_register *r) {
+static void close_cell(const struct emit *e, const struct ir_register *r) {
     emit_close(e, "}");
     if (!r->direct)
         emit_close(e, "}");
 }
 
-void emit_reg_read(struct emit *e, const struct ir_stmt *s) {
+void emit_reg_read(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_var *to[2] = {s->var, s->var2};
-    unsigned t = e->n_temps++;
+    unsigned t = e->to->n_temps++;
     // the index may be the variable that is read into
     emit_open(e, "{");
     emit_line(e, "uint64_t w%u[2] = {0};", t);
@@ -307,7 +310,7 @@ void emit_reg_read(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-void emit_reg_write(struct emit *e, const struct ir_stmt *s) {
+void emit_reg_write(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_expr *from[2] = {s->e2, s->e3};
     const char *index = open_cell(e, s->reg, s->e);
     for (unsigned w = 0; w < s->reg->words; w++)

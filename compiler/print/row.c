@@ -3,13 +3,14 @@
 // row: registers side by side, as C (compiler/plan/register_layout.c).
 #include "compiler/print/emit_impl.h"
 
-static void member(struct emit *e, const struct ir_register *r, const char *align) {
+static void member(const struct emit *e, const struct ir_register *r, const char *align) {
     emit_line(e, "%s%s r%u%s; // %s", align, emit_storage(r->width), r->id,
               r->words == 2 ? "[2]" : "", emit_comment(e, r->name));
 }
 
 // The widest first, so that there are no gaps but those that are wanted.
-static void members(struct emit *e, const struct emit_row *row, unsigned bytes, const char *align) {
+static void members(const struct emit *e, const struct emit_row *row, unsigned bytes,
+                    const char *align) {
     for (size_t i = 0; i < row->registers.n; i++)
         if (plan_cell_bytes(row->registers.v[i]) / row->registers.v[i]->words == bytes)
             member(e, row->registers.v[i], align);
@@ -30,14 +31,14 @@ static bool apart(const struct emit_row *row) {
     return at <= plan_row_bytes(row);
 }
 
-void emit_rows(struct emit *e) {
+void emit_rows(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < p->rows.n; i++) {
         const struct emit_row *row = &p->rows.v[i];
         const char *align = apart(row) ? "_Alignas(8) " : "";
         emit_open(e, "_Alignas(64) struct {");
         emit_line(e, "_Alignas(%u) struct {", plan_row_bytes(row));
-        e->indent++;
+        e->to->indent++;
         for (unsigned bytes = 8; bytes > 0; bytes /= 2)
             members(e, row, bytes, bytes == 4 ? align : "");
         emit_close(e, "} of;");
@@ -46,7 +47,7 @@ void emit_rows(struct emit *e) {
     }
 }
 
-const char *emit_row_cell(struct emit *e, const struct ir_register *r, const char *index,
+const char *emit_row_cell(const struct emit *e, const struct ir_register *r, const char *index,
                           const char *word) {
     const char *cell = emit_text(e, "s->%c_rows%u[%s].of.r%u", emit_gress_letter(e),
                                  e->plan->registers[r->id].row, index, r->id);

@@ -21,10 +21,10 @@ static const char *given_value(const struct ir_var *f) {
 
 bool emit_is_given(const struct emit *e, const struct ir_header *h) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
-    return seam && seam->given == h && e->here && e->here->in.apart;
+    return seam && seam->given == h && e->node && e->node->in.apart;
 }
 
-void emit_given(struct emit *e) {
+void emit_given(const struct emit *e) {
     const struct ir_header *h = plan_seam_of(e->plan)->given;
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
@@ -35,13 +35,13 @@ void emit_given(struct emit *e) {
     }
 }
 
-void emit_apart_members(struct emit *e) {
+void emit_apart_members(const struct emit *e) {
     if (plan_seam_of(e->plan))
         emit_line(e, "uint8_t *tail; // of a packet that leaves apart");
 }
 
 // One that is behind the seam stays where it is, or the packet is put together.
-static void stays_behind(struct emit *e, const struct ir_header *h) {
+static void stays_behind(const struct emit *e, const struct ir_header *h) {
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
     emit_line(e, "if (!(there >> %u & 1) || v->at_h%u != tail - %u)", h->id, h->id, h->bits / 8);
     emit_line(e, "    goto together;");
@@ -50,7 +50,7 @@ static void stays_behind(struct emit *e, const struct ir_header *h) {
 }
 
 // One that is in front of it, too; or it comes from its home to be the first.
-static void stays_in_front(struct emit *e, const struct ir_header *h) {
+static void stays_in_front(const struct emit *e, const struct ir_header *h) {
     const unsigned bytes = h->bits / 8;
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
     emit_open(e, "if (there >> %u & 1) {", h->id);
@@ -58,7 +58,7 @@ static void stays_in_front(struct emit *e, const struct ir_header *h) {
     emit_line(e, "    goto together;");
     emit_line(e, "front = v->at_h%u;", h->id);
     emit_close(e, "} else {");
-    e->indent++;
+    e->to->indent++;
     emit_line(e, "if (!front)");
     emit_line(e, "    goto together;");
     emit_line(e, "made = true, front -= %u;", bytes);
@@ -68,7 +68,7 @@ static void stays_in_front(struct emit *e, const struct ir_header *h) {
 }
 
 // What the headers have that is not in the packet yet, from "to_h" on.
-static void put(struct emit *e, const struct ir_header *h, bool homes) {
+static void put(const struct emit *e, const struct ir_header *h, bool homes) {
     emit_open(e, "if (%s) {", emit_ref(e, h->valid));
     if (homes) {
         const char *all = emit_holds_all(e, h);
@@ -81,7 +81,7 @@ static void put(struct emit *e, const struct ir_header *h, bool homes) {
     emit_close(e, "}");
 }
 
-void emit_apart(struct emit *e) {
+void emit_apart(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)
         return;

@@ -16,7 +16,8 @@
 // --------------------------------------------------------------------------------------------
 // Hashes and random numbers.
 
-const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char *b, unsigned bits) {
+const char *emit_hash_value(const struct emit *e, const struct ir_hash *h, const char *b,
+                            unsigned bits) {
     const unsigned bytes = emit_bytes(bits);
     switch (h->algorithm) {
     case IR_HASH_CRC: {
@@ -39,8 +40,8 @@ const char *emit_hash_value(struct emit *e, const struct ir_hash *h, const char 
     }
 }
 
-static void hash(struct emit *e, const struct ir_stmt *s) {
-    unsigned bits = 0, t = e->n_temps++;
+static void hash(const struct emit *e, const struct ir_stmt *s) {
+    unsigned bits = 0, t = e->to->n_temps++;
     for (size_t i = 0; i < s->args.n; i++)
         bits += s->args.v[i]->width;
     unsigned bytes = emit_bytes(bits), offset = 8 * bytes - bits;
@@ -62,7 +63,7 @@ static void hash(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void random_number(struct emit *e, const struct ir_stmt *s) {
+static void random_number(const struct emit *e, const struct ir_stmt *s) {
     const char *state = emit_text(e, "&s->%c_random%u", e->p[2], s->random->id);
     if (s->var->width <= 64)
         emit_line(
@@ -80,7 +81,7 @@ static void random_number(struct emit *e, const struct ir_stmt *s) {
 // Checksums of lists. Each argument's place in the list gives its place in a 16-bit word.
 
 // 'exact': the sum is to be subtracted.
-static void csum_arg(struct emit *e, const char *sum, const struct ir_expr *x, unsigned end,
+static void csum_arg(const struct emit *e, const char *sum, const struct ir_expr *x, unsigned end,
                      bool exact) {
     unsigned pad = (16 - end % 16) % 16;
     if (x->op == IR_CONST && big_sign(x->value) == 0)
@@ -93,7 +94,7 @@ static void csum_arg(struct emit *e, const char *sum, const struct ir_expr *x, u
         emit_line(e, "%s = sk_csum_%s(%s, %s);", sum, exact ? "exact" : "add", sum, text);
         return;
     }
-    unsigned t = e->n_temps++, bytes = (x->width + pad + 15) / 16 * 2;
+    unsigned t = e->to->n_temps++, bytes = (x->width + pad + 15) / 16 * 2;
     emit_open(e, "{");
     emit_line(e, "uint8_t b%u[%u] = {0};", t, bytes);
     emit_put_bits(e, emit_text(e, "b%u", t), 8 * bytes - pad - x->width, x);
@@ -115,14 +116,14 @@ static const struct ir_csum_arg *csum_at(const struct ir_stmt *s, size_t i,
 // Fields of a header on the wire, one behind the other from part 'i' of the list on, that are whole
 // words of the sum and at most 64 bits: how many, and how many bytes; 0: none. 'begin': bits of the
 // list in front of them.
-static size_t csum_words(struct emit *e, const struct ir_stmt *s, size_t i, unsigned begin,
+static size_t csum_words(const struct emit *e, const struct ir_stmt *s, size_t i, unsigned begin,
                          unsigned *bytes) {
     struct ir_csum_arg b1, b2;
     const struct ir_csum_arg *first = csum_at(s, i, &b1);
     size_t found = 0, n = s->args.n + s->csum_args.n;
     unsigned bits = 0;
     const struct ir_var *v = first->e->op == IR_VAR ? first->e->var : NULL;
-    if (!v || !e->vars[v->id].wire || e->vars[v->id].bit || begin % 16)
+    if (!v || !emit_var_of(e, v)->wire || emit_var_of(e, v)->bit || begin % 16)
         return 0;
     for (size_t k = i; k < n && bits < 64; k++) {
         const struct ir_csum_arg *a = csum_at(s, k, &b2);
@@ -140,7 +141,7 @@ static size_t csum_words(struct emit *e, const struct ir_stmt *s, size_t i, unsi
 }
 
 // Adds the statement's 'args' and 'csum_args' to the running sum 'sum'.
-void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s) {
+void emit_checksum_args(const struct emit *e, const char *sum, const struct ir_stmt *s) {
     unsigned end = 0, bytes = 0;
     const struct ir_header *open = NULL;
     for (size_t i = 0; i < s->args.n + s->csum_args.n; i++) {
@@ -158,7 +159,7 @@ void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s
             for (size_t k = 0; k < words; k++)
                 fields[k] = csum_at(s, i + k, &buffer)->e->var;
             emit_line(e, "%s = sk_csum_add(%s, %s);", sum, sum,
-                      emit_held_word(e, fields, words, e->vars[fields[0]->id].wire, bytes));
+                      emit_held_word(e, fields, words, emit_var_of(e, fields[0])->wire, bytes));
             end += 8 * bytes;
             i += words - 1;
             continue;
@@ -173,7 +174,7 @@ void emit_checksum_args(struct emit *e, const char *sum, const struct ir_stmt *s
 // What emit_checksum_args adds when all bits are ones, those that fill up the last word among them.
 // Less the sum itself this is the sum of the words' complements, with the right one of its two zeros
 // (tna-facts 4.8).
-uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s) {
+uint64_t emit_checksum_most(const struct emit *e, const struct ir_stmt *s) {
     uint64_t most = 0;
     unsigned end = 0;
     for (size_t i = 0; i < s->args.n; i++) {
@@ -195,7 +196,7 @@ uint64_t emit_checksum_most(struct emit *e, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Control flow.
 
-static void branch(struct emit *e, const struct ir_stmt *s) {
+static void branch(const struct emit *e, const struct ir_stmt *s) {
     const int known = plan_known(e->facts, s->e);
     if (known >= 0) {
         emit_block(e, known ? s->then_b : s->else_b);
@@ -205,7 +206,7 @@ static void branch(struct emit *e, const struct ir_stmt *s) {
     emit_block(e, s->then_b);
     if (s->else_b && s->else_b->stmts.n) {
         emit_close(e, "} else {");
-        e->indent++;
+        e->to->indent++;
         emit_block(e, s->else_b);
     }
     emit_close(e, "}");
@@ -221,7 +222,7 @@ static bool value_seen(const struct ir_stmt *s, size_t upto_case, size_t upto_va
     return false;
 }
 
-static const char *is_one_of(struct emit *e, const struct ir_case *c, unsigned width) {
+static const char *is_one_of(const struct emit *e, const struct ir_case *c, unsigned width) {
     struct text_buffer t = {0};
     for (size_t i = 0; i < c->values.n; i++) {
         const char *const or = i ? " || " : "";
@@ -236,7 +237,7 @@ static const char *is_one_of(struct emit *e, const struct ir_case *c, unsigned w
 }
 
 // A switch over more than C's takes: a chain of comparisons.
-static void chain(struct emit *e, const struct ir_stmt *s) {
+static void chain(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_block *otherwise = NULL;
     unsigned width = s->e->width;
     emit_open(e, "{");
@@ -252,13 +253,13 @@ static void chain(struct emit *e, const struct ir_stmt *s) {
             continue;
         }
         emit_close(e, "} else if (%s) {", is_one_of(e, c, width));
-        e->indent++;
+        e->to->indent++;
         if (c->body)
             emit_block(e, c->body);
     }
     if (otherwise) {
         emit_close(e, "} else {");
-        e->indent++;
+        e->to->indent++;
         emit_block(e, otherwise);
     }
     emit_close(e, "}");
@@ -267,7 +268,7 @@ static void chain(struct emit *e, const struct ir_stmt *s) {
 }
 
 // C's switch takes 64 bits; a value that two cases have belongs to the first.
-static void cases(struct emit *e, const struct ir_stmt *s) {
+static void cases(const struct emit *e, const struct ir_stmt *s) {
     if (s->e->width > 64) {
         chain(e, s);
         return;
@@ -285,11 +286,11 @@ static void cases(struct emit *e, const struct ir_stmt *s) {
             emit_line(e, "default:");
         else if (!printed)
             continue;
-        e->indent++;
+        e->to->indent++;
         if (c->body)
             emit_block(e, c->body);
         emit_line(e, "break;");
-        e->indent--;
+        e->to->indent--;
     }
     emit_close(e, "}");
 }
@@ -312,20 +313,20 @@ static bool leaves(const struct ir_block *b, unsigned label) {
     return false;
 }
 
-static void block(struct emit *e, const struct ir_stmt *s) {
+static void block(const struct emit *e, const struct ir_stmt *s) {
     if (!s->label || !leaves(s->then_b, s->label)) {
         emit_block(e, s->then_b);
         return;
     }
-    struct emit_label *here = ARENA_NEW(e->a, struct emit_label);
-    *here = (struct emit_label){.label = s->label, .printed = e->n_labels++, .outer = e->labels};
-    e->labels = here;
-    emit_block(e, s->then_b);
-    e->labels = here->outer;
-    emit_line(e, "leave_%u:;", here->printed);
+    const struct emit_label here = {
+        .label = s->label, .printed = e->to->n_labels++, .outer = e->labels};
+    struct emit in = *e;
+    in.labels = &here;
+    emit_block(&in, s->then_b);
+    emit_line(e, "leave_%u:;", here.printed);
 }
 
-static void leave(struct emit *e, const struct ir_stmt *s) {
+static void leave(const struct emit *e, const struct ir_stmt *s) {
     const struct emit_label *l = e->labels;
     while (l && l->label != s->label)
         l = l->outer;
@@ -341,7 +342,7 @@ static bool exits(const struct ir_table *t) {
     return ir_block_has(t->default_action->body, IR_EXIT);
 }
 
-static void apply_known(struct emit *e, const struct ir_stmt *s) {
+static void apply_known(const struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "{ // %s", emit_comment(e, s->table->name));
     emit_line(e, "uint32_t r = 0;");
     emit_table_here(e, s->table);
@@ -356,7 +357,7 @@ static void apply_known(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void apply(struct emit *e, const struct ir_stmt *s) {
+static void apply(const struct emit *e, const struct ir_stmt *s) {
     bool may_exit = exits(s->table);
     if (e->plan->tables[s->table->id].branches && plan_knows_keys(e->facts, s->table)) {
         apply_known(e, s);
@@ -367,7 +368,7 @@ static void apply(struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "%s; // %s", call, emit_comment(e, s->table->name));
         return;
     }
-    unsigned t = e->n_temps++;
+    unsigned t = e->to->n_temps++;
     emit_open(e, "{");
     emit_line(e, "const uint32_t r%u = %s; // %s", t, call, emit_comment(e, s->table->name));
     if (s->hit)
@@ -381,7 +382,7 @@ static void apply(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void resubmit(struct emit *e, const struct ir_stmt *s) {
+static void resubmit(const struct emit *e, const struct ir_stmt *s) {
     // Only a valid resubmit_type asks for a resubmit (tna-facts 5.3).
     const struct ir_var *type = e->g->intrinsic[IRI_RESUBMIT_TYPE];
     if (!type || !type->valid)
@@ -396,7 +397,7 @@ static void resubmit(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void mirror(struct emit *e, const struct ir_stmt *s) {
+static void mirror(const struct emit *e, const struct ir_stmt *s) {
     unsigned offset = 0;
     emit_line(e, "v->asks = 1;");
     emit_line(e, "out->mirror.wanted = true;");
@@ -409,7 +410,7 @@ static void mirror(struct emit *e, const struct ir_stmt *s) {
     emit_line(e, "out->mirror.header_bytes = %u;", offset / 8);
 }
 
-static void digest(struct emit *e, const struct ir_stmt *s) {
+static void digest(const struct emit *e, const struct ir_stmt *s) {
     unsigned offset = 0;
     emit_line(e, "v->asks = 1;");
     emit_line(e, "out->digest.packed = true;");
@@ -421,8 +422,8 @@ static void digest(struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-static void checksum_update(struct emit *e, const struct ir_stmt *s) {
-    unsigned t = e->n_temps++;
+static void checksum_update(const struct emit *e, const struct ir_stmt *s) {
+    unsigned t = e->to->n_temps++;
     const char *sum = emit_text(e, "sum%u", t);
     emit_open(e, "{");
     emit_line(e, "uint64_t %s = 0;", sum);
@@ -433,23 +434,21 @@ static void checksum_update(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void exit_control(struct emit *e) {
+static void exit_control(const struct emit *e) {
     if (e->user == e->g->control)
         emit_line(e, "goto exit_control;");
     else
         emit_line(e, "return true;");
 }
 
-void emit_stmt(struct emit *e, const struct ir_stmt *s) {
-    if (s->at.line)
-        e->at = s->at;
+static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
     if (e->in_parser)
         emit_parser_need(e, s);
     emit_note_stmt(e, s);
     emit_checked_before(e, s);
     emit_trace_before(e, s);
     const struct ir_var *results[IR_MAX_RESULTS];
-    for (size_t i = 0, n = ir_results(s, results); i < n && !e->lanes; i++)
+    for (size_t i = 0, n = ir_results(s, results); i < n && !e->loop; i++)
         emit_home_write(e, results[i]);
     switch (s->kind) {
     case IR_ASSIGN:
@@ -524,7 +523,15 @@ void emit_stmt(struct emit *e, const struct ir_stmt *s) {
     emit_checked_after(e, s);
 }
 
-static void fused(struct emit *e, const struct ir_table *leader, const struct ir_expr *guard) {
+void emit_stmt(const struct emit *e, const struct ir_stmt *s) {
+    struct emit in = *e;
+    if (s->at.line)
+        in.at = s->at;
+    emit_stmt_at(&in, s);
+}
+
+static void fused(const struct emit *e, const struct ir_table *leader,
+                  const struct ir_expr *guard) {
     const int known = guard ? plan_known(e->facts, guard) : 1;
     if (known == 0)
         return;
@@ -536,7 +543,7 @@ static void fused(struct emit *e, const struct ir_table *leader, const struct ir
         emit_close(e, "}");
 }
 
-void emit_block(struct emit *e, const struct ir_block *b) {
+void emit_block(const struct emit *e, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
         const struct emit_lane_run *run = plan_lane_run_at(e->plan, s);
@@ -560,8 +567,8 @@ void emit_block(struct emit *e, const struct ir_block *b) {
 // --------------------------------------------------------------------------------------------
 // Functions.
 
-static void load_param(struct emit *e, const struct ir_var *v, size_t i) {
-    if (!e->vars[v->id].touched)
+static void load_param(const struct emit *e, const struct ir_var *v, size_t i) {
+    if (!emit_var_of(e, v)->touched)
         return;
     if (emit_is_wide(v->width))
         emit_line(e, "sk_wide_store(%s, %u, %u, a%zu);", emit_ref(e, v),
@@ -570,7 +577,7 @@ static void load_param(struct emit *e, const struct ir_var *v, size_t i) {
         emit_line(e, "%s = a%zu;", emit_ref(e, v), i);
 }
 
-static void action(struct emit *e, const struct ir_action *a) {
+static void action(const struct emit *e, const struct ir_action *a) {
     bool exits = ir_block_has(a->body, IR_EXIT);
     const char *params = "";
     for (size_t i = 0; i < a->params.n; i++) {
@@ -585,23 +592,23 @@ static void action(struct emit *e, const struct ir_action *a) {
               "*entry%s) {",
               emit_inline(e), exits ? "bool" : "void", e->p, a->id, e->pipeline_index, e->p,
               params);
-    e->user = a;
+    const struct emit of = emit_of_user(e, a);
     emit_locals(e, a);
     for (size_t i = 0; i < a->params.n; i++)
         load_param(e, a->params.v[i].var, i);
     emit_checked_action(e, a);
-    emit_block(e, a->body);
+    emit_block(&of, a->body);
     if (exits)
         emit_line(e, "return false;");
     emit_close(e, "}");
 }
 
-void emit_actions(struct emit *e) {
+void emit_actions(const struct emit *e) {
     for (size_t i = 0; i < e->g->actions.n; i++)
         action(e, e->g->actions.v[i]);
 }
 
-void emit_control_head(struct emit *e, const char *name) {
+void emit_control_head(const struct emit *e, const char *name) {
     emit_open(e,
               "%s uint64_t %s_%s(struct p%u_state *s, struct %s_phv *restrict v, "
               "struct sk_packet *packet, struct %s *out, uint32_t err) {",
@@ -609,21 +616,21 @@ void emit_control_head(struct emit *e, const char *name) {
               e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
 }
 
-void emit_control_end(struct emit *e) {
+void emit_control_end(const struct emit *e) {
     emit_line(e, "exit_control:;");
     emit_line(e, "return %s_ends(s, v, packet, out, err);", e->p);
     emit_close(e, "}");
 }
 
-void emit_control(struct emit *e) {
+void emit_control(const struct emit *e) {
     if (e->plan->split) {
         emit_split_control(e);
         return;
     }
-    e->user = e->g->control;
+    const struct emit of = emit_of_user(e, e->g->control);
     emit_line(e, " ");
     emit_control_head(e, "control");
     emit_locals(e, e->g->control);
-    emit_block(e, e->g->control);
+    emit_block(&of, e->g->control);
     emit_control_end(e);
 }

@@ -19,7 +19,7 @@ static bool same_args(const struct ir_table *t, size_t a, size_t b) {
 }
 
 // The first position of which the group does the same as of this one.
-static size_t first_like(struct emit *e, const struct ir_table *leader, size_t position) {
+static size_t first_like(const struct emit *e, const struct ir_table *leader, size_t position) {
     for (size_t i = 0; i < position; i++) {
         bool same = true;
         for (const struct ir_table *t = leader; t && same; t = plan_next_of_group(e->plan, t))
@@ -30,11 +30,11 @@ static size_t first_like(struct emit *e, const struct ir_table *leader, size_t p
     return position;
 }
 
-static bool any_last(struct emit *e) {
+static bool any_last(const struct emit *e) {
     return e->plan->only_last != NULL;
 }
 
-void emit_last_members(struct emit *e) {
+void emit_last_members(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < e->g->tables.n; i++)
         if (p->tables[i].last)
@@ -42,7 +42,7 @@ void emit_last_members(struct emit *e) {
                       emit_comment(e, e->g->tables.v[i]->name));
 }
 
-bool emit_note_last(struct emit *e, const struct ir_table *leader, size_t position) {
+bool emit_note_last(const struct emit *e, const struct ir_table *leader, size_t position) {
     const struct emit_table *p = &e->plan->tables[leader->id];
     if (!p->last)
         return false;
@@ -54,7 +54,7 @@ bool emit_note_last(struct emit *e, const struct ir_table *leader, size_t positi
 }
 
 // C text: one of the headers that the loop writes leaves with the packet. Empty: it writes to none.
-static const char *leaves_with(struct emit *e, const struct emit_lanes *l) {
+static const char *leaves_with(const struct emit *e, const struct emit_lanes *l) {
     const char *text = "";
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
@@ -67,7 +67,7 @@ static const char *leaves_with(struct emit *e, const struct emit_lanes *l) {
 
 // Does the loop change registers? Otherwise there is nothing to do where its results are not
 // needed.
-static bool changes_registers(struct emit *e, const struct emit_lanes *l) {
+static bool changes_registers(const struct emit *e, const struct emit_lanes *l) {
     struct ir_effects f = ir_effects_none(e->a, e->g);
     for (size_t i = 0; i < l->n_stmts; i++) {
         const struct ir_regaction *ra = l->stmts[i]->regaction;
@@ -80,42 +80,37 @@ static bool changes_registers(struct emit *e, const struct emit_lanes *l) {
     return false;
 }
 
-static const char *function_name(struct emit *e, size_t table, size_t position, bool keeps) {
+static const char *function_name(const struct emit *e, size_t table, size_t position, bool keeps) {
     return emit_text(e, "%s_loop%zu_%zu%s", e->p, table, position + 1, keeps ? "" : "_only");
 }
 
 // The functions of a loop: with its results, and without them.
-static void functions(struct emit *e, const struct emit_lanes *l, size_t table, size_t position) {
-    if (*leaves_with(e, l)) {
-        e->lane_stores = EMIT_STORES_APART;
-        emit_lane_function(e, l, function_name(e, table, position, true));
-    }
-    e->lane_stores = EMIT_STORES_NOTHING;
+static void functions(const struct emit *e, const struct emit_lanes *l, size_t table,
+                      size_t position) {
+    if (*leaves_with(e, l))
+        emit_lane_function(e, l, EMIT_STORES_APART, function_name(e, table, position, true));
     if (changes_registers(e, l))
-        emit_lane_function(e, l, function_name(e, table, position, false));
-    e->lane_stores = EMIT_STORES;
+        emit_lane_function(e, l, EMIT_STORES_NOTHING, function_name(e, table, position, false));
 }
 
-static void call(struct emit *e, const struct emit_lanes *l, size_t table, size_t position) {
+static void call(const struct emit *e, const struct emit_lanes *l, size_t table, size_t position) {
     const char *header = leaves_with(e, l);
     const bool changes = changes_registers(e, l);
     if (*header) {
         emit_open(e, "if (leaves && (%s)) {", header);
-        emit_lane_call(e, l, function_name(e, table, position, true));
+        emit_lane_call(e, l, EMIT_STORES_APART, function_name(e, table, position, true));
         emit_close(e, changes ? "} else {" : "}");
     }
-    e->lane_stores = EMIT_STORES_NOTHING;
     if (changes) {
-        e->indent += *header != 0;
-        emit_lane_call(e, l, function_name(e, table, position, false));
+        e->to->indent += *header != 0;
+        emit_lane_call(e, l, EMIT_STORES_NOTHING, function_name(e, table, position, false));
         if (*header)
             emit_close(e, "}");
     }
-    e->lane_stores = EMIT_STORES;
 }
 
-static void each_loop(struct emit *e, size_t i,
-                      void (*fn)(struct emit *e, const struct emit_lanes *l, size_t table,
+static void each_loop(const struct emit *e, size_t i,
+                      void (*fn)(const struct emit *e, const struct emit_lanes *l, size_t table,
                                  size_t position),
                       bool in_switch) {
     const struct ir_table *t = e->g->tables.v[i];
@@ -125,22 +120,22 @@ static void each_loop(struct emit *e, size_t i,
             continue;
         if (in_switch)
             emit_line(e, "case %zu:", k + 1);
-        e->indent += in_switch;
+        e->to->indent += in_switch;
         fn(e, p->loops[k], i, k);
         if (in_switch)
             emit_line(e, "break;");
-        e->indent -= in_switch;
+        e->to->indent -= in_switch;
     }
 }
 
-void emit_last(struct emit *e) {
+void emit_last(const struct emit *e) {
     const struct plan *p = e->plan;
     if (!any_last(e))
         return;
-    e->user = e->g->control;
+    const struct emit of = emit_of_user(e, e->g->control);
     for (size_t i = 0; i < e->g->tables.n; i++)
         if (p->tables[i].last)
-            each_loop(e, i, functions, false);
+            each_loop(&of, i, functions, false);
     emit_line(e, " ");
     emit_line(e, "// What waits until it is known whether the packet leaves.");
     emit_open(
@@ -151,13 +146,13 @@ void emit_last(struct emit *e) {
             continue;
         emit_open(e, "switch (v->last%zu) { // %s and %u tables like it", i,
                   emit_comment(e, e->g->tables.v[i]->name), p->tables[i].followers);
-        each_loop(e, i, call, true);
+        each_loop(&of, i, call, true);
         emit_close(e, "}");
     }
     emit_close(e, "}");
 }
 
-void emit_call_last(struct emit *e, bool leaves) {
+void emit_call_last(const struct emit *e, bool leaves) {
     if (any_last(e))
         emit_line(e, "%s_last(s, v, %s);", e->p, emit_bool_text(leaves));
 }

@@ -38,7 +38,7 @@ unsigned emit_direct_word(const struct ir_gress *g, const struct ir_register *r)
     return 0; // of no table: refused by emit_check
 }
 
-const char *emit_table_ref(struct emit *e, const struct ir_table *t) {
+const char *emit_table_ref(const struct emit *e, const struct ir_table *t) {
     return emit_text(e, "s->%c_table%u", e->p[2], t->id);
 }
 
@@ -63,7 +63,7 @@ static bool is_exact(const struct ir_table *t) {
            !emit_has_match(t, IR_MATCH_RANGE);
 }
 
-static void run_action(struct emit *e, const struct ir_action *a, const char *args) {
+static void run_action(const struct emit *e, const struct ir_action *a, const char *args) {
     bool exits = ir_block_has(a->body, IR_EXIT);
     const char *call = emit_text(e, "%s_action%u(s, v, entry%s)", e->p, a->id, args);
     emit_note_action(e, a);
@@ -76,7 +76,7 @@ static void run_action(struct emit *e, const struct ir_action *a, const char *ar
 }
 
 // Parameters out of the entry's data words.
-static const char *args_from_data(struct emit *e, const struct ir_action *a) {
+static const char *args_from_data(const struct emit *e, const struct ir_action *a) {
     const char *args = "";
     unsigned word = 0;
     for (size_t i = 0; i < a->params.n; i++) {
@@ -93,11 +93,11 @@ static const char *args_from_data(struct emit *e, const struct ir_action *a) {
 }
 
 // By what stands in front of its entries' data in place of the key.
-static bool is_found_by_word(struct emit *e, const struct ir_table *t) {
+static bool is_found_by_word(const struct emit *e, const struct ir_table *t) {
     return t->proxy || emit_key_is_packed(e, t);
 }
 
-static void dispatch_entry(struct emit *e, const struct ir_table *t) {
+static void dispatch_entry(const struct emit *e, const struct ir_table *t) {
     if (is_exact(t))
         emit_line(e, "const uint64_t *data = sk_entry_data(entry, %u);",
                   is_found_by_word(e, t) ? 1 : key_words(t));
@@ -108,10 +108,10 @@ static void dispatch_entry(struct emit *e, const struct ir_table *t) {
     emit_open(e, "switch (entry->action) {");
     for (unsigned i = 0; i < emit_n_actions(t); i++) {
         emit_line(e, "case %u:", i);
-        e->indent++;
+        e->to->indent++;
         run_action(e, action_at(t, i), args_from_data(e, action_at(t, i)));
         emit_line(e, "break;");
-        e->indent--;
+        e->to->indent--;
     }
     emit_line(e, "default:");
     emit_line(e, "    break;");
@@ -120,7 +120,7 @@ static void dispatch_entry(struct emit *e, const struct ir_table *t) {
 
 // The action and data are the entry's own, or those of the member that it names, or of the member
 // that the hash chooses in the group that it names.
-static void dispatch(struct emit *e, const struct ir_table *t) {
+static void dispatch(const struct emit *e, const struct ir_table *t) {
     if (!t->profile) {
         dispatch_entry(e, t);
         return;
@@ -148,27 +148,27 @@ static void dispatch(struct emit *e, const struct ir_table *t) {
     for (unsigned i = 0; i < t->profile->actions.n; i++) {
         const struct ir_action *a = t->profile->actions.v[i].action;
         emit_line(e, "case %u:", i);
-        e->indent++;
+        e->to->indent++;
         emit_trace_table(e, t, emit_text(e, "%u", emit_action_index(t, a)));
         emit_line(e, "r |= %u;", emit_action_index(t, a));
         run_action(e, a, args_from_data(e, a));
         emit_line(e, "break;");
-        e->indent--;
+        e->to->indent--;
     }
     emit_line(e, "default:");
     emit_line(e, "    break;");
     emit_close(e, "}");
     emit_close(e, "} else {");
-    e->indent++;
+    e->to->indent++;
     dispatch_entry(e, t);
-    e->indent--;
+    e->to->indent--;
     emit_line(e, "}");
 }
 
 // --------------------------------------------------------------------------------------------
 // Actions of entries that are branches.
 
-static const char *const_args(struct emit *e, const struct ir_action *a, const big *values,
+static const char *const_args(const struct emit *e, const struct ir_action *a, const big *values,
                               size_t n) {
     const char *args = "";
     for (size_t i = 0; i < a->params.n; i++) {
@@ -181,14 +181,14 @@ static const char *const_args(struct emit *e, const struct ir_action *a, const b
     return args;
 }
 
-bool emit_counts_hits(struct emit *e, const struct ir_table *t) {
+bool emit_counts_hits(const struct emit *e, const struct ir_table *t) {
     const struct emit_table *p = &e->plan->tables[t->id];
     return p->branches && !p->needs_entry;
 }
 
 // When an entry was hit last is of use where something can come of it: what is the program's own for good does not
 // age (stages/table.h, sk_table_tells_last_hit).
-static void count_hit(struct emit *e, const struct ir_table *t, size_t position) {
+static void count_hit(const struct emit *e, const struct ir_table *t, size_t position) {
     const char *at =
         emit_text(e, "s->%c_hits%u[%zu]", e->p[2], e->plan->tables[t->id].leader, position);
     const bool own = position < t->entries.n ? t->const_entries : t->const_default || t->hidden;
@@ -200,12 +200,13 @@ static void count_hit(struct emit *e, const struct ir_table *t, size_t position)
     emit_note_hit(e, emit_text(e, "%s.hits", at), timed ? emit_text(e, "%s.last", at) : NULL);
 }
 
-static void const_action(struct emit *e, const struct ir_action *a, const big *args, size_t n) {
+static void const_action(const struct emit *e, const struct ir_action *a, const big *args,
+                         size_t n) {
     if (a->body && a->body->stmts.n)
         run_action(e, a, const_args(e, a, args, n));
 }
 
-static void fixed_entry(struct emit *e, const struct ir_table *t, size_t position) {
+static void fixed_entry(const struct emit *e, const struct ir_table *t, size_t position) {
     const struct ir_entry *entry = t->entries.v[position];
     emit_line(e, "r = SK_APPLY_HIT | %u;", emit_action_index(t, entry->action));
     if (emit_counts_hits(e, t)) {
@@ -218,7 +219,7 @@ static void fixed_entry(struct emit *e, const struct ir_table *t, size_t positio
     const_action(e, entry->action, entry->args.v, entry->args.n);
 }
 
-static void miss(struct emit *e, const struct ir_table *t) {
+static void miss(const struct emit *e, const struct ir_table *t) {
     bool fixed = e->plan->tables[t->id].fixed, counted = fixed && emit_counts_hits(e, t);
     if (counted) {
         count_hit(e, t, t->entries.n);
@@ -237,8 +238,9 @@ static void miss(struct emit *e, const struct ir_table *t) {
 
 // ---- a fused group: the leader's branches, in each of them every table's action ----
 
-static void each_of_group(struct emit *e, const struct ir_table *leader,
-                          void (*fn)(struct emit *e, const struct ir_table *t, size_t position),
+static void each_of_group(const struct emit *e, const struct ir_table *leader,
+                          void (*fn)(const struct emit *e, const struct ir_table *t,
+                                     size_t position),
                           size_t position) {
     const struct plan *p = e->plan;
     for (unsigned id = leader->id;; id = p->tables[id].next) {
@@ -248,25 +250,25 @@ static void each_of_group(struct emit *e, const struct ir_table *leader,
     }
 }
 
-static void tail(struct emit *e, const struct ir_table *t) {
+static void tail(const struct emit *e, const struct ir_table *t) {
     const struct emit_table *p = &e->plan->tables[t->id];
     for (size_t i = 0; i < p->n_tail; i++)
         emit_stmt(e, p->tail[i]);
 }
 
-static void entry_action(struct emit *e, const struct ir_table *t, size_t position) {
+static void entry_action(const struct emit *e, const struct ir_table *t, size_t position) {
     const struct ir_entry *entry = t->entries.v[position];
     const_action(e, entry->action, entry->args.v, entry->args.n);
     tail(e, t);
 }
 
-static void default_action(struct emit *e, const struct ir_table *t, size_t position) {
+static void default_action(const struct emit *e, const struct ir_table *t, size_t position) {
     (void)position;
     const_action(e, t->default_action, t->default_args.v, t->default_args.n);
     tail(e, t);
 }
 
-static bool loop(struct emit *e, const struct ir_table *leader, size_t position) {
+static bool loop(const struct emit *e, const struct ir_table *leader, size_t position) {
     const struct emit_table *p = &e->plan->tables[leader->id];
     if (emit_note_last(e, leader, position))
         return true;
@@ -276,19 +278,19 @@ static bool loop(struct emit *e, const struct ir_table *leader, size_t position)
     return true;
 }
 
-static void group_hit(struct emit *e, const struct ir_table *t, size_t position) {
+static void group_hit(const struct emit *e, const struct ir_table *t, size_t position) {
     count_hit(e, t, position);
     if (!loop(e, t, position))
         each_of_group(e, t, entry_action, position);
 }
 
-static void group_miss(struct emit *e, const struct ir_table *t) {
+static void group_miss(const struct emit *e, const struct ir_table *t) {
     count_hit(e, t, t->entries.n);
     if (!loop(e, t, t->entries.n))
         each_of_group(e, t, default_action, 0);
 }
 
-void emit_fused(struct emit *e, const struct ir_table *leader) {
+void emit_fused(const struct emit *e, const struct ir_table *leader) {
     static const struct emit_chain chain = {group_hit, group_miss};
     emit_open(e, "{ // %s and %u tables like it", emit_comment(e, leader->name),
               e->plan->tables[leader->id].followers);
@@ -302,14 +304,15 @@ void emit_fused(struct emit *e, const struct ir_table *leader) {
 
 // --------------------------------------------------------------------------------------------
 
-static void lookup_word(struct emit *e, const char *table, const char *word, const char *last) {
+static void lookup_word(const struct emit *e, const char *table, const char *word,
+                        const char *last) {
     if (last)
         emit_line(e, "entry = sk_lookup_again(%s, %s, %s);", table, word, last);
     else
         emit_line(e, "entry = sk_lookup_u64(%s, %s);", table, word);
 }
 
-static void lookup(struct emit *e, const struct ir_table *t) {
+static void lookup(const struct emit *e, const struct ir_table *t) {
     emit_open(e, "const uint64_t key[%u] = {", key_words(t));
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct ir_expr *x = t->keys.v[i].expr;
@@ -353,37 +356,37 @@ static void lookup(struct emit *e, const struct ir_table *t) {
     dispatch(e, t);
 }
 
-static void table(struct emit *e, const struct ir_table *t) {
+static struct emit emit_of_table(const struct emit *e, const struct ir_table *t) {
+    struct emit of = emit_of_user(e, t);
+    of.at = t->at;
+    return of;
+}
+
+static void table(const struct emit *e, const struct ir_table *t) {
     emit_line(e, " ");
     emit_line(e, "// table %s", emit_comment(e, t->name));
     emit_open(e, "%s uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *restrict v) {",
               emit_inline(e), e->p, t->id, e->pipeline_index, e->p);
-    e->user = t;
-    e->at = t->at;
+    const struct emit of = emit_of_table(e, t);
     emit_line(e, "uint32_t r = 0;");
     emit_line(e, "struct sk_entry *entry = NULL;");
     if (t->keys.n == 0)
-        miss(e, t);
+        miss(&of, t);
     else if (e->plan->tables[t->id].branches)
-        emit_branches(e, t, &(struct emit_chain){fixed_entry, miss});
+        emit_branches(&of, t, &(struct emit_chain){fixed_entry, miss});
     else
-        lookup(e, t);
+        lookup(&of, t);
     emit_line(e, "return r;");
     emit_close(e, "}");
 }
 
-void emit_table_here(struct emit *e, const struct ir_table *t) {
-    const void *user = e->user;
-    const struct loc at = e->at;
-    e->user = t;
-    e->at = t->at;
+void emit_table_here(const struct emit *e, const struct ir_table *t) {
+    const struct emit of = emit_of_table(e, t);
     emit_line(e, "struct sk_entry *entry = NULL;");
-    emit_branches(e, t, &(struct emit_chain){fixed_entry, miss});
-    e->user = user;
-    e->at = at;
+    emit_branches(&of, t, &(struct emit_chain){fixed_entry, miss});
 }
 
-void emit_tables(struct emit *e) {
+void emit_tables(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < e->g->tables.n; i++)
         if (p->tables[i].leader == i && p->tables[i].followers == 0)

@@ -6,37 +6,38 @@
 #include <ctype.h>
 #include <string.h>
 
-static void put_line(struct emit *e, const char *fmt, va_list ap) {
-    fprintf(e->out, "%*s", e->indent * 4, "");
-    const int n = vfprintf(e->out, fmt, ap);
-    fputc('\n', e->out);
-    arena_count(e->a, 2 * ((size_t)(n > 0 ? n : 0) + (size_t)e->indent * 4 + 1)); // streams double
+static void put_line(const struct emit *e, const char *fmt, va_list ap) {
+    fprintf(e->to->out, "%*s", e->to->indent * 4, "");
+    const int n = vfprintf(e->to->out, fmt, ap);
+    fputc('\n', e->to->out);
+    arena_count(e->a,
+                2 * ((size_t)(n > 0 ? n : 0) + (size_t)e->to->indent * 4 + 1)); // streams double
 }
 
-void emit_line(struct emit *e, const char *fmt, ...) {
+void emit_line(const struct emit *e, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     put_line(e, fmt, ap);
     va_end(ap);
 }
 
-void emit_open(struct emit *e, const char *fmt, ...) {
+void emit_open(const struct emit *e, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     put_line(e, fmt, ap);
     va_end(ap);
-    e->indent++;
+    e->to->indent++;
 }
 
-void emit_close(struct emit *e, const char *fmt, ...) {
+void emit_close(const struct emit *e, const char *fmt, ...) {
     va_list ap;
-    e->indent--;
+    e->to->indent--;
     va_start(ap, fmt);
     put_line(e, fmt, ap);
     va_end(ap);
 }
 
-const char *emit_text(struct emit *e, const char *fmt, ...) {
+const char *emit_text(const struct emit *e, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     char *s = arena_vprintf(e->a, fmt, ap);
@@ -44,7 +45,7 @@ const char *emit_text(struct emit *e, const char *fmt, ...) {
     return s;
 }
 
-const char *emit_ident(struct emit *e, const char *name) {
+const char *emit_ident(const struct emit *e, const char *name) {
     char *s = arena_strdup(e->a, name);
     for (char *c = s; *c; c++)
         if (!isalnum((unsigned char)*c))
@@ -52,7 +53,7 @@ const char *emit_ident(struct emit *e, const char *name) {
     return isdigit((unsigned char)*s) ? emit_text(e, "_%s", s) : s;
 }
 
-const char *emit_string(struct emit *e, const char *s) {
+const char *emit_string(const struct emit *e, const char *s) {
     size_t n = strlen(s), at = 0;
     char *out = arena_alloc(e->a, 4 * n + 3);
     out[at++] = '"';
@@ -71,7 +72,7 @@ const char *emit_string(struct emit *e, const char *s) {
     return out;
 }
 
-const char *emit_comment(struct emit *e, const char *s) {
+const char *emit_comment(const struct emit *e, const char *s) {
     char *out = arena_strdup(e->a, s);
     for (char *c = out; *c; c++)
         if (!isprint((unsigned char)*c) || *c == '*' || *c == '\\' || *c == '?')

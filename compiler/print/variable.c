@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // variable: the names and places of variables in C.
+#include "compiler/plan/lanes.h"
 #include "compiler/print/emit_impl.h"
 
-static void name_variable(struct emit *e, const struct ir_var *v) {
+static void name_variable(const struct emit *e, struct emit_var *i, const struct ir_var *v) {
     const struct plan_var *is = &e->plan->vars[v->id];
-    struct emit_var *i = &e->vars[v->id];
     *i = (struct emit_var){.user = is->user,
                            .shared = is->shared,
                            .touched = is->touched,
@@ -14,31 +14,36 @@ static void name_variable(struct emit *e, const struct ir_var *v) {
     i->name = emit_text(e, "%s_%u", emit_ident(e, v->name), v->id);
     i->ref = i->shared ? emit_text(e, "v->%s", i->name) : i->name;
     if (is->on_wire)
-        emit_wire_refs(e, v, emit_text(e, "v->at_h%u + %u", v->header->id, v->bit_offset / 8));
+        emit_wire_refs(e, i, v, emit_text(e, "v->at_h%u + %u", v->header->id, v->bit_offset / 8));
     if (is->held) {
         i->received = i->ref;
         i->ref = emit_text(e, "(v->holds_%s ? v->%s : %s)", i->name, i->name, i->ref);
     }
 }
 
-void emit_name_variables(struct emit *e) {
-    for (unsigned k = 0; k < 2; k++) {
-        const struct ir_gress *g = e->plans[k].g;
-        e->vars_of[k] = ARENA_ARRAY(e->a, struct emit_var, g->vars.n + 1);
-        emit_select_gress(e, k);
-        for (size_t i = 0; i < g->vars.n; i++)
-            name_variable(e, g->vars.v[i]);
-    }
+const struct emit_var *emit_name_variables(const struct emit *e) {
+    struct emit_var *vars = ARENA_ARRAY(e->a, struct emit_var, e->g->vars.n + 1);
+    for (size_t i = 0; i < e->g->vars.n; i++)
+        name_variable(e, &vars[i], e->g->vars.v[i]);
+    return vars;
+}
+
+const struct emit_var *emit_var_of(const struct emit *e, const struct ir_var *v) {
+    const struct emit_lanes *l = e->loop ? e->loop->lanes : NULL;
+    for (size_t i = 0; l && i < l->vars.n; i++)
+        if (l->vars.v[i].of[0] == v)
+            return &e->loop->vars[i];
+    return &e->vars[v->id];
 }
 
 const char *emit_inline(const struct emit *e) {
     return e->plan->paths ? "SK_INLINE" : "static inline";
 }
 
-void emit_locals(struct emit *e, const void *user) {
+void emit_locals(const struct emit *e, const void *user) {
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
-        const struct emit_var *ev = &e->vars[i];
+        const struct emit_var *ev = emit_var_of(e, e->g->vars.v[i]);
         if (ev->shared || !ev->touched || ev->user != user)
             continue;
         if (emit_is_wide(v->width))

@@ -6,11 +6,11 @@
 // writes to an unnamed array of its own, which lives as long as the block it stands in.
 #include "compiler/print/emit_impl.h"
 
-static const char *room(struct emit *e, unsigned width) {
+static const char *room(const struct emit *e, unsigned width) {
     return emit_text(e, "(uint64_t[%u]){0}", (width + 63) / 64);
 }
 
-static const char *constant(struct emit *e, big value, unsigned width) {
+static const char *constant(const struct emit *e, big value, unsigned width) {
     const char *text = "";
     for (unsigned i = 0; i < (width + 63) / 64; i++)
         text = emit_text(e, "%s%sUINT64_C(0x%llx)", text, i ? ", " : "",
@@ -18,22 +18,22 @@ static const char *constant(struct emit *e, big value, unsigned width) {
     return emit_text(e, "(const uint64_t[]){%s}", text);
 }
 
-static const char *two(struct emit *e, const struct ir_expr *x, const char *name) {
+static const char *two(const struct emit *e, const struct ir_expr *x, const char *name) {
     return emit_text(e, "sk_wide_%s(%s, %s, %s, %u)", name, room(e, x->width), emit_wide(e, x->a),
                      emit_wide(e, x->b), x->width);
 }
 
-static const char *shifted(struct emit *e, const struct ir_expr *x, const char *name) {
+static const char *shifted(const struct emit *e, const struct ir_expr *x, const char *name) {
     return emit_text(e, "sk_wide_%s(%s, %s, %s, %u)", name, room(e, x->width), emit_wide(e, x->a),
                      emit_u64(e, x->b), x->width);
 }
 
-static const char *resized(struct emit *e, const struct ir_expr *x, const char *name) {
+static const char *resized(const struct emit *e, const struct ir_expr *x, const char *name) {
     return emit_text(e, "sk_wide_%s(%s, %s, %u, %u)", name, room(e, x->width), emit_wide(e, x->a),
                      x->a->width, x->width);
 }
 
-static const char *operation(struct emit *e, const struct ir_expr *x) {
+static const char *operation(const struct emit *e, const struct ir_expr *x) {
     switch (x->op) {
     case IR_NOT:
     case IR_NEG:
@@ -82,11 +82,11 @@ static const char *operation(struct emit *e, const struct ir_expr *x) {
     }
 }
 
-const char *emit_wide_const(struct emit *e, big value, unsigned width) {
+const char *emit_wide_const(const struct emit *e, big value, unsigned width) {
     return constant(e, value, width);
 }
 
-const char *emit_wide(struct emit *e, const struct ir_expr *x) {
+const char *emit_wide(const struct emit *e, const struct ir_expr *x) {
     if (x->op == IR_CONST)
         return constant(e, x->value, x->width);
     if (!emit_is_wide(x->width))
@@ -116,7 +116,7 @@ const char *emit_wide(struct emit *e, const struct ir_expr *x) {
 }
 
 // A comparison of wide values, as a C condition.
-const char *emit_wide_compare(struct emit *e, const struct ir_expr *x) {
+const char *emit_wide_compare(const struct emit *e, const struct ir_expr *x) {
     const char *a = emit_wide(e, x->a), *b = emit_wide(e, x->b);
     unsigned w = x->a->width;
     switch (x->op) {

@@ -81,10 +81,11 @@ static bool agree(const struct attached *x, const struct ir_table *t, const stru
     for (size_t i = 0; mine->n && i < all->n; i++) {
         const struct used *other = find(mine, all->v[i].thing);
         if (!other) {
-            diag_error(x->d, mine->v[0].at,
-                       "action '%s' of table '%s' uses '%s' and not '%s', which another action "
-                       "does; a table has one address for them, so those that use one use all",
-                       a->name, t->name, mine->v[0].name, all->v[i].name);
+            diag_error(
+                x->d, mine->v[0].at,
+                "action '%s' of table '%s' uses '%s' and not '%s', but another action uses it; a "
+                "table has one address for them, so an action that uses one must use all",
+                a->name, t->name, mine->v[0].name, all->v[i].name);
             return false;
         }
         if (differ(other->index, mine->v[0].index)) {

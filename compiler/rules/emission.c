@@ -29,8 +29,8 @@ static void check_register(const struct emission *e, const struct ir_register *r
     uint64_t each = (r->width + 7) / 8 * r->words;
     if (r->size > EMIT_MAX_STATE / each)
         diag_error(e->d, r->at,
-                   "register '%s' has %llu cells; all registers and counters of a "
-                   "pipe may have 4 GiB",
+                   "register '%s' has %llu cells; all registers and counters of a pipe together "
+                   "may take 4 GiB",
                    r->name, (unsigned long long)r->size);
     else
         *bytes += r->size * each;
@@ -48,8 +48,8 @@ static void check_regaction(const struct emission *e, const struct ir_regaction 
 static void check_counter(const struct emission *e, const struct ir_counter *c, uint64_t *bytes) {
     if (c->size > EMIT_MAX_STATE / 16)
         diag_error(e->d, c->at,
-                   "counter '%s' has %llu cells; all registers and counters of a "
-                   "pipe may have 4 GiB",
+                   "counter '%s' has %llu cells; all registers and counters of a pipe together may "
+                   "take 4 GiB",
                    c->name, (unsigned long long)c->size);
     else
         *bytes += c->size * 16;
@@ -78,8 +78,8 @@ static void check_meter(const struct emission *e, const struct ir_meter *m, uint
     const uint64_t each = sizeof(struct sk_meter_cell);
     if (m->size > EMIT_MAX_STATE / each)
         diag_error(e->d, m->at,
-                   "meter '%s' has %llu cells; all registers, counters and meters of a pipe may "
-                   "have 4 GiB",
+                   "meter '%s' has %llu cells; all registers, counters and meters of a pipe "
+                   "together may take 4 GiB",
                    m->name, (unsigned long long)m->size);
     else
         *bytes += m->size * each;

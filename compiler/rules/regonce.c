@@ -326,11 +326,11 @@ static void meet_error(struct check *c, const struct access *first, const struct
         return;
     }
     diag_error(c->d, second->stmt->at,
-               "%s '%s' is accessed twice in one pass: here%s, and before; a packet reaches a %s "
+               "%s '%s' is accessed twice in one pass: here%s, and earlier; a packet reaches a %s "
                "once, so put the accesses into branches that exclude each other",
                second->kind, second->name, access_place(a, second), second->kind);
     ir_note_first(c->d, first->stmt, second->stmt,
-                  arena_printf(a, "the access before is here%s", access_place(a, first)));
+                  arena_printf(a, "the earlier access is here%s", access_place(a, first)));
 }
 
 static bool check_gress(struct arena *a, struct diag *d, const struct ir_gress *g) {

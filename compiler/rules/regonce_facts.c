@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // regonce_facts: what is known on the path that regonce.c walks. See regonce_impl.h.
+#include "compiler/ir/effects.h"
 #include "compiler/rules/regonce_impl.h"
 
 // ---- facts --------------------------------------------------------------------------------------
@@ -236,18 +237,10 @@ void begin_version(struct check *c, const struct ir_var *v) {
     c->versions[v->id] = ++c->last_version;
 }
 
-static void write_slot(void *ctx, struct ir_var **v) {
-    begin_version(ctx, *v);
+static void write_var(void *ctx, const struct ir_var *v) {
+    begin_version(ctx, v);
 }
 
-static void write_header(struct check *c, const struct ir_header *h) {
-    begin_version(c, h->valid);
-    for (size_t i = 0; i < h->fields.n; i++)
-        begin_version(c, h->fields.v[i]);
-}
-
-void note_writes(struct check *c, struct ir_stmt *s) {
-    ir_written_vars(s, write_slot, c);
-    if (s->header)
-        write_header(c, s->header);
+void note_writes(struct check *c, const struct ir_stmt *s) {
+    ir_each_written(s, write_var, c);
 }

@@ -139,7 +139,7 @@ bool exclusive(const struct access *x, const struct access *y);
 // Forgets what was learned since 'older' was all that was known.
 void forget(struct check *c, const struct fact_list *older);
 void begin_version(struct check *c, const struct ir_var *v);
-void note_writes(struct check *c, struct ir_stmt *s); // of the statement itself
+void note_writes(struct check *c, const struct ir_stmt *s); // of the statement itself
 
 // ---- accesses on a path
 void seen_init(struct check *c, const struct ir_gress *g);

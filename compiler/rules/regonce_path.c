@@ -121,7 +121,7 @@ static const char *case_text(struct steps *s, const struct way *w) {
     const char *what = t ? arena_printf(a, "the action that table '%s' ran", t->name)
                          : arena_printf(a, "'%s'", asked(a, w->stmt));
     if (w->index >= w->stmt->cases.n)
-        return arena_printf(a, "%s is none of the other cases", what);
+        return arena_printf(a, "%s matches none of the other cases", what);
     const struct ir_case *k = &w->stmt->cases.v[w->index];
     const char *text = arena_printf(a, "%s is ", what);
     for (size_t i = 0; i < k->values.n && i < MAX_VALUES; i++)

@@ -50,8 +50,8 @@ static void apply(struct once *o, const struct ir_stmt *st, struct applied *s) {
     const struct ir_stmt **at = &s->at[st->table->id];
     if (*at && !s->dead) {
         diag_error(o->d, st->at,
-                   "table '%s' may already have been applied on the way here; a Tofino applies a "
-                   "table at most once to a packet",
+                   "table '%s' may already have been applied before this; a Tofino applies a table "
+                   "at most once to a packet",
                    st->table->name);
         ir_note_first(o->d, *at, st, "it was applied here");
     }

@@ -206,7 +206,7 @@ struct decl *decl_parser(struct parser *p, struct open_decl o, const decl_vec *c
             continue;
         }
         if (d->members.n > 0)
-            parse_error(p, local->at, "declarations stand before the states of a parser");
+            parse_error(p, local->at, "declarations must come before the states of a parser");
         VEC_PUSH(p->a, &d->locals, local);
     }
     if (d->members.n == 0 && !p->failed)
@@ -234,10 +234,10 @@ struct decl *decl_extern(struct parser *p, struct open_decl o, const decl_vec *t
     for (size_t i = 0; i < d->members.n; i++) {
         const struct decl *m = d->members.v[i];
         if (m->is_ctor && strcmp(m->name, d->name) != 0)
-            parse_error(p, m->name_at,
-                        "'%s' has no return type; only a constructor, which is called '%s', "
-                        "has none",
-                        m->name, d->name);
+            parse_error(
+                p, m->name_at,
+                "'%s' has no return type; only the constructor, which is called '%s', has none",
+                m->name, d->name);
     }
     return d;
 }

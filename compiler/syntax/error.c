@@ -237,7 +237,8 @@ static bool special_case(struct parser *p, const struct expected *x) {
         return true; // the scanner reported it
     if (p->last_kind == TOK_UNEXPECTED) {
         bool number = t->text[0] >= '0' && t->text[0] <= '9';
-        parse_error(p, t->at, number ? "%s is not a number" : "%s cannot stand here", quoted(p, t));
+        parse_error(p, t->at, number ? "%s is not a number" : "%s is not allowed here",
+                    quoted(p, t));
         return true;
     }
     if (unknown_type_before(p, x)) {

@@ -77,7 +77,7 @@ static bool check_readable(struct diag *d, const char *path) {
     if (why)
         diag_error(d, no_place, "cannot read '%s': %s", path, why);
     if (binary)
-        diag_error(d, no_place, "'%s' is no P4 program: it is not text", path);
+        diag_error(d, no_place, "'%s' is not a P4 program: it is not text", path);
     return !why && !binary;
 }
 
@@ -157,10 +157,11 @@ static const char *const *environment(struct arena *a) {
 struct child {
     pid_t pid;
     int fd[2]; // its standard output and standard error
+    bool in_group;
     bool timed_out;
 };
 
-// The command and what it starts are a process group, which can be ended at once, and each has
+// The command and what it starts are a process group, which can be ended at once (or part of the caller's, who ends that), and each has
 // limits: a device that is included has no end, and macros can grow without one.
 static void limit(const struct child *c) {
     const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
@@ -187,7 +188,7 @@ static int start(struct arena *a, const char *const *argv, struct child *c) {
     posix_spawn_file_actions_adddup2(&actions, err[1], 2);
     posix_spawnattr_t group;
     posix_spawnattr_init(&group);
-    posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&group, c->in_group ? 0 : POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&group, 0);
     int error = posix_spawnp(&c->pid, argv[0], &actions, &group, (char *const *)argv,
                              (char *const *)environment(a));
@@ -255,7 +256,7 @@ static void read_both(struct child *c, struct pipe_text text[2]) {
                 fds[i].fd = -1;
     }
     if (c->timed_out || text[0].more)
-        kill(-c->pid, SIGKILL);
+        kill(c->in_group ? c->pid : -c->pid, SIGKILL);
     close(c->fd[0]);
     close(c->fd[1]);
 }
@@ -323,7 +324,7 @@ static bool report_nul(struct arena *a, struct diag *d, const char *line) {
     if (nul)
         at.col = (uint32_t)(nul - source) + 1;
     at.end_col = at.col + 1;
-    diag_error(d, at, "a NUL byte cannot stand in a program");
+    diag_error(d, at, "a program cannot contain a NUL byte");
     return true;
 }
 
@@ -374,12 +375,12 @@ static bool report_limits(struct diag *d, const char *path, const struct child *
     else if (c->timed_out || strstr(complaints, "CPU time limit exceeded"))
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than %d s; it may include a pipe or a device, or "
-                   "have macros that grow too far",
+                   "contain macros that expand too far",
                    path, MAX_SECONDS);
     else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than 1 GB of memory; it may include a device, or "
-                   "have macros that grow too far",
+                   "contain macros that expand too far",
                    path);
     else
         return false;
@@ -391,7 +392,7 @@ char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
     unsigned errors = diag_errors(d);
     if (!check_readable(d, path) || !check_folders(d, opt))
         return NULL;
-    struct child c = {0};
+    struct child c = {.in_group = opt && opt->in_group};
     int error = start(a, command(a, path, opt), &c);
     if (error) {
         diag_error(d, no_place, "cannot run the C preprocessor 'cc': %s", strerror(error));

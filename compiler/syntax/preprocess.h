@@ -18,6 +18,7 @@ struct preprocess_options {
     const char *const *defines; // -D NAME[=V]
     size_t n_defines;
     unsigned tofino; // __TARGET_TOFINO__; 0: 1
+    bool in_group;   // the command stays in the caller's process group
 };
 
 // Text of 'path' after preprocessing, in the arena, zero-terminated, '*length' its length; null

@@ -166,7 +166,7 @@ int tokens_skip(struct parser *p) {
 // Forgotten closing braces
 
 static void report_forgotten_brace(struct parser *p, const struct token *t) {
-    parse_error(p, t->at, "'%.*s' cannot stand here; a '}' may be missing before it",
+    parse_error(p, t->at, "'%.*s' is not allowed here; a '}' may be missing before it",
                 (int)t->length, t->text);
     for (size_t i = p->quiet ? 0 : p->open.n; i > 0; i--) {
         if (is_block(&p->open.v[i - 1])) {

@@ -25,9 +25,9 @@ static int set_group(struct sk_switch *sw, const struct sk_config_item *item,
                      struct sk_error *err) {
     int rc = sk_pre_group_set(sw, (uint16_t)item->index, item->members, item->n_members);
     if (rc == -ENOENT)
-        return sk_fail(err, "it names a node that is not in \"nodes\"");
+        return sk_fail(err, "it contains a node that is not in \"nodes\"");
     if (rc == -EEXIST)
-        return sk_fail(err, "it names a node twice");
+        return sk_fail(err, "it contains a node twice");
     return rc ? sk_fail(err, "%s", strerror(-rc)) : 0;
 }
 
@@ -232,7 +232,7 @@ static int check_cells(const struct sk_config *c, const struct sk_switch *sw,
             a->entry.pipe != b->entry.pipe || !says_again(a, b))
             continue;
         sk_at_place(&b->at, place, sizeof place);
-        rc = sk_fail(err, "%s: cell %" PRIu64 " of register '%s' is there twice", place, b->index,
+        rc = sk_fail(err, "%s: cell %" PRIu64 " of register '%s' is listed twice", place, b->index,
                      cells[i].name);
     }
     free(cells);

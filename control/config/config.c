@@ -13,6 +13,7 @@
 #include "control/config/daemon.h"
 #include "control/config/ports.h"
 #include "control/config/record.h"
+#include "control/config/rights.h"
 #include "control/config/watch.h"
 #include "control/tables/hashes.h"
 #include "control/tables/masks.h"
@@ -90,7 +91,7 @@ static void read_hash(struct reader *r, const struct sk_at *at) {
     if (fields.value && item->n_texts == 0)
         sk_at_fail(&fields, "it must have at least one field");
     if (algorithm.value && item->n_words == 0)
-        sk_at_fail(&algorithm, "it says nothing");
+        sk_at_fail(&algorithm, "it is empty");
     if (!fields.value && !algorithm.value)
         sk_at_fail(at, "it needs \"fields\" or \"algorithm\"");
 }
@@ -243,8 +244,8 @@ static void read_lcores(struct reader *r, const struct sk_at *root) {
     struct sk_at lcores = sk_at_member(root, "lcores"), cpus = sk_at_member(root, "cpus"),
                  idle_sleep = sk_at_member(root, "idle_sleep");
     if (c->lcores > c->pipes)
-        sk_at_fail(&lcores, "%u lcores, and each runs one of %u pipes at least", c->lcores,
-                   c->pipes);
+        sk_at_fail(&lcores, "%u lcores are too many: each must run at least one of %u pipes",
+                   c->lcores, c->pipes);
     c->idle_sleep_us =
         idle_sleep.value ? (uint32_t)sk_at_number(&idle_sleep, true, 1000000) : SK_IDLE_SLEEP_US;
     c->n_cpus = sk_at_length(&cpus);
@@ -254,7 +255,7 @@ static void read_lcores(struct reader *r, const struct sk_at *root) {
         c->cpus[i] = (int)sk_at_number(&item, true, SK_MAX_CPU);
     }
     if (c->n_cpus > 1 && c->n_cpus != c->lcores)
-        sk_at_fail(&cpus, "%zu processors for %u lcores: give one for all, or one for each",
+        sk_at_fail(&cpus, "%zu processors for %u lcores: name one for all, or one for each",
                    c->n_cpus, c->lcores);
 }
 
@@ -334,14 +335,16 @@ static void read_sessions(const struct sk_at *root, struct sk_config *c) {
 }
 
 static void read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {
-        "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
-        "multicast", "members",  "groups",         "entries",        "defaults", "registers",
-        "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
-        "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   "key_masks",
-        "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",   "clock",
-        "tor",       "metrics",  "daemon",         "alarms",         "sampling", "telemetry",
-        "sessions",  NULL};
+    static const char *const keys[] = {"program",        "include",  "define",     "ports",
+                                       "loopback",       "cpu_port", "multicast",  "members",
+                                       "groups",         "entries",  "defaults",   "registers",
+                                       "meters",         "counters", "value_sets", "control_socket",
+                                       "faults",         "mirror",   "queues",     "deflect",
+                                       "pktgen_buffers", "pktgen",   "hashes",     "key_masks",
+                                       "pipes",          "lcores",   "cpus",       "idle_sleep",
+                                       "record",         "clock",    "tor",        "metrics",
+                                       "daemon",         "alarms",   "sampling",   "telemetry",
+                                       "sessions",       "requests", NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -370,6 +373,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     sk_config_read_record(root, c);
     sk_config_read_watch(root, c);
     sk_config_read_daemon(root, c);
+    sk_config_read_requests(root, c);
     read_faults(r, root);
     read_multicast(r, root);
     read_list(r, root, "members", read_profile_member); // before what names them

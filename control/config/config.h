@@ -52,6 +52,7 @@
 //       "daemon": {"user": "silken", "capabilities": ["net_raw", "net_admin"],    rights after the start
 //                  "socket_mode": "0660", "socket_group": "operators", "pid_file": "/run/silken/pid",
 //                  "log": ["tor:dbg"], "log_socket": "/run/silken/log.sock"},
+//       "requests": {"compile_seconds": 600, "compile_memory": 4096},    of the control socket: rights.h
 //       "clock": 1763756000000000000,         of replays: when the switch was configured
 //       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
 //     }
@@ -71,6 +72,7 @@
 //     apply.c   writes an item into a switch, changes it, takes it back
 //     change.c  from one configuration to another
 //     daemon.c  the member "daemon"
+//     rights.c  the member "requests"
 #ifndef SILKEN_CONTROL_CONFIG_CONFIG_H
 #define SILKEN_CONTROL_CONFIG_CONFIG_H
 
@@ -125,6 +127,11 @@ struct sk_config_daemon {
     const char *const *log; // levels, n_log of them, as Open vSwitch's vlog/set takes them
     size_t n_log;
 };
+// What requests of the control socket may have: config/rights.h.
+struct sk_config_requests {
+    uint64_t compile_seconds,
+        compile_memory; // of a compilation, by the clock and of a processor's; MiB
+};
 // Of programs without a ToR (control/sessions/sessions.h): the switch's address, and jobs without sessions.
 struct sk_config_sessions {
     uint8_t mac[6];
@@ -155,6 +162,7 @@ struct sk_config {
     struct sk_config_sampling sampling;
     struct sk_config_alarms alarms; // with defaults for what is not given
     struct sk_config_daemon daemon;
+    struct sk_config_requests requests;
     bool has_clock;
     uint64_t clock;
     double loss;

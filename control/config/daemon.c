@@ -14,7 +14,7 @@ static unsigned read_capabilities(const struct sk_at *list) {
         for (unsigned k = 0; name && k < sizeof names / sizeof *names; k++)
             bit |= strcmp(name, names[k]) == 0 ? 1u << k : 0;
         if (name && !bit)
-            sk_at_fail(&at, "'%.40s' is none of net_raw and net_admin", name);
+            sk_at_fail(&at, "'%.40s' is neither net_raw nor net_admin", name);
         all |= bit;
     }
     return all;
@@ -25,7 +25,8 @@ static unsigned read_mode(const struct sk_at *at) {
     char *end = NULL;
     const unsigned long mode = text ? strtoul(text, &end, 8) : 0600;
     if (text && (!*text || *end || mode > 0777 || (mode & 0600) != 0600))
-        sk_at_fail(at, "'%.20s' is no mode of a socket that its owner may use, as \"0660\"", text);
+        sk_at_fail(at, "'%.20s' is not the mode of a socket that its owner may use, like \"0660\"",
+                   text);
     return (unsigned)mode;
 }
 

@@ -49,7 +49,7 @@ void sk_config_check_port(const struct sk_at *at, const struct sk_config_port *p
     for (size_t j = 0; j < n; j++) {
         const char *other = others[j].device;
         if (others[j].port == p->port)
-            sk_at_fail(at, at->parent ? "port %u is given twice" : "port %u is there already",
+            sk_at_fail(at, at->parent ? "port %u is given twice" : "port %u exists already",
                        p->port); // in a file; of a request
         if (strcspn(other, ",") == length && memcmp(other, p->device, length) == 0)
             sk_at_fail(at, "device '%.*s' is port %u's already", (int)length, other,
@@ -86,13 +86,15 @@ static void add_cpu_port(const struct sk_at *root, struct sk_config *c) {
         return;
     for (size_t i = 0; at.value && i < c->n_ports; i++)
         if (c->ports[i].port == cpu && strcmp(c->ports[i].device, SK_PORTS_INSIDE) != 0)
-            sk_at_fail(
-                &at, "port %u, where copies to the CPU go, has device '%s'; it must be \"inside\"",
-                cpu, c->ports[i].device);
+            sk_at_fail(&at,
+                       "port %u receives the copies to the CPU, but has device '%s'; it must be "
+                       "\"inside\"",
+                       cpu, c->ports[i].device);
         else if (c->ports[i].port == cpu)
             return;
     if (at.value && sk_port_pipe(cpu) >= c->pipes)
-        sk_at_fail(&at, "port %u, where copies to the CPU go, is in pipe %u, and \"pipes\" is %u",
+        sk_at_fail(&at,
+                   "port %u receives the copies to the CPU, but is in pipe %u, and \"pipes\" is %u",
                    cpu, sk_port_pipe(cpu), c->pipes);
     if (at.value)
         c->ports[c->n_ports++] =

@@ -28,11 +28,11 @@ static void read_metrics(const struct sk_at *root, struct sk_config *c) {
     if (at.doc->failed)
         return;
     if (!sk_socket_address(c->metrics.listen, &c->metrics.address))
-        sk_at_fail(&listen, "'%.60s' is no ADDRESS:PORT; an IPv6 address has brackets",
+        sk_at_fail(&listen, "'%.60s' is not ADDRESS:PORT; an IPv6 address is written in brackets",
                    c->metrics.listen);
     else if (!sk_socket_is_local(&c->metrics.address) && !is_public)
         sk_at_fail(&listen,
-                   "'%s' is not this machine alone; if others shall read the metrics, say "
+                   "'%s' is reachable from other machines; if they may read the metrics, say "
                    "\"public\": true",
                    c->metrics.listen);
 }
@@ -74,7 +74,8 @@ static void read_sampling(const struct sk_at *root, struct sk_config *c) {
     if (!at->doc->failed && c->sampling.one_in == 0)
         sk_at_fail(&one_in, "it must be at least 1");
     if (!at->doc->failed && !sk_socket_address(c->sampling.to, &c->sampling.address))
-        sk_at_fail(&to, "'%.60s' is no ADDRESS:PORT; an IPv6 address has brackets", c->sampling.to);
+        sk_at_fail(&to, "'%.60s' is not ADDRESS:PORT; an IPv6 address is written in brackets",
+                   c->sampling.to);
 }
 
 static uint64_t limit(const struct sk_at *at, const char *key, uint64_t most, uint64_t otherwise) {

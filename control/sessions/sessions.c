@@ -380,8 +380,7 @@ void sessions_host_changed(struct sessions *s, const struct sessions_host *host)
 
 void sessions_switch_replaced(struct sessions *s, const struct sessions_host *host, bool kept,
                               uint64_t now) {
-    static const char why[] =
-        "the switch's program was replaced, and what it had of the job is lost";
+    static const char why[] = "the switch's program was replaced, and its state of the job is lost";
     struct sk_error err;
     s->host = *host;
     find_table(s, SESSIONS_OF_SWITCHML, s->switchml, sizeof s->switchml);

@@ -116,7 +116,7 @@ static bool is_made(const struct sk_recording *r) {
 bool sk_recording_is_on(const struct sk_recording *r, struct sk_error *err) {
     if (!r->on && !(r->making && !r->unwanted))
         return false;
-    sk_fail(err, r->own ? "the switch is recording already, as it was told when it was started"
+    sk_fail(err, r->own ? "the switch is recording already, since it was started with --record"
                         : "another client is recording this switch already");
     return true;
 }
@@ -125,7 +125,7 @@ int sk_recording_start(struct sk_recording *r, const struct sk_recorder_options 
                        struct sk_error *err) {
     struct sk_error ignored;
     if (r->on)
-        return sk_fail(err, "it is being recorded already");
+        return sk_fail(err, "it is recorded already");
     if (r->making && r->unwanted && is_made(r))
         release(end_making(r, &ignored));
     if (!r->making)

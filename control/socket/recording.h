@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// recording: whether a running switch records what its ports receive and send, and for whom.
+// recording: whether a running switch records the packets of its ports, and for which client.
 //
-// There is one recording at a time: for a client of the control socket, which gets the memory that is
-// recorded into (pipeline/observe/recorder.h) and writes whatever it writes with its own rights, or for the
-// switch's own process. Memory is taken and given back by a thread of its own, because that takes
-// milliseconds and the pipes do not wait: a client asks again until it is there.
+// There is one recording at a time: for a client of the control socket, which receives the memory of the
+// rings (pipeline/observe/recorder.h) and writes files with its own rights, or for the switch's own process. A
+// separate thread allocates and frees this memory, because that takes milliseconds and the pipes do not wait: a
+// client repeats its request until the memory is ready.
 //
-// All functions: on the switch's first lcore (the thread of the control plane); those marked so while
+// All functions: on the control plane's thread, which is none of the lcores' threads; where a comment says so, while
 // all lcores pause.
 #ifndef SILKEN_CONTROL_SOCKET_RECORDING_H
 #define SILKEN_CONTROL_SOCKET_RECORDING_H

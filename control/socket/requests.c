@@ -254,7 +254,7 @@ json_t *sk_request(const struct sk_service *service, const char *text, size_t le
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     json_t *result = NULL;
     if (!root) {
-        sk_fail(&err, "the request is no JSON: %s", sk_json_why(&where));
+        sk_fail(&err, "the request is not JSON: %s", sk_json_why(&where));
     } else {
         struct sk_json doc = {.err = &err};
         struct sk_at at = {.doc = &doc, .value = root};

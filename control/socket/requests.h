@@ -115,6 +115,10 @@ struct sk_service {
     void (*pause)(void *aux);
     void (*resume)(void *aux);
     void *aux;
+    // Told, before each request, whose it is, and of each client that has gone: numbers above 0, which no other client
+    // of the server has. May be null.
+    void (*asks)(void *aux, uint64_t client);
+    void (*left)(void *aux, uint64_t client);
     bool *subscribe; // set by the request "events"; null: there is nobody to send them to
     // Recording (recording.h), null: there is none; whether this client started it, and the descriptor
     // that goes to the client with the reply (-1), null: nothing can be passed.

@@ -30,6 +30,8 @@ static json_t *device_json(const struct sk_port_device *d) {
     sk_set_number(out, "missed", d->missed);
     sk_set_number(out, "rx_errors", d->rx_errors);
     sk_set_number(out, "tx_errors", d->tx_errors);
+    if (strcmp(d->driver, "net_memif") == 0)
+        sk_set_number(out, "peers_closed", d->peers_closed);
     return out;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/socket/socket.h"
 
+#include "base/clock.h"
+#include "base/memory.h"
 #include "control/socket/recording.h"
 
 #include <errno.h>
@@ -28,6 +30,7 @@ struct peer {
     bool listens;   // wants events
     bool records;   // what is recorded, it started
     int pass;       // a descriptor to go with the next byte; -1: none
+    uint64_t number;
     uint64_t since; // its last request, or its coming: a number of the server's 'steps'
 };
 
@@ -36,7 +39,10 @@ struct sk_server {
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
     struct peer peers[SK_SOCKET_CLIENTS];
     size_t n_peers;
-    bool deserted; // the peer that records went away
+    bool deserted;  // the peer that records went away
+    uint64_t came;  // clients so far
+    uint64_t *left; // the numbers of n_left that went and nobody was told of
+    size_t n_left, left_room;
     uint64_t requests, refused;
     uint64_t steps; // clients that came, requests that were answered
 };
@@ -79,7 +85,7 @@ static bool remove_stale(const struct sockaddr_un *address, struct sk_error *err
     if (lstat(address->sun_path, &st))
         return true;
     if (!S_ISSOCK(st.st_mode)) {
-        sk_fail(err, "%s is there already and is no socket", address->sun_path);
+        sk_fail(err, "%s exists already and is not a socket", address->sun_path);
         return false;
     }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -119,6 +125,8 @@ struct sk_server *sk_server_open(const char *path, struct sk_error *err) {
 
 static void drop_peer(struct sk_server *s, size_t i) {
     s->deserted |= s->peers[i].records;
+    s->left = sk_grow(s->left, s->n_left, &s->left_room, sizeof *s->left);
+    s->left[s->n_left++] = s->peers[i].number;
     close(s->peers[i].fd);
     free(s->peers[i].in.bytes);
     free(s->peers[i].out.bytes);
@@ -162,7 +170,8 @@ static void accept_peer(struct sk_server *s) {
         close(fd);
         return;
     }
-    s->peers[s->n_peers++] = (struct peer){.fd = fd, .pass = -1, .since = s->steps++};
+    s->peers[s->n_peers++] =
+        (struct peer){.fd = fd, .pass = -1, .number = ++s->came, .since = s->steps++};
 }
 
 // False when the peer is to be dropped.
@@ -210,6 +219,8 @@ static void answer(struct sk_server *s, struct peer *p, const struct sk_service 
     own.pass = &p->pass;
     if (own.list)
         own.list(own.aux, &own.ports, &own.n_ports);
+    if (own.asks)
+        own.asks(own.aux, p->number);
     json_t *reply = sk_request(&own, p->in.bytes, length);
     s->requests++;
     p->since = s->steps++;
@@ -236,6 +247,12 @@ static bool serve_peer(struct sk_server *s, struct peer *p, const struct sk_serv
         return false;
     return !(p->ended && p->out.length == 0 &&
              !memchr(p->in.length ? p->in.bytes : "", '\n', p->in.length));
+}
+
+static void tell_who_left(struct sk_server *s, const struct sk_service *service) {
+    for (size_t i = 0; service->left && i < s->n_left; i++)
+        service->left(service->aux, s->left[i]);
+    s->n_left = 0;
 }
 
 // What a client started to record ends with it.
@@ -267,6 +284,7 @@ size_t sk_server_fds(const struct sk_server *s, struct pollfd fds[SK_SERVER_FDS]
 
 void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
     end_deserted(s, service);
+    tell_who_left(s, service);
     struct pollfd fds[SK_SERVER_FDS];
     const size_t n = sk_server_fds(s, fds) - 1;
     if (poll(fds, n + 1, 0) <= 0)
@@ -281,6 +299,7 @@ void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
     }
     if (fds[n].revents & POLLIN)
         accept_peer(s);
+    tell_who_left(s, service);
 }
 
 struct sk_server_counts sk_server_counts(const struct sk_server *s) {
@@ -322,6 +341,7 @@ void sk_server_close(struct sk_server *s) {
         drop_peer(s, 0);
     close(s->fd);
     unlink(s->path);
+    free(s->left);
     free(s);
 }
 
@@ -330,17 +350,35 @@ void sk_server_close(struct sk_server *s) {
 struct sk_client {
     int fd;
     int passed; // a descriptor that came; -1: none
+    unsigned seconds;
+    bool late; // an answer did not come in time
     struct buffer in;
 };
 
+static void fail_late(struct sk_error *err, unsigned seconds) {
+    sk_fail(
+        err,
+        "the switch did not answer within %u second%s; it is stopped, or has more to do than it "
+        "can",
+        seconds, seconds == 1 ? "" : "s");
+}
+
 struct sk_client *sk_client_open(const char *path, struct sk_error *err) {
+    return sk_client_open_within(path, SK_CLIENT_SECONDS, err);
+}
+
+struct sk_client *sk_client_open_within(const char *path, unsigned seconds, struct sk_error *err) {
     struct sockaddr_un address;
     if (!make_address(path, &address, err))
         return NULL;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
+    const struct timeval most = {.tv_sec = seconds}; // of connect() and send()
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most) ||
+        connect(fd, (struct sockaddr *)&address, sizeof address)) {
         if (errno == ECONNREFUSED || errno == ENOENT)
             sk_fail(err, "no switch listens at %s", path);
+        else if (errno == EAGAIN)
+            fail_late(err, seconds);
         else
             sk_fail(err, "cannot connect to %s: %s", path, strerror(errno));
         if (fd >= 0)
@@ -352,14 +390,17 @@ struct sk_client *sk_client_open(const char *path, struct sk_error *err) {
         abort();
     c->fd = fd;
     c->passed = -1;
+    c->seconds = seconds;
     return c;
 }
 
-static bool send_all(int fd, const char *bytes, size_t n) {
+static bool send_all(struct sk_client *c, const char *bytes, size_t n) {
     while (n > 0) {
-        ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR)
+        ssize_t sent = send(c->fd, bytes, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR) {
+            c->late = errno == EAGAIN;
             return false;
+        }
         bytes += sent > 0 ? sent : 0;
         n -= sent > 0 ? (size_t)sent : 0;
     }
@@ -383,8 +424,24 @@ static ssize_t receive(struct sk_client *c, char *chunk, size_t size) {
     return n;
 }
 
-// The next line, without its end; null when the switch went away.
-static char *read_line(struct sk_client *c) {
+#define FOR_EVER UINT64_MAX
+
+// Whether something came by then. An interrupted wait goes on.
+static bool wait_for_bytes(struct sk_client *c, uint64_t until) {
+    for (;;) {
+        struct pollfd fd = {.fd = c->fd, .events = POLLIN};
+        const uint64_t now = sk_clock_now(), left = until > now ? until - now : 0;
+        const int rc = poll(&fd, 1, until == FOR_EVER ? -1 : (int)((left + 999999) / 1000000));
+        if (rc > 0)
+            return true;
+        c->late = rc == 0;
+        if (rc == 0 || errno != EINTR)
+            return false;
+    }
+}
+
+// The next line, without its end; null when the switch went away, or nothing came by 'until'.
+static char *read_line(struct sk_client *c, uint64_t until) {
     size_t searched = 0;
     for (;;) {
         char *end = c->in.length > searched
@@ -396,6 +453,8 @@ static char *read_line(struct sk_client *c) {
             return line;
         }
         searched = c->in.length;
+        if (!wait_for_bytes(c, until))
+            return NULL;
         char chunk[READ_CHUNK];
         ssize_t n = receive(c, chunk, sizeof chunk);
         if (n == 0 || (n < 0 && errno != EINTR))
@@ -409,7 +468,7 @@ static json_t *unpack_reply(json_t *reply, struct sk_error *err) {
     const char *error = json_string_value(json_object_get(reply, "error"));
     if (json_is_true(json_object_get(reply, "ok")) && result)
         return json_incref(result);
-    sk_fail(err, "%s", error ? error : "the switch's reply makes no sense");
+    sk_fail(err, "%s", error ? error : "the switch's reply is invalid");
     return NULL;
 }
 
@@ -417,14 +476,19 @@ json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *er
     char *text = json_dumps(request, JSON_COMPACT);
     json_decref(request);
     if (!text) {
-        sk_fail(err, "the request is no UTF-8 text");
+        sk_fail(err, "the request is not UTF-8 text");
         return NULL;
     }
-    bool sent = send_all(c->fd, text, strlen(text)) && send_all(c->fd, "\n", 1);
+    const uint64_t until = sk_clock_now() + c->seconds * UINT64_C(1000000000);
+    bool sent = !c->late && send_all(c, text, strlen(text)) && send_all(c, "\n", 1);
     free(text);
-    char *line = sent ? read_line(c) : NULL;
+    char *line = sent ? read_line(c, until) : NULL;
+    if (!line && c->late) {
+        fail_late(err, c->seconds);
+        return NULL;
+    }
     if (!line) {
-        sk_fail(err, "the switch went away");
+        sk_fail(err, "the switch closed the connection");
         return NULL;
     }
     json_t *reply = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
@@ -435,10 +499,10 @@ json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *er
 }
 
 json_t *sk_client_event(struct sk_client *c, struct sk_error *err) {
-    char *line = read_line(c);
+    char *line = read_line(c, FOR_EVER);
     json_t *event = line ? json_loads(line, JSON_REJECT_DUPLICATES, NULL) : NULL;
     if (!event)
-        sk_fail(err, line ? "the switch's event makes no sense" : "the switch went away");
+        sk_fail(err, line ? "the switch's event is invalid" : "the switch closed the connection");
     free(line);
     return event;
 }

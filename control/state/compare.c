@@ -45,7 +45,7 @@ static void add(struct sk_expected_state *e, enum state_section s, const struct 
     e->list = sk_grow(e->list, e->n, &e->room, sizeof *e->list);
     char *text = identity_text(s, identity);
     if (json_object_get(e->index, text))
-        sk_at_fail(at, "it is there twice");
+        sk_at_fail(at, "it is listed twice");
     json_object_set_new(e->index, text, json_integer((json_int_t)e->n));
     e->list[e->n++] = (struct expectation){.section = s, .item = at->value, .identity = identity};
     free(text);

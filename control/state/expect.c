@@ -218,7 +218,8 @@ static void read_cell(struct reader *r, enum sk_object_kind kind) {
         return;
     if (kind == SK_REGISTER && has(r, "otherwise")) {
         if (has(r, "pipe") || has(r, "index") || has(r, "value"))
-            sk_at_fail(r->at, "\"otherwise\" is of all cells that are not listed, in all pipes");
+            sk_at_fail(r->at,
+                       "\"otherwise\" applies to all cells that are not listed, in all pipes");
         return;
     }
     const struct sk_counter_desc *c = kind == SK_COUNTER ? &o.desc->counters[o.index] : NULL;
@@ -266,7 +267,7 @@ static void read_reason(struct reader *r) {
     for (unsigned i = 0; i < SK_DROP_COUNT; i++)
         known |= strcmp(text, sk_drop_text((enum sk_drop_reason)i)) == 0;
     if (!known)
-        sk_at_fail(&at, "no packet is dropped for the reason '%s'", text);
+        sk_at_fail(&at, "there is no drop reason '%s'", text);
     json_object_set_new(r->identity, "reason", json_string(text));
 }
 

@@ -28,8 +28,8 @@ static const char *const drop_reasons[] = {
     "unknown worker",
     "bad pool index",
     "repeated before the slot was complete",
-    "no step for it",
-    "of another session, or between two",
+    "the program has no step for it",
+    "from another session, or between two",
 };
 
 struct worker {

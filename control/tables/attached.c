@@ -325,7 +325,7 @@ int sk_attached_check(const struct sk_holder *holder, const struct sk_attached *
         return 0;
     for (unsigned d = 0; d < N_DATA && (!cell || !cell->configured); d++)
         if (needed & ~a->given & BIT(d))
-            return sk_fail(err, "%s is missing; nobody has set it yet", data[d].name);
+            return sk_fail(err, "%s is missing; it has not been set yet", data[d].name);
     struct sk_attached m = merged(holder, a, cell);
     return check_values(holder, &m, err);
 }

@@ -165,7 +165,7 @@ int sk_control_entry_read(struct sk_switch *sw, const struct sk_entry_spec *e, s
 static int owner(const struct sk_object *o, bool direct, uint32_t table, const char **name,
                  struct sk_error *err) {
     if (!direct)
-        return sk_fail(err, "'%s' is no direct one: it has cells by index", sk_object_name(o));
+        return sk_fail(err, "'%s' is not direct: it has cells with an index", sk_object_name(o));
     *name = o->desc->tables[table]->name;
     return 0;
 }

@@ -46,7 +46,7 @@ enum sk_bf_kind sk_bf_kind(const struct sk_at *at) {
 // The one member of the key, whatever its name.
 static uint64_t only_index(const struct sk_at *key, uint64_t most) {
     if (json_object_size(key->value) != 1) {
-        sk_at_fail(key, "it must have the index and nothing else");
+        sk_at_fail(key, "it must have only the index");
         return 0;
     }
     struct sk_at index =
@@ -68,7 +68,7 @@ static void read_cell(const struct sk_at *at, struct sk_bf_entry *out) {
     if (out->kind != SK_BF_PARAM)
         out->index = only_index(&key, port ? SK_PORTS - 1 : INT64_MAX);
     if (port && !at->doc->failed && !sk_port_exists((unsigned)out->index))
-        sk_at_fail(&key, "%llu is no device port", (unsigned long long)out->index);
+        sk_at_fail(&key, "%llu is not a device port", (unsigned long long)out->index);
 }
 
 static void read_group(const struct sk_at *at, struct sk_bf_entry *out) {
@@ -184,7 +184,8 @@ static int write_param(struct sk_switch *sw, const struct sk_bf_entry *e, struct
     if (rc)
         return rc;
     if (!o.desc->registers[o.index].is_param)
-        return sk_fail(err, "'%s' is no RegisterParam; a cell of a register has a $REGISTER_INDEX",
+        return sk_fail(err,
+                       "'%s' is not a RegisterParam; a cell of a register has a $REGISTER_INDEX",
                        sk_object_name(&o));
     if (e->n_data != 1 || strcmp(e->data[0].name, "value") != 0)
         return sk_fail(err, "register '%s': its data is \"value\"", sk_object_name(&o));

@@ -83,7 +83,7 @@ static void registers(struct sk_carry *c, const struct carry_pair *p, struct car
     const struct sk_register_desc *d = &from->registers[p->from.index],
                                   *other = p->there ? &to->registers[p->to.index] : NULL;
     const char *why = !other                     ? "there is no such register"
-                      : !same_register(d, other) ? "its cells are of another shape"
+                      : !same_register(d, other) ? "its cells have another type"
                                                  : NULL;
     struct sk_pipe *here = sk_switch_pipe(c->from, p->pipe),
                    *there = sk_switch_pipe(c->to, p->pipe);
@@ -139,7 +139,7 @@ static void meters(struct sk_carry *c, const struct carry_pair *p, struct carry_
     if (d->direct)
         return;
     const char *why = !other || other->direct ? "there is no such meter"
-                      : other->kind != d->kind || other->bytes != d->bytes ? "it meters otherwise"
+                      : other->kind != d->kind || other->bytes != d->bytes ? "it has another type"
                                                                            : NULL;
     const struct sk_meter_cell *here =
         p->from.desc->meter(sk_switch_pipe(c->from, p->pipe), p->from.index);
@@ -177,7 +177,7 @@ static void hashes(struct sk_carry *c, const struct carry_pair *p, struct carry_
     if (!h)
         return;
     if (!other || !same_fields(d, other)) {
-        carry_lose(n, 1, other ? "it is of other fields" : "there is no such hash");
+        carry_lose(n, 1, other ? "it has other fields" : "there is no such hash");
         return;
     }
     struct sk_dynhash **there = p->to.desc->hash(sk_switch_pipe(c->to, p->pipe), p->to.index);
@@ -205,7 +205,7 @@ static void key_masks(struct sk_carry *c, const struct carry_pair *p, struct car
     if (there && memcmp(mask, sk_table_key_mask(there), d->key_words * sizeof *mask) == 0)
         return;
     if (!there || sk_table_set_key_mask(there, mask))
-        carry_lose(n, 1, "its keys are others");
+        carry_lose(n, 1, "its key fields differ");
 }
 
 void sk_carry_cells(struct sk_carry *c) {

@@ -51,7 +51,8 @@ static void map_keys(struct map *m, const struct sk_table_desc *from,
             snprintf(m->why, sizeof m->why, "its key field '%.140s' has %u bits", f->name,
                      (unsigned)f->width);
         else if (before && before->match != f->match && before->match != SK_EXACT)
-            snprintf(m->why, sizeof m->why, "its key field '%.140s' is matched otherwise", f->name);
+            snprintf(m->why, sizeof m->why, "its key field '%.140s' has another match kind",
+                     f->name);
     }
 }
 

@@ -97,10 +97,10 @@ static int resolve_reference(const struct sk_entry_spec *e, struct change *c,
     static const char *const what[] = {"", "member", "group"};
     uint8_t refers = e->member ? SK_REFERS_MEMBER : SK_REFERS_GROUP;
     if ((e->member && e->group) || e->action)
-        return sk_fail(err, "an entry has one of an action, a member and a group");
+        return sk_fail(err, "an entry has an action, a member or a group");
     for (size_t k = 0; k < e->n_args; k++)
         if (!sk_is_attached_name(e->args[k].name))
-            return sk_fail(err, "a %s has the arguments, so an entry cannot give '%s'",
+            return sk_fail(err, "the arguments are in the %s, so an entry cannot give '%s'",
                            what[refers], e->args[k].name);
     for (uint32_t i = 0; i < c->desc->n_actions; i++)
         if (c->desc->actions[i]->refers == refers) {
@@ -261,8 +261,8 @@ static int find_priority(struct change *c, struct sk_error *err) {
     c->priority = a.priority;
     return a.n < 2 ? 0
                    : sk_fail(err,
-                             "table '%s' has entries with this key at several priorities; say "
-                             "which",
+                             "table '%s' has entries with this key at several priorities; give the "
+                             "priority",
                              c->desc->name);
 }
 

@@ -55,7 +55,7 @@ static int put(const struct target *t, const struct sk_hash_algorithm *algorithm
             continue;
         while (i-- > 0)
             sk_dynhash_free(made[i]);
-        return sk_fail(err, "memory is short");
+        return sk_fail(err, "out of memory");
     }
     for (unsigned i = 0; i < t->pipes.n; i++) {
         sk_dynhash_free(*place(t, i));
@@ -102,7 +102,7 @@ static int read_slice(const struct target *t, const char *text, struct sk_hash_s
     if (part) {
         char name[256];
         if ((size_t)(bracket - text) >= sizeof name)
-            return sk_fail(err, "'%.40s...' is too long a name", text);
+            return sk_fail(err, "the name '%.40s...' is too long", text);
         snprintf(name, sizeof name, "%.*s", (int)(bracket - text), text);
         int whole = find_hash_field(t, name, field < 0 ? err : &ignored);
         if (whole >= 0)
@@ -119,7 +119,7 @@ static int read_slice(const struct target *t, const char *text, struct sk_hash_s
         return 0;
     }
     if (high < low || high >= width)
-        return sk_fail(err, "hash '%s': '%s' has bits %u to 0, so '%s' is none of it",
+        return sk_fail(err, "hash '%s': '%s' has bits %u to 0, so '%s' is not a slice of it",
                        t->desc->name, t->desc->fields[field].name, width - 1, bracket);
     *s = (struct sk_hash_slice){(uint32_t)field, low, high - low + 1};
     return 0;
@@ -137,7 +137,7 @@ int sk_control_hash_fields(struct sk_switch *sw, const char *name, const char *c
         return sk_fail(err, "hash '%s': more than %u bits", t.desc->name, 8 * SK_HASH_MAX_BYTES);
     struct sk_hash_slice *slices = calloc(n, sizeof *slices);
     if (!slices)
-        return sk_fail(err, "memory is short");
+        return sk_fail(err, "out of memory");
     uint64_t bits = 0;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         rc = read_slice(&t, fields[i], &slices[i], err);
@@ -236,13 +236,12 @@ static int predefined(const char *name, struct sk_hash_algorithm *a, struct sk_e
     if (strcasecmp(name, "IDENTITY") == 0 || a->kind == SK_HASH_RANDOM)
         return 0;
     if (strcasecmp(name, "XOR") == 0)
-        return sk_fail(err, "not supported yet: XOR as a hash's algorithm, whose width the control "
-                            "plane does not say");
-    return sk_fail(
-        err,
-        "there is no algorithm '%.40s'; there is IDENTITY, RANDOM, CRC_8, CRC_16, CRC_32, "
-        "CRC_32C, CRC_64 and BF Runtime's others",
-        name);
+        return sk_fail(err, "not supported yet: XOR as a hash's algorithm, since the control plane "
+                            "does not give its width");
+    return sk_fail(err,
+                   "there is no algorithm '%.40s'; the algorithms are IDENTITY, RANDOM, CRC_8, "
+                   "CRC_16, CRC_32, CRC_32C, CRC_64 and BF Runtime's others",
+                   name);
 }
 
 enum word {
@@ -314,7 +313,7 @@ static int user_defined(const struct given *g, struct sk_hash_algorithm *a, stru
                                     .xor_out = g->number[FINAL_XOR],
                                     .reversed = g->number[REVERSE]};
     if (!g->text[POLYNOMIAL] || !g->text[WIDTH])
-        return sk_fail(err, "a CRC of one's own needs 'polynomial' and 'hash_bit_width'");
+        return sk_fail(err, "a custom CRC needs 'polynomial' and 'hash_bit_width'");
     if (g->number[WIDTH] < 1 || g->number[WIDTH] > 64)
         return sk_fail(err, "a CRC has 1 to 64 bits, not %llu",
                        (unsigned long long)g->number[WIDTH]);
@@ -330,7 +329,7 @@ static int read_algorithm(const struct given *g, const struct sk_hash_desc *d,
     bool own = g->text[POLYNOMIAL] || g->text[WIDTH] || g->text[REVERSE] || g->text[INIT] ||
                g->text[FINAL_XOR];
     if (own && g->text[ALGORITHM])
-        return sk_fail(err, "either 'algorithm' or a polynomial of one's own");
+        return sk_fail(err, "give either 'algorithm' or a polynomial, not both");
     int rc = own                  ? user_defined(g, a, err)
              : g->text[ALGORITHM] ? predefined(g->text[ALGORITHM], a, err)
                                   : 0;
@@ -365,7 +364,7 @@ int sk_control_hash_algorithm(struct sk_switch *sw, const char *name,
         for (unsigned i = 1; rc == 0 && i < t.pipes.n; i++) // "what it was" must be one thing
             if (memcmp(algorithm_of(&t, *place(&t, 0)), algorithm_of(&t, *place(&t, i)),
                        sizeof(struct sk_hash_algorithm)) != 0)
-                rc = sk_fail(err, "the pipes have different algorithms: say which it shall be");
+                rc = sk_fail(err, "the pipes have different algorithms: name the one to use");
     }
     if (rc)
         return rc;
@@ -405,7 +404,7 @@ static int fill(const struct target *t, const struct sk_named_value *values, siz
     const struct sk_hash_desc *d = t->desc;
     const struct sk_named_value **given = calloc(d->n_fields + 1, sizeof *given);
     uint64_t(*fields)[FIELD_WORDS] = calloc(d->n_fields + 1, sizeof *fields);
-    int rc = given && fields ? 0 : sk_fail(err, "memory is short");
+    int rc = given && fields ? 0 : sk_fail(err, "out of memory");
     for (size_t i = 0; rc == 0 && i < n; i++) {
         int field = find_hash_field(t, values[i].name ? values[i].name : "", err);
         if (field < 0)
@@ -450,7 +449,8 @@ int sk_control_hash_compute(struct sk_switch *sw, const char *name,
     if (rc)
         return rc;
     if (t.desc->n_fields == 0)
-        return sk_fail(err, "hash '%s' is of no list, so its input has no names", t.desc->name);
+        return sk_fail(err, "hash '%s' does not hash a list of fields, so its input has no names",
+                       t.desc->name);
     uint8_t input[SK_HASH_MAX_BYTES] = {0};
     rc = fill(&t, values, n, input, err);
     if (rc) {
@@ -460,7 +460,7 @@ int sk_control_hash_compute(struct sk_switch *sw, const char *name,
     const struct sk_dynhash *h = *place(&t, 0);
     struct sk_dynhash *compiled = h ? NULL : sk_dynhash_new(t.desc, &t.desc->algorithm, NULL, 0);
     if (!h && !compiled)
-        return sk_fail(err, "memory is short");
+        return sk_fail(err, "out of memory");
     sk_u128 v = sk_dynhash_run(h ? h : compiled, input);
     result[0] = (uint64_t)v;
     result[1] = (uint64_t)(v >> 64);

@@ -6,9 +6,9 @@
 uint16_t sk_at_port(const struct sk_at *at) {
     uint16_t port = (uint16_t)sk_at_number(at, true, SK_PORTS - 1);
     if (!sk_port_exists(port))
-        sk_at_fail(at,
-                   "%u is no device port: it would be port %u of pipe %u, and a pipe has %u ports",
-                   port, sk_port_local(port), sk_port_pipe(port), SK_PIPE_PORTS);
+        sk_at_fail(
+            at, "%u is not a device port: it would be port %u of pipe %u, and a pipe has %u ports",
+            port, sk_port_local(port), sk_port_pipe(port), SK_PIPE_PORTS);
     return port;
 }
 
@@ -95,7 +95,7 @@ static void read_action(const struct sk_at *at, struct sk_entry_spec *e) {
     bool refers = e->member || e->group;
     e->action = sk_at_string(&action, !refers);
     if ((e->member && e->group) || (refers && action.value))
-        sk_at_fail(at, "it has one of \"action\", \"member\" and \"group\"");
+        sk_at_fail(at, "it has \"action\", \"member\" or \"group\"");
 }
 
 void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e) {

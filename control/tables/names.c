@@ -110,8 +110,8 @@ static int not_found(const struct sk_name_list *names, const char *name, struct 
     for (size_t i = 0; i < names->n; i++)
         list_name(&all, names->at(names->list, i));
     if (names->n == 0)
-        return sk_fail(err, "no %s '%s'; there is none at all", names->what, name);
-    return sk_fail(err, "no %s '%s'; there is: %s", names->what, name, all.text);
+        return sk_fail(err, "no %s '%s'; the program has none", names->what, name);
+    return sk_fail(err, "no %s '%s'; the program has: %s", names->what, name, all.text);
 }
 
 int sk_find_name(const struct sk_name_list *names, const char *name, struct sk_error *err) {

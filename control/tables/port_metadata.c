@@ -56,7 +56,7 @@ static int put_field(const struct sk_switch *sw, uint16_t port, const struct sk_
         return sk_fail(err, "port metadata '%s' is given twice", f->name);
     given[i] = true;
     if (at + f->width > metadata_bits(sw))
-        return sk_fail(err, "port metadata '%s' lies behind the %u bits that a port has", f->name,
+        return sk_fail(err, "port metadata '%s' is beyond the %u bits that a port has", f->name,
                        metadata_bits(sw));
     if (sk_value_parse(v->value, f, words, err)) {
         sk_error_prefix(err, "port metadata '%s'", f->name);

@@ -35,7 +35,7 @@ static int failure(const struct target *t, uint32_t id, int code, struct sk_erro
     else if (code == SK_E_NO_GROUP)
         why = "there is no such group";
     else if (code == SK_E_IN_USE)
-        why = "an entry still names it";
+        why = "an entry still refers to it";
     return sk_fail(err, "selector '%s', group %u: %s", d->name, id, why);
 }
 
@@ -115,7 +115,7 @@ int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
     int rc = find(sw, selector, pipe, &t, err);
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++)
         if (sk_selector_may_clear(selector_in(&t, i)))
-            rc = sk_fail(err, "selector '%s': entries still name groups of it",
+            rc = sk_fail(err, "selector '%s': entries still refer to its groups",
                          sk_object_name(&t.object));
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++) {
         sk_selector_clear(selector_in(&t, i));

@@ -39,7 +39,7 @@ static unsigned choice(const struct sk_at *at, const char *key, const char *cons
         if (strcmp(text, names[i]) == 0)
             return i;
     if (text)
-        sk_at_fail(&member, "'%.40s' is none of those it can be", text);
+        sk_at_fail(&member, "'%.40s' is not one of its values", text);
     return 0;
 }
 
@@ -126,7 +126,7 @@ static void read_schedule(const struct sk_at *at, struct sk_port_queue *q) {
         sk_at_keys(&item, keys);
         const uint32_t qid = (uint32_t)number(&item, "qid", true, SK_PORT_QUEUES - 1);
         if (said[qid])
-            sk_at_fail(&item, "queue %u is there twice", qid);
+            sk_at_fail(&item, "queue %u is listed twice", qid);
         said[qid] = true;
         q->schedule[qid] = (struct sk_queue_schedule){
             .priority = (uint8_t)number(&item, "priority", false, SK_PRIORITIES - 1),
@@ -246,9 +246,9 @@ static int explain(int rc, const char *invalid, struct sk_error *err) {
     case EINVAL:
         return sk_fail(err, "%s", invalid);
     case ENOENT:
-        return sk_fail(err, "it names a node that there is not");
+        return sk_fail(err, "it contains a node that does not exist");
     case EEXIST:
-        return sk_fail(err, "it names a node twice");
+        return sk_fail(err, "it contains a node twice");
     case ENOTSUP:
         return sk_fail(err, "not supported yet: recirculation as a trigger on a Tofino 2");
     default:
@@ -281,9 +281,9 @@ int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_erro
                        "it does not fit into the buffer", err);
     default:
         return explain(sk_pktgen_set(sw, i->pipe, i->id, &i->app, sk_switch_now(sw)),
-                       "a packet has at least 8 bytes, all in the buffer; batches and packets are "
-                       "1 to 65536, a period at least 1 ns, the source port 68 to 71, on "
-                       "a Tofino 2 one of the pipe's below 8 that recirculates",
+                       "a packet has at least 8 bytes, all in the buffer; there are 1 to 65536 "
+                       "batches and packets; a period is at least 1 ns; the source port is 68 to "
+                       "71, or on a Tofino 2 a port of the pipe below 8 that recirculates",
                        err);
     }
 }
@@ -391,7 +391,7 @@ static json_t *pktgen_off(const struct sk_at *at, struct sk_switch *sw) {
         return NULL;
     sk_pktgen_get(sw, pipe, app, &a, &n);
     if (!a.enabled)
-        sk_at_fail(at, "application %u of pipe %u is not on", app, pipe);
+        sk_at_fail(at, "application %u of pipe %u is not enabled", app, pipe);
     else if (sk_pktgen_set(sw, pipe, app, &(struct sk_pktgen_app){0}, sk_switch_now(sw)))
         sk_at_fail(at, "not enough memory");
     return at->doc->failed ? NULL : json_object();
@@ -423,7 +423,7 @@ static json_t *delete (const struct sk_at *at, struct sk_switch *sw, bool mirror
         return NULL;
     int rc = mirror ? mirror_delete(sw, id) : sk_pre_ecmp_delete(sw, id);
     if (rc)
-        sk_at_fail(at, rc == -EBUSY ? "a group still has it" : "there is none with this id");
+        sk_at_fail(at, rc == -EBUSY ? "a group still has it" : "it does not exist");
     return rc ? NULL : json_object();
 }
 

@@ -97,7 +97,8 @@ static bool below_or_equal(const uint64_t *a, const uint64_t *b, uint32_t width)
 // ---- numbers ----
 
 static int bad_number(struct slice s, struct sk_error *err) {
-    return sk_fail(err, "'%.*s' is no value; write 123, 0x7b, 0b101, 10.0.0.1 or 00:11:22:33:44:55",
+    return sk_fail(err,
+                   "'%.*s' is not a value; write 123, 0x7b, 0b101, 10.0.0.1 or 00:11:22:33:44:55",
                    (int)(s.n < 80 ? s.n : 80), s.p);
 }
 
@@ -165,7 +166,8 @@ static int parse_decimal(struct slice s, const struct sk_field_desc *f, uint64_t
             return too_big(s, f, err);
     }
     if (negative && !f->is_signed && !is_zero(value, f->width))
-        return sk_fail(err, "%.*s is negative, the field is not", (int)(s.n < 80 ? s.n : 80), s.p);
+        return sk_fail(err, "%.*s is negative, but the field is unsigned",
+                       (int)(s.n < 80 ? s.n : 80), s.p);
     if (!decimal_fits(value, f, negative))
         return too_big(s, f, err);
     if (negative)
@@ -259,7 +261,7 @@ int sk_value_parse(const char *text, const struct sk_field_desc *f, uint64_t *wo
 static const char *const match_names[] = {"an exact", "a ternary", "an lpm", "a range"};
 
 static int wrong_kind(const struct sk_field_desc *f, const char *form, struct sk_error *err) {
-    return sk_fail(err, "%s is not for %s key", form, match_names[f->match]);
+    return sk_fail(err, "%s is not allowed for %s key", form, match_names[f->match]);
 }
 
 static void prefix_mask(uint64_t *mask, uint32_t width, uint32_t length) {
@@ -365,7 +367,7 @@ int sk_key_parse(const char *text, const struct sk_field_desc *f, uint64_t *valu
     if (rc)
         return rc;
     if (f->match == SK_LPM && prefix_length(mask, f->width) < 0)
-        return sk_fail(err, "the mask of an lpm key must be a prefix, and '%.*s' is none",
+        return sk_fail(err, "the mask of an lpm key must be a prefix; '%.*s' is not one",
                        (int)(s.n < 80 ? s.n : 80), s.p);
     for (unsigned i = 0; f->match != SK_RANGE && i < sk_words(f->width); i++)
         value[i] &= mask[i];

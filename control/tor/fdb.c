@@ -292,7 +292,7 @@ static bool may_learn_now(struct tor *t, struct fdb *f, const struct tor_link *l
 
 static void tell_held(struct tor *t, const struct place *p, bool on) {
     char mac[TOR_TEXT], why[2 * TOR_TEXT];
-    snprintf(why, sizeof why, "%s of VLAN %u moved %u times within %u s, and is held there",
+    snprintf(why, sizeof why, "%s of VLAN %u moved %u times within %u s, and stays there for now",
              tor_mac_text(p->mac, mac), p->vid, FDB_MOVES, FDB_MOVE_SECONDS);
     tor_event(t, "alarm", "{s:s, s:i, s:s, s:s, s:b, s:s}", "alarm", "flapping address", "vid",
               (int)p->vid, "mac", mac, "link", p->link->name, "on", on, "why", why);

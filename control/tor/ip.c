@@ -148,14 +148,14 @@ bool ip_is_link_local(const struct in6_addr *a) {
     {                                                                                              \
         .s6_addr = { [10] = 0xff, [11] = 0xff, [12] = (a), [13] = (b) }                            \
     }
-#define NOT_ROUTED ": it is not routed"
+#define NOT_ROUTED ": it is not routable"
 const struct ip_special ip_specials[IP_SPECIALS] = {
     {MAPPED(0, 0), 96 + 8, false, "in 0.0.0.0/8", "in 0.0.0.0/8" NOT_ROUTED},
     {MAPPED(127, 0), 96 + 8, false, "a loopback address", "loopback"},
     {MAPPED(169, 254), 96 + 16, true, "an address of a link", "of links" NOT_ROUTED},
     {MAPPED(224, 0), 96 + 4, false, "the address of a group", "of groups: multicast is not routed"},
     {MAPPED(240, 0), 96 + 4, false, "in 240.0.0.0/4", "in 240.0.0.0/4" NOT_ROUTED},
-    {{.s6_addr = {0}}, 128, false, "nobody's address", "nobody's" NOT_ROUTED},
+    {{.s6_addr = {0}}, 128, false, "the unspecified address", "unspecified" NOT_ROUTED},
     {{.s6_addr = {[15] = 1}}, 128, false, "a loopback address", "loopback"},
     {{.s6_addr = {0xfe, 0x80}}, 10, true, "an address of a link", "of links" NOT_ROUTED},
     {{.s6_addr = {0xff}}, 8, false, "the address of a group", "of groups: multicast is not routed"},

@@ -83,7 +83,7 @@ static int give_same_room(struct tor *t, const struct jobs *all, struct jobs_job
                           uint32_t first, struct sk_error *err) {
     const char *what = job->protocol == JOBS_ATP ? "aggregators" : "slots";
     if (first + job->count > jobs_room(t, job->protocol))
-        return sk_fail(err, "it had %s %u to %u, and the program has %u", what, first,
+        return sk_fail(err, "it had %s %u to %u, but the program has %u", what, first,
                        first + job->count - 1, jobs_room(t, job->protocol));
     for (size_t i = 0; i < all->n; i++) {
         const struct jobs_job *o = all->list[i];
@@ -217,7 +217,7 @@ static int prepare(struct tor *t, struct jobs *all, struct jobs_job *job,
     if (rc == 0 && find(all, job->name) < all->n)
         rc = sk_fail(err, "name: there is a job '%s' already", job->name);
     if (rc == 0 && all->n == JOBS_MOST)
-        rc = sk_fail(err, "there are %u jobs, and no more can be", JOBS_MOST);
+        rc = sk_fail(err, "there are %u jobs, the most that are supported", JOBS_MOST);
     if (rc == 0)
         rc = jobs_place(t, job, err);
     if (rc == 0)
@@ -240,8 +240,8 @@ static void resume(struct tor *t, struct jobs_job *job, const struct jobs_given 
     for (size_t i = 0; i < job->n_workers; i++)
         if (!tor_address_is_own(t, &job->workers[i].to, NULL)) {
             tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", job->name, "why",
-                      "its workers send to an address that is not the switch's, so they cannot be "
-                      "asked where they are; if they were in the middle, start them anew");
+                      "its workers send to an address that is not the switch's, so the switch "
+                      "cannot ask them how far they got; if they were running, restart them");
             return;
         }
     job->resume = jobs_resume_new(job, t->now);
@@ -325,7 +325,7 @@ static int read_given(json_t *kept, struct jobs_given *given, struct sk_error *e
     if (!group)
         return 0;
     if (inet_pton(AF_INET, group, &a) != 1 || ntohl(a.s_addr) >> 28 != 0xe)
-        return sk_fail(err, "'%.40s' is no group", group);
+        return sk_fail(err, "'%.40s' is not a group", group);
     given->group = tor_ipv4(ntohl(a.s_addr));
     return 0;
 }
@@ -408,9 +408,9 @@ static void frame(struct tor *t, void *state, const struct tor_frame *f) {
 
 static const char *why_not_known(const struct tor *t, const struct jobs_host *host) {
     return neighbours_possible(t, host->vid, &host->address)
-               ? "nobody has answered for its address"
-               : "nobody can be asked for its address: the switch has none in that VLAN, and "
-                 "\"macs\" not one at that link";
+               ? "no host has answered for its address"
+               : "the switch cannot ask for its address: it has no address in that VLAN, and "
+                 "\"macs\" has none at that link";
 }
 
 static json_t *host_json(const struct tor *t, const struct jobs_host *host, bool needs_mac) {
@@ -501,7 +501,7 @@ static json_t *remove_named(struct tor *t, struct jobs *all, json_t *request,
         return NULL;
     }
     if (all->list[at]->configured) {
-        sk_fail(err, "job '%s' is in the configuration: remove it there, and reload", name);
+        sk_fail(err, "job '%s' comes from the configuration: remove it there, and reload", name);
         return NULL;
     }
     remove_at(t, all, at);

@@ -121,10 +121,10 @@ static int read_racks(json_t *request, struct jobs_job *job, struct sk_error *er
         return 0;
     }
     if (!json_is_array(racks) || json_array_size(racks) != job->n_workers)
-        return wrong(err, "racks", "a list of numbers, one for each of \"workers\"");
+        return wrong(err, "racks", "a list of numbers, one for each entry of \"workers\"");
     if (here == UINT16_MAX || servers == UINT16_MAX)
         return wrong(err, here == UINT16_MAX ? "rack" : "server_rack",
-                     "there with \"racks\", a number from 0 to 255");
+                     "given with \"racks\", a number from 0 to 255");
     bool used = here == servers;
     for (size_t i = 0; i < job->n_workers; i++) {
         const json_t *rack = json_array_get(racks, i);
@@ -135,8 +135,8 @@ static int read_racks(json_t *request, struct jobs_job *job, struct sk_error *er
         used |= (uint32_t)n == here;
     }
     if (!used)
-        return sk_fail(err, "rack: no host of the job is in rack %u: this switch has no part in it",
-                       here);
+        return sk_fail(
+            err, "rack: no host of the job is in rack %u: the job does not use this switch", here);
     job->rack = (uint8_t)here;
     job->server_rack = (uint8_t)servers;
     jobs_give_bits(job);
@@ -260,10 +260,10 @@ static int place_host(struct tor *t, const char *what, const char *text, uint32_
     if (!link)
         return sk_fail(err, "%s: there is no link or port '%s'", what, name);
     if (!is_ipv4(colon + 1, &address))
-        return sk_fail(err, "%s: '%.40s' is no IPv4 address", what, colon + 1);
+        return sk_fail(err, "%s: '%.40s' is not an IPv4 address", what, colon + 1);
     const uint16_t vid = vlan_of(t, link, vlan, &address);
     if (vid == 0)
-        return sk_fail(err, "%s: link '%s' carries several VLANs; say which with \"vlan\"", what,
+        return sk_fail(err, "%s: link '%s' carries several VLANs; name one with \"vlan\"", what,
                        name);
     if (!tor_section_vlan(t->section, vid) || !tor_link_carries(link, vid))
         return sk_fail(err, "%s: link '%s' does not carry VLAN %u", what, name, vid);
@@ -293,8 +293,9 @@ static int place_workers(struct tor *t, struct jobs_job *job, uint32_t vlan, str
                        sizeof job->workers[k].address) == 0)
                 return sk_fail(err, "%s: workers[%zu] has the same address", what, k);
         if (job->protocol == JOBS_ATP && job->workers[i].vid != job->workers[0].vid)
-            return sk_fail(err, "%s: it is in VLAN %u, workers[0] in VLAN %u: parameters go to one",
-                           what, job->workers[i].vid, job->workers[0].vid);
+            return sk_fail(
+                err, "%s: it is in VLAN %u, workers[0] in VLAN %u: parameters are sent to one VLAN",
+                what, job->workers[i].vid, job->workers[0].vid);
     }
     return 0;
 }
@@ -302,9 +303,8 @@ static int place_workers(struct tor *t, struct jobs_job *job, uint32_t vlan, str
 // Hosts talk to the switch about sessions, at an address of its own.
 static int hears_all(struct tor *t, const struct jobs_job *job, struct sk_error *err) {
     static const char advice[] =
-        "sessions of the job cannot be coordinated; \"sessions\": false does "
-        "without, and then a job that begins again has to be removed and added "
-        "before";
+        "sessions of the job cannot be coordinated; \"sessions\": false turns them off; a job that "
+        "restarts must then be removed and added again first";
     for (size_t i = 0; job->has_sessions && i < job->n_workers; i++) {
         const struct jobs_host *w = &job->workers[i];
         struct in6_addr own;

@@ -273,8 +273,8 @@ static void look(struct tor *t, struct jobs_job *job) {
         const uint32_t by = apart(job, slot, &least, &most);
         if (by > 1) {
             contradiction(t, job,
-                          "worker %zu has used slot %u %u times, worker %zu %u times: they are not "
-                          "of the same run, and have all to be started anew",
+                          "worker %zu has used slot %u %u times, worker %zu %u times: they do not "
+                          "belong to one run; restart all of them",
                           most, slot, r->uses[most][slot], least, r->uses[least][slot]);
             return;
         }
@@ -414,12 +414,12 @@ void jobs_resume_text(const struct jobs_job *job, char *out, size_t size) {
         snprintf(out, size, "%s", r->fault);
         return;
     }
-    n = (size_t)snprintf(out, size,
-                         "the switch was restarted, and waits for workers to say where they are:");
+    n = (size_t)snprintf(
+        out, size, "the switch was restarted, and waits for workers to tell how far they got:");
     for (size_t w = 0; w < job->n_workers && n < size; w++)
         if (r->pool[w] == 0) {
             n += (size_t)snprintf(out + n, size - n, "%s %zu", silent++ ? "," : "", w);
         }
     if (silent == 0)
-        snprintf(out, size, "the switch was restarted, and workers get the sums that they miss");
+        snprintf(out, size, "the switch was restarted, and sends workers the sums that they miss");
 }

@@ -205,9 +205,9 @@ void jobs_sessions_run(struct tor *t, struct jobs *all) {
 void jobs_sessions_lost(struct tor *t, struct jobs *all) {
     for (size_t i = 0; i < all->n; i++)
         if (all->list[i]->has_sessions)
-            sessions_job_lost(
-                &all->list[i]->sessions,
-                "the switch's program was replaced, and what it had of the job is lost", t->now);
+            sessions_job_lost(&all->list[i]->sessions,
+                              "the switch's program was replaced, and its state of the job is lost",
+                              t->now);
 }
 
 // ---- what is remembered ----

@@ -87,7 +87,7 @@ json_t *jobs_state_parse(const char *text, size_t length, struct sk_error *err) 
         job = json_array_get(jobs, i);
         good = is_kept_job(job);
         if (!good)
-            sk_fail(err, "jobs[%zu] is not what this program writes", i);
+            sk_fail(err, "jobs[%zu] was not written by this program", i);
     }
     jobs = good ? json_incref(jobs) : NULL;
     json_decref(root);
@@ -100,8 +100,9 @@ static bool put_aside(struct tor *t, const char *path, const char *why) {
     for (unsigned n = 1; n <= MOST_ASIDE; n++) {
         snprintf(aside, sizeof aside, "%s.aside-%u", path, n);
         if (renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) == 0) {
-            snprintf(sentence, sizeof sentence, "%s: %s; it is now %s, and there are no jobs of it",
-                     path, why, aside);
+            snprintf(sentence, sizeof sentence,
+                     "%s: %s; it is now called %s, and its jobs are not restored", path, why,
+                     aside);
             alarm_of(t, sentence);
             return true;
         }
@@ -109,8 +110,8 @@ static bool put_aside(struct tor *t, const char *path, const char *why) {
             break;
     }
     snprintf(sentence, sizeof sentence,
-             "%s: %s, and it cannot be renamed (%s): jobs are not remembered until it is away and "
-             "the configuration read again",
+             "%s: %s, and it cannot be renamed (%s): jobs are not saved until it is removed and "
+             "the configuration is reloaded",
              path, why, strerror(errno));
     alarm_of(t, sentence);
     return false;
@@ -126,7 +127,7 @@ static bool load(struct tor *t, struct jobs *all) {
     if (!text) {
         char sentence[sizeof err.text + 100];
         snprintf(sentence, sizeof sentence,
-                 "%s: jobs are not remembered until the configuration is read again", err.text);
+                 "%s: jobs are not saved until the configuration is reloaded", err.text);
         alarm_of(t, sentence);
         return false;
     }
@@ -221,8 +222,8 @@ void jobs_state_save(struct tor *t, struct jobs *all) {
     }
     char sentence[PATH_MAX + 200];
     snprintf(sentence, sizeof sentence,
-             "cannot write %s: %s: what has changed since will not be known after a restart",
-             all->state.path, strerror(errno));
+             "cannot write %s: %s: later changes will be lost by a restart", all->state.path,
+             strerror(errno));
     free(text);
     alarm_of(t, sentence);
 }
@@ -256,7 +257,7 @@ void jobs_state_configure(struct tor *t, struct jobs *all, bool first) {
         all->state.refused = !load(t, all);
     else if (lstat(path, &st) == 0)
         all->state.refused =
-            !put_aside(t, path, "this file was there when the configuration named it");
+            !put_aside(t, path, "this file existed before the configuration named it");
 }
 
 void jobs_state_forget(struct jobs *all) {

@@ -63,14 +63,14 @@ static void warn_of_unreachable(struct tor *t, const struct policy *p) {
         struct policy_classifier *c = policy_classifier_new(acl);
         for (uint32_t i = 0; i < acl->n_rules; i++) {
             uint32_t by;
-            char others[TOR_TEXT] = "the rules before it take all of them";
+            char others[TOR_TEXT] = "the rules before it match all of them";
             if (!policy_unreachable(c, i, &by, &lookups))
                 continue;
             if (by != TOR_NONE)
                 snprintf(others, sizeof others, "rules[%" PRIu32 "] takes all of them", by);
             char *text =
-                xasprintf("tor.acls[%zu].rules[%" PRIu32 "] of list '%s' meets no packet: %s", a, i,
-                          acl->name, others);
+                xasprintf("tor.acls[%zu].rules[%" PRIu32 "] of list '%s' matches no packet: %s", a,
+                          i, acl->name, others);
             tor_event(t, "warning", "{s:s, s:s, s:I}", "text", text, "list", acl->name, "rule",
                       (json_int_t)i);
             free(text);

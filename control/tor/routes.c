@@ -88,7 +88,7 @@ static bool take_number(struct tor *t, struct routes *r, struct hop *h) {
         r->short_of_numbers = true;
         tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "next_hops", "address",
                   tor_address_text(&h->address, text), "why",
-                  "there are too many next hops; no more are used");
+                  "there are too many next hops; further ones are not used");
     }
     return h->number != 0;
 }
@@ -361,7 +361,8 @@ static struct hop_set *new_set(struct tor *t, struct routes *r, const struct tor
         return s;
     tor_event(t, "alarm", "{s:s, s:s, s:i, s:s}", "alarm", "equal_paths", "to",
               tor_address_text(&route->to.address, text), "most", (int)GROUPS_MOST, "why",
-              "there are too many different sets of next hops; one of them gets all packets");
+              "there are too many different sets of next hops; some of them send all packets to "
+              "one next hop");
     hops.n = 1;
     s = find_set(r, &hops);
     return s ? s : add_set(r, &hops);

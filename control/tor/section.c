@@ -31,8 +31,8 @@ static void own_mac(const struct sk_at *at, struct tor_mac *mac) {
     if (f)
         fclose(f);
     if (!known)
-        sk_at_fail(at, "it is missing, and this machine has no id to make it from "
-                       "(/etc/machine-id)");
+        sk_at_fail(at,
+                   "it is missing, and this machine has no id to derive it from (/etc/machine-id)");
     uint64_t hash = 0xcbf29ce484222325; // FNV-1a
     for (const char *c = id; *c && *c != '\n'; c++)
         hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
@@ -193,7 +193,7 @@ static void read_acl_names(struct reading *r) {
     struct sk_at list = sk_at_member(r->at, "acls");
     const size_t n = sk_at_length(&list);
     if (n > TOR_ACLS_MOST)
-        sk_at_fail(&list, "%zu access lists, and there can be %u", n, TOR_ACLS_MOST);
+        sk_at_fail(&list, "%zu access lists; there can be at most %u", n, TOR_ACLS_MOST);
     r->s->acls = reading_keep(r, n * sizeof *r->s->acls);
     for (size_t i = 0; i < n && reading_good(r); i++) {
         struct sk_at item = sk_at_item(&list, i);
@@ -210,7 +210,7 @@ static void read_mirror_names(struct reading *r) {
     struct sk_at list = sk_at_member(r->at, "mirrors");
     const size_t n = sk_at_length(&list);
     if (n > TOR_MIRRORS_MOST)
-        sk_at_fail(&list, "%zu mirrors, and there can be %u", n, TOR_MIRRORS_MOST);
+        sk_at_fail(&list, "%zu mirrors; there can be at most %u", n, TOR_MIRRORS_MOST);
     r->s->mirrors = reading_keep(r, n * sizeof *r->s->mirrors);
     for (size_t i = 0; i < n && reading_good(r); i++) {
         struct sk_at item = sk_at_item(&list, i);

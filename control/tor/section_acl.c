@@ -53,7 +53,7 @@ static void read_ports(const struct sk_at *at, const char *key, const struct tor
     if (!member.value)
         return;
     if (!rule->has_protocol || (rule->protocol != TCP && rule->protocol != UDP))
-        sk_at_fail(&member, "ports are those of \"protocol\" tcp or udp");
+        sk_at_fail(&member, "ports need \"protocol\": \"tcp\" or \"udp\"");
     if (!json_is_string(member.value)) {
         out[0] = out[1] = (uint16_t)sk_at_number(&member, true, UINT16_MAX);
         return;
@@ -66,9 +66,10 @@ static void read_ports(const struct sk_at *at, const char *key, const struct tor
     if (end && *end == '-' && end[1] >= '0' && end[1] <= '9')
         high = strtoul(end + 1, &end, 10);
     if (!end || *end || low > UINT16_MAX || high > UINT16_MAX)
-        sk_at_fail(&member, "'%.40s' is no port (0 to 65535) and no range like 1000-2000", text);
+        sk_at_fail(&member, "'%.40s' is neither a port (0 to 65535) nor a range like 1000-2000",
+                   text);
     else if (low > high)
-        sk_at_fail(&member, "%lu is behind %lu: no port is in the range", low, high);
+        sk_at_fail(&member, "%lu is above %lu: the range contains no port", low, high);
     out[0] = (uint16_t)low;
     out[1] = (uint16_t)high;
 }
@@ -90,7 +91,7 @@ static void read_protocol(const struct sk_at *at, struct tor_rule *rule) {
         return;
     }
     sk_at_fail(&member,
-               "'%.40s' is no number and none of: icmp, igmp, tcp, udp, gre, esp, ah, "
+               "'%.40s' is neither a number nor one of: icmp, igmp, tcp, udp, gre, esp, ah, "
                "icmpv6, ospf, sctp",
                text);
 }
@@ -103,7 +104,7 @@ static void read_flags(const struct sk_at *at, struct tor_rule *rule) {
     if (!text)
         return;
     if (!rule->has_protocol || rule->protocol != TCP)
-        sk_at_fail(&member, "flags are those of \"protocol\" tcp");
+        sk_at_fail(&member, "flags need \"protocol\": \"tcp\"");
     for (const char *word = text;; word++) {
         const bool clear = *word == '!';
         word += clear;
@@ -112,7 +113,7 @@ static void read_flags(const struct sk_at *at, struct tor_rule *rule) {
         while (bit < 8 && (strlen(flags[bit]) != length || memcmp(flags[bit], word, length) != 0))
             bit++;
         if (bit == 8) {
-            sk_at_fail(&member, "'%.*s' is none of: fin, syn, rst, psh, ack, urg, ece, cwr",
+            sk_at_fail(&member, "'%.*s' is not one of: fin, syn, rst, psh, ack, urg, ece, cwr",
                        (int)(length < 40 ? length : 40), word);
             return;
         }
@@ -142,7 +143,7 @@ static void read_family(const struct sk_at *at, struct tor_rule *rule) {
     }
     if (rule->family == TOR_FAMILIES) {
         rule->family = TOR_IPV4;
-        sk_at_fail(&family, "it is missing (ipv4, ipv6 or ethernet), and no address says it");
+        sk_at_fail(&family, "it is missing (ipv4, ipv6 or ethernet), and no address determines it");
     }
 }
 
@@ -190,14 +191,14 @@ static void read_frame(const struct sk_at *at, struct tor_rule *rule) {
     const unsigned long number =
         text ? strtoul(text, &end, 0) : sk_at_number(&type, true, UINT16_MAX);
     if (text && (*end || *text < '0' || *text > '9' || number > UINT16_MAX))
-        sk_at_fail(&type, "'%.40s' is no number of 16 bits like 0x0806", text);
+        sk_at_fail(&type, "'%.40s' is not a number of 16 bits like 0x0806", text);
     else if (number < 0x600)
-        sk_at_fail(&type, "0x%04lx is a length, no type of frames", number);
+        sk_at_fail(&type, "0x%04lx is a length, not an EtherType", number);
     else if (number == 0x0800 || number == 0x86dd)
-        sk_at_fail(&type, "IPv%d packets meet the rules of family ipv%d only",
+        sk_at_fail(&type, "only rules of family ipv%d match IPv%d packets",
                    number == 0x0800 ? 4 : 6, number == 0x0800 ? 4 : 6);
     else if (number == 0x8100)
-        sk_at_fail(&type, "0x8100 is the tag: name the type behind it, or \"vid\"");
+        sk_at_fail(&type, "0x8100 is the tag: give the type after it, or \"vid\"");
     rule->ether_type = (uint16_t)number;
 }
 
@@ -248,8 +249,8 @@ static void read_acl(struct reading *r, const struct sk_at *at, struct tor_acl *
         entries[rule->family] += tor_rule_entries(rule);
         if (entries[rule->family] > TOR_RULES_MOST)
             sk_at_fail(&item,
-                       "with this rule there are %zu entries of family %s in all lists, ranges of "
-                       "ports being several: the table holds %u",
+                       "with this rule there are %zu entries of family %s in all lists, counting a "
+                       "range of ports as several; the table holds %u",
                        entries[rule->family], families[rule->family], TOR_RULES_MOST);
     }
 }

@@ -91,7 +91,7 @@ static void read_trunk(struct reading *r, const struct sk_at *at, struct tor_lin
     }
     const size_t n = sk_at_length(&trunk);
     if (trunk.value && n == 0)
-        sk_at_fail(&trunk, "it names no VLAN");
+        sk_at_fail(&trunk, "it is empty");
     for (size_t i = 0; i < n && reading_good(r); i++) {
         struct sk_at item = sk_at_item(&trunk, i);
         const uint16_t vid = read_vid(r, &item);
@@ -161,10 +161,10 @@ static void check_room(struct reading *r, const struct sk_at *list) {
         lags += link->lag;
     }
     if (entries > VLAN_ENTRIES)
-        sk_at_fail(list, "the VLANs of all ports are %zu entries, and a table holds %u", entries,
+        sk_at_fail(list, "the VLANs of all ports need %zu entries; a table holds %u", entries,
                    VLAN_ENTRIES);
     if (lags > LAGS)
-        sk_at_fail(list, "%zu LAGs, and there can be %u", lags, LAGS);
+        sk_at_fail(list, "%zu LAGs; there can be at most %u", lags, LAGS);
 }
 
 void read_links(struct reading *r) {
@@ -237,15 +237,16 @@ void read_macs(struct reading *r) {
 static const char *no_group(const struct in6_addr *a) {
     const uint8_t *b = a->s6_addr;
     if (tor_is_ipv4(a))
-        return b[12] < 224 || b[12] > 239 ? "is no address of a group"
+        return b[12] < 224 || b[12] > 239 ? "is not the address of a group"
                : b[12] == 224 && b[13] == 0 && b[14] == 0
-                   ? "is in 224.0.0.0/24, which is flooded always"
+                   ? "is in 224.0.0.0/24, which is always flooded"
                    : NULL;
     static const struct in6_addr all_nodes = {.s6_addr = {0xff, 2, [15] = 1}};
-    return !IN6_IS_ADDR_MULTICAST(a)                      ? "is no address of a group"
-           : (b[1] & 15) < 2                              ? "does not leave a host"
-           : memcmp(a, &all_nodes, sizeof all_nodes) == 0 ? "is all nodes, and flooded always"
-                                                          : NULL;
+    return !IN6_IS_ADDR_MULTICAST(a) ? "is not the address of a group"
+           : (b[1] & 15) < 2         ? "does not leave a host"
+           : memcmp(a, &all_nodes, sizeof all_nodes) == 0
+               ? "is the address of all nodes, which is always flooded"
+               : NULL;
 }
 
 static void read_group(struct reading *r, const struct sk_at *at, uint16_t vid, struct simap *seen,
@@ -260,7 +261,7 @@ static void read_group(struct reading *r, const struct sk_at *at, uint16_t vid, 
     if (!reading_good(r))
         return;
     if (!parse_address(address, &g->group))
-        sk_at_fail(&group, "'%.50s' is no IPv4 or IPv6 address", address);
+        sk_at_fail(&group, "'%.50s' is not an IPv4 or IPv6 address", address);
     else if (no_group(&g->group))
         sk_at_fail(&group, "%s %s", address, no_group(&g->group));
     snprintf(what, sizeof what, "group %s", tor_address_text(&g->group, text));
@@ -304,8 +305,8 @@ static void check_source(struct reading *r, const struct sk_at *at, const struct
             if (other == m)
                 sk_at_fail(at, "link '%s' is given twice", name);
             else if ((s->in && source->in) || (s->out && source->out))
-                sk_at_fail(at, "what %s link '%s' goes to mirror '%s' already",
-                           s->in && source->in ? "comes in by" : "leaves by", name, other->name);
+                sk_at_fail(at, "mirror '%s' already copies the frames that %s link '%s'",
+                           other->name, s->in && source->in ? "enter by" : "leave by", name);
         }
     }
 }
@@ -325,7 +326,7 @@ static void read_source(struct reading *r, const struct sk_at *at, struct tor_mi
     if (!reading_good(r))
         return;
     if (source->link == m->to)
-        sk_at_fail(&link, "link '%s' is where the mirror goes", r->s->links[m->to].name);
+        sk_at_fail(&link, "link '%s' is the destination of the mirror", r->s->links[m->to].name);
     check_source(r, &link, m, source);
 }
 
@@ -347,7 +348,7 @@ static void read_mirror(struct reading *r, const struct sk_at *at, size_t i) {
         return;
     const struct tor_link_section *link = &r->s->links[m->to];
     if (link->n_vids || link->untagged)
-        sk_at_fail(&to, "link '%s' carries VLANs: a mirror goes to a link of its own", link->name);
+        sk_at_fail(&to, "link '%s' carries VLANs: a mirror needs a link of its own", link->name);
 }
 
 // Their names are known before: access lists name them.
@@ -396,8 +397,8 @@ void check_links(struct reading *r) {
         const struct tor_link_section *link = &r->s->links[i];
         struct sk_at at = sk_at_item(&list, i);
         if (!link->n_vids && !link->untagged && !mirrored[i])
-            sk_at_fail(&at, "it is in no VLAN, and no mirror goes there: it needs \"access\" or "
-                            "\"trunk\"");
+            sk_at_fail(&at, "it is in no VLAN and is not the destination of a mirror: it needs "
+                            "\"access\" or \"trunk\"");
     }
     free(mirrored);
 }

@@ -24,9 +24,10 @@ void read_addresses(struct reading *r, const struct sk_at *at, struct tor_vlan *
         if (p.length == (tor_is_ipv4(&p.address) ? 96 : 0))
             sk_at_fail(&item, "a subnet is longer than 0 bits");
         if (IN6_IS_ADDR_LINKLOCAL(&p.address))
-            sk_at_fail(&item,
-                       "%s is valid on a link only: the switch has such an address by itself",
-                       text);
+            sk_at_fail(
+                &item,
+                "%s is only valid on one link: the switch makes its own address of this kind",
+                text);
         read_once(&item, &r->own, text, what);
         if (!reading_good(r))
             return;
@@ -132,7 +133,7 @@ static void read_neighbour(struct reading *r, const struct sk_at *at, struct sim
     tor_address_text(&n->address, text);
     if (IN6_IS_ADDR_LINKLOCAL(&n->address)) {
         if (!n->vid)
-            sk_at_fail(at, "%s is valid on a link only: it needs \"vid\"", text);
+            sk_at_fail(at, "%s is only valid on one link: it needs \"vid\"", text);
     } else {
         const struct connected *c = check_neighbour(r, &address, &n->address);
         if (c && n->vid && n->vid != c->vid)
@@ -196,7 +197,7 @@ static void read_via(struct reading *r, const struct sk_at *via, struct tor_rout
         if (tor_is_ipv4(&hop) != tor_is_ipv4(&route->to.address))
             sk_at_fail(&item, "%s is not of the family of the prefix", text);
         if (IN6_IS_ADDR_LINKLOCAL(&hop))
-            sk_at_fail(&item, "not supported yet: %s, a next hop that is valid on a link only",
+            sk_at_fail(&item, "not supported yet: %s, a next hop that is only valid on one link",
                        text);
         check_neighbour(r, &item, &hop);
         for (size_t i = 0; i < route->n_via; i++)
@@ -251,10 +252,10 @@ static void check_hops(struct reading *r, const struct sk_at *list) {
             simap_put(&sets, key, 0);
     }
     if (simap_count(&sets) > HOP_SETS)
-        sk_at_fail(list, "%zu different sets of next hops, and there can be %u", simap_count(&sets),
-                   HOP_SETS);
+        sk_at_fail(list, "%zu different sets of next hops; there can be at most %u",
+                   simap_count(&sets), HOP_SETS);
     if (simap_count(&hops) > HOP_MEMBERS)
-        sk_at_fail(list, "%zu different next hops, and there can be %u", simap_count(&hops),
+        sk_at_fail(list, "%zu different next hops; there can be at most %u", simap_count(&hops),
                    HOP_MEMBERS);
     simap_destroy(&sets);
     simap_destroy(&hops);

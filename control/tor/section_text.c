@@ -40,7 +40,7 @@ unsigned read_word(const struct sk_at *at, const char *key, const char *const *w
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
                  words[i]);
     }
-    sk_at_fail(&member, "'%.40s' is none of: %s", text, known);
+    sk_at_fail(&member, "'%.40s' is not one of: %s", text, known);
     return otherwise;
 }
 
@@ -108,7 +108,7 @@ struct tor_mac read_any_mac(const struct sk_at *at) {
     struct tor_mac mac = {{0}};
     const char *text = sk_at_string(at, true);
     if (!at->doc->failed && !parse_mac(text, mac.bytes))
-        sk_at_fail(at, "'%.40s' is no MAC address like 02:00:00:00:00:01", text);
+        sk_at_fail(at, "'%.40s' is not a MAC address like 02:00:00:00:00:01", text);
     return mac;
 }
 
@@ -118,7 +118,7 @@ struct tor_mac read_mac(const struct sk_at *at) {
     if (mac.bytes[0] & 1)
         sk_at_fail(at, "it is the address of a group");
     else if (memcmp(&mac, &nobody, sizeof mac) == 0)
-        sk_at_fail(at, "it is nobody's address");
+        sk_at_fail(at, "it is not the address of a host");
     return mac;
 }
 
@@ -189,9 +189,9 @@ struct in6_addr read_address(const struct sk_at *at) {
     if (at->doc->failed)
         return a;
     if (!parse_address(text, &a))
-        sk_at_fail(at, "'%.50s' is no IPv4 or IPv6 address", text);
+        sk_at_fail(at, "'%.50s' is not an IPv4 or IPv6 address", text);
     else if (no_host(&a))
-        sk_at_fail(at, "%.50s is %s: no host has it", text, no_host(&a));
+        sk_at_fail(at, "%.50s is %s, not of a host", text, no_host(&a));
     return a;
 }
 
@@ -216,23 +216,22 @@ struct tor_prefix read_prefix(const struct sk_at *at, bool host, bool bare) {
     if (length < sizeof address)
         memcpy(address, text, length);
     if (!*address || !parse_address(address, &p.address)) {
-        sk_at_fail(at, "'%.50s' is no prefix like 10.0.0.0/8 or 2001:db8::/32", text);
+        sk_at_fail(at, "'%.50s' is not a prefix like 10.0.0.0/8 or 2001:db8::/32", text);
         return p;
     }
     const bool four = tor_is_ipv4(&p.address);
     p.length = 128;
     if (slash ? !parse_length(slash + 1, four, &p.length) : !bare) {
-        sk_at_fail(at, "'%.50s' needs a prefix length of 0 to %u behind a /", text,
-                   four ? 32 : 128);
+        sk_at_fail(at, "'%.50s' needs a prefix length of 0 to %u after a /", text, four ? 32 : 128);
         return p;
     }
     const struct in6_addr network = network_of(&p.address, p.length);
     if (!host && memcmp(&network, &p.address, sizeof network) != 0)
-        sk_at_fail(at, "%.50s has bits behind its length: the prefix is %s", text,
+        sk_at_fail(at, "%.50s has bits set after its length: the prefix is %s", text,
                    prefix_text(&(struct tor_prefix){network, p.length}, own));
     if (host && no_host(&p.address))
-        sk_at_fail(at, "%s is %s: no host has it", address, no_host(&p.address));
+        sk_at_fail(at, "%s is %s, not of a host", address, no_host(&p.address));
     else if (host && no_host_of(&p, &p.address))
-        sk_at_fail(at, "%s is %s: no host has it", address, no_host_of(&p, &p.address));
+        sk_at_fail(at, "%s is %s, not of a host", address, no_host_of(&p, &p.address));
     return p;
 }

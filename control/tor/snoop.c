@@ -85,7 +85,7 @@ static void refuse(struct tor *t, struct snoop_vlan *v, const struct tor_link *l
         return;
     v->alarm_at = t->now + ALARM_NS;
     tor_event(t, "alarm", "{s:s, s:i, s:s, s:s}", "alarm", "groups", "vid", v->vid, "link",
-              link->name, "why", "too many groups are joined; no more are learned");
+              link->name, "why", "too many groups are joined; further ones are not learned");
 }
 
 // ---- members ----

@@ -72,6 +72,9 @@ struct tor_host {
     uint32_t hash_secret;
 };
 
+// Whether the switch's program has the tables that a ToR needs: 0, or negative with a sentence.
+int tor_program_check(const struct sk_switch *sw, struct sk_error *err);
+
 // Null with a sentence that has the place in the section ("tor.vlans[2].vid: ...").
 struct tor *tor_new(const struct tor_host *host, const struct sk_at *section, struct sk_error *err);
 void tor_free(struct tor *t); // null allowed; leaves the switch's tables as they are

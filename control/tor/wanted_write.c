@@ -23,7 +23,7 @@ static void cut(struct words *w, const char *text) {
     w->n = 0;
     while ((word = strsep(&rest, " "))) {
         if (w->n == WORDS_MOST)
-            ovs_abort(0, "more than %d words are wanted: %s", WORDS_MOST, text);
+            ovs_abort(0, "more than %d words in: %s", WORDS_MOST, text);
         w->list[w->n++] = word;
     }
 }
@@ -32,7 +32,7 @@ static uint64_t number(const char *text, const char *end) {
     char *rest;
     const unsigned long long n = strtoull(text, &rest, 0);
     if (rest == text || (end ? rest != end : *rest != '\0'))
-        ovs_abort(0, "no number is wanted: %s", text);
+        ovs_abort(0, "a number is missing in: %s", text);
     return n;
 }
 
@@ -46,7 +46,7 @@ static const char *value_of(const char *word, const char *name) {
 static struct sk_named_value named(char *word) {
     char *sign = strchr(word, '=');
     if (!sign)
-        ovs_abort(0, "no 'name=value' is wanted: %s", word);
+        ovs_abort(0, "'name=value' is missing in: %s", word);
     *sign = '\0';
     return (struct sk_named_value){.name = word, .value = sign + 1};
 }
@@ -56,7 +56,7 @@ static size_t ports(const char *text, uint16_t *list, size_t most) {
     while (*text) {
         const char *end = strchrnul(text, ',');
         if (n == most)
-            ovs_abort(0, "more than %zu ports are wanted", most);
+            ovs_abort(0, "more than %zu ports in one object", most);
         list[n++] = (uint16_t)number(text, end);
         text = *end ? end + 1 : end;
     }
@@ -159,7 +159,7 @@ static int write_node(const struct write *w) {
 static const char *only(const struct write *w, const char *name) {
     const char *v = value_of(w->as->list[0], name);
     if (!v || w->as->n != 1)
-        ovs_abort(0, "%s is wanted of %s", name, w->object);
+        ovs_abort(0, "%s must be the only member of %s", name, w->object);
     return v;
 }
 
@@ -256,7 +256,7 @@ int tor_write(struct sk_switch *sw, enum tor_kind kind, const char *object, cons
     struct words name, words;
     cut(&name, object);
     if (name.n < kinds[kind].words)
-        ovs_abort(0, "too little is said of what is wanted: %s", object);
+        ovs_abort(0, "the text of a wanted object is incomplete: %s", object);
     if (as)
         cut(&words, as);
     const struct write w = {.sw = sw,

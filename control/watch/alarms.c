@@ -225,8 +225,8 @@ static void look_at_aggregators(struct sk_alarms *a, const json_t *jobs, uint64_
         if (a->limits.aggregator == 0 || ms < a->limits.aggregator * 1000u)
             continue;
         raise(a, "leaking-aggregator", sk_json_text(j, "name"), now - ms * 1000000u, now,
-              "job %s of ATP holds %" PRId64 " aggregators; to %" PRId64 " of pipe %" PRId64
-              " nothing was added for %.1f s",
+              "job %s of ATP holds %" PRId64 " aggregators; aggregator %" PRId64 " of pipe %" PRId64
+              " has received nothing for %.1f s",
               sk_json_text(j, "name"), (int64_t)sk_json_number(j, "held"),
               (int64_t)sk_json_number(j, "index"), (int64_t)sk_json_number(j, "pipe"),
               (double)ms / 1000);
@@ -292,7 +292,7 @@ void sk_alarms_link(struct sk_alarms *a, uint16_t port, const char *name, bool u
         const uint64_t first = p->flaps[(p->n_flaps - limit) % FLAPS];
         if (now_ns - first <= FLAP_NS)
             x = raise(a, "flapping-link", what, first, now_ns,
-                      "%s: its link changed %u times within %.1f s, and is %s now", what, limit,
+                      "the link of %s changed %u times within %.1f s, and is now %s", what, limit,
                       (double)(now_ns - first) / 1e9, up ? "up" : "down");
     }
     if (x)

@@ -5,10 +5,11 @@
 //
 // The server never blocks and never waits for a client. It has at most HTTP_CLIENTS connections; when
 // another comes, the one that has been without a finished request for longest makes room. A request is at
-// most HTTP_HEAD bytes and has HTTP_TIMEOUT_NS from its first byte to its end; so has the reading of a reply,
-// and an idle connection. What breaks a rule is answered with a status of 400 or more and closed.
+// most HTTP_HEAD bytes and must be complete HTTP_TIMEOUT_NS after the end of the last reply, or after the start
+// of the connection; the client must read a reply within the same time. A request that breaks a rule is answered
+// with a status of 400 or more, and the connection is closed.
 //
-// Whoever connects is not trusted, and replies have nothing that a request said: nothing of it is echoed.
+// Clients are not trusted: no reply contains any part of a request.
 #ifndef SILKEN_CONTROL_WATCH_HTTP_H
 #define SILKEN_CONTROL_WATCH_HTTP_H
 

@@ -118,17 +118,18 @@ static const struct {
     {"silken_port_up", "gauge", "1: the switch sends to the port.", ALWAYS, up},
     {"silken_port_receive_packets_total", "counter", "Packets that the port received.", ALWAYS,
      rx_packets},
-    {"silken_port_receive_bytes_total", "counter", "Bytes of these, without FCS.", ALWAYS,
-     rx_bytes},
+    {"silken_port_receive_bytes_total", "counter", "Bytes that the port received, without FCS.",
+     ALWAYS, rx_bytes},
     {"silken_port_transmit_packets_total", "counter", "Packets that the port sent.", ALWAYS,
      tx_packets},
-    {"silken_port_transmit_bytes_total", "counter", "Bytes of these, without FCS.", ALWAYS,
-     tx_bytes},
+    {"silken_port_transmit_bytes_total", "counter", "Bytes that the port sent, without FCS.",
+     ALWAYS, tx_bytes},
     {"silken_port_link_up", "gauge", "1: the device has a link.", DEVICE, link_up},
     {"silken_port_speed_bytes", "gauge", "Bytes a second of the link; 0: not known.", DEVICE,
      speed},
     {"silken_port_device_receive_missed_total", "counter",
-     "Packets that came when the device's queue was full or there was no buffer.", DEVICE, missed},
+     "Packets that arrived when the device's queue was full or no buffer was free.", DEVICE,
+     missed},
     {"silken_port_device_receive_errors_total", "counter", "Packets that the device refused.",
      DEVICE, rx_errors},
     {"silken_port_device_transmit_errors_total", "counter", "Packets that the device did not send.",
@@ -137,7 +138,8 @@ static const struct {
      waiting},
     {"silken_queue_bytes", "gauge",
      "Bytes in cells that wait in the queues of a port with a speed.", SPEED, queued},
-    {"silken_queue_deepest_bytes", "gauge", "The same of its longest queue.", SPEED, deepest},
+    {"silken_queue_deepest_bytes", "gauge", "Bytes in cells that wait in its longest queue.", SPEED,
+     deepest},
 };
 
 static bool has(const struct sk_watch_port *p, enum port_what what) {
@@ -160,7 +162,8 @@ static void put_ports(FILE *f, const struct sk_watch *w) {
 
 static void put_port_drops(FILE *f, const struct sk_watch *w) {
     static const char name[] = "silken_port_dropped_packets_total";
-    family(f, name, "counter", "Packets dropped at the port, by reason; without those never seen.");
+    family(f, name, "counter",
+           "Packets dropped at the port, by reason; reasons that never occurred are left out.");
     for (size_t i = 0; i < w->n_ports; i++)
         for (int r = 0; r < SK_DROP_COUNT; r++) {
             if (w->ports[i].stats.drops[r] == 0)
@@ -185,7 +188,7 @@ static void put_switch(FILE *f, const struct sk_watch *w) {
     count(f, "silken_transmit_packets_total", "counter", "Packets sent.", s->tx_packets);
     count(f, "silken_copied_packets_total", "counter",
           "Copies that replication and mirroring made.", s->copies);
-    count(f, "silken_mirrored_packets_total", "counter", "Those of them that mirrors asked for.",
+    count(f, "silken_mirrored_packets_total", "counter", "Copies that mirroring made.",
           s->mirrored);
     count(f, "silken_generated_packets_total", "counter", "Packets of the packet generator.",
           s->generated);
@@ -194,12 +197,12 @@ static void put_switch(FILE *f, const struct sk_watch *w) {
     count(f, "silken_resubmitted_packets_total", "counter", "Passes by resubmission.",
           s->resubmitted);
     count(f, "silken_remembered_packets_total", "counter",
-          "Packets sent as one like them before was, without running the program.", w->remembered);
+          "Packets sent by a flow record, without running the program.", w->remembered);
     count(f, "silken_digests_total", "counter", "Digests for the control plane.", s->digests);
     count(f, "silken_inside_packets", "gauge", "Packets that wait in the switch.", w->inside);
     count(f, "silken_free_buffers", "gauge", "Packet buffers that are free.", w->buffers_free);
     family(f, "silken_dropped_packets_total", "counter",
-           "Packets dropped, by reason; consumed in ingress: no loss.");
+           "Packets dropped, by reason; 'consumed in ingress' is not a loss.");
     for (int r = 0; r < SK_DROP_COUNT; r++) {
         fputs("silken_dropped_packets_total{", f);
         label(f, "reason", sk_drop_text((enum sk_drop_reason)r));
@@ -211,7 +214,7 @@ static void put_tables(FILE *f, const struct sk_watch *w) {
     static const struct {
         const char *name, *help;
     } kinds[] = {{"silken_table_entries", "Entries of a table in a pipe."},
-                 {"silken_table_size_entries", "Entries that the program asks for at most."}};
+                 {"silken_table_size_entries", "Size of the table in the program."}};
     for (size_t k = 0; k < 2; k++) {
         family(f, kinds[k].name, "gauge", kinds[k].help);
         for (size_t i = 0; i < w->n_tables; i++) {
@@ -268,41 +271,42 @@ static void put_worker(FILE *f, const struct sk_watch *w, const char *name, cons
 
 static void put_jobs(FILE *f, const struct sk_watch *w) {
     put_job(f, w, "silken_job_workers", "Workers that the job has.", "size");
-    put_job(f, w, "silken_job_waiting", "Slots or aggregators that wait for somebody.", "waits");
-    put_job(f, w, "silken_job_wanted_parts", "Parts that those want.", "wanted");
-    put_job(f, w, "silken_job_present_parts", "Parts of these that are there.", "there");
+    put_job(f, w, "silken_job_waiting", "Slots or aggregators that wait for a worker.", "waits");
+    put_job(f, w, "silken_job_wanted_parts", "Parts that the waiting slots and aggregators need.",
+            "wanted");
+    put_job(f, w, "silken_job_present_parts", "Parts that the waiting slots and aggregators have.",
+            "there");
     put_job(f, w, "silken_job_aggregators", "Aggregators that the job holds (ATP).", "held");
     put_worker(f, w, "silken_job_worker_packets_total", "counter",
                "Packets of the job that came from the worker.", "packets", false);
     put_worker(f, w, "silken_job_worker_missing_parts", "gauge",
-               "Slots that wait for a part of the worker.", "missing", false);
+               "Slots that wait for the worker's part.", "missing", false);
     put_worker(f, w, "silken_job_worker_idle_seconds", "gauge",
-               "Since the worker's last packet; absent when none came.", "idle_ms", true);
+               "Time since the worker's last packet; absent if it has sent none.", "idle_ms", true);
 }
 
 // ---- the control plane ----
 
 static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch_control *c) {
-    count_seconds(f, "silken_start_time_seconds", "gauge", "When it started, since 1970.",
-                  c->started);
+    count_seconds(f, "silken_start_time_seconds", "gauge", "Start time, since 1970.", c->started);
     count_seconds(f, "silken_scrape_pause_seconds", "gauge",
-                  "How long the pipes waited while these numbers were read.", w->pause_ns);
+                  "Time that the pipes waited while these numbers were read.", w->pause_ns);
     count(f, "silken_pauses_total", "counter", "Pauses of the pipes, for the control plane.",
           c->pauses);
-    count_seconds(f, "silken_paused_seconds_total", "counter", "Time that they took in all.",
+    count_seconds(f, "silken_paused_seconds_total", "counter", "Total time of the pauses.",
                   c->paused_ns);
-    count_seconds(f, "silken_longest_pause_seconds", "gauge", "The longest of them.",
+    count_seconds(f, "silken_longest_pause_seconds", "gauge", "The longest pause.",
                   c->longest_pause_ns);
     count(f, "silken_control_requests_total", "counter", "Requests at the control socket.",
           c->requests);
-    count(f, "silken_control_refused_requests_total", "counter", "Those of them that failed.",
-          c->refused);
+    count(f, "silken_control_refused_requests_total", "counter",
+          "Failed requests at the control socket.", c->refused);
     count(f, "silken_control_clients", "gauge", "Clients of the control socket.", c->clients);
     count(f, "silken_metrics_requests_total", "counter", "Requests for these numbers.", c->scrapes);
     count(f, "silken_http_refused_total", "counter",
-          "Other HTTP requests, and connections that were given up.", c->http_refused);
+          "Other HTTP requests, and aborted connections.", c->http_refused);
     count(f, "silken_digests_lost_total", "counter",
-          "Digests that the control plane was too slow for.", c->digests_lost);
+          "Digests lost because the control plane was too slow.", c->digests_lost);
 }
 
 static void put_alarms(FILE *f, const json_t *alarms, const json_t *raised) {

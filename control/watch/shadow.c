@@ -165,7 +165,7 @@ struct sk_shadow *sk_shadow_new(const struct sk_program *checked, struct sk_swit
     }
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (!alike(sk_switch_pipeline(sw, pipe), sk_switch_pipeline(live, pipe))) {
-            sk_fail(err, "the program's source is not what the switch runs any more");
+            sk_fail(err, "the program's source has changed since the switch loaded it");
             sk_switch_free(sw);
             return NULL;
         }
@@ -250,7 +250,8 @@ static bool compare(struct sk_shadow *s, char *out, size_t size) {
     const struct shadow_outcome *o = first_difference(s, &missing);
     if (o) {
         snprintf(out, size, "the switch %s %s%s: port %u, %u bytes%s%s",
-                 missing ? "did not do what is shown here," : "did more than is shown here,",
+                 missing ? "did not do everything that is shown here,"
+                         : "did more than is shown here,",
                  o->sent ? "sent" : "dropped", "", o->port, o->length, o->why ? ", " : "",
                  o->why ? o->why : "");
         return false;

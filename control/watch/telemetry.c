@@ -163,7 +163,7 @@ int telemetry_register(struct sk_error *err) {
     static bool done;
     for (size_t i = 0; !done && i < sizeof commands / sizeof *commands; i++)
         if (rte_telemetry_register_cmd(commands[i][0], handle, commands[i][1]))
-            return sk_fail(err, "DPDK's telemetry does not take the command %s", commands[i][0]);
+            return sk_fail(err, "DPDK's telemetry refuses the command %s", commands[i][0]);
     done = true;
     return 0;
 }

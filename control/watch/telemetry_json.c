@@ -85,7 +85,7 @@ static json_t *info(const struct sk_watch *w) {
     return o;
 }
 
-_Static_assert(SK_PORTS <= 512, "more than DPDK's arrays have room for");
+_Static_assert(SK_PORTS <= 512, "more than DPDK's arrays can hold");
 
 static json_t *ports(const struct sk_watch *w) {
     json_t *list = json_array();

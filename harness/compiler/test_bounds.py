@@ -44,10 +44,10 @@ LIMITS = {
             "uses for a program\n",
 }
 ENDLESS = {
-    "time": "silken: error: preprocessing '{0}' takes more than 6 s; it may include a pipe or a device, or have macros "
-            "that grow too far\n",
-    "memory": "silken: error: preprocessing '{0}' takes more than 1 GB of memory; it may include a device, or have macros "
-              "that grow too far\n",
+    "time": "silken: error: preprocessing '{0}' takes more than 6 s; it may include a pipe or a device, or contain macros "
+            "that expand too far\n",
+    "memory": "silken: error: preprocessing '{0}' takes more than 1 GB of memory; it may include a device, or contain macros "
+              "that expand too far\n",
     "text": "silken: error: '{0}' has more than 64 MB of text after preprocessing\n",
 }
 

@@ -95,7 +95,7 @@ check 'explain' 0 'PORT_METADATA\|port 1' "$silken" explain --target tofino2 "$d
     0000eeeeeeeeeeeeeeeeeeeeeeee
 check 'schema' 0 'ROPERTIES\|properties' "$silken" schema --target tofino2 "$dir/either.p4"
 for command in build test check replay explain schema run; do
-    check "$command: none of them" 2 "silken $command: --target is tofino1 or tofino2, not 'tofino3'" \
+    check "$command: none of them" 2 "silken $command: --target takes tofino1 or tofino2, not 'tofino3'" \
         "$silken" $command --target tofino3 "$dir/either.p4" "$dir/1.stf"
 done
 printf '{"program": "two.p4", "ports": []}' >"$dir/config.json"

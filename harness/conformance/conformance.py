@@ -164,7 +164,7 @@ def main():
     options = p.parse_args()
     for folder in [options.folder] + options.include:
         if not os.path.isdir(folder):
-            p.error(f"there is no folder {folder}")
+            p.error(f"there is not a folder {folder}")
     return samples(options) if options.kind == "samples" else errors(options)
 
 

@@ -325,7 +325,7 @@ static void test_a_switch_that_adds_twice_is_found(void **state) {
                             "(_, op_t.GRADIENT, SECOND, _)       : add();"));
     json_t *r = network_run(text, 1, &told);
     assert_non_null(told);
-    assert_non_null(strstr(told, "What happened last to fragment "));
+    assert_non_null(strstr(told, "Last events to fragment "));
     assert_non_null(strstr(told, "h0>s0"));
     expect_violation(r, told, "and must be");
 }

@@ -107,7 +107,7 @@ static void test_mistakes_are_told_with_their_place(void **state) {
         {"{\"topology\": {\"kind\": \"rack\", \"program\": \"l2\", \"link\": {\"gbps\": -1}}}",
          "topology.link.gbps: is -1; it must be from 0 to 1000"},
         {"{\"topology\": {\"kind\": \"rack\", \"program\": \"l2\", \"link\": {\"gbps\": [2, 1]}}}",
-         "topology.link.gbps: begins with 2, which is more than 1"},
+         "topology.link.gbps: starts with 2, which is more than 1"},
         {"{\"topology\": {\"kind\": \"rack\", \"program\": \"l2\","
          " \"link\": {\"gbps\": {\"log\": [0, 1]}}}}",
          "topology.link.gbps.log: must be above 0"},
@@ -132,10 +132,10 @@ static void test_mistakes_are_told_with_their_place(void **state) {
         {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\", \"servers\": [\"s0\"]}]}",
          "jobs[0].servers[0]: 's0' is a switch"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\", \"servers\": [\"h2\"], \"slots\": 3}]}",
-         "jobs[0].slots: a job of ATP has no such thing"},
+         "jobs[0].slots: a job of ATP has no such member"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\", \"servers\": [\"h2\"],"
          " \"sessions\": true, \"linear\": true, \"work\": {\"count\": 1}}]}",
-         "jobs[0].linear: a job with sessions has no such thing"},
+         "jobs[0].linear: a job with sessions has no such member"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"sessions\": true,"
          " \"work\": {\"count\": 0}}]}",
          "jobs[0].work: of a job with sessions needs \"count\" of at least 1"},
@@ -146,7 +146,7 @@ static void test_mistakes_are_told_with_their_place(void **state) {
         {"{" RACK ", \"faults\": [{\"kind\": \"server_restart\", \"times\": 1001}]}",
          "faults[0].times: is 1001; it must be from 0 to 1000"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"window\": 3}]}",
-         "jobs[0].window: a job of SwitchML has no such thing"},
+         "jobs[0].window: a job of SwitchML has no such member"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"elements\": 33}]}",
          "jobs[0].elements: is 33; a packet has 32, 64, 128 or 256 elements"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"atp\", \"servers\": [\"h2\"], \"workers\":"
@@ -161,15 +161,15 @@ static void test_mistakes_are_told_with_their_place(void **state) {
          "jobs[0].work: training needs either \"model\" or \"layers\""},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"work\": {\"kind\": \"training\","
          " \"model\": \"gpt\"}}]}",
-         "jobs[0].work.model: there is no model 'gpt'; there is: alexnet, "},
+         "jobs[0].work.model: there is no model 'gpt'; the program has: alexnet, "},
         {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h1\", \"gbps\": 1e-30}]}",
          "background[0].gbps: is 1e-30; it is 0 (as fast as the link) or at least 0.001"},
         {"{\"limit_ms\": 10, " RACK
          ", \"background\": [{\"from\": \"h0\", \"to\": \"h1\", \"start_ms\": 10}]}",
-         "background[0].start_ms: can be 10, and the run ends at limit_ms, which is 10"},
+         "background[0].start_ms: can be 10, but the run ends at limit_ms, which is 10"},
         {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h1\", \"start_ms\": 5,"
          " \"stop_ms\": 1}]}",
-         "background[0].stop_ms: is 1 at most, and it begins at 5 at the earliest"},
+         "background[0].stop_ms: is at most 1, but it starts at 5 at the earliest"},
         {"{" RACK ", \"faults\": [{\"kind\": \"loss\", \"rate\": 0.1, \"packets\": [1]}]}",
          "faults[0]: it has a rate and packets"},
         {"{" RACK ", \"faults\": [{\"kind\": \"loss\", \"rate\": 0.1, \"links\": []}]}",
@@ -183,12 +183,12 @@ static void test_mistakes_are_told_with_their_place(void **state) {
          " \"switchml\", \"work\": {}}]}",
          "jobs[0]: there are 40 hosts, and a job can have 32 workers"},
         {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h0\"}]}",
-         "background[0].to: is where the traffic comes from"},
+         "background[0].to: is the source of the traffic"},
         {"{" RACK ", \"faults\": [{}]}", "faults[0]: it has no kind"},
         {"{" RACK ", \"faults\": [{\"kind\": \"loss\"}]}",
          "faults[0]: it has neither a rate nor packets"},
         {"{" RACK ", \"faults\": [{\"kind\": \"loss\", \"packets\": [2, 2]}]}",
-         "faults[0].packets[1]: packets are counted from 1 on and listed in ascending order"},
+         "faults[0].packets[1]: packets are counted from 1 and must be listed in ascending order"},
         {"{" RACK ", \"faults\": [{\"kind\": \"host_crash\", \"hosts\": [\"s0\"]}]}",
          "faults[0].hosts[0]: 's0' is a switch"},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"work\": {}}],"

@@ -66,8 +66,8 @@ static void say_fragments(const struct atp_worker *w, uint64_t now, struct sk_te
 }
 
 static void say_nothing_came(const struct atp_worker *w, struct sk_text *t) {
-    sk_say(t, "  Nothing has ever come back. Are the switches running, their ports up, and do they "
-              "know the way to the server and the job's group?\n");
+    sk_say(t, "  Nothing has ever come back. Are the switches running, their ports up, and can "
+              "they reach the server and the job's group?\n");
     sk_say_endpoint(t, "  worker", &w->config.flow.worker);
     sk_say_endpoint(t, "; server", &w->config.flow.server);
     sk_say_endpoint(t, "; group", &w->config.flow.group);
@@ -77,11 +77,11 @@ static void say_nothing_came(const struct atp_worker *w, struct sk_text *t) {
 static void say_hints(const struct atp_worker *w, struct sk_text *t) {
     if (w->stats.acks > 0) {
         sk_say(t, "  Parameters came before: another worker or the server may have stopped, or has "
-                  "submitted other tensors, or the same in another order.\n");
+                  "submitted other tensors, or the same tensors in another order.\n");
     } else if (ignored_total(&w->stats) == 0) {
         say_nothing_came(w, t);
     } else {
-        sk_say(t, "  Frames arrive, but none among them was for this worker.\n");
+        sk_say(t, "  Frames arrive, but none of them is for this worker.\n");
     }
     for (int i = 0; i < ATP_REASON_COUNT; i++) {
         if (w->stats.ignored[i]) {

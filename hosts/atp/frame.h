@@ -165,12 +165,12 @@ uint64_t atp_unwrap(const struct atp_flow *flow, uint32_t sequence, uint64_t nea
     X(BAD_CHECKSUM, "bad_checksum", "a checksum is wrong: damaged on the way")                     \
     X(WRONG_JOB, "wrong_job", "another job's or flow's number, or another session")                \
     X(WRONG_WAY, "wrong_way", "a gradient where parameters are expected, or the reverse")          \
-    X(WRONG_MEMBERS, "wrong_members", "bits that are no worker's of the job")                      \
-    X(DUPLICATE, "duplicate", "of workers whose values are there already")                         \
-    X(OLD, "old", "a fragment that is acknowledged already")                                       \
-    X(AHEAD, "ahead", "a fragment that nobody can have sent yet")                                  \
-    X(OTHER_INDEX, "other_index", "parameters for another index than the fragment was sent with")  \
-    X(NOT_FLOAT, "not_float", "fixed point numbers where floats were asked for, or the reverse")
+    X(WRONG_MEMBERS, "wrong_members", "bits that do not belong to a worker of the job")            \
+    X(DUPLICATE, "duplicate", "from workers whose values have been added already")                 \
+    X(OLD, "old", "a fragment that has been acknowledged already")                                 \
+    X(AHEAD, "ahead", "a fragment that no worker can have sent yet")                               \
+    X(OTHER_INDEX, "other_index", "parameters for an index other than the fragment was sent with") \
+    X(NOT_FLOAT, "not_float", "fixed point numbers where floats were requested, or the reverse")
 
 enum atp_reason {
     ATP_ACCEPTED,

@@ -486,7 +486,7 @@ int atp_server_reshape(struct atp_server *s, const struct atp_shape *shape, uint
     const char *fault = shape_fault(shape);
 
     if (!fault && shape->workers != s->config.shape.workers) {
-        fault = "the number of a job's workers stays";
+        fault = "the number of a job's workers cannot change";
     }
     if (fault) {
         if (why) {

@@ -17,7 +17,7 @@ static bool is_one_bit(uint32_t bits) {
 
 static const char *place_fault(const struct atp_place *p) {
     if (!is_one_bit(p->bitmap1) || (!p->edge && !is_one_bit(p->bitmap0))) {
-        return "a worker has one bit for each switch on its way";
+        return "a worker has one bit for each switch on its path";
     }
     if (p->fan_in0 < 1 || p->fan_in0 > ATP_MAX_FAN_IN || p->fan_in1 < 1 ||
         p->fan_in1 > ATP_MAX_FAN_IN) {

@@ -109,7 +109,8 @@ static int make_transport(struct silken_comm *c, uint32_t i, char *why, size_t w
 
 static int check_lanes(const struct silken_config *f, char *why, size_t why_cap) {
     if (f->lanes > SILKEN_MAX_LANES || (f->lanes > 1 && !f->lane)) {
-        snprintf(why, why_cap, "there can be 1 to %d lanes, and from 2 on each is described",
+        snprintf(why, why_cap,
+                 "there can be 1 to %d lanes; if there are several, each must be described",
                  SILKEN_MAX_LANES);
         return SILKEN_ERR_INVALID;
     }
@@ -145,7 +146,7 @@ static int start_threads(struct silken_comm *c, const cpu_set_t *anywhere, char 
             CPU_SET((size_t)cpu, &processors);
         }
         if (sk_lane_start(&c->lane[i], &processors) != 0) {
-            snprintf(why, why_cap, "a thread does not start");
+            snprintf(why, why_cap, "a thread cannot be started");
             return SILKEN_ERR_NOMEM;
         }
     }
@@ -497,7 +498,7 @@ int silken_reshape(struct silken_comm *comm, const uint32_t *rack, char *why, si
 
     shape.atp.rack = rack;
     if (!comm->protocol->places) {
-        snprintf(why, why_cap, "SwitchML's workers have no places");
+        snprintf(why, why_cap, "workers of SwitchML have no position");
         return SILKEN_ERR_UNSUPPORTED;
     }
     for (uint32_t i = 0; i < comm->lanes && rc == 0; i++) {

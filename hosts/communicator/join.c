@@ -125,7 +125,7 @@ static void say_silence(const struct sk_join *j, bool of_switch, struct sk_text 
     struct sk_endpoint end = *to;
 
     end.port = SESSION_PORT;
-    sk_say(t, "  Nobody answers at ");
+    sk_say(t, "  No answer from ");
     sk_say_endpoint(
         t, of_switch || j->member.self.protocol == SESSION_SWITCHML ? "the switch" : "the server",
         &end);
@@ -153,8 +153,9 @@ bool sk_join_explain(const struct sk_join *j, uint64_t now, struct sk_text *t) {
     sk_say(t, "%s %u of %u, job %u: ", self->role == SESSION_SERVER ? "server" : "worker",
            self->rank, self->role == SESSION_SERVER ? self->servers : self->workers, self->job);
     if (m->state == SESSION_LOST || m->state == SESSION_ENDING) {
-        sk_say(t, m->refused ? "it cannot join: %s\n" : "its session is over: %s\n",
-               m->text[0] ? m->text : "the job has begun again");
+        sk_say(t,
+               m->refused ? "this worker cannot join: %s\n" : "this worker's session is over: %s\n",
+               m->text[0] ? m->text : "the job has restarted");
         return true;
     }
     sk_say(t, "the job's session has not started for %.1f ms%s%s\n",
@@ -170,7 +171,7 @@ bool sk_join_explain(const struct sk_join *j, uint64_t now, struct sk_text *t) {
 
 void sk_join_remark(const struct sk_join *j, struct sk_text *t) {
     if (j->on && j->member.text[0]) {
-        sk_say(t, "  Of the job's session the coordinator says: %s.\n", j->member.text);
+        sk_say(t, "  The coordinator reports about the job's session: %s.\n", j->member.text);
     }
 }
 

@@ -90,8 +90,8 @@ static void log_stall(struct sk_lane *l, uint64_t now) {
     length = strlen(text);
     if (l->drive.refused > 0) {
         snprintf(text + length, sizeof text - length,
-                 "  The transport (%s) takes no more frames, %u wait: the link is down, or the "
-                 "switch does not read.\n",
+                 "  The transport (%s) does not accept frames, %u wait: the link is down, or the "
+                 "switch does not read them.\n",
                  l->drive.transport->ops->name, l->drive.refused);
     }
     l->say(l->say_context, text);

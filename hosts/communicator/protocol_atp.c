@@ -390,7 +390,7 @@ static int check(const struct silken_config *f, uint32_t lanes, char *why, size_
     if (atp->servers == 0 || atp->servers > SILKEN_MAX_FLOWS ||
         lanes * atp->servers > SILKEN_MAX_FLOWS) {
         snprintf(why, why_cap,
-                 "a job has at least one server, and lanes times servers are %d at most",
+                 "a job has at least one server, and lanes times servers must be at most %d",
                  SILKEN_MAX_FLOWS);
         return SILKEN_ERR_INVALID;
     }
@@ -399,7 +399,7 @@ static int check(const struct silken_config *f, uint32_t lanes, char *why, size_
         return SILKEN_ERR_INVALID;
     }
     if (f->rank >= f->workers) {
-        snprintf(why, why_cap, "there is no worker %u of %u", f->rank, f->workers);
+        snprintf(why, why_cap, "worker %u does not exist; the job has %u", f->rank, f->workers);
         return SILKEN_ERR_INVALID;
     }
     return 0;
@@ -481,10 +481,9 @@ static int join(struct engine *e, const struct silken_config *f, uint32_t lanes,
     sk_endpoint_parse(&server, first->mac, first->ip, SESSION_PORT);
     if (!f->atp.no_switch &&
         !sk_endpoint_parse(&fabric, f->switch_mac, f->switch_ip, SESSION_PORT)) {
-        snprintf(
-            why, why_cap,
-            "the address of the worker's switch is needed, like 02:00:00:00:00:fe and 10.0.0.254: "
-            "it begins the job's sessions");
+        snprintf(why, why_cap,
+                 "the address of the worker's switch is needed, like 02:00:00:00:00:fe and "
+                 "10.0.0.254: it starts the job's sessions");
         return SILKEN_ERR_INVALID;
     }
     sk_join_init(&e->join, &self, nonce, &worker, &server, f->atp.no_switch ? NULL : &fabric,

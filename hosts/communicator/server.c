@@ -177,15 +177,15 @@ void silken_server_config_init(struct silken_server_config *config) {
 
 static int check(const struct silken_server_config *f, char *why, size_t why_cap) {
     if (f->lanes == 0 || f->lanes > SILKEN_MAX_LANES || !f->lane) {
-        snprintf(why, why_cap, "there can be 1 to %d lanes, and each is described",
+        snprintf(why, why_cap, "there can be 1 to %d lanes, and each must be described",
                  SILKEN_MAX_LANES);
         return SILKEN_ERR_INVALID;
     }
     if (f->servers == 0 || f->servers > SILKEN_MAX_FLOWS ||
         f->servers * f->lanes > SILKEN_MAX_FLOWS || f->number >= f->servers) {
         snprintf(why, why_cap,
-                 "a job has at least one server, of which this is one, and lanes times servers are "
-                 "%d at most",
+                 "a job has at least one server, including this one, and lanes times servers must "
+                 "be at most %d",
                  SILKEN_MAX_FLOWS);
         return SILKEN_ERR_INVALID;
     }
@@ -234,7 +234,7 @@ static int open_flows(struct silken_server *s, const struct silken_server_config
     for (uint32_t i = 0; i < s->lanes && rc == 0; i++) {
         rc = start(&s->flow[i], &anywhere, f->lane[i].cpu);
         if (rc != 0) {
-            snprintf(why, why_cap, "a thread does not start");
+            snprintf(why, why_cap, "a thread cannot be started");
         }
     }
     return rc;

@@ -223,10 +223,9 @@ static int join(struct sk_server_engine *e, const struct silken_server_config *f
         return SILKEN_ERR_INVALID;
     }
     if (!f->no_switch && !sk_endpoint_parse(&fabric, f->switch_mac, f->switch_ip, SESSION_PORT)) {
-        snprintf(
-            why, why_cap,
-            "the address of the server's switch is needed, like 02:00:00:00:00:fe and 10.0.0.254: "
-            "it begins the job's sessions");
+        snprintf(why, why_cap,
+                 "the address of the server's switch is needed, like 02:00:00:00:00:fe and "
+                 "10.0.0.254: it starts the job's sessions");
         return SILKEN_ERR_INVALID;
     }
     sk_join_init(&e->join, &self, sk_randomness_next(random), &e->self, &first,

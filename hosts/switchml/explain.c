@@ -77,7 +77,7 @@ static void say_nothing_came(const struct swml_worker *w, struct sk_text *t) {
     sk_say(t,
            "  Nothing has ever come back. Is the switch running, and is its port for this worker "
            "up?\n");
-    sk_say(t, "  Does the switch know this job and worker under these numbers? job %u, ",
+    sk_say(t, "  Does the switch know the job and the worker by these numbers? job %u, ",
            w->config.flow.job);
     sk_say_endpoint(t, "worker", &w->config.flow.worker);
     sk_say(t, "; ");
@@ -100,19 +100,18 @@ static void say_ignored(const struct swml_worker *w, struct sk_text *t) {
 
 static void say_hints(const struct swml_worker *w, struct sk_text *t) {
     if (w->stats.asked > 0) {
-        sk_say(
-            t,
-            "  The switch has asked %llu times where this worker is: it was restarted, and sums go "
-            "on when all workers have answered.\n",
-            (unsigned long long)w->stats.asked);
+        sk_say(t,
+               "  The switch has asked %llu times how far this worker got: it was restarted, and "
+               "continues when all workers have answered.\n",
+               (unsigned long long)w->stats.asked);
     }
     if (w->stats.answers > 0) {
         sk_say(t, "  Answers came before: another worker may have stopped, or has submitted other "
-                  "tensors, or the same in another order.\n");
+                  "tensors, or the same tensors in another order.\n");
     } else if (ignored_total(&w->stats) == 0) {
         say_nothing_came(w, t);
     } else {
-        sk_say(t, "  Frames arrive, but no answer among them was one for this worker.\n");
+        sk_say(t, "  Frames arrive, but none of them is an answer for this worker.\n");
     }
     say_ignored(w, t);
 }

@@ -83,10 +83,12 @@ struct swml_chunk {
       "an answer to an earlier use of the slot: a duplicate, or a switch with "                    \
       "state of an earlier run")                                                                   \
     X(BAD_EXPONENT, "bad_exponent",                                                                \
-      "an exponent below our own: the switch did not take the "                                    \
+      "an exponent below our own: the switch did not use the "                                     \
       "signed maximum")                                                                            \
-    X(BAD_MESSAGE, "bad_message", "from the switch's port for restarts, but none of its messages") \
-    X(BUSY, "busy", "a question of a switch that was restarted, while many wait: it asks again")
+    X(BAD_MESSAGE, "bad_message",                                                                  \
+      "from the switch's port for restarts, but not one of its messages")                          \
+    X(BUSY, "busy",                                                                                \
+      "a question of a restarted switch while many others wait: the switch asks again")
 
 enum swml_reason {
     SWML_ACCEPTED,

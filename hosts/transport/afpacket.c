@@ -135,7 +135,7 @@ int sk_transport_afpacket_open(struct sk_transport **t, const char *name, char *
     struct afpacket *a;
 
     if (interface == 0) {
-        snprintf(why, why_cap, "%s: there is no network interface of this name", name);
+        snprintf(why, why_cap, "%s: there is no network interface with this name", name);
         return SILKEN_ERR_TRANSPORT;
     }
     a = calloc(1, sizeof *a);

@@ -3,12 +3,9 @@
  * A DPDK port as a transport: one queue each way, one mempool. Frames are built in mbufs on the way
  * out and handed up in their mbufs on the way in.
  *
- * Drivers without interrupts, memif among them, leave no way to sleep until a frame comes. So
+ * Drivers without interrupts leave no way to sleep until a frame comes. So
  * wait() receives already, with yields and short sleeps in between, and recv() hands up what
  * wait() has found.
- *
- * Every burst holds the port's guard: the driver's memif would take its memory away under it when the
- * switch goes away (dpdk/memif_guard.h, which knows of DPDK alone).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,82 +20,28 @@
 
 #include "base/clock.h"
 #include "dpdk/eal.h"
-#include "dpdk/memif_guard.h"
 #include "hosts/core/text.h"
 #include "hosts/transport/transport.h"
 
-#define MEMORY         "256" /* MB for all ports of the process; taken as they are touched */
-#define MBUFS          2047
-#define MBUF_CACHE     128
-#define DESCRIPTORS    1024
-#define START_INTERVAL 10000000  /* ns between attempts to start a port */
-#define LINK_PATIENCE  500000000 /* ns without a link before a memif port is started again */
+#define MEMORY      "256" /* MB for all ports of the process; taken as they are touched */
+#define MBUFS       2047
+#define MBUF_CACHE  128
+#define DESCRIPTORS 1024
 
 struct dpdk {
     struct sk_transport base;
     uint16_t port;
-    int started; /* the port runs: see is_started() */
-    int is_memif;
-    uint64_t next_try;             /* when it does not: time of the next attempt to start it */
-    uint64_t next_look, linked_at; /* time to look at the link again; when it was last up */
+    int started;
     uint16_t freed, handed, count; /* of rx: given back, handed up by recv(), received */
     struct rte_mempool *pool;
     struct rte_mbuf *rx[SK_BURST];
     uint16_t lent; /* mbufs in tx */
     struct rte_mbuf *tx[SK_BURST];
-    struct memif_guard guard;
     char name[RTE_ETH_NAME_MAX_LEN];
 };
 
 static struct dpdk *dpdk_of(struct sk_transport *t) {
     return (struct dpdk *)t;
-}
-
-/* ---- late start ------------------------------------------------------------------------------ */
-
-/* A memif client's port only starts when the server's socket is there. So the port of a worker that
- * is up before its switch is started later, with an attempt every START_INTERVAL. */
-static int is_started(struct dpdk *d) {
-    uint64_t now;
-
-    if (d->started) {
-        return 1;
-    }
-    now = sk_clock_now();
-    if (now < d->next_try) {
-        return 0;
-    }
-    d->next_try = now + START_INTERVAL;
-    d->started = rte_eth_dev_start(d->port) == 0;
-    d->linked_at = now;
-    return d->started;
-}
-
-/* A handler would take apart what is being stopped. */
-static void stop(struct dpdk *d) {
-    memif_guard_stop_handlers();
-    rte_eth_dev_stop(d->port);
-    memif_guard_go_on();
-    d->started = 0;
-}
-
-/* A memif client that the server turned away (its socket is there before its port runs) or lost is
- * not connected again by the driver: its port is stopped, and is_started() tries anew. Called when
- * nothing comes in. */
-static void watch_link(struct dpdk *d) {
-    uint64_t now = sk_clock_now();
-    struct rte_eth_link link;
-
-    if (!d->is_memif || now < d->next_look) {
-        return;
-    }
-    d->next_look = now + START_INTERVAL;
-    if (rte_eth_link_get_nowait(d->port, &link) < 0 || link.link_status == RTE_ETH_LINK_UP) {
-        d->linked_at = now;
-    } else if (now - d->linked_at > LINK_PATIENCE) {
-        stop(d);
-        d->next_try = now;
-    }
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -121,16 +64,11 @@ static size_t dpdk_post(struct sk_transport *t, const struct sk_frame *frames, s
     struct dpdk *d = dpdk_of(t);
     uint16_t sent;
 
-    if (!is_started(d)) {
-        return 0;
-    }
     for (size_t i = 0; i < n; i++) {
         d->tx[i]->data_len = (uint16_t)frames[i].len;
         d->tx[i]->pkt_len = frames[i].len;
     }
-    memif_guard_hold(&d->guard);
     sent = rte_eth_tx_burst(d->port, 0, d->tx, (uint16_t)n);
-    memif_guard_release(&d->guard);
     d->lent -= sent;
     memmove(d->tx, d->tx + sent, d->lent * sizeof d->tx[0]);
     return sent;
@@ -146,17 +84,9 @@ static void give_back(struct dpdk *d) {
 static int something_waits(void *context) {
     struct dpdk *d = context;
 
-    if (!is_started(d)) {
-        return 0;
-    }
     if (d->freed == d->count) {
         d->freed = d->handed = 0;
-        memif_guard_hold(&d->guard);
         d->count = rte_eth_rx_burst(d->port, 0, d->rx, SK_BURST);
-        memif_guard_release(&d->guard);
-    }
-    if (d->count == 0) {
-        watch_link(d);
     }
     return d->handed < d->count;
 }
@@ -186,13 +116,10 @@ static void dpdk_wait(struct sk_transport *t, uint64_t timeout) {
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 static void close_device(struct dpdk *d) {
-    memif_guard_stop_handlers();
     if (d->started) {
         rte_eth_dev_stop(d->port);
     }
     rte_eth_dev_close(d->port);
-    memif_guard_go_on();
-    memif_guard_remove(&d->guard);
     rte_eal_hotplug_remove("vdev", d->name);
 }
 
@@ -242,7 +169,6 @@ static int start_port(struct dpdk *d) {
     int socket = rte_eth_dev_socket_id(d->port);
     int rc;
 
-    d->is_memif = strncmp(d->name, "net_memif", strlen("net_memif")) == 0;
     memset(&config, 0, sizeof config);
     rc = rte_eth_dev_configure(d->port, 1, 1, &config);
     if (rc == 0) {
@@ -256,8 +182,7 @@ static int start_port(struct dpdk *d) {
     }
     rc = rte_eth_dev_start(d->port);
     d->started = rc == 0;
-    d->linked_at = sk_clock_now();
-    return d->is_memif ? 0 : rc;
+    return rc;
 }
 
 /* Splits "name,arguments" and makes the device. */
@@ -308,7 +233,7 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
     }
     d->base.ops = &dpdk_ops;
     if (start_dpdk(cpu) < 0) {
-        return fail(d, why, why_cap, device, "DPDK does not start", rte_errno);
+        return fail(d, why, why_cap, device, "DPDK cannot be started", rte_errno);
     }
     d->pool = make_pool();
     if (!d->pool) {
@@ -318,11 +243,10 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
     if (rc < 0) {
         return fail(d, why, why_cap, device, "no such DPDK device", rc);
     }
-    memif_guard_add(&d->guard);
     rc = start_port(d);
     if (rc < 0) {
         close_device(d);
-        return fail(d, why, why_cap, device, "the port does not start", rc);
+        return fail(d, why, why_cap, device, "the port cannot be started", rc);
     }
     *t = &d->base;
     return 0;

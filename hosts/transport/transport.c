@@ -145,11 +145,11 @@ int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char
     if ((rest = behind(device, "afpacket:"))) {
         return sk_transport_afpacket_open(t, rest, why, why_cap);
     }
-    if ((rest = behind(device, "dpdk:"))) {
-        return sk_transport_dpdk_open(t, rest, cpu, why, why_cap);
-    }
-    if (behind(device, "net_")) {
-        return sk_transport_dpdk_open(t, device, cpu, why, why_cap);
+    rest = behind(device, "dpdk:");
+    if (rest || behind(device, "net_")) {
+        rest = rest ? rest : device;
+        return behind(rest, "net_memif") ? sk_transport_memif_open(t, rest, why, why_cap)
+                                         : sk_transport_dpdk_open(t, rest, cpu, why, why_cap);
     }
     snprintf(why, why_cap, "%s: a device starts with afpacket:, dpdk:, net_ or faulty:", device);
     return SILKEN_ERR_INVALID;

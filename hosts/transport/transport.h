@@ -5,18 +5,19 @@
  * A transport carries whole Ethernet frames between a host stack and a switch: a burst out, a burst
  * in, and a way to wait. Frames are built where the transport sends them from, and read where it has
  * received them: nothing is copied that the device does not copy. It is the only part of hosts/ that does input and output; the protocols do
- * not know it. Four kinds exist, and a wrapper:
+ * not know it. Five kinds exist, and a wrapper:
  *
  *      ring        between two threads of a process (ring.c)
  *      afpacket    a Linux network interface through an AF_PACKET socket (afpacket.c)
- *      dpdk        any DPDK port; for us above all net_memif, shared memory with a switch process,
- *                  which needs no root, no huge pages and no network card (dpdk.c)
+ *      memif       shared memory with a switch process, which needs no root, no huge pages and no
+ *                  network card (memif.c)
+ *      dpdk        any other DPDK port (dpdk.c)
  *      faulty      around another transport: drops, repeats, reorders (faulty.c)
  *
  * sk_transport_open() makes all but the ring from a string:
  *
  *      "afpacket:veth0"
- *      "dpdk:net_memif0,role=client,id=0,socket=/tmp/w0.sock"     or without "dpdk:"
+ *      "net_memif0,role=client,id=0,socket=/tmp/w0.sock"     or with "dpdk:" in front, as all net_
  *      "faulty:seed=1,drop=0.01,duplicate=0.01,reorder=0.1:afpacket:veth0"
  *
  * A transport is a struct whose first member is struct sk_transport; |ops| tells the kinds apart.
@@ -28,7 +29,7 @@
  * Files:
  *
  *     transport.c  device strings; counts
- *     ring.c, afpacket.c, dpdk.c, faulty.c  the kinds
+ *     ring.c, afpacket.c, memif.c, dpdk.c, faulty.c  the kinds
  */
 #ifndef SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
 #define SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
@@ -120,10 +121,14 @@ int sk_transport_afpacket_open(struct sk_transport **t, const char *name, char *
 
 /* The DPDK port |device|: a driver's name (with a number where there are several), and its
  * arguments. The first call starts DPDK without huge pages, without PCI and without files; if the
- * process has started it already, that is used. A memif client may be opened before its server is
- * there: it connects later, and takes no frames until then. */
+ * process has started it already, that is used. */
 int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu, char *why,
                            size_t why_cap);
+
+/* Shared memory: |device| is as that of a switch's memif port (docs/manual.md), "net_memif0,..." A client
+ * may be opened before its server is there, which may go and come: it connects when it can, and
+ * takes no frames until then. */
+int sk_transport_memif_open(struct sk_transport **t, const char *device, char *why, size_t why_cap);
 
 /* Faults by probability (0..1), from a seed, the same for both directions. A frame is dropped, or
  * sent twice in a row, or held back until the next frame has passed. Frames sent change places only

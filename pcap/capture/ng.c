@@ -68,7 +68,8 @@ static int read_head(struct capture *c, struct block *b, struct sk_error *err) {
     }
     b->length = get32(c, source_at(&c->source) + 4);
     if (b->length < FRAME_BYTES || b->length % 4)
-        return capture_bad(c, err, "a block says that it has %u bytes; no block has", b->length);
+        return capture_bad(c, err, "a block gives its length as %u bytes, which is not valid",
+                           b->length);
     return 1;
 }
 
@@ -82,7 +83,8 @@ static int check_end(struct capture *c, const struct block *b, const uint8_t *en
     uint32_t again = get32(c, end);
     return again == b->length
                ? 1
-               : capture_bad(c, err, "a block says %u bytes at its beginning and %u at its end",
+               : capture_bad(c, err,
+                             "a block gives its length as %u bytes at its start, but %u at its end",
                              b->length, again);
 }
 
@@ -104,7 +106,7 @@ static int read_block(struct capture *c, struct block *b, struct sk_error *err) 
         c->source.from += 4;
     }
     if (b->length > LONGEST_BLOCK)
-        return capture_bad(c, err, "a block of %u bytes; what it is for needs no more than %u",
+        return capture_bad(c, err, "a block of %u bytes; blocks of its type have at most %u",
                            b->length, LONGEST_BLOCK);
     int rc = source_need(&c->source, b->length);
     if (rc <= 0)
@@ -145,7 +147,7 @@ static int take_section(struct capture *c, const struct block *b, struct sk_erro
     if (b->n < 16)
         return too_short(c, b, err);
     if (get16(c, b->body + 4) != 1)
-        return capture_bad(c, err, "a section of pcapng version %u.%u; 1.0 is what can be read",
+        return capture_bad(c, err, "a section of pcapng version %u.%u; only 1.0 can be read",
                            get16(c, b->body + 4), get16(c, b->body + 6));
     ng_forget_interfaces(c);
     return 1;
@@ -224,8 +226,8 @@ bool capture_has_interface(const struct capture *c, const char *name) {
 static int interface_of(const struct capture *c, uint32_t index, const struct ng_interface **out,
                         struct sk_error *err) {
     if (index >= c->n_interfaces)
-        return capture_bad(c, err, "a packet of interface %u; its section has %u", index,
-                           c->n_interfaces);
+        return capture_bad(c, err, "a packet of interface %u, but its section has %u interfaces",
+                           index, c->n_interfaces);
     *out = &c->interfaces[index];
     if ((*out)->link == LINK_ETHER)
         return 0;
@@ -243,7 +245,7 @@ static int set_time(const struct capture *c, const struct ng_interface *i, uint6
         since /= i->div;
     __int128 ns = (__int128)since + (__int128)i->offset_s * (int64_t)NS_PER_S;
     if (ns < 0 || ns >= (__int128)NS_PER_S << 32)
-        return capture_bad(c, err, "the packet's time is no time between 1970 and 2106");
+        return capture_bad(c, err, "the packet's time is not between 1970 and 2106");
     out->time_ns = (uint64_t)ns;
     return 0;
 }

@@ -67,7 +67,7 @@ static inline void set_lengths(struct capture_frame *out, uint32_t length, uint3
 int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t length,
                     uint32_t wire_length, uint32_t fcs, struct sk_error *err) {
     if (length > CAPTURE_LONGEST)
-        return capture_bad(c, err, "a packet of %u bytes; none has more than %u", length,
+        return capture_bad(c, err, "a packet of %u bytes; a packet has at most %u", length,
                            CAPTURE_LONGEST);
     set_lengths(out, length, wire_length, fcs);
     return 0;
@@ -79,7 +79,7 @@ static int pcap_open(struct capture *c, struct sk_error *err) {
     const uint8_t *at = source_at(&c->source);
     uint32_t magic = get32(c, at), link = get32(c, at + 20);
     if (get16(c, at + 4) != 2 || get16(c, at + 6) != 4)
-        return sk_fail(err, "%s: it is a pcap of version %u.%u; 2.4 is what can be read", c->path,
+        return sk_fail(err, "%s: it is a pcap of version %u.%u; only 2.4 can be read", c->path,
                        get16(c, at + 4), get16(c, at + 6));
     c->unit_ns = magic == MAGIC_NS ? 1 : 1000;
     c->record = magic == MAGIC_LONG ? LONG_RECORD : PCAP_RECORD;
@@ -117,14 +117,13 @@ static inline int pcap_next(struct capture *c, struct capture_frame *out, struct
     const uint8_t *at = source_at(&c->source);
     const uint32_t seconds = get32(c, at), part = get32(c, at + 4), length = get32(c, at + 8);
     if (is_another_file(at))
-        return capture_bad(
-            c, err,
-            "another pcap begins here: captures are not put together by cat, but given as "
-            "several, or merged by mergecap");
+        return capture_bad(c, err,
+                           "another pcap starts here: captures cannot be joined by cat; give them "
+                           "as several files, or merge them by mergecap");
     if (capture_lengths(c, out, length, get32(c, at + 12), c->fcs, err))
         return -1;
     if (part >= NS_PER_S / c->unit_ns)
-        return capture_bad(c, err, "the packet's time is no time: %u s and %u %s", seconds, part,
+        return capture_bad(c, err, "the packet's time is invalid: %u s and %u %s", seconds, part,
                            c->unit_ns == 1 ? "ns" : "us");
     rc = source_need(&c->source, c->record + length);
     if (rc <= 0)
@@ -195,7 +194,9 @@ static int open_format(struct capture *c, struct sk_error *err) {
         return 0;
     }
     if (rc == 0 || !is_pcap(c))
-        return sk_fail(err, "%s: it is no capture: neither pcap nor pcapng begin like it", c->path);
+        return sk_fail(err,
+                       "%s: it is not a capture: it starts neither like a pcap nor like a pcapng",
+                       c->path);
     rc = source_need(&c->source, PCAP_HEAD);
     return rc <= 0 ? capture_short(c, rc, "its header", err) : pcap_open(c, err);
 }

@@ -197,7 +197,7 @@ static void advance(const struct seen *s) {
     const struct sk_event *e = first(s);
     page_line(s->page, BELOW);
     page_put(s->page, INK_PLAIN, "skip %u byte%s%s", e->length, e->length == 1 ? "" : "s",
-             e->offset < 0 ? " in front of the packet" : "");
+             e->offset < 0 ? " before the packet" : "");
     if (e->offset >= 0)
         page_put(s->page, INK_DIM, "from %d", e->offset);
     page_place(s->page, e->at);

@@ -79,7 +79,7 @@ static void sent(struct explain *x, struct page *p, size_t at) {
     page_line(p, 0);
     page_put(p, INK_GOOD, "leaves at port %u", e->port);
     page_put(p, INK_PLAIN, "~, %u bytes, %s", e->length,
-             same ? "as it came" : "with these differences:");
+             same ? "unchanged" : "with these differences:");
     if (!same && was)
         differences(x, p, at);
 }
@@ -152,7 +152,7 @@ static void manager(struct explain *x, struct page *p, size_t at, bool *open) {
         break;
     case SK_EV_RESUBMITTED:
         page_line(p, 4);
-        page_put(p, INK_PLAIN, "back to ingress, as it came");
+        page_put(p, INK_PLAIN, "back to ingress, unchanged");
         break;
     case SK_EV_RECIRCULATED:
         page_line(p, 4);

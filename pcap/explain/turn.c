@@ -33,8 +33,8 @@ static int count(struct capture *capture, struct replay_map *map, bool always, u
         if (i == number && port >= SK_PORTS)
             return sk_fail(err, "%s: packet %" PRIu64 " %s", capture_path(capture), i,
                            port == REPLAY_SENT
-                               ? "was sent, or is a note; one that came in is explained"
-                               : "has no port by the map");
+                               ? "was sent, or is a note; only a received packet can be explained"
+                               : "is not given a port by the map");
     }
     *mapped = true;
     return 0;

@@ -28,7 +28,7 @@ static unsigned digit(char c) {
 
 static int put(struct reading *r, unsigned byte) {
     if (r->n == PACKET_LONGEST)
-        return sk_fail(r->err, "%s: a packet of more than %u bytes; a switch takes no longer one",
+        return sk_fail(r->err, "%s: a packet of more than %u bytes, the most that a switch accepts",
                        r->name, PACKET_LONGEST);
     r->bytes[r->n++] = (uint8_t)byte;
     return 0;
@@ -49,14 +49,14 @@ static int plain_line(struct reading *r, struct line l) {
         if (l.end - l.at >= 2 && (l.at[0] == '0' || l.at[0] == '\\') && (l.at[1] | 32) == 'x') {
             l.at += 2;
             if (digits(l) == 0)
-                return sk_fail(r->err, "%s: line %u: no digits behind '%.2s'", r->name, r->line,
+                return sk_fail(r->err, "%s: line %u: no digits after '%.2s'", r->name, r->line,
                                l.at - 2);
             continue;
         }
         size_t n = digits(l);
         if (n % 2)
             return sk_fail(r->err,
-                           "%s: line %u: an odd number of digits, %zu, in '%.*s'; a byte has two",
+                           "%s: line %u: an odd number of digits (%zu) in '%.*s'; a byte has two",
                            r->name, r->line, n, (int)(n < 24 ? n : 24), l.at);
         for (size_t i = 0; i < n; i += 2)
             if (put(r, digit(l.at[i]) << 4 | digit(l.at[i + 1])))
@@ -116,12 +116,11 @@ static int dump_bytes(struct reading *r, struct line l) {
             return 0;
         if (n == 0 || !apart || n > 32)
             return first && next.at < next.end
-                       ? sk_fail(r->err, "%s: line %u: no bytes behind the offset", r->name,
-                                 r->line)
+                       ? sk_fail(r->err, "%s: line %u: no bytes after the offset", r->name, r->line)
                        : 0;
         if (n % 2)
             return sk_fail(r->err,
-                           "%s: line %u: an odd number of digits, %zu, in '%.*s'; a byte has two",
+                           "%s: line %u: an odd number of digits (%zu) in '%.*s'; a byte has two",
                            r->name, r->line, n, (int)n, next.at);
         for (size_t i = 0; i < n; i += 2)
             if (put(r, digit(next.at[i]) << 4 | digit(next.at[i + 1])))
@@ -147,15 +146,16 @@ static int dump_line(struct reading *r, struct line l) {
         return 0;
     }
     if (!take_offset(&l, &offset))
-        return sk_fail(r->err, "%s: line %u: not a line of the dump: no offset", r->name, r->line);
+        return sk_fail(r->err, "%s: line %u: not a line of a dump: it has no offset", r->name,
+                       r->line);
     if (r->star && repeat(r, offset))
         return -1;
     if (offset == 0 && r->n)
-        return sk_fail(r->err, "%s: line %u: a second packet begins; one is explained at a time",
+        return sk_fail(r->err, "%s: line %u: a second packet starts; only one can be explained",
                        r->name, r->line);
     if (offset != r->n)
         return sk_fail(r->err,
-                       "%s: line %u: its offset is 0x%zx, and there are 0x%zx bytes before it",
+                       "%s: line %u: its offset is 0x%zx, but there are 0x%zx bytes before it",
                        r->name, r->line, offset, r->n);
     return dump_bytes(r, l);
 }
@@ -178,8 +178,7 @@ static int read_line(struct reading *r, const char *line, size_t n) {
         return 0;
     if (is_heading(line, (size_t)(l.end - l.at))) {
         if (r->n)
-            return sk_fail(r->err,
-                           "%s: line %u: a second packet begins; one is explained at a time",
+            return sk_fail(r->err, "%s: line %u: a second packet starts; only one can be explained",
                            r->name, r->line);
         return 0;
     }
@@ -209,7 +208,7 @@ uint8_t *packet_text_read(const char *name, const char *text, size_t length, uin
         at = end + 1;
     }
     if (rc == 0 && r.n == 0)
-        rc = sk_fail(err, "%s: no byte is in it", name);
+        rc = sk_fail(err, "%s: it contains no bytes", name);
     if (rc == 0) {
         *n = (uint32_t)r.n;
         return r.bytes;

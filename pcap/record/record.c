@@ -127,10 +127,10 @@ static int check_folder(const struct record_files *f, struct sk_error *err) {
         rc = sk_fail(err, "cannot read the folder %s: %s", folder, strerror(errno));
     for (const struct dirent *e; d && rc == 0 && (e = readdir(d));)
         if (is_numbered(e->d_name, last, f->ending))
-            rc = sk_fail(err,
-                         "%s%s is there from an earlier recording; remove it or record "
-                         "under another name",
-                         slash ? folder : "", e->d_name);
+            rc = sk_fail(
+                err,
+                "%s%s exists from an earlier recording; remove it or record under another name",
+                slash ? folder : "", e->d_name);
     if (d)
         closedir(d);
     free(folder);
@@ -143,11 +143,11 @@ static int check_is_recording(int fd, const char *path, struct sk_error *err) {
     uint8_t start[sizeof section];
     const ssize_t n = pread(fd, start, sizeof start, 0);
     if (n < 0)
-        return sk_fail(err, "cannot read %s, to see that it is a recording: %s", path,
+        return sk_fail(err, "cannot read %s to check that it is a recording: %s", path,
                        strerror(errno));
     if (n == 0 || (n == sizeof start && memcmp(start, section, sizeof start) == 0))
         return 0;
-    return sk_fail(err, "%s is there and no recording; record under another name", path);
+    return sk_fail(err, "%s exists and is not a recording; record under another name", path);
 }
 
 // Asks and does not open, but for files: a pipe's reader would take that for all.
@@ -177,7 +177,7 @@ static int check_file(const char *path, struct sk_error *err) {
 // The file is this recording's alone, and emptied only then.
 static int claim(int fd, const char *path, struct sk_error *err) {
     if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return sk_fail(err, "%s is being recorded into already; record under another name", path);
+        return sk_fail(err, "%s is in use by another recording; record under another name", path);
     if (check_is_recording(fd, path, err))
         return -1;
     return ftruncate(fd, 0) ? sk_fail(err, "cannot write %s: %s", path, strerror(errno)) : 0;
@@ -264,7 +264,7 @@ static struct record_files *plan(const struct record_options *opt) {
 
 int record_check(const struct record_options *opt, struct sk_error *err) {
     if (opt->file_bytes && !record_has_beside(opt->path))
-        return sk_fail(err, "%s is no file: there cannot be a ring of such", opt->path);
+        return sk_fail(err, "%s is not a file: a ring needs files", opt->path);
     struct record_files *f = plan(opt);
     char *first = opt->file_bytes ? numbered(f, 1) : NULL;
     int rc =

@@ -312,7 +312,7 @@ static void on_extra(void *aux, void *sent) {
     struct sent_packet *s = sent;
     FILE *out = next_difference(g, ITS_WAY, s->serial, s->number);
     if (out) {
-        fprintf(out, "port %u, packet %" PRIu64 ": sent, and not golden: %u bytes\n", g->port,
+        fprintf(out, "port %u, packet %" PRIu64 ": sent, but not golden: %u bytes\n", g->port,
                 s->number, s->length);
         if (s->layout.n)
             replay_show_fields(out, &s->layout, s->bytes, s->length, NULL, 0, ignores, g->all);
@@ -364,7 +364,7 @@ static void on_missing(void *aux, void *golden, const void *next) {
     if (!then)
         g->first_missing = p->number;
     const uint64_t dropped = c->observes ? find_dropped(g, then) : 0;
-    FILE *out = next_difference(g, "what was dropped there, which need not be why", dropped,
+    FILE *out = next_difference(g, "packets dropped there (not necessarily the cause)", dropped,
                                 then ? then->number : UINT64_MAX);
     if (out) {
         show_missing(g, out, p, then);
@@ -381,12 +381,12 @@ static void on_missing(void *aux, void *golden, const void *next) {
 static int look_ahead(struct gold *g, struct sk_error *err) {
     int rc = g->ahead ? 1 : next_gold(g->all, g, err);
     if (rc > 0 && g->frame.length > sizeof g->all->keep)
-        return sk_fail(err, "%s: packet %" PRIu64 " has %u bytes; no port sends so many",
+        return sk_fail(err, "%s: packet %" PRIu64 " has %u bytes; no port can send that many",
                        capture_path(g->capture), g->read + 1, g->frame.length);
     if (rc > 0 && g->all->opt->expect_recorded && g->frame.length < g->frame.wire_length)
         return sk_fail(err,
                        "%s: packet %" PRIu64
-                       " has only %u of its %u bytes: what is cut cannot be compared",
+                       " has only %u of its %u bytes: a cut packet cannot be compared",
                        capture_path(g->capture), capture_count(g->capture), g->frame.length,
                        g->frame.wire_length);
     g->ahead = rc > 0;
@@ -444,7 +444,10 @@ static int open_port(struct replay_compare *c, const char *dir, uint16_t port,
         struct stat st;
         const bool there = lstat(path, &st) == 0; // a link to nowhere is: it cannot be used
         if (there && c->golds[port].capture)
-            rc = sk_fail(err, "%s: there is a pcap beside it; which one is golden?", path);
+            rc = sk_fail(err,
+                         "%s: there are a pcap and a pcapng for this port; remove the one that is "
+                         "not golden",
+                         path);
         else if (there)
             rc = open_gold(c, port, path, err);
         free(path);
@@ -471,14 +474,14 @@ static int check_names(const char *dir, struct sk_error *err) {
         if (strncmp(e->d_name, "port-", 5) == 0 &&
             (strcasestr(e->d_name, ".pcap") || strcasestr(e->d_name, ".cap")) &&
             !is_ports(e->d_name))
-            rc =
-                strstr(e->d_name, REPLAY_BESIDE)
-                    ? sk_fail(err, "%s/%s was left by an --update that was ended: remove it", dir,
-                              e->d_name)
-                    : sk_fail(err,
-                              "%s/%s is no port's golden capture: those are called port-N.pcap or "
-                              "port-N.pcapng, N a device port (0 to 71 of a pipe, pipes 128 apart)",
-                              dir, e->d_name);
+            rc = strstr(e->d_name, REPLAY_BESIDE)
+                     ? sk_fail(err, "%s/%s was left by an interrupted --update: remove it", dir,
+                               e->d_name)
+                     : sk_fail(err,
+                               "%s/%s is not the golden capture of a port: such a file is called "
+                               "port-N.pcap or port-N.pcapng, where N is a device port (0 to 71 in "
+                               "a pipe, pipes are 128 apart)",
+                               dir, e->d_name);
     closedir(d);
     return rc;
 }
@@ -486,7 +489,7 @@ static int check_names(const char *dir, struct sk_error *err) {
 static int open_dir(struct replay_compare *c, const char *dir, struct sk_error *err) {
     struct stat st;
     if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
-        return sk_fail(err, "%s is no folder", dir);
+        return sk_fail(err, "%s is not a folder", dir);
     if (access(dir, X_OK))
         return sk_fail(err, "cannot read the folder %s: %s", dir, strerror(errno));
     int rc = check_names(dir, err);
@@ -514,7 +517,7 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt, FIL
     for (uint16_t port = 0; opt->expect_recorded && port < SK_PORTS; port++)
         c->golds[port].expected = true;
     if (opt->expect_recorded && !replay_trace_possible(opt))
-        rc = sk_fail(err, "--expect-recorded reads the captures twice, which must be files");
+        rc = sk_fail(err, "--expect-recorded reads the captures twice, so they must be files");
     for (size_t i = 0; rc == 0 && i < opt->expect.n; i++)
         rc = open_gold(c, opt->expect.items[i].port, opt->expect.items[i].path, err);
     if (rc == 0)
@@ -629,7 +632,7 @@ static int tell(struct replay_compare *c, bool stopped, struct sk_error *err) {
                     " of %s\n",
                     port, g->missing, g->missing == 1 ? " was" : "s were",
                     g->first_missing ? g->first_missing : g->n + 1,
-                    g->capture ? capture_path(g->capture) : "what was recorded");
+                    g->capture ? capture_path(g->capture) : "the recording");
         c->differences += g->missing - (g->first_missing > 0); // that one is counted
     }
     for (size_t i = 0; i < c->opt->n_ignore; i++)
@@ -637,12 +640,10 @@ static int tell(struct replay_compare *c, bool stopped, struct sk_error *err) {
             fprintf(c->messages, "--ignore: no packet that was compared has a field '%s'\n",
                     c->opt->ignore[i]);
     if (c->misses)
-        fprintf(c->messages, "the recording itself has not all packets: some did not fit\n");
+        fprintf(c->messages, "the recording is incomplete: some packets did not fit\n");
     if (c->differences && c->opt->expect_recorded && !has_clock(c->opt))
-        fprintf(
-            c->messages,
-            "the configuration has no \"clock\": the recorded switch began at another time than "
-            "the first packet's, at which this one does\n");
+        fprintf(c->messages, "the configuration has no \"clock\": the recorded switch started at "
+                             "another time; this run starts at the time of the first packet\n");
     if (c->differences)
         fprintf(c->messages, "%" PRIu64 " packet%s\n", c->differences,
                 c->differences == 1 ? " differs" : "s differ");

@@ -295,7 +295,8 @@ int replay_drops_same(const struct replay_drops *d, struct sk_error *err) {
         return 0;
     return sk_fail(err,
                    "%s: the checked build dropped other packets than the fast one (%" PRIu64
-                   " and %" PRIu64 "), so it cannot say where; --fast leaves places out",
+                   " and %" PRIu64
+                   "), so it cannot tell the places of drops; --fast leaves them out",
                    d->path, lines, d->wanted);
 }
 

@@ -106,7 +106,7 @@ static void add_inputs(struct files *in, const struct replay_options *opt) {
         else
             free(path);
     }
-    add_input(in, opt->expect_state, "the expected state, which --update writes anew");
+    add_input(in, opt->expect_state, "the expected state, which --update rewrites");
 }
 
 // ---- what is written

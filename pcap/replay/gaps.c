@@ -165,7 +165,7 @@ static bool report(const struct replay_gaps *g, const struct core *c, enum ports
     uint64_t missing;
     if (c->first > 1 && !c->begins_lossy)
         fprintf(messages,
-                "the recording begins with packet %" PRIu64 ": what came before it is not there\n",
+                "the recording starts with packet %" PRIu64 ": earlier packets are missing\n",
                 c->first);
     const struct gap *gap = longest_gap(c, &missing);
     if (missing <= c->lost)
@@ -179,9 +179,8 @@ static bool report(const struct replay_gaps *g, const struct core *c, enum ports
     if (missing > n)
         snprintf(more, sizeof more, ", and %" PRIu64 " more", missing - n);
     const char *what =
-        ports == ALL
-            ? "is a file of the ring left out? Or a port not recorded that was added later?"
-            : "is a file of the ring left out, or a port not recorded?";
+        ports == ALL ? "is a file of the ring missing, or was a port added later and not recorded?"
+                     : "is a file of the ring missing, or a port not recorded?";
     if (ports != ALL || g->generated) {
         fprintf(messages, "%s: %s missing%s: %s\n", gap->path, text, more, what);
         return false;
@@ -196,7 +195,7 @@ int replay_gaps_report(const struct replay_gaps *g, FILE *messages, struct sk_er
     if (!g->unknown && g->twice_in)
         fprintf(messages,
                 "%s: packet %" PRIu64
-                " of the recorded switch is there a second time: is a file given twice?\n",
+                " of the recorded switch occurs twice: is a file given twice?\n",
                 g->twice_in, g->twice);
     for (unsigned i = 0; !g->unknown && ports != SOME && i < SK_PIPES; i++)
         if (g->cores[i] && g->cores[i]->next && report(g, g->cores[i], ports, messages, err))

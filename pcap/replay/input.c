@@ -93,7 +93,7 @@ static int find(struct replay_inputs *s, struct input *in, bool reads, struct sk
         } else
             count(&in->unknown, in);
         if (wrong)
-            return sk_fail(err, "%s: packet %" PRIu64 ": nothing of --map matches it",
+            return sk_fail(err, "%s: packet %" PRIu64 ": no part of --map matches it",
                            capture_path(in->capture), in->unknown.first);
     }
     in->more = true;
@@ -102,7 +102,7 @@ static int find(struct replay_inputs *s, struct input *in, bool reads, struct sk
         frame(in)->length < frame(in)->wire_length)
         return sk_fail(
             err,
-            "%s: packet %" PRIu64 " has only %u of its %u bytes: what is cut cannot be replayed",
+            "%s: packet %" PRIu64 " has only %u of its %u bytes: a cut packet cannot be replayed",
             capture_path(in->capture), number(in), frame(in)->length, frame(in)->wire_length);
     see(in);
     return 1;
@@ -128,7 +128,7 @@ static int open_input(struct replay_inputs *s, struct input *in, const struct re
         return -1;
     if (in->map && !replay_map_knows(in->map, capture_form(in->capture)))
         return sk_fail(err,
-                       "%s: a pcap does not say which interface a packet came in by; give its port "
+                       "%s: a pcap does not tell which interface received a packet; give its port "
                        "(PORT=CAPTURE) or --map with keys",
                        file->path);
     return find(s, in, true, err) < 0 ? -1 : 0;
@@ -276,9 +276,9 @@ static void say(FILE *f, const struct input *in, const struct tally *t, const ch
 static void report(const struct input *in, struct replay_counts *counts, FILE *f) {
     say(f, in, &in->cut, "packet is cut by the capture", "packets are cut by the capture", "");
     say(f, in, &in->late, "packet is older than the one before",
-        "packets are older than the one before", "; taken at that one's time");
+        "packets are older than the one before", "; the earlier packet's time is used");
     say(f, in, &in->timeless, "packet has no time", "packets have no time",
-        "; taken at that of the one before");
+        "; the earlier packet's time is used");
     say(f, in, &in->unknown, "packet has no port", "packets have no port", "; not replayed");
     if (in->sent)
         fprintf(f, "%s: %" PRIu64 " packet%s sent by the interface; not replayed\n",
@@ -306,8 +306,8 @@ int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *co
         report(in, counts, messages);
         if (rc == 0 && in->unknown.n && in->taken == 0)
             rc = sk_fail(err, "%s: none of its packets has a port: %s", capture_path(in->capture),
-                         s->opt->map ? "nothing of --map matches"
-                                     : "no interface is named port-N, which --map is for");
+                         s->opt->map ? "no part of --map matches"
+                                     : "no interface is called port-N; use --map");
     }
     return rc;
 }

@@ -82,7 +82,7 @@ static int address(struct pair *p, enum kind kind, char *word, struct sk_error *
     if (slash)
         *slash = 0;
     if (kind == BY_MAC && !mac(word, p->key))
-        return bad(err, "is no MAC address", word);
+        return bad(err, "is not a MAC address", word);
     if (kind == BY_IP && inet_pton(AF_INET, word, ipv4) == 1) {
         map_ipv4(p->key, ipv4);
         longest = 32;
@@ -90,15 +90,15 @@ static int address(struct pair *p, enum kind kind, char *word, struct sk_error *
     } else if (kind == BY_IP && inet_pton(AF_INET6, word, p->key) == 1) {
         longest = 128;
     } else if (kind == BY_IP) {
-        return bad(err, "is no IP address", word);
+        return bad(err, "is not an IP address", word);
     }
     bits = longest;
     if (slash && !number(slash + 1, longest + 1, &bits))
-        return bad(err, "is no length of a prefix of this address", slash + 1);
+        return bad(err, "is not a prefix length of this address", slash + 1);
     p->bits = (unsigned)(before + bits);
     for (unsigned bit = p->bits; bit < 8 * KEY_BYTES; bit++)
         if (p->key[bit / 8] >> (7 - bit % 8) & 1)
-            return bad(err, "has bits behind its prefix", word);
+            return bad(err, "has bits set after its prefix", word);
     return 0;
 }
 
@@ -109,15 +109,15 @@ static int key_of(struct replay_map *m, struct pair *p, char *word, struct sk_er
     if (m->kind == BY_VLAN) {
         bool none = strcmp(word, "none") == 0;
         if (!none && !number(word, VLANS, &v))
-            return bad(err, "is no VLAN (0 to 4095, or none)", word);
+            return bad(err, "is not a VLAN (0 to 4095, or none)", word);
         uint16_t *slot = &m->vlan[none ? NO_TAG : v];
         if (*slot != REPLAY_NO_PORT)
-            return bad(err, "is there twice", word);
+            return bad(err, "is listed twice", word);
         *slot = p->port;
         return 0;
     }
     if (!*word)
-        return bad(err, "is no interface", word);
+        return bad(err, "is not an interface", word);
     if (!(p->name = strdup(word)))
         abort();
     return 0;
@@ -135,12 +135,12 @@ static int add_pair(struct replay_map *m, char *word, struct sk_error *err) {
     if (!equals)
         return bad(err, "is not KEY=PORT", word);
     if (!number(equals + 1, SK_PORTS, &port) || !sk_port_exists((unsigned)port))
-        return bad(err, "is no device port", equals + 1);
+        return bad(err, "is not a device port", equals + 1);
     *equals = 0;
     p.port = (uint16_t)port;
     if (strcmp(word, "*") == 0) {
         if (m->other != REPLAY_NO_PORT)
-            return bad(err, "is there twice", word);
+            return bad(err, "is listed twice", word);
         m->other = p.port;
         return 0;
     }
@@ -157,7 +157,7 @@ static int add_pair(struct replay_map *m, char *word, struct sk_error *err) {
         m->pairs[at] = m->pairs[at - 1];
     m->pairs[at] = p;
     m->n++;
-    return twice ? bad(err, "is there twice", word) : 0;
+    return twice ? bad(err, "is listed twice", word) : 0;
 }
 
 static int parse_pairs(struct replay_map *m, char *text, struct sk_error *err) {
@@ -179,7 +179,7 @@ static int parse(struct replay_map *m, char *text, struct sk_error *err) {
     while (kind < N_KINDS && strcmp(text, kinds[kind]) != 0)
         kind++;
     if (kind == N_KINDS)
-        return bad(err, "is none of interface, vlan, src-mac and src-ip", text);
+        return bad(err, "is not one of interface, vlan, src-mac and src-ip", text);
     m->kind = (enum kind)kind;
     m->by_names = m->kind == BY_INTERFACE && !colon;
     if (!colon && !m->by_names)

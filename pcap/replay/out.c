@@ -27,7 +27,7 @@ static int clear_dir(const struct replay_out *o, struct sk_error *err) {
     int rc = 0;
     struct stat st;
     if (stat(o->dir, &st) == 0 && !S_ISDIR(st.st_mode))
-        return sk_fail(err, "%s is no folder", o->dir);
+        return sk_fail(err, "%s is not a folder", o->dir);
     if (o->update && replay_update_mkdir(o->update, o->dir, err))
         return -1;
     if (!o->update && mkdir(o->dir, 0777) && errno != EEXIST)

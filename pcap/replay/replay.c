@@ -148,9 +148,8 @@ static bool make_sessions(struct replay *r) {
     if (!c)
         return true;
     if (r->way != TOGETHER)
-        return fail(
-            r,
-            "with \"sessions\" in the configuration there is no time between pipes (--crossing)");
+        return fail(r,
+                    "\"sessions\" in the configuration excludes a time between pipes (--crossing)");
     r->cpu_port = c->has_cpu_port ? c->cpu_port : SK_CPU_PORT;
     r->sessions = sessions_new(&host, c->sessions, r->cpu_port, sk_switch_now(r->sw), &r->err);
     return r->sessions || fail(r, r->err.text);
@@ -186,8 +185,8 @@ static bool make_switch(struct replay *r) {
     for (size_t i = 0; i < 2; i++)
         if (opt->expect_recorded && opt->configs[i] && opt->configs[i]->has_clock &&
             begin < opt->configs[i]->clock)
-            return fail(r, "the first packet is older than the configuration's clock: it is not of "
-                           "that recording");
+            return fail(r, "the first packet is older than the configuration's clock: it does not "
+                           "belong to that recording");
     for (size_t i = 0; i < 2; i++)
         r->bursts |= opt->configs[i] && opt->configs[i]->has_clock;
     r->bursts |= opt->expect_recorded;
@@ -264,7 +263,7 @@ static bool open_observers(struct replay *r) {
         observe_all(r, o);
     r->one_by_one |= r->compare != NULL;
     if (good && r->one_by_one && r->way == ALONE)
-        return doubt(r, "generated packets are numbered in the order of time");
+        return doubt(r, "generated packets are numbered in order of time");
     return good || fail(r, r->err.text);
 }
 
@@ -396,7 +395,7 @@ static bool goes_on(void *aux) {
     if (r->way == ALONE && !are_alone(r))
         return false;
     if (r->log && !replay_log_merge(r->log, replay_drops_file(drops_of(r)), r->opt->observer))
-        return doubt(r, "what pipes tell at the same time has no order");
+        return doubt(r, "reports of different pipes at the same time have no order");
     // closing the drops says why
     return sent_well(r) && !replay_drops_failed(r->drops) && !is_done(r) && !stopped(r);
 }
@@ -546,9 +545,9 @@ static void finish_update(struct replay *r) {
 static void say_stopped(struct replay *r) {
     const struct replay_options *opt = r->opt;
     if (opt->update)
-        fail(r, "stopped; the golden captures are as they were");
+        fail(r, "stopped; the golden captures are unchanged");
     else if (opt->expect_dir || opt->expect.n || opt->expect_recorded || opt->expect_state)
-        fail(r, "stopped before all was compared");
+        fail(r, "stopped before everything was compared");
     else
         fprintf(r->messages, "silken %s: stopped\n", opt->command ? opt->command : "replay");
 }
@@ -584,7 +583,7 @@ static void show_differences(struct replay *r) {
     size_t n = replay_compare_wanted(r->compare, &wanted);
     if (n && !replay_trace_possible(r->opt)) {
         fprintf(r->messages,
-                "the packets' ways are not shown: the captures cannot be read again\n");
+                "the paths of packets are not shown: the captures cannot be read again\n");
     } else if (n) {
         t = replay_trace_new(wanted, n);
         run_again(r, t);
@@ -689,8 +688,8 @@ static enum replay_result run_some_way(const struct replay_options *opt,
     if (!can_be_alone(opt))
         return run(opt, opt->crossing_ns ? APART : TOGETHER, counts, messages, &why);
     if (!replay_files_can_be_anew(opt)) {
-        fprintf(messages, "silken replay: on one thread, because what goes into a pipe or a device "
-                          "cannot be taken back\n");
+        fprintf(messages, "silken replay: on one thread, because output into a pipe or a device "
+                          "cannot be undone\n");
         return run(opt, TOGETHER, counts, messages, &why);
     }
     char *text = NULL;

@@ -121,8 +121,8 @@ static unsigned match_port(const struct stf_script *s, const struct stf_outputs 
         } else if (!o) {
             fprintf(out, "%s:%u: port %u: no packet came out\n", s->name, e->line, port);
         } else if (!e) {
-            fprintf(out, "%s:%u: port %u: a packet that nothing expects came out\n    got      ",
-                    s->name, o->line, port);
+            fprintf(out, "%s:%u: port %u: an unexpected packet came out\n    got      ", s->name,
+                    o->line, port);
             print_bytes(out, o->bytes, o->length);
             fputc('\n', out);
         }

@@ -387,8 +387,7 @@ bool stf_run_expect_idle(struct run *r, const struct stf_statement *s) {
         free(event);
         return true;
     }
-    stf_differs(r, "no report that the entry of '%s' has become %s", s->name,
-                idle ? "idle" : "active");
+    stf_differs(r, "no report that the entry of '%s' became %s", s->name, idle ? "idle" : "active");
     return true;
 }
 

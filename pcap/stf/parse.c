@@ -232,7 +232,7 @@ struct stf_script *stf_parse(const char *name, const char *text, size_t length, 
     char *copy = keep(script, length);
     memcpy(copy, text, length);
     if (memchr(text, 0, length))
-        stf_fail(&p, "this is no text: it has a zero byte");
+        stf_fail(&p, "this is not text: it has a zero byte");
     else
         parse_lines(&p, copy);
     if (p.errors == 0 && script->n == 0)

@@ -208,7 +208,7 @@ static bool run_packet(struct run *r, const struct stf_statement *s) {
     bool taken = sk_switch_rx(r->sw, s->port, frame, length, r->clock_ns);
     free(frame);
     if (!taken)
-        return unusable(r, "a port cannot receive a packet of %u bytes; it takes 14 to 9216",
+        return unusable(r, "a port cannot receive a packet of %u bytes; it accepts 14 to 9216",
                         length);
     sk_switch_run(r->sw, r->clock_ns);
     return true;
@@ -237,7 +237,7 @@ static bool run_wait(struct run *r, const struct stf_statement *s) {
 static bool run_no_packet(struct run *r, const struct stf_statement *s) {
     (void)s;
     if (!r->something_happened)
-        return unusable(r, "no packet has been sent before: 'no_packet' is about the last one");
+        return unusable(r, "no packet has been sent yet: 'no_packet' refers to the last one");
     stf_settle(r);
     size_t n = r->outputs.n - r->outputs_before;
     if (n > 0)
@@ -374,7 +374,7 @@ static bool run_loopback(struct run *r, const struct stf_statement *s) {
 
 bool pre_done(struct run *r, int rc) {
     if (rc == -EINVAL)
-        return unusable(r, "a port is given twice, or a LAG");
+        return unusable(r, "a port or a LAG is given twice");
     return rc == 0 || unusable(r, "%s", strerror(-rc));
 }
 
@@ -584,7 +584,7 @@ static enum stf_result execute(struct run *r) {
     stf_settle(r);
     struct sk_digest left;
     if (r->digests_expected && sk_digest_read(r->sw, &r->digests, &left))
-        differs(r, "a digest of '%s' that nothing expects", left.desc->name);
+        differs(r, "an unexpected digest of '%s'", left.desc->name);
     r->differences += stf_match(r->script, &r->outputs, r->messages);
     return r->differences > 0 ? STF_FAIL : STF_PASS;
 }

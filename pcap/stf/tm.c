@@ -55,8 +55,8 @@ static uint64_t number(struct words *w, const char *what, uint64_t max) {
 static uint16_t to_port(struct words *w, const char *text) {
     uint16_t port = (uint16_t)to_number(w, text, "the port", SK_PORTS - 1);
     if (!w->failed && !sk_port_exists(port)) {
-        unusable(w->r, "%u is no device port: the port in its pipe is %u, and a pipe has %u", port,
-                 sk_port_local(port), SK_PIPE_PORTS);
+        unusable(w->r, "%u is not a device port: the port in its pipe is %u, and a pipe has %u",
+                 port, sk_port_local(port), SK_PIPE_PORTS);
         w->failed = true;
     }
     return port;
@@ -108,7 +108,7 @@ static unsigned choice(struct words *w, const char *const *names, const char *wh
         if (strcasecmp(word, names[i]) == 0)
             return i;
     if (!w->failed)
-        unusable(w->r, "'%.20s' is no %s", word, what);
+        unusable(w->r, "'%.20s' is not a %s", word, what);
     w->failed = true;
     return 0;
 }

@@ -188,8 +188,8 @@ bool stf_hex(struct parser *p, struct stf_statement *s, bool expectation) {
         const char *digits = "0123456789abcdef";
         const char *digit = strchr(digits, tolower((unsigned char)c));
         if (!digit && !(expectation && c == '*'))
-            return stf_fail(p, "'%c' is no hexadecimal digit%s", c,
-                            c == '*' ? "; only expect has don't-care digits" : "");
+            return stf_fail(p, "'%c' is not a hexadecimal digit%s", c,
+                            c == '*' ? "; only 'expect' takes don't-care digits" : "");
         s->nibbles[s->n_nibbles++] = digit ? (uint8_t)(digit - digits) : STF_ANY_NIBBLE;
     }
     return true;

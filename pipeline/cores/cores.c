@@ -17,7 +17,7 @@
 bool cores_check(const struct sk_switch_options *opt, char *error, size_t error_size) {
     bool used[SK_PIPES] = {false};
     if (opt->crossing_ns && opt->n_cores != SK_PIPES) {
-        snprintf(error, error_size, "pipes that are apart run on a core each, not on %u",
+        snprintf(error, error_size, "pipes that are isolated run on one core each, not on %u",
                  opt->n_cores);
         return false;
     }

@@ -52,7 +52,8 @@ struct sk_recorder *sk_recorder_new(const struct sk_recorder_options *opt, char 
     wanted = wanted ? wanted : SK_RECORDER_RING;
     assert(opt->n_cores >= 1 && opt->n_cores <= SK_PIPES);
     if (wanted > SK_RECORDER_MAX_RING) {
-        snprintf(error, error_size, "a ring of %llu MiB to record into is too large; %llu is most",
+        snprintf(error, error_size,
+                 "a ring of %llu MiB to record into is too large; the largest is %llu",
                  (unsigned long long)wanted >> 20, (unsigned long long)SK_RECORDER_MAX_RING >> 20);
         return NULL;
     }

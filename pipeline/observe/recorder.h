@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// recorder: what the ports of a switch receive and send, copied aside while the switch runs.
+// recorder: copies the packets that the ports of a switch receive and send, while the switch runs.
 //
-// Each core of the switch copies frames, with time, port and what became of them, into a ring of its
-// own: one thread puts, one takes, nobody locks, and nobody waits. The rings lie in one piece of shared
+// Each core of the switch copies frames, with time, port and outcome, into a ring of its own: one
+// thread writes, one reads, without locks or waiting. The rings lie in one piece of shared
 // memory (a memfd that cannot change its size), so that the reader may be another process:
 //
 //     pipe's thread  --copies-->  ring of its core  --sk_record_next-->  reader: a file, a socket...
 //
 // When a ring is full, records are lost and counted, by port and in the next record that is not; the
-// packets themselves are not touched. A frame is copied past the caches with whole lines, so that what a
-// pipe works with stays in them. A packet that is recorded takes the same way as one that is not, and while nobody
-// records it pays for one comparison where it comes and where it ends.
+// packets themselves are not touched. A frame is copied past the caches with whole lines, so that the
+// working set of a pipe stays in the caches. A recorded packet takes the same path as any other; without a
+// recording, a packet costs one comparison where it enters and one where it ends.
 //
-// What the reader does to the memory can spoil its own recording and nothing else: the switch reads
-// one number of it, how far the reader is, and believes it only where it makes sense.
+// A reader that changes the memory can spoil its own recording and nothing else. The switch bases no address or
+// length on what it reads back: an impossible position of the reader is ignored, the count of drops is checked, and the
+// port of a record is only copied within it.
 //
 //     struct sk_recorder *r = sk_recorder_new(&opt, error, sizeof error);   any thread
 //     sk_switch_record(sw, r);                             while no core runs

@@ -58,7 +58,7 @@ struct sk_record_reader *sk_record_reader_open(int fd, char *error, size_t error
         bytes < RECORD_LINE || bytes & (bytes - 1) ||
         record_memory_bytes(n, bytes) != (size_t)st.st_size) {
         munmap(m, (size_t)st.st_size);
-        snprintf(error, error_size, "the memory that the switch records into makes no sense");
+        snprintf(error, error_size, "the memory that the switch records into is invalid");
         return NULL;
     }
     struct sk_record_reader *r = make(m, bytes, n);

@@ -280,7 +280,7 @@ void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk
         violation(out, e);
         break;
     case SK_EV_WISHES:
-        fputs("  traffic manager is asked for: ", out);
+        fputs("  requests to the traffic manager: ", out);
         values(out, e->in, e->n_in);
         fputs(e->n_in ? "\n" : "nothing\n", out);
         break;
@@ -309,7 +309,7 @@ void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk
         fprintf(out, "packet %" PRIu64 " dropped at port %u: %s\n", p->serial, e->port, e->text);
         break;
     case SK_EV_RESUBMITTED:
-        fprintf(out, "  packet %" PRIu64 " goes back to the ingress of port %u as it came\n",
+        fprintf(out, "  packet %" PRIu64 " goes back to the ingress of port %u unchanged\n",
                 p->serial, e->port);
         break;
     case SK_EV_RECIRCULATED:

@@ -140,8 +140,8 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
         snprintf(error, error_size, "%s must be a number of at most %u digits", wrong, MOST_DIGITS);
     else if (pairs > queues)
         snprintf(error, error_size,
-                 "it has %u queues, and the port receives on %u (\"queues\"): what comes to "
-                 "others would be lost",
+                 "it has %u queues, and the port receives on %u (\"queues\"): packets to other "
+                 "queues would be lost",
                  pairs, queues);
     else if (frame < LEAST)
         snprintf(error, error_size, "framesz must be at least %u", LEAST);

@@ -37,6 +37,8 @@ bool ports_link_is_up(const struct dpdk_port *p) {
     struct rte_eth_link link = {0};
     if (p->inside)
         return true;
+    if (p->memif)
+        return ports_memif_link(p->memif);
     if (p->if_index > 0 && !kernel_link(p))
         return false;
     return rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status;
@@ -45,18 +47,16 @@ bool ports_link_is_up(const struct dpdk_port *p) {
 // Drivers of sockets say -1 for whatever went wrong with theirs.
 static bool is_socket(const char *device) {
     return strncmp(device, "net_vhost", strlen("net_vhost")) == 0 ||
-           strncmp(device, "net_memif", strlen("net_memif")) == 0 ||
            strncmp(device, "net_virtio_user", strlen("net_virtio_user")) == 0;
 }
 
 static bool fail(const struct sk_port_spec *spec, const char *what, int rc, char *error,
                  size_t error_size) {
     if (rc == -1 && is_socket(spec->device)) {
-        snprintf(
-            error, error_size,
-            "port %u, device '%s': cannot %s: its socket cannot be made (is the folder there, and "
-            "writable?), or, of a client, nobody listens there",
-            spec->dev_port, spec->device, what);
+        snprintf(error, error_size,
+                 "port %u, device '%s': cannot %s: its socket cannot be created (does the folder "
+                 "exist, and is it writable?), or, for a client, no server listens there",
+                 spec->dev_port, spec->device, what);
         return false;
     }
     snprintf(error, error_size, "port %u, device '%s': cannot %s: %s", spec->dev_port, spec->device,
@@ -70,11 +70,10 @@ static bool check_queues(const struct dpdk_port *p, const struct rte_eth_dev_inf
                          const struct sk_port_spec *spec, char *error, size_t error_size) {
     if (p->queues <= info->max_rx_queues)
         return true;
-    snprintf(
-        error, error_size,
-        "port %u, device '%s': %u queues, and the device has %u to receive on; virtual devices "
-        "are told how many in their string",
-        spec->dev_port, spec->device, p->queues, info->max_rx_queues);
+    snprintf(error, error_size,
+             "port %u, device '%s': %u queues, and the device has %u to receive on; for a virtual "
+             "device, its string gives the number",
+             spec->dev_port, spec->device, p->queues, info->max_rx_queues);
     return false;
 }
 
@@ -149,7 +148,7 @@ static int set_kernel_mtu(const struct rte_eth_dev_info *info, uint32_t mtu) {
     return rc;
 }
 
-// Devices without an MTU of their own (memif, pcap, ring, vhost) take what they are given; the port
+// Devices without an MTU of their own (pcap, ring, vhost) take what they are given; the port
 // then has the one it is asked for.
 static int set_mtu(struct dpdk_port *p, const struct rte_eth_dev_info *info,
                    const struct sk_port_spec *spec) {
@@ -202,7 +201,7 @@ uint32_t ports_longest(uint32_t mtu) {
 static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, size_t error_size) {
     if (rc == -EINVAL) {
         snprintf(error, error_size,
-                 "port %u, device '%s': cannot set its MTU to %u: the device does not take that",
+                 "port %u, device '%s': cannot set its MTU to %u: the device does not support that",
                  spec->dev_port, spec->device, spec->mtu);
         return false;
     }
@@ -216,15 +215,6 @@ static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, siz
 }
 
 // ---- the whole ----
-
-static char *memif_socket(const char *device) {
-    const char *at = ports_said(device, "socket");
-    char *path =
-        at ? strndup(at, strcspn(at, ",")) : strdup("/run/memif.sock"); // the driver's default
-    if (!path)
-        abort();
-    return path;
-}
 
 // What waits in its queues, so many frames at most of each: others may go on sending. An af_packet device's rings hold
 // 2,048 when nothing else is said, a net_ring device's 1,024.
@@ -266,12 +256,7 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
         return fail(spec, "configure it", rc, error, error_size);
     if ((rc = set_mtu(p, &info, spec)))
         return mtu_failed(spec, rc, error, error_size);
-    p->guarded = info.driver_name && strcmp(info.driver_name, "net_memif") == 0;
-    p->plain = !p->guarded;
-    if (p->guarded) {
-        memif_guard_add(&p->guard);
-        p->socket = memif_socket(spec->device);
-    }
+    p->plain = true;
     rc = rte_eth_dev_start(p->id);
     if (rc)
         return fail(spec, "start it", rc, error, error_size);
@@ -293,8 +278,8 @@ struct rte_device *ports_device_close(struct dpdk_port *p) {
     struct rte_eth_dev_info info;
     struct rte_device *device = rte_eth_dev_info_get(p->id, &info) == 0 ? info.device : NULL;
     // A net_ring device frees its ring, and not the buffers in it: ours, which it was sent and would have given back. Other
-    // drivers keep none, or free them; of a memif device the peer's memory may be gone.
-    if (p->started && p->plain)
+    // drivers keep none, or free them.
+    if (p->started)
         throw_waiting_away(p);
     if (p->started)
         rte_eth_dev_stop(p->id);
@@ -364,6 +349,10 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_
         snprintf(out->driver, sizeof out->driver, "%s", SK_PORTS_INSIDE);
         out->link = out->promiscuous = true;
         out->missed = ports_inside_refused(p->inside);
+        return true;
+    }
+    if (p->memif) {
+        ports_memif_about(p->memif, out);
         return true;
     }
     out->promiscuous = rte_eth_promiscuous_get(p->id) == 1;

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <net/if.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,6 @@
 
 #define DEFAULT_MEMORY 256u
 #define OTHER_MEMORY   64u // MiB: drivers' own
-#define HELLO_MS       1000
 #define MAX_NAME       64
 #define MOST_FDS       1024 // of a process that has just begun
 
@@ -91,8 +89,9 @@ static bool telemetry_folder(char *error, size_t error_size) {
     }
     if (!good)
         snprintf(error, error_size,
-                 errno == ENOTDIR ? "telemetry: %s is not a folder of ours alone"
-                                  : "telemetry: cannot make %s: %s; RUNTIME_DIRECTORY says where",
+                 errno == ENOTDIR
+                     ? "telemetry: %s must be a folder that belongs to this user alone"
+                     : "telemetry: cannot make %s: %s; set RUNTIME_DIRECTORY to another folder",
                  folder, strerror(errno));
     return good;
 }
@@ -178,9 +177,8 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
 // Virtual drivers return -1 for whatever they do not like, and the bus -EFAULT for no driver.
 static const char *why(const char *device, int rc) {
     if (is_pci(device) && without_pci)
-        return "network cards were not looked for when the switch was started, as there were no "
-               "free "
-               "hugepages or none was bound to vfio-pci; start it anew";
+        return "network cards were not searched when the switch was started, since there were no "
+               "free hugepages or no card was bound to vfio-pci; restart the switch";
     if (is_pci(device) && (rc == -ENODEV || rc == -ENOENT || rc == -ENOTSUP))
         return "there is no such network card, or it is not bound to vfio-pci (dpdk-devbind.py)";
     switch (-rc) {
@@ -195,40 +193,11 @@ static const char *why(const char *device, int rc) {
         return "not enough memory; see --memory";
     case EPERM:
     case EINVAL:
-        return "an argument is wrong, what it names does not exist, or it needs root as af_packet "
-               "and tap do; --verbose shows what DPDK says";
+        return "an argument is wrong or names something that does not exist, or the device needs "
+               "root, as af_packet and tap do; --verbose shows the messages of DPDK";
     default:
         return rte_strerror(-rc);
     }
-}
-
-// A killed memif server leaves its socket's file behind, over which the next one stumbles. Removed
-// when nobody listens there; other files are left alone.
-static void remove_stale_socket(const struct sk_port_spec *spec) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat st;
-    const char *path = strstr(spec->device, ",socket=");
-    if (strncmp(spec->device, "net_memif", 9) != 0 || !strstr(spec->device, "role=server") ||
-        !strstr(spec->device, "socket-abstract=no") || !path)
-        return;
-    path += strlen(",socket=");
-    size_t length = strcspn(path, ",");
-    if (length == 0 || length >= sizeof address.sun_path)
-        return;
-    memcpy(address.sun_path, path, length);
-    if (lstat(address.sun_path, &st) || !S_ISSOCK(st.st_mode))
-        return;
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0); // as memif's are
-    bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address);
-    bool stale = refused && errno == ECONNREFUSED;
-    // One that listens says hello first, and DPDK before our guard ends when it cannot.
-    if (fd >= 0 && !refused)
-        poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, HELLO_MS);
-    if (fd >= 0)
-        close(fd);
-    if (stale && unlink(address.sun_path) == 0)
-        fprintf(stderr, "port %u: removed %s, which nobody listened to\n", spec->dev_port,
-                address.sun_path);
 }
 
 // As DPDK has it: a PCI address with its domain, in small letters. False when there is none, or it is
@@ -265,11 +234,11 @@ bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint
                       char *error, size_t error_size) {
     char name[MAX_NAME];
     if (!name_of(spec->device, name)) {
-        snprintf(error, error_size, "port %u: '%s' is no device string; it starts with a name",
-                 spec->dev_port, spec->device);
+        snprintf(error, error_size,
+                 "port %u: '%s' is not a device string; it must start with a name", spec->dev_port,
+                 spec->device);
         return false;
     }
-    remove_stale_socket(spec);
     char *device = string_for(spec, own_processors, name);
     int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : probe(spec, device);
     free(device);

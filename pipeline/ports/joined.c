@@ -95,9 +95,8 @@ void ports_take_apart(unsigned dev_port, const char *interface) {
     if (fd >= 0)
         close(fd);
     if (left[0])
-        fprintf(
-            stderr,
-            "port %u: %s joins frames that it receives and does not let that be turned off (%s): "
-            "they will be dropped as too long\n",
-            dev_port, interface, left);
+        fprintf(stderr,
+                "port %u: %s merges received frames, and this cannot be turned off (%s): merged "
+                "frames will be dropped as too long\n",
+                dev_port, interface, left);
 }

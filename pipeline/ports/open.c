@@ -23,7 +23,7 @@ static struct dpdk_port *new_port(struct sk_ports *ports, const struct sk_port_s
                                   char *error, size_t error_size) {
     if (!sk_port_exists(spec->dev_port) || ports->by_number[spec->dev_port]) {
         snprintf(error, error_size, "port %u %s", spec->dev_port,
-                 sk_port_exists(spec->dev_port) ? "is given twice" : "is no device port");
+                 sk_port_exists(spec->dev_port) ? "is given twice" : "is not a device port");
         return NULL;
     }
     struct dpdk_port *p = calloc(1, sizeof *p);
@@ -41,7 +41,7 @@ static bool open_inside(struct sk_ports *ports, struct dpdk_port *p,
                         const struct sk_port_spec *spec, char *error, size_t error_size) {
     if (ports->inside || spec->queues > 1)
         snprintf(error, error_size,
-                 ports->inside ? "port %u: there is one inside port, and it is there already"
+                 ports->inside ? "port %u: there can be only one inside port, and it exists already"
                                : "port %u: an inside port receives on one queue",
                  spec->dev_port);
     else if (!ports_inside_open(ports, p))
@@ -52,9 +52,6 @@ static bool open_inside(struct sk_ports *ports, struct dpdk_port *p,
 }
 
 static void free_one(struct dpdk_port *p) {
-    if (p->guarded)
-        memif_guard_remove(&p->guard);
-    free(p->socket);
     rte_mempool_free(p->small);
     free(p->frame);
     free(p);
@@ -81,6 +78,8 @@ static bool open_port(struct sk_ports *ports, struct dpdk_port *p, const struct 
         return open_inside(ports, p, spec, error, error_size);
     if (!ports_string_check(ports, spec, error, error_size))
         return false;
+    if (ports_is_memif(spec->device))
+        return ports_memif_open(p, spec, error, error_size);
     for (unsigned tries = BUSY_TRIES;;) {
         p->attached = ports_eal_attach(spec, ports->own_processors, &p->id, error, error_size);
         if (!p->attached || ports_configure(ports, p, spec, error, error_size))
@@ -194,20 +193,16 @@ static bool all_sent(struct sk_ports *ports) {
 static struct rte_device *close_port(struct sk_ports *ports, struct dpdk_port *p) {
     if (p->inside)
         ports_inside_close(ports, p);
+    if (p->memif)
+        ports_memif_close(p);
     return p->attached ? ports_device_close(p) : NULL;
 }
 
-// A handler would take apart what is being closed, and see what is no longer there.
 static void close_devices(struct sk_ports *ports) {
-    memif_guard_stop_handlers();
     for (size_t i = 0; i < ports->n; i++) {
         ports_lose_waiting(ports->list[i]);
         close_port(ports, ports->list[i]);
     }
-    for (size_t i = 0; i < ports->n; i++)
-        if (ports->list[i]->guarded)
-            memif_guard_end_listener(ports->list[i]->socket);
-    memif_guard_go_on();
 }
 
 uint32_t sk_ports_close(struct sk_ports *ports) {
@@ -248,21 +243,9 @@ static void give_pool(struct sk_ports *ports, const struct rte_mempool *pool) {
             ports->pools[i].used = false;
 }
 
-static bool shares_socket(const struct sk_ports *ports, const struct dpdk_port *p) {
-    for (size_t i = 0; i < ports->n; i++)
-        if (ports->list[i] != p && ports->list[i]->guarded &&
-            strcmp(ports->list[i]->socket, p->socket) == 0)
-            return true;
-    return false;
-}
-
 // One that no core knows, or any more.
 static void end_port(struct sk_ports *ports, struct dpdk_port *p) {
-    memif_guard_stop_handlers();
     struct rte_device *device = close_port(ports, p);
-    if (p->guarded && !shares_socket(ports, p))
-        memif_guard_end_listener(p->socket);
-    memif_guard_go_on();
     if (device) // else its name stays taken
         rte_dev_remove(device);
     give_pool(ports, p->pool);
@@ -343,7 +326,8 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
     }
     if (!p || p->inside) {
         snprintf(error, error_size,
-                 p ? "port %u is inside this process and stays" : "there is no port %u", dev_port);
+                 p ? "port %u is inside this process and cannot be removed" : "there is no port %u",
+                 dev_port);
         return false;
     }
     ports->left[dev_port] =

@@ -13,30 +13,17 @@ _Static_assert(SK_PORTS_QUEUE == SK_SEND_QUEUE && BURST == SK_SEND_BURST, "said 
 
 // ---- bursts ----
 
-static uint16_t send_guarded(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_t n) {
-    memif_guard_hold(&p->guard);
-    uint16_t sent = rte_eth_tx_burst(p->id, 0, mbufs, n);
-    memif_guard_release(&p->guard);
-    return sent;
-}
-
 static uint16_t send_burst(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_t n) {
     if (p->plain)
         return rte_eth_tx_burst(p->id, 0, mbufs, n);
-    return p->inside ? ports_inside_send(p->inside, mbufs, n) : send_guarded(p, mbufs, n);
-}
-
-static uint16_t receive_guarded(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
-    memif_guard_hold(&p->guard);
-    uint16_t n = rte_eth_rx_burst(p->id, queue, mbufs, BURST);
-    memif_guard_release(&p->guard);
-    return n;
+    return p->memif ? ports_memif_send(p->memif, mbufs, n) : ports_inside_send(p->inside, mbufs, n);
 }
 
 static uint16_t receive_burst(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
     if (p->plain)
         return rte_eth_rx_burst(p->id, queue, mbufs, BURST);
-    return p->inside ? ports_inside_receive(p->inside, mbufs) : receive_guarded(p, queue, mbufs);
+    return p->memif ? ports_memif_receive(p->memif, queue, mbufs)
+                    : ports_inside_receive(p->inside, mbufs);
 }
 
 // ---- sending ----

@@ -40,6 +40,7 @@
 //     device.c     a device: configured, its limits, its link, what it knows
 //     sample.c     samples of what comes in
 //     inside.c     the port whose other end is this process
+//     memif.c      ports on shared memory, by the driver of memif/
 //     eal.c        DPDK itself, and devices by their strings
 //     af_packet.c  those of af_packet devices
 //     string.c     what is wrong with such a string
@@ -151,6 +152,7 @@ struct sk_port_device {
     uint32_t waiting; // packets to be sent
     uint64_t missed;  // packets that came when its queue was full or there was no buffer
     uint64_t rx_errors, tx_errors;
+    uint64_t peers_closed; // of a memif device: peers that broke its protocol's rules
 };
 bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port,
                      struct sk_port_device *out);                    // false: no such port

@@ -9,7 +9,6 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include "dpdk/memif_guard.h"
 #include "pipeline/ports/ports.h"
 #include "pipeline/ports/xdp.h"
 
@@ -37,6 +36,7 @@ static inline struct rte_mbuf *ports_mbuf(struct sk_packet *p) {
 #define PORTS_ADDED_MIB 56u
 
 struct ports_inside; // inside.c
+struct ports_memif;  // memif.c
 
 struct dpdk_port {
     uint16_t dev_port, id, queues;
@@ -44,12 +44,10 @@ struct dpdk_port {
     bool linked;   // the link was up when it was last looked at
     bool met;      // its link has been up
     bool disabled; // down whatever its link
-    bool plain;    // bursts are the device's without any more to do: neither of the two below
-    bool guarded;  // by 'guard': a memif device
+    bool plain;    // bursts are those of a DPDK device: neither of the two below
     bool is_tap;
     struct ports_inside *inside; // the other end of a port without a device; else null
-    struct memif_guard guard;
-    char *socket; // of a memif device
+    struct ports_memif *memif;   // a memif device; else null
     uint32_t mtu, longest, longest_tagged;
     uint32_t cut;                  // a frame of so many bytes is the beginning of a longer one
     struct ports_xdp xdp;          // of an af_xdp device
@@ -159,6 +157,18 @@ void ports_inside_close(struct sk_ports *ports, struct dpdk_port *p);
 uint16_t ports_inside_send(struct ports_inside *in, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t ports_inside_receive(struct ports_inside *in, struct rte_mbuf **mbufs);
 uint64_t ports_inside_refused(const struct ports_inside *in);
+
+// ---- memif.c
+bool ports_is_memif(const char *device);
+// Of 'p', whose buffers come from p->pool. False with a sentence.
+bool ports_memif_open(struct dpdk_port *p, const struct sk_port_spec *spec, char *error,
+                      size_t error_size);
+void ports_memif_close(struct dpdk_port *p);
+uint16_t ports_memif_send(struct ports_memif *m, struct rte_mbuf **mbufs, uint16_t n);
+uint16_t ports_memif_receive(struct ports_memif *m, uint16_t queue, struct rte_mbuf **mbufs);
+bool ports_memif_link(const struct ports_memif *m);
+void ports_memif_about(const struct ports_memif *m, struct sk_port_device *out);
+
 // MiB that packet buffers of so many ports take, and with 'buffers' how many they are.
 uint32_t ports_memory(size_t n_ports, uint32_t *buffers);
 

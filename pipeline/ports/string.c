@@ -146,11 +146,11 @@ static bool check_interface(const struct sk_ports *ports, const struct sk_port_s
     if (!takes_interface(spec->device) && !(ports_is_tap(spec->device) && said))
         return true;
     if (!said)
-        snprintf(error, size, "it does not say which interface (iface=eth1)");
+        snprintf(error, size, "it does not name the interface (iface=eth1)");
     else if (!ports_said_interface(spec->device, name))
         snprintf(error, size, "the name of an interface has at most %d bytes", IF_NAMESIZE - 1);
     else if (takes_interface(spec->device) && !if_nametoindex(name))
-        snprintf(error, size, "there is no interface '%s'", name);
+        snprintf(error, size, "there is not an interface '%s'", name);
     else if ((other = same_interface(ports, spec, name)))
         snprintf(error, size, "interface '%s' is port %u's already", name, other->dev_port);
     else
@@ -173,7 +173,7 @@ bool ports_string_check(const struct sk_ports *ports, const struct sk_port_spec 
     size -= (size_t)(rest - error);
     if (device[0] != ',' &&
         (at = incomplete(device, &n))) { // one without a name is told of as that
-        snprintf(rest, size, "'%.*s' is no KEY=VALUE", (int)n, at);
+        snprintf(rest, size, "'%.*s' is not KEY=VALUE", (int)n, at);
         return false;
     }
     const struct kind *kind;

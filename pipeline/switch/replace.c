@@ -26,14 +26,15 @@ bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t no
                        size_t error_size) {
     const struct sk_program_desc *program = sw->program;
     if (switch_is_tofino_2(sw) != switch_is_tofino_2(with)) {
-        snprintf(error, error_size, "it is a program for another chip than the one that runs");
+        snprintf(error, error_size,
+                 "it is a program for a chip other than that of the running one");
         return false;
     }
     bool observed = switch_is_apart(sw);
     for (unsigned c = 0; c < sw->n_cores; c++)
         observed |= sw->cores[c]->observer || sw->cores[c]->trap;
     if (observed) {
-        snprintf(error, error_size, "a switch that is observed keeps its program");
+        snprintf(error, error_size, "a switch that is observed cannot replace its program");
         return false;
     }
     // what waits between ingress and egress has the old program's headers

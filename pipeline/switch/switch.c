@@ -45,7 +45,7 @@ static bool fill_options(struct sk_switch_options *o, const struct sk_program *p
         snprintf(error, error_size, "max_recirculation is %u; it must be at most %u",
                  o->max_recirculation, MAX_RECIRCULATION);
     else if (!sk_port_exists(o->cpu_port))
-        snprintf(error, error_size, "cpu_port is %u, which is no device port", o->cpu_port);
+        snprintf(error, error_size, "cpu_port is %u, which is not a device port", o->cpu_port);
     else
         return cores_check(o, error, error_size);
     return false;

@@ -71,14 +71,14 @@
     X(RESUBMIT_TWICE, "resubmitted a second time")                                                 \
     X(RESUBMIT_PORT, "resubmitted from a port that cannot")                                        \
     X(RECIRC_LIMIT, "too many recirculations or mirrors of mirrors")                               \
-    X(TOO_LONG, "longer than a packet buffer or its port takes")                                   \
+    X(TOO_LONG, "longer than a packet buffer or its port allows")                                  \
     X(TOO_SHORT, "shorter than an Ethernet header")                                                \
     X(NO_BUFFER, "no packet buffer free")                                                          \
     X(TX_FULL, "port did not take the packet")                                                     \
     X(FAULT, "injected loss")                                                                      \
     X(MIRROR_OFF, "mirror session not enabled")                                                    \
     X(QUEUE_FULL, "egress queue full")                                                             \
-    X(CROSSING_FULL, "core of the egress port's pipe is behind")                                   \
+    X(CROSSING_FULL, "core of the egress port's pipe is too slow")                                 \
     X(STOPPED, "still in a queue when the switch stopped")
 enum sk_drop_reason {
 #define SK_DROP_ENUM(name, text) SK_DROP_##name,
@@ -274,13 +274,13 @@ void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out);
 // Cells that wait in a queue of the port now; 0 for a queue that there is not.
 uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
-// Where packets go that ask for deflection and whose queue is full; SK_PORT_INVALID: nowhere.
+// The port and queue for packets with deflection whose queue is full; SK_PORT_INVALID: none, they are dropped.
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
 // An internal port becomes one like others, with something attached to it: for packet scripts.
 void sk_switch_port_external(struct sk_switch *sw, uint16_t dev_port);
 // Recirculates without being configured.
 bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port);
-// Where copy_to_cpu goes.
+// The port that receives the packets of copy_to_cpu.
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
 
 // ---- packet generator (tna-facts 2.9, 5.8; pipeline/switch/pktgen.c) ----

@@ -104,8 +104,8 @@ static const struct ir_expr *find_condition(const struct ir_expr *e) {
     return found;
 }
 
-static const char move_test[] = "ask in an if of the control, or make it part of a table's key, "
-                                "and set constants on both sides";
+static const char move_test[] = "test it in an 'if' of the control, or make it part of a table's "
+                                "key, and set a constant in each case";
 
 static void check_operation(struct graph *g, const struct chip_op *op, const struct ir_expr *e) {
     const struct loc at = op->stmt->at;
@@ -114,9 +114,8 @@ static void check_operation(struct graph *g, const struct chip_op *op, const str
     const struct ir_expr *test = find_condition(e);
     if (test) {
         chip_violate(g->r, "action-operation", at,
-                     test->op == IR_COND
-                         ? "an action cannot choose between values by a condition"
-                         : "the result of a comparison is no value that an action can store",
+                     test->op == IR_COND ? "an action cannot choose between values by a condition"
+                                         : "an action cannot store the result of a comparison",
                      move_test);
         return;
     }
@@ -124,7 +123,7 @@ static void check_operation(struct graph *g, const struct chip_op *op, const str
         (is_shift(root->op) && !ir_is_const(root->b))) {
         chip_violate(g->r, "action-operation", at,
                      is_shift(root->op) ? "an ALU shifts by constants only"
-                                        : "an ALU neither multiplies nor divides",
+                                        : "an ALU does not multiply or divide",
                      "use a table whose entries hold the results, or a register's math unit");
         return;
     }
@@ -159,8 +158,8 @@ static void check_op(struct graph *g, const struct chip_op *op) {
         struct chip_violation *v = chip_violate(
             g->r, "action-sources", op->stmt->at,
             arena_printf(g->a,
-                         "one instruction needs %u operands, fields, constants and action data "
-                         "together: an ALU has %u",
+                         "one instruction needs %u operands (fields, constants and action data "
+                         "together): an ALU has %u",
                          sources, g->r->limits->action_phv_sources),
             "compute in two steps, in actions of different tables: each takes a stage");
         v->used = sources;
@@ -168,8 +167,8 @@ static void check_op(struct graph *g, const struct chip_op *op) {
         return;
     }
     chip_violate(g->r, "action-stages", op->stmt->at,
-                 "this takes more than one operation, each needs a stage of its own, and an action "
-                 "is in one stage",
+                 "this takes more than one operation: each needs a stage of its own, and an action "
+                 "runs in one stage",
                  "compute in two steps, in actions of different tables: each takes a stage");
 }
 
@@ -194,9 +193,10 @@ static bool check_ifs(struct graph *g, const struct chip_action *act, const stru
         if (t->kind != IR_IF)
             continue;
         if (reads_fields(act, t->e)) {
-            chip_violate(g->r, "action-condition", t->at,
-                         "an action can ask for its own data, and not for fields of the packet",
-                         "ask in an if of the control, or make it part of the table's key");
+            chip_violate(
+                g->r, "action-condition", t->at,
+                "a condition in an action can test action data, but not fields of the packet",
+                "test it in an 'if' of the control, or make it part of the table's key");
             return true;
         }
         if (check_ifs(g, act, t->then_b, depth + 1) || check_ifs(g, act, t->else_b, depth + 1))
@@ -219,9 +219,9 @@ static void check_order(struct graph *g, const struct chip_action *act) {
                         g->r, "action-stages", later->stmt->at,
                         arena_printf(g->a,
                                      "action %s reads %s, which it has written before: that takes "
-                                     "two stages, and an action is in one",
+                                     "two stages, and an action runs in one",
                                      act->name, first->to.var->name),
-                        "move this to an action of another table, behind");
+                        "move this to an action of a later table");
                     v->also = first->stmt->at;
                     v->also_text = "it is written here";
                     return;
@@ -256,7 +256,7 @@ static void refuse(struct ask *k, const char *rule, const char *message, const c
 }
 
 static const char in_front[] =
-    "compute it into a field of the metadata in an action of a table in front: it takes a stage";
+    "compute it into a metadata field in an action of an earlier table: this takes a stage";
 
 // The power of two by whose bits alone it is seen on which side of the constant the field is: x < 2^k asks
 // whether the bits from k on are 0, x >= 2^w - 2^k whether they are all 1. -1: it takes more than one mask.
@@ -292,15 +292,14 @@ static void ask_comparison(struct ask *k, const struct ir_expr *e) {
         x = unwrapped(x->b);
     if (!is_leaf(x) || !is_leaf(y)) {
         refuse(k, "gateway-operation",
-               "a condition compares fields as they are: no gateway computes", in_front);
+               "a condition compares fields as they are: a gateway does not compute", in_front);
         return;
     }
     if (order && y->op != IR_CONST) {
-        refuse(
-            k, "gateway-operation",
-            "a gateway compares two fields for equality only, not for order",
-            "compare in a register's action, or subtract one from the other, a bit wider than they "
-            "are, in an action of a table in front, and ask for the top bit");
+        refuse(k, "gateway-operation",
+               "a gateway compares two fields for equality only, not for order",
+               "compare in a register's action, or subtract one from the other, one bit wider than "
+               "they are, in an action of an earlier table, and test the top bit");
         return;
     }
     chip_bits_vec bits = {0};
@@ -346,7 +345,7 @@ static void ask_expr(struct ask *k, const struct ir_expr *e) {
             graph_expr_bits(k->g->a, e, &k->equal);
         else
             refuse(k, "gateway-operation",
-                   "a condition compares fields as they are: no gateway computes", in_front);
+                   "a condition compares fields as they are: a gateway does not compute", in_front);
         return;
     }
 }
@@ -412,18 +411,17 @@ static void check_row(struct graph *g, const struct ir_stmt *s, const struct ir_
     bool order = k.range_bits > hash;
     const char *message =
         order ? arena_printf(g->a,
-                             "a condition for order on %u bits: a gateway compares %u bits with a "
-                             "constant, or more if it is a power of two",
+                             "an ordered comparison of %u bits: a gateway compares %u bits with a "
+                             "constant, or more if the constant is a power of two",
                              k.range_bits, hash)
               : arena_printf(g->a,
-                             "a condition on %u bits: a gateway looks at %u bytes and %u bits more",
+                             "a condition on %u bits: a gateway reads %u bytes and %u more bits",
                              used, l->gateway_bytes, hash);
     struct chip_violation *v =
         chip_violate(g->r, "gateway-width", s->at, message,
                      order ? "make it a table with a range key, or compare in a register's action"
-                           : "make it a table with a ternary key, or ask part of it in front and "
-                             "keep the answer in "
-                             "a flag");
+                           : "make it a table with a ternary key, or test part of it earlier and "
+                             "keep the result in a flag");
     v->used = order ? k.range_bits : used;
     v->limit = order ? hash : l->gateway_bits;
 }
@@ -433,6 +431,6 @@ void graph_check_condition(struct graph *g, const struct ir_stmt *s) {
         check_row(g, s, s->e, true, 0);
     else
         chip_violate(g->r, "gateway-switch", s->at,
-                     "a switch on a value: the chip switches on which action a table ran only",
-                     "write ifs, or a table with the value as its key");
+                     "a switch on a value: the chip only switches on the action that a table ran",
+                     "use 'if' statements, or a table with the value as its key");
 }

@@ -453,7 +453,7 @@ void graph_units(struct graph *g) {
     if (g->too_many)
         chip_violate(g->r, "tables", g->gress->units.n ? g->gress->units.v[0].at : (struct loc){0},
                      arena_printf(g->a,
-                                  "more than %u tables and conditions: no chip has room for that",
+                                  "more than %u tables and conditions: no Tofino has room for them",
                                   GRAPH_MAX_UNITS),
                      "split the program over several pipes or passes");
 }

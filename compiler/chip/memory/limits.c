@@ -43,7 +43,7 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
     else if (f->match == MEMORY_EXACT && memory_best(r, f, u->entries, false).logical == 0)
         chip_violate(r, "exact-key", u->at,
                      arena_printf(r->arena,
-                                  "an entry of table %s, %u bits of key and %u bits beside it, "
+                                  "an entry of table %s, %u bits of key and %u bits of other data, "
                                   "does not fit into the 8 RAM words that are matched together",
                                   u->name, f->match_bits, f->overhead_bits),
                      "shorten the key, or let a hash stand for it (proxy_hash)");
@@ -51,12 +51,13 @@ static void check_key(struct chip_report *r, const struct chip_unit *u,
         const struct ir_key *k = &u->table->keys.v[i];
         if (k->match == IR_MATCH_RANGE && k->expr->width > RANGE_NIBBLES * 4)
             chip_exceed(
-                chip_violate(r, "range-key", k->at,
-                             arena_printf(r->arena,
-                                          "key %s is matched as a range of %u bits; %u bits "
-                                          "are the most",
-                                          k->name, k->expr->width, RANGE_NIBBLES * 4),
-                             "match on the upper bits as a range, or ternary"),
+                chip_violate(
+                    r, "range-key", k->at,
+                    arena_printf(
+                        r->arena,
+                        "key %s is matched as a range of %u bits; at most %u bits are possible",
+                        k->name, k->expr->width, RANGE_NIBBLES * 4),
+                    "match on the upper bits as a range, or ternary"),
                 k->expr->width, RANGE_NIBBLES * 4);
     }
 }
@@ -105,14 +106,13 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
             bits += too_long ? all : op->to.width;
     }
     if (bits > r->limits->immediate_bits)
-        chip_exceed(
-            chip_violate(r, "immediate-bits", act->at,
-                         arena_printf(r->arena,
-                                      "this takes %u bits from hashes, random numbers and meters; "
-                                      "%u come to the actions of a table",
-                                      bits, r->limits->immediate_bits),
-                         "take some of them in the action of another table"),
-            bits, r->limits->immediate_bits);
+        chip_exceed(chip_violate(r, "immediate-bits", act->at,
+                                 arena_printf(r->arena,
+                                              "this takes %u bits from hashes, random numbers and "
+                                              "meters; the actions of a table receive %u",
+                                              bits, r->limits->immediate_bits),
+                                 "take some of them in the action of another table"),
+                    bits, r->limits->immediate_bits);
 }
 
 static void check_attached(struct chip_report *r, const struct chip_unit *u,
@@ -130,7 +130,7 @@ static void check_attached(struct chip_report *r, const struct chip_unit *u,
                      arena_printf(r->arena,
                                   "%s %s takes %u RAMs, one of them spare; an ALU reaches %u",
                                   what[m->kind], m->name, m->used[CHIP_SRAM], limit),
-                     "halve its size, or split it over several of them that take turns"),
+                     "halve its size, or split it into several that are used in turn"),
         m->used[CHIP_SRAM], limit);
 }
 
@@ -171,8 +171,8 @@ static void check_stage(struct chip_report *r, const struct chip_unit *u) {
                                               u->may_split ? "each part of it would need them"
                                                            : "it cannot be split"),
                                  k == CHIP_SRAM || k == CHIP_TCAM || k == CHIP_MAP_RAM
-                                     ? "make the table or what it has attached smaller"
-                                     : "spread what it does over several tables"),
+                                     ? "make the table, or the objects attached to it, smaller"
+                                     : "split its work over several tables"),
                     u->need[k], limit);
     }
 }

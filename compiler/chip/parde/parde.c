@@ -54,7 +54,7 @@ static void stack_stmt(void *ctx, struct ir_stmt *st) {
         arena_printf(r->arena,
                      "a header stack of %zu elements is extracted one by one; it may have %u",
                      st->headers.n, STACK_ELEMENTS),
-        "make the stack shorter, or two of it");
+        "make the stack shorter, or split it into two");
     v->limit = STACK_ELEMENTS;
     v->used = st->headers.n;
 }
@@ -79,12 +79,11 @@ static void counter(struct chip_report *r, const struct ir_gress *ir, unsigned d
         return;
     struct chip_violation *out = chip_violate(
         r, "parser-counter", st->at,
-        arena_printf(
-            r->arena,
-            "the egress parser counts with %s, and its shortest way takes %u bytes: the chip's "
-            "compiler needs the counter to make it %u",
-            st->var->name, depth, MIN_DEPTH),
-        "extract so many bytes on every way, or tell the cases apart without a counter");
+        arena_printf(r->arena,
+                     "the egress parser counts with %s, and its shortest path takes %u bytes: the "
+                     "chip's compiler needs the counter to extend it to %u",
+                     st->var->name, depth, MIN_DEPTH),
+        "extract that many bytes on every path, or distinguish the cases without a counter");
     out->limit = MIN_DEPTH;
     out->used = depth;
 }
@@ -93,14 +92,13 @@ static void counter(struct chip_report *r, const struct ir_gress *ir, unsigned d
 static void port_metadata(struct chip_report *r, const struct ir_gress *ir) {
     const unsigned limit = r->limits->port_metadata_bytes;
     if (ir->port_bytes > limit)
-        chip_exceed(
-            chip_violate(r, "port-metadata", ir->port_at,
-                         arena_printf(r->arena,
-                                      "port metadata takes %u bytes, as each member of the struct "
-                                      "begins with a byte of its own; a port has %u",
-                                      ir->port_bytes, limit),
-                         "make one member of several short ones, and take it apart with slices"),
-            ir->port_bytes, limit);
+        chip_exceed(chip_violate(r, "port-metadata", ir->port_at,
+                                 arena_printf(r->arena,
+                                              "port metadata takes %u bytes, since each member of "
+                                              "the struct begins with a new byte; a port has %u",
+                                              ir->port_bytes, limit),
+                                 "join several short members into one, and read them as slices"),
+                    ir->port_bytes, limit);
 }
 
 // ---- parser ---------------------------------------------------------------------------------------
@@ -116,18 +114,18 @@ static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
     if (r->target == CHIP_TOFINO1 && g == IR_EGRESS && longest > limit &&
         longest <= r->limits->parser_depth[IR_INGRESS])
         chip_note(r, arena_printf(r->arena,
-                                  "The longest way through the egress parser takes %llu bytes of a "
-                                  "packet. With more than %llu the chip's compiler turns off that "
-                                  "parser's second thread, and warns.",
+                                  "The longest path through the egress parser takes %llu bytes of "
+                                  "a packet. With more than %llu the chip's compiler turns off "
+                                  "that parser's second thread, and warns.",
                                   (unsigned long long)longest, (unsigned long long)limit));
     else if (longest > limit) {
         struct chip_violation *v = chip_violate(
             r, "parser-depth", ir->states.v[0]->at,
             arena_printf(
                 r->arena,
-                "the longest way through the %s parser takes %llu bytes of a packet; at most %llu",
+                "the longest path through the %s parser takes %llu bytes of a packet; at most %llu",
                 gress_name(ir), (unsigned long long)longest, (unsigned long long)limit),
-            "leave what the program does not look at in the packet's payload");
+            "leave headers that the program does not use in the packet's payload");
         v->limit = limit;
         v->used = longest;
     }
@@ -209,9 +207,9 @@ static void constants(struct sending *s, const struct ir_stmt *st) {
     if (any)
         chip_violate(s->r, "deparser-constant", st->at,
                      st->kind == IR_MIRROR
-                         ? "a constant as session or in the header of a mirrored packet"
-                         : "a constant in what a deparser sends beside the packet",
-                     "set a field of the metadata to it in the control, and give that");
+                         ? "a constant as the session or in the header of a mirrored packet"
+                         : "a constant in the data that a deparser sends with the packet",
+                     "set a metadata field to it in the control, and use that field");
 }
 
 static void send_stmt(void *ctx, struct ir_stmt *st) {
@@ -276,21 +274,21 @@ static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
                          gress_name(ir), out->header_bytes, out->entries));
     const unsigned most = ir_most_emitted(r->arena, ir);
     if (most > l->deparser_bytes) {
-        struct chip_violation *v = chip_violate(
-            r, "deparser-bytes", ir_emits(r->arena, ir, NULL).v[0]->at,
-            arena_printf(r->arena,
-                         "the %s deparser can emit %u bytes of headers; the chip's puts "
-                         "at most %u in front of one packet",
-                         gress_name(ir), most, l->deparser_bytes),
-            "emit fewer headers, or headers of which fewer are valid together");
+        struct chip_violation *v =
+            chip_violate(r, "deparser-bytes", ir_emits(r->arena, ir, NULL).v[0]->at,
+                         arena_printf(r->arena,
+                                      "the %s deparser can emit %u bytes of headers; the chip's "
+                                      "emits at most %u before the payload of one packet",
+                                      gress_name(ir), most, l->deparser_bytes),
+                         "emit fewer headers, or make more of them exclude each other");
         v->limit = l->deparser_bytes;
         v->used = most;
     } else if (out->header_bytes > l->deparser_bytes)
         chip_note(r,
                   arena_printf(
                       r->arena,
-                      "All headers of the %s together are %u bytes; the deparser puts at most %u "
-                      "in front of one packet, which the chip's compiler does not check.",
+                      "All headers of the %s together are %u bytes; the deparser emits at most %u "
+                      "before the payload of one packet; the chip's compiler does not check this.",
                       gress_name(ir), out->header_bytes, l->deparser_bytes));
     struct updates u = {.most = l->deparser_checksums};
     struct ir_visitor sums = {.ctx = &u, .stmt = update_stmt, .shallow = true};
@@ -307,7 +305,7 @@ static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
         struct chip_violation *v = chip_violate(
             r, "digest-size", ir->digests.v[i]->at,
             arena_printf(r->arena, "a digest of %u bytes with its type; at most %u", bytes, most),
-            "send fewer fields; what the control plane can look up need not be sent");
+            "send fewer fields; fields that the control plane can look up need not be sent");
         v->limit = most;
         v->used = bytes;
     }

@@ -144,7 +144,7 @@ static void check_registers(struct parde_parser *p, const struct ir_state *s,
             "state %s matches on %u bytes of the packet%s; the parser has registers for %u, two "
             "of them for neighbouring bytes",
             s->name, keys->n, keys->more ? " and more" : "", most),
-        "match on fewer bytes, or in two states, one behind the other");
+        "match on fewer bytes, or in two successive states");
     v->limit = most;
     v->used = keys->n;
 }
@@ -174,7 +174,7 @@ static void check_look(struct parde_parser *p, const struct ir_expr *e, struct l
         arena_printf(p->r->arena,
                      "looks %llu bytes ahead; the parser sees %u of the packet at a time",
                      (unsigned long long)bytes, p->r->limits->parser_window),
-        "extract or skip what lies between in a state before");
+        "extract or skip the bytes between in an earlier state");
     v->limit = p->r->limits->parser_window;
     v->used = bytes;
 }

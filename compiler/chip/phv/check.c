@@ -29,7 +29,7 @@ static void check_box(struct checking *c, const struct chip_container *b) {
     int size = size_index(b->size);
     if (size < 0 || b->number >= (b->tagalong ? l->tagalong[size] : l->containers[size]) ||
         b->gress < 0 || b->gress > 1) {
-        say(c, arena_printf(c->p.a, "%s is no container of the chip", box_name(c, b)));
+        say(c, arena_printf(c->p.a, "%s is not a container of the chip", box_name(c, b)));
         return;
     }
     if (!b->tagalong && b->number / l->phv_group_size == (b->gress == IR_INGRESS ? 1u : 0u))
@@ -65,7 +65,7 @@ static void check_owners(struct checking *c) {
             if (x < 0 || y < 0 || a->tagalong != b->tagalong)
                 continue;
             if (x == y && a->number == b->number)
-                say(c, arena_printf(c->p.a, "%s is there twice", box_name(c, a)));
+                say(c, arena_printf(c->p.a, "%s is listed twice", box_name(c, a)));
             if (a->gress == b->gress)
                 continue;
             if (!a->tagalong && x == y && a->number / lots[x] == b->number / lots[x])

@@ -17,6 +17,6 @@ void chip_phv(struct chip_report *r, struct chip_pipe *pipe) {
     if (r->target == CHIP_TOFINO2)
         chip_note(
             r,
-            "Containers of a Tofino 2 are counted as if all were of the normal kind; what is only "
-            "parsed and deparsed takes none, as if it stayed in the packet's own buffer.");
+            "Containers of a Tofino 2 are counted as if all were of the normal kind; fields that "
+            "are only parsed and deparsed take none, as if they stayed in the packet's buffer.");
 }

@@ -451,8 +451,8 @@ static void not_fitting(struct placing *pl, unsigned g) {
             "when its %u of 8, %u of 16 and %u of 32 bits are full; the largest: %s",
             what, (unsigned long long)pl->left_over[g], shared[0], shared[1], shared[2], names),
         aside * 2 > wanted
-            ? "do not parse what is neither read nor changed: it stays in the packet behind the "
-              "headers"
+            ? "do not parse headers that are neither read nor changed: they stay in the packet "
+              "after the other headers"
             : "let fields live shorter, make them narrower, or work on fewer of them in one pass");
     v->limit = most;
     v->used = wanted;

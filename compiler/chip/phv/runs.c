@@ -318,13 +318,12 @@ static void check_sizes(struct making *m, const struct chip_op *op, const struct
     const struct phv_run *small = a->most < b->least ? a : b, *large = small == a ? b : a;
     struct chip_violation *v = chip_violate(
         m->p->r, "phv-size", op->stmt ? op->stmt->at : op->to.var->at,
-        arena_printf(
-            m->p->a,
-            "%s and %s are in one instruction, so in containers of one size; %s, which is computed "
-            "and emitted, takes one of %u bits, the other at least %u",
-            op->to.var->name, from->name, small == a ? op->to.var->name : from->name,
-            small->most * 8, large->least * 8),
-        "compute in a metadata field of the larger size, and copy from there");
+        arena_printf(m->p->a,
+                     "%s and %s are in one instruction, so they need containers of one size; %s, "
+                     "which is computed and emitted, takes one of %u bits, the other at least %u",
+                     op->to.var->name, from->name, small == a ? op->to.var->name : from->name,
+                     small->most * 8, large->least * 8),
+        "compute in a metadata field of the larger size, and copy the result");
     v->limit = small->most * 8;
     v->used = large->least * 8;
 }

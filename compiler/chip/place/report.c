@@ -20,7 +20,7 @@ static const struct place_dep *tight(const struct place *p, const struct place_u
 
 static const char *field_of(struct arena *a, struct chip_bits b) {
     if (!b.var)
-        return "what it decides";
+        return "a condition";
     const char *name = b.var->shown ? b.var->shown : b.var->name;
     if (b.width == b.var->width)
         return name;
@@ -75,8 +75,8 @@ static void explain_chain(struct place *p, const struct place_unit *last) {
                      stages, p->r->limits->title, p->r->limits->stages, chain, reader->u->name,
                      verb_of(decisive->dep->kind), field, writer),
         arena_printf(a,
-                     "make %s independent of %s in %s: let a table that stands earlier write it, "
-                     "match on both fields in one table, or send the packet round again",
+                     "make %s independent of %s in %s: let an earlier table write it, match on "
+                     "both fields in one table, or recirculate the packet",
                      reader->u->name, writer, field));
     v->also = decisive->dep->writer.line ? decisive->dep->writer : p->units.v[decisive->from].u->at;
     v->also_text = "written here";
@@ -107,19 +107,18 @@ static void explain_resource(struct place *p, unsigned used) {
                             x->u->parts.n, x->u->parts.v[0].stage);
     else if (x->lacked_since != PLACE_NOBODY && x->lacked_since < limit)
         what = arena_printf(a,
-                            "%s finds too few %s (a stage has %u) from stage %u, where it could "
-                            "stand, to stage %u",
+                            "%s finds too few %s (a stage has %u) from stage %u, the first that it "
+                            "could use, to stage %u",
                             x->u->name, chip_resource_titles[x->lack],
                             p->r->limits->per_stage[x->lack], x->lacked_since, limit - 1);
     else
-        what = arena_printf(a, "%s comes behind tables that fill all the stages before it",
-                            x->u->name);
-    struct chip_violation *v = chip_violate(
-        p->r, "stages", x->u->at,
-        arena_printf(a, "the tables take %u stages, a %s has %u: %s", used, p->r->limits->title,
-                     limit, what),
-        large ? "make the table smaller"
-              : "make tables smaller, or let tables that exclude each other share what they do");
+        what = arena_printf(a, "%s comes after tables that fill all earlier stages", x->u->name);
+    struct chip_violation *v =
+        chip_violate(p->r, "stages", x->u->at,
+                     arena_printf(a, "the tables take %u stages, a %s has %u: %s", used,
+                                  p->r->limits->title, limit, what),
+                     large ? "make the table smaller"
+                           : "make tables smaller, or merge tables that exclude each other");
     v->limit = limit;
     v->used = used;
 }
@@ -141,7 +140,7 @@ void place_explain(struct place *p) {
                 p->r, "register-stage", user->u->at,
                 arena_printf(p->r->arena,
                              "%s is used by %s and by %s, which cannot be in one stage: one "
-                             "depends on what the other writes",
+                             "depends on a value that the other writes",
                              m->object->name, p->units.v[m->users.v[0]].u->name, user->u->name),
                 "use it in one table, or make its users independent of each other");
             v->also = m->object->at;

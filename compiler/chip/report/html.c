@@ -140,7 +140,7 @@ static void violation(struct html *h, const struct chip_violation *v) {
     html_put(h, "</p>\n");
     excerpt(h, v->at);
     if (v->path.n)
-        html_put(h, "<p>A packet comes there on this way:</p>\n<ol class=\"way\">\n");
+        html_put(h, "<p>A packet gets there on this path:</p>\n<ol class=\"way\">\n");
     for (size_t i = 0; i < v->path.n; i++) {
         html_put(h, "<li>%s ", v->path.v[i].text);
         html_place(h, v->path.v[i].at);
@@ -159,7 +159,7 @@ static void violations(struct html *h) {
     const struct chip_report *r = h->r;
     if (!r->violations.n)
         return;
-    html_put(h, "<section id=\"limits\">\n<h2>Limits that are passed</h2>\n");
+    html_put(h, "<section id=\"limits\">\n<h2>Exceeded limits</h2>\n");
     for (size_t i = 0; i < r->violations.n; i++)
         violation(h, &r->violations.v[i]);
     html_put(h, "</section>\n");
@@ -264,16 +264,16 @@ static void answer(struct html *h) {
     if (r->fits)
         html_put(h, "<p class=\"answer good\">fits %s</p>\n", r->limits->title);
     else
-        html_put(h, "<p class=\"answer bad\">does not fit %s: %zu limit%s passed</p>\n",
+        html_put(h, "<p class=\"answer bad\">does not fit %s: %zu limit%s exceeded</p>\n",
                  r->limits->title, n, n == 1 ? "" : "s");
     if (p)
         figures(h, p);
     if (r->pipes.n > 1)
         html_put(h, "<p>These are numbers of %s, the fullest of %zu pipelines.</p>\n", p->ir->name,
                  r->pipes.n);
-    html_put(h, "<p class=\"remark\">By a model of the chip and of how a compiler places a "
-                "program. What it "
-                "cannot know is among the <a href=\"#notes\">estimates</a>.</p>\n");
+    html_put(h, "<p class=\"remark\">This is the result of a model of the chip and of how a "
+                "compiler places a program. What it cannot know is listed under <a "
+                "href=\"#notes\">estimates</a>.</p>\n");
     links(h);
     html_put(h, "</header>\n");
 }

@@ -237,10 +237,11 @@ static void put_list(struct html *h, size_t n) {
 
 static void put_legend(struct html *h) {
     static const char *const what[] = {
-        [CHIP_DEP_MATCH] = "a key or condition needs what the first one writes: a later stage",
-        [CHIP_DEP_ACTION] = "an action needs what the first one writes: a later stage",
+        [CHIP_DEP_MATCH] =
+            "a key or condition reads a value that the first one writes: a later stage",
+        [CHIP_DEP_ACTION] = "an action reads a value that the first one writes: a later stage",
         [CHIP_DEP_OUTPUT] = "both write it: a later stage",
-        [CHIP_DEP_ANTI] = "the first one reads what the second one writes: not before it",
+        [CHIP_DEP_ANTI] = "the first one reads a value that the second one writes: not before it",
         [CHIP_DEP_CONTROL] = "the first one decides whether the second one runs: not before it"};
     html_put(h, "<p class=\"legend kinds\">");
     for (unsigned k = 0; k <= CHIP_DEP_CONTROL; k++)
@@ -254,13 +255,11 @@ static void put_legend(struct html *h) {
 
 void html_graph(struct html *h) {
     size_t n = 0;
-    html_put(
-        h,
-        "<section id=\"p%u-graph\" class=\"dependencies\">\n<h2>Dependencies</h2>\n<p>Match, "
-        "action "
-        "and output dependencies take a stage each; what is marked is the critical path. Choose a "
-        "box to see what it depends on and what depends on it.</p>\n",
-        h->pipe);
+    html_put(h,
+             "<section id=\"p%u-graph\" class=\"dependencies\">\n<h2>Dependencies</h2>\n<p>Match, "
+             "action and output dependencies take a stage each; the critical path is marked. "
+             "Choose a box to see its dependencies in both directions.</p>\n",
+             h->pipe);
     put_legend(h);
     for (unsigned g = 0; g < 2; g++) {
         struct graph x = {.h = h, .g = &h->p->gress[g]};
@@ -322,6 +321,6 @@ void html_critical_path(struct html *h) {
     put_path(h, &h->p->gress[IR_INGRESS]);
     put_path(h, &h->p->gress[IR_EGRESS]);
     if (!h->p->gress[IR_INGRESS].critical_path.n && !h->p->gress[IR_EGRESS].critical_path.n)
-        html_put(h, "<p>Nothing waits for anything.</p>\n");
+        html_put(h, "<p>There are no dependencies.</p>\n");
     html_put(h, "</section>\n");
 }

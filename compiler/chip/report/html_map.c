@@ -174,13 +174,12 @@ static void table_row(struct html *h, const struct chip_unit *u) {
 }
 
 void html_tables(struct html *h) {
-    html_put(
-        h,
-        "<section id=\"p%u-tables\">\n<h2>Tables</h2>\n<p>With the statements and conditions that "
-        "take a table's place. 'Earliest' is the stage that dependencies alone allow.</p>\n<div "
-        "class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tables\">\n<table "
-        "class=\"list\">\n<thead><tr>",
-        h->pipe);
+    html_put(h,
+             "<section id=\"p%u-tables\">\n<h2>Tables</h2>\n<p>Includes the statements and "
+             "conditions that take a table's place. 'Earliest' is the stage that dependencies "
+             "alone allow.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+             "aria-label=\"Tables\">\n<table class=\"list\">\n<thead><tr>",
+             h->pipe);
     sorter(h, "name", false);
     sorter(h, "gress", false);
     sorter(h, "kind", false);

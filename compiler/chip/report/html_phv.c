@@ -167,7 +167,7 @@ void html_parsers(struct html *h) {
     same(h, "parser states", x[0].states, x[1].states, ~0u);
     same(h, "parser TCAM rows", x[0].rows, x[1].rows, l->parser_rows);
     row(h, "parser depth, bytes", (unsigned[]){x[0].max_depth, x[1].max_depth}, l->parser_depth);
-    same(h, "shortest way, bytes", x[0].min_depth, x[1].min_depth, ~0u);
+    same(h, "shortest path, bytes", x[0].min_depth, x[1].min_depth, ~0u);
     same(h, "parser checksum units", x[0].checksums, x[1].checksums, l->parser_checksums);
     same(h, "validity (POV) bits", y[0].pov_bits, y[1].pov_bits, l->pov_bits);
     same(h, "field dictionary entries", y[0].entries, y[1].entries, l->deparser_entries);

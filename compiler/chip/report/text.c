@@ -317,14 +317,14 @@ static void answer(struct text *t, const struct chip_pipe *p) {
     if (r->fits)
         lines_put(&t->l, INK_GOOD "fits %s" INK_PLAIN "\n", r->limits->title);
     else
-        lines_put(&t->l, INK_BAD "does not fit %s: %zu limit%s passed" INK_PLAIN "\n",
+        lines_put(&t->l, INK_BAD "does not fit %s: %zu limit%s exceeded" INK_PLAIN "\n",
                   r->limits->title, n, n == 1 ? "" : "s");
     if (!p)
         return;
     const unsigned in = p->gress[IR_INGRESS].stages, out = p->gress[IR_EGRESS].stages;
     lines_paragraph(&t->l, 0, 2, "%s: %u of %u stages, %u in ingress, %u in egress%s",
                     clean(t, r->path), in > out ? in : out, r->limits->stages, in, out,
-                    r->pipes.n > 1 ? ", in the fullest of its pipelines" : "");
+                    r->pipes.n > 1 ? ", in its fullest pipeline" : "");
     if (r->target_of_program && r->target == CHIP_TOFINO2)
         lines_paragraph(&t->l, 0, 2, "for a Tofino 2, because it includes t2na.p4");
 }

@@ -83,7 +83,7 @@ static void straighten(struct body *b, struct ir_block *out, const struct ir_blo
             refuse(b, s->at, "has a switch");
             break;
         default:
-            refuse(b, s->at, "calls something that a stateful ALU cannot do");
+            refuse(b, s->at, "calls a function that a stateful ALU does not have");
             break;
         }
     }

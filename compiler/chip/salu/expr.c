@@ -84,7 +84,7 @@ static bool read_var(struct salu_action *x, const struct ir_expr *e, struct salu
     salu_refuse(
         x, "salu-result",
         arena_printf(x->r->arena, "register action '%s' reads its result", salu_name(x)),
-        "an ALU's output cannot come back into it: use the expression that the result is made of");
+        "an ALU's output cannot come back into it: use the expression that computes the result");
     return false;
 }
 
@@ -160,22 +160,21 @@ const char *salu_operand_text(struct arena *a, const struct salu_operand *o) {
         return "the math unit";
     case SALU_COMPARE: // a constant is its shifted form
         return o->value > 0 ? arena_printf(a, "%lld", (long long)o->value)
-                            : "the comparisons' outcome";
+                            : "the result of the comparisons";
     case SALU_HIGH:
         break;
     }
-    return "what the free ALU computes";
+    return "the result of the free ALU";
 }
 
 // ---- operators ------------------------------------------------------------------------------------
 
 static void too_complex(struct salu_action *x, const char *why) {
-    salu_refuse(
-        x, "salu-operator",
-        arena_printf(x->r->arena, "register action '%s': %s", salu_name(x), why),
-        "an ALU does one operation on a word of the register and one PHV field or constant: +, -, "
-        "|+|, |-|, &, |, ^, ~, min or max; compute the rest in a table before the register's, and "
-        "hand it over in a field");
+    salu_refuse(x, "salu-operator",
+                arena_printf(x->r->arena, "register action '%s': %s", salu_name(x), why),
+                "an ALU does one operation on a word of the register and one PHV field or "
+                "constant: +, -, |+|, |-|, &, |, ^, ~, min or max; compute the rest in an earlier "
+                "table, and pass it in a field");
 }
 
 static bool is_operator(enum ir_op op) {
@@ -211,14 +210,15 @@ static const char *what_is(const struct ir_expr *e) {
     case IR_UMOD:
         return "an ALU does not multiply or divide; a MathUnit does, roughly";
     case IR_SLICE:
-        return "an ALU takes no bits out of the register's value or of a result";
+        return "an ALU does not slice the register's value or a result";
     case IR_CONCAT:
-        return "an ALU puts no bits together with the register's value";
+        return "an ALU does not concatenate bits with the register's value";
     case IR_COND:
-        return "a conditional expression must be all that is assigned, or the last operand";
+        return "a conditional expression must be the whole right side of an assignment, or the "
+               "last operand";
     default:
         return ir_is_condition(e->op)
-                   ? "a comparison can be a condition or the result, but no operand"
+                   ? "a comparison can be a condition or the result, but not an operand"
                    : "this is more than one operation";
     }
 }
@@ -254,12 +254,12 @@ static bool sides_fit(struct salu_action *x, const struct salu_instr *in) {
         if (o->source == SALU_HIGH) {
             salu_refuse(
                 x, "salu-local",
-                arena_printf(x->r->arena,
-                             "register action '%s' computes with a local variable that was "
-                             "computed itself",
-                             salu_name(x)),
-                "what an ALU computes can be stored or put out, no other ALU can use it: compute "
-                "it in a table before the register's");
+                arena_printf(
+                    x->r->arena,
+                    "register action '%s' computes with a local variable that is itself computed",
+                    salu_name(x)),
+                "the result of an ALU can be stored or returned, but no other ALU can use it: "
+                "compute it in an earlier table");
             return false;
         }
         if (o->source != SALU_CONST && o->source != SALU_PARAM)
@@ -334,11 +334,10 @@ bool salu_compute(struct salu_action *x, const struct ir_expr *e, struct salu_in
 // ---- comparisons ----------------------------------------------------------------------------------
 
 static void bad_compare(struct salu_action *x, const char *why) {
-    salu_refuse(
-        x, "salu-comparison",
-        arena_printf(x->r->arena, "register action '%s': %s", salu_name(x), why),
-        "a comparison adds or subtracts one word of the register, one PHV field and one constant, "
-        "and asks how the sum stands to 0");
+    salu_refuse(x, "salu-comparison",
+                arena_printf(x->r->arena, "register action '%s': %s", salu_name(x), why),
+                "a comparison adds or subtracts one word of the register, one PHV field and one "
+                "constant, and compares the sum with 0");
 }
 
 struct sum {
@@ -353,10 +352,10 @@ static bool add_term(struct salu_action *x, const struct ir_expr *e, bool neg, b
     if (e->op == IR_SLICE && e->a->op == IR_VAR && salu_var_of(x->vars, e->a->var)) {
         salu_refuse(
             x, "salu-slice",
-            arena_printf(x->r->arena,
-                         "register action '%s' looks at some bits of the register's value in a "
-                         "condition",
-                         salu_name(x)),
+            arena_printf(
+                x->r->arena,
+                "register action '%s' tests only some bits of the register's value in a condition",
+                salu_name(x)),
             "an ALU compares whole words: keep those bits in a word or a register of their own");
         return false;
     }
@@ -365,14 +364,14 @@ static bool add_term(struct salu_action *x, const struct ir_expr *e, bool neg, b
             bad_compare(x, e->op == IR_ADD || e->op == IR_SUB || e->op == IR_NEG
                                ? "a side of a comparison has one + or - at most"
                            : is_operator(e->op) || e->op == IR_NOT
-                               ? "a comparison adds and subtracts, nothing else"
+                               ? "a comparison can only add and subtract"
                                : what_is(e));
         return false;
     }
     if (o.source == SALU_CONST && o.value == 0 && !mask)
         return true;
     if (o.source == SALU_HIGH)
-        bad_compare(x, "an ALU cannot ask about a local variable that it computes itself");
+        bad_compare(x, "an ALU cannot test a local variable that it computes itself");
     else if (o.source == SALU_MATH)
         bad_compare(x, "the math unit's result can only be stored");
     o.neg = neg;
@@ -396,9 +395,10 @@ static bool add_masked(struct salu_action *x, const struct ir_expr *e, bool neg,
         // The chip's compiler lets masks through; its assembler has none for this chip.
         salu_refuse(
             x, "salu-mask",
-            arena_printf(x->r->arena, "register action '%s' masks what it compares", salu_name(x)),
-            "comparisons of a Tofino 1 have no masks: of a PHV field take a slice, of the "
-            "register's value keep the bits in a word of their own");
+            arena_printf(x->r->arena, "register action '%s' masks an operand of a comparison",
+                         salu_name(x)),
+            "comparisons of a Tofino 1 have no masks: use a slice of a PHV field; keep those bits "
+            "of the register's value in a word of their own");
         return false;
     }
     return add_term(x, of, neg, mask->value, s);
@@ -445,7 +445,7 @@ static bool compare_fits(struct salu_action *x, const struct ir_expr *e, const s
                              "constant has 32 bits and a sign",
                              salu_name(x),
                              (long long)(s->o[i].value < 0 ? -s->o[i].value : s->o[i].value)),
-                "compare with a number below 2^31, or bring the large one in a PHV field");
+                "compare with a number below 2^31, or pass the large constant in a PHV field");
     }
     if (memory > 1)
         bad_compare(x, "a comparison reads one word of the register, not both");

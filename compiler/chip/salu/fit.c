@@ -76,10 +76,10 @@ static bool math_fits(struct salu_action *x, const struct salu_instr *in) {
             salu_refuse(
                 x, "salu-math-unit",
                 arena_printf(x->r->arena,
-                             "register action '%s' takes the math unit's result elsewhere than "
-                             "into the register's first word",
+                             "register action '%s' uses the math unit's result for something other "
+                             "than the register's first word",
                              salu_name(x)),
-                "assign it to the first word of the register's value, and give that out");
+                "assign it to the first word of the register's value, and return that word");
     return !x->failed;
 }
 
@@ -190,12 +190,12 @@ static void assign_local(struct salu_action *x, const struct salu_var *v, const 
     bool copy = salu_operand(x, e, &o) && (o.source == SALU_MEMORY || o.source == SALU_PARAM);
     for (size_t i = 0; i < x->copies.n; i++)
         if (x->copies.v[i] == v->var && (!copy || !salu_same_operand(&x->copied.v[i], &o)))
-            salu_refuse(
-                x, "salu-local",
-                arena_printf(x->r->arena,
-                             "a local variable of register action '%s' holds now this, now that",
-                             salu_name(x)),
-                "write the expression where the variable is used");
+            salu_refuse(x, "salu-local",
+                        arena_printf(
+                            x->r->arena,
+                            "a local variable of register action '%s' is assigned different values",
+                            salu_name(x)),
+                        "write the expression where the variable is used");
     if (x->failed)
         return;
     if (copy && x->high != v->var) {
@@ -204,13 +204,12 @@ static void assign_local(struct salu_action *x, const struct salu_var *v, const 
         return;
     }
     if (x->pair || (x->high && x->high != v->var)) {
-        salu_refuse(
-            x, "salu-local",
-            arena_printf(x->r->arena, "register action '%s' computes %s", salu_name(x),
-                         x->pair ? "a local variable" : "two local variables"),
-            x->pair ? "a register of two words uses all ALUs for them: what is computed must be "
-                      "stored"
-                    : "there is one free ALU: write the expression where it is used");
+        salu_refuse(x, "salu-local",
+                    arena_printf(x->r->arena, "register action '%s' computes %s", salu_name(x),
+                                 x->pair ? "a local variable" : "two local variables"),
+                    x->pair ? "a register of two words uses all ALUs for them: every computed "
+                              "value must be stored"
+                            : "there is one free ALU: write the expression where it is used");
         return;
     }
     x->high = v->var;
@@ -246,12 +245,11 @@ static void incompatible(struct salu_action *x, unsigned i, const struct salu_op
         arena_printf(a, "the result of register action '%s' is %s here and %s elsewhere",
                      salu_name(x), salu_operand_text(a, o),
                      salu_operand_text(a, &x->outputs[i].from)),
-        x->pair ? "the output has one source in all cases, or nothing: give out one word in every "
-                  "case, and "
-                  "choose in the table behind"
-                : "the output has one source in all cases, or nothing: give out the same in every "
-                  "case, or "
-                  "a constant or an old value, which the free ALU can choose between");
+        x->pair
+            ? "the result has the same source in all cases that set it: return one word in every "
+              "case, and choose in a later table"
+            : "the result has the same source in all cases that set it: return the same in every "
+              "case, or a constant or an old value, between which the free ALU can choose");
     v->also = x->outputs[i].at;
     v->also_text = "the other result";
 }
@@ -288,12 +286,11 @@ static const struct salu_operand free_alu = {.source = SALU_NEW, .word = 1};
 static void put_constant(struct salu_action *x, unsigned i, const struct salu_operand *o) {
     uint64_t v = (uint64_t)o->value;
     if ((v & (v - 1)) != 0) {
-        salu_refuse(
-            x, "salu-output",
-            arena_printf(x->r->arena, "register action '%s' gives out %lld", salu_name(x),
-                         (long long)o->value),
-            "with no ALU free, a constant result is 0 or a power of two: give out one bit and "
-            "choose the number in the table behind");
+        salu_refuse(x, "salu-output",
+                    arena_printf(x->r->arena, "register action '%s' returns %lld", salu_name(x),
+                                 (long long)o->value),
+                    "with no ALU free, a constant result is 0 or a power of two: return one bit, "
+                    "and choose the number in a later table");
         return;
     }
     struct salu_operand p = {.source = SALU_COMPARE, .value = o->value};
@@ -311,10 +308,10 @@ static bool constant_fits(struct salu_action *x, unsigned i) {
     if (!x->failed) {
         struct chip_violation *v = chip_violate(
             x->r, "salu-width", x->at,
-            arena_printf(x->r->arena, "register action '%s' gives out a constant of %u bits",
+            arena_printf(x->r->arena, "register action '%s' returns a constant of %u bits",
                          salu_name(x), want),
             arena_printf(x->r->arena,
-                         "the ALU works with the register's %u bits: make the result as narrow",
+                         "the ALU works with the register's %u bits: make the result that wide",
                          have));
         v->limit = have;
         v->used = want;
@@ -349,7 +346,7 @@ static void put_operand(struct salu_action *x, unsigned i, struct salu_operand o
             return;
         } else if (!plain) {
             salu_refuse(x, "salu-output",
-                        arena_printf(x->r->arena, "register action '%s' gives out %s", salu_name(x),
+                        arena_printf(x->r->arena, "register action '%s' returns %s", salu_name(x),
                                      salu_operand_text(x->r->arena, &o)),
                         "the output takes a word of the register or a PHV field: store this in the "
                         "register, or read it where the result is used");
@@ -365,8 +362,8 @@ static void put_computed(struct salu_action *x, unsigned i, const struct ir_expr
             x, x->pair ? "salu-pair" : "salu-output",
             arena_printf(x->r->arena, "register action '%s' computes its result without storing it",
                          salu_name(x)),
-            x->pair ? "a register of two words uses all ALUs for them: store what is computed in "
-                      "one of the words, and give that out"
+            x->pair ? "a register of two words uses all ALUs for them: store the computed value in "
+                      "one of the words, and return that word"
                     : "a local variable has taken the free ALU: write its expression where it is "
                       "used");
         return;
@@ -397,13 +394,12 @@ static bool put_predicate(struct salu_action *x, unsigned i, const struct ir_exp
         if (!salu_condition(x, one, &holds))
             return true;
         if (k >= x->n_compared || holds != salu_outcomes(k))
-            salu_refuse(
-                x, "salu-output",
-                arena_printf(x->r->arena,
-                             "the predicate of register action '%s' has other comparisons, or "
-                             "in another order, than those before it",
-                             salu_name(x)),
-                "call this.predicate first, with one comparison in each argument");
+            salu_refuse(x, "salu-output",
+                        arena_printf(x->r->arena,
+                                     "the predicate of register action '%s' has other comparisons "
+                                     "than those before it, or another order of them",
+                                     salu_name(x)),
+                        "call this.predicate first, with one comparison in each argument");
     }
     if (!x->failed)
         put_operand(x, i, (struct salu_operand){.source = SALU_COMPARE, .value = -1});
@@ -458,7 +454,8 @@ static void assign(struct salu_action *x, const struct salu_var *v, const struct
         assign_result(x, v, e);
     else if (is_truth(e))
         salu_refuse(x, "salu-operator",
-                    arena_printf(x->r->arena, "register action '%s' stores a comparison's outcome",
+                    arena_printf(x->r->arena,
+                                 "register action '%s' stores the result of a comparison",
                                  salu_name(x)),
                     "a comparison is a condition or the result: assign 1 or 0 under an if");
     else if (v->kind == SALU_VALUE)
@@ -588,9 +585,8 @@ static void count_alus(struct salu_action *x) {
                                salu_name(x), n)
                 : arena_printf(x->r->arena, "register action '%s' updates %s in %u ways",
                                salu_name(x), word_text(x, in->word), n),
-            "each word has two ALUs: two assignments that differ, in branches that exclude each "
-            "other; what "
-            "is the same in several cases counts once");
+            "each word has two ALUs: write at most two different assignments, in branches that "
+            "exclude each other; the same assignment in several cases counts once");
         v->limit = ALUS_OF_WORD;
         v->used = n;
     }
@@ -605,8 +601,7 @@ static bool count_compares(struct salu_action *x) {
         arena_printf(x->r->arena, "register action '%s' makes %u different comparisons",
                      salu_name(x), n),
         "a stateful ALU has two (four on a Tofino 2): compare PHV fields with each other and with "
-        "constants "
-        "in a table before the register's, and hand the outcome over in a field");
+        "constants in an earlier table, and pass the result in a field");
     v->limit = x->r->limits->salu_compares;
     v->used = n;
     return false;

@@ -29,7 +29,7 @@ static const char *message_of(struct arena *a, const struct regonce_pair *p) {
                             "tables '%s' and '%s' share action profile '%s', and a packet may hit "
                             "both in one pass",
                             p->first->table->name, p->second->table->name, p->name);
-    return arena_printf(a, "%s '%s' is accessed twice in one pass: here%s, and before%s", p->kind,
+    return arena_printf(a, "%s '%s' is accessed twice in one pass: here%s, and earlier%s", p->kind,
                         p->name, p->second_place, p->first_place);
 }
 
@@ -40,8 +40,7 @@ static const char *suggestion_of(struct arena *a, const struct regonce_pair *p) 
                             "of its own",
                             p->kind);
     return "a packet passes the stage of a register once: put the two into branches that exclude "
-           "each "
-           "other, let one register action do the work of both, or recirculate the packet";
+           "each other, merge the two register actions, or recirculate the packet";
 }
 
 // Read and then written in one action, at the same index, a register is accessed once: the chip's compiler
@@ -60,7 +59,7 @@ static void add_pair(struct chip_report *r, const struct regonce_pair *p) {
         .suggestion = suggestion_of(r->arena, p),
         .at = p->second->at,
         .also = p->first->at,
-        .also_text = "the access before",
+        .also_text = "the earlier access",
     };
     for (size_t i = 0; i < p->steps.n; i++) {
         struct chip_step s = {.at = p->steps.v[i].at, .text = p->steps.v[i].text};

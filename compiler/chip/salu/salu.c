@@ -29,7 +29,7 @@ static void check_action(struct chip_report *r, const struct ir_gress *g,
     if (ra->width == 1 || !ra->body) // compiler/lower/onebit.c has seen to it
         return;
     if (is_wide(ra)) {
-        chip_note(r, "register actions on entries of 128 bits are not looked at");
+        chip_note(r, "register actions on entries of 128 bits are not checked");
         return;
     }
     x->r = r;
@@ -48,12 +48,12 @@ static void count_actions(struct chip_report *r, const struct ir_register *reg, 
                           struct loc at) {
     if (n <= r->limits->register_actions)
         return;
-    struct chip_violation *v = chip_violate(
-        r, "register-actions", at,
-        arena_printf(r->arena, "register '%s' is accessed in %u ways", reg->name, n),
-        "a stateful ALU has four instructions, which are register actions, and actions that read "
-        "or write: "
-        "let one register action do the work of several, with a PHV field that says what to do");
+    struct chip_violation *v =
+        chip_violate(r, "register-actions", at,
+                     arena_printf(r->arena, "register '%s' is accessed in %u ways", reg->name, n),
+                     "a stateful ALU has four instructions, which are register actions, and "
+                     "actions that read or write: merge several register actions into one, with a "
+                     "PHV field that selects the operation");
     v->limit = r->limits->register_actions;
     v->used = n;
 }

@@ -78,11 +78,10 @@ static void check_constants(struct shared *s) {
             "the actions of register '%s' use %zu large constants and RegisterParams (%s); the "
             "stateful ALU has rows for %u",
             s->reg->name, n, list, s->r->limits->salu_constants),
-        arena_printf(
-            a,
-            "constants from %d to %d need no row, and equal ones share theirs (a comparison has "
-            "its constant negated): move others into action data or PHV fields",
-            s->r->limits->salu_immediate_low, s->r->limits->salu_immediate_high));
+        arena_printf(a,
+                     "constants from %d to %d need no row, and equal ones share theirs (a "
+                     "comparison negates its constant): move others into action data or PHV fields",
+                     s->r->limits->salu_immediate_low, s->r->limits->salu_immediate_high));
     v->limit = s->r->limits->salu_constants;
     v->used = n;
 }
@@ -157,26 +156,23 @@ static void check_inputs(struct shared *s) {
         hashed |= !s->inputs.v[i].bits.var;
     }
     if (s->inputs.n > PHV_INPUTS) {
-        struct chip_violation *v =
-            chip_violate(s->r, "salu-phv-inputs", s->inputs.v[PHV_INPUTS].at,
-                         arena_printf(a, "the actions of register '%s' read %zu PHV fields (%s)",
-                                      s->reg->name, s->inputs.n, inputs_text(s)),
-                         "a stateful ALU has two PHV inputs, the same for all actions of the "
-                         "register: let tables before "
-                         "it copy what each action needs into two common fields");
+        struct chip_violation *v = chip_violate(
+            s->r, "salu-phv-inputs", s->inputs.v[PHV_INPUTS].at,
+            arena_printf(a, "the actions of register '%s' read %zu PHV fields (%s)", s->reg->name,
+                         s->inputs.n, inputs_text(s)),
+            "a stateful ALU has two PHV inputs, the same for all actions of the register: let "
+            "earlier tables copy the operands of each action into two common fields");
         v->limit = PHV_INPUTS;
         v->used = s->inputs.n;
     } else if (hashed && s->r->target == CHIP_TOFINO1 && !hash_brings(s, s->reg->width, bits)) {
         struct chip_violation *v = chip_violate(
             s->r, "salu-hash-inputs", s->inputs.v[s->inputs.n - 1].at,
-            arena_printf(
-                a,
-                "the actions of register '%s' read through the hash matrix more than it brings "
-                "to a stateful ALU (%s)",
-                s->reg->name, inputs_text(s)),
-            "a field that is put together or extended with its sign comes through the hash matrix, "
-            "and "
-            "everything else with it, 51 bits at most: make it in a table before the register's");
+            arena_printf(a,
+                         "the actions of register '%s' read more bits through the hash matrix than "
+                         "it delivers to a stateful ALU (%s)",
+                         s->reg->name, inputs_text(s)),
+            "concatenated or sign-extended fields come through the hash matrix, and then all other "
+            "operands do, too, 51 bits at most: compute them in an earlier table");
         v->limit = HASH_INPUT_BITS;
         v->used =
             bits > HASH_INPUT_BITS ? bits : s->reg->width + s->inputs.v[s->inputs.n - 1].e->width;
@@ -222,11 +218,10 @@ static void check_power(struct shared *s, int64_t power, struct loc at, const ch
         struct chip_violation *v = chip_violate(
             s->r, "salu-output", at,
             arena_printf(s->r->arena,
-                         "register action '%s' gives out %lld, and %lld is given out elsewhere",
-                         name, (long long)power, (long long)s->power),
-            "with no ALU free, all constant results of a register are 0 or one power of two: it is "
-            "the "
-            "comparisons' outcome, shifted; choose the number in the table behind");
+                         "register action '%s' returns %lld, and another action returns %lld", name,
+                         (long long)power, (long long)s->power),
+            "with no ALU free, all constant results of a register are 0 or one power of two, which "
+            "is the shifted result of the comparisons; choose the number in a later table");
         v->also = s->power_at;
         v->also_text = "the other constant";
     }

@@ -99,9 +99,9 @@ static bool check_kinds(struct users *u, const struct use *x, const struct use *
     clash(u, "table-attachments", y, x,
           arena_printf(a, "table '%s' has '%s' and '%s' on its %s address, %s", u->table->name,
                        x->name, y->name, bus_names[bus_of(x)], why),
-          "a table has one address for registers, meters and selectors, and one for counters; what "
-          "shares "
-          "it is of one kind and width: give one of them a table of its own");
+          "a table has one address for registers, meters and selectors, and one for counters; "
+          "objects that share an address have one kind and width: give one of them a table of its "
+          "own");
     return false;
 }
 
@@ -120,9 +120,8 @@ static bool check_together(struct users *u, const struct use *x, const struct us
     clash(u, "table-attachments", x, y,
           arena_printf(u->r->arena, "action '%s' of table '%s' uses '%s' without '%s'",
                        x->action->name, u->table->name, x->name, y->name),
-          "the two share the table's address, which goes to both or to none: use both in each "
-          "action, or give "
-          "one of them a table of its own");
+          "the two share the table's address, which is sent to both or to neither: use both in "
+          "each action, or give one of them a table of its own");
     return false;
 }
 
@@ -199,9 +198,8 @@ static void check_index(struct users *u, const struct use *x) {
     chip_violate(u->r, "register-index", x->stmt->at,
                  arena_printf(u->r->arena, "the index of '%s' is computed: '%s'", x->name,
                               ir_source_text(u->r->arena, x->stmt->e)),
-                 "an index is a constant, action data, fields and slices side by side, or what a "
-                 "Hash gives: "
-                 "compute it in a table before");
+                 "an index is a constant, action data, a concatenation of fields and slices, or "
+                 "the result of a Hash: compute it in an earlier table");
 }
 
 // Between two uses on one address.
@@ -216,9 +214,8 @@ static bool check_indexes(struct users *u, const struct use *x, const struct use
         clash(u, "register-index", y, x,
               arena_printf(a, "action '%s' reaches '%s' and '%s' at different indexes",
                            x->action->name, x->name, y->name),
-              "an action has one address for what shares it: use one index, or put one of them "
-              "into a table "
-              "of its own");
+              "an action has one address for the objects that share it: use one index, or put one "
+              "of them into a table of its own");
         return false;
     }
     if (x->object != y->object)
@@ -230,18 +227,16 @@ static bool check_indexes(struct users *u, const struct use *x, const struct use
                   "table '%s' reaches '%s' with an index from its entries in one action, and from "
                   "PHV in another",
                   u->table->name, x->name),
-              "the address comes out of the entry (constants, action data) or from the hash matrix "
-              "(PHV), in "
-              "all actions of a table");
+              "in all actions of a table, the address comes either from the entry (constants, "
+              "action data) or from the hash matrix (PHV)");
         return false;
     }
     if (p == BY_HASH && x->action != y->action && !same_index(x, y)) {
         clash(u, "register-index", y, x,
               arena_printf(a, "actions of table '%s' compute different indexes for '%s'",
                            u->table->name, x->name),
-              "one hash gives the address for all actions of a table: choose the index in a table "
-              "before, in "
-              "one field");
+              "one hash computes the address for all actions of a table: select the index in an "
+              "earlier table, in one field");
         return false;
     }
     return true;
@@ -254,12 +249,11 @@ static bool check_results(struct users *u, const struct use *x, const struct use
     if (x->action != y->action || x->object == y->object || !x->stmt->var || !y->stmt->var ||
         x->kind != REGISTER || y->kind != REGISTER)
         return true;
-    clash(
-        u, "table-attachments", y, x,
-        arena_printf(u->r->arena, "action '%s' takes the results of '%s' and '%s'", x->action->name,
-                     x->name, y->name),
-        "of the registers that one action reaches, one gives out something: put the other one into "
-        "a table of its own");
+    clash(u, "table-attachments", y, x,
+          arena_printf(u->r->arena, "action '%s' takes the results of '%s' and '%s'",
+                       x->action->name, x->name, y->name),
+          "only one of the registers that an action accesses can return a result: put the other "
+          "one into a table of its own");
     return false;
 }
 
@@ -339,7 +333,7 @@ static void check_order(struct users *u, const struct use *x) {
         u->r, "action-stages", x->stmt->at,
         arena_printf(u->r->arena, "action '%s' computes '%s', which '%s' reads in the same action",
                      x->action->name, o.found->var->name, x->name),
-        "all that an action does happens at the same time: compute the value in a table before");
+        "the statements of an action run at the same time: compute the value in an earlier table");
     said->also = o.found->by->at;
     said->also_text = "computed here";
 }
@@ -355,8 +349,8 @@ static void check_keyless(struct users *u, const struct use *x) {
                 arena_printf(u->r->arena,
                              "table '%s' has no key, and its action '%s' does not use '%s'",
                              u->table->name, u->table->actions.v[i].action->name, x->name),
-                "without entries that say so, what is addressed by PHV works in all actions of a "
-                "table: give the table a key, or ask in an if around it");
+                "without entries to select it, an object that is addressed by PHV is accessed by "
+                "all actions of a table: give the table a key, or apply it in an 'if'");
 }
 
 static void check_table(struct chip_report *r, const struct ir_table *t) {

@@ -11,7 +11,7 @@ const char *emit_gress_name(const struct emit *e) {
     return e->g->kind == IR_INGRESS ? "SK_IN_INGRESS" : "SK_IN_EGRESS";
 }
 
-void emit_place(struct emit *e, const char *name, struct loc at) {
+void emit_place(const struct emit *e, const char *name, struct loc at) {
     if (!at.line)
         at = e->at;
     emit_line(e, "static const struct sk_place %s = {%s, %u, %u};", name,
@@ -20,7 +20,7 @@ void emit_place(struct emit *e, const char *name, struct loc at) {
 }
 
 // Lowering's parts of a thing are shown as that thing: "hdr.s[1].data.$8" is hdr.s[1].data.
-const char *emit_shown_name(struct emit *e, const char *name) {
+const char *emit_shown_name(const struct emit *e, const char *name) {
     const char *part = strstr(name, ".$");
     return part ? arena_strndup(e->a, name, (size_t)(part - name)) : name;
 }
@@ -46,24 +46,24 @@ static bool is_sink(const struct emit *e, const struct ir_var *v) {
     return false;
 }
 
-const char *emit_mask_of(struct emit *e, const struct ir_var *v) {
-    return emit_text(e, "v->u_%s", e->vars[v->id].name);
+const char *emit_mask_of(const struct emit *e, const struct ir_var *v) {
+    return emit_text(e, "v->u_%s", emit_var_of(e, v)->name);
 }
 
-const char *emit_all_undefined(struct emit *e, const struct ir_var *v) {
+const char *emit_all_undefined(const struct emit *e, const struct ir_var *v) {
     return emit_is_wide(v->width) ? "1" : emit_ones(e, v->width);
 }
 
-static void set_mask(struct emit *e, const struct ir_var *v, const char *text) {
-    if (v && e->vars[v->id].masked)
+static void set_mask(const struct emit *e, const struct ir_var *v, const char *text) {
+    if (v && emit_var_of(e, v)->masked)
         emit_line(e, "%s = %s;", emit_mask_of(e, v), text);
 }
 
-void emit_defined(struct emit *e, const struct ir_var *v) {
+void emit_defined(const struct emit *e, const struct ir_var *v) {
     set_mask(e, v, "0");
 }
 
-void emit_checked_phv(struct emit *e) {
+void emit_checked_phv(const struct emit *e) {
     if (!e->checked)
         return;
     emit_line(e, "struct sk_packet *packet;");
@@ -72,13 +72,13 @@ void emit_checked_phv(struct emit *e) {
               e->g->registers.n + 1, e->g->tables.n + 1);
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
-        if (e->vars[i].masked)
+        if (emit_var_of(e, e->g->vars.v[i])->masked)
             emit_line(e, "%s u_%s;", emit_is_wide(v->width) ? "uint8_t" : emit_storage(v->width),
-                      e->vars[i].name);
+                      emit_var_of(e, e->g->vars.v[i])->name);
     }
 }
 
-void emit_checked_begin(struct emit *e) {
+void emit_checked_begin(const struct emit *e) {
     if (!e->checked)
         return;
     emit_line(e, "v->packet = packet;");
@@ -90,7 +90,7 @@ void emit_checked_begin(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // Statements.
 
-static void assign(struct emit *e, const struct ir_stmt *s) {
+static void assign(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_var *v = s->var;
     if (is_sink(e, v) && !s->copy) {
         emit_use(e, s->e);
@@ -98,7 +98,7 @@ static void assign(struct emit *e, const struct ir_stmt *s) {
         return;
     }
     emit_report_use(e, emit_used(e, s->e), s->e, e->at);
-    if (!e->vars[v->id].masked)
+    if (!emit_var_of(e, v)->masked)
         return;
     if (!s->slice) {
         const char *u =
@@ -118,7 +118,7 @@ static void assign(struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-static void check_index(struct emit *e, const char *name, const struct ir_expr *index,
+static void check_index(const struct emit *e, const char *name, const struct ir_expr *index,
                         uint64_t size) {
     emit_use(e, index);
     emit_open(e, "{");
@@ -130,7 +130,7 @@ static void check_index(struct emit *e, const char *name, const struct ir_expr *
     emit_close(e, "}");
 }
 
-static void check_once(struct emit *e, const char *what, const char *violation, unsigned id,
+static void check_once(const struct emit *e, const char *what, const char *violation, unsigned id,
                        const char *name) {
     emit_open(e, "{");
     emit_place(e, "at", e->at);
@@ -140,7 +140,7 @@ static void check_once(struct emit *e, const char *what, const char *violation, 
 }
 
 // 'size' in cells as the access sees them.
-static void access_register(struct emit *e, const struct ir_register *r,
+static void access_register(const struct emit *e, const struct ir_register *r,
                             const struct ir_expr *index, uint64_t size) {
     check_once(e, "register", "REGISTER_TWICE", r->id, r->name);
     if (!r->direct && index)
@@ -152,7 +152,7 @@ static uint64_t cells_seen(const struct ir_regaction *ra) {
     return r->size * r->width * r->words / ((uint64_t)ra->width * ra->words);
 }
 
-static void use_csum_args(struct emit *e, const struct ir_stmt *s) {
+static void use_csum_args(const struct emit *e, const struct ir_stmt *s) {
     for (size_t i = 0; i < s->csum_args.n; i++) {
         const struct ir_csum_arg *a = &s->csum_args.v[i];
         const char *cond = emit_used_or_undefined(e, a->e);
@@ -162,7 +162,7 @@ static void use_csum_args(struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-static void use_resubmitted(struct emit *e, const struct ir_stmt *s) {
+static void use_resubmitted(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_var *type = e->g->intrinsic[IRI_RESUBMIT_TYPE];
     if (!type || !type->valid || !s->args.n)
         return;
@@ -171,12 +171,12 @@ static void use_resubmitted(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void invalidate(struct emit *e, const struct ir_header *h) {
+static void invalidate(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
         set_mask(e, h->fields.v[i], emit_all_undefined(e, h->fields.v[i]));
 }
 
-static void all_operands(struct emit *e, const struct ir_stmt *s) {
+static void all_operands(const struct emit *e, const struct ir_stmt *s) {
     emit_use(e, s->e);
     emit_use(e, s->e2);
     emit_use(e, s->e3);
@@ -184,7 +184,7 @@ static void all_operands(struct emit *e, const struct ir_stmt *s) {
     use_csum_args(e, s);
 }
 
-void emit_checked_before(struct emit *e, const struct ir_stmt *s) {
+void emit_checked_before(const struct emit *e, const struct ir_stmt *s) {
     if (!e->checked)
         return;
     switch (s->kind) {
@@ -231,11 +231,11 @@ void emit_checked_before(struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-void emit_checked_after(struct emit *e, const struct ir_stmt *s) {
+void emit_checked_after(const struct emit *e, const struct ir_stmt *s) {
     if (!e->checked || s->kind == IR_ASSIGN)
         return;
     const struct ir_regaction *ra = s->regaction;
-    if (s->kind == IR_REG_EXEC && s->var && ra->rv && e->vars[ra->rv->id].masked &&
+    if (s->kind == IR_REG_EXEC && s->var && ra->rv && emit_var_of(e, ra->rv)->masked &&
         !is_sink(e, s->var)) {
         // beyond the register's end the result is 0
         bool same = s->var->width == ra->rv->width && !emit_is_wide(s->var->width);
@@ -247,12 +247,12 @@ void emit_checked_after(struct emit *e, const struct ir_stmt *s) {
         emit_defined(e, results[i]);
 }
 
-void emit_checked_action(struct emit *e, const struct ir_action *a) {
+void emit_checked_action(const struct emit *e, const struct ir_action *a) {
     for (size_t i = 0; e->checked && i < a->params.n; i++)
         emit_defined(e, a->params.v[i].var);
 }
 
-void emit_checked_regaction(struct emit *e, const struct ir_regaction *ra) {
+void emit_checked_regaction(const struct emit *e, const struct ir_regaction *ra) {
     if (!e->checked)
         return;
     emit_defined(e, ra->value[0]);
@@ -263,7 +263,7 @@ void emit_checked_regaction(struct emit *e, const struct ir_regaction *ra) {
 // --------------------------------------------------------------------------------------------
 // Tables: an undefined key is reported when it decides which entry is found.
 
-static const char *undefined_word(struct emit *e, const struct ir_expr *x, const char *u,
+static const char *undefined_word(const struct emit *e, const struct ir_expr *x, const char *u,
                                   unsigned word) {
     unsigned n = x->width - 64 * word < 64 ? x->width - 64 * word : 64;
     if (!u)
@@ -273,7 +273,7 @@ static const char *undefined_word(struct emit *e, const struct ir_expr *x, const
     return x->width <= 64 ? u : emit_text(e, word ? "(uint64_t)(%s >> 64)" : "(uint64_t)%s", u);
 }
 
-void emit_checked_key(struct emit *e, const struct ir_table *t) {
+void emit_checked_key(const struct emit *e, const struct ir_table *t) {
     bool any = false;
     if (!e->checked)
         return;
@@ -306,7 +306,7 @@ void emit_checked_key(struct emit *e, const struct ir_table *t) {
 // --------------------------------------------------------------------------------------------
 // Parser and deparser.
 
-void emit_checked_parser(struct emit *e) {
+void emit_checked_parser(const struct emit *e) {
     if (!e->checked)
         return;
     emit_line(e, "const struct sk_place *here = NULL;");
@@ -314,7 +314,7 @@ void emit_checked_parser(struct emit *e) {
     emit_line(e, "const int here_gress = %s;", emit_gress_name(e));
 }
 
-void emit_checked_here(struct emit *e, struct loc at, const char *what) {
+void emit_checked_here(const struct emit *e, struct loc at, const char *what) {
     if (!e->checked)
         return;
     emit_open(e, "{");
@@ -324,13 +324,13 @@ void emit_checked_here(struct emit *e, struct loc at, const char *what) {
     emit_close(e, "}");
 }
 
-void emit_checked_extracted(struct emit *e, const struct ir_header *h) {
+void emit_checked_extracted(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; e->checked && i < h->fields.n; i++)
         emit_defined(e, h->fields.v[i]);
 }
 
-static void report_here(struct emit *e, const char *violation, const char *name, struct loc at,
-                        const char *number) {
+static void report_here(const struct emit *e, const char *violation, const char *name,
+                        struct loc at, const char *number) {
     emit_open(e, "{");
     emit_place(e, "at", at);
     emit_line(e, "sk_report(v->packet, %s, SK_VIOLATION_%s, &at, %s, %s, NULL);",
@@ -338,36 +338,36 @@ static void report_here(struct emit *e, const char *violation, const char *name,
     emit_close(e, "}");
 }
 
-static const char *stack_name(struct emit *e, const struct ir_header *element) {
+static const char *stack_name(const struct emit *e, const struct ir_header *element) {
     const char *bracket = strrchr(element->name, '[');
     return bracket ? arena_strndup(e->a, element->name, (size_t)(bracket - element->name))
                    : element->name;
 }
 
-void emit_checked_stack(struct emit *e, const struct ir_stmt *s) {
+void emit_checked_stack(const struct emit *e, const struct ir_stmt *s) {
     if (e->checked)
         report_here(e, "STACK", stack_name(e, s->headers.v[0]), s->at, emit_u64(e, s->e));
 }
 
-void emit_checked_too_long(struct emit *e, const struct ir_state *st) {
+void emit_checked_too_long(const struct emit *e, const struct ir_state *st) {
     if (e->checked)
         report_here(e, "PARSER_LOOP", st->name, st->at, "SK_PARSER_MAX_STATES");
 }
 
-void emit_checked_select(struct emit *e, const struct ir_state *st) {
+void emit_checked_select(const struct emit *e, const struct ir_state *st) {
     if (e->checked)
         emit_use_all(e, &st->keys);
 }
 
 // One report for a header: its first undefined field, and how many more there are.
-static void emitted_fields(struct emit *e, const struct ir_header *h, struct loc at) {
+static void emitted_fields(const struct emit *e, const struct ir_header *h, struct loc at) {
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
     emit_place(e, "at", at);
     emit_line(e, "const char *first = NULL;");
     emit_line(e, "uint64_t n = 0;");
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
-        if (!e->vars[f->id].masked)
+        if (!emit_var_of(e, f)->masked)
             continue;
         emit_line(e, "if (%s && n++ == 0)", emit_mask_of(e, f));
         emit_line(e, "    first = %s;", emit_string(e, f->name));
@@ -379,17 +379,18 @@ static void emitted_fields(struct emit *e, const struct ir_header *h, struct loc
 }
 
 static void each_emit(void *aux, const struct ir_stmt *s) {
-    struct emit *e = aux;
+    const struct emit *e = aux;
     if (s->kind == IR_EMIT)
         emitted_fields(e, s->header, s->at);
 }
 
-void emit_checked_emits(struct emit *e) {
+void emit_checked_emits(const struct emit *e) {
+    struct emit of = *e;
     if (e->checked)
-        ir_walk(e->g->deparser, each_emit, NULL, e);
+        ir_walk(e->g->deparser, each_emit, NULL, &of);
 }
 
-void emit_checked_headroom(struct emit *e) {
+void emit_checked_headroom(const struct emit *e) {
     if (e->checked)
         emit_line(e,
                   "sk_report(v->packet, %s, SK_VIOLATION_HEADROOM, NULL, \"what is emitted\", "

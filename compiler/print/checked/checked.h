@@ -19,37 +19,38 @@
 #include "compiler/print/emit_impl.h"
 
 // ---- layout ----
-void emit_checked_analyse(struct emit *e); // after the variables' users are known
-void emit_checked_phv(struct emit *e);     // members of struct phv
-void emit_checked_begin(struct emit *e);   // at the start of a gress's entry function
+void emit_checked_analyse(const struct emit *e); // after the variables' users are known
+void emit_checked_phv(const struct emit *e);     // members of struct phv
+void emit_checked_begin(const struct emit *e);   // at the start of a gress's entry function
 
 // ---- statements ----
 // Around a statement. Between the two the statement's own text is printed.
-void emit_checked_before(struct emit *e, const struct ir_stmt *s);
-void emit_checked_after(struct emit *e, const struct ir_stmt *s);
-void emit_checked_action(struct emit *e, const struct ir_action *a); // at the start of its function
-void emit_checked_regaction(struct emit *e, const struct ir_regaction *ra); // likewise
+void emit_checked_before(const struct emit *e, const struct ir_stmt *s);
+void emit_checked_after(const struct emit *e, const struct ir_stmt *s);
+void emit_checked_action(const struct emit *e,
+                         const struct ir_action *a); // at the start of its function
+void emit_checked_regaction(const struct emit *e, const struct ir_regaction *ra); // likewise
 
 // ---- tables: behind the declaration of key[] ----
-void emit_checked_key(struct emit *e, const struct ir_table *t);
+void emit_checked_key(const struct emit *e, const struct ir_table *t);
 
 // ---- parser ----
-void emit_checked_parser(struct emit *e); // locals of its function
+void emit_checked_parser(const struct emit *e); // locals of its function
 // Names what the following SK_NEED is for.
-void emit_checked_here(struct emit *e, struct loc at, const char *what);
-void emit_checked_extracted(struct emit *e, const struct ir_header *h);
-void emit_checked_stack(struct emit *e, const struct ir_stmt *s);      // index out of range
-void emit_checked_too_long(struct emit *e, const struct ir_state *st); // too many states
-void emit_checked_select(struct emit *e, const struct ir_state *st);
+void emit_checked_here(const struct emit *e, struct loc at, const char *what);
+void emit_checked_extracted(const struct emit *e, const struct ir_header *h);
+void emit_checked_stack(const struct emit *e, const struct ir_stmt *s);      // index out of range
+void emit_checked_too_long(const struct emit *e, const struct ir_state *st); // too many states
+void emit_checked_select(const struct emit *e, const struct ir_state *st);
 
 // ---- deparser: at the start of the function that writes the headers ----
-void emit_checked_emits(struct emit *e);
-void emit_checked_headroom(struct emit *e); // before it gives up
+void emit_checked_emits(const struct emit *e);
+void emit_checked_headroom(const struct emit *e); // before it gives up
 
 // ---- shared with trace.c ----
-const char *emit_gress_name(const struct emit *e);             // SK_IN_INGRESS...
-const char *emit_shown_name(struct emit *e, const char *name); // of a variable or header
+const char *emit_gress_name(const struct emit *e);                   // SK_IN_INGRESS...
+const char *emit_shown_name(const struct emit *e, const char *name); // of a variable or header
 // A declaration "static const struct sk_place NAME = ...".
-void emit_place(struct emit *e, const char *name, struct loc at);
+void emit_place(const struct emit *e, const char *name, struct loc at);
 
 #endif

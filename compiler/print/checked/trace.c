@@ -10,9 +10,9 @@
 #define PREFIX(e) ((e)->g->kind == IR_INGRESS ? "SK_INGRESS_PREFIX" : "SK_EGRESS_PREFIX")
 
 // One event; the format is the rest of its initialiser.
-static void event(struct emit *e, const char *kind, struct loc at, const char *fmt, ...)
+static void event(const struct emit *e, const char *kind, struct loc at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-static void event(struct emit *e, const char *kind, struct loc at, const char *fmt, ...) {
+static void event(const struct emit *e, const char *kind, struct loc at, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     const char *rest = arena_vprintf(e->a, fmt, ap);
@@ -38,7 +38,8 @@ static bool is_signed(const struct ir_expr *x) {
     return x->op == IR_VAR && x->var->is_signed;
 }
 
-static void add_value(struct emit *e, struct values *v, const char *name, const struct ir_expr *x) {
+static void add_value(const struct emit *e, struct values *v, const char *name,
+                      const struct ir_expr *x) {
     const char *text;
     if (emit_is_wide(x->width)) {
         unsigned bytes = emit_bytes(x->width);
@@ -57,13 +58,14 @@ static void add_value(struct emit *e, struct values *v, const char *name, const 
     v->n++;
 }
 
-static void add_expr(struct emit *e, struct values *v, const struct ir_expr *x) {
+static void add_expr(const struct emit *e, struct values *v, const struct ir_expr *x) {
     if (x)
         add_value(e, v, ir_source_text(e->a, x), x);
 }
 
-static void add_var(struct emit *e, struct values *v, const char *name, const struct ir_var *var) {
-    if (var && e->vars[var->id].touched)
+static void add_var(const struct emit *e, struct values *v, const char *name,
+                    const struct ir_var *var) {
+    if (var && emit_var_of(e, var)->touched)
         add_value(
             e, v,
             name ? name
@@ -72,18 +74,18 @@ static void add_var(struct emit *e, struct values *v, const char *name, const st
             &(struct ir_expr){.op = IR_VAR, .width = var->width, .var = (struct ir_var *)var});
 }
 
-static void print_values(struct emit *e, const struct values *v) {
+static void print_values(const struct emit *e, const struct values *v) {
     emit_line(e, "const struct sk_trace_value %s[] = {%s{0}};", v->name, v->list);
 }
 
-static const char *with_in(struct emit *e, unsigned n) {
+static const char *with_in(const struct emit *e, unsigned n) {
     return emit_text(e, ".in = t_in, .n_in = %u", n);
 }
 
 // --------------------------------------------------------------------------------------------
 // Headers.
 
-static const char *header_desc(struct emit *e, const struct ir_header *h) {
+static const char *header_desc(const struct emit *e, const struct ir_header *h) {
     return emit_text(e, "%s_header%u", e->p, h->id);
 }
 
@@ -92,7 +94,7 @@ static const char *field_name(const struct ir_header *h, const struct ir_var *f)
     return strncmp(f->name, h->name, n) == 0 && f->name[n] == '.' ? f->name + n + 1 : f->name;
 }
 
-static void describe(struct emit *e, const struct ir_header *h) {
+static void describe(const struct emit *e, const struct ir_header *h) {
     const char *name = header_desc(e, h);
     emit_open(e, "static const struct sk_trace_field %s_fields[] = {", name);
     for (size_t i = 0; i < h->fields.n; i++) {
@@ -107,7 +109,7 @@ static void describe(struct emit *e, const struct ir_header *h) {
               emit_string(e, h->type_name ? h->type_name : ""), name, h->fields.n, h->bits / 8);
 }
 
-void emit_trace_headers(struct emit *e) {
+void emit_trace_headers(const struct emit *e) {
     for (size_t i = 0; e->checked && i < e->g->headers.n; i++)
         if (e->plan->headers[i].extracted || e->plan->headers[i].emitted)
             describe(e, e->g->headers.v[i]);
@@ -116,12 +118,12 @@ void emit_trace_headers(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // Parser.
 
-void emit_trace_state(struct emit *e, const struct ir_state *st) {
+void emit_trace_state(const struct emit *e, const struct ir_state *st) {
     if (e->checked && !strchr(st->name, '$')) // which lowering added
         event(e, "STATE", st->at, ".name = %s", emit_string(e, st->name));
 }
 
-void emit_trace_extracted(struct emit *e, const struct ir_header *h) {
+void emit_trace_extracted(const struct emit *e, const struct ir_header *h) {
     if (e->checked)
         event(e, "EXTRACT", e->at,
               ".name = %s, .header = &%s, .bytes = p - %u, .length = %u, .offset = "
@@ -130,7 +132,7 @@ void emit_trace_extracted(struct emit *e, const struct ir_header *h) {
               h->bits / 8, h->bits / 8, PREFIX(e));
 }
 
-void emit_trace_select(struct emit *e, const struct ir_state *st) {
+void emit_trace_select(const struct emit *e, const struct ir_state *st) {
     if (!e->checked || st->keys.n == 0)
         return;
     struct values in = {.name = "t_in", .list = ""};
@@ -144,7 +146,8 @@ void emit_trace_select(struct emit *e, const struct ir_state *st) {
     emit_close(e, "}");
 }
 
-static const char *key_set_text(struct emit *e, const struct ir_select_key_set *s, unsigned width) {
+static const char *key_set_text(const struct emit *e, const struct ir_select_key_set *s,
+                                unsigned width) {
     if (s->set)
         return emit_text(e, "value set %s", s->set->name);
     const char *value = big_str(e->a, s->value, 16);
@@ -158,7 +161,7 @@ static const char *key_set_text(struct emit *e, const struct ir_select_key_set *
     return emit_text(e, "%s &&& %s", value, big_str(e->a, s->mask, 16));
 }
 
-const char *emit_trace_case(struct emit *e, const struct ir_state *st,
+const char *emit_trace_case(const struct emit *e, const struct ir_state *st,
                             const struct ir_select_case *c) {
     const char *text = c->sets.n ? "" : "default";
     for (size_t i = 0; i < c->sets.n; i++)
@@ -167,7 +170,7 @@ const char *emit_trace_case(struct emit *e, const struct ir_state *st,
     return text;
 }
 
-const char *emit_trace_jump(struct emit *e, int next, const char *what, const char *jump) {
+const char *emit_trace_jump(const struct emit *e, int next, const char *what, const char *jump) {
     if (!e->checked)
         return jump;
     const char *name = next >= 0           ? e->g->states.v[next]->name
@@ -179,7 +182,7 @@ const char *emit_trace_jump(struct emit *e, int next, const char *what, const ch
                      emit_gress_name(e), emit_string(e, name), emit_string(e, what), jump);
 }
 
-void emit_trace_no_match(struct emit *e) {
+void emit_trace_no_match(const struct emit *e) {
     if (!e->checked)
         return;
     emit_line(e, "if (v->traced)");
@@ -189,7 +192,7 @@ void emit_trace_no_match(struct emit *e) {
               emit_gress_name(e));
 }
 
-void emit_trace_parsed(struct emit *e) {
+void emit_trace_parsed(const struct emit *e) {
     if (!e->checked)
         return;
     emit_open(e, "if (v->traced) {");
@@ -203,7 +206,7 @@ void emit_trace_parsed(struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // Tables and headers that leave.
 
-void emit_trace_deparse(struct emit *e) {
+void emit_trace_deparse(const struct emit *e) {
     if (!e->checked)
         return;
     emit_line(e, "if (v->traced)");
@@ -211,7 +214,7 @@ void emit_trace_deparse(struct emit *e) {
               emit_gress_name(e));
 }
 
-void emit_trace_table(struct emit *e, const struct ir_table *t, const char *action) {
+void emit_trace_table(const struct emit *e, const struct ir_table *t, const char *action) {
     if (e->checked)
         event(e, "TABLE", e->at,
               ".name = %s, .table = sk_table_desc(%s), .key = %s, .entry = entry, .action = %s, "
@@ -219,7 +222,7 @@ void emit_trace_table(struct emit *e, const struct ir_table *t, const char *acti
               emit_string(e, t->name), emit_table_ref(e, t), t->keys.n ? "key" : "NULL", action);
 }
 
-void emit_trace_emitted(struct emit *e, const struct ir_header *h) {
+void emit_trace_emitted(const struct emit *e, const struct ir_header *h) {
     if (e->checked)
         event(e, "EMIT", h->at, ".name = %s, .header = &%s, .bytes = t, .length = %u",
               emit_string(e, emit_shown_name(e, h->name)), header_desc(e, h), h->bits / 8);
@@ -261,7 +264,7 @@ static bool word_is_signed(const struct ir_stmt *s, unsigned w) {
 
 // Prints an array with the words of the register's cell as they are now. An action that sees cells
 // of another size shows the words it works on.
-static void cell_now(struct emit *e, const struct ir_stmt *s, const char *name) {
+static void cell_now(const struct emit *e, const struct ir_stmt *s, const char *name) {
     const struct ir_register *r = register_of(s);
     const char *list = "";
     for (unsigned w = 0; w < r->words; w++) {
@@ -285,7 +288,7 @@ static void cell_now(struct emit *e, const struct ir_stmt *s, const char *name) 
 }
 
 // The register's own cell that an index of the access lies in (the first, when it spans several).
-static const char *register_cell(struct emit *e, const struct ir_stmt *s) {
+static const char *register_cell(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
     if (!ra || (ra->width == ra->reg->width && ra->words == ra->reg->words))
         return "t_index";
@@ -293,7 +296,7 @@ static const char *register_cell(struct emit *e, const struct ir_stmt *s) {
                      ra->reg->width * ra->reg->words);
 }
 
-static void before_register(struct emit *e, const struct ir_stmt *s) {
+static void before_register(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_register *r = register_of(s);
     if (!r->direct) {
         const char *index = s->e ? emit_u64(e, s->e) : emit_counted_cell(e, s->regaction, s->use);
@@ -305,7 +308,7 @@ static void before_register(struct emit *e, const struct ir_stmt *s) {
     cell_now(e, s, "t_in");
 }
 
-static void after_register(struct emit *e, const struct ir_stmt *s) {
+static void after_register(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_register *r = register_of(s);
     struct values result = {.name = "t_result", .list = ""};
     const char *how = s->kind == IR_REG_READ    ? "read"
@@ -362,7 +365,7 @@ static struct summary summary(const struct ir_stmt *s) {
     }
 }
 
-static void before_others(struct emit *e, const struct ir_stmt *s) {
+static void before_others(const struct emit *e, const struct ir_stmt *s) {
     struct values in = {.name = "t_in", .list = ""};
     add_expr(e, &in, s->e);
     add_expr(e, &in, s->e2);
@@ -375,7 +378,7 @@ static void before_others(struct emit *e, const struct ir_stmt *s) {
     emit_line(e, "const uint32_t t_n = %u;", in.n);
 }
 
-static void after_others(struct emit *e, const struct ir_stmt *s) {
+static void after_others(const struct emit *e, const struct ir_stmt *s) {
     struct summary sum = summary(s);
     struct values out = {.name = "t_out", .list = ""};
     if (s->kind != IR_CSUM_GET) // known when the parser is done
@@ -392,11 +395,11 @@ static void after_others(struct emit *e, const struct ir_stmt *s) {
         emit_string(e, sum.name), sum.text ? emit_string(e, sum.text) : "NULL", out.n, index);
 }
 
-static void before_advance(struct emit *e) {
+static void before_advance(const struct emit *e) {
     emit_line(e, "const size_t t_from = before + (size_t)(p - base);");
 }
 
-static void after_advance(struct emit *e) {
+static void after_advance(const struct emit *e) {
     emit_line(e, "const size_t t_taken = before + (size_t)(p - base) - t_from;");
     event(e, "ADVANCE", e->at,
           ".bytes = p - t_taken, .length = (uint32_t)t_taken, .offset = (int32_t)t_from - "
@@ -404,7 +407,7 @@ static void after_advance(struct emit *e) {
           PREFIX(e));
 }
 
-static void condition(struct emit *e, const struct ir_stmt *s) {
+static void condition(const struct emit *e, const struct ir_stmt *s) {
     struct values in = {.name = "t_in", .list = ""};
     if (!s->text)
         return;
@@ -420,7 +423,7 @@ static void condition(struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-void emit_trace_before(struct emit *e, const struct ir_stmt *s) {
+void emit_trace_before(const struct emit *e, const struct ir_stmt *s) {
     if (!e->checked)
         return;
     if (s->kind == IR_IF || s->kind == IR_SWITCH)
@@ -439,7 +442,7 @@ void emit_trace_before(struct emit *e, const struct ir_stmt *s) {
 }
 
 // Who wants to know where a packet was dropped has to know who was the last to ask for it.
-static void after_assignment(struct emit *e, const struct ir_stmt *s) {
+static void after_assignment(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_var *v = e->g->intrinsic[IRI_DROP_CTL];
     const char *name = "NULL";
     if (!v || s->var != v)
@@ -451,13 +454,11 @@ static void after_assignment(struct emit *e, const struct ir_stmt *s) {
           emit_ref(e, v));
 }
 
-void emit_trace_after(struct emit *e, const struct ir_stmt *s) {
+void emit_trace_after(const struct emit *e, const struct ir_stmt *s) {
     if (e->checked && s->kind == IR_ASSIGN)
         after_assignment(e, s);
     if (!e->checked || !has_result_event(s))
         return;
-    if (s->at.line) // statements inside of it had places of their own
-        e->at = s->at;
     if (s->kind == IR_ADVANCE)
         after_advance(e);
     else if (is_register(s))

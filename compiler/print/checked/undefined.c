@@ -15,15 +15,15 @@ static bool always_readable(const struct emit *e) {
     return e->user == e->g->deparser;
 }
 
-static const char *readable(struct emit *e, const struct ir_var *v) {
+static const char *readable(const struct emit *e, const struct ir_var *v) {
     const struct ir_var *valid = v->header ? v->header->valid : v->valid;
     return valid && !always_readable(e) ? emit_ref(e, valid) : NULL;
 }
 
-static const char *undefined_var(struct emit *e, const struct ir_var *v) {
+static const char *undefined_var(const struct emit *e, const struct ir_var *v) {
     const char *type = emit_is_wide(v->width) ? "uint32_t" : emit_ctype(v->width);
     const char *mask =
-        e->vars[v->id].masked ? emit_text(e, "(%s)%s", type, emit_mask_of(e, v)) : NULL;
+        emit_var_of(e, v)->masked ? emit_text(e, "(%s)%s", type, emit_mask_of(e, v)) : NULL;
     const char *valid = readable(e, v);
     if (v->valid && always_readable(e))
         return NULL;
@@ -33,16 +33,16 @@ static const char *undefined_var(struct emit *e, const struct ir_var *v) {
                      emit_all_undefined(e, v));
 }
 
-static const char *either(struct emit *e, const char *a, const char *b, const char *op) {
+static const char *either(const struct emit *e, const char *a, const char *b, const char *op) {
     return !a ? b : !b ? a : emit_text(e, "(%s %s %s)", a, op, b);
 }
 
-const char *emit_undefined_flag(struct emit *e, const struct ir_expr *x) {
+const char *emit_undefined_flag(const struct emit *e, const struct ir_expr *x) {
     const char *u = emit_undefined(e, x);
     return u && !emit_is_wide(x->width) ? emit_text(e, "(%s != 0)", u) : u;
 }
 
-static const char *undefined_slice(struct emit *e, const struct ir_expr *x) {
+static const char *undefined_slice(const struct emit *e, const struct ir_expr *x) {
     const char *u = emit_undefined(e, x->a);
     if (!u || emit_is_wide(x->width))
         return u;
@@ -52,7 +52,7 @@ static const char *undefined_slice(struct emit *e, const struct ir_expr *x) {
                      emit_ones(e, x->width));
 }
 
-static const char *undefined_concat(struct emit *e, const struct ir_expr *x) {
+static const char *undefined_concat(const struct emit *e, const struct ir_expr *x) {
     if (emit_is_wide(x->width))
         return either(e, emit_undefined_flag(e, x->a), emit_undefined_flag(e, x->b), "|");
     const char *a = emit_undefined(e, x->a), *b = emit_undefined(e, x->b),
@@ -65,7 +65,7 @@ static const char *undefined_concat(struct emit *e, const struct ir_expr *x) {
 }
 
 // One side is a constant: a bit that it decides is defined.
-static const char *undefined_by_const(struct emit *e, const struct ir_expr *x) {
+static const char *undefined_by_const(const struct emit *e, const struct ir_expr *x) {
     const struct ir_expr *c = x->a->op == IR_CONST ? x->a : x->b;
     const char *u = emit_undefined(e, c == x->a ? x->b : x->a);
     if (!u || emit_is_wide(x->width))
@@ -74,7 +74,7 @@ static const char *undefined_by_const(struct emit *e, const struct ir_expr *x) {
                      emit_const(e, c->value, x->width));
 }
 
-static const char *undefined_shift(struct emit *e, const struct ir_expr *x) {
+static const char *undefined_shift(const struct emit *e, const struct ir_expr *x) {
     const char *u = emit_undefined(e, x->a);
     if (!u || x->b->op != IR_CONST || !big_fits_u64(x->b->value) ||
         big_to_u64(x->b->value) >= x->width)
@@ -86,7 +86,7 @@ static const char *undefined_shift(struct emit *e, const struct ir_expr *x) {
                      emit_ones(e, x->width));
 }
 
-static const char *undefined_extension(struct emit *e, const struct ir_expr *x) {
+static const char *undefined_extension(const struct emit *e, const struct ir_expr *x) {
     const char *u = emit_undefined(e, x->a);
     if (!u || emit_is_wide(x->width))
         return u ? emit_undefined_flag(e, x->a) : NULL;
@@ -97,7 +97,7 @@ static const char *undefined_extension(struct emit *e, const struct ir_expr *x) 
     return emit_text(e, "(((%s ^ %s) - %s) & %s)", u, sign, sign, emit_ones(e, x->width));
 }
 
-const char *emit_undefined(struct emit *e, const struct ir_expr *x) {
+const char *emit_undefined(const struct emit *e, const struct ir_expr *x) {
     const char *b, *c;
     switch (x->op) {
     case IR_VAR:
@@ -135,15 +135,15 @@ const char *emit_undefined(struct emit *e, const struct ir_expr *x) {
 // Uses: a C condition that says whether an undefined bit is used inside of the expression (not:
 // whether its result has one); null: never.
 
-const char *emit_used_or_undefined(struct emit *e, const struct ir_expr *x) {
+const char *emit_used_or_undefined(const struct emit *e, const struct ir_expr *x) {
     return x ? either(e, emit_used(e, x), emit_undefined_flag(e, x), "||") : NULL;
 }
 
-static const char *used_if(struct emit *e, const char *cond, const char *use) {
+static const char *used_if(const struct emit *e, const char *cond, const char *use) {
     return use ? emit_text(e, "(%s && %s)", cond, use) : NULL;
 }
 
-const char *emit_used(struct emit *e, const struct ir_expr *x) {
+const char *emit_used(const struct emit *e, const struct ir_expr *x) {
     const char *cond;
     switch (x->op) {
     case IR_CONST:
@@ -187,9 +187,9 @@ enum { FAULT_UNDEFINED, FAULT_INVALID, FAULT_NOT_SET };
 
 typedef VEC(const char *) name_vec;
 
-static const char *culprit(struct emit *e, const struct ir_expr *x, name_vec *names);
+static const char *culprit(const struct emit *e, const struct ir_expr *x, name_vec *names);
 
-static const char *culprit_var(struct emit *e, const struct ir_var *v, name_vec *names) {
+static const char *culprit_var(const struct emit *e, const struct ir_var *v, name_vec *names) {
     const char *u = undefined_var(e, v), *valid = readable(e, v);
     if (!u)
         return "0";
@@ -201,7 +201,7 @@ static const char *culprit_var(struct emit *e, const struct ir_var *v, name_vec 
                      n + (v->header ? FAULT_INVALID : FAULT_NOT_SET));
 }
 
-static const char *culprit(struct emit *e, const struct ir_expr *x, name_vec *names) {
+static const char *culprit(const struct emit *e, const struct ir_expr *x, name_vec *names) {
     if (!x)
         return "0";
     if (x->op == IR_VAR)
@@ -218,7 +218,8 @@ static const char *culprit(struct emit *e, const struct ir_expr *x, name_vec *na
 }
 
 // Reports when 'cond' holds, naming a variable of 'x'.
-void emit_report_use(struct emit *e, const char *cond, const struct ir_expr *x, struct loc at) {
+void emit_report_use(const struct emit *e, const char *cond, const struct ir_expr *x,
+                     struct loc at) {
     name_vec names = {0};
     if (!cond)
         return;
@@ -239,12 +240,12 @@ void emit_report_use(struct emit *e, const char *cond, const struct ir_expr *x, 
 }
 
 // The value matters here, all of it.
-void emit_use(struct emit *e, const struct ir_expr *x) {
+void emit_use(const struct emit *e, const struct ir_expr *x) {
     if (x)
         emit_report_use(e, emit_used_or_undefined(e, x), x, e->at);
 }
 
-void emit_use_all(struct emit *e, const ir_expr_vec *args) {
+void emit_use_all(const struct emit *e, const ir_expr_vec *args) {
     for (size_t i = 0; i < args->n; i++)
         emit_use(e, args->v[i]);
 }

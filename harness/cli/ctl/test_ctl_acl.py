@@ -51,8 +51,8 @@ class Acl(unittest.TestCase):
         self.assertEqual(lines[0], "guests: packets from a, b")
         self.assertEqual(lines[2].split(None, 4), ["0", "12", "768", "1", "permit ipv4 from 10.0.0.0/8"])
         self.assertEqual(lines[3].split(None, 4),
-                         ["1", "0", "0", "30", "deny ipv4 from 10.1.0.0/16; no packet meets it"])
-        self.assertEqual(lines[4:], ["empty: no link has it"])
+                         ["1", "0", "0", "30", "deny ipv4 from 10.1.0.0/16; no packet matches it"])
+        self.assertEqual(lines[4:], ["empty: not used by any link"])
 
     def test_one_list(self):
         _, status, request = self.ctl({"ok": True, "result": LISTS[:1]}, "guests")
@@ -66,7 +66,7 @@ class Acl(unittest.TestCase):
         self.assertEqual(request, {"op": "tor.acl.test", "list": "guests", "packet": {
             "from": "10.0.0.1", "protocol": "tcp", "to_port": 80, "ether_type": 0x806, "tcp_flags": "syn,ack"}})
         text, status, _ = self.ctl({"ok": True, "result": {"action": "permit"}}, "test", "guests", "family=ipv4")
-        self.assertEqual((text, status), ("no rule: it may pass\n", 0))
+        self.assertEqual((text, status), ("no rule matches: permitted\n", 0))
 
     def test_errors(self):
         text, status, _ = self.ctl({"ok": False, "error": "there is no access list 'x'"}, "x")

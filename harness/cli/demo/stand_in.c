@@ -76,7 +76,7 @@ static void start_dpdk(void) {
                     NULL};
 
     if (rte_eal_init((int)(sizeof args / sizeof *args) - 1, args) < 0) {
-        give_up("DPDK does not start");
+        give_up("DPDK cannot be started");
     }
 }
 

@@ -170,8 +170,8 @@ class Options(unittest.TestCase):
         good = ["server", "--job-file", self.file]
         self.refuse(["server", "--device", "d"], "--job-file and at least one --device are needed")
         self.refuse(good, "--job-file and at least one --device are needed")
-        self.refuse([*good, "--cpu", "1"], "--cpu belongs behind a --device")
-        self.refuse([*good, "--number", "x"], "'x' is no number from 0 to 1023")
+        self.refuse([*good, "--cpu", "1"], "--cpu must come after a --device")
+        self.refuse([*good, "--number", "x"], "'x' is not a number from 0 to 1023")
         self.refuse([*good, "--device", "d", "extra"], "nothing to do with 'extra'")
         self.refuse([*good, "--device", "d", "--number", "1"], "has 1 servers with 1 devices each")
         self.refuse([*good, "--device", "d", "--device", "e"], "this is number 0 with 2")
@@ -181,10 +181,10 @@ class Options(unittest.TestCase):
 
     def test_workers(self):
         good = ["worker", "--protocol", "atp", "--job-file", self.file]
-        self.refuse(["worker", "--protocol", "tcp"], "--protocol is switchml or atp, not 'tcp'")
+        self.refuse(["worker", "--protocol", "tcp"], "--protocol takes switchml or atp, not 'tcp'")
         self.refuse(["worker", "--protocol", "atp"], "--job-file and at least one --device are needed")
-        self.refuse([*good, "--device", "d", "--pool", "3"], "--pool is for --protocol switchml")
-        self.refuse([*good, "--device", "d", "--mac", "m"], "--mac is for --protocol switchml")
+        self.refuse([*good, "--device", "d", "--pool", "3"], "--pool needs --protocol switchml")
+        self.refuse([*good, "--device", "d", "--mac", "m"], "--mac needs --protocol switchml")
         self.refuse([*good, "--device", "d", "--rank", "2"], "has 2 workers with 1 devices each")
         self.refuse([*good, "--device", "d", "--first", "1:2"], "--first is like 0:1000:1000")
         self.refuse([*good, "--device", "d", "--first", "1:2:3"], "for each of the job's flows")

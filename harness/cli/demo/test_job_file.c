@@ -81,9 +81,9 @@ static void test_bad_files(void **state) {
     (void)state;
     bad("{", "job.json:1");
     bad("[]", "job.json");
-    bad("{\"job\":0}", "a job is 1 to 127");
+    bad("{\"job\":0}", "a job's number is 1 to 127");
     bad("{\"job\":128}", "job");
-    bad(GOOD ",\"type\":\"f64\"}", "a type is f32 or i32, not 'f64'");
+    bad(GOOD ",\"type\":\"f64\"}", "a type must be f32 or i32, not 'f64'");
     bad(GOOD ",\"colour\":1}", "colour");
     bad(GOOD ",\"indices\":65537}", "indices");
     bad("{\"job\":1}", "workers");
@@ -96,7 +96,8 @@ static void test_bad_files(void **state) {
     bad(GOOD ",\"window\":300,\"window_max\":200}", "a window of 300");
     bad(GOOD ",\"window_max\":100}", "window_max, which is 100"); // a window is 200 otherwise
     bad(GOOD ",\"indices\":0}", "indices");
-    bad(GOOD ",\"first_index\":65000,\"indices\":1000}", "from index 65000 on there are 1 to 536");
+    bad(GOOD ",\"first_index\":65000,\"indices\":1000}",
+        "from index 65000 on there are 1 to 536 aggregators");
     bad("{\"job\":1,\"workers\":[" WORKER(0, 1) "," WORKER(0, 1) "],\"servers\":[" WORKER(
             0, 2) "],\"groups\":[" GROUP(1) "," GROUP(2) "]}",
         "two devices of the job have the address 10.0.0.1");
@@ -120,7 +121,7 @@ static void test_switches(void **state) {
 
     (void)state;
     bad(FILE_WITHOUT_SWITCHES "}", "\"switches\" is missing");
-    bad(FILE_WITHOUT_SWITCHES ",\"switches\":[" SWITCH(3, 1) "]}", "no switch is that of rack 5");
+    bad(FILE_WITHOUT_SWITCHES ",\"switches\":[" SWITCH(3, 1) "]}", "rack 5 has no switch");
     bad(FILE_WITHOUT_SWITCHES ",\"switches\":[" SWITCH(3, 1) "," SWITCH(3, 2) "]}",
         "rack 3 has a switch already");
     bad(FILE_WITHOUT_SWITCHES ",\"switches\":[{\"rack\":3,\"mac\":\"x\",\"ip\":\"10.0.0.1\"}]}",

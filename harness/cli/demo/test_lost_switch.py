@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers whose switch is killed while they send to it over memif: they stay and wait for another. The
-driver gives the shared memory back on a thread of its own, and must not while a burst uses it
-(dpdk/memif_guard.h). That is a race: this test shows that nothing else goes wrong, and would meet the
+driver takes the shared memory away on a thread of its own, and must not while a burst uses it
+(memif/device.c). That is a race: this test shows that nothing else goes wrong, and would meet the
 race only sometimes."""
 import os
 import signal

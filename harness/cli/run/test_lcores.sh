@@ -154,12 +154,12 @@ refused() { # TEXT OPTION...: one sentence, and status 2
     check "refused: $*" refuses "$text" "$silken" run -c "$dir/c.json" "$@"
     check "refused: $*: one line" test "$(wc -l <"$dir/said")" -eq 1
 }
-refused "'5' is no usable number" --lcores 5
-refused "'0' is no usable number" --lcores 0
-refused "'1,x' is no usable number" --cpu 1,x
-refused 'give one processor for all lcores, or one for each' --lcores 3 --cpu 0,1
-refused "'-1' is no usable number" --idle-sleep -1
-check 'no such processor' refuses 'there is no processor 1023 for this process ("cpus"); there are: 0' \
+refused "'5' is not a number in range" --lcores 5
+refused "'0' is not a number in range" --lcores 0
+refused "'1,x' is not a number in range" --cpu 1,x
+refused 'name one processor for all lcores, or one for each' --lcores 3 --cpu 0,1
+refused "'-1' is not a number in range" --idle-sleep -1
+check 'no such processor' refuses 'this process cannot use processor 1023 ("cpus"); it can use: 0' \
     "$silken" run -c "$dir/c.json" --lcores 2 --cpu 0,1023
 check 'checked on one lcore' start --checked --lcores 2
 check 'checked: says so' says 'the checked build runs on one lcore' cat "$dir/log"

@@ -221,7 +221,7 @@ static void test_what_is_shown(void **state) {
     expect_on_page(d, 200, "for-a-while");
     expect_on_page(d, 100, "97c  egress queue full");
     expect_on_page(d, 100, "7            stuck       3/3    3.0       4    50%");
-    expect_on_page(d, 100, "  4 wait for worker 2 10.0.0.3, never heard");
+    expect_on_page(d, 100, "  4 wait for worker 2 10.0.0.3, never heard from");
     expect_on_page(d, 100, "ALARM for 1 s: stuck-job: job 7 waits");
     expect_on_page(d, 100, "     10            30  egress queue full, port 1");
 }

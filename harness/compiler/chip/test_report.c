@@ -283,7 +283,7 @@ static void test_answer(void **state) {
     arena_free(m.a);
     m = make(20, 15, 1, false);
     text = printed(m.r, 't', false, 100);
-    assert_ptr_equal(strstr(text, "does not fit Tofino 1: 3 limits passed\n"), text);
+    assert_ptr_equal(strstr(text, "does not fit Tofino 1: 3 limits exceeded\n"), text);
     assert_non_null(
         strstr(text, "\nsomewhere/switch.p4:1:3: error: register 'r0' has 5 register actions; a "
                      "stateful ALU has room for 4 [register-actions]\n"

@@ -420,20 +420,20 @@ static void test_refusals(void **unused) {
     expect_refusal(m, "the job has no worker 2");
     m = member_of(1, 5);
     m.protocol = SESSION_ATP;
-    expect_refusal(m, "the job is one of SwitchML");
+    expect_refusal(m, "the job runs the protocol SwitchML");
     m = member_of(1, 5);
     m.slots = 129;
-    expect_refusal(m, "the job has 128 slots, and the worker wants 129");
+    expect_refusal(m, "the job has 128 slots, but the worker uses 129");
     m = member_of(1, 5);
     m.lanes = 2;
     expect_refusal(m, "the job's workers have 1 lanes, not 2");
     m.lanes = 0;
-    expect_refusal(m, "there is no lane 0 of 0");
+    expect_refusal(m, "lane 0 does not exist; there are 0");
     m = member_of(1, 5);
     m.role = SESSION_SERVER;
     expect_refusal(m, "the job has no server 1");
     m = member_of(1, 0);
-    expect_refusal(m, "a nonce of 0 is nobody's");
+    expect_refusal(m, "a nonce must not be 0");
     m = member_of(1, 5);
     m.servers = 1;
     expect_refusal(m, "the job has 0 servers, not 1");
@@ -454,10 +454,9 @@ static void test_words(void **unused) {
     hear(g, m, 0);
     assert_false(gather_is_full(g, 0));
     gather_text(g, 0, text, sizeof text);
-    assert_string_equal(
-        "worker 1 has 64 slots and 256 elements in a packet, worker 0 has 64 and 64: they must "
-        "be the same",
-        text);
+    assert_string_equal("worker 1 has 64 slots and 256 elements in a packet, but worker 0 has 64 "
+                        "and 64: they must be equal",
+                        text);
     gather_free(g);
 }
 
@@ -512,7 +511,7 @@ static void test_a_successor(void **unused) {
     const struct session_message over = hear(g, member_of(0, 5), 1002 * MS);
     assert_int_equal(SESSION_OVER, over.kind);
     assert_string_equal(
-        "worker 1 has begun again, so the job has: start the other workers again, too", over.text);
+        "worker 1 has restarted, and so has the job: restart the other workers, too", over.text);
     // of a session that is not known
     m = member_of(0, 5000);
     m.id = 32;

@@ -277,7 +277,7 @@ static void test_refused(void **state) {
     ask_refused_with(b, "{\"op\":\"fly\\n\\u001b\"}", "op: there is no request 'fly?\?'");
     ask_refused(b, "{\"op\":\"table.dump\",\"table\":\"a\\nb\"}", "'a?b'");
     ask_refused_with(b, "{\"op\":\"a\\u0000\"}",
-                     "the request is no JSON: a string has no zero byte (\\u0000)");
+                     "the request is not JSON: a string has no zero byte (\\u0000)");
 }
 
 // ---- the socket ----

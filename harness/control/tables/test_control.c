@@ -154,7 +154,7 @@ static void test_names(void **state) {
     assert_says(sk_find_object(b->sw, SK_TABLE, "cl", &o, &err), "no table 'cl'");
     assert_says(sk_find_object(b->sw, SK_TABLE, "", &o, &err), "no table ''");
     assert_says(sk_find_object(b->sw, SK_REGISTER, "acl", &o, &err),
-                "no register 'acl'; there is: pipe.Ingress.count");
+                "no register 'acl'; the program has: pipe.Ingress.count");
 }
 
 static void test_spellings(void **state) {
@@ -269,7 +269,7 @@ static void test_registers(void **state) {
     assert_int_equal(v[3], 0xfffe);
     assert_says(sk_control_register_read(b->sw, "pair", 4, NULL, v, &err), "no index 4");
     assert_says(sk_control_register_read(b->sw, "pair", 0, "middle", v, &err),
-                "no field 'middle'; there is: low, high");
+                "no field 'middle'; the program has: low, high");
     assert_says(sk_control_register_write(b->sw, "pair", 0, "low", "32768", -1, &err),
                 "does not fit signed 16 bits");
     assert_says(sk_control_register_write(b->sw, "count", 0, NULL, "-1", -1, &err), "negative");

@@ -115,11 +115,11 @@ class Acl(unittest.TestCase):
         said = self.ctl("acl")
         self.assertIn("guests: packets from a\n", said)
         self.assertRegex(said, r"(?m)^ +1 +\d+ +\d+ +\d+  deny ipv4 protocol 17 to_port 2000-2999$")
-        self.assertRegex(said, r"(?m)^ +2 .*; no packet meets it$")
+        self.assertRegex(said, r"(?m)^ +2 .*; no packet matches it$")
         self.assertEqual(self.ctl("acl", "test", "guests", "family=ipv4", "protocol=udp", "to_port=2999"),
                          "rule 1: deny ipv4 protocol 17 to_port 2000-2999\n")
         self.assertEqual(self.ctl("acl", "test", "guests", "family=ipv4", "protocol=udp", "to_port=3000"),
-                         "no rule: it may pass\n")
+                         "no rule matches: permitted\n")
         self.assertIn("there is no access list 'x'", self.ctl("acl", "x", status=1))
 
     def test_a_section_that_is_refused_changes_nothing(self):

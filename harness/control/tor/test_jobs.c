@@ -377,7 +377,7 @@ static void test_refusals(void **state) {
         {SML("n", "\"a\"", ""), "workers[0]: should be a port and an address"},
         {SML("n", "\":10.0.10.2\"", ""), "workers[0]: should be a port and an address"},
         {SML("n", "\"zz:10.0.10.2\"", ""), "workers[0]: there is no link or port 'zz'"},
-        {SML("n", "\"a:10.0.10\"", ""), "workers[0]: '10.0.10' is no IPv4 address"},
+        {SML("n", "\"a:10.0.10\"", ""), "workers[0]: '10.0.10' is not an IPv4 address"},
         {SML("n", "\"a:10.0.10.2\", \"b:10.0.10.2\"", ""), "workers[0] has the same address"},
         {SML("n", "\"t:10.0.30.2\"", ""), "link 't' carries several VLANs"},
         {SML("n", TWO, ", \"vlan\": 20"), "workers[0]: link 'a' does not carry VLAN 20"},

@@ -317,8 +317,9 @@ static void test_a_worker_that_computes(void **state) {
     killed(t);
     assert_false(run(t, 3000));
     j = job(t->r, "one");
-    assert_string_equal(json_string_value(json_object_get(j, "resuming")),
-                        "the switch was restarted, and waits for workers to say where they are: 1");
+    assert_string_equal(
+        json_string_value(json_object_get(j, "resuming")),
+        "the switch was restarted, and waits for workers to tell how far they got: 1");
     json_decref(j);
     assert_int_equal(rig_events(t->r, "alarm"), 0);
     assert_false(run(t, 28000));

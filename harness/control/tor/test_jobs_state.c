@@ -194,10 +194,10 @@ static void test_what_cannot_be_a_file_of_ours(void **state) {
         {"[]", "its version is not 1"},
         {"{\"version\": 2, \"jobs\": []}", "its version is not 1"},
         {"{\"version\": 1}", "it has no list of at most 256 jobs"},
-        {"{\"version\": 1, \"jobs\": [7]}", "jobs[0] is not what this program writes"},
-        {JOB("256", "0", "239.192.0.1"), "jobs[0] is not what this program writes"},
-        {JOB("1.0", "0", "239.192.0.1"), "jobs[0] is not what this program writes"},
-        {JOB("1", "-1", "239.192.0.1"), "jobs[0] is not what this program writes"},
+        {"{\"version\": 1, \"jobs\": [7]}", "jobs[0] was not written by this program"},
+        {JOB("256", "0", "239.192.0.1"), "jobs[0] was not written by this program"},
+        {JOB("1.0", "0", "239.192.0.1"), "jobs[0] was not written by this program"},
+        {JOB("1", "-1", "239.192.0.1"), "jobs[0] was not written by this program"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -226,7 +226,7 @@ static void test_what_cannot_be_given_again(void **state) {
     } bad[] = {
         {JOB("128", "0", "239.192.0.1"), "it had number 128"},
         {JOB("1", "16335", "239.192.0.1"), "it had aggregators 16335 to 16384"},
-        {JOB("1", "0", "10.0.0.1"), "'10.0.0.1' is no group"},
+        {JOB("1", "0", "10.0.0.1"), "'10.0.0.1' is not a group"},
         {"{\"version\": 1, \"jobs\": [{\"configured\": false, \"request\": {\"name\": 7}, "
          "\"number\": 1, \"first\": 0}]}",
          "name: should be text"},

@@ -262,11 +262,11 @@ struct mistake {
 #define MIRROR(text)                                                                               \
     "{'mirrors': [{'name': 'm', 'to': 'probe', 'links': [{'link': 'a'}]}, {'name': 'n'" text "}]}"
 static const struct mistake mistakes[] = {
-    {"{'colour': 1}", ".colour", "unknown key; there is: mac, vlans, "},
+    {"{'colour': 1}", ".colour", "unknown key; the keys are: mac, vlans, "},
     {"{'mac': 7}", ".mac", "it must be a string, not a number"},
-    {"{'mac': '02:00:00:00:00'}", ".mac", "'02:00:00:00:00' is no MAC address like 02:"},
+    {"{'mac': '02:00:00:00:00'}", ".mac", "'02:00:00:00:00' is not a MAC address like 02:"},
     {"{'mac': '03:00:00:00:00:01'}", ".mac", "it is the address of a group"},
-    {"{'mac': '00:00:00:00:00:00'}", ".mac", "it is nobody's address"},
+    {"{'mac': '00:00:00:00:00:00'}", ".mac", "it is not the address of a host"},
     // VLANs
     {"{'vlans': {}}", ".vlans", "it must be an array, not an object"},
     {"{'vlans': [10]}", ".vlans[0]", "it must be an object"},
@@ -277,7 +277,7 @@ static const struct mistake mistakes[] = {
     {"{'vlans': [{'vid': 10}, {'vid': 10}]}", ".vlans[1].vid", "VLAN 10 is given twice"},
     {"{'vlans': [{'vid': 10, 'name': 'x'}, {'vid': 20, 'name': 'x'}]}", ".vlans[1].name",
      "the name 'x' is given twice"},
-    {VLAN(", 'colour': 1"), ".vlans[1].colour", "unknown key; there is: vid, name"},
+    {VLAN(", 'colour': 1"), ".vlans[1].colour", "unknown key; the keys are: vid, name"},
     {VLAN(", 'mtu': 1279"), ".vlans[1].mtu", "it is 1279; it must be 1280 to 9198"},
     {VLAN(", 'mtu': 4294967296"), ".vlans[1].mtu", "it is 4294967296; it must be 1280 to 9198"},
     {"{'vlans': [{'vid': -1}]}", ".vlans[0].vid", "it is -1; VLANs are 1 to 4094"},
@@ -294,15 +294,15 @@ static const struct mistake mistakes[] = {
     {VLAN(", 'snooping': {'interval': 0}"), ".vlans[1].snooping.interval",
      "it is 0; it must be 1 to 18000"},
     {VLAN(", 'snooping': {'unknown': 'drop'}"), ".vlans[1].snooping.unknown",
-     "'drop' is none of: flood, routers"},
+     "'drop' is not one of: flood, routers"},
     // the switch's addresses
     {VLAN(", 'addresses': ['10.0.0.1']"), ".vlans[1].addresses[0]",
-     "'10.0.0.1' needs a prefix length of 0 to 32 behind a /"},
+     "'10.0.0.1' needs a prefix length of 0 to 32 after a /"},
     {VLAN(", 'addresses': ['10.0.0.1/33']"), ".vlans[1].addresses[0]",
-     "'10.0.0.1/33' needs a prefix length of 0 to 32 behind a /"},
+     "'10.0.0.1/33' needs a prefix length of 0 to 32 after a /"},
     {VLAN(", 'addresses': ['2001:db8::1/129']"), ".vlans[1].addresses[0]",
      "'2001:db8::1/129' needs a prefix length of 0 to 128"},
-    {VLAN(", 'addresses': ['10.0.1/24']"), ".vlans[1].addresses[0]", "'10.0.1/24' is no prefix"},
+    {VLAN(", 'addresses': ['10.0.1/24']"), ".vlans[1].addresses[0]", "'10.0.1/24' is not a prefix"},
     {VLAN(", 'addresses': ['10.0.0.0/24']"), ".vlans[1].addresses[0]",
      "10.0.0.0 is the subnet's own address"},
     {VLAN(", 'addresses': ['10.0.0.255/24']"), ".vlans[1].addresses[0]",
@@ -334,7 +334,7 @@ static const struct mistake mistakes[] = {
      ".vlans[0].addresses[1]", "10.9.9.9/8 overlaps 10.0.0.1/24 of VLAN 1"},
     // groups
     {VLAN(", 'static_groups': [{'group': '10.0.0.1', 'links': ['b']}]"),
-     ".vlans[1].static_groups[0].group", "10.0.0.1 is no address of a group"},
+     ".vlans[1].static_groups[0].group", "10.0.0.1 is not the address of a group"},
     {VLAN(", 'static_groups': [{'group': '224.0.0.251', 'links': ['b']}]"),
      ".vlans[1].static_groups[0].group", "224.0.0.251 is in 224.0.0.0/24"},
     {VLAN(", 'static_groups': [{'group': 'ff02::1', 'links': ['b']}]"),
@@ -342,7 +342,7 @@ static const struct mistake mistakes[] = {
     {VLAN(", 'static_groups': [{'group': 'ff01::5', 'links': ['b']}]"),
      ".vlans[1].static_groups[0].group", "ff01::5 does not leave a host"},
     {VLAN(", 'static_groups': [{'group': 'all', 'links': ['b']}]"),
-     ".vlans[1].static_groups[0].group", "'all' is no IPv4 or IPv6 address"},
+     ".vlans[1].static_groups[0].group", "'all' is not an IPv4 or IPv6 address"},
     {VLAN(", 'static_groups': [{'group': '239.1.1.1', 'links': []}]"),
      ".vlans[1].static_groups[0].links", "it needs at least one link"},
     {VLAN(", 'static_groups': [{'group': '239.1.1.1', 'links': ['a']}]"),
@@ -382,7 +382,7 @@ static const struct mistake mistakes[] = {
     {LINK(", 'port': 2, 'trunk': [10, 30]"), ".links[1].trunk[1]",
      "VLAN 30 is not among tor.vlans"},
     {LINK(", 'port': 2, 'trunk': [10, 10]"), ".links[1].trunk[1]", "VLAN 10 is given twice"},
-    {LINK(", 'port': 2, 'trunk': []"), ".links[1].trunk", "it names no VLAN"},
+    {LINK(", 'port': 2, 'trunk': []"), ".links[1].trunk", "it is empty"},
     {LINK(", 'port': 2, 'trunk': 'some'"), ".links[1].trunk",
      "it must be a list of VLANs or \"all\""},
     {LINK(", 'port': 2, 'trunk': [10], 'native': 10"), ".links[1].trunk[0]",
@@ -420,7 +420,7 @@ static const struct mistake mistakes[] = {
     {"{'neighbours': [{'address': '10.0.10.9', 'mac': '02:00:00:00:00:09', 'vid': 20}]}",
      ".neighbours[0].vid", "10.0.10.9 is in VLAN 10"},
     {"{'neighbours': [{'address': 'fe80::9', 'mac': '02:00:00:00:00:09'}]}", ".neighbours[0]",
-     "fe80::9 is valid on a link only: it needs \"vid\""},
+     "fe80::9 is only valid on one link: it needs \"vid\""},
     {"{'neighbours': [{'address': '10.0.10.9', 'mac': '02:00:00:00:00:01'}]}", ".neighbours[0].mac",
      "it is the switch's own address"},
     {"{'neighbours': [{'address': '10.0.10.9', 'mac': '02:00:00:00:00:09'},"
@@ -428,7 +428,7 @@ static const struct mistake mistakes[] = {
      ".neighbours[1].address", "neighbour 10.0.10.9 is given twice"},
     // routes
     {"{'routes': [{'to': '10.1.0.1/16', 'discard': true}]}", ".routes[0].to",
-     "10.1.0.1/16 has bits behind its length: the prefix is 10.1.0.0/16"},
+     "10.1.0.1/16 has bits set after its length: the prefix is 10.1.0.0/16"},
     {"{'routes': [{'to': '10.1.0.0', 'discard': true}]}", ".routes[0].to",
      "'10.1.0.0' needs a prefix length"},
     {"{'routes': [{'to': '10.1.0.0/16'}]}", ".routes[0]", "it needs \"via\" or \"discard\""},
@@ -470,10 +470,11 @@ static const struct mistake mistakes[] = {
     {"{'acls': [{'name': 'l', 'rules': [{'family': 'ipv4'}]}]}", ".acls[0].rules[0].action",
      "it is missing"},
     {"{'acls': [{'name': 'l', 'rules': [{'action': 'drop', 'family': 'ipv4'}]}]}",
-     ".acls[0].rules[0].action", "'drop' is none of: permit, deny, copy, mirror"},
+     ".acls[0].rules[0].action", "'drop' is not one of: permit, deny, copy, mirror"},
     {RULE(", 'famly': 'ipv4'"), ".acls[0].rules[0].famly", "unknown key"},
     {RULE(""), ".acls[0].rules[0].family", "it is missing (ipv4, ipv6 or ethernet)"},
-    {RULE(", 'family': 'ip'"), ".acls[0].rules[0].family", "'ip' is none of: ipv4, ipv6, ethernet"},
+    {RULE(", 'family': 'ip'"), ".acls[0].rules[0].family",
+     "'ip' is not one of: ipv4, ipv6, ethernet"},
     {RULE(", 'family': 'ipv4', 'mirror': 'm'"), ".acls[0].rules[0].mirror",
      "it is for \"action\": \"mirror\""},
     {"{'acls': [{'name': 'l', 'rules': [{'action': 'mirror', 'family': 'ipv4'}]}]}",
@@ -483,7 +484,7 @@ static const struct mistake mistakes[] = {
     {RULE(", 'family': 'ipv4', 'vid': 30"), ".acls[0].rules[0].vid",
      "VLAN 30 is not among tor.vlans"},
     {RULE(", 'from': '10.0.0.1/8'"), ".acls[0].rules[0].from",
-     "10.0.0.1/8 has bits behind its length: the prefix is 10.0.0.0/8"},
+     "10.0.0.1/8 has bits set after its length: the prefix is 10.0.0.0/8"},
     {RULE(", 'from': '10.0.0.0/8', 'to': '2001:db8::/32'"), ".acls[0].rules[0].from",
      "it is not of family ipv6"},
     {RULE(", 'from': '10.0.0.0/8', 'ether_type': 2054"), ".acls[0].rules[0].ether_type",
@@ -491,35 +492,35 @@ static const struct mistake mistakes[] = {
     {RULE(", 'family': 'ethernet', 'dscp': 1"), ".acls[0].rules[0].dscp",
      "a rule of family ethernet does not have it"},
     {RULE(", 'family': 'ipv4', 'protocol': 'tcpp'"), ".acls[0].rules[0].protocol",
-     "'tcpp' is no number and none of"},
+     "'tcpp' is not a number and none of"},
     {RULE(", 'family': 'ipv4', 'protocol': 256"), ".acls[0].rules[0].protocol",
      "it is 256; it must be 0 to 255"},
     {RULE(", 'family': 'ipv6', 'protocol': 'icmp'"), ".acls[0].rules[0].protocol",
      "icmp is not of family ipv6"},
     {RULE(", 'family': 'ipv4', 'to_port': 80"), ".acls[0].rules[0].to_port",
-     "ports are those of \"protocol\" tcp or udp"},
+     "ports need \"protocol\": \"tcp\" or \"udp\""},
     {RULE(", 'family': 'ipv4', 'protocol': 'icmp', 'from_port': 80"), ".acls[0].rules[0].from_port",
-     "ports are those of \"protocol\" tcp or udp"},
+     "ports need \"protocol\": \"tcp\" or \"udp\""},
     {RULE(", 'family': 'ipv4', 'protocol': 'tcp', 'to_port': 65536"), ".acls[0].rules[0].to_port",
      "it is 65536; it must be 0 to 65535"},
     {RULE(", 'family': 'ipv4', 'protocol': 'tcp', 'to_port': '2000-1000'"),
      ".acls[0].rules[0].to_port", "2000 is behind 1000: no port is in the range"},
     {RULE(", 'family': 'ipv4', 'protocol': 'tcp', 'to_port': '80-'"), ".acls[0].rules[0].to_port",
-     "'80-' is no port (0 to 65535) and no range like 1000-2000"},
+     "'80-' is neither a port (0 to 65535) nor a range like 1000-2000"},
     {RULE(", 'family': 'ipv4', 'protocol': 'udp', 'tcp_flags': 'syn'"),
-     ".acls[0].rules[0].tcp_flags", "flags are those of \"protocol\" tcp"},
+     ".acls[0].rules[0].tcp_flags", "flags need \"protocol\": \"tcp\""},
     {RULE(", 'family': 'ipv4', 'protocol': 'tcp', 'tcp_flags': 'sin'"),
-     ".acls[0].rules[0].tcp_flags", "'sin' is none of: fin, syn"},
+     ".acls[0].rules[0].tcp_flags", "'sin' is not one of: fin, syn"},
     {RULE(", 'family': 'ipv4', 'protocol': 'tcp', 'tcp_flags': 'syn,!syn'"),
      ".acls[0].rules[0].tcp_flags", "syn is given twice"},
     {RULE(", 'family': 'ipv4', 'dscp': 64"), ".acls[0].rules[0].dscp",
      "it is 64; it must be 0 to 63"},
     {RULE(", 'ether_type': '0x0800'"), ".acls[0].rules[0].ether_type",
-     "IPv4 packets meet the rules of family ipv4 only"},
+     "only rules of family ipv4 match IPv4 packets"},
     {RULE(", 'ether_type': '0x8100'"), ".acls[0].rules[0].ether_type", "0x8100 is the tag"},
     {RULE(", 'ether_type': 1500"), ".acls[0].rules[0].ether_type", "0x05dc is a length"},
     {RULE(", 'ether_type': 'arp'"), ".acls[0].rules[0].ether_type",
-     "'arp' is no number of 16 bits like 0x0806"},
+     "'arp' is not a number of 16 bits like 0x0806"},
     // mirrors
     {MIRROR(""), ".mirrors[1].to", "it is missing"},
     {MIRROR(", 'to': 'nowhere'"), ".mirrors[1].to", "there is no link 'nowhere'"},
@@ -527,18 +528,18 @@ static const struct mistake mistakes[] = {
     {MIRROR(", 'to': 'probe', 'length': 63"), ".mirrors[1].length",
      "it is 63; a frame has at least"},
     {MIRROR(", 'to': 'probe', 'links': [{'link': 'probe'}]"), ".mirrors[1].links[0].link",
-     "link 'probe' is where the mirror goes"},
+     "link 'probe' is the destination of the mirror"},
     {MIRROR(", 'to': 'probe', 'links': [{'link': 'b'}, {'link': 'b'}]"),
      ".mirrors[1].links[1].link", "link 'b' is given twice"},
     {MIRROR(", 'to': 'probe', 'links': [{'link': 'a', 'direction': 'out'}]"),
-     ".mirrors[1].links[0].link", "what leaves by link 'a' goes to mirror 'm' already"},
+     ".mirrors[1].links[0].link", "mirror 'm' already copies the frames that leave by link 'a'"},
     {MIRROR(", 'to': 'probe', 'links': [{'link': 'b', 'direction': 'up'}]"),
-     ".mirrors[1].links[0].direction", "'up' is none of: in, out, both"},
+     ".mirrors[1].links[0].direction", "'up' is not one of: in, out, both"},
     // queues and rates
     {"{'queues': [{'dscp': 64, 'queue': 1}]}", ".queues[0].dscp", "it is 64; it must be 0 to 63"},
     {"{'queues': [{'dscp': 1, 'queue': 32}]}", ".queues[0].queue", "it is 32; it must be 0 to 31"},
     {"{'queues': [{'dscp': 1, 'queue': 1, 'colour': 'blue'}]}", ".queues[0].colour",
-     "'blue' is none of: green, yellow, red"},
+     "'blue' is not one of: green, yellow, red"},
     {"{'queues': [{'dscp': 1, 'queue': 1}, {'dscp': 1, 'queue': 2}]}", ".queues[1].dscp",
      "DSCP 1 is given twice"},
     {"{'ecn': {}}", ".ecn.from_cells", "it is missing"},
@@ -622,8 +623,7 @@ static void vlans_that_fit(void **state) {
     json_array_append_new(links, parse("{'name': 'c', 'port': 6, 'access': 1}")); // 4 more: 16384
     taken(json_incref(members));
     json_array_set_new(links, 2, parse("{'name': 'c', 'port': 6, 'trunk': [2], 'native': 1}"));
-    refused(members,
-            "tor.links: the VLANs of all ports are 16385 entries, and a table holds 16384");
+    refused(members, "tor.links: the VLANs of all ports need 16385 entries; a table holds 16384");
 }
 
 // 'n' rules, each of 'range'.
@@ -658,8 +658,9 @@ static void mirrors_and_lists_that_fit(void **state) {
             json_array_append_new(lists, json_pack("{sss[]}", "name", name, "rules"));
     }
     refused(json_pack("{so}", "mirrors", mirrors),
-            "tor.mirrors: 256 mirrors, and there can be 255");
-    refused(json_pack("{so}", "acls", lists), "tor.acls: 128 access lists, and there can be 127");
+            "tor.mirrors: 256 mirrors; there can be at most 255");
+    refused(json_pack("{so}", "acls", lists),
+            "tor.acls: 128 access lists; there can be at most 127");
 }
 
 // Sets of two next hops each, all different; 'hops' hops of one route.
@@ -680,7 +681,7 @@ static void routes_that_fit(void **state) {
     (void)state;
     taken(many_routes(256, true));
     refused(many_routes(257, true),
-            "tor.routes: 257 different sets of next hops, and there can be 256");
+            "tor.routes: 257 different sets of next hops; there can be at most 256");
     taken(many_routes(4095, false)); // and the connected one
     refused(many_routes(4096, false),
             "tor.routes: 4097 IPv4 routes and subnets, and a table holds 4096");

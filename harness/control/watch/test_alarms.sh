@@ -45,7 +45,7 @@ cat >"$dir/c.json" <<END
  "alarms": {"aggregator": 3}, "control_socket": "$dir/s.sock"}
 END
 check 'ATP starts' start
-check 'leaking' await_alarm 'job 2 of ATP holds 1 aggregators; to 5 of pipe 2 nothing was added for'
+check 'leaking' await_alarm 'job 2 of ATP holds 1 aggregators; aggregator 5 of pipe 2 has received nothing for'
 check 'shown' says '2            stuck' "$silken" ctl top --once --interval 0.2
 "$silken" ctl register write owner.owners 5 fragment=0 time=0
 check 'freed' await_alarm 'no alarm'

@@ -69,7 +69,7 @@ def parse(text):
         name, labels, value = parse_sample(line)
         assert name == current, f"{line} is not under its TYPE"
         key = tuple(sorted(labels.items()))
-        assert key not in families[name][1], f"{line} is there twice"
+        assert key not in families[name][1], f"{line} is listed twice"
         families[name][1][key] = value
     for name, (kind, samples) in families.items():  # conventions
         assert (kind == "counter") == name.endswith("_total"), name
@@ -211,7 +211,7 @@ class Metrics(FolderCase):
     def test_where(self):
         self.refused("'0.0.0.0:9464' is not this machine alone", {"listen": "0.0.0.0:9464"})
         self.refused("'[::]:1' is not this machine alone", {"listen": "[::]:1", "public": False})
-        self.refused("'localhost:1' is no ADDRESS:PORT", {"listen": "localhost:1"})
+        self.refused("'localhost:1' is not a ADDRESS:PORT", {"listen": "localhost:1"})
         self.refused("metrics.port: unknown key", {"port": 1})
         self.refused("it must be true or false", {"public": 1})
         with socket.create_server(("127.0.0.1", 0)) as s:

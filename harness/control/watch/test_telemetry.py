@@ -194,7 +194,7 @@ not_started("no such folder", "telemetry: cannot make /proc/nowhere/dpdk: No suc
 with tempfile.TemporaryDirectory() as folder:
     os.mkdir(folder + "/dpdk")
     os.chmod(folder + "/dpdk", 0o777)
-    not_started("a folder of everybody's", f"telemetry: {folder}/dpdk is not a folder of ours alone", folder)
+    not_started("a folder of everybody's", f"telemetry: {folder}/dpdk must be a folder that belongs to this user alone", folder)
 not_started("no prefix", "it must be true, false, or a file prefix", telemetry="a/b")
 if os.geteuid() == 0:
     nobody = pwd.getpwnam("nobody")

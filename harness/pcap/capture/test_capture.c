@@ -448,9 +448,9 @@ static void lengths_that_lie(void **state) {
                 {7, 1, "a block of 16777260 bytes"},
                 {20, 13, "a packet of 13 bytes in a block of 44"},
                 {23, 0x80, "a packet of 2147483652 bytes in a block of 44"},
-                {8, 1, "a packet of interface 1; its section has 1"},
+                {8, 1, "a packet of interface 1, but its section has 1 interfaces"},
                 {34, 5, "an option of 5 bytes does not fit in its block"},
-                {40, 48, "a block says 44 bytes at its beginning and 48 at its end"}};
+                {40, 48, "a block gives its length as 44 bytes at its start, but 48 at its end"}};
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         file.n = 0;
         section(false);
@@ -491,7 +491,7 @@ static void a_packet_of_many_bytes(void **state) {
     struct capture *c = capture_open(path, &err);
     bytes[n] = 0;
     check_packet(c, 0, bytes);
-    check_bad(c, "a packet of 262145 bytes; none has more than 262144");
+    check_bad(c, "a packet of 262145 bytes; a packet has at most 262144");
     free(bytes);
 }
 

@@ -348,9 +348,9 @@ class Explain(FolderCase):
         plain = self.file("plain.pcap", pcap([(T0, first), (T0 + 9, second)]))
         doc = self.document(*command, "--map", macs, f"{plain}:2")
         self.assertEqual([s["port"] for s in doc["sent"]], [1, 2])
-        self.refused("packet 2 has no port by the map", *command, "--map", macs[:27], f"{plain}:2")
+        self.refused("packet 2 is not given a port by the map", *command, "--map", macs[:27], f"{plain}:2")
         self.refused("--port and --map", *command, "--map", macs, f"{plain}:2", "--port", 1)
-        self.refused("--map is for captures", *command, "--map", macs, FRAME)
+        self.refused("--map is only for captures", *command, "--map", macs, FRAME)
 
     def test_a_queue(self):
         capture = self.file("in.pcap", pcap([(T0, bytes.fromhex(FRAME) + bytes(1000))] * 3))
@@ -384,19 +384,19 @@ class Explain(FolderCase):
         os.mkfifo(self.path("fifo"))
         feeder = threading.Thread(target=lambda: self.file("fifo", data))
         feeder.start()
-        for words, sentence in (([f"{self.path('fifo')}:2"], "--port says where its packets come in"),
-                                (["--pcap", self.path("fifo")], "say which packet, FILE:NUMBER")):
-            self.refused(f"{self.path('fifo')} is no file, and would have to be read more than once; "
+        for words, sentence in (([f"{self.path('fifo')}:2"], "--port gives the port that receives its packets"),
+                                (["--pcap", self.path("fifo")], "name the packet: FILE:NUMBER")):
+            self.refused(f"{self.path('fifo')} is not a file, but must be read more than once; "
                          + sentence, L2, *words)
         self.assertEqual(self.good(L2, "--port", 3, f"{self.path('fifo')}:2"), text)
         feeder.join()
 
     def test_bad_packets(self):
-        self.refused("--hex: line 1: an odd number of digits, 3, in '020'; a byte has two", L2,
+        self.refused("--hex: line 1: an odd number of digits (3) in '020'; a byte has two", L2,
                      "--hex", "020")
         self.refused("'x' is not hexadecimal", L2, "--hex", "02xx")
-        self.refused("--hex: no byte is in it", L2, "--hex", "  ")
-        self.refused("empty: no byte is in it", L2, self.file("empty", b""))
+        self.refused("--hex: it contains no bytes", L2, "--hex", "  ")
+        self.refused("empty: it contains no bytes", L2, self.file("empty", b""))
         self.refused("a packet of 9217 bytes; a switch takes 9216 at most", L2,
                      self.file("long", b"\xff" * 9217))
         self.refused("a packet of more than 9216 bytes", L2, self.file("long", "ff" * 9217))
@@ -406,7 +406,7 @@ class Explain(FolderCase):
         self.refused("cannot open cap.pcap: No such file", L2, "cap.pcap:3")
         self.refused("No such file", L2, "--raw", "nothing/there")
         dump = "0000   02 00 00 00\n0008   01 02\n"
-        self.refused("line 2: its offset is 0x8, and there are 0x4 bytes before it", L2,
+        self.refused("line 2: its offset is 0x8, but there are 0x4 bytes before it", L2,
                      self.file("dump", dump))
         self.refused("line 2: a second packet begins", L2,
                      self.file("dump", "0000   02 00 00 00\n0000   01 02\n"))
@@ -420,9 +420,9 @@ class Explain(FolderCase):
         for words in ([f"{three}:1", f"{three}:2"], [f"{three}:1", "no.pcap:2"], [three, f"{three}:1"],
                       ["no.pcap:1", f"{three}:1"], ["no.pcap:1", "nor.pcap:1"], [digits, digits],
                       [FRAME, f"{three}:1"], [FRAME[:8], FRAME[8:], digits]):
-            self.refused(f"there is one packet, and '{words[-1]}' is another one", L2, *words)
+            self.refused(f"only one packet can be given; '{words[-1]}' is a second one", L2, *words)
         for words in ([f"{three}:1", "02"], [digits, FRAME], [f"{three}:1", "three"]):
-            self.refused(f"there is one packet, and '{words[1]}' is one more word", L2, *words)
+            self.refused(f"unexpected argument '{words[1]}' after the packet", L2, *words)
         # words that are digits are one packet; blanks may be in a name
         named = self.file("three and more.pcap", pcap([(T0, bytes.fromhex(FRAME))]))
         for words in ([FRAME[:12], FRAME[12:]], named.split()):
@@ -432,7 +432,7 @@ class Explain(FolderCase):
         three = self.file("three.pcap", pcap([(T0, bytes.fromhex(FRAME))] * 3))
         self.refused("there is no packet 4; the last one is 3", L2, f"{three}:4")
         self.refused("there is no packet 9", L2, f"{three}:9", "--alone")
-        self.refused("'0' is no packet's number; the first is 1", L2, f"{three}:0")
+        self.refused("'0' is not the number of a packet; the first is 1", L2, f"{three}:0")
         self.refused("which one? FILE:NUMBER", L2, three)
         self.refused("it has no packet", L2, self.file("none.pcap", pcap([])))
         self.refused("link type", L2, self.file("ip.pcap", pcap([(T0, b"\x45")], link=101)))
@@ -455,9 +455,9 @@ class Explain(FolderCase):
 
     def test_bad_words(self):
         three = self.file("three.pcap", pcap([(T0, bytes.fromhex(FRAME))] * 3))
-        self.refused("'72' is no device port", L2, "--port", 72, FRAME)
-        self.refused("'512' is no device port", L2, "--port", 512, FRAME)
-        self.refused("'-1' is no device port", L2, "--port=-1", FRAME)
+        self.refused("'72' is not a device port", L2, "--port", 72, FRAME)
+        self.refused("'512' is not a device port", L2, "--port", 512, FRAME)
+        self.refused("'-1' is not a device port", L2, "--port=-1", FRAME)
         self.refused("a P4 file is missing")
         self.refused("a packet is missing", L2)
         self.refused("'--port' is given twice", L2, "--port", 1, "--port", 2, FRAME)
@@ -465,9 +465,9 @@ class Explain(FolderCase):
                      "--alone")
         self.refused("there is one packet", L2, "--hex", FRAME, FRAME)
         self.refused("--packet is for captures", L2, "--packet", 1)
-        self.refused("--after and --alone are for packets of captures", L2, FRAME, "--alone")
+        self.refused("--after and --alone are only for packets of captures", L2, FRAME, "--alone")
         self.refused("one of theirs is --packet", L2, f"{three}:1", "--in", f"1={three}")
-        self.refused("--port is said by --in already", L2, "--in", f"1={three}", "--packet", 1,
+        self.refused("--in gives the port already; --port is not allowed", L2, "--in", f"1={three}", "--packet", 1,
                      "--port", 3)
         self.refused("'3=' is not PORT=CAPTURE", L2, "--in", "3=", "--packet", 1)
         self.refused("--width is 60 to 10000", L2, FRAME, "--width", 9)

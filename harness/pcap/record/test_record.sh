@@ -258,7 +258,7 @@ check 'a folder' refuses "cannot write $dir: Is a directory" record --out "$dir"
 check 'no switch' refuses 'no switch listens at' "$silken" record -s "$dir/none.sock" --out "$dir/x.pcapng"
 check 'no file' refuses 'a file is missing' record
 check 'no size' refuses '--files needs --file-size' record --out "$dir/x.pcapng" --files 3
-check 'no port' refuses "'600' is no device port" record --out "$dir/x.pcapng" --port 600
+check 'no port' refuses "'600' is not a device port" record --out "$dir/x.pcapng" --port 600
 check 'a port the switch has not' refuses 'the switch has no port 7' \
     record --out "$dir/old.pcapng" --port 128 7 --duration 1
 check 'an older recording is left' older "$dir/old.pcapng"

@@ -73,18 +73,18 @@ class Recorded(Case):
     def test_twice(self):
         once = recording(run(range(1, 30)))
         done = self.expect(once + once)
-        self.assertIn("0.pcapng: packet 1 of the recorded switch is there a second time: is a file given twice?", done.stderr)
+        self.assertIn("0.pcapng: packet 1 of the recorded switch occurs twice: is a file given twice?", done.stderr)
 
     # ---- packets that are cut
 
     def test_cut(self):
         cut = [(n, p, d, {"bytes": 30}) for n, p, d in run(range(1, 3))]
-        self.unusable("0.pcapng: packet 1 has only 30 of its 62 bytes: what is cut cannot be replayed", cut)
-        self.unusable("0.pcapng: packet 5 has only 30 of its 62 bytes: what is cut cannot be replayed",
+        self.unusable("0.pcapng: packet 1 has only 30 of its 62 bytes: a cut packet cannot be replayed", cut)
+        self.unusable("0.pcapng: packet 5 has only 30 of its 62 bytes: a cut packet cannot be replayed",
                       run((1, 2)) + [(3, 2, IN, {"bytes": 30})])
 
     def test_cut_where_it_was_sent(self):
-        self.unusable("0.pcapng: packet 2 has only 30 of its 62 bytes: what is cut cannot be compared",
+        self.unusable("0.pcapng: packet 2 has only 30 of its 62 bytes: a cut packet cannot be compared",
                       [(1, 2, IN), (1, 1, OUT, {"bytes": 30})])
 
     def test_one_that_was_too_long_has_no_bytes(self):
@@ -104,7 +104,7 @@ class Recorded(Case):
 
     def test_the_beginning(self):
         said = self.equal(run(range(30, 60)))
-        self.assertIn("the recording begins with packet 30: what came before it is not there\n", said)
+        self.assertIn("the recording begins with packet 30: earlier packets are missing\n", said)
         self.assertNotIn("missing", said)
 
     def test_cores_have_numbers_of_their_own(self):

@@ -58,7 +58,7 @@ class Ports(Case):
         ports, said = self.ports(data)
         self.assertEqual(ports, [7, 7])
         self.assertIn(": 5 packets have no port, the first is number 3; not replayed\n", said)
-        self.refused("packet 3: nothing of --map matches it", "--in", self.path("in"),
+        self.refused("packet 3: no part of --map matches it", "--in", self.path("in"),
                      "--strict-map")
 
     def test_no_interface_is_a_port(self):
@@ -137,7 +137,7 @@ class Ports(Case):
         self.assertEqual(ports, [3, 3])
         self.assertIn("packets have no port, the first is number 1; not replayed\n", said)
         self.assertIn("2 packets in, 0 out, 2 dropped\n", said)
-        self.refused("packet 1: nothing of --map matches it", "--in", self.path("in"), "--map",
+        self.refused("packet 1: no part of --map matches it", "--in", self.path("in"), "--map",
                      "vlan:1=3", "--strict-map")
 
     # ---- the words
@@ -146,20 +146,20 @@ class Ports(Case):
         a = self.file("a", section(["port-1"], []))
         for key, sentence in {
                 "vlan": "'vlan' needs keys and ports",
-                "color:1=2": "'color' is none of interface, vlan, src-mac and src-ip",
+                "color:1=2": "'color' is not one of interface, vlan, src-mac and src-ip",
                 "vlan:10": "'10' is not KEY=PORT", "vlan:": "'' is not KEY=PORT",
-                "vlan:10=1,": "'' is not KEY=PORT", "vlan:4096=1": "'4096' is no VLAN",
-                "vlan:10=100": "'100' is no device port", "vlan:10=x": "'x' is no device port",
-                "vlan:10=1,10=2": "'10' is there twice", "vlan:*=1,*=2": "'*' is there twice",
-                "src-mac:02:00:00:00:00=1": "'02:00:00:00:00' is no MAC address",
-                "src-mac:02:00:00:00:00:0g=1": "is no MAC address",
-                "src-mac:02:00:00:00:00:01/24=1": "has bits behind its prefix",
-                "src-mac:02:00:00:00:00:00/49=1": "'49' is no length of a prefix",
-                "src-ip:10.0.0=1": "'10.0.0' is no IP address",
-                "src-ip:10.0.0.0/33=1": "'33' is no length of a prefix",
-                "src-ip:10.0.0.1/24=1": "has bits behind its prefix",
-                "src-ip:10.0.0.0/24=1,10.0.0.0/24=2": "is there twice",
-                "interface:=1": "'' is no interface", "interface:a=1,a=2": "'a' is there twice",
+                "vlan:10=1,": "'' is not KEY=PORT", "vlan:4096=1": "'4096' is not a VLAN",
+                "vlan:10=100": "'100' is not a device port", "vlan:10=x": "'x' is not a device port",
+                "vlan:10=1,10=2": "'10' is listed twice", "vlan:*=1,*=2": "'*' is listed twice",
+                "src-mac:02:00:00:00:00=1": "'02:00:00:00:00' is not a MAC address",
+                "src-mac:02:00:00:00:00:0g=1": "is not a MAC address",
+                "src-mac:02:00:00:00:00:01/24=1": "has bits set after its prefix",
+                "src-mac:02:00:00:00:00:00/49=1": "'49' is not a length of a prefix",
+                "src-ip:10.0.0=1": "'10.0.0' is not an IP address",
+                "src-ip:10.0.0.0/33=1": "'33' is not a length of a prefix",
+                "src-ip:10.0.0.1/24=1": "has bits set after its prefix",
+                "src-ip:10.0.0.0/24=1,10.0.0.0/24=2": "is listed twice",
+                "interface:=1": "'' is not an interface", "interface:a=1,a=2": "'a' is listed twice",
         }.items():
             with self.subTest(key):
                 self.refused(f"silken replay: --map: {sentence}" if sentence[0] == "'" else sentence,

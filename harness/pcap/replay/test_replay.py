@@ -230,7 +230,7 @@ class Replay(Case):
             done = replay(L2, "--entries", self.entries, "--in", "4=-", "--expect", gold, stdin=f)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("the captures cannot be read again\n", done.stderr)
-        self.assertIn("port 1, packet 1: sent, and not golden: 62 bytes\n", done.stderr)
+        self.assertIn("port 1, packet 1: sent, but not golden: 62 bytes\n", done.stderr)
         self.assertIn("1 packet differs\n", done.stderr)
 
     def test_headers_that_egress_left_in_place(self):
@@ -309,7 +309,7 @@ class Replay(Case):
         self.assertIn("port 1: 2 golden packets were not sent, the first is number 11",
                       self.differs("--in", f"4={a}", "--expect", gold))
         self.file("gold/port-1.pcap", pcap(packets[:-1]))
-        self.assertIn("port 1, packet 10: sent, and not golden: 62 bytes",
+        self.assertIn("port 1, packet 10: sent, but not golden: 62 bytes",
                       self.differs("--in", f"4={a}", "--expect", gold))
         os.remove(f"{gold}/port-1.pcap")
         self.assertIn("10 packets differ\n", self.differs("--in", f"4={a}", "--expect", gold))
@@ -328,7 +328,7 @@ class Replay(Case):
             self.assertIn("with the fields of packet 5, which was:\n", said)
             self.assertIn(["hdr.ethernet.src_addr", "-", "0x20000000004"], self.rows(said))
             self.assertIn("  golden from byte 14: 45 00", said)
-            self.assertIn("  what was dropped there, which need not be why:\npacket 9 received on port 4", said)
+            self.assertIn("  packets dropped there (not necessarily the cause):\npacket 9 received on port 4", said)
             self.assertIn("drop_ctl in ingress", said)
             self.assertEqual((said.count("was not sent"), said.count("differs from")), (1, 0), said)
             self.assertIn("\n1 packet differs\n", said)
@@ -340,7 +340,7 @@ class Replay(Case):
         self.file("b.pcap", pcap(packets))
         said = self.differs("--in", f"4={self.path('b.pcap')}", "--expect", gold)
         self.assertIn("no packet is known to be dropped there\n", said)
-        self.assertIn("port 2, packet 5: sent, and not golden: 62 bytes\n", said)
+        self.assertIn("port 2, packet 5: sent, but not golden: 62 bytes\n", said)
         self.assertIn(["hdr.ethernet.dst_addr", "0x20000000002", "-"], self.rows(said))
         self.assertIn("packet 9 sent on port 2", said)
         self.assertIn("2 packets differ\n", said)
@@ -352,7 +352,7 @@ class Replay(Case):
         for port in (1, 2):
             self.assertIn(f"port {port}: packet 1 of {gold}/port-{port}.pcap was not sent", said)
             self.assertIn(f"port {port}: 10 golden packets were not sent, the first is number 1 of", said)
-        self.assertEqual(said.count("what was dropped there, which need not be why:\npacket 1 received on port 4"), 2, said)
+        self.assertEqual(said.count("packets dropped there (not necessarily the cause):\npacket 1 received on port 4"), 2, said)
         self.assertIn("20 packets differ\n", said)
 
     def test_packets_that_changed_places(self):
@@ -392,9 +392,9 @@ class Replay(Case):
         self.refused("cannot read the folder", "--in", f"4={a}", "--expect", self.path("none"))
         for mode in (0o644, 0o755):
             os.chmod(a, mode)
-            self.refused(f"{a} is no folder", "--in", f"4={a}", "--expect", a)
-            self.refused(f"{a} is no folder", "--in", f"4={a}", "--expect", a, "--update")
-            self.refused(f"{a} is no folder", "--in", f"4={a}", "--out", a)
+            self.refused(f"{a} is not a folder", "--in", f"4={a}", "--expect", a)
+            self.refused(f"{a} is not a folder", "--in", f"4={a}", "--expect", a, "--update")
+            self.refused(f"{a} is not a folder", "--in", f"4={a}", "--out", a)
         self.refused("--update is for --expect", "--in", f"4={a}", "--update")
         self.refused("--update with --limit", "--in", f"4={a}", "--expect", gold, "--update", "--limit", "1")
         self.refused("does not know fields", "--in", f"4={a}", "--expect", gold, "--fast",
@@ -431,7 +431,7 @@ class Replay(Case):
         with open(self.path("drops"), encoding="utf-8") as f:
             reasons = [json.loads(line)["reason"] for line in f]
         self.assertEqual(reasons, ["shorter than an Ethernet header",
-                                   "longer than a packet buffer or its port takes"])
+                                   "longer than a packet buffer or its port allows"])
 
     # ---- what cannot be used
 
@@ -470,8 +470,8 @@ class Replay(Case):
                      "dump-state", "expect-state", "crossing"):
             once = (f"--{name}", "real" if name == "speed" else 2)
             self.refused(f"'--{name}' is given twice", *once, *once)
-        self.refused("there is one folder, and 'b' is another one", "--out", "a", "--out", "b")
-        self.refused("--drops is a file, and '-' is none", "--drops", "-")
+        self.refused("only one folder can be given; 'b' is a second one", "--out", "a", "--out", "b")
+        self.refused("--drops takes a file, not '-'", "--drops", "-")
 
     def test_missing_and_unreadable(self):
         self.refused("No such file", "--in", f"4={self.path('none')}")
@@ -502,13 +502,13 @@ class Replay(Case):
         self.refused("--limit is a number", "--in", f"1={a}", "--limit", "0")
         for option in ("--out", "--expect", "--in"):
             self.refused("'1=' is not PORT=FILE", "--in", f"1={a}", option, "1=")
-        self.refused("there is one program, and 'more' is one more word", "--in", f"1={a}", "--", "more")
+        self.refused("unexpected argument 'more' after the program", "--in", f"1={a}", "--", "more")
         self.refused("'2=' is not PORT=FILE", "--in", f"1={a}", "2=")
-        self.refused("--ignore is for --expect", "--in", f"1={a}", "--ignore", "x")
+        self.refused("--ignore needs --expect", "--in", f"1={a}", "--ignore", "x")
         self.refused("standard input ('-') is read once, not 2 times", "--in", "4=-", "5=-")
         self.refused("standard input ('-') is read once", "--in", "4=-", "--expect", "1=-")
         self.refused("'1=-': a capture is written to a file", "--in", f"1={a}", "--out", "1=-")
-        self.refused("--out is a folder, or PORT=FILE, and '-' is none", "--in", f"1={a}", "--out", "-")
+        self.refused("--out takes a folder or PORT=FILE, not '-'", "--in", f"1={a}", "--out", "-")
         self.refused("--update writes golden captures to files", "--in", f"1={a}", "--expect", "1=-", "--update")
         for word in (f"-1={a}", f"={a}", f"0x1={a}", "x=y"):
             self.refused(f"'{word}' is not PORT=FILE", "--in", word)
@@ -520,7 +520,7 @@ class Replay(Case):
         self.refused("it is no file, and more than 64 MiB came out of it", "--in", f"1={a}",
                      "--expect-state", "/dev/full")
         done = replay(a, "--in", f"1={a}")
-        self.assertEqual((done.returncode, done.stderr), (2, f"silken: error: '{a}' is no P4 program: it is not text\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, f"silken: error: '{a}' is not a P4 program: it is not text\n"))
         self.entries = self.file("bad.json", b'{"entries": [{"table": "none"}]}')
         self.refused("bad.json:1", "--in", f"1={a}")
 

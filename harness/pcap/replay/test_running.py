@@ -197,8 +197,8 @@ class Running(Case):
         self.good("--in", f"4={self.file('a', data)}", "--expect", gold, "--update")
         self.good("--in", f"4={self.path('a')}", "--expect", gold)
         before = contents(gold)
-        for how, sentence in (([], "stopped before all was compared"),
-                              (["--update"], "stopped; the golden captures are as they were")):
+        for how, sentence in (([], "stopped before everything was compared"),
+                              (["--update"], "stopped; the golden captures are unchanged")):
             status, said = self.endless(data, "--expect", gold, *how)
             self.assertEqual((status, said), (2, f"silken replay: {sentence}\n"))
             self.assertEqual(contents(gold), before)
@@ -209,7 +209,7 @@ class Running(Case):
         self.assertTrue(said.endswith("1 packet differs\nsilken replay: stopped before all was "
                                       "compared\n"), said)
         status, said = self.endless(data[:-82], "--expect", gold)
-        self.assertEqual((status, said), (2, "silken replay: stopped before all was compared\n"))
+        self.assertEqual((status, said), (2, "silken replay: stopped before everything was compared\n"))
 
     def test_an_output_that_nobody_reads_any_more(self):
         fifo = self.path("fifo")
@@ -310,7 +310,7 @@ class Running(Case):
         for said, arguments in (("No such file", ["--in", f"4={a}", "--expect", f"1={self.path('none.pcap')}"]),
                                 ("cannot read the folder", ["--in", f"4={a}", "--expect", self.path("none")]),
                                 ("none", ["--in", f"4={a}", "--expect-state", self.path("none.json")]),
-                                ("nothing of --map matches", ["--in", a, "--map", "vlan:7=4"])):
+                                ("no part of --map matches", ["--in", a, "--map", "vlan:7=4"])):
             done = self.play(*arguments, *outputs)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)

@@ -335,13 +335,13 @@ class State(FolderCase):
                 (state(registers={}), "registers: it must be an array"),
                 (state(registers=[1]), "registers[0]: it must be an object"),
                 (state(registers=[{}]), "registers[0].name: it is missing"),
-                (register(name="none"), "no register 'none'; there is: "),
+                (register(name="none"), "no register 'none'; the program has: "),
                 (register(name=""), "it is empty"),
                 (register(index=8), "it is 8; it must be 0 to 7"),
                 (register(index="1"), "it must be a whole number"),
                 (register(pipe=4), "it is 4; it must be 0 to 3"),
                 (register(pipe=None), "pipe: it must be a whole number"),
-                (register(cell=1), "cell: unknown key; there is: name, pipe, index"),
+                (register(cell=1), "cell: unknown key; the keys are: name, pipe, index"),
                 (register(key={}), "it has \"index\" or \"key\", not both"),
                 (register(otherwise=1), "\"otherwise\" is of all cells"),
                 (state(registers=[{"name": "flows", "pipe": 0, "key": {}}]),
@@ -351,7 +351,7 @@ class State(FolderCase):
                 (state(counters=[{"name": "received", "pipe": 0, "key": {}}]),
                  "has cells with an index, not in a table's entries"),
                 (state(counters=[{"name": "received", "pipe": 0, "index": 1}] * 2),
-                 "counters[1]: it is there twice"),
+                 "counters[1]: it is listed twice"),
                 (hit(key={}), "key field 'hdr.ethernet.dst_addr' is missing"),
                 (hit(key={"none": 1}), "no key field 'none'"),
                 (hit(key={"dst_addr": "x"}), "key field 'hdr.ethernet.dst_addr': "),
@@ -383,7 +383,7 @@ class State(FolderCase):
         self.refused("cannot write /dev/full: No space left", "--dump-state", "/dev/full")
         self.refused("No such file", "--dump-state", self.path("none/state"))
         self.refused("it would be overwritten", "--dump-state", self.path("4.pcap"))
-        self.refused("--update is for --expect and --expect-state", "--update")
+        self.refused("--update needs --expect or --expect-state", "--update")
         self.refused("--show is a number of differences", "--show", "x")
 
 

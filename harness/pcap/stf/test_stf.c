@@ -91,7 +91,7 @@ static void test_fails(void **state) {
     static const struct {
         const char *rest, *says;
     } cases[] = {
-        {"", "t.stf:2: port 1: a packet that nothing expects came out\n    got      0200 0000"},
+        {"", "t.stf:2: port 1: an unexpected packet came out\n    got      0200 0000"},
         {"expect 1\nexpect 1", "t.stf:4: port 1: no packet came out"},
         {"expect 2\nexpect 1", "t.stf:3: port 2: no packet came out"},
         {"expect 1 020000000001 0200000000aa 0801",
@@ -140,7 +140,7 @@ static void test_refused(void **state) {
         {"packet 512 00", "at most 511"},
         {"packet 512 00", "the port is 512"},
         {"packet 1", "the packet has no bytes"},
-        {"packet 1 0g", "'g' is no hexadecimal digit"},
+        {"packet 1 0g", "'g' is not a hexadecimal digit"},
         {"packet 1 0*", "only expect has don't-care digits"},
         {"packet 1 012", "only one digit"},
         {"expect 1 012 $", "only one digit"},

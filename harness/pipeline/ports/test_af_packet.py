@@ -27,7 +27,7 @@ if not INTERFACES:
 HOST, OTHER = "02:00:00:00:00:0b", "02:00:00:00:00:0a"
 MORE = 0x2000
 PACKET_VNET_HDR, GSO_TCPV4, NEEDS_CSUM = 15, 1, 1
-TOO_LONG = "longer than a packet buffer or its port takes"
+TOO_LONG = "longer than a packet buffer or its port allows"
 
 
 def checksum(data):
@@ -226,7 +226,7 @@ with Switch(configuration("", {})) as sw:
     ip("link", "delete", "swa")
     old = configuration("", {})
     sw.write({**old, "ports": [{**port, "mtu": 1400} for port in old["ports"]]})
-    checks.has("a reload without an interface", sw.refused("reload"), "there is no interface 'swa'")
+    checks.has("a reload without an interface", sw.refused("reload"), "there is not an interface 'swa'")
     checks.true("the other is back", until(lambda: sw.port(2)["link"]))
     checks.equal("the first waits", [sw.port(1)["up"], sw.port(1).get("device")], [False, "net_af_packet1,iface=swa"])
     sw.ask("port.set", port=1, up=False)
@@ -238,7 +238,7 @@ with Switch(configuration("", {})) as sw:
     a, b = Wire("ha"), Wire("hb")
     a.send(HOST, 30)
     checks.equal("frames go through as before", b.receive(), 30)
-    checks.equal("said once each time", sw.said().count("port 1: its interface was made anew, and it is open again"), 4)
+    checks.equal("said once each time", sw.said().count("port 1: its interface was recreated, and the port is open again"), 4)
     checks.equal("ends", sw.stop(), 0)
     counts = sw.accounts()[0]
     checks.equal("all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])

@@ -220,7 +220,7 @@ def refused():
             checks.equal("nothing changed: " + part, [(p["port"], p.get("device")) for p in after],
                          [(p["port"], p.get("device")) for p in before])
 
-        checks.equal("without a place", sw.refused("port.add", port=1, device="net_ring3"), "port 1 is there already")
+        checks.equal("without a place", sw.refused("port.add", port=1, device="net_ring3"), "port 1 exists already")
         no("name: '7' would be taken for a number", port=2, device="net_ring3", name="7")
         no("device 'net_null0' is port 0's already", port=2, device="net_null0,no-rx=1")
         no("port 1 has the name 'sink' already", port=2, device="net_ring3", name="sink")
@@ -230,8 +230,8 @@ def refused():
            else "cannot open device '3b:0.1'", port=2, device="3b:0.1")
         no("its socket cannot be made", port=2, device="net_vhost5,iface=/nowhere/v.sock")
         no("nobody listens there", port=2, device=f"net_memif5,role=client,socket={sw.path('no')},socket-abstract=no")
-        no("there is no interface 'nothere'", port=2, device="net_af_xdp5,iface=nothere")
-        no("there is no interface 'nothere'", port=2, device="net_af_packet0,iface=nothere")
+        no("there is not an interface 'nothere'", port=2, device="net_af_xdp5,iface=nothere")
+        no("there is not an interface 'nothere'", port=2, device="net_af_packet0,iface=nothere")
         no("the name of an interface has at most 15 bytes", port=2, device="net_af_packet0,iface=a234567890123456")
         no("the name of an interface has at most 15 bytes", port=2, device="net_tap7,iface=a234567890123456")
         no("it does not say which interface", port=2, device="net_af_packet0")

@@ -53,7 +53,7 @@ through() { # NAME LONGEST: frames up to that length come through, the others ar
     put hosta "$dir/in.pcap"
     check "$1: come" becomes "$want" port 'port(3)["tx_packets"]'
     check "$1: the others" becomes $((9 - want)) port \
-        'port(129)["drops"].get("longer than a packet buffer or its port takes", 0)'
+        'port(129)["drops"].get("longer than a packet buffer or its port allows", 0)'
     ctl_json port r >"$dir/ports"
     check "$1: ends, all accounted for" stop
     check "$1: frames" same_frames "$dir/in.pcap" "$dir/out.pcap" "$2"
@@ -128,15 +128,15 @@ refused "cannot open device 'net_nothing0': there is no such device or driver" n
 refused "cannot open device '0000:ff:1f.7': there is no such network card, or it is not bound to vfio-pci" \
     0000:ff:1f.7
 refused "cannot open device 'ff:1E.7,x=1': there is no such network card" ff:1E.7,x=1
-refused "there is no interface 'nowhere'" net_af_packet1,iface=nowhere
-refused 'an argument is wrong' net_memif0,role=king
+refused "there is not an interface 'nowhere'" net_af_packet1,iface=nowhere
+refused "role is 'king', and must be server or client" net_memif0,role=king
 refused 'cannot open device' net_pcap3,rx_pcap=/nowhere/x.pcap
 refused "2 queues, and the device has 1 to receive on" net_af_packet1,iface=hostb ', "queues": 2'
 refused "the frames of its rings are of 2048 bytes" \
     net_af_packet1,iface=hostb,framesz=2048,blocksz=4096 ', "mtu": 9000'
 refused 'blocksz must be a multiple of framesz, which is 3072' \
     net_af_packet1,iface=hostb,framesz=3072,blocksz=4096
-refused 'cannot set its MTU to 9000: the device does not take that' net_tap1 ', "mtu": 9000'
+refused 'cannot set its MTU to 9000: the device does not support that' net_tap1 ', "mtu": 9000'
 refused "is no device string" ,x=1
 refused 'see --memory' net_null7 '' --memory 1
 refused 'not enough memory for' net_null7 '' --memory 24

@@ -14,10 +14,10 @@
     X(NOMEM, -2, "out of memory")                                                                  \
     X(TRANSPORT, -3, "the transport could not be opened or failed")                                \
     X(STALLED, -4, "no progress within the hard limit; the job is over")                           \
-    X(CLOSED, -5, "the communicator is closed or has failed before")                               \
+    X(CLOSED, -5, "the communicator is closed or has failed")                                      \
     X(AGAIN, -6, "not finished yet")                                                               \
     X(UNSUPPORTED, -7, "not supported by this transport or build")                                 \
-    X(OVER, -8, "the job's session is over: a member has begun again, or the switch has")          \
+    X(OVER, -8, "the job's session is over: a member or the switch has restarted")                 \
     X(REFUSED, -9, "this worker cannot join its job")
 
 enum silken_error {

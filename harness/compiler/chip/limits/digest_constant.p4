@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: deparser-constant beside
+// refused: deparser-constant with
 // A digest's fields come from others; a zero is padding inside of a byte.
 #define OWN_INGRESS_DEPARSER
 #include "common.p4"
