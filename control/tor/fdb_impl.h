@@ -47,15 +47,15 @@ struct fdb_credit {
 };
 struct fdb {
     struct mac_learning *learning; // which addresses stay when there are too many, and their links
-    uint32_t hash_secret; // of 'places'
+    uint32_t hash_secret;          // of 'places'
     struct hmap places;
     struct ovs_list held;
     struct heap due; // those that age; the first has the highest priority
     size_t n_fixed;
     struct fdb_credit credit, link_credit[1024]; // of the switch, and by interface of each link
-    uint64_t sized;            // when the tables' sizes were looked at
-    uint64_t warned;           // of the switch's own address coming in
-    uint64_t told, n_told;     // moves told in this second
+    uint64_t sized;                              // when the tables' sizes were looked at
+    uint64_t warned;                             // of the switch's own address coming in
+    uint64_t told, n_told;                       // moves told in this second
     uint64_t n_learned, n_moved, n_aged, n_evicted, n_limited, n_damped, n_refused;
 };
 

@@ -35,7 +35,8 @@ uint64_t neighbours_random(struct neighbours *n, uint64_t below) {
     return n->random % below;
 }
 
-static uint32_t hash_of(const struct neighbours *all, uint16_t vid, const struct in6_addr *address) {
+static uint32_t hash_of(const struct neighbours *all, uint16_t vid,
+                        const struct in6_addr *address) {
     return hash_bytes(address, sizeof *address, hash_2words(vid, all->hash_secret));
 }
 

@@ -17,8 +17,6 @@ VLOG_DEFINE_THIS_MODULE(tor);
 // Writes while the pipes wait, and how often that may be in one call: a pause is some tens of microseconds.
 #define WRITES_IN_A_PAUSE 16
 #define PAUSES_IN_A_RUN   64
-// Packets can make so many writes that pauses would follow each other: what comes meanwhile waits for the next.
-#define PAUSE_INTERVAL_NS UINT64_C(4000000)
 
 #define CPU_HEADER    8u
 #define VLAN_TAG      4u
@@ -151,7 +149,7 @@ void tor_run(struct tor *t, uint64_t now_ns) {
     now_ns = advance(t, now_ns);
     EACH_MODULE(t, i, run)
     modules[i]->run(t, t->states[i], now_ns);
-    if (t->host.pause && now_ns - t->written_at < PAUSE_INTERVAL_NS)
+    if (now_ns - t->written_at < t->host.pause_interval_ns)
         return;
     if (tor_wanted_waits(t->wanted))
         t->written_at = now_ns;

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -382,7 +383,8 @@ static void test_all_hashes_equal(void **state) {
 }
 
 // The most of 'n' keys that begin their search in one bucket of 'buckets' (a power of two).
-static unsigned fullest(struct sk_hash_secret s, const uint64_t *keys, unsigned n, unsigned buckets) {
+static unsigned fullest(struct sk_hash_secret s, const uint64_t *keys, unsigned n,
+                        unsigned buckets) {
     unsigned *count = calloc(buckets, sizeof *count), most = 0;
     for (unsigned i = 0; i < n; i++) {
         const unsigned c = ++count[sk_hash_key(s, &keys[i], 1) & (buckets - 1)];
@@ -423,9 +425,9 @@ static void test_flood(void **state) {
         last = s;
         assert_in_range(fullest(s, keys, KEYS, BUCKETS), 1, 12);
         for (unsigned i = 0; i < KEYS; i++)
-            assert_int_equal(sk_table_add(t, &keys[i], NULL, 0, 0, &(uint64_t){i}), SK_OK);
+            assert_int_equal(sk_table_add(t, &keys[i], NULL, 0, 0, &(uint64_t){i % 512}), SK_OK);
         for (unsigned i = 0; i < KEYS; i++)
-            assert_int_equal(sk_table_lookup(t, &keys[i])->data[0], i);
+            assert_int_equal(sk_table_lookup(t, &keys[i])->data[0], i % 512);
         sk_table_free(t);
     }
 }
@@ -788,7 +790,8 @@ int main(void) {
         cmocka_unit_test(test_equals_a_searched_list),
         cmocka_unit_test(test_keys_in_one_word),
         cmocka_unit_test(test_all_hashes_equal),
-        cmocka_unit_test(test_flood), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_flood),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_const_entries),
         cmocka_unit_test(test_modify_keeps_state),
         cmocka_unit_test(test_ternary_readers_meanwhile),

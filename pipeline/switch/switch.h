@@ -105,7 +105,7 @@ struct sk_switch_options {
     // Of the hashes of its tables (sk_table_use_secret); 0: none. Where strangers send packets, a number that
     // they cannot know.
     uint64_t hash_secret;
-    uint16_t cpu_port;          // where copy_to_cpu goes; 0 = 64, on a Tofino 2 port 2
+    uint16_t cpu_port; // where copy_to_cpu goes; 0 = 64, on a Tofino 2 port 2
     // Every 9-bit number is a port, not only the 72 that a pipe of the chip has: for packet scripts
     // written by generators that draw port numbers at random.
     bool any_port;

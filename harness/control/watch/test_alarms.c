@@ -147,7 +147,8 @@ static void test_leaking_aggregator(void **state) {
     json_object_set_new(json_array_get(b->held, 0), "oldest_ms", json_integer(10000));
     look(b, 1);
     expect(b, 1, 0, "leaking-aggregator", "3",
-           "job 3 of ATP holds 7 aggregators; aggregator 77 of pipe 1 has received nothing for 10.0 s");
+           "job 3 of ATP holds 7 aggregators; aggregator 77 of pipe 1 has received nothing for "
+           "10.0 s");
     json_array_clear(b->held);
     look(b, 1);
     expect(b, 1, 1, NULL, NULL, NULL);
