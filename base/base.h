@@ -9,6 +9,7 @@
 //     bytes.c    numbers in packets, the Internet checksum
 //     memory.c   arrays that grow, copies of texts
 //     clock.c    the one place that asks the operating system for the time
+//     random.c   numbers that nobody can guess
 #ifndef SILKEN_BASE_BASE_H
 #define SILKEN_BASE_BASE_H
 
@@ -19,5 +20,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/random.h"
 
 #endif

@@ -465,10 +465,26 @@ static bool add_program_entries(struct sk_table *t) {
     return true;
 }
 
+// Of the tables that this thread makes; 0: none.
+static _Thread_local uint64_t next_secret;
+
+void sk_table_use_secret(uint64_t secret) {
+    next_secret = secret;
+}
+
+static struct sk_hash_secret secret_of_next(void) {
+    if (!next_secret)
+        return (struct sk_hash_secret){0, SK_HASH_FACTOR};
+    const uint64_t start = sk_hash_mix(next_secret, 1), factor = sk_hash_mix(next_secret, 2);
+    next_secret = sk_hash_mix(next_secret, 3) | 1;
+    return (struct sk_hash_secret){start, factor | 1};
+}
+
 struct sk_table *sk_table_new(const struct sk_table_desc *desc) {
     struct sk_table *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
+    t->secret = secret_of_next();
     t->desc = desc;
     t->key_words = desc->key_words;
     t->kind = choose_kind(desc);

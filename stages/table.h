@@ -171,6 +171,10 @@ const char *sk_table_strerror(int error);
 
 struct sk_table; // layout in table_impl.h, for generated code's inline lookups
 
+// The tables that this thread makes from now on hash keys with secrets derived from this one, so that keys which
+// meet in one bucket cannot be chosen from outside; 0, as at first: with a fixed hash, for runs that
+// repeat. Results of lookups and the order of entries do not depend on it.
+void sk_table_use_secret(uint64_t secret);
 // 'desc' must outlive the table. Holds the const entries and default action afterwards.
 struct sk_table *sk_table_new(const struct sk_table_desc *desc);
 void sk_table_free(struct sk_table *t);

@@ -26,13 +26,14 @@ bool sk_slots_make(struct sk_table *t, uint64_t capacity) {
     return true;
 }
 
-static struct sk_buckets *buckets_new(uint64_t n) {
+static struct sk_buckets *buckets_new(struct sk_hash_secret secret, uint64_t n) {
     size_t size = sizeof(struct sk_buckets) + n * sizeof(struct sk_bucket);
     struct sk_buckets *s = aligned_alloc(_Alignof(struct sk_buckets), size);
     if (!s)
         return NULL;
     memset(s, 0, size);
     s->mask = n - 1;
+    s->secret = secret;
     return s;
 }
 
@@ -41,22 +42,22 @@ struct home {
     uint64_t tag, bucket;
 };
 
-static struct home home_of_word(uint64_t key) {
-    return (struct home){key, sk_hash_mix(0, key)};
+static struct home home_of_word(struct sk_hash_secret s, uint64_t key) {
+    return (struct home){key, sk_hash_word(s, s.start, key)};
 }
 
 static struct home home(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                         int64_t priority) {
-    uint64_t seed = 0;
+    struct sk_hash_secret s = t->secret;
     if (t->desc->proxy)
-        return home_of_word(t->desc->proxy(value));
+        return home_of_word(s, t->desc->proxy(value));
     if (t->kind == SK_KIND_HASH && t->key_words == 1)
-        return home_of_word(value[0]);
+        return home_of_word(s, value[0]);
     if (t->kind != SK_KIND_HASH)
-        seed = sk_hash_key(mask, t->key_words, 1);
+        s.start = sk_hash_key(s, mask, t->key_words) + 1;
     if (t->kind == SK_KIND_TERNARY)
-        seed = sk_hash_mix(seed, (uint64_t)priority);
-    uint64_t hash = sk_hash_key(value, t->key_words, seed);
+        s.start = sk_hash_word(s, s.start, (uint64_t)priority);
+    uint64_t hash = sk_hash_key(s, value, t->key_words);
     return (struct home){hash, hash};
 }
 
@@ -113,7 +114,7 @@ bool sk_hash_reserve(struct sk_table *t) {
     uint64_t n = 4;
     while (n * SK_BUCKET < (w->count + 1) * 3)
         n *= 2;
-    struct sk_buckets *grown = buckets_new(n);
+    struct sk_buckets *grown = buckets_new(t->secret, n);
     if (!grown)
         return false;
     for (struct node *e = w->first; e; e = e->next)

@@ -60,9 +60,15 @@ struct sk_bucket {
     _Alignas(64) _Atomic uint64_t tag[SK_BUCKET];
     sk_slot slot[SK_BUCKET];
 };
+// What a table's hash depends on besides the key. Whoever does not know it cannot choose keys that meet in one
+// bucket. 'factor' is odd.
+struct sk_hash_secret {
+    uint64_t start, factor;
+};
 struct sk_buckets {
     struct sk_retired retired;
     uint64_t mask; // number of buckets - 1, a power of two minus one
+    struct sk_hash_secret secret;
     struct sk_bucket bucket[];
 };
 _Static_assert(sizeof(struct sk_bucket) == 64, "a bucket is a cache line");
@@ -87,6 +93,7 @@ struct sk_table {
     struct sk_table_writer *writer;
     struct sk_table *members; // of its action profile, or null
     struct sk_selector *selector;
+    struct sk_hash_secret secret;
 };
 
 // What is looked up: the key, or the word that stands for it.
@@ -100,17 +107,23 @@ static inline const uint64_t *sk_entry_data(const struct sk_entry *e, unsigned w
 }
 
 // Hash of a key: one 64x64 -> 128 bit multiplication per word, both halves kept. The constants are
-// those of wyhash. They are no secret: whoever chooses keys, such as a host whose MAC addresses a ToR learns, can
-// make them collide. The bound on a table's entries limits the harm.
-static inline uint64_t sk_hash_mix(uint64_t h, uint64_t word) {
-    sk_u128 m = (sk_u128)(h ^ word ^ UINT64_C(0xa0761d6478bd642f)) * UINT64_C(0xe7037ed1a0b428db);
+// those of wyhash. Packets choose keys (a ToR learns their addresses), so a switch that strangers send to
+// has a secret in the factor, too: with a factor that is known, differences of keys exist that change the
+// lower bits of few hashes, whatever they start with.
+#define SK_HASH_FACTOR UINT64_C(0xe7037ed1a0b428db)
+static inline uint64_t sk_hash_word(struct sk_hash_secret s, uint64_t h, uint64_t word) {
+    sk_u128 m = (sk_u128)(h ^ word ^ UINT64_C(0xa0761d6478bd642f)) * s.factor;
     return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
-static inline uint64_t sk_hash_key(const uint64_t *key, unsigned words, uint64_t seed) {
-    uint64_t h = seed;
+static inline uint64_t sk_hash_key(struct sk_hash_secret s, const uint64_t *key, unsigned words) {
+    uint64_t h = s.start;
     for (unsigned i = 0; i < words; i++)
-        h = sk_hash_mix(h, key[i]);
+        h = sk_hash_word(s, h, key[i]);
     return h;
+}
+// Without a secret, of what packets do not choose.
+static inline uint64_t sk_hash_mix(uint64_t h, uint64_t word) {
+    return sk_hash_word((struct sk_hash_secret){0, SK_HASH_FACTOR}, h, word);
 }
 static inline bool sk_key_equal(const uint64_t *a, const uint64_t *b, unsigned words) {
     uint64_t diff = 0;
@@ -153,7 +166,7 @@ static inline const struct sk_buckets *sk_load_buckets(const struct sk_table *t)
 // By a word, which is the tag, so the entry is not read here. '*place': where it is; else as it was.
 static inline struct sk_entry *sk_find_word(const struct sk_buckets *s, uint64_t key,
                                             uint32_t *place) {
-    for (uint64_t i = sk_hash_mix(0, key);; i++) {
+    for (uint64_t i = sk_hash_word(s->secret, s->secret.start, key);; i++) {
         const struct sk_bucket *b = &s->bucket[i & s->mask];
         const unsigned found = sk_bucket_match(b, key);
         if (__builtin_expect(found != 0, 1)) {
@@ -197,7 +210,7 @@ static inline struct sk_entry *sk_lookup_hash(const struct sk_table *t, const ui
     if (words == 1)
         return sk_lookup_u64(t, key[0]);
     const struct sk_buckets *s = sk_load_buckets(t);
-    const uint64_t tag = sk_hash_key(key, words, 0);
+    const uint64_t tag = sk_hash_key(s->secret, key, words);
     for (uint64_t i = tag;; i++) {
         const struct sk_bucket *b = &s->bucket[i & s->mask];
         for (unsigned found = sk_bucket_match(b, tag); found; found &= found - 1) {
@@ -220,7 +233,7 @@ static inline bool sk_hash_is_large(const struct sk_buckets *s) {
 // counted as hit, and returns it: or another one of the table, or null. None is looked at.
 static inline struct sk_entry *sk_hash_ahead(const struct sk_buckets *s, const uint64_t *key,
                                              unsigned words) {
-    const uint64_t hash = sk_hash_key(key, words, 0);
+    const uint64_t hash = sk_hash_key(s->secret, key, words);
     const struct sk_bucket *b = &s->bucket[hash & s->mask];
     const unsigned found = sk_bucket_match(b, words == 1 ? key[0] : hash);
     struct sk_entry *e = sk_load_slot(&b->slot[found ? __builtin_ctz(found) : 0]);

@@ -61,7 +61,7 @@ static struct sk_entry *search_group(const struct sk_table *t, const struct chai
     uint64_t value[SK_MAX_KEY_WORDS], hash = g->seed;
     for (uint32_t i = 0; i < g->n; i++) {
         value[i] = key[g->part[i].word] & g->part[i].mask;
-        hash = sk_hash_mix(hash, value[i]);
+        hash = sk_hash_word(t->secret, hash, value[i]);
     }
     const struct chain *found = find_chain(c, g, hash, value);
     return found ? search_chain(t, found, key, best) : best;

@@ -89,7 +89,7 @@ static struct group *new_group(const struct sk_table *t, const uint64_t *mask, u
     }
     state->hash = hash;
     g->state = state;
-    g->seed = sk_hash_mix(0, t->ternary->seed++);
+    g->seed = sk_hash_word(t->secret, t->secret.start, t->ternary->seed++);
     state->at.group = g;
     uint64_t most = 0;
     for (uint32_t w = 0; w < t->key_words; w++) {
@@ -297,7 +297,7 @@ static bool make_plan(struct sk_table *t, const struct sk_entry *e, struct plan 
     if (!at || !reserve_group(t->ternary) || !reserve_chain(t))
         return false;
     group_mask(t, e, mask);
-    uint64_t hash = sk_hash_key(mask, t->key_words, 0);
+    uint64_t hash = sk_hash_key(t->secret, mask, t->key_words);
     at->group = find_group(t, mask, hash);
     if (!at->group) {
         p->new_group = true;
@@ -309,7 +309,7 @@ static bool make_plan(struct sk_table *t, const struct sk_entry *e, struct plan 
     hash = g->seed;
     for (uint32_t i = 0; i < g->n; i++) {
         value[i] = e->value[g->part[i].word] & g->part[i].mask;
-        hash = sk_hash_mix(hash, value[i]);
+        hash = sk_hash_word(t->secret, hash, value[i]);
     }
     at->chain = (struct chain *)find_chain(load_chains(t->ternary), g, hash, value);
     if (!at->chain) {

@@ -126,12 +126,10 @@ static void publish_digests(struct run *r) {
     if (!sk_digest_waits(r->sw, &c->digests))
         return;
     c->worked = run_now();
-    run_pause(r);
     if (!has_listeners(r) && !r->tor)
         sk_digest_reader_init(r->sw, &c->digests);
     while (n < RUN_DIGESTS && sk_digest_read(r->sw, &c->digests, &c->read[n]))
         n++;
-    run_resume(r);
     for (unsigned i = 0; i < n; i++)
         run_tor_digest(r, &c->read[i]);
     if (!has_listeners(r))

@@ -220,6 +220,7 @@ struct run_exchange *run_exchange_new(struct run *r, const struct sk_program *pr
     struct sk_switch_options opt = {.tx = sk_tx_nowhere,
                                     .packet_bytes = SK_PORTS_FRAME,
                                     .n_packets = 1,
+                                    .hash_secret = r->hash_secret,
                                     .n_cores = sk_switch_cores(r->sw)};
     struct run_exchange *x = calloc(1, sizeof *x);
     char error[256];

@@ -81,6 +81,7 @@ struct run {
     struct sk_program *program;
     struct run_source *source; // of the program
     struct sk_switch *sw;
+    uint64_t hash_secret; // of its tables and of the ToR's
     struct sk_ports *ports;
     struct sk_config_port
         *port_list; // n_port_list of them, with texts of their own: what 'ports' has

@@ -3,10 +3,10 @@
 // Sessions of jobs in a switch without a ToR: frames by the inside port, and requests.
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "cli/run/run.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "control/sessions/sessions.h"
 
 // Frames from the switch in one turn: what comes faster waits in the port's ring, and then is dropped there.
@@ -18,12 +18,8 @@ static bool send_frame(void *aux, const uint8_t *frame, uint32_t length) {
 }
 
 static uint64_t random_number(void *aux) {
-    uint64_t n = 0;
     (void)aux;
-    while (n == 0)
-        if (getrandom(&n, sizeof n, 0) != sizeof n)
-            abort();
-    return n;
+    return sk_random_secret();
 }
 
 static struct sessions_host host_of(struct run *r, bool running) {

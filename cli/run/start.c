@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "base/file.h"
+#include "base/random.h"
 #include "control/socket/recording.h"
 #include "control/tor/log.h"
 #include "pipeline/switch/core.h"
@@ -84,6 +85,7 @@ static bool make_switch(struct run *r) {
     struct sk_error err;
     struct sk_switch_options opt = {
         .tx = tx, .aux = r, .packet_bytes = SK_PORTS_FRAME, .n_cores = r->opt.n_lcores};
+    r->hash_secret = opt.hash_secret = sk_random_secret();
     for (unsigned i = 0; i < SK_PIPES; i++)
         opt.core_of[i] = (uint8_t)(i % r->opt.n_lcores);
     r->sw = sk_switch_new(r->program, &opt, error, sizeof error);

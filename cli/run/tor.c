@@ -10,8 +10,9 @@
 #include "control/tor/tor.h"
 
 // Frames from the switch in one go: what comes faster waits in the port's ring, and then is dropped there.
-#define FRAMES_AT_ONCE 32u
-#define FRAMES_A_TURN  512u
+#define PAUSE_INTERVAL_NS UINT64_C(4000000) // of the ToR's writes
+#define FRAMES_AT_ONCE    32u
+#define FRAMES_A_TURN     512u
 
 static bool send_frame(void *aux, const uint8_t *frame, uint32_t length) {
     return sk_ports_inside_give(((struct run *)aux)->ports, frame, length);
@@ -35,6 +36,8 @@ static struct tor_host host_of(struct run *r) {
                              .link = link_is_up,
                              .beside = beside,
                              .event = run_event,
+                             .pause_interval_ns = PAUSE_INTERVAL_NS,
+                             .hash_secret = (uint32_t)r->hash_secret,
                              .aux = r};
 }
 

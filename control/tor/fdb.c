@@ -30,7 +30,6 @@
 
 #define SECOND          UINT64_C(1000000000)
 #define MS              UINT64_C(1000000)
-#define LEARNING_COST   (SECOND / FDB_RATE)
 #define PASSED_OVER     8u  // addresses in use that an eviction passes over
 #define MOVES_TOLD      20u // events a second
 #define WARN_SECONDS    60u
@@ -45,8 +44,11 @@ struct fdb *tor_fdb(struct tor *t) {
 static void *create(struct tor *t) {
     struct fdb *f = xzalloc(sizeof *f);
     f->learning = mac_learning_create(MAC_ENTRY_DEFAULT_IDLE_TIME);
-    f->credit = LEARNING_COST * FDB_BURST;
-    f->credited = t->now;
+    // links that were never heard have saved up all they can
+    f->credit = (struct fdb_credit){UINT64_MAX, t->now};
+    for (size_t i = 0; i < sizeof f->link_credit / sizeof *f->link_credit; i++)
+        f->link_credit[i] = f->credit;
+    f->hash_secret = t->host.hash_secret;
     hmap_init(&f->places);
     ovs_list_init(&f->held);
     heap_init(&f->due);
@@ -66,13 +68,13 @@ static void destroy(struct tor *t, void *state) {
 
 // ---- places ----
 
-static uint32_t hash_of(uint16_t vid, const uint8_t mac[6]) {
-    return hash_bytes(mac, 6, vid);
+static uint32_t hash_of(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
+    return hash_bytes(mac, 6, hash_2words(vid, f->hash_secret));
 }
 
 struct place *tor_fdb_place(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
     struct place *p;
-    HMAP_FOR_EACH_WITH_HASH(p, node, hash_of(vid, mac), &f->places)
+    HMAP_FOR_EACH_WITH_HASH(p, node, hash_of(f, vid, mac), &f->places)
     if (p->vid == vid && memcmp(p->mac, mac, sizeof p->mac) == 0)
         return p;
     return NULL;
@@ -89,7 +91,7 @@ static struct place *add_place(struct tor *t, struct fdb *f, uint16_t vid, const
     p->vid = vid;
     memcpy(p->mac, mac, sizeof p->mac);
     p->since = p->used = t->now;
-    hmap_insert(&f->places, &p->node, hash_of(vid, mac));
+    hmap_insert(&f->places, &p->node, hash_of(f, vid, mac));
     return p;
 }
 
@@ -268,17 +270,23 @@ static void make_room(struct tor *t, struct fdb *f) {
 
 // ---- learning ----
 
-static bool may_learn_now(struct tor *t, struct fdb *f) {
-    const uint64_t cost = LEARNING_COST, most = cost * FDB_BURST;
-    f->credit += t->now - f->credited;
-    f->credited = t->now;
-    if (f->credit > most)
-        f->credit = most;
-    if (f->credit < cost) {
+static bool can_pay(struct fdb_credit *c, uint64_t now, uint64_t cost, uint64_t most) {
+    const uint64_t earned = now - c->at;
+    c->left = c->left < most && earned < most - c->left ? c->left + earned : most;
+    c->at = now;
+    return c->left >= cost;
+}
+
+static bool may_learn_now(struct tor *t, struct fdb *f, const struct tor_link *link) {
+    const uint64_t cost = SECOND / FDB_RATE, link_cost = SECOND / FDB_LINK_RATE;
+    struct fdb_credit *its = &f->link_credit[link->interface];
+    if (!can_pay(its, t->now, link_cost, link_cost * FDB_LINK_BURST) ||
+        !can_pay(&f->credit, t->now, cost, cost * FDB_BURST)) {
         f->n_limited++;
         return false;
     }
-    f->credit -= cost;
+    its->left -= link_cost;
+    f->credit.left -= cost;
     return true;
 }
 
@@ -367,7 +375,7 @@ static void learn(struct tor *t, struct fdb *f, uint16_t vid, const uint8_t mac[
         f->n_damped += p->held;
         return;
     }
-    if (!may_learn_now(t, f))
+    if (!may_learn_now(t, f, link))
         return;
     if (!p) {
         make_room(t, f);

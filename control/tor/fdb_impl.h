@@ -13,6 +13,9 @@
 // learned; the next packet of that address asks again.
 #define FDB_RATE  4000u
 #define FDB_BURST 1000u
+// The same of one link, so that one which floods leaves the others their share.
+#define FDB_LINK_RATE  1000u
+#define FDB_LINK_BURST 1000u
 // An address that moved so often in so many seconds is held where it is, for some time.
 #define FDB_MOVES        5u
 #define FDB_MOVE_SECONDS 10u
@@ -38,16 +41,21 @@ struct place {
 };
 
 struct mac_learning;
+// ns of learning that may still be spent, as of 'at'.
+struct fdb_credit {
+    uint64_t left, at;
+};
 struct fdb {
     struct mac_learning *learning; // which addresses stay when there are too many, and their links
+    uint32_t hash_secret;          // of 'places'
     struct hmap places;
     struct ovs_list held;
     struct heap due; // those that age; the first has the highest priority
     size_t n_fixed;
-    uint64_t credit, credited; // ns of learning that are paid for, until when
-    uint64_t sized;            // when the tables' sizes were looked at
-    uint64_t warned;           // of the switch's own address coming in
-    uint64_t told, n_told;     // moves told in this second
+    struct fdb_credit credit, link_credit[1024]; // of the switch, and by interface of each link
+    uint64_t sized;                              // when the tables' sizes were looked at
+    uint64_t warned;                             // of the switch's own address coming in
+    uint64_t told, n_told;                       // moves told in this second
     uint64_t n_learned, n_moved, n_aged, n_evicted, n_limited, n_damped, n_refused;
 };
 

@@ -5,12 +5,12 @@
 // switch.
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "control/sessions/clear.h"
 #include "control/tor/ip.h"
 #include "control/tor/jobs_impl.h"
 #include "util.h"
+#include "base/random.h"
 
 #define UDP         8u
 #define LAST_NUMBER 255u // of SwitchML's sessions, from 1 on
@@ -78,12 +78,8 @@ static void js_answer(void *owner, struct sessions_job *j, const struct session_
 }
 
 static uint64_t js_random(void *owner) {
-    uint64_t n = 0;
     (void)owner;
-    while (n == 0)
-        if (getrandom(&n, sizeof n, 0) != sizeof n)
-            abort();
-    return n;
+    return sk_random_secret();
 }
 
 static uint16_t js_number(void *owner) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "util.h"
 
 // RFC 4861 10
@@ -34,14 +35,15 @@ uint64_t neighbours_random(struct neighbours *n, uint64_t below) {
     return n->random % below;
 }
 
-static uint32_t hash_of(uint16_t vid, const struct in6_addr *address) {
-    return ip_hash(address, vid + 1u);
+static uint32_t hash_of(const struct neighbours *all, uint16_t vid,
+                        const struct in6_addr *address) {
+    return hash_bytes(address, sizeof *address, hash_2words(vid, all->hash_secret));
 }
 
 static struct neighbour *find(const struct neighbours *all, uint16_t vid,
                               const struct in6_addr *address) {
     struct neighbour *n;
-    HMAP_FOR_EACH_WITH_HASH(n, node, hash_of(vid, address), &all->entries)
+    HMAP_FOR_EACH_WITH_HASH(n, node, hash_of(all, vid, address), &all->entries)
     if (n->vid == vid && ip_equal(&n->address, address))
         return n;
     return NULL;
@@ -276,7 +278,7 @@ static struct neighbour *add(struct tor *t, uint16_t vid, const struct in6_addr 
     n->due = UINT64_MAX;
     all->n_unanswered += is_unanswered(n);
     all->in_vlan[vid]++;
-    hmap_insert(&all->entries, &n->node, hash_of(vid, address));
+    hmap_insert(&all->entries, &n->node, hash_of(all, vid, address));
     return n;
 }
 
@@ -405,6 +407,7 @@ void tor_neighbour_send(struct tor *t, uint16_t vid, const struct in6_addr *addr
 static void *create(struct tor *t) {
     struct neighbours *all = xzalloc(sizeof *all);
     (void)t;
+    all->hash_secret = t->host.hash_secret;
     hmap_init(&all->entries);
     all->next = all->claims_next = UINT64_MAX;
     return all;

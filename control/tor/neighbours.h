@@ -84,6 +84,7 @@ struct claim {
 };
 
 struct neighbours {
+    uint32_t hash_secret; // of 'entries'
     struct hmap entries;
     unsigned n_unanswered, n_waiting;
     uint16_t in_vlan[4096]; // entries

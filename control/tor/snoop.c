@@ -378,9 +378,10 @@ static void *create(struct tor *t) {
     return xzalloc(sizeof(struct snoop));
 }
 
-static struct snoop_vlan *vlan_new(uint16_t vid) {
+static struct snoop_vlan *vlan_new(const struct tor *t, uint16_t vid) {
     struct snoop_vlan *v = xzalloc(sizeof *v);
     v->vid = vid;
+    v->hash_secret = t->host.hash_secret;
     v->ms = mcast_snooping_create();
     mcast_snooping_set_max_entries(v->ms, 2 * SNOOP_GROUPS); // we refuse before it throws out
     hmap_init(&v->groups);
@@ -429,7 +430,7 @@ static void set_fixed(struct tor *t, struct snoop *s, struct snoop_vlan *v) {
 static void configure_vlan(struct tor *t, struct snoop *s, const struct tor_vlan *section) {
     struct snoop_vlan *v = s->vlans[section->vid];
     if (!v)
-        v = s->vlans[section->vid] = vlan_new(section->vid);
+        v = s->vlans[section->vid] = vlan_new(t, section->vid);
     v->section = section;
     mcast_snooping_set_idle_time(v->ms, section->group_idle);
     for (uint16_t i = 1; i < SNOOP_INTERFACES; i++) {

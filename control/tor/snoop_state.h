@@ -83,6 +83,7 @@ struct snoop_vlan {
     uint16_t vid;
     const struct tor_vlan *section;
     struct mcast_snooping *ms;
+    uint32_t hash_secret; // of both
     struct hmap groups, macs;
     struct ovs_list dirty, doubts;
     struct snoop_router *routers;

@@ -9,15 +9,15 @@
 #include "control/tor/snoop_state.h"
 #include "hash.h"
 
-static uint32_t hash_of(const void *bytes, size_t length) {
-    return hash_bytes(bytes, length, 0);
+static uint32_t hash_of(const struct snoop_vlan *v, const void *bytes, size_t length) {
+    return hash_bytes(bytes, length, v->hash_secret);
 }
 
 // ---- groups and addresses ----
 
 struct snoop_group *snoop_group_find(const struct snoop_vlan *v, const struct in6_addr *address) {
     struct snoop_group *g;
-    HMAP_FOR_EACH_WITH_HASH(g, node, hash_of(address, sizeof *address), &v->groups) {
+    HMAP_FOR_EACH_WITH_HASH(g, node, hash_of(v, address, sizeof *address), &v->groups) {
         if (memcmp(&g->address, address, sizeof *address) == 0)
             return g;
     }
@@ -34,7 +34,7 @@ static struct snoop_mac_entry *need_mac(struct snoop *s, struct snoop_vlan *v,
     uint8_t mac[6];
     struct snoop_mac_entry *m;
     snoop_mac(address, mac);
-    HMAP_FOR_EACH_WITH_HASH(m, node, hash_of(mac, 6), &v->macs) {
+    HMAP_FOR_EACH_WITH_HASH(m, node, hash_of(v, mac, 6), &v->macs) {
         if (memcmp(m->mac, mac, 6) == 0)
             return m;
     }
@@ -46,7 +46,7 @@ static struct snoop_mac_entry *need_mac(struct snoop *s, struct snoop_vlan *v,
     m->flooded = snoop_mac_is_flooded(mac);
     ovs_list_init(&m->dirty);
     ovs_list_init(&m->groups);
-    hmap_insert(&v->macs, &m->node, hash_of(mac, 6));
+    hmap_insert(&v->macs, &m->node, hash_of(v, mac, 6));
     return m;
 }
 
@@ -63,7 +63,7 @@ struct snoop_group *snoop_group_need(struct snoop *s, struct snoop_vlan *v,
     g->mac = m;
     ovs_list_init(&g->doubts);
     ovs_list_push_back(&m->groups, &g->in_mac);
-    hmap_insert(&v->groups, &g->node, hash_of(address, sizeof *address));
+    hmap_insert(&v->groups, &g->node, hash_of(v, address, sizeof *address));
     return g;
 }
 

@@ -149,6 +149,10 @@ void tor_run(struct tor *t, uint64_t now_ns) {
     now_ns = advance(t, now_ns);
     EACH_MODULE(t, i, run)
     modules[i]->run(t, t->states[i], now_ns);
+    if (now_ns - t->written_at < t->host.pause_interval_ns)
+        return;
+    if (tor_wanted_waits(t->wanted))
+        t->written_at = now_ns;
     flush(t, PAUSES_IN_A_RUN);
 }
 

@@ -81,7 +81,8 @@ struct tor {
     struct tor_section *section;
     struct tor_wanted *wanted;
     void *states[TOR_MODULES];
-    uint64_t now; // ns, of the call that is under way
+    uint64_t now;        // ns, of the call that is under way
+    uint64_t written_at; // ns, when tor_run last wrote in a pause
     // Counts that an operator wants: by reason from the switch, sent, not sent because there was no room.
     uint64_t frames_in[TOR_REASON_ACL + 1], frames_out, frames_lost, frames_bad;
 };

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -362,12 +363,13 @@ static void test_all_hashes_equal(void **state) {
                               .default_action = 2,
                               .size = 1000};
     struct sk_table *t = sk_table_new(&d);
+    const struct sk_hash_secret known = {0, SK_HASH_FACTOR};
     uint64_t first = 0;
     for (uint64_t x = 0; x < 300; x++) {
         uint64_t h = sk_hash_mix(0, x);
         uint64_t key[2] = {x, h ^ UINT64_C(0xa0761d6478bd642f)};
-        first = x ? first : sk_hash_key(key, 2, 0);
-        assert_int_equal(sk_hash_key(key, 2, 0), first);
+        first = x ? first : sk_hash_key(known, key, 2);
+        assert_int_equal(sk_hash_key(known, key, 2), first);
         assert_int_equal(sk_table_add(t, key, NULL, 0, 0, &(uint64_t){x}), SK_OK);
     }
     for (uint64_t x = 0; x < 300; x++) {
@@ -378,6 +380,56 @@ static void test_all_hashes_equal(void **state) {
         assert_true(x % 3 == 0 ? e == NULL : e && e->data[0] == x);
     }
     sk_table_free(t);
+}
+
+// The most of 'n' keys that begin their search in one bucket of 'buckets' (a power of two).
+static unsigned fullest(struct sk_hash_secret s, const uint64_t *keys, unsigned n,
+                        unsigned buckets) {
+    unsigned *count = calloc(buckets, sizeof *count), most = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned c = ++count[sk_hash_key(s, &keys[i], 1) & (buckets - 1)];
+        most = c > most ? c : most;
+    }
+    free(count);
+    return most;
+}
+
+// Keys that meet in one bucket of a table whose hash is known are spread by any secret; so are keys with those
+// differences.
+static void test_flood(void **state) {
+    (void)state;
+    enum { KEYS = 1000, BUCKETS = 4096 };
+    const struct sk_hash_secret known = {0, SK_HASH_FACTOR};
+    const struct sk_field_desc key[] = {{.name = "a", .width = 48, .match = SK_EXACT}};
+    const struct sk_table_desc d = {.name = "t",
+                                    .keys = key,
+                                    .n_keys = 1,
+                                    .key_words = 1,
+                                    .actions = actions,
+                                    .n_actions = 4,
+                                    .default_action = 2,
+                                    .size = KEYS};
+    uint64_t keys[KEYS];
+    unsigned n = 0;
+    for (uint64_t x = 1; n < KEYS; x++)
+        if ((sk_hash_key(known, &x, 1) & (BUCKETS - 1)) == 0)
+            keys[n++] = x;
+    assert_int_equal(fullest(known, keys, KEYS, BUCKETS), KEYS);
+    struct sk_hash_secret last = known;
+    for (uint64_t secret = 1; secret <= 50; secret++) {
+        sk_table_use_secret(secret);
+        struct sk_table *t = sk_table_new(&d);
+        sk_table_use_secret(0);
+        const struct sk_hash_secret s = t->secret;
+        assert_true(s.factor % 2 == 1 && s.factor != last.factor && s.start != last.start);
+        last = s;
+        assert_in_range(fullest(s, keys, KEYS, BUCKETS), 1, 12);
+        for (unsigned i = 0; i < KEYS; i++)
+            assert_int_equal(sk_table_add(t, &keys[i], NULL, 0, 0, &(uint64_t){i % 512}), SK_OK);
+        for (unsigned i = 0; i < KEYS; i++)
+            assert_int_equal(sk_table_lookup(t, &keys[i])->data[0], i % 512);
+        sk_table_free(t);
+    }
 }
 
 static void test_refusals(void **state) {
@@ -738,6 +790,7 @@ int main(void) {
         cmocka_unit_test(test_equals_a_searched_list),
         cmocka_unit_test(test_keys_in_one_word),
         cmocka_unit_test(test_all_hashes_equal),
+        cmocka_unit_test(test_flood),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_const_entries),
         cmocka_unit_test(test_modify_keeps_state),

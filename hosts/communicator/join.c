@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "silken/error.h"
 #include "hosts/core/udp.h"
+#include "base/random.h"
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
@@ -178,15 +178,8 @@ void sk_join_remark(const struct sk_join *j, struct sk_text *t) {
 /* ---- nonces ---------------------------------------------------------------------------------- */
 
 static uint64_t from_kernel(void *aux) {
-    uint64_t number = 0;
-
     (void)aux;
-    while (number == 0) {
-        if (getrandom(&number, sizeof number, 0) != sizeof number) {
-            abort(); /* the kernel has no randomness: it has no such state after boot */
-        }
-    }
-    return number;
+    return sk_random_secret();
 }
 
 const struct sk_randomness sk_random_of_kernel = {from_kernel, NULL};

@@ -4,25 +4,49 @@
 //
 // Each pipe has a ring of the last SK_DIGEST_QUEUE digests, made when its program has any. Nothing
 // is ever waited for: a full ring forgets its oldest digest, and a reader that had not seen it yet
-// learns how many it lost from its position.
+// learns how many it lost from its position. The control plane reads while cores run: a slot is copied word by
+// word, and what was copied counts only if nobody began to write there meanwhile.
 #include <string.h>
 
 #include "pipeline/switch/switch_impl.h"
 
-static const struct digest_slot *slot(const struct digest_ring *r, uint64_t position) {
-    return &r->slots[position % SK_DIGEST_QUEUE];
+static void slot_write(struct digest_slot *s, uint64_t position, const struct digest_content *c) {
+    uint64_t word[DIGEST_WORDS];
+    memcpy(word, c, sizeof word);
+    atomic_store_explicit(&s->is, 2 * position + 1, memory_order_relaxed);
+    // with the reader's: who has copied one of the words that follow sees that the slot is odd, or later
+    atomic_thread_fence(memory_order_release);
+    for (unsigned i = 0; i < DIGEST_WORDS; i++)
+        atomic_store_explicit(&s->word[i], word[i], memory_order_relaxed);
+    atomic_store_explicit(&s->is, 2 * position + 2, memory_order_release);
+}
+
+// False: it has a later one by now.
+static bool slot_read(struct digest_slot *s, uint64_t position, struct digest_content *c) {
+    uint64_t word[DIGEST_WORDS];
+    if (atomic_load_explicit(&s->is, memory_order_acquire) != 2 * position + 2)
+        return false;
+    for (unsigned i = 0; i < DIGEST_WORDS; i++)
+        word[i] = atomic_load_explicit(&s->word[i], memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&s->is, memory_order_relaxed) != 2 * position + 2)
+        return false;
+    memcpy(c, word, sizeof word);
+    return true;
 }
 
 void digest_push(struct sk_core *core, unsigned pipe, const struct sk_digest_out *d,
                  uint64_t now_ns) {
     struct digest_ring *r = &core->pipes[pipe].digests;
     uint64_t written = atomic_load_explicit(&r->written, memory_order_relaxed);
-    struct digest_slot *s = &r->slots[written % SK_DIGEST_QUEUE];
-    s->order = core->stats.digests++;
-    s->digest = (struct sk_digest){.desc = &core->pipes[pipe].desc->digests[d->index],
-                                   .pipe = (uint8_t)pipe,
-                                   .time_ns = now_ns};
-    memcpy(s->digest.data, d->data, sizeof s->digest.data);
+    struct digest_content c;
+    memset(&c, 0, sizeof c);
+    c.order = core->stats.digests++;
+    c.digest.desc = &core->pipes[pipe].desc->digests[d->index];
+    c.digest.pipe = (uint8_t)pipe;
+    c.digest.time_ns = now_ns;
+    memcpy(c.digest.data, d->data, sizeof c.digest.data);
+    slot_write(&r->slots[written % SK_DIGEST_QUEUE], written, &c);
     atomic_store_explicit(&r->written, written + 1, memory_order_release);
 }
 
@@ -47,36 +71,45 @@ bool sk_digest_waits(const struct sk_switch *sw, const struct sk_digest_reader *
     return false;
 }
 
-static void catch_up(const struct digest_ring *ring, struct sk_digest_reader *r, unsigned pipe) {
-    uint64_t written = written_to(ring);
-    uint64_t oldest = written < SK_DIGEST_QUEUE ? 0 : written - SK_DIGEST_QUEUE;
-    if (r->next[pipe] < oldest) {
-        r->lost += oldest - r->next[pipe];
-        r->next[pipe] = oldest;
+// The next one that is still there; false: there is none. A slot that is being written again counts as lost.
+static bool next_of(const struct digest_ring *ring, struct sk_digest_reader *r, unsigned pipe,
+                    struct digest_content *c) {
+    while (ring->slots) {
+        const uint64_t written = written_to(ring);
+        const uint64_t oldest = written < SK_DIGEST_QUEUE ? 0 : written - SK_DIGEST_QUEUE;
+        if (r->next[pipe] < oldest) {
+            r->lost += oldest - r->next[pipe];
+            r->next[pipe] = oldest;
+        }
+        if (r->next[pipe] == written)
+            return false;
+        if (slot_read(&ring->slots[r->next[pipe] % SK_DIGEST_QUEUE], r->next[pipe], c))
+            return true;
+        r->next[pipe]++;
+        r->lost++;
     }
+    return false;
 }
 
 // By time; on one core that is the order in which they were made, and there 'order' tells those of one
 // time apart.
-static bool earlier(const struct digest_slot *a, const struct digest_slot *b) {
+static bool earlier(const struct digest_content *a, const struct digest_content *b) {
     return a->digest.time_ns != b->digest.time_ns ? a->digest.time_ns < b->digest.time_ns
                                                   : a->order < b->order;
 }
 
 bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, struct sk_digest *out) {
-    const struct digest_slot *first = NULL;
+    struct digest_content first, c;
+    bool found = false;
     for (unsigned i = 0; i < SK_PIPES; i++) {
-        const struct digest_ring *ring = ring_of(sw, i);
-        catch_up(ring, r, i);
-        if (r->next[i] == written_to(ring))
+        if (!next_of(ring_of(sw, i), r, i, &c) || (found && !earlier(&c, &first)))
             continue;
-        const struct digest_slot *s = slot(ring, r->next[i]);
-        if (!first || earlier(s, first))
-            first = s;
+        first = c;
+        found = true;
     }
-    if (!first)
+    if (!found)
         return false;
-    *out = first->digest;
+    *out = first.digest;
     r->next[out->pipe]++;
     return true;
 }

@@ -60,7 +60,9 @@ static bool make_pipe(struct sk_switch *sw, unsigned i) {
         core->pipes[i].desc = desc;
         core->egress_reach = reach > core->egress_reach ? reach : core->egress_reach;
     }
+    sk_table_use_secret(sw->opt.hash_secret ? sw->opt.hash_secret + i : 0);
     own->state = desc->pipe_new(sw->opt.seed + i);
+    sk_table_use_secret(0);
     if (own->state && desc->n_digests > 0)
         own->digests.slots = calloc(SK_DIGEST_QUEUE, sizeof *own->digests.slots);
     return own->state && (own->digests.slots || desc->n_digests == 0);

@@ -102,7 +102,10 @@ struct sk_switch_options {
     uint32_t n_packets;         // buffers of each core; 0 = 4096
     uint32_t max_recirculation; // passes after which a packet is dropped; 0 = 64
     uint64_t seed;              // of Random externs
-    uint16_t cpu_port;          // where copy_to_cpu goes; 0 = 64, on a Tofino 2 port 2
+    // Of the hashes of its tables (sk_table_use_secret); 0: none. Where strangers send packets, a number that
+    // they cannot know.
+    uint64_t hash_secret;
+    uint16_t cpu_port; // where copy_to_cpu goes; 0 = 64, on a Tofino 2 port 2
     // Every 9-bit number is a port, not only the 72 that a pipe of the chip has: for packet scripts
     // written by generators that draw port numbers at random.
     bool any_port;
@@ -224,7 +227,9 @@ const struct sk_mirror_session *sk_mirror_get(const struct sk_switch *sw, uint16
 
 // ---- digests (tna-facts 4.11) ----
 // Each pipe keeps its last SK_DIGEST_QUEUE digests. Any number of readers see them all, in the order
-// in which they were made; one that is too slow loses the oldest ones and is told how many.
+// in which they were made; one that is too slow loses the oldest ones and is told how many. Reading needs no
+// pause: the thread of the control plane may read while cores run. Digests of pipes on different cores can
+// then come in another order than that of their times, by as much as passes between two reads.
 #define SK_DIGEST_QUEUE 4096u
 struct sk_digest {
     const struct sk_digest_desc *desc;
@@ -239,7 +244,8 @@ struct sk_digest_reader {
 bool sk_digest_waits(const struct sk_switch *sw, const struct sk_digest_reader *r);
 // Starts with what comes from now on.
 void sk_digest_reader_init(const struct sk_switch *sw, struct sk_digest_reader *r);
-// False when there is none; else fills 'out', which stays valid as long as the switch.
+// False when there is none; else fills 'out', whose description stays valid as long as the program. Also while
+// cores run.
 bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, struct sk_digest *out);
 // Field 'i' of a digest: sk_words(width) words, least significant first.
 void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);

@@ -45,10 +45,17 @@ static inline struct sk_packet *fifo_pop(struct fifo *f) {
     return p;
 }
 
-// What a pipe's programs told the control plane last (digest.c).
-struct digest_slot {
+// What a pipe's programs told the control plane last (digest.c). 'is' is twice the number of the digest that it
+// holds, plus 2; odd while that is written. The words are what a digest_content is in memory.
+struct digest_content {
     uint64_t order; // among those of all pipes of a core
     struct sk_digest digest;
+};
+#define DIGEST_WORDS (sizeof(struct digest_content) / sizeof(uint64_t))
+_Static_assert(sizeof(struct digest_content) % sizeof(uint64_t) == 0, "whole words are copied");
+struct digest_slot {
+    _Atomic(uint64_t) is;
+    _Atomic(uint64_t) word[DIGEST_WORDS];
 };
 struct digest_ring {
     struct digest_slot *slots; // SK_DIGEST_QUEUE of them; null: the program has no digests
