@@ -126,6 +126,14 @@ def first_error(output, folder):
     return None
 
 
+def first_line(output):
+    """Of an error that has no place in the text: a file that is not there."""
+    for line in output.splitlines():
+        if line.startswith("silken: error: "):
+            return line[len("silken: error: "):]
+    return None
+
+
 def script_runs(args, path, folder):
     """(script, options of silken test)"""
     if args.scripts:
@@ -193,7 +201,7 @@ def judge(args, path, folder):
             return Result(name, "other", f"{arch}: syntax and types are accepted", None)
         done = "translated" if args.translate else "compiled"
         return Result(name, done, note, scripts_of(args, path, folder, options + includes))
-    error = first_error(output, folder)
+    error = first_error(output, folder) or first_line(output)
     if status == 1 and error:
         if args.reference:
             ref, _ = run(args.reference.split() + [str(path)], args.seconds)
