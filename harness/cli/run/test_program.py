@@ -43,7 +43,7 @@ with Switch(FLOOD) as sw:
     checks.has("says where", said, "wrong.p4")
     checks.equal("changes nothing", sw.ask("hello")["program"], larger)
     checks.equal("no such file", sw.ctl("program", sw.path("none.p4"))[0], 1)
-    checks.has("a path of its own", sw.refused("program", file="x.p4"), "must begin at /")
+    checks.has("a path of its own", sw.refused("program", file="x.p4"), "must start with /")
     status, said = sw.ctl("program", other)
     checks.equal("a table of another name", status, 0)
     checks.has("what is lost is named", said, "not kept: 2 entries of pipe.Ingress.forward: there is no such table")

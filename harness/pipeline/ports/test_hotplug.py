@@ -97,7 +97,7 @@ def loops():
         checks.equal("ctl: add", sw.ctl("port", "add", 5, "net_ring5", "--name", "loop", "--mtu", 9000), (0, ""))
         checks.equal("ctl: added", (sw.port(5)["name"], sw.port(5)["device_state"]["mtu"]), ("loop", 9000))
         checks.equal("ctl: remove by name", sw.ctl("port", "remove", "loop"), (0, ""))
-        checks.has("ctl: misuse", sw.ctl("port", "add", 5, "net_ring5", "--fast")[1], "'--fast' is none of")
+        checks.has("ctl: misuse", sw.ctl("port", "add", 5, "net_ring5", "--fast")[1], "'--fast' is not one of")
         for _ in range(30): # in the buffers of the one before
             sw.ask("port.add", port=7, device="net_ring7")
             sw.ask("port.remove", port=7)
