@@ -26,7 +26,10 @@ extern char **environ;
 
 #define MAX_OUTPUT     (64u << 20)            // bytes of text, what syntax.h takes
 #define MAX_COMPLAINTS (1u << 20)             // bytes that are read of them
-#define MAX_SECONDS    6                      // for the preprocessor, by the clock on the wall
+#define MAX_SECONDS    6                      // for the preprocessor: of processor time, and by the clock
+// By the clock, in somebody else's process group: that one has a limit of its own, and such a compilation has the
+// lowest priority, so a busy machine leaves it little of its time.
+#define MAX_SECONDS_IN_GROUP 60
 #define MAX_MEMORY     (UINT64_C(1000) << 20) // address space of each of its processes
 
 // Text of a pipe, malloc'ed: an arena may leave while a child runs (arena.h).
@@ -241,11 +244,15 @@ static int64_t milliseconds(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static int clock_seconds(const struct child *c) {
+    return c->in_group ? MAX_SECONDS_IN_GROUP : MAX_SECONDS;
+}
+
 // Both pipes at once: a child that fills one must not wait for us at the other. Ends the child when
 // its text or its time has become too much.
 static void read_both(struct child *c, struct pipe_text text[2]) {
     struct pollfd fds[2] = {{.fd = c->fd[0], .events = POLLIN}, {.fd = c->fd[1], .events = POLLIN}};
-    const int64_t end = milliseconds() + 1000 * MAX_SECONDS;
+    const int64_t end = milliseconds() + 1000 * clock_seconds(c);
     while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more) {
         const int64_t left = end - milliseconds();
         c->timed_out = left <= 0;
@@ -376,7 +383,7 @@ static bool report_limits(struct diag *d, const char *path, const struct child *
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than %d s; it may include a pipe or a device, or "
                    "contain macros that expand too far",
-                   path, MAX_SECONDS);
+                   path, clock_seconds(c));
     else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than 1 GB of memory; it may include a device, or "

@@ -69,10 +69,11 @@ static int rights_check_path(const char *setting, const char *const *folders, si
                              const char *beside, const char *path, struct sk_error *err) {
     char real[PATH_MAX];
     if (path[0] != '/')
-        return sk_fail(err,
-                       "'%.200s': a path in a request must begin at /: the switch runs in a folder "
-                       "of its own",
-                       path);
+        return sk_fail(
+            err,
+            "'%.200s': a path in a request must start with /: the switch runs in a folder "
+            "of its own",
+            path);
     if (n == 0)
         return sk_fail(err,
                        "'%.200s': requests may not open files there; \"%s\" of \"requests\" in the "

@@ -341,7 +341,7 @@ static void test_aggregators_that_stay_are_found(void **state) {
              network_mutant("atp", "aggregator.p4", "op_t.ACK     : acknowledge()",
                             "op_t.ACK     : NoAction()"));
     json_t *r = network_run(text, 1, &told);
-    expect_violation(r, told, "though nobody works, and cannot be had after its time-out");
+    expect_violation(r, told, "though no worker sends, and is not released after its time-out");
 }
 
 static void test_a_switch_that_subtracts_is_found(void **state) {

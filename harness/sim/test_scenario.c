@@ -171,9 +171,9 @@ static void test_mistakes_are_told_with_their_place(void **state) {
          " \"stop_ms\": 1}]}",
          "background[0].stop_ms: is at most 1, but it starts at 5 at the earliest"},
         {"{" RACK ", \"faults\": [{\"kind\": \"loss\", \"rate\": 0.1, \"packets\": [1]}]}",
-         "faults[0]: it has a rate and packets"},
+         "faults[0]: it has both a rate and packets"},
         {"{" RACK ", \"faults\": [{\"kind\": \"loss\", \"rate\": 0.1, \"links\": []}]}",
-         "faults[0].links: is no list of links"},
+         "faults[0].links: is not a list of links"},
         {"{\"topology\": {\"kind\": \"leaf-spine\", \"program\": \"l2\", \"leaves\": 2,"
          " \"hosts\": 3, \"spines\": 2}}",
          "topology: the link s1-p1 closes a loop of switches that flood (l2)"},
@@ -181,7 +181,7 @@ static void test_mistakes_are_told_with_their_place(void **state) {
          "topology.link.queue_bytes: is 100; a queue has room for a frame"},
         {"{\"topology\": {\"program\": \"switchml\", \"hosts\": 40}, \"jobs\": [{\"protocol\":"
          " \"switchml\", \"work\": {}}]}",
-         "jobs[0]: there are 40 hosts, and a job can have 32 workers"},
+         "jobs[0]: there are 40 hosts, but a job can have 32 workers"},
         {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h0\"}]}",
          "background[0].to: is the source of the traffic"},
         {"{" RACK ", \"faults\": [{}]}", "faults[0]: it has no kind"},

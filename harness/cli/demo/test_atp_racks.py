@@ -172,7 +172,7 @@ class Options(unittest.TestCase):
         self.refuse(good, "--job-file and at least one --device are needed")
         self.refuse([*good, "--cpu", "1"], "--cpu must come after a --device")
         self.refuse([*good, "--number", "x"], "'x' is not a number from 0 to 1023")
-        self.refuse([*good, "--device", "d", "extra"], "nothing to do with 'extra'")
+        self.refuse([*good, "--device", "d", "extra"], "unexpected argument 'extra'")
         self.refuse([*good, "--device", "d", "--number", "1"], "has 1 servers with 1 devices each")
         self.refuse([*good, "--device", "d", "--device", "e"], "this is number 0 with 2")
         self.refuse([*good, "--device", "no such device"], "no such device")
@@ -186,10 +186,10 @@ class Options(unittest.TestCase):
         self.refuse([*good, "--device", "d", "--pool", "3"], "--pool needs --protocol switchml")
         self.refuse([*good, "--device", "d", "--mac", "m"], "--mac needs --protocol switchml")
         self.refuse([*good, "--device", "d", "--rank", "2"], "has 2 workers with 1 devices each")
-        self.refuse([*good, "--device", "d", "--first", "1:2"], "--first is like 0:1000:1000")
+        self.refuse([*good, "--device", "d", "--first", "1:2"], "--first takes a value like 0:1000:1000")
         self.refuse([*good, "--device", "d", "--first", "1:2:3"], "for each of the job's flows")
         self.refuse([*good, "--device", "no such device"], "no such device")
-        self.refuse(["worker", "--job-file", self.file, "--device", "d"], "are for --protocol atp")
+        self.refuse(["worker", "--job-file", self.file, "--device", "d"], "need --protocol atp")
 
 
 if __name__ == "__main__":

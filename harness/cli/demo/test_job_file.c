@@ -89,7 +89,7 @@ static void test_bad_files(void **state) {
     bad("{\"job\":1}", "workers");
     bad("{\"job\":1,\"workers\":[]}", "there are 1 to 1024");
     bad("{\"job\":1,\"workers\":[" WORKER(0, 1) "]}", "servers");
-    bad("{\"job\":1,\"workers\":[{\"lanes\":[]}]}", "as many lanes");
+    bad("{\"job\":1,\"workers\":[{\"lanes\":[]}]}", "the same number of lanes");
     bad("{\"job\":1,\"workers\":[{\"rack\":-1,\"lanes\":[]}]}", "rack");
     bad("{\"job\":1,\"workers\":[{\"lanes\":[{\"mac\":\"x\"}]}]}", "ip");
     bad(GOOD ",\"window\":0}", "a window of 0");
@@ -107,7 +107,7 @@ static void test_bad_files(void **state) {
     bad("{\"job\":1,\"workers\":[" WORKER(
             0, 1) "],\"servers\":[{\"lanes\":[{\"mac\":\"x\",\"ip\":\"y\""
                   "}]}]}",
-        "as many lanes");
+        "the same number of lanes");
     bad("{\"job\":1,\"workers\":[" WORKER(0, 1) "],\"servers\":[" WORKER(
             0, 2) "],\"groups\":[" GROUP(1) "]}",
         "one for each lane");

@@ -111,17 +111,17 @@ static void test_protocols(void **state) {
     assert_non_null(strstr(o.program, "ina.p4"));
     good("--protocol both --elements 64 --workers 16 --lanes 3 --servers 4");
 
-    bad("--protocol tcp", "can be switchml, atp or both, not 'tcp'");
+    bad("--protocol tcp", "takes switchml, atp or both, not 'tcp'");
     bad("--protocol both --elements 256", "SwitchML's packets have 64 elements");
     bad("--protocol both --racks 2", "share the switch of one rack");
-    bad("--protocol both --workers 16 --lanes 4", "and there are 63");
-    bad("--servers 1", "for --protocol atp");
-    bad("--racks 2 --protocol switchml", "for --protocol atp");
+    bad("--protocol both --workers 16 --lanes 4", "there are 63");
+    bad("--servers 1", "need --protocol atp");
+    bad("--racks 2 --protocol switchml", "need --protocol atp");
     bad("--protocol atp --elements 256", "packets of ATP have 62");
     bad("--protocol atp --servers 5", "from 1 to 4, not '5'");
     bad("--protocol atp --racks 0", "from 1 to 4, not '0'");
     bad("--protocol atp --racks 3 --workers 2", "2 workers cannot be spread over 3 racks");
-    bad("--protocol atp --workers 14 --lanes 4 --servers 2", "and there are 63");
+    bad("--protocol atp --workers 14 --lanes 4 --servers 2", "there are 63");
     bad("--protocol atp --workers 15 --lanes 4 --servers 1", "64 ports");
     good("--protocol atp --workers 14 --lanes 4 --servers 1 --racks 4");
 }
@@ -137,7 +137,7 @@ static void test_bad_ones(void **state) {
     bad("--workers 4x", "not '4x'");
     bad("--workers=", "not ''");
     bad("--seed 18446744073709551616", "--seed takes a number");
-    bad("--elements 128", "can be 64 or 256, not 128");
+    bad("--elements 128", "takes 64 or 256, not 128");
     bad("--loss 51%", "--loss takes a share");
     bad("--loss -1%", "--loss takes a share");
     bad("--loss %", "--loss takes a share");
@@ -147,7 +147,7 @@ static void test_bad_ones(void **state) {
     bad("--keep=", "takes a name");
     bad("--record=", "takes a name");
     bad("--lanes 0", "from 1 to 8, not '0'");
-    bad("--lanes 8 --workers 8", "need 64 ports, and there are 63");
+    bad("--lanes 8 --workers 8", "need 64 ports; there are 63");
     bad("--workers 8 --batch 7", "cannot be shared among 8 workers");
 }
 

@@ -143,15 +143,15 @@ def refused():
         checks.equal("status", r.returncode, 2)
         checks.has("why", r.stderr, part)
 
-    no("daemon.capabilities[0]: 'sys_admin' is none of", {"capabilities": ["sys_admin"]})
-    no("is no mode of a socket", {"socket_mode": "0440"})
-    no("is no mode of a socket", {"socket_mode": "rw"})
+    no("daemon.capabilities[0]: 'sys_admin' is neither", {"capabilities": ["sys_admin"]})
+    no("is not the mode of a socket", {"socket_mode": "0440"})
+    no("is not the mode of a socket", {"socket_mode": "rw"})
     no("daemon.usr: unknown key", {"usr": "nobody"})
     no("find the user 'nosuchuser'", {"user": "nosuchuser"})
     no("find the group 'nosuchgroup'", {"socket_group": "nosuchgroup"})
     no("cannot write /nowhere/pid", {"pid_file": "/nowhere/pid"})
     no("log 'tor:loud'", {"log": ["tor:loud"]})
-    no("there is nothing to do with", {}, "extra")
+    no("unexpected argument", {}, "extra")
     sw.temporary.cleanup()
 
 

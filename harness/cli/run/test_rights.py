@@ -36,7 +36,7 @@ with Switch({**PLAIN, "requests": {}}) as sw:
     no(SETTING, f"net_af_xdp0,iface=lo,xdp_prog={kept}")
     no(SETTING, f"net_null5,size={kept}")
     checks.has("a program", sw.refused("program", file=kept), '"programs" of "requests"')
-    checks.has("a path of its own", sw.refused("program", file="x.p4"), "must begin at /")
+    checks.has("a path of its own", sw.refused("program", file="x.p4"), "must start with /")
     checks.equal("that of the configuration", sw.ctl("program", L2)[0], 0)
     sw.ask("port.add", port=6, device="net_ring6")
     sw.ask("port.add", port=7, device="net_null7,no-rx=1")
@@ -67,7 +67,7 @@ with Switch({**PLAIN, "requests": {"devices": ["pcap", "memif"], "folders": ["in
     tx("is in none of the folders", "in/up/new")
     tx("a link leads nowhere", "in/dangling")
     tx("no such folder", "in/none/new")
-    checks.has("not from here", sw.refused("port.add", port=5, device="net_pcap5,tx_pcap=in/new"), "must begin at /")
+    checks.has("not from here", sw.refused("port.add", port=5, device="net_pcap5,tx_pcap=in/new"), "must start with /")
     checks.has("a second argument", sw.refused("port.add", port=5, device=f"net_pcap5,tx_pcap={sw.path('in/new')},"
                                                f"rx_pcap={sw.path('outside')}"), "is in none of the folders")
     checks.has("no socket", sw.refused("port.add", port=5, device=f"net_memif0,role=server,socket={sw.path('in/there')},"

@@ -16,7 +16,7 @@ check 'text' says 'silken top  l2.p4' ctl top --once --interval 0.3
 check 'names' says '   0 source up ' ctl top --interval 0.3 # no terminal: once
 check 'a view' says 'port name' ctl top --once --view ports --interval 0.1 --sort in --reverse
 check 'no such view' refuses "there is no view 'fish'" ctl top --view fish
-check 'no such word' refuses "nothing to do with 'fish'" ctl top fish
+check 'no such word' refuses "unexpected argument 'fish'" ctl top fish
 check 'too fast' refuses 'must be seconds, 0.1 to 60' ctl top --interval 0
 ctl top --once --json --interval 0.3 >"$dir/top.json" # two ports that receive without end, port 1 sends
 check 'json' /usr/bin/python3 -c "

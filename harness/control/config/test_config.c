@@ -196,7 +196,7 @@ static void test_mistakes_in_the_file(void **state) {
          "port 256 is in pipe 2, and \"pipes\" is 2"},
         {"{\"program\": \"x\", \"pipes\": 5}", "pipes: it is 5; it must be 1 to 4"},
         {"\xef\xbb\xbf{\"program\": \"x\"}",
-         "c.json:1:1: JSON does not begin with a byte order mark"},
+         "c.json:1:1: JSON must not start with a byte order mark"},
         {"{\"program\": \"x\", \"lcores\": 0}", "lcores: it is 0; it must be 1 to 4"},
         {"{\"program\": \"x\", \"pipes\": 2, \"lcores\": 3}",
          "lcores: 3 lcores are too many: each must run at least one of 2 pipes"},
@@ -264,7 +264,7 @@ static void test_mistakes_against_the_program(void **state) {
         {"\"ports\": [{\"port\": 3, \"device\": \"a\", \"metadata\": \"0x1ffffffffffffffff\"}]",
          "ports[0].metadata: port metadata: 0x1ffffffffffffffff does not fit 64 bits"},
         {"\"multicast\": {\"groups\": [{\"id\": 1, \"nodes\": [4]}]}",
-         "multicast.groups[0]: it names a node that is not in"},
+         "multicast.groups[0]: it contains a node that is not in"},
         {"\"multicast\": {\"nodes\": [{\"id\": 4, \"ports\": []}],"
          " \"groups\": [{\"id\": 1, \"nodes\": [4, 4]}]}",
          "it contains a node twice"},

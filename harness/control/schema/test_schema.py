@@ -134,11 +134,11 @@ class Schema(FolderCase):
         beyond = re.compile(
             "given twice|is not among|there is no |the switch has no port|already|overlaps|"
             "does not carry|carries VLANs|in no subnet|own address|broadcast address|no host|"
-            "loopback|group$|of a group|link only|longer than 0|is all nodes|224.0.0.0/24|is in VLAN|"
-            "does not leave|in 0.0.0.0/8|in 240|where the mirror goes|the native one|in no VLAN|"
-            "behind its length|family of the prefix|of groups|of links|not of family|next hop|"
-            "no port is in|control plane's own|not supported yet|does not have it$|is no prefix$|"
-            "is no address and port$")
+            "loopback|group$|of a group|only valid on one link|longer than 0|is the address of all nodes|224.0.0.0/24|is in VLAN|"
+            "does not leave|in 0.0.0.0/8|in 240|where the destination of the mirror|the native one|in no VLAN|"
+            "set after its length|family of the prefix|of groups|of links|not of family|next hop|"
+            "contains no port|control plane's own|not supported yet|does not have it$|is not a prefix like|"
+            "is not an address and port$")
         done = subprocess.run([os.path.dirname(SILKEN) + "/harness/control/tor/test_section", "--mistakes"],
                               text=True, capture_output=True, timeout=60, check=True)
         by_schema = 0
@@ -197,7 +197,7 @@ class Schema(FolderCase):
                 (changed(forward, key={"dst_addr": "1..2"}), "low..high is not allowed for an exact key"),
                 (changed(forward, key={"dst_addr": "*"}), "* is not allowed for an exact key"),
                 (changed(forward, key={"dst_addr": "10.0.0.1"}), "is an IPv4 address of 32 bits"),
-                (changed(forward, key={"dst_addr": "1x"}), "is no value"),
+                (changed(forward, key={"dst_addr": "1x"}), "is not a value"),
                 (changed(forward, priority=1), "takes no priority"),
                 (changed(forward, action=None), "it is missing"),
                 (changed(forward, action="none", args=None), "is not allowed here"),
@@ -213,7 +213,7 @@ class Schema(FolderCase):
                 (changed(forward, pipe=4), "it must be 0 to 3"),
                 (changed(forward, paint=4), "unknown key"),
                 (changed(filtered, priority=-1), "it must be 0 to"),
-                (changed(filtered, key={"$valid": 1, "i": "1/8"}), "a prefix is not for a range"),
+                (changed(filtered, key={"$valid": 1, "i": "1/8"}), "a prefix is not allowed for a range"),
                 (changed(filtered, key={"$valid": 2}), "does not fit 1 bit"),
                 ({"table": "profiled", "key": {"i": 1}, "action": "put", "args": {"value": 1}},
                  "an entry names a member"),
@@ -371,8 +371,8 @@ class Schema(FolderCase):
              "data": {"vrf": 7}}]})
         for entry, sentence in (({"data": {"vrf": 4096}}, "does not fit 12 bits"),
                                 ({"data": {"none": 1}}, "'none'"),
-                                ({"key": {"ig_intr_md.ingress_port": 100}}, "no device port"),
-                                ({"key": {}}, "the index and nothing else")):
+                                ({"key": {"ig_intr_md.ingress_port": 100}}, "not a device port"),
+                                ({"key": {}}, "only the index")):
             self.refused(TWICE, {"entries": [
                 {"table": "$PORT_METADATA", "key": {"ingress_port": 4}, "data": {"vrf": 1}} | entry
             ]}, sentence, schema="100" not in str(entry) and "key" not in entry
@@ -402,14 +402,14 @@ class Schema(FolderCase):
                 (register | {"table": "forward"}, "no register 'forward'"),
                 (register | {"key": {"$REGISTER_INDEX": 16}}, "there is no index 16"),
                 (register | {"key": {"$REGISTER_INDEX": "1"}}, "it must be a whole number"),
-                (register | {"key": {"$REGISTER_INDEX": 1, "x": 1}}, "the index and nothing else"),
+                (register | {"key": {"$REGISTER_INDEX": 1, "x": 1}}, "only the index"),
                 (register | {"key": {"$COUNTER_INDEX": 1}, "data": {"$COUNTER_SPEC_PKTS": 1}},
                  "no counter 'pairs'"),
                 (register | {"data": {}}, "no field is given"),
                 (register | {"data": {"pairs.third": 1}}, "'third'"),
                 (register | {"action": "none"}, "unknown key"),
                 ({"table": "pairs", "key": {"$REGISTER_INDEX": 1}}, "data: it is missing"),
-                ({"table": "pairs", "data": {"value": 1}}, "is no RegisterParam"),
+                ({"table": "pairs", "data": {"value": 1}}, "is not a RegisterParam"),
                 ({"table": "step", "data": {"values": 1}}, "its data is \"value\""),
                 ({"table": "counts", "key": {"$COUNTER_INDEX": 1}, "pipe": 1,
                   "data": {"$COUNTER_SPEC_PKTS": 1}}, "it is written in all pipes"),

@@ -178,7 +178,7 @@ static void test_port_metadata(void **state) {
                 "\"metadata\":{\"rest\":\"0x5\",\"vrf\":\"291\",\"zone\":\"-2\"}");
     ask_refused(b, "{\"op\":\"port.metadata\",\"port\":5,\"metadata\":{\"vrf\":1,\"x\":2}}",
                 "no field of the port metadata 'x'");
-    ask_refused(b, "{\"op\":\"port.metadata\",\"port\":100,\"metadata\":{}}", "no device port");
+    ask_refused(b, "{\"op\":\"port.metadata\",\"port\":100,\"metadata\":{}}", "not a device port");
     ask_refused(b, "{\"op\":\"port.metadata\",\"port\":5,\"metadata\":[1]}",
                 "metadata: it must be");
     ask_refused(b, "{\"op\":\"port.metadata\",\"port\":5}", "metadata: it is missing");
@@ -251,8 +251,8 @@ static void test_others(void **state) {
 
 static void test_refused(void **state) {
     struct bench *b = *state;
-    ask_refused(b, "", "is no JSON");
-    ask_refused(b, "{", "is no JSON");
+    ask_refused(b, "", "is not JSON");
+    ask_refused(b, "{", "is not JSON");
     ask_refused(b, "[]", "must be a JSON object");
     ask_refused(b, "{}", "op: it is missing");
     ask_refused(b, "{\"op\":\"fly\"}", "there is no request 'fly'");
@@ -261,7 +261,7 @@ static void test_refused(void **state) {
     ask_refused(b, "{\"op\":\"table.add\",\"table\":\"forward\",\"action\":\"drop\"}",
                 "'hdr.ethernet.dst_addr' is missing");
     ask_refused(b, "{\"op\":\"register.read\",\"name\":\"acl\"}", "no register 'acl'");
-    ask_refused(b, "{\"op\":\"pre.node.set\",\"id\":1,\"ports\":[72]}", "no device port");
+    ask_refused(b, "{\"op\":\"pre.node.set\",\"id\":1,\"ports\":[72]}", "not a device port");
     static const char *const without_members[] = {"hello", "objects", "ports",  "stats",  "pre",
                                                   "watch", "alarms",  "mirror", "queues", "pktgen"};
     for (size_t i = 0; i < sizeof without_members / sizeof *without_members; i++) {
@@ -473,10 +473,10 @@ static void test_stale_file(void **state) {
     close(fd); // the file stays
     start_server(b);
     stop_server(b);
-    FILE *f = fopen(b->path, "w"); // but what is no socket is not touched
+    FILE *f = fopen(b->path, "w"); // but what is not a socket is not touched
     fclose(f);
     assert_null(sk_server_open(b->path, &err));
-    assert_non_null(strstr(err.text, "is no socket"));
+    assert_non_null(strstr(err.text, "is not a socket"));
     unlink(b->path);
     assert_null(sk_server_open("/nowhere/at/all", &err));
     char long_path[200];

@@ -128,7 +128,7 @@ static void test_config_refused(void **state) {
         {"\"mirror\": [{\"id\": 0, \"direction\": \"both\"}]", "mirror[0]"},
         {"\"mirror\": [{\"id\": 1015, \"direction\": \"both\"}]", "id"},
         {"\"mirror\": [{\"id\": 1, \"direction\": \"up\"}]", "direction"},
-        {"\"mirror\": [{\"id\": 1, \"direction\": \"both\", \"port\": 72}]", "no device port"},
+        {"\"mirror\": [{\"id\": 1, \"direction\": \"both\", \"port\": 72}]", "not a device port"},
         {"\"mirror\": [{\"id\": 1, \"direction\": \"both\", \"op\": \"x\"}]", "op"},
         {"\"multicast\": {\"lags\": [{\"id\": 255, \"ports\": []}]}", "lags[0]"},
         {"\"multicast\": {\"nodes\": [{\"id\": 1, \"ports\": [], \"lags\": [1, 1]}]}",
@@ -186,10 +186,10 @@ static void test_requests(void **state) {
     json_decref(reply);
     expect_ok(b, "{\"op\": \"mirror.delete\", \"id\": 3}");
     assert_false(sk_mirror_get(b->sw, 3)->enabled);
-    expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 3}", "none with this id");
-    expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 0}", "none with this id");
-    expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 70000}", "none with this id");
-    expect_refused(b, "{\"op\": \"pre.ecmp.delete\", \"id\": 9}", "none with this id");
+    expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 3}", "it does not exist");
+    expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 0}", "it does not exist");
+    expect_refused(b, "{\"op\": \"mirror.delete\", \"id\": 70000}", "it does not exist");
+    expect_refused(b, "{\"op\": \"pre.ecmp.delete\", \"id\": 9}", "it does not exist");
     expect_refused(b, "{\"op\": \"pre.node.delete\", \"id\": 9}", "no such node");
     expect_refused(b, "{\"op\": \"pre.group.delete\", \"id\": 9}", "no such group");
     expect_refused(b, "{\"op\": \"pktgen.off\", \"pipe\": 0, \"app\": 5}", "not on");

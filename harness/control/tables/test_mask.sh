@@ -16,7 +16,7 @@ check "of a wide key" says "hdr.t.b=0xff" ctl table mask wide
 check "what the file does not name" says "hdr.t.c[11:4]=255" ctl table mask wide
 check "not while there are entries" refuses "only change while the table has no entries" ctl table mask wide a=1
 check "nor back" refuses "only change while the table has no entries" ctl table mask wide whole
-check "a key beyond the mask" refuses "bits that the table's key mask leaves out" ctl table add wide a=0x10 b=1 c=1 none
+check "a key beyond the mask" refuses "bits set outside the table's key mask" ctl table add wide a=0x10 b=1 c=1 none
 check "emptied" ctl table clear wide
 check "changed" ctl table mask wide c=0xf0 pipe 1
 check "in that pipe" says "hdr.t.c[11:4]=240" ctl table mask wide pipe 1

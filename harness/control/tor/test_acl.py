@@ -125,7 +125,7 @@ class Acl(unittest.TestCase):
     def test_a_section_that_is_refused_changes_nothing(self):
         self.reload(section([PERMIT, DENY]))
         said = self.reload(section([DENY, {"action": "deny", "from": "10.0.0.1/8"}]), status=1)
-        self.assertRegex(said, r"switch.json:\d+: tor.acls\[0\].rules\[1\].from: 10.0.0.1/8 has bits behind its length")
+        self.assertRegex(said, r"switch.json:\d+: tor.acls\[0\].rules\[1\].from: 10.0.0.1/8 has bits set after its length")
         said = self.reload(section([DENY], acl="gusts"), status=1)
         self.assertRegex(said, r"switch.json:\d+: tor.links\[0\].acl: there is no access list 'gusts'")
         self.assertEqual([r["text"] for r in self.rules()],

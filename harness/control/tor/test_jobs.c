@@ -154,7 +154,7 @@ static void test_who_cannot_be_asked(void **state) {
     assert_null(json_object_get(json_array_get(workers, 0), "waits"));
     assert_null(json_object_get(json_array_get(workers, 1), "waits"));
     assert_non_null(strstr(json_string_value(json_object_get(json_array_get(workers, 2), "waits")),
-                           "nobody can be asked for its address"));
+                           "the switch cannot ask for its address"));
     json_decref(j);
     sml_send(r, A, 0, 2, 7, 0, 1);
     sml_send(r, B, 0, 3, 7, 0, 2);
@@ -412,7 +412,7 @@ static void test_refusals(void **state) {
          "group: should be a multicast address"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"group\": \"225.64.0.9\""),
          "group: job 'sum' has the same"},
-        {ATP("n", "\"a:10.0.10.2\", \"t:10.0.20.3\"", "s:10.0.10.6", ""), "parameters go to one"},
+        {ATP("n", "\"a:10.0.10.2\", \"t:10.0.20.3\"", "s:10.0.10.6", ""), "parameters are sent to one VLAN"},
     };
     struct rig *r = start();
     (void)state;

@@ -324,7 +324,7 @@ static void test_a_worker_that_computes(void **state) {
     assert_int_equal(rig_events(t->r, "alarm"), 0);
     assert_false(run(t, 28000));
     assert_int_equal(rig_events(t->r, "alarm"), 1);
-    assert_non_null(strstr(last_alarm(t->r), "waits for workers to say where they are: 1"));
+    assert_non_null(strstr(last_alarm(t->r), "waits for workers to tell how far they got: 1"));
     t->asleep[1] = false;
     assert_true(run(t, 20000));
     assert_int_equal(rig_events(t->r, "alarm"), 2);
@@ -344,7 +344,7 @@ static void test_a_worker_that_began_anew(void **state) {
     run(t, 3000);
     assert_true(is_resuming(t->r));
     assert_int_equal(rig_events(t->r, "alarm"), 1);
-    assert_non_null(strstr(last_alarm(t->r), "they are not of the same run"));
+    assert_non_null(strstr(last_alarm(t->r), "they do not belong to one run"));
     // the others, too
     for (unsigned w = 0; w < WORKERS; w++) {
         swml_worker_free(t->workers[w]);

@@ -209,8 +209,8 @@ class Metrics(FolderCase):
         self.assertEqual(m["silken_job_worker_idle_seconds"][1], {})
 
     def test_where(self):
-        self.refused("'0.0.0.0:9464' is not this machine alone", {"listen": "0.0.0.0:9464"})
-        self.refused("'[::]:1' is not this machine alone", {"listen": "[::]:1", "public": False})
+        self.refused("'0.0.0.0:9464' is reachable from other machines", {"listen": "0.0.0.0:9464"})
+        self.refused("'[::]:1' is reachable from other machines", {"listen": "[::]:1", "public": False})
         self.refused("'localhost:1' is not a ADDRESS:PORT", {"listen": "localhost:1"})
         self.refused("metrics.port: unknown key", {"port": 1})
         self.refused("it must be true or false", {"public": 1})

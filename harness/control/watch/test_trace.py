@@ -201,7 +201,7 @@ class Trace(FolderCase):
         for words, says in ((("--port", "9999"), "port"), (("--port", "nobody"), "there is no port 'nobody'"),
                             (("--count", "0"), "at least 1"), (("--timeout", "601"), "timeout")):
             self.assertIn(says, self.ctl("trace", *words, status=1)[1])
-        self.assertIn("nothing to do with 'x'", self.ctl("trace", "x", status=2)[1])
+        self.assertIn("unexpected argument 'x'", self.ctl("trace", "x", status=2)[1])
         # a second one at a time
         other = threading.Thread(target=self.ctl, args=("trace", "--field", "ether_type=1", "--timeout", "3"),
                                  kwargs={"status": 1})

@@ -375,7 +375,7 @@ static void test_a_transport_that_takes_nothing_is_named(void **state) {
     config.hard_limit_ms = 30;
     assert_int_equal(0, silken_open(&comm, &config, NULL, 0));
     assert_int_equal(SILKEN_ERR_STALLED, silken_allreduce_i32(comm, values, values, 10000));
-    assert_non_null(strstr(said, "The transport (ring) takes no more frames, 28 wait"));
+    assert_non_null(strstr(said, "The transport (ring) does not accept frames, 28 wait"));
     silken_close(comm);
     sk_transport_close(ends[1]);
 }
@@ -415,7 +415,7 @@ static void test_bad_configurations(void **state) {
     bad = good, bad.device = "nonsense";
     check_refused(bad, SILKEN_ERR_INVALID, "a device starts with");
     bad = good, bad.lanes = 2;
-    check_refused(bad, SILKEN_ERR_INVALID, "from 2 on each is described");
+    check_refused(bad, SILKEN_ERR_INVALID, "if there are several, each must be described");
     bad.lanes = SILKEN_MAX_LANES + 1;
     check_refused(bad, SILKEN_ERR_INVALID, "1 to 64 lanes");
     bad.lanes = 33, bad.lane = &(struct silken_lane){0};

@@ -464,7 +464,7 @@ static void test_bad_servers(void **state) {
     assert_non_null(strstr(why, "neither a device nor a transport"));
     bad.number = 1;
     assert_int_equal(SILKEN_ERR_INVALID, silken_server_open(&server, &bad, why, sizeof why));
-    assert_non_null(strstr(why, "of which this is one"));
+    assert_non_null(strstr(why, "including this one"));
     bad = good, bad.workers = 0;
     assert_int_equal(SILKEN_ERR_INVALID, silken_server_open(&server, &bad, why, sizeof why));
     assert_true(why[0] != 0);

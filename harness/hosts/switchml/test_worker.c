@@ -672,7 +672,7 @@ static void test_explains_wrong_answers(void **state) {
     assert_true(write_one(0));
     frame[AT_JOB] = 9;
     assert_int_equal(SWML_WRONG_JOB, answer(1));
-    check_says(2, "Frames arrive, but no answer");
+    check_says(2, "Frames arrive, but none of them is an answer");
     check_says(2, "ignored 1: another job's number");
 }
 

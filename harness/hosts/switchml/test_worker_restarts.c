@@ -378,7 +378,7 @@ static void test_explains_that_it_was_asked(void **state) {
     memcpy(sent, frame, LEN);
     ask_where(sent, BASE);
     swml_worker_explain(worker, 6000, text, sizeof text);
-    assert_non_null(strstr(text, "The switch has asked 1 times where this worker is"));
+    assert_non_null(strstr(text, "The switch has asked 1 times how far this worker got"));
 }
 
 #define WORKER_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

@@ -224,12 +224,12 @@ static void times_that_are_none(void **state) {
     section(false);
     interface_with(9, "\x09", 1);
     packet(0, UINT64_C(4294967296000000000), "late");
-    check_bad(open_file(), "no time between 1970 and 2106");
+    check_bad(open_file(), "not between 1970 and 2106");
     file.n = 0;
     section(false);
     interface_with(14, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
     packet(0, 1, "before 1970");
-    check_bad(open_file(), "no time between 1970 and 2106");
+    check_bad(open_file(), "not between 1970 and 2106");
     file.n = 0;
     section(false);
     interface_with(9, "\x14", 1);
@@ -428,7 +428,7 @@ static void every_cut(void **state) {
         // 28 bytes of section header and 32 of interface: there, a file may end
         assert_int_equal(rc < 0, !(file.n == first || file.n == 28 || file.n == 60));
         if (rc < 0 && !strstr(err.text, "the file ends in the middle of") &&
-            !strstr(err.text, "it is no capture"))
+            !strstr(err.text, "it is not a capture"))
             fail_msg("%zu: %s", file.n, err.text);
         capture_close(c);
     }
@@ -440,10 +440,10 @@ static void lengths_that_lie(void **state) {
         size_t at; // byte of the packet's block that gets the value
         uint8_t value;
         const char *words;
-    } lies[] = {{4, 7, "a block says that it has 7 bytes"},
-                {4, 38, "a block says that it has 38 bytes"},
-                {4, 8, "a block says that it has 8 bytes"},
-                {4, 28, "a block says 28 bytes at its beginning and"},
+    } lies[] = {{4, 7, "a block gives its length as 7 bytes"},
+                {4, 38, "a block gives its length as 38 bytes"},
+                {4, 8, "a block gives its length as 8 bytes"},
+                {4, 28, "a block gives its length as 28 bytes at its start, but"},
                 {6, 1, "the file ends in the middle of a block"},
                 {7, 1, "a block of 16777260 bytes"},
                 {20, 13, "a packet of 13 bytes in a block of 44"},
@@ -534,7 +534,7 @@ static void pcap_of_another_version(void **state) {
     pcap_head(0xa1b2c3d4, 1);
     file.at[6] = 2;
     assert_null(open_file());
-    assert_non_null(strstr(err.text, "version 2.2; 2.4 is what can be read"));
+    assert_non_null(strstr(err.text, "version 2.2; only 2.4 can be read"));
 }
 
 // ---- gzip ----

@@ -397,7 +397,7 @@ class Explain(FolderCase):
         self.refused("'x' is not hexadecimal", L2, "--hex", "02xx")
         self.refused("--hex: it contains no bytes", L2, "--hex", "  ")
         self.refused("empty: it contains no bytes", L2, self.file("empty", b""))
-        self.refused("a packet of 9217 bytes; a switch takes 9216 at most", L2,
+        self.refused("a packet of 9217 bytes; a switch accepts at most 9216", L2,
                      self.file("long", b"\xff" * 9217))
         self.refused("a packet of more than 9216 bytes", L2, self.file("long", "ff" * 9217))
         for word in ("nothing/there", "dead/beef", "cafe.pcap", "a.pcap", "face"[:3] + ".cap"):
@@ -408,9 +408,9 @@ class Explain(FolderCase):
         dump = "0000   02 00 00 00\n0008   01 02\n"
         self.refused("line 2: its offset is 0x8, but there are 0x4 bytes before it", L2,
                      self.file("dump", dump))
-        self.refused("line 2: a second packet begins", L2,
+        self.refused("line 2: a second packet starts", L2,
                      self.file("dump", "0000   02 00 00 00\n0000   01 02\n"))
-        self.refused("line 2: not a line of the dump", L2,
+        self.refused("line 2: not a line of a dump", L2,
                      self.file("dump", "0000   02 00 00 00\nno more\n"))
         self.refused("an odd number of digits, 1", L2, self.file("dump", "0000   02 00 0\n"))
 
@@ -433,7 +433,7 @@ class Explain(FolderCase):
         self.refused("there is no packet 4; the last one is 3", L2, f"{three}:4")
         self.refused("there is no packet 9", L2, f"{three}:9", "--alone")
         self.refused("'0' is not the number of a packet; the first is 1", L2, f"{three}:0")
-        self.refused("which one? FILE:NUMBER", L2, three)
+        self.refused("name one: FILE:NUMBER", L2, three)
         self.refused("it has no packet", L2, self.file("none.pcap", pcap([])))
         self.refused("link type", L2, self.file("ip.pcap", pcap([(T0, b"\x45")], link=101)))
         self.refused("ends", L2, self.file("cut.pcap", pcap([(T0, bytes(60))])[:50]) + ":1")
@@ -461,17 +461,17 @@ class Explain(FolderCase):
         self.refused("a P4 file is missing")
         self.refused("a packet is missing", L2)
         self.refused("'--port' is given twice", L2, "--port", 1, "--port", 2, FRAME)
-        self.refused("--after and --alone say the same thing", L2, f"{three}:2", "--after", 1,
+        self.refused("--after and --alone exclude each other", L2, f"{three}:2", "--after", 1,
                      "--alone")
-        self.refused("there is one packet", L2, "--hex", FRAME, FRAME)
-        self.refused("--packet is for captures", L2, "--packet", 1)
+        self.refused("only one packet can be given", L2, "--hex", FRAME, FRAME)
+        self.refused("--packet needs captures", L2, "--packet", 1)
         self.refused("--after and --alone are only for packets of captures", L2, FRAME, "--alone")
-        self.refused("one of theirs is --packet", L2, f"{three}:1", "--in", f"1={three}")
+        self.refused("--packet NUMBER explains one", L2, f"{three}:1", "--in", f"1={three}")
         self.refused("--in gives the port already; --port is not allowed", L2, "--in", f"1={three}", "--packet", 1,
                      "--port", 3)
         self.refused("'3=' is not PORT=CAPTURE", L2, "--in", "3=", "--packet", 1)
         self.refused("--width is 60 to 10000", L2, FRAME, "--width", 9)
-        self.refused("--color is always, never or auto", L2, FRAME, "--color", "blue")
+        self.refused("--color takes always, never or auto", L2, FRAME, "--color", "blue")
         self.refused("no.json", L2, FRAME, "--entries", self.path("no.json"))
         with open("/dev/full", "wb") as full:
             done = subprocess.run([f"{BUILD}/silken", "explain", L2, FRAME], stdout=full,

@@ -96,7 +96,7 @@ check 'no configuration beside it' refuses "cannot write $dir/beside.config.json
 check 'leaves it, too' older "$dir/beside.pcapng"
 apart() { # RECORDING OVER [CONFIG]: such a recording is refused, and nothing is changed
     cp "$2" "$dir/before" &&
-        refuses 'recording would write over' runs -c "$dir/${3:-own.json}" --record "$1" &&
+        refuses 'recording would overwrite' runs -c "$dir/${3:-own.json}" --record "$1" &&
         cmp "$2" "$dir/before"
 }
 cp "$program" "$dir/own.p4"
@@ -108,7 +108,7 @@ check 'not over its configuration' apart "$dir/own.json" "$dir/own.json"
 check 'not by another path' apart "$dir/../$(basename "$dir")/own.json" "$dir/own.json"
 check 'not by a symbolic link' apart "$dir/link.pcapng" "$dir/own.json"
 check 'not by a hard link' apart "$dir/hard.pcapng" "$dir/own.json"
-check 'not as the configuration says' refuses 'recording would write over' \
+check 'not as the configuration says' refuses 'recording would overwrite' \
     runs -c "$dir/own.json"
 check 'not with the configuration beside it' apart "$dir/m.pcapng" "$dir/m.config.json" m.config.json
 check 'and without a recording' test ! -e "$dir/m.pcapng"
@@ -119,18 +119,18 @@ kept() { # TEXT FILE COMMAND...: it is refused with that text, and the file is a
 echo 'what somebody wrote' >"$dir/notes.pcapng"
 : >"$dir/other.pcapng"
 echo '{"program": "x.p4"}' >"$dir/other.config.json"
-check 'not over what is no recording' kept 'notes.pcapng is there and no recording' "$dir/notes.pcapng" \
+check 'not over what is no recording' kept 'notes.pcapng exists and is not a recording' "$dir/notes.pcapng" \
     runs -c "$dir/c.json" --record "$dir/notes.pcapng"
-check 'nor over a program' kept 'there and no recording' "$dir/own.p4" runs -c "$dir/c.json" --record "$dir/own.p4"
-check 'nor over what a device reads' kept "a file of port 0's device" "$dir/in.pcap" \
+check 'nor over a program' kept 'exists and is not a recording' "$dir/own.p4" runs -c "$dir/c.json" --record "$dir/own.p4"
+check 'nor over what a device reads' kept "used by port 0's device" "$dir/in.pcap" \
     runs -c "$dir/c.json" --record "$dir/in.pcap"
-check 'nor writes' refuses "a file of port 5's device" runs -c "$dir/c.json" --record "$dir/out.pcap"
+check 'nor writes' refuses "used by port 5's device" runs -c "$dir/c.json" --record "$dir/out.pcap"
 check 'nor is to write' sh -c "rm '$dir/out.pcap'; '$silken' run -c '$dir/c.json' --record '$dir/out.pcap' 2>&1 |
-    grep -q \"a file of port 5's device\""
-check 'nor a configuration beside it' kept 'there and not of a recording' "$dir/other.config.json" \
+    grep -q \"used by port 5's device\""
+check 'nor a configuration beside it' kept 'exists and does not belong to a recording' "$dir/other.config.json" \
     runs -c "$dir/c.json" --record "$dir/other.pcapng"
 sed 's|"file": "run.pcapng"|"file": "/dev/null", "file_size": 1|' "$dir/c.json" >"$dir/bad.json"
-check 'no ring of devices' refuses '/dev/null is no file: there cannot be a ring' runs -c "$dir/bad.json"
+check 'a ring needs files' refuses '/dev/null is not a file: a ring needs files' runs -c "$dir/bad.json"
 locked() { # FILE COMMAND...: while somebody else records into the file
     python3 -c "
 import fcntl, subprocess, sys
@@ -138,7 +138,7 @@ f = open(sys.argv[1], 'rb')
 fcntl.flock(f, fcntl.LOCK_EX)
 sys.exit(subprocess.call(sys.argv[2:]))" "$@"
 }
-check 'nor where another switch records' kept 'is being recorded into already' "$dir/old.pcapng" \
+check 'nor where another switch records' kept 'is in use by another recording' "$dir/old.pcapng" \
     locked "$dir/old.pcapng" timeout 20 "$silken" run -c "$dir/c.json" --record "$dir/old.pcapng"
 check 'and no configuration' test ! -e "$dir/old.config.json"
 
@@ -159,7 +159,7 @@ check 'a device reads it: starts' start
 check 'a device reads it: not recorded into' kept "is a file of the switch's device 'net_pcap0" "$dir/in.pcapng" \
     record --out "$dir/hard.in.pcapng" --duration 1
 check 'a device reads it: ends' stop
-check 'a device reads it: nor by itself' kept "is a file of port 0's device" "$dir/in.pcapng" \
+check 'a device reads it: nor by itself' kept "is used by port 0's device" "$dir/in.pcapng" \
     runs -c "$dir/c.json" --record "$dir/hard.in.pcapng"
 cp "$dir/sends_nothing.json" "$dir/c.json"
 check 'a port that sends nothing: starts' start --record "$dir/unsent.pcapng"
@@ -237,7 +237,7 @@ check 'no longer than asked for' test -z "$(find "$dir" -name 'ring-*' -size +10
 check 'nearly as long' test "$(find "$dir" -name 'ring-*' -size +1000000c | wc -l)" = 2
 check 'the first ones are gone' test ! -e "$dir/ring-00001.pcapng"
 check 'all others, without a gap' whole "$dir"/ring-*.pcapng
-check 'an older ring is not touched' refuses 'is there from an earlier recording' \
+check 'an older ring is not touched' refuses 'exists from an earlier recording' \
     record --out "$dir/ring.pcapng" --file-size 1
 check 'all files' record --out "$dir/all.pcapng" --file-size 1 --packets 24000
 check 'none is gone' whole "$dir"/all-*.pcapng
@@ -262,16 +262,16 @@ check 'no port' refuses "'600' is not a device port" record --out "$dir/x.pcapng
 check 'a port the switch has not' refuses 'the switch has no port 7' \
     record --out "$dir/old.pcapng" --port 128 7 --duration 1
 check 'an older recording is left' older "$dir/old.pcapng"
-check 'no recording' kept 'notes.pcapng is there and no recording' "$dir/notes.pcapng" \
+check 'no recording' kept 'notes.pcapng exists and is not a recording' "$dir/notes.pcapng" \
     record --out "$dir/notes.pcapng" --duration 1
-check 'recorded into' kept 'is being recorded into already' "$dir/n.pcapng" \
+check 'recorded into' kept 'is in use by another recording' "$dir/n.pcapng" \
     locked "$dir/n.pcapng" "$silken" record -s "$dir/s.sock" --out "$dir/n.pcapng" --duration 1
 check 'the recorders before it are unlocked' record --out "$dir/n.pcapng" --packets 10
-check 'no ring on standard output' refuses 'standard output is no ring of files' \
+check 'no ring on standard output' refuses 'standard output cannot be a ring of files' \
     record --out - --file-size 1 --duration 1
-check 'nor on a device' refuses '/dev/null is no file' record --out /dev/null --file-size 1 --duration 1
+check 'nor on a device' refuses '/dev/null is not a file' record --out /dev/null --file-size 1 --duration 1
 check 'no number' refuses "--snaplen is a number from 1 to 65535, not '0'" record --out "$dir/x.pcapng" --snaplen 0
-check 'no duration' refuses '--duration is a number of seconds' record --out "$dir/x.pcapng" --duration 1x
+check 'no duration' refuses '--duration takes a number of seconds' record --out "$dir/x.pcapng" --duration 1x
 check 'too large a ring' refuses '--ring is a number from 1 to' record --out "$dir/x.pcapng" --ring 1000000
 check 'a small ring' record --out "$dir/x.pcapng" --ring 1 --packets 100
 

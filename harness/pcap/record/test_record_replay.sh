@@ -79,7 +79,7 @@ whole() { # nothing is missing
     check 'in whatever order the files are given' whole $backwards --expect-recorded --fast
     check 'a file is left out' refuses 'of the recorded switch are missing' \
         replay $without --expect-recorded --fast
-    check 'which may be why' refuses 'is a file of the ring left out?' \
+    check 'which may be why' refuses 'is a file of the ring missing' \
         replay $without --expect-recorded --fast
 }
 same_times() { # PORT: what was sent, and when
@@ -117,9 +117,9 @@ check 'nothing is recorded' refuses '--expect-recorded needs a recorded run' \
     replay --in 0="$first" --expect-recorded
 check 'a pipe cannot be read twice' refuses 'reads the captures twice' \
     sh -c "cat '$first' | '$silken' replay '$program' --in - --expect-recorded --fast"
-check 'two kinds of golden packets' refuses 'has its own golden packets' \
+check 'two kinds of golden packets' refuses 'compares with the packets of the recording' \
     replay --in "$first" --expect-recorded --expect "$dir"
-check 'an update' refuses 'has its own golden packets' \
+check 'an update' refuses 'compares with the packets of the recording' \
     replay --in "$first" --expect-recorded --update
 
 printf '\n%d passed, %d failed\n' $passed $failed

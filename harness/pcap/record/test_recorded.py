@@ -95,7 +95,7 @@ class Recorded(Case):
 
     def test_a_file_that_is_left_out(self):
         self.unusable("1.pcapng: packets 30 to 59 of the recorded switch are missing: "
-                      "is a file of the ring left out?", run(range(1, 30)), run(range(60, 99)))
+                      "is a file of the ring missing", run(range(1, 30)), run(range(60, 99)))
 
     def test_a_packet_that_is_left_out(self):
         self.unusable("0.pcapng: packet 7 of the recorded switch is missing: is", run((5, 6, 8, 9)))
@@ -104,7 +104,7 @@ class Recorded(Case):
 
     def test_the_beginning(self):
         said = self.equal(run(range(30, 60)))
-        self.assertIn("the recording begins with packet 30: earlier packets are missing\n", said)
+        self.assertIn("the recording starts with packet 30: earlier packets are missing\n", said)
         self.assertNotIn("missing", said)
 
     def test_cores_have_numbers_of_their_own(self):
@@ -118,7 +118,7 @@ class Recorded(Case):
         some = run(range(1, 9)) + [(12, 1, IN, {"lost": 6, "comment": "silken lost: 6 records before this one"}),
                                    (12, 2, OUT)]
         said = self.equal(some)
-        self.assertIn("the recording itself has not all packets", said)
+        self.assertIn("the recording is incomplete", said)
         self.assertNotIn("missing", said)
         self.unusable("packets 9 to 16 of the recorded switch are missing", run(range(1, 9)) + [
             (17, 2, IN, {"lost": 6, "comment": "silken lost: 6 records before this one"}), (17, 1, OUT)])
@@ -135,7 +135,7 @@ class Recorded(Case):
         entries = self.file("more.json", json.dumps(ENTRIES | {"ports": ports, "clock": T0}))
         self.assertNotIn("missing", self.equal(run((1, 2, 5, 6)), entries=entries))
         said = self.equal(run((1, 2, 5, 6)), entries=self.entries)  # it has no ports
-        self.assertIn("packets 3 to 4 of the recorded switch are missing: is a file of the ring left out, "
+        self.assertIn("packets 3 to 4 of the recorded switch are missing: is a file of the ring missing, "
                       "or a port not recorded?\n", said)
 
     def test_numbers_of_others(self):

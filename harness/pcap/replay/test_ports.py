@@ -63,12 +63,12 @@ class Ports(Case):
 
     def test_no_interface_is_a_port(self):
         a = self.file("a", section(["eth0"], [(T0, frame("01"), 0)]))
-        self.refused(f"{a}: none of its packets has a port: no interface is named port-N", "--in", a)
-        self.refused(f"{a}: none of its packets has a port: nothing of --map", "--in", a, "--map",
+        self.refused(f"{a}: none of its packets has a port: no interface is called port-N", "--in", a)
+        self.refused(f"{a}: none of its packets has a port: no part of --map", "--in", a, "--map",
                      "interface:eth1=3")
         b = self.file("b", pcap([(T0, frame("01"))]))
-        self.refused(f"{b}: a pcap does not say which interface a packet came in by", "--in", b)
-        self.refused("a pcap does not say", "--in", b, "--map", "interface")
+        self.refused(f"{b}: a pcap does not tell which interface received a packet", "--in", b)
+        self.refused("a pcap does not tell", "--in", b, "--map", "interface")
         self.assertEqual(self.ports(pcap([]), "--map", "interface:0=3")[0], [])
         self.assertEqual(self.ports(section([], []))[0], [])
 
@@ -154,9 +154,9 @@ class Ports(Case):
                 "src-mac:02:00:00:00:00=1": "'02:00:00:00:00' is not a MAC address",
                 "src-mac:02:00:00:00:00:0g=1": "is not a MAC address",
                 "src-mac:02:00:00:00:00:01/24=1": "has bits set after its prefix",
-                "src-mac:02:00:00:00:00:00/49=1": "'49' is not a length of a prefix",
+                "src-mac:02:00:00:00:00:00/49=1": "'49' is not a prefix length",
                 "src-ip:10.0.0=1": "'10.0.0' is not an IP address",
-                "src-ip:10.0.0.0/33=1": "'33' is not a length of a prefix",
+                "src-ip:10.0.0.0/33=1": "'33' is not a prefix length",
                 "src-ip:10.0.0.1/24=1": "has bits set after its prefix",
                 "src-ip:10.0.0.0/24=1,10.0.0.0/24=2": "is listed twice",
                 "interface:=1": "'' is not an interface", "interface:a=1,a=2": "'a' is listed twice",

@@ -110,8 +110,8 @@ class Replay(Case):
         self.assertEqual(sorted(os.listdir(out)), ["drops.jsonl", "port-1.pcapng", "port-2.pcapng"])
         self.good("--in", f"4={a}", "--expect", out)
         shutil.copy(self.path("2"), f"{out}/port-2.pcap")
-        self.refused("there is a pcap beside it", "--in", f"4={a}", "--expect", out)
-        self.refused("--format is pcap or pcapng", "--in", f"4={a}", "--format", "cap")
+        self.refused("there are a pcap and a pcapng", "--in", f"4={a}", "--expect", out)
+        self.refused("--format takes pcap or pcapng", "--in", f"4={a}", "--format", "cap")
 
     def test_the_same_again(self):
         packets = [(T0 + i * 100, frame(("01", "02", "ff", "77")[i * 7 % 4], i % 250))
@@ -372,7 +372,7 @@ class Replay(Case):
         packets = [(t, b[:6] + bytes([2, 0, 0, 0, 1, i]) + b[12:]) for i, (t, b) in enumerate(packets)]
         self.file("gold/port-1.pcap", pcap(packets))
         said = self.differs("--in", f"4={a}", "--expect", gold, "--ignore", "src_addr")
-        self.assertIn("port 1, packet 3: sent, and not golden", said)
+        self.assertIn("port 1, packet 3: sent, but not golden", said)
         self.assertIn("1 packet differs\n", said)
 
     def test_a_gap_that_is_too_long(self):
@@ -395,9 +395,9 @@ class Replay(Case):
             self.refused(f"{a} is not a folder", "--in", f"4={a}", "--expect", a)
             self.refused(f"{a} is not a folder", "--in", f"4={a}", "--expect", a, "--update")
             self.refused(f"{a} is not a folder", "--in", f"4={a}", "--out", a)
-        self.refused("--update is for --expect", "--in", f"4={a}", "--update")
+        self.refused("--update needs --expect", "--in", f"4={a}", "--update")
         self.refused("--update with --limit", "--in", f"4={a}", "--expect", gold, "--update", "--limit", "1")
-        self.refused("does not know fields", "--in", f"4={a}", "--expect", gold, "--fast",
+        self.refused("does not report fields", "--in", f"4={a}", "--expect", gold, "--fast",
                      "--ignore", "x.y")
 
     # ---- what is odd is counted
@@ -443,14 +443,14 @@ class Replay(Case):
         for name, data, sentence in (
                 ("empty", b"", "it is empty, not a capture"),
                 ("short head", good[:20], "the file ends in the middle of its header"),
-                ("no capture", b"# not a capture, but a text of some length\n", "it is no capture"),
+                ("no capture", b"# not a capture, but a text of some length\n", "it is not a capture"),
                 ("ends in a packet", good[:-5], "after 0 packets, at byte 24: the file ends in the middle of a packet"),
                 ("huge packet", huge, "after 0 packets, at byte 24: a packet of 2147483647 bytes"),
                 ("raw IP", pcap([], link=101), "its link type is RAW"),
                 ("802.11", pcap([], link=105), "a switch's ports need Ethernet"),
-                ("time", good[:28] + b"\xff\xff\xff\xff" + good[32:], "is no time"),
-                ("two files by cat", good + good, f"after 1 packets, at byte {len(good)}: another pcap begins here"),
-                ("two orders", good + pcap([(T0, frame("01"))], order=">"), "another pcap begins here"),
+                ("time", good[:28] + b"\xff\xff\xff\xff" + good[32:], "is invalid"),
+                ("two files by cat", good + good, f"after 1 packets, at byte {len(good)}: another pcap starts here"),
+                ("two orders", good + pcap([(T0, frame("01"))], order=">"), "another pcap starts here"),
                 ("short gzip", compressed[:-3000], "the compressed file ends too early"),
                 ("corrupt gzip", compressed[:2000] + bytes(1000) + compressed[3000:],
                  "the compressed file is corrupt: "),
@@ -496,10 +496,10 @@ class Replay(Case):
         a = self.file("a.pcap", pcap([]))
         self.refused("a capture is missing")
         self.refused("x: No such file", "--in", "x")
-        self.refused("--map is for a capture without a port", "--in", f"1={a}", "--map", "vlan:1=1")
-        self.refused("does not begin with a device port", "--in", f"100={a}")
+        self.refused("--map needs a capture without a port", "--in", f"1={a}", "--map", "vlan:1=1")
+        self.refused("does not start with a device port", "--in", f"100={a}")
         self.refused("a second file", "--in", f"1={a}", "--out", "1=x", "1=y")
-        self.refused("--limit is a number", "--in", f"1={a}", "--limit", "0")
+        self.refused("--limit takes a number", "--in", f"1={a}", "--limit", "0")
         for option in ("--out", "--expect", "--in"):
             self.refused("'1=' is not PORT=FILE", "--in", f"1={a}", option, "1=")
         self.refused("unexpected argument 'more' after the program", "--in", f"1={a}", "--", "more")
@@ -507,17 +507,17 @@ class Replay(Case):
         self.refused("--ignore needs --expect", "--in", f"1={a}", "--ignore", "x")
         self.refused("standard input ('-') is read once, not 2 times", "--in", "4=-", "5=-")
         self.refused("standard input ('-') is read once", "--in", "4=-", "--expect", "1=-")
-        self.refused("'1=-': a capture is written to a file", "--in", f"1={a}", "--out", "1=-")
+        self.refused("'1=-': a capture must be written to a file", "--in", f"1={a}", "--out", "1=-")
         self.refused("--out takes a folder or PORT=FILE, not '-'", "--in", f"1={a}", "--out", "-")
         self.refused("--update writes golden captures to files", "--in", f"1={a}", "--expect", "1=-", "--update")
         for word in (f"-1={a}", f"={a}", f"0x1={a}", "x=y"):
             self.refused(f"'{word}' is not PORT=FILE", "--in", word)
             self.refused(f"'{word}' is not PORT=FILE", "--in", f"1={a}", "--out", word)
         for option in ("--in", "--out", "--drops", "--expect", "--ignore", "--dump-state", "--map"):
-            self.refused(f"{option} is given nothing", "--in", f"1={a}", option, "")
+            self.refused(f"{option} has an empty argument", "--in", f"1={a}", option, "")
         for names in (",", "x,,", ",x", "x,,y", "x,"):
             self.refused(f"one of '{names}' is empty", "--in", f"1={a}", "--expect", f"1={a}", "--ignore", names)
-        self.refused("it is no file, and more than 64 MiB came out of it", "--in", f"1={a}",
+        self.refused("it is not a file, and more than 64 MiB could be read from it", "--in", f"1={a}",
                      "--expect-state", "/dev/full")
         done = replay(a, "--in", f"1={a}")
         self.assertEqual((done.returncode, done.stderr), (2, f"silken: error: '{a}' is not a P4 program: it is not text\n"))

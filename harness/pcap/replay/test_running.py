@@ -69,7 +69,7 @@ class Running(Case):
             self.assertTrue(least <= took < most, (speed, took))
             self.assertEqual(contents(self.path("out")), expected, speed)
         for speed in ("x", "x0", "2", "x1.2.3", "x-1", "xnan", "fast"):
-            self.refused("--speed is asap, real or xN", "--in", f"4={a}", "--speed", speed)
+            self.refused("--speed takes asap, real or xN", "--in", f"4={a}", "--speed", speed)
 
     # ---- progress
 
@@ -206,7 +206,7 @@ class Running(Case):
         status, said = self.endless(data[:-1] + b"\x99", "--expect", gold)
         self.assertEqual(status, 2)
         self.assertIn("port 1, packet 5: differs from", said)
-        self.assertTrue(said.endswith("1 packet differs\nsilken replay: stopped before all was "
+        self.assertTrue(said.endswith("1 packet differs\nsilken replay: stopped before everything was "
                                       "compared\n"), said)
         status, said = self.endless(data[:-82], "--expect", gold)
         self.assertEqual((status, said), (2, "silken replay: stopped before everything was compared\n"))
@@ -281,11 +281,11 @@ class Running(Case):
                      "port-1.pcap.gz", "port-1.PCAP", "port-1.cap", "port-01.pcapng", "port-1a.pcap", "port-00.pcap",
                      "port-10000000000000000000001.pcap"):
             odd = self.file(f"gold/{name}", pcap([]))
-            self.refused(f"{odd} is no port's golden capture: those are called port-N.pcap or", "--in",
+            self.refused(f"{odd} is not the golden capture of a port: such a file is called port-N.pcap or", "--in",
                          f"4={a}", "--expect", gold)
             os.remove(odd)
         left = self.file("gold/port-1.pcap.new2", pcap([]))
-        self.refused(f"{left} was left by an --update that was ended: remove it", "--in", f"4={a}", "--expect", gold)
+        self.refused(f"{left} was left by an interrupted --update: remove it", "--in", f"4={a}", "--expect", gold)
         os.remove(left)
         self.file("gold/port-7.pcap", pcap([]))
         self.file("gold/port-450.pcapng", section([], []))
@@ -487,11 +487,11 @@ class Running(Case):
                 ("cut", good[:at + 20], f"after 150 packets, at byte {at}: the file ends in the "
                  "middle of a packet", 150),
                 ("cut in a header", good[:at + 5], "ends in the middle of a packet's header", 150),
-                ("huge packet", bytes(lying), "a packet of 2147483647 bytes; none has more than", 150),
+                ("huge packet", bytes(lying), "a packet of 2147483647 bytes; a packet has at most", 150),
                 ("pcapng, cut", ng[:ng_at + 20], "ends in the middle of a block", 150),
                 ("pcapng, a length that lies", bytes(ng_lies),
-                 f"a block says {ng_size + 4} bytes at its beginning and", 150),
-                ("pcapng, a huge block", bytes(ng_huge), "bytes; what it is for needs no more", 150),
+                 f"a block gives its length as {ng_size + 4} bytes at its start, but", 150),
+                ("pcapng, a huge block", bytes(ng_huge), "bytes; blocks of its type have at most", 150),
                 ("pcapng, a huge packet", bytes(ng_packet),
                  f"a packet of 4294967280 bytes in a block of {ng_size}", 150),
                 ("pcapng, a section of another link type", wrong,

@@ -343,7 +343,7 @@ class State(FolderCase):
                 (register(pipe=None), "pipe: it must be a whole number"),
                 (register(cell=1), "cell: unknown key; the keys are: name, pipe, index"),
                 (register(key={}), "it has \"index\" or \"key\", not both"),
-                (register(otherwise=1), "\"otherwise\" is of all cells"),
+                (register(otherwise=1), "\"otherwise\" applies to all cells"),
                 (state(registers=[{"name": "flows", "pipe": 0, "key": {}}]),
                  "no direct register 'flows'"),
                 (state(registers=[{"name": "matched", "pipe": 0, "index": 0}]), "no register"),
@@ -360,9 +360,9 @@ class State(FolderCase):
                 (hit(default=False), "it can only be true, in place of a key"),
                 (hit(key={"dst_addr": 1}, priority=1), "no priority"),
                 (state(hits=[filtered | {"key": {}}]), "priority: it is missing"),
-                (state(drops=[{"reason": "boredom"}]), "no packet is dropped for the reason"),
+                (state(drops=[{"reason": "boredom"}]), "there is no drop reason"),
                 (state(ports=[{"port": 512}]), "it must be 0 to 511"),
-                (state(groups=[{"selector": "s", "id": 1}]), "there is none at all"),
+                (state(groups=[{"selector": "s", "id": 1}]), "the program has none"),
                 (state(value_sets=[{"name": "types"}]), "key: it must be an object"),
                 ("[" * 3000, ":1:"),
                 (b"\xff\xfe\x00{", ":1:")):
@@ -384,7 +384,7 @@ class State(FolderCase):
         self.refused("No such file", "--dump-state", self.path("none/state"))
         self.refused("it would be overwritten", "--dump-state", self.path("4.pcap"))
         self.refused("--update needs --expect or --expect-state", "--update")
-        self.refused("--show is a number of differences", "--show", "x")
+        self.refused("--show takes a number of differences", "--show", "x")
 
 
 if __name__ == "__main__":

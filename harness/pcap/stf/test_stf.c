@@ -141,7 +141,7 @@ static void test_refused(void **state) {
         {"packet 512 00", "the port is 512"},
         {"packet 1", "the packet has no bytes"},
         {"packet 1 0g", "'g' is not a hexadecimal digit"},
-        {"packet 1 0*", "only expect has don't-care digits"},
+        {"packet 1 0*", "only 'expect' takes don't-care digits"},
         {"packet 1 012", "only one digit"},
         {"expect 1 012 $", "only one digit"},
         {"expect 1 01 $ 02", "should end before '02'"},
@@ -191,11 +191,11 @@ static void test_unusable(void **state) {
         {"packet 1 0102", "takes 14 to 9216"},
         {"mc_node_associate 1 0", "there is no node 0"},
         {"mc_node_create 1 1\nmc_node_associate 1 0", "there is no group 1"},
-        {"mc_node_create 1 1 1", "a port is given twice"},
+        {"mc_node_create 1 1 1", "a port or a LAG is given twice"},
         {"mc_mgrp_create 1\nmc_mgrp_create 1", "group 1 exists already"},
         {"mc_mgrp_create 1\nmc_node_create 1 1\nmc_node_associate 1 0\nmc_node_associate 1 0",
          "is in group 1 already"},
-        {"\nno_packet\n" PACKET, "t.stf:2: error: no packet has been sent before"},
+        {"\nno_packet\n" PACKET, "t.stf:2: error: no packet has been sent yet"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_result(STF_UNUSABLE, cases[i].text, cases[i].says);

@@ -190,7 +190,7 @@ with Switch(configuration("", {})) as sw:
     sw.ask("port.remove", port=1)
     sw.ask("port.add", port=1, device="net_af_packet3,iface=swa")
     checks.equal("nor as one that comes later", gro("swa", ETHTOOL_GGRO), 0)
-    checks.equal("without a word", sw.said().count("join"), 0)
+    checks.equal("without a word", sw.said().count("merges"), 0)
 # two ports on one interface would have each frame twice
 with Switch(configuration("", {})) as sw:
     checks.has("an interface has one port", sw.refused("port.add", port=3, device="net_af_packet3,iface=swa"),

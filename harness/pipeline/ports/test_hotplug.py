@@ -98,7 +98,7 @@ def loops():
         checks.equal("ctl: add", sw.ctl("port", "add", 5, "net_ring5", "--name", "loop", "--mtu", 9000), (0, ""))
         checks.equal("ctl: added", (sw.port(5)["name"], sw.port(5)["device_state"]["mtu"]), ("loop", 9000))
         checks.equal("ctl: remove by name", sw.ctl("port", "remove", "loop"), (0, ""))
-        checks.has("ctl: misuse", sw.ctl("port", "add", 5, "net_ring5", "--fast")[1], "'--fast' is none of")
+        checks.has("ctl: misuse", sw.ctl("port", "add", 5, "net_ring5", "--fast")[1], "'--fast' is not one of")
         for _ in range(30): # in the buffers of the one before
             sw.ask("port.add", port=7, device="net_ring7")
             sw.ask("port.remove", port=7)
@@ -227,19 +227,19 @@ def refused():
         no("port 1 has the name 'sink' already", port=2, device="net_ring3", name="sink")
         no("cannot open device 'net_pacp0'", port=2, device="net_pacp0")
         no("cannot open device '0000:3b:00.0': ", port=2, device="0000:3b:00.0")
-        no("network cards were not looked for when the switch was started" if not os.path.exists("/dev/vfio/vfio")
+        no("network cards were not searched when the switch was started" if not os.path.exists("/dev/vfio/vfio")
            else "cannot open device '3b:0.1'", port=2, device="3b:0.1")
         no("there is no such folder", port=2, device="net_vhost5,iface=/nowhere/v.sock")
-        no("nobody listens there", port=2, device=f"net_memif5,role=client,socket={sw.path('no')},socket-abstract=no")
+        no("no server listens there", port=2, device=f"net_memif5,role=client,socket={sw.path('no')},socket-abstract=no")
         no("there is not an interface 'nothere'", port=2, device="net_af_xdp5,iface=nothere")
         no("there is not an interface 'nothere'", port=2, device="net_af_packet0,iface=nothere")
         no("the name of an interface has at most 15 bytes", port=2, device="net_af_packet0,iface=a234567890123456")
         no("the name of an interface has at most 15 bytes", port=2, device="net_tap7,iface=a234567890123456")
-        no("it does not say which interface", port=2, device="net_af_packet0")
+        no("it does not name the interface", port=2, device="net_af_packet0")
         # a driver would end the process
         for device in ("net_af_packet5,iface=lo,framecnt", "net_memif5,role", "net_memif5,id=", "net_ring5,nodeaction",
                        "net_af_xdp5,iface", "net_tap5,iface", "net_null5,size", "net_ring5,", "net_ring5,=1"):
-            no("is no KEY=VALUE", port=2, device=device)
+            no("is not KEY=VALUE", port=2, device=device)
         # what a driver would leave out without a word, or not name; and an address of the switch's memory
         no("net_tap has no 'ifcae'; it has: iface mac remote persist", port=2, device="net_tap5,ifcae=x0")
         no("net_ring has no 'size'; it has: nodeaction", port=2, device="net_ring5,size=4")
@@ -257,7 +257,7 @@ def refused():
         no("40 queues, and the device has", port=2, device="net_ring5", queues=40)
         no("speed: unknown key", port=2, device="net_ring3", speed=4)
         no("does not unpack port metadata into fields", port=2, device="net_ring3", metadata={"vrf": 1})
-        no("is no device string", port=2, device=",x")
+        no("is not a device string", port=2, device=",x")
         before, behind = (json.loads(sw.ctl(*words)[1]) for words in (("--json", "port"), ("port", "--json")))
         checks.equal("--json", [p["port"] for p in behind["ports"]], [p["port"] for p in before["ports"]])
         checks.has("remove", sw.refused("port.remove", port=9), "there is no port 9")

@@ -150,7 +150,7 @@ static void test_without(void **state) {
     struct sk_port_spec specs[] = {{.dev_port = 1, .device = SK_PORTS_INSIDE},
                                    {.dev_port = 2, .device = SK_PORTS_INSIDE}};
     assert_null(sk_ports_open(specs, 2, &opt, error, sizeof error));
-    assert_non_null(strstr(error, "port 2: there is one inside port"));
+    assert_non_null(strstr(error, "port 2: there can be only one inside port"));
     specs[0].queues = 2;
     assert_null(sk_ports_open(specs, 1, &opt, error, sizeof error));
     assert_non_null(strstr(error, "port 1: an inside port receives on one queue"));

@@ -77,7 +77,7 @@ check 'ends' stop
 wait $listener # its last connection was refused
 echo text >"$dir/m.sock.txt"
 sed "s|$dir/m.sock|$dir/m.sock.txt|" "$dir/c.json" >"$dir/third.json"
-check 'another file is no socket' refuses "cannot" "$silken" run -c "$dir/third.json"
+check 'another file is not a socket' refuses "cannot" "$silken" run -c "$dir/third.json"
 check 'and stays' says text cat "$dir/m.sock.txt"
 
 printf '\n%d passed, %d failed\n' $passed $failed

@@ -137,7 +137,7 @@ refused "the frames of its rings are of 2048 bytes" \
 refused 'blocksz must be a multiple of framesz, which is 3072' \
     net_af_packet1,iface=hostb,framesz=3072,blocksz=4096
 refused 'cannot set its MTU to 9000: the device does not support that' net_tap1 ', "mtu": 9000'
-refused "is no device string" ,x=1
+refused "is not a device string" ,x=1
 refused 'see --memory' net_null7 '' --memory 1
 refused 'not enough memory for' net_null7 '' --memory 24
 

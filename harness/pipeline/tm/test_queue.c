@@ -79,7 +79,8 @@ static void check_order(const struct bench *b) {
 
 static void test_priority_goes_first(void **state) {
     struct bench *b = *state;
-    const struct sk_queue_schedule s[] = {{0, 0}, {7, 0}, {3, 0}};
+    const struct sk_queue_schedule s[] = {
+        {.priority = 0, .weight = 0}, {.priority = 7, .weight = 0}, {.priority = 3, .weight = 0}};
     restart(b, s, 3);
     for (uint8_t i = 0; i < 10; i++) {
         give(b, 0, i, 64, 0);
@@ -99,7 +100,8 @@ static void test_priority_goes_first(void **state) {
 // One of a high priority does not wait longer than for the packet that is under way.
 static void test_priority_does_not_wait_in_line(void **state) {
     struct bench *b = *state;
-    const struct sk_queue_schedule s[] = {{0, 0}, {1, 0}};
+    const struct sk_queue_schedule s[] = {{.priority = 0, .weight = 0},
+                                          {.priority = 1, .weight = 0}};
     restart(b, s, 2);
     for (uint8_t i = 0; i < 100; i++)
         give(b, 0, i, 64, 0);
@@ -111,7 +113,9 @@ static void test_priority_does_not_wait_in_line(void **state) {
 
 static void test_shares_by_weight(void **state) {
     struct bench *b = *state;
-    const struct sk_queue_schedule s[] = {{0, 100}, {0, 200}, {0, 500}};
+    const struct sk_queue_schedule s[] = {{.priority = 0, .weight = 100},
+                                          {.priority = 0, .weight = 200},
+                                          {.priority = 0, .weight = 500}};
     restart(b, s, 3);
     for (unsigned i = 0; i < 200; i++)
         for (uint8_t qid = 0; qid < 3; qid++)
@@ -128,7 +132,8 @@ static void test_shares_by_weight(void **state) {
 // Weights are of bytes, not of packets.
 static void test_shares_are_of_bytes(void **state) {
     struct bench *b = *state;
-    const struct sk_queue_schedule s[] = {{0, 10}, {0, 10}};
+    const struct sk_queue_schedule s[] = {{.priority = 0, .weight = 10},
+                                          {.priority = 0, .weight = 10}};
     size_t bytes[2] = {0};
     restart(b, s, 2);
     for (unsigned i = 0; i < 100; i++)
@@ -145,7 +150,8 @@ static void test_shares_are_of_bytes(void **state) {
 // A queue that was empty for long has saved nothing up, and owes nothing.
 static void test_silence_is_not_saved_up(void **state) {
     struct bench *b = *state;
-    const struct sk_queue_schedule s[] = {{0, 100}, {0, 100}};
+    const struct sk_queue_schedule s[] = {{.priority = 0, .weight = 100},
+                                          {.priority = 0, .weight = 100}};
     restart(b, s, 2);
     for (unsigned i = 0; i < 200; i++)
         give(b, 0, (uint8_t)i, 64, 0);
@@ -187,13 +193,14 @@ static void test_refused(void **state) {
 // What waits when the speed is taken away, or the schedule changed, leaves, in its queue's order.
 static void test_changed_while_packets_wait(void **state) {
     struct bench *b = *state;
-    const struct sk_queue_schedule s[] = {{0, 1}, {7, 1}, {3, 9}};
+    const struct sk_queue_schedule s[] = {
+        {.priority = 0, .weight = 1}, {.priority = 7, .weight = 1}, {.priority = 3, .weight = 9}};
     restart(b, s, 3);
     for (unsigned i = 0; i < 200; i++) {
         struct sk_port_queue q = {.speed_mbps = i % 50 == 30 ? 0 : 1000 + i};
         for (unsigned j = 0; j < 3; j++)
-            q.schedule[j] =
-                (struct sk_queue_schedule){(uint8_t)((i + j) % 8), (uint16_t)(1 + i * j)};
+            q.schedule[j] = (struct sk_queue_schedule){.priority = (uint8_t)((i + j) % 8),
+                                                       .weight = (uint16_t)(1 + i * j)};
         for (uint8_t qid = 0; qid < 3; qid++)
             give(b, qid, (uint8_t)i, 64, i * 1000);
         assert_int_equal(sk_switch_port_queue(b->sw, OUT, &q), 0);
