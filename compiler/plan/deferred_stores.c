@@ -4,18 +4,19 @@
 //
 // A store into a header that the deparser is about to move costs more than it looks: the move loads
 // sixteen bytes of which one has just been stored, and such a load waits until the store is in the
-// cache. So does a checksum over whole words. A field that only the control and the deparser write, one
-// by one, is therefore kept in a variable from its first assignment on ("held"), with a flag beside it
-// that says so, and stored when its header has its place. On a way through the parser (parse_paths.c)
-// the C compiler knows the flags nearly everywhere. A packet that is dropped is not written to at all,
-// and what asks for the packet as it was received finds it so.
+// cache. So does a checksum over whole words. A field that only the control and the deparser write,
+// one by one, is therefore kept in a variable from its first assignment on ("held"), with a flag
+// beside it that says so, and stored when its header has its place. On a way through the parser
+// (parse_paths.c) the C compiler knows the flags nearly everywhere. A packet that is dropped is not
+// written to at all, and what asks for the packet as it was received finds it so.
 //
-// Where there are no such ways, a flag is a test for each field. Then only those stay held whose header could not
-// stay in the packet otherwise (in_place.c), which is copied twice.
+// Where there are no such ways, a flag is a test for each field. Then only those stay held whose
+// header could not stay in the packet otherwise (in_place.c), which is copied twice.
 //
-// Stores and ways ask for each other: a header whose stores wait stays in the packet, and a way knows where such
-// headers are. So there are two passes, with that of the ways between them: the first one defers all stores that may
-// wait, ways are then found for that, and the second one, where none were found, takes back those not worth a test.
+// Stores and ways ask for each other: a header whose stores wait stays in the packet, and a way
+// knows where such headers are. So there are two passes, with that of the ways between them: the
+// first one defers all stores that may wait, ways are then found for that, and the second one,
+// where none were found, takes back those not worth a test.
 #include "compiler/ir/effects.h"
 #include "compiler/plan/lanes.h"
 #include "compiler/plan/plan.h"

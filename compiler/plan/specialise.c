@@ -2,21 +2,23 @@
 //
 // specialise: the rest of a control, once for each value of the variable that decides it.
 //
-// A program says early what a packet is, in a variable of a few values, and asks for that variable in nearly
-// all that follows: in the keys of tables whose entries the program has itself, and in conditions. Where the
-// variable has been written for the last time, the control is therefore split: what comes behind is printed
-// for each value that is asked for, with the entries and branches that the value leaves, and for all other
-// values. Each of these rests is a function, in which the next such variable may be found.
+// A program says early what a packet is, in a variable of a few values, and asks for that variable
+// in nearly all that follows: in the keys of tables whose entries the program has itself, and in
+// conditions. Where the variable has been written for the last time, the control is therefore
+// split: what comes behind is printed for each value that is asked for, with the entries and
+// branches that the value leaves, and for all other values. Each of these rests is a function, in
+// which the next such variable may be found.
 //
-// It is a pass from IR to IR: the control becomes its statements up to the split and a 'switch' over the variable,
-// with a copy of the other statements in each case, in which a condition that is known is replaced by the branch that
-// is taken, and an application by one that says which entries may match (ir_known_match). What does not change is
-// shared with the original, so that what was planned of a statement holds for it in every copy; what becomes a loop
-// over lanes is shared as a whole. Statements run in their order, each once. The copies are verified with the rest
-// of the IR, and the differential tests run them (harness/interp).
+// It is a pass from IR to IR: the control becomes its statements up to the split and a 'switch'
+// over the variable, with a copy of the other statements in each case, in which a condition that is
+// known is replaced by the branch that is taken, and an application by one that says which entries
+// may match (ir_known_match). What does not change is shared with the original, so that what was
+// planned of a statement holds for it in every copy; what becomes a loop over lanes is shared as a
+// whole. Statements run in their order, each once. The copies are verified with the rest of the IR,
+// and the differential tests run them (harness/interp).
 //
-// The printer makes a function of each copy. After it stands what ends a packet of which nothing leaves
-// (compiler/print/entry.c), so that this is known there, too.
+// The printer makes a function of each copy. After it stands what ends a packet of which nothing
+// leaves (compiler/print/entry.c), so that this is known there, too.
 #include "compiler/ir/build.h"
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
