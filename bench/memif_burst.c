@@ -8,6 +8,7 @@
 // and back, in packet buffers of DPDK both times, as a switch has them. The drivers take turns in short rounds (of some
 // milliseconds of this thread's processor time), so what else the machine does meets both. A line for each length: nanoseconds
 // a packet and crossing, medians of the rounds, and the median of the rounds' ratios, above 1 when DPDK's takes longer.
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,10 +86,24 @@ static bool is_up(const struct end *e) {
     return rte_eth_link_get_nowait(e->port, &link) == 0 && link.link_status;
 }
 
+// DPDK's driver takes its memory away under a running burst: whoever uses it needs a lock, which ours has inside.
+static atomic_bool held;
+static void hold(void) {
+    while (atomic_exchange_explicit(&held, true, memory_order_acquire))
+        ;
+}
+static void release(void) {
+    atomic_store_explicit(&held, false, memory_order_release);
+}
+
 // As pipeline/ports/memif.c has it.
 static unsigned receive(struct end *e, struct rte_mbuf **mbufs) {
-    if (!e->device)
-        return rte_eth_rx_burst(e->port, 0, mbufs, BURST);
+    if (!e->device) {
+        hold();
+        const unsigned got = rte_eth_rx_burst(e->port, 0, mbufs, BURST);
+        release();
+        return got;
+    }
     const unsigned n = memif_receive(e->device, 0, e->frames, BURST, ROOM);
     for (unsigned i = 0; i < n; i++) {
         e->ready[i]->data_len = (uint16_t)e->frames[i].length;
@@ -102,8 +117,12 @@ static unsigned receive(struct end *e, struct rte_mbuf **mbufs) {
 
 static unsigned transmit(struct end *e, struct rte_mbuf **mbufs, unsigned n) {
     struct memif_frame frames[BURST];
-    if (!e->device)
-        return rte_eth_tx_burst(e->port, 0, mbufs, (uint16_t)n);
+    if (!e->device) {
+        hold();
+        const unsigned done = rte_eth_tx_burst(e->port, 0, mbufs, (uint16_t)n);
+        release();
+        return done;
+    }
     for (unsigned i = 0; i < n; i++)
         frames[i] = (struct memif_frame){rte_pktmbuf_mtod(mbufs[i], uint8_t *), mbufs[i]->data_len};
     const unsigned sent = memif_send(e->device, frames, n);

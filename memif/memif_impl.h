@@ -106,7 +106,7 @@ struct memif_ring {
     bool due; // the peer may have gone to sleep before it saw what we sent last
     // of a client's: a slot's buffer is always the same
     uint8_t *buffers;
-    uint32_t buffer, place; // bytes; where they begin in the region
+    uint32_t buffer; // bytes
 };
 struct memif_link {
     bool server;

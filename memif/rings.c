@@ -32,9 +32,8 @@ static void memif_ring_begin(struct memif_ring *q, const struct memif_session *s
     *q = (struct memif_ring){
         .shared = at, .size = UINT32_C(1) << p->log2, .bell = p->bell, .buffer = s->o->buffer};
     q->mask = q->size - 1;
-    q->place = s->buffers + (s->o->buffer << p->log2) * r;
     if (!s->o->server)
-        q->buffers = s->regions[0].at + q->place;
+        q->buffers = s->regions[0].at + s->buffers + (s->o->buffer << p->log2) * r;
 }
 
 // All that a client receives into is empty, and waits for the server.
@@ -135,15 +134,13 @@ static inline unsigned memif_take(struct memif *m, const struct memif_link *l,
     return n;
 }
 
-// The buffers of 'n' descriptors are empty again; all of each is written, whatever the peer left there.
+// The buffers of 'n' descriptors are empty again. Where they are a client never reads: a server that wrote over that misleads
+// itself.
 static void memif_refill(const struct memif_ring *q, uint16_t at, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
-        const uint32_t slot = (at + i) & q->mask;
-        struct memif_desc *d = &q->shared->desc[slot];
+        struct memif_desc *d = &q->shared->desc[(at + i) & q->mask];
         STORE(d->flags, 0);
-        STORE(d->region, 0);
         STORE(d->length, q->buffer);
-        STORE(d->offset, q->place + slot * q->buffer);
     }
 }
 
@@ -212,16 +209,11 @@ static inline struct memif_piece memif_room(struct memif *m, const struct memif_
     return p;
 }
 
-static inline void memif_write(const struct memif_ring *q, uint16_t at, uint32_t length, bool more,
-                               bool server) {
-    const uint32_t slot = at & q->mask;
-    struct memif_desc *d = &q->shared->desc[slot];
+static inline void memif_write(const struct memif_ring *q, uint16_t at, uint32_t length,
+                               bool more) {
+    struct memif_desc *d = &q->shared->desc[at & q->mask];
     STORE(d->flags, more ? MEMIF_CHAINED : 0);
     STORE(d->length, length);
-    if (server)
-        return;
-    STORE(d->region, 0);
-    STORE(d->offset, q->place + slot * q->buffer);
 }
 
 // A frame that needs more than one buffer: only when all of them are known is any written. 0: there are not enough; UINT_MAX:
@@ -248,7 +240,7 @@ memif_put_chain(struct memif *m, const struct memif_link *l, struct memif_ring *
     for (unsigned i = 0; i < n; i++) {
         memcpy(pieces[i].at, from, pieces[i].length);
         from += pieces[i].length;
-        memif_write(q, (uint16_t)(q->at + i), pieces[i].length, i + 1 < n, server);
+        memif_write(q, (uint16_t)(q->at + i), pieces[i].length, i + 1 < n);
     }
     return n;
 }
@@ -262,7 +254,7 @@ static inline unsigned memif_put(struct memif *m, const struct memif_link *l, st
     if (!LIKELY(p.at && p.length >= frame->length))
         return p.at ? memif_put_chain(m, l, q, empty, frame, server) : UINT32_MAX;
     memif_copy(p.at, frame->data, frame->length);
-    memif_write(q, q->at, frame->length, false, server);
+    memif_write(q, q->at, frame->length, false);
     return 1;
 }
 

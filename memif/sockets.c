@@ -137,6 +137,12 @@ static void memif_peer_broke(struct memif_peer *p, const char *what) {
 // An ordinary end: said only when it is another than the last time.
 static void memif_peer_left(struct memif_peer *p, const char *why) {
     struct memif *m = p->device;
+    char what[128];
+    if (m && atomic_load(&m->fault)) { // it went before we came to it
+        memif_fault_text(m, what, sizeof what);
+        memif_peer_broke(p, what);
+        return;
+    }
     if (m && why[0] && p->session.step != MEMIF_IS_UP && strcmp(m->last_said, why) != 0) {
         snprintf(m->last_said, sizeof m->last_said, "%s", why);
         memif_say(m, sk_clock_now(), "memif: the peer does not connect: %s", why);
