@@ -181,7 +181,7 @@ static void test_unusable(void **state) {
         {"\nadd nothing k:1 drop()", "t.stf:2: error: no table 'nothing'"},
         {"add acl $valid:1 drop()", "ambiguous"},
         {"add forward dst_addr:1 send(port:512)", "512 does not fit 9 bits"},
-        {"add forward dst_addr:0x*1 drop()", "not for an exact key"},
+        {"add forward dst_addr:0x*1 drop()", "not allowed for an exact key"},
         {"add forward dst_addr:1 drop()\nadd forward dst_addr:1 drop()", "exists"},
         {"setdefault forward fly()", "no action 'fly'"},
         {"add forward dst_addr:1 drop() = a\nremove a\nremove a", "no entry"},
