@@ -188,7 +188,7 @@ static void test_unusable(void **state) {
         {"check_counter seen(512) == 0", "no index 512"},
         {"register_read pair 0 middle == 1", "no field 'middle'"},
         {"register_write count 0 -1", "negative"},
-        {"packet 1 0102", "takes 14 to 9216"},
+        {"packet 1 0102", "accepts 14 to 9216"},
         {"mc_node_associate 1 0", "there is no node 0"},
         {"mc_node_create 1 1\nmc_node_associate 1 0", "there is no group 1"},
         {"mc_node_create 1 1 1", "a port or a LAG is given twice"},
