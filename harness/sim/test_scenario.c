@@ -161,7 +161,7 @@ static void test_mistakes_are_told_with_their_place(void **state) {
          "jobs[0].work: training needs either \"model\" or \"layers\""},
         {"{" RACK ", \"jobs\": [{\"protocol\": \"switchml\", \"work\": {\"kind\": \"training\","
          " \"model\": \"gpt\"}}]}",
-         "jobs[0].work.model: there is no model 'gpt'; the program has: alexnet, "},
+         "jobs[0].work.model: there is no model 'gpt'; the models are: alexnet, "},
         {"{" RACK ", \"background\": [{\"from\": \"h0\", \"to\": \"h1\", \"gbps\": 1e-30}]}",
          "background[0].gbps: is 1e-30; it is 0 (as fast as the link) or at least 0.001"},
         {"{\"limit_ms\": 10, " RACK

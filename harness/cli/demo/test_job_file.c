@@ -87,7 +87,7 @@ static void test_bad_files(void **state) {
     bad(GOOD ",\"colour\":1}", "colour");
     bad(GOOD ",\"indices\":65537}", "indices");
     bad("{\"job\":1}", "workers");
-    bad("{\"job\":1,\"workers\":[]}", "there are 1 to 1024");
+    bad("{\"job\":1,\"workers\":[]}", "a job has 1 to 1024");
     bad("{\"job\":1,\"workers\":[" WORKER(0, 1) "]}", "servers");
     bad("{\"job\":1,\"workers\":[{\"lanes\":[]}]}", "the same number of lanes");
     bad("{\"job\":1,\"workers\":[{\"rack\":-1,\"lanes\":[]}]}", "rack");

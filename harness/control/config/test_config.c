@@ -164,9 +164,9 @@ static void test_mistakes_in_the_file(void **state) {
          "\"127.0.0.1:6343\"}}}",
          "tor.sampling.one_in: it must be at least 1"},
         {"{\"program\": \"x\", \"tor\": {\"sampling\": {\"one_in\": 9, \"to\": \"127.0.0.1\"}}}",
-         "tor.sampling.to: '127.0.0.1' is not a ADDRESS:PORT"},
+         "tor.sampling.to: '127.0.0.1' is not ADDRESS:PORT"},
         {"{\"program\": \"x\", \"sampling\": {\"one_in\": 9, \"to\": \"::1:6343\"}}",
-         "sampling.to: '::1:6343' is not a ADDRESS:PORT"},
+         "sampling.to: '::1:6343' is not ADDRESS:PORT"},
         {"{\"program\": \"x\", \"sampling\": {\"one_in\": 9, \"to\": \"[::1]:6343\"}, "
          "\"tor\": {\"sampling\": {\"one_in\": 9, \"to\": \"[::1]:6343\"}}}",
          "\"tor\" has it already"},

@@ -133,11 +133,11 @@ class Schema(FolderCase):
         self.assertEqual([e.message for e in self.whole.iter_errors(config)], [])
         beyond = re.compile(
             "given twice|is not among|there is no |the switch has no port|already|overlaps|"
-            "does not carry|carries VLANs|in no subnet|own address|broadcast address|no host|"
+            "does not carry|carries VLANs|in no subnet|own address|broadcast address|no host|not of a host|"
             "loopback|group$|of a group|only valid on one link|longer than 0|is the address of all nodes|224.0.0.0/24|is in VLAN|"
-            "does not leave|in 0.0.0.0/8|in 240|where the destination of the mirror|the native one|in no VLAN|"
+            "does not leave|in 0.0.0.0/8|in 240|the destination of the mirror|the native one|in no VLAN|"
             "set after its length|family of the prefix|of groups|of links|not of family|next hop|"
-            "contains no port|control plane's own|not supported yet|does not have it$|is not a prefix like|"
+            "contains no port|control plane's own|not supported yet|does not have it$|is not a prefix$|"
             "is not an address and port$")
         done = subprocess.run([os.path.dirname(SILKEN) + "/harness/control/tor/test_section", "--mistakes"],
                               text=True, capture_output=True, timeout=60, check=True)

@@ -412,7 +412,8 @@ static void test_refusals(void **state) {
          "group: should be a multicast address"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"group\": \"225.64.0.9\""),
          "group: job 'sum' has the same"},
-        {ATP("n", "\"a:10.0.10.2\", \"t:10.0.20.3\"", "s:10.0.10.6", ""), "parameters are sent to one VLAN"},
+        {ATP("n", "\"a:10.0.10.2\", \"t:10.0.20.3\"", "s:10.0.10.6", ""),
+         "parameters are sent to one VLAN"},
     };
     struct rig *r = start();
     (void)state;

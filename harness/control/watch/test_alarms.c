@@ -210,7 +210,7 @@ static void test_flapping_link(void **state) {
     now += 100 * SECOND;
     for (unsigned i = 0; i < 4; i++)
         sk_alarms_link(b->a, 3, "web", i & 1, now += 10 * SECOND);
-    expect(b, 1, 0, "flapping-link", "port 3 web", "changed 4 times within 30.0 s, and is up now");
+    expect(b, 1, 0, "flapping-link", "port 3 web", "changed 4 times within 30.0 s, and is now up");
     sk_alarms_link(b->a, 4, "", false, now); // another port
     b->w.clock = now;
     look(b, 59);

@@ -211,7 +211,7 @@ class Metrics(FolderCase):
     def test_where(self):
         self.refused("'0.0.0.0:9464' is reachable from other machines", {"listen": "0.0.0.0:9464"})
         self.refused("'[::]:1' is reachable from other machines", {"listen": "[::]:1", "public": False})
-        self.refused("'localhost:1' is not a ADDRESS:PORT", {"listen": "localhost:1"})
+        self.refused("'localhost:1' is not ADDRESS:PORT", {"listen": "localhost:1"})
         self.refused("metrics.port: unknown key", {"port": 1})
         self.refused("it must be true or false", {"public": 1})
         with socket.create_server(("127.0.0.1", 0)) as s:

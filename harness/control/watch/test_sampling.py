@@ -123,7 +123,7 @@ class Sampling(FolderCase):
     def test_refusals(self):
         for sampling, says in (({"one_in": 0, "to": "127.0.0.1:1"}, "at least 1"),
                                ({"one_in": 10}, "sampling.to"),
-                               ({"one_in": 10, "to": "here"}, "'here' is not a ADDRESS:PORT"),
+                               ({"one_in": 10, "to": "here"}, "'here' is not ADDRESS:PORT"),
                                ({"one_in": 10, "to": "127.0.0.1:1", "x": 1}, "sampling.x: unknown key")):
             self.start(sampling, 2)
             self.assertIn(says, self.said())

@@ -412,7 +412,7 @@ class Explain(FolderCase):
                      self.file("dump", "0000   02 00 00 00\n0000   01 02\n"))
         self.refused("line 2: not a line of a dump", L2,
                      self.file("dump", "0000   02 00 00 00\nno more\n"))
-        self.refused("an odd number of digits, 1", L2, self.file("dump", "0000   02 00 0\n"))
+        self.refused("an odd number of digits (1)", L2, self.file("dump", "0000   02 00 0\n"))
 
     def test_two_packets(self):
         three = self.file("three.pcap", pcap([(T0, bytes.fromhex(FRAME))] * 3))
@@ -422,7 +422,7 @@ class Explain(FolderCase):
                       [FRAME, f"{three}:1"], [FRAME[:8], FRAME[8:], digits]):
             self.refused(f"only one packet can be given; '{words[-1]}' is a second one", L2, *words)
         for words in ([f"{three}:1", "02"], [digits, FRAME], [f"{three}:1", "three"]):
-            self.refused(f"unexpected argument '{words[1]}' after the packet", L2, *words)
+            self.refused(f"only one packet can be given; '{words[1]}' is an extra word", L2, *words)
         # words that are digits are one packet; blanks may be in a name
         named = self.file("three and more.pcap", pcap([(T0, bytes.fromhex(FRAME))]))
         for words in ([FRAME[:12], FRAME[12:]], named.split()):
@@ -441,7 +441,7 @@ class Explain(FolderCase):
         self.refused("the captures: there is no packet 7; the last one is 3", L2, "--in",
                      f"4={three}", "--packet", 7)
         with open(three, "rb") as f:
-            self.refused("which packet? -:NUMBER", L2, "-", stdin=f)
+            self.refused("name the packet: -:NUMBER", L2, "-", stdin=f)
 
     def test_whole_packets_in_front_of_a_broken_end(self):
         packets = [(T0 + i, bytes.fromhex(FRAME)) for i in range(2)]
@@ -463,7 +463,7 @@ class Explain(FolderCase):
         self.refused("'--port' is given twice", L2, "--port", 1, "--port", 2, FRAME)
         self.refused("--after and --alone exclude each other", L2, f"{three}:2", "--after", 1,
                      "--alone")
-        self.refused("only one packet can be given", L2, "--hex", FRAME, FRAME)
+        self.refused("after the packet", L2, "--hex", FRAME, FRAME)
         self.refused("--packet needs captures", L2, "--packet", 1)
         self.refused("--after and --alone are only for packets of captures", L2, FRAME, "--alone")
         self.refused("--packet NUMBER explains one", L2, f"{three}:1", "--in", f"1={three}")
