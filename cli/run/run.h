@@ -218,7 +218,8 @@ struct run_source *run_source_new(const struct run *r, const struct sk_config *c
                                   const char *path);
 struct run_source *run_source_copy(const struct run_source *s);
 void run_source_free(struct run_source *s); // null allowed
-bool run_source_same(const struct run_source *a, const struct run_source *b); // file, folders and macros
+bool run_source_same(const struct run_source *a,
+                     const struct run_source *b); // file, folders and macros
 const struct compile_options *run_source_options(const struct run_source *s);
 // By a process of its own: 1 while it is being compiled, ask again; 0 with the program, which is the caller's; or
 // negative with a sentence. It ends when all clients that asked for it are gone, or nobody has asked for ten seconds.
