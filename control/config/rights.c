@@ -161,9 +161,9 @@ static int rights_check_file(const struct sk_config_requests *q, const char *bes
     if (lstat(path, &st))
         return 0;
     if (use == RIGHTS_WRITE)
-        return sk_fail(err, "'%.200s' is there already; a request writes over no file", path);
+        return sk_fail(err, "'%.200s' exists already; a request does not overwrite files", path);
     if (use == RIGHTS_SOCKET && !S_ISSOCK(st.st_mode) && !S_ISCHR(st.st_mode))
-        return sk_fail(err, "'%.200s' is there already and is no socket", path);
+        return sk_fail(err, "'%.200s' exists already and is not a socket", path);
     return 0;
 }
 
@@ -186,7 +186,6 @@ int sk_rights_device(const struct sk_config_requests *q, const char *beside, con
     }
     free(own);
     if (rc == 0 && rights_is_kind(device, "memif") && !in_memory && !strstr(device, ",socket="))
-        rc = sk_fail(err, "device '%.160s': it does not say which socket (socket=/run/x.sock)",
-                     device);
+        rc = sk_fail(err, "device '%.160s': no socket is named (socket=/run/x.sock)", device);
     return rc;
 }

@@ -23,6 +23,7 @@
 //
 //     tor.c         the whole: modules in turn, frames to and from the switch
 //     wanted.c      what should be in the tables
+//     program.c     whether a program has the tables of a ToR
 //     section.c     the configuration
 //     links.c       ports, LAGs, VLANs, flooding, storm control, mirrors
 //     lag.c         LACP, and which members of LAGs carry traffic

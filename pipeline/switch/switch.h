@@ -38,6 +38,7 @@
 //     path/run.c            runs packets that waited, and timed events
 //     tm/tm.c               the traffic manager, between ingress and egress
 //     tm/queue.c            queues of ports
+//     tm/flow_control.c     a Tofino 2's messages that hold queues and let them go on
 //     tm/mirror.c           mirror sessions, and the copies that they make
 //     tm/pre.c              multicast: groups and nodes; pre_replicate.c, pre_walk.h: a packet's copies
 //     tm/switch_pre.c       multicast for callers that only see the switch

@@ -58,7 +58,7 @@ with Switch({**PLAIN, "requests": {"devices": ["pcap", "memif"], "folders": ["in
     def tx(part, path):
         checks.has(path, sw.refused("port.add", port=5, device=f"net_pcap5,tx_pcap={sw.path(path)}"), part)
 
-    tx("is there already; a request writes over no file", "in/there")
+    tx("exists already; a request does not overwrite files", "in/there")
     tx("is in none of the folders", "outside")
     tx("is in none of the folders", "new")
     tx("is in none of the folders", "inside/new")
