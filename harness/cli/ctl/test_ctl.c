@@ -163,9 +163,10 @@ static void test_groups(void **state) {
            "groups", "vid", "10", "link", "b");
     PRINTS(r, 1, "silken ctl: there is no VLAN 11 with snooping\n", "groups", "vid", "11");
     PRINTS(r, 0,
-           "VLAN  unknown  groups sends IGMP queries               sends MLD queries               "
-           " routers, seconds left\n10    routers       3 10.0.10.1 (own)            fe80::1       "
-           "             b static, c 250\n",
+           "VLAN  unknown  groups sends IGMP queries         sends MLD queries          routers, "
+           "seconds left\n"
+           "10    routers       3 10.0.10.1 (own)            fe80::1                    b static, "
+           "c 250\n",
            "queriers");
     rig_free(r);
 }
@@ -241,13 +242,20 @@ static void test_neighbours_and_routes(void **state) {
     PRINTS(r, 1, "silken ctl: vid: should be a VLAN's number, 1 to 4094\n", "neighbours", "flush",
            "vid", "5000");
     PRINTS(r, 0,
-           "                            sent    held back\necho                           0        "
-           "    0\ntime_exceeded                  0            0\nno_route                       0 "
-           "           0\nhost_unreachable               0            0\nport_unreachable          "
-           "     0            0\nprotocol_unreachable           0            0\ntoo_long           "
-           "            0            0\nbad_option                     0            0\ntcp_reset   "
-           "                   0            0\nrouted by software             0\nof those, dropped "
-           "             0\nneighbours not asked           0\nfragments, refused           0\n",
+           "                            sent    held back\n"
+           "echo                           0            0\n"
+           "time_exceeded                  0            0\n"
+           "no_route                       0            0\n"
+           "host_unreachable               0            0\n"
+           "port_unreachable               0            0\n"
+           "protocol_unreachable           0            0\n"
+           "too_long                       0            0\n"
+           "bad_option                     0            0\n"
+           "tcp_reset                      0            0\n"
+           "routed by software             0\n"
+           "of those, dropped              0\n"
+           "neighbours not asked           0\n"
+           "fragments, refused             0\n",
            "icmp");
     rig_free(r);
 }

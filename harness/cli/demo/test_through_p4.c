@@ -90,5 +90,8 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "run") == 0) {
         return cmd_run(argc - 1, argv + 1); // the demo has started this program as its switch
     }
+    if (argc > 1 && strcmp(argv[1], CLI_COMPILE) == 0) {
+        return cmd_compile(argc - 1, argv + 1); // and that switch, as its compiler
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
