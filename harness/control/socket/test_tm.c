@@ -192,7 +192,7 @@ static void test_requests(void **state) {
     expect_refused(b, "{\"op\": \"pre.ecmp.delete\", \"id\": 9}", "it does not exist");
     expect_refused(b, "{\"op\": \"pre.node.delete\", \"id\": 9}", "no such node");
     expect_refused(b, "{\"op\": \"pre.group.delete\", \"id\": 9}", "no such group");
-    expect_refused(b, "{\"op\": \"pktgen.off\", \"pipe\": 0, \"app\": 5}", "not on");
+    expect_refused(b, "{\"op\": \"pktgen.off\", \"pipe\": 0, \"app\": 5}", "is not enabled");
 
     expect_ok(b, "{\"op\": \"pre.node.set\", \"id\": 1, \"ports\": [1], \"lags\": [2]}");
     expect_ok(b, "{\"op\": \"pre.lag.set\", \"id\": 2, \"ports\": [3, 4]}");

@@ -396,7 +396,7 @@ static void test_refusals(void **state) {
         {ATP("n", TWO, "s:10.0.10.6", ", \"racks\": [0]"), "racks: should be a list of numbers"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"rack\": 0"), "racks: should be a list of numbers"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"racks\": [0, 1], \"rack\": 0"),
-         "server_rack: should be there with"},
+         "server_rack: should be given with"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"racks\": [0, 300], \"rack\": 0, \"server_rack\": 0"),
          "racks: should be numbers from 0 to 255"},
         {ATP("n", TWO, "s:10.0.10.6", ", \"racks\": [0, 1], \"rack\": 2, \"server_rack\": 0"),
@@ -460,7 +460,7 @@ static void test_jobs_of_the_configuration(void **state) {
     struct sk_error err;
     (void)state;
     add(r, SML("mine", OTHER_TWO, ", \"number\": 8"));
-    refused(r, "job.remove", "{\"name\": \"fixed\"}", "job 'fixed' is in the configuration");
+    refused(r, "job.remove", "{\"name\": \"fixed\"}", "job 'fixed' comes from the configuration");
     sml_send(r, A, 0, 2, 7, 3, 100);
     // what stays is not touched, with its slots half full
     assert_int_equal(rig_reload(r,

@@ -356,7 +356,7 @@ static const struct mistake mistakes[] = {
     {"{'links': [{'port': 1, 'access': 10}]}", ".links[0].name", "it is missing"},
     {"{'links': [{'name': '', 'port': 1, 'access': 10}]}", ".links[0].name", "it is empty"},
     {"{'links': [{'name': 'x\\ny', 'port': 1, 'access': 10}]}", ".links[0].name",
-     "a name has no control characters"},
+     "it contains the control character U+000A"},
     {"{'links': [{'name': '0123456789012345678901234567890123456789012345678901234567890123',"
      " 'port': 1, 'access': 10}]}",
      ".links[0].name", "a name has at most 63 characters"},

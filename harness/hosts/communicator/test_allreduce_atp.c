@@ -424,11 +424,11 @@ static void test_bad_configurations(void **state) {
     bad = good, bad.atp.servers = 0;
     check_refused(bad, "at least one server");
     bad = good, bad.atp.servers = 65;
-    check_refused(bad, "64 at most");
+    check_refused(bad, "must be at most 64");
     bad = good, bad.atp.server = NULL;
     check_refused(bad, "addresses of servers and groups are needed");
     bad = good, bad.rank = 2;
-    check_refused(bad, "no worker 2 of 2");
+    check_refused(bad, "worker 2 does not exist");
     bad = good, bad.atp.server = &no_address;
     check_refused(bad, "must be like 02:00:00:00:01:00");
     bad = good, bad.atp.group = &no_address;
