@@ -30,7 +30,7 @@ with Switch({**PLAIN, "requests": {}}) as sw:
     no("of the kind 'pci'", "0000:00:1f.6")
     no("of the kind 'failsafe'", "net_failsafe0,exec(/bin/false)")
     no(SETTING, f"net_memif0,role=server,socket={sw.path('m.sock')},socket-abstract=no")
-    no("which socket", "net_memif0,role=server,socket-abstract=no")
+    no("no socket is named", "net_memif0,role=server,socket-abstract=no")
     no(SETTING, f"net_vhost0,iface={sw.path('v.sock')}")
     no(SETTING, "net_virtio_user0,path=/dev/vhost-net,iface=x")
     no(SETTING, f"net_af_xdp0,iface=lo,xdp_prog={kept}")
@@ -71,7 +71,7 @@ with Switch({**PLAIN, "requests": {"devices": ["pcap", "memif"], "folders": ["in
     checks.has("a second argument", sw.refused("port.add", port=5, device=f"net_pcap5,tx_pcap={sw.path('in/new')},"
                                                f"rx_pcap={sw.path('outside')}"), "is in none of the folders")
     checks.has("no socket", sw.refused("port.add", port=5, device=f"net_memif0,role=server,socket={sw.path('in/there')},"
-                                       "socket-abstract=no"), "is no socket")
+                                       "socket-abstract=no"), "is not a socket")
     sw.ask("port.add", port=5, device=f"net_pcap5,tx_pcap={sw.path('in/new')}")
     sw.ask("port.add", port=6, device=f"net_memif0,role=server,socket={sw.path('in/m.sock')},socket-abstract=no")
     checks.has("another kind", sw.refused("port.add", port=7, device="net_ring7"), "of the kind 'ring'")

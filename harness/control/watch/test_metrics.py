@@ -88,7 +88,7 @@ class Metrics(FolderCase):
 
     def config(self, **more):
         c = {"program": L2, "control_socket": self.path("s.sock"),
-             "ports": [{"port": 0, "device": "net_null0,size=100", "name": 'a "b" \\ c\nd \u6f22'},
+             "ports": [{"port": 0, "device": "net_null0,size=100", "name": 'a "b" \\ c d \u6f22'},
                        {"port": 1, "device": "net_null1,size=100"}],
              "entries": [{"table": "forward", "key": {"dst_addr": 0}, "action": "send",
                           "args": {"port": 1}}],
@@ -140,7 +140,7 @@ class Metrics(FolderCase):
         m = parse(text)
         received = m["silken_receive_packets_total"][1][()]
         self.assertTrue(before["rx_packets"] <= received <= after["rx_packets"] and received > 1000)
-        port = (("name", 'a "b" \\ c\nd \u6f22'), ("port", "0"))
+        port = (("name", 'a "b" \\ c d \u6f22'), ("port", "0"))
         packets = m["silken_port_receive_packets_total"][1][port]
         self.assertGreater(packets, 0)
         self.assertEqual(m["silken_port_receive_bytes_total"][1][port], 100 * packets)

@@ -43,7 +43,7 @@ class Telemetry:
 
 def config(**more):
     return {"program": L2, "telemetry": True,
-            "ports": [{"port": 0, "device": "net_null0,size=100", "name": 'a "b" \\ c\nd \u6f22'},
+            "ports": [{"port": 0, "device": "net_null0,size=100", "name": 'a "b" \\ c d \u6f22'},
                       {"port": 1, "device": "net_null1,no-rx=1", "name": "sink"}],
             "entries": [{"table": "forward", "key": {"dst_addr": 0}, "action": "send", "args": {"port": 1}}], **more}
 
