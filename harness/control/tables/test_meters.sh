@@ -71,7 +71,7 @@ cat >"$dir/c.json" <<END
  "control_socket": "$dir/s.sock"}
 END
 check "a switch whose entries age starts" start
-check "time goes on without packets" says "TTL 99" ctl table data learned a=1
+check "time goes on without packets" says "TTL 9" ctl table data learned a=1
 check "nothing is idle yet" [ -z "$(ctl idle poll)" ]
 "$silken" ctl -s "$dir/s.sock" events >"$dir/events" 2>/dev/null &
 listener=$!
@@ -85,7 +85,7 @@ check "the event" says "pipe.Ingress.learned ENTRY_IDLE  hdr.op.a=0x1" cat "$dir
 check "once" [ "$(wc -l <"$dir/events")" -eq 1 ]
 check "it is there still" says "TTL 0  HIT_STATE ENTRY_IDLE" ctl table data learned a=1
 check "hit states" ctl idle update learned
-check "of a table that ages only" refuses "there is" ctl idle update nothing
+check "of a table that ages only" refuses "no table 'nothing'" ctl idle update nothing
 kill $listener 2>/dev/null
 check "a new life" ctl table data learned a=1 set ttl=50
 sleep 0.3
