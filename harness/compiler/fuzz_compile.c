@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compiler/check/check.h"
+#include "compiler/describe/wire.h"
 #include "compiler/print/emit.h"
 #include "compiler/lower/lower.h"
 #include "compiler/rules/regonce.h"
