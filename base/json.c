@@ -231,8 +231,9 @@ size_t sk_at_length(const struct sk_at *at) {
     return is(at, JSON_ARRAY, false, "an array") ? json_array_size(at->value) : 0;
 }
 
-// Of UTF-8 text: the first character that controls a terminal or the direction of what is around it, or ends a line;
-// 0: there is none. It could be printed as something that was not said.
+// Of UTF-8 text: the first character that controls a terminal or the direction of what is around
+// it, or ends a line; 0 when the text has no such
+// character. Printed, such a character can change or hide the text around it.
 static uint32_t json_control_character(const char *text) {
     const unsigned char *s = (const unsigned char *)text;
     for (; *s; s++) {

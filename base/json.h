@@ -55,8 +55,8 @@ struct sk_at sk_at_item(const struct sk_at *at, size_t index);
 // Length of an array; 0 when it is not there.
 size_t sk_at_length(const struct sk_at *at);
 
-// 'must': an error when it is not there; else null or 0. A string with a zero byte or a control character (of a
-// terminal, an end of a line, a direction of writing) is an error.
+// 'must': an error when it is not there; else null or 0. A string with a zero byte or a control
+// character (of a terminal, an end of a line, a direction of writing) is an error.
 const char *sk_at_string(const struct sk_at *at, bool must);
 uint64_t sk_at_number(const struct sk_at *at, bool must, uint64_t max);
 uint64_t sk_at_between(const struct sk_at *at, bool must, uint64_t min, uint64_t max);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our memif driver beside DPDK's (net_memif): how long a packet takes from one end to the other and back.
+// Our memif driver beside DPDK's (net_memif): how long a packet takes from one end to the other and
+// back.
 //
 //   build/bench/memif_burst [ROUNDS]
 //
-// Both ends of a driver are in this process, on one thread, server and client: a burst of 32 goes from the client to the server
-// and back, in packet buffers of DPDK both times, as a switch has them. The drivers take turns in short rounds (of some
-// milliseconds of this thread's processor time), so what else the machine does meets both. A line for each length: nanoseconds
-// a packet and crossing, medians of the rounds, and the median of the rounds' ratios, above 1 when DPDK's takes longer.
+// Both ends of a driver are in this process, on one thread, server and client: a burst of 32 goes
+// from the client to the server and back, in packet buffers of DPDK both times, as a switch has
+// them. The drivers take turns in short rounds (of some milliseconds of this thread's processor
+// time), so what else the machine does meets both. A line for each length: nanoseconds a packet and
+// crossing, medians of the rounds, and the median of the rounds' ratios, above 1 when DPDK's takes
+// longer.
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +89,8 @@ static bool is_up(const struct end *e) {
     return rte_eth_link_get_nowait(e->port, &link) == 0 && link.link_status;
 }
 
-// DPDK's driver takes its memory away under a running burst: whoever uses it needs a lock, which ours has inside.
+// DPDK's driver takes its memory away under a running burst: whoever uses it needs a lock, which
+// ours has inside.
 static atomic_bool held;
 static void hold(void) {
     while (atomic_exchange_explicit(&held, true, memory_order_acquire))

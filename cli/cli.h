@@ -48,7 +48,8 @@ int cmd_sim(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 
-// The command that `silken run` starts to compile a program with: no subcommand for people (compile.c).
+// The command that `silken run` starts to compile a program with: no subcommand for people
+// (compile.c).
 #define CLI_COMPILE "compile-for-run"
 int cmd_compile(int argc, char **argv);
 

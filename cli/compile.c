@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// compile: a compilation with limits, as a process of its own that `silken run` starts (run/compiler.c).
+// compile: a compilation with limits, as a process of its own that `silken run` starts
+// (run/compiler.c).
 //
 //     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour] [--target CHIP]
 //                            [-I DIR]... [-D NAME]... PROGRAM.p4
 //
-// Prints the path of the object. The process leads a process group, in which all stay that it starts, and whose end
-// the starter's SIGTERM or SIGKILL is. It ends, and with it the group, when the thread that started it does.
+// Prints the path of the object. The process leads a process group, in which all stay that it
+// starts, and whose end the starter's SIGTERM or SIGKILL is. It ends, and with it the group, when
+// the thread that started it does.
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +34,8 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-// The C compiler removes its temporary files when it is told to end. The second time the signal ends this process.
+// The C compiler removes its temporary files when it is told to end. The second time the signal
+// ends this process.
 static void compile_end_group(int signal_number) {
     kill(0, signal_number);
 }

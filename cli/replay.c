@@ -395,7 +395,8 @@ static void take_signals(struct sigaction *before, bool traces) {
     const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     for (size_t i = 0; i < N_STOPPING; i++)
         sigaction(stopping[i], &action, &before[i]);
-    // an output that no one reads any more is an error like others, but a trace is read as far as one likes
+    // an output that no one reads any more is an error like others, but a trace is read as far as
+    // one likes
     const struct sigaction pipe = {.sa_handler = traces ? SIG_DFL : SIG_IGN};
     sigaction(SIGPIPE, &pipe, &before[N_STOPPING]);
 }

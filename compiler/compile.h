@@ -66,8 +66,8 @@ struct compile_options {
     const char *march;         // the C compiler's name of a processor; null: this one
     bool sanitize;             // compile the generated C with ASan and UBSan (tests)
     bool colour;
-    // Commands that are run stay in the caller's process group: the caller is a process for this one compilation, and
-    // who started it ends the group.
+    // Commands that are run stay in the caller's process group: the caller is a process for this
+    // one compilation, and who started it ends the group.
     bool in_group;
     // Told the path of each file that was read, the program's and all it includes, as messages name them; some
     // names are of no file ("<command-line>"). Or null.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bell: an eventfd belongs to the peer as much as to us. It can fill it, and take back that writing to it does not block
-// (O_NONBLOCK is of what both share): a write(2) of ours would wait as long as the peer likes. When a request of aio(7) is
-// done the kernel signals the eventfd that came with it, and never waits for that: so we ask to read from an empty file.
+// bell: an eventfd belongs to the peer as much as to us. It can fill it, and take back that writing
+// to it does not block (O_NONBLOCK is of what both share): a write(2) of ours would wait as long as
+// the peer likes. When a request of aio(7) is done the kernel signals the eventfd that came with
+// it, and never waits for that: so we ask to read from an empty file.
 #include <linux/aio_abi.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 //
 // memif: packets between two processes through shared memory, where neither trusts the other.
 //
-// memif is a public protocol (VPP's libmemif, DPDK's net_memif). The server listens on a Unix socket; a client
-// connects, makes memory and passes it with rings of descriptors in it. Both then read and write the rings.
-// Whatever the peer says or writes is checked before use:
+// memif is a public protocol (VPP's libmemif, DPDK's net_memif). The server listens on a Unix
+// socket; a client connects, makes memory and passes it with rings of descriptors in it. Both then
+// read and write the rings. Whatever the peer says or writes is checked before use:
 //
 //   - Memory is taken only from a client that sealed it against shrinking (memfd_create(2), F_SEAL_SHRINK), in
 //     ordinary pages: an access can then never fail. DPDK's driver and libmemif seal theirs.
@@ -15,8 +15,8 @@
 //   - Frames are copied out once and looked at afterwards.
 //   - A peer's event descriptor is signalled by the kernel's own means, so that a full one cannot block.
 //
-// A peer that breaks a rule is disconnected with one sentence ('say' of the options) and counted; the device waits
-// for the next one. A client whose server goes away tries again every 100 ms.
+// A peer that breaks a rule is disconnected with one sentence ('say' of the options) and counted;
+// the device waits for the next one. A client whose server goes away tries again every 100 ms.
 //
 //     struct memif_options o;
 //     memif_options_parse("role=server,socket=/run/x.sock,socket-abstract=no", &o, error, sizeof error)
@@ -24,9 +24,9 @@
 //     memif_receive(m, 0, frames, n, room);   memif_send(m, frames, n);
 //     memif_close(m);
 //
-// Threads: one thread at a time opens, closes; one at a time receives and sends on a device. The room has one thread
-// of its own for all devices' sockets; it takes a device's memory away only between two bursts. The other functions
-// may be called by any thread between open and close.
+// Threads: one thread at a time opens, closes; one at a time receives and sends on a device. The
+// room has one thread of its own for all devices' sockets; it takes a device's memory away only
+// between two bursts. The other functions may be called by any thread between open and close.
 //
 // Files:
 //
@@ -61,20 +61,23 @@ struct memif_options {
     unsigned queues;               // to receive on; 0: 1
     char name[32];                 // that the peer is told
     bool must_connect;             // memif_open of a client fails when nobody listens
-    // On the room's thread; 'line' ends without a line end and has no control characters. May be null.
+    // On the room's thread; 'line' ends without a line end and has no control characters. May be
+    // null.
     void (*say)(void *aux, const char *line);
     void *aux;
 };
 
-// 'arguments': KEY=VALUE, separated by commas: role (server, client; also master, slave), id, socket, socket-abstract, rsize,
-// bsize, secret, mac (checked and not used: frames are a switch's), zero-copy (only "no": see the manual). Without role and
-// socket-abstract: client, yes, as DPDK's driver has it. Sets all members but queues, name, must_connect, say and aux, which
-// become 0. False with a sentence.
+// 'arguments': KEY=VALUE, separated by commas: role (server, client; also master, slave), id,
+// socket, socket-abstract, rsize, bsize, secret, mac (checked and not used: frames are a switch's),
+// zero-copy (only "no": see the manual). Without role and socket-abstract: client, yes, as DPDK's
+// driver has it. Sets all members but queues, name, must_connect, say and aux, which become 0.
+// False with a sentence.
 bool memif_options_parse(const char *arguments, struct memif_options *out, char *error,
                          size_t error_size);
 
 struct memif;
-// Null with a sentence. A server's socket is there when this returns; a client's peer may come later.
+// Null with a sentence. A server's socket is there when this returns; a client's peer may come
+// later.
 struct memif *memif_open(const struct memif_options *o, char *error, size_t error_size);
 void memif_close(struct memif *m); // null allowed
 
@@ -85,11 +88,12 @@ struct memif_frame {
     uint8_t *data;
     uint32_t length;
 };
-// Copies at most 'n' received frames to where frames[].data points, 'room' bytes each, and sets the lengths. Returns how many.
+// Copies at most 'n' received frames to where frames[].data points, 'room' bytes each, and sets the
+// lengths. Returns how many.
 unsigned memif_receive(struct memif *m, unsigned queue, struct memif_frame *frames, unsigned n,
                        uint32_t room);
-// Copies the first of the frames into the peer's buffers, as many as there are. Returns how many are done with: a frame
-// that no chain of the peer's buffers could hold is, too, and counted.
+// Copies the first of the frames into the peer's buffers, as many as there are. Returns how many
+// are done with: a frame that no chain of the peer's buffers could hold is, too, and counted.
 unsigned memif_send(struct memif *m, const struct memif_frame *frames, unsigned n);
 
 struct memif_counts {

@@ -18,13 +18,14 @@ struct memif_region {
     uint8_t *at;
     uint64_t size;
 };
-// Maps what a peer passed. Null when it is good; else what is wrong with it, as in "a region that ...". 'fd' stays open.
+// Maps what a peer passed. Null when it is good; else what is wrong with it, as in "a region that
+// ...". 'fd' stays open.
 const char *memif_region_take(int fd, uint64_t size, struct memif_region *out);
 // Memory of our own, sealed as we ask it of others. Returns its descriptor, or -1 with errno set.
 int memif_region_make(uint64_t size, struct memif_region *out);
 void memif_region_drop(struct memif_region *r); // one that is not there allowed
-// Closes a descriptor in a thread of its own: to close one that a peer chose may take for ever (a socket that lingers, a file
-// of a file system that the peer runs). -1 allowed.
+// Closes a descriptor in a thread of its own: to close one that a peer chose may take for ever (a
+// socket that lingers, a file of a file system that the peer runs). -1 allowed.
 void memif_let_go(int fd);
 // Descriptors that are being closed so. With as many as MEMIF_MOST_CLOSING nobody else's are taken.
 unsigned memif_closing(void);

@@ -12,9 +12,10 @@
 
 // ---- regions ----
 
-// In this order: only of a file that can be sealed nobody but the kernel answers the other calls. A hole that the peer
-// makes in it, or a part that it never wrote, is filled with zeros when it is touched. Of huge pages the kernel may have none
-// then, which ends the process that touches them: memfds of those are sealed, too, and refused by their file system.
+// In this order: only of a file that can be sealed nobody but the kernel answers the other calls. A
+// hole that the peer makes in it, or a part that it never wrote, is filled with zeros when it is
+// touched. Of huge pages the kernel may have none then, which ends the process that touches them:
+// memfds of those are sealed, too, and refused by their file system.
 const char *memif_region_take(int fd, uint64_t size, struct memif_region *out) {
     struct statfs fs;
     struct stat st;

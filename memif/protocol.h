@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// protocol: what memif's peers say and share. Only this room includes it, its tests and its fuzz target.
+// protocol: what memif's peers say and share. Only this room includes it, its tests and its fuzz
+// target.
 //
-// Messages of 128 bytes cross a SOCK_SEQPACKET socket, some with a descriptor. All numbers are in the machine's byte
-// order; fields lie one after the other without gaps:
+// Messages of 128 bytes cross a SOCK_SEQPACKET socket, some with a descriptor. All numbers are in
+// the machine's byte order; fields lie one after the other without gaps:
 //
 //     server                             client
 //       HELLO  versions, limits     ->
@@ -16,11 +17,13 @@
 //                                   <-   CONNECT
 //       CONNECTED                   ->
 //
-// and DISCONNECT from either at any time. A ring is in the client's memory: a head with two positions, and descriptors
-// behind it. The client writes the position 'head', the server 'tail'. From client to server (S2M) descriptors between
-// tail and head are full; from server to client (M2S) they are empty. Positions count on over the ring's end.
+// and DISCONNECT from either at any time. A ring is in the client's memory: a head with two
+// positions, and descriptors behind it. The client writes the position 'head', the server 'tail'.
+// From client to server (S2M) descriptors between tail and head are full; from server to client
+// (M2S) they are empty. Positions count on over the ring's end.
 //
-// Source of the layout and the numbers: memif.h of VPP (extras/libmemif) and of DPDK (drivers/net/memif).
+// Source of the layout and the numbers: memif.h of VPP (extras/libmemif) and of DPDK
+// (drivers/net/memif).
 #ifndef SILKEN_MEMIF_PROTOCOL_H
 #define SILKEN_MEMIF_PROTOCOL_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rings: bursts. What both ends write is read by one load each, into our own memory, and used from there only: the
-// compiler must not read it again. A server's peer owns the descriptors and says in them where frames are; a client
-// is told their lengths and no more.
+// rings: bursts. What both ends write is read by one load each, into our own memory, and used from
+// there only: the compiler must not read it again. A server's peer owns the descriptors and says in
+// them where frames are; a client is told their lengths and no more.
 #include <string.h>
 
 #include "memif/memif_impl.h"
@@ -92,15 +92,16 @@ static inline struct memif_piece memif_read(struct memif *m, const struct memif_
     return p;
 }
 
-// Clients leave a descriptor's flag as it is when they use it again, for a frame of one buffer, too (DPDK's driver): it is
-// for the server to take it away.
+// Clients leave a descriptor's flag as it is when they use it again, for a frame of one buffer, too
+// (DPDK's driver): it is for the server to take it away.
 static void memif_unchain(const struct memif_ring *q, unsigned n) {
     for (unsigned i = 0; i + 1 < n; i++)
         STORE(q->shared->desc[(q->at + i) & q->mask].flags, 0);
 }
 
-// Copies one frame of at most 'waiting' descriptors. Returns how many it has; 0: its end is not there yet, or the peer was
-// blamed. The length is 0 when the frame is empty or has more bytes than 'room'.
+// Copies one frame of at most 'waiting' descriptors. Returns how many it has; 0: its end is not
+// there yet, or the peer was blamed. The length is 0 when the frame is empty or has more bytes than
+// 'room'.
 static inline unsigned memif_take(struct memif *m, const struct memif_link *l,
                                   const struct memif_ring *q, unsigned waiting,
                                   struct memif_frame *frame, uint32_t room, bool server) {
@@ -134,8 +135,8 @@ static inline unsigned memif_take(struct memif *m, const struct memif_link *l,
     return n;
 }
 
-// The buffers of 'n' descriptors are empty again. Where they are a client never reads: a server that wrote over that misleads
-// itself.
+// The buffers of 'n' descriptors are empty again. Where they are a client never reads: a server
+// that wrote over that misleads itself.
 static void memif_refill(const struct memif_ring *q, uint16_t at, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         struct memif_desc *d = &q->shared->desc[(at + i) & q->mask];
@@ -188,8 +189,8 @@ static void memif_ring_bell(const struct memif *m, struct memif_ring *q) {
     }
 }
 
-// A peer that was about to sleep may not have seen what was sent; nor we, that it was. Since then the link was let go
-// and held again, which puts both in order.
+// A peer that was about to sleep may not have seen what was sent; nor we, that it was. Since then
+// the link was let go and held again, which puts both in order.
 static inline void memif_ring_bell_again(const struct memif *m, struct memif_ring *q) {
     if (q->due) {
         memif_ring_bell(m, q);
@@ -216,8 +217,8 @@ static inline void memif_write(const struct memif_ring *q, uint16_t at, uint32_t
     STORE(d->length, length);
 }
 
-// A frame that needs more than one buffer: only when all of them are known is any written. 0: there are not enough; UINT_MAX:
-// there never will be, or the peer was blamed.
+// A frame that needs more than one buffer: only when all of them are known is any written. 0: there
+// are not enough; UINT_MAX: there never will be, or the peer was blamed.
 static __attribute__((noinline)) unsigned
 memif_put_chain(struct memif *m, const struct memif_link *l, struct memif_ring *q, unsigned empty,
                 const struct memif_frame *frame, bool server) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sockets: the room's thread. It waits for all sockets, hands messages to sessions and does what these say.
-// Everything here is under one lock, but for waiting; calls that may take long are none of these: closing a peer's
-// descriptor has a thread of its own, and what is sent to a peer that does not read is dropped, with the peer.
+// sockets: the room's thread. It waits for all sockets, hands messages to sessions and does what
+// these say. Everything here is under one lock, but for waiting; calls that may take long are none
+// of these: closing a peer's descriptor has a thread of its own, and what is sent to a peer that
+// does not read is dropped, with the peer.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -215,7 +216,8 @@ static void memif_peer_settle(struct memif_peer *p) {
 // One message: others wait no longer for a peer that sends many.
 static void memif_peer_hear(struct memif_peer *p) {
     uint8_t message[MEMIF_MESSAGE + 1];
-    // room for as many descriptors as the kernel lets through: those that do not fit it would close on this thread
+    // room for as many descriptors as the kernel lets through: those that do not fit it would close
+    // on this thread
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(MOST_FDS * sizeof(int))];
     struct iovec part = {message, sizeof message};
     struct msghdr h = {.msg_iov = &part,
@@ -281,12 +283,8 @@ static socklen_t memif_address(const char *name, bool abstract, struct sockaddr_
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
 }
 
-static int memif_connect_to(const struct memif_options *o) {
-    struct sockaddr_un address;
-    const socklen_t size = memif_address(o->socket, o->abstract, &address);
-    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, size) == 0)
-        return fd;
+// Closes it, if it is open, and keeps errno. Returns -1.
+static int memif_give_up(int fd) {
     const int why = errno;
     if (fd >= 0)
         close(fd);
@@ -294,7 +292,17 @@ static int memif_connect_to(const struct memif_options *o) {
     return -1;
 }
 
-// A killed server leaves its socket's file behind. Removed when nobody listens there; other files are left alone.
+static int memif_connect_to(const struct memif_options *o) {
+    struct sockaddr_un address;
+    const socklen_t size = memif_address(o->socket, o->abstract, &address);
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, size) == 0)
+        return fd;
+    return memif_give_up(fd);
+}
+
+// A killed server leaves its socket's file behind. Removed when nobody listens there; other files
+// are left alone.
 static bool memif_remove_stale(const struct memif *m) {
     struct stat st;
     if (m->o.abstract || lstat(m->o.socket, &st) || !S_ISSOCK(st.st_mode))
@@ -323,11 +331,7 @@ static int memif_bind(const struct memif *m) {
     }
     if (bound && listen(fd, BACKLOG) == 0)
         return fd;
-    const int why = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = why;
-    return -1;
+    return memif_give_up(fd);
 }
 
 static bool memif_listen(struct memif *m, char *error, size_t error_size) {
@@ -415,7 +419,8 @@ static unsigned memif_watch(struct pollfd *events) {
     return n;
 }
 
-// Between waiting and this the socket may have gone, and its number be another's: nothing is there to read then.
+// Between waiting and this the socket may have gone, and its number be another's: nothing is there
+// to read then.
 static void memif_look_at(int fd) {
     uint64_t rung;
     if (fd == wake) {

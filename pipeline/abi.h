@@ -9,20 +9,23 @@
 //
 // Ingress contract. The engine has written the architecture's bytes directly before the packet
 // (tna-facts 3.1: 8 bytes of intrinsic metadata, then port metadata or resubmit data) at data(p) -
-// ingress_prefix; how many they are is a property of the program, because a Tofino 2 has more. The function parses from there, runs the control and the deparser and
-// writes its requests. Unless it requests a resubmit or drops the packet, it leaves the deparsed packet in
-// 'p' (head and len changed; bytes no header covers stay where they are). On a resubmit the packet's
-// bytes are as received; those of a dropped packet have no meaning. Egress likewise: egress_prefix bytes (tna-facts 2.5) in front.
+// ingress_prefix; how many they are is a property of the program, because a Tofino 2 has more. The
+// function parses from there, runs the control and the deparser and writes its requests. Unless it
+// requests a resubmit or drops the packet, it leaves the deparsed packet in 'p' (head and len
+// changed; bytes no header covers stay where they are). On a resubmit the packet's bytes are as
+// received; those of a dropped packet have no meaning. Egress likewise: egress_prefix bytes
+// (tna-facts 2.5) in front.
 //
-// The functions read no byte outside [data - prefix, data + len + 32) and write none outside
-// [buf, buf + cap). (Bytes after the packet have no effect: sunk loops over lanes (compiler/plan/sunk_loops.c)
-// load whole vectors, up to 32 bytes of them; the engine has SK_POOL_SLACK after every packet.) The engine
-// guarantees SK_HEADROOM bytes before the packet; the deparser never emits more than that over what was
-// parsed (the compiler checks).
+// The functions read no byte outside [data - prefix, data + len + 32) and write none outside [buf,
+// buf + cap). (Bytes after the packet have no effect: sunk loops over lanes
+// (compiler/plan/sunk_loops.c) load whole vectors, up to 32 bytes of them; the engine has
+// SK_POOL_SLACK after every packet.) The engine guarantees SK_HEADROOM bytes before the packet; the
+// deparser never emits more than that over what was parsed (the compiler checks).
 //
 // Thread-safety: a pipe's functions and state belong to one thread at a time.
 //
-// The room: the headers for generated code (abi.h, hop.h, checked.h), and the loader. The engine is in the folders below:
+// The room: the headers for generated code (abi.h, hop.h, checked.h), and the loader. The engine is
+// in the folders below:
 //
 //     abi.h      the description that a compiled program returns, and its functions
 //     hop.h      a packet's next pass inside the program
@@ -190,8 +193,8 @@ static inline uint8_t sk_wish_cos(uint64_t w) {
     return (w >> SK_WISH_COS_AT) & 7;
 }
 
-// A Tofino 2's adv_flow_ctl (tna-facts 5.7): the queue of a port group of a pipe is to wait where the credit is
-// not 0, and to go on where it is.
+// A Tofino 2's adv_flow_ctl (tna-facts 5.7): the queue of a port group of a pipe is to wait where
+// the credit is not 0, and to go on where it is.
 #define SK_FLOW_CTL_VALID(m)  ((m) >> 31 & 1)
 #define SK_FLOW_CTL_PIPE(m)   ((m) >> 29 & 3)
 #define SK_FLOW_CTL_GROUP(m)  ((m) >> 25 & 0xf)
@@ -341,9 +344,10 @@ struct sk_pipeline_desc {
     const char *name;
     sk_ingress_fn ingress;
     sk_egress_fn egress;
-    // Null, or fetches what these packets' ingress is likely to look up, and says for each which entry that
-    // is, or null: the first pass of that packet may be given it, unless a table was changed meanwhile. They
-    // are as they came; nothing before them is looked at. It changes nothing, and need not be called.
+    // Null, or fetches what these packets' ingress is likely to look up, and says for each which
+    // entry that is, or null: the first pass of that packet may be given it, unless a table was
+    // changed meanwhile. They are as they came; nothing before them is looked at. It changes
+    // nothing, and need not be called.
     void (*ahead)(struct sk_pipe *pipe, struct sk_packet *const *packets, unsigned n,
                   struct sk_entry **found);
     // Of a packet that is received, ingress looks at so many bytes from its start, or fewer.

@@ -13,8 +13,8 @@
 //             goto again;
 //         return w;
 //
-// Between two passes the packet may be in two pieces, its headers from 'front' on and what is after them from 'tail'
-// on (compiler/plan/split_packet.c): sk_put_together makes it one again.
+// Between two passes the packet may be in two pieces, its headers from 'front' on and what is after
+// them from 'tail' on (compiler/plan/split_packet.c): sk_put_together makes it one again.
 //
 // Thread-safety: a packet's, and that of its pipe.
 #ifndef SILKEN_PIPELINE_HOP_H
@@ -35,8 +35,8 @@ static inline bool sk_wish_is_past_egress(uint64_t w) {
     return (w & SK_WISHES_OF_WAY) == (SK_WISH_UCAST | SK_WISH_BYPASS);
 }
 
-// What the parser sees before a packet that begins at 'frame' and has come around by this port, at 'stamp': of a
-// Tofino.
+// What the parser sees before a packet that begins at 'frame' and has come around by this port, at
+// 'stamp': of a Tofino.
 static inline void sk_hop_prefix(uint8_t *frame, const struct sk_hop *h, uint16_t port,
                                  uint64_t stamp) {
     sk_ingress_prefix(frame, false, port, stamp, h->metadata);
@@ -55,9 +55,9 @@ static inline unsigned sk_hops_left(const struct sk_packet *p, const struct sk_i
     return p->passes < out->max_passes ? out->max_passes - p->passes : 0;
 }
 
-// Where 'self' may go on with a packet of which a pass wished 'w', and which may come around 'left' times; null: the
-// engine goes on with it. 'room': there is room before the packet for all that a pass may write there, as the
-// engine guarantees.
+// Where 'self' may go on with a packet of which a pass wished 'w', and which may come around 'left'
+// times; null: the engine goes on with it. 'room': there is room before the packet for all that a
+// pass may write there, as the engine guarantees.
 static inline const struct sk_hop *sk_hop_to(const struct sk_ingress_out *out, uint64_t w,
                                              sk_ingress_fn self, unsigned left, bool room) {
     if (!sk_wish_is_past_egress(w) || left == 0 || !room)
@@ -99,8 +99,8 @@ static inline void sk_hop_end(struct sk_packet *p, const struct sk_ingress_out *
 #define SK_APART_LEFT(way)   ((way)&0xffff)
 #define SK_APART_PORT(way)   ((uint16_t)((way) >> 16))
 
-// Puts the 'seam' bytes of headers at 'front' before what begins at 'tail': the packet, which ends at 'end', is
-// in one piece.
+// Puts the 'seam' bytes of headers at 'front' before what begins at 'tail': the packet, which ends
+// at 'end', is in one piece.
 static inline void sk_put_together(struct sk_packet *p, const uint8_t *front, uint8_t *tail,
                                    size_t seam, const uint8_t *end) {
     uint8_t *const to = tail - seam;

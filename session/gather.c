@@ -367,7 +367,8 @@ static bool gather_all_come(const struct gather *g, uint64_t now) {
     return true;
 }
 
-// Somebody was heard. Who has joined may have been killed since: when all are there, all are asked again.
+// Somebody was heard. Who has joined may have been killed since: when all are there, all are asked
+// again.
 static void gather_count(struct gather *g, uint64_t now) {
     const bool complete = gather_all_come(g, now);
     if (complete && !g->complete) {

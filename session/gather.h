@@ -23,9 +23,9 @@
 // that session: the others are told that it is over when they ask, since sums without the first one's part
 // cannot come any more. If the session was still being prepared, they just wait for the next one. ATP's workers that take a failed one's place (SESSION_REPLACES) join the running one.
 //
-// WHO IS THERE. Members that wait ask several times a second. Who has not for GATHER_PATIENCE_NS does not
-// count, and when all are there, each has to be heard again: a session does not start with somebody who
-// was killed while he waited.
+// WHO IS THERE. Members that wait ask several times a second. Who has not for GATHER_PATIENCE_NS
+// does not count, and when all are there, each has to be heard again: a session does not start with
+// somebody who was killed while he waited.
 //
 // Concurrency: belongs to one thread at a time. Memory exhaustion ends the process.
 #ifndef SILKEN_SESSION_GATHER_H

@@ -3,7 +3,8 @@
 // member: a member of an aggregation job, towards the coordinator of its sessions (message.h), as a state
 // machine without input, output or clock.
 //
-// It stands before a protocol's worker or server, which may send only while session_is_on() says so:
+// It stands before a protocol's worker or server, which may send only while session_is_on() says
+// so:
 //
 //     session_member_init(&m, &config, nonce);
 //     for (;;) {

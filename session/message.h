@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// message: the messages about sessions between the members of an aggregation job and its coordinator.
+// message: the messages about sessions between the members of an aggregation job and its
+// coordinator.
 //
 // A job may restart at any time: its workers are started a second time, one of them is killed, the
-// switch is restarted. State that is left in switches and servers, packets in flight, and members that do not
-// know yet that the job is over must not get into the sums of its successor. So each run of a job, from the time
-// when all members have started, is a *session* of its own:
+// switch is restarted. State that is left in switches and servers, packets in flight, and members
+// that do not know yet that the job is over must not get into the sums of its successor. So each
+// run of a job, from the time when all members have started, is a *session* of its own:
 //
 //     session     has a number, which is in every packet of its members. Switches drop packets of other
 //                 sessions in the packet path (table `sessions` of p4/switchml and p4/atp).
@@ -15,8 +16,8 @@
 //                 last one started (gather.h). SwitchML's is the switch's control plane, ATP's the job's
 //                 first parameter server.
 //
-// Members ask, the coordinator answers; a member repeats a request whose answer is lost. All messages are UDP payloads
-// over IPv4, from port SESSION_PORT to port SESSION_PORT:
+// Members ask, the coordinator answers; a member repeats a request whose answer is lost. All
+// messages are UDP payloads over IPv4, from port SESSION_PORT to port SESSION_PORT:
 //
 //     JOIN     member       I am here. With the cookie, once there is one; with the session's id, once it is
 //                           in one: then it asks whether that is still the present one
@@ -39,11 +40,11 @@
 // version 1 in the lower ones, kind 1; session 2; nonce 8; cookie 8; id 8; rank 2, workers 2, lane 1, lanes 1,
 // role 1, flags 1; slots 2, elements 2; job 1, servers 1, length of the text 2; text.
 //
-// LEASE. A member that has heard nothing of its session for SESSION_LEASE_NS sends nothing more of it, and takes no
-// answers, before the coordinator has said that it is still the present one. So a coordinator that knows nothing of
-// what was before it (its process was restarted) is on the safe side when it waits for SESSION_QUIET_NS, and a
-// number may be used again as long after its session is over. That leaves a packet (QUIET - LEASE) / 2 from the switch
-// to a member or back.
+// LEASE. A member that has heard nothing of its session for SESSION_LEASE_NS sends nothing more of
+// it, and takes no answers, before the coordinator has said that it is still the present one. So a
+// coordinator that knows nothing of what was before it (its process was restarted) is on the safe
+// side when it waits for SESSION_QUIET_NS, and a number may be used again as long after its session
+// is over. That leaves a packet (QUIET - LEASE) / 2 from the switch to a member or back.
 //
 // Files:
 //

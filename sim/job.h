@@ -15,10 +15,11 @@
 // A worker that is stopped by time (stop_ms) goes on up to the last tensor that anybody has begun:
 // otherwise the others would wait for it.
 //
-// CRASHES. A worker's host that crashes takes its lanes along. SwitchML has no answer to that: the others
-// reach their hard limit, and the job has failed. ATP has (appendix A.3): when the host is back, the
-// servers start again at the first fragment that is not complete, and a new worker goes on from there.
-// Without its worker, or its server, an ATP job waits, and fails at the workers' hard limit.
+// CRASHES. A worker's host that crashes takes its lanes along. SwitchML has no answer to that: the
+// others reach their hard limit, and the job has failed. ATP has (appendix A.3): when the host is
+// back, the servers start again at the first fragment that is not complete, and a new worker goes
+// on from there. Without its worker, or its server, an ATP job waits, and fails at the workers'
+// hard limit.
 #ifndef SILKEN_SIM_JOB_H
 #define SILKEN_SIM_JOB_H
 

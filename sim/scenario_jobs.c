@@ -143,7 +143,8 @@ void scn_read_work(const struct sk_at *at, struct scn_work *w) {
     }
 }
 
-// What is to begin after the end, or to stop before it begins, would be a run in which nothing happens.
+// What is to begin after the end, or to stop before it begins, would be a run in which nothing
+// happens.
 static void check_times(const struct scenario *s, const struct sk_at *at,
                         const struct sim_range *start, const struct sim_range *stop) {
     const struct sk_at from = sk_at_member(at, "start_ms"), to = sk_at_member(at, "stop_ms");

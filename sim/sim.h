@@ -15,12 +15,12 @@
 // job (tensors, and whether their sums are right), build (from a scenario to all these), routes, faults,
 // check (the invariants), result.
 //
-// INVARIANTS. While it runs: time does not go back; the packets that links and switches received equal those that they
-// sent, lost for a reason or still hold; every sum that a worker gets is the sum over all workers,
-// each counted exactly once. At the end: everything that was to be done is done before the limit, or, if
-// the scenario says that jobs may fail, has failed with an error; and after a quiet time no switch has
-// an aggregator that belongs to somebody, but for one that the program gives up when it is asked for
-// after its time-out.
+// INVARIANTS. While it runs: time does not go back; the packets that links and switches received
+// equal those that they sent, lost for a reason or still hold; every sum that a worker gets is the
+// sum over all workers, each counted exactly once. At the end: everything that was to be done is
+// done before the limit, or, if the scenario says that jobs may fail, has failed with an error; and
+// after a quiet time no switch has an aggregator that belongs to somebody, but for one that the
+// program gives up when it is asked for after its time-out.
 //
 // Concurrency: a run belongs to one thread. Memory exhaustion ends the process.
 //

@@ -45,9 +45,9 @@ SK_INLINE uint64_t sk_crc(const uint64_t table[256], unsigned width, bool reflec
     return (crc >> shift ^ xor_out) & sk_mask(width - shift);
 }
 
-// The same, several bytes at once: a table for each place that a byte can have
-// before the end of what is taken in together. Table k is of a byte with k zero bytes after it, so the
-// first is sk_crc_table's; entries are of 'bytes' bytes each (1, 2, 4, 8), which hold 'width' bits. CRCs of
+// The same, several bytes at once: a table for each place that a byte can have before the end of
+// what is taken in together. Table k is of a byte with k zero bytes after it, so the first is
+// sk_crc_table's; entries are of 'bytes' bytes each (1, 2, 4, 8), which hold 'width' bits. CRCs of
 // less than a byte that are not reflected have no such tables.
 #define SK_CRC_SLICES 8
 SK_INLINE uint64_t sk_crc_slice(const void *tables, unsigned bytes, unsigned k, uint8_t i) {

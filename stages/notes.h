@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SK_NOTED 128u // of a packet's first ones: a pass that looks after them is not noted
+#define SK_NOTED 128u // of a packet's first ones: a pass that looks beyond them is not noted
 #define SK_NOTES 48u  // that a packet can have
 
 // Something that was counted at '*count', of which 'more' was the packet's share.
@@ -67,8 +67,8 @@ SK_NOTE sk_note_hit(struct sk_notes *n, uint64_t *hits, const uint64_t *last) {
 SK_NOTE sk_note_packet(struct sk_notes *n, uint64_t *packets) {
     sk_note_put(n, (struct sk_note){packets, 1, SK_NOTED_COUNT});
 }
-// Notes that a counter counted 'counted' bytes. Unfit if a shorter packet of the flow could count less than
-// zero.
+// Notes that a counter counted 'counted' bytes. Unfit if a shorter packet of the flow could count
+// less than zero.
 SK_NOTE sk_note_bytes(struct sk_notes *n, uint64_t *bytes, uint32_t counted) {
     const uint32_t least = n->length < SK_NOTED ? n->length : SK_NOTED;
     n->unfit |= counted == 0 || (int64_t)counted - n->length + least < 0;

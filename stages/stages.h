@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stages: the parts of a match-action stage. Generated code calls them, and inlines most of them; they do not
-// depend on a packet's path.
+// stages: the parts of a match-action stage. Generated code calls them, and inlines most of them;
+// they do not depend on a packet's path.
 //
 //     bits.h           bit fields and arithmetic of up to 128 bits; wide.h: beyond
 //     parse.c          bounds checks of a parser

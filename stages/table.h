@@ -171,9 +171,9 @@ const char *sk_table_strerror(int error);
 
 struct sk_table; // layout in table_impl.h, for generated code's inline lookups
 
-// The tables that this thread makes from now on hash keys with secrets derived from this one, so that keys which
-// meet in one bucket cannot be chosen from outside; 0, as at first: with a fixed hash, for runs that
-// repeat. Results of lookups and the order of entries do not depend on it.
+// The tables that this thread makes from now on hash keys with secrets derived from this one, so
+// that keys which meet in one bucket cannot be chosen from outside; 0, as at first: with a fixed
+// hash, for runs that repeat. Results of lookups and the order of entries do not depend on it.
 void sk_table_use_secret(uint64_t secret);
 // 'desc' must outlive the table. Holds the const entries and default action afterwards.
 struct sk_table *sk_table_new(const struct sk_table_desc *desc);
@@ -226,8 +226,9 @@ void sk_table_quiesce(struct sk_table *t);
 // Whether it is known when an entry, or the default action, was hit last. Not of what is the program's own for good
 // and does not age.
 bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def);
-// Changes whenever a table, a group or anything else that a program looks at was changed, in any switch: who remembers what a
-// program did remembers that beside it. Call sk_tables_changed after a change of something else that is looked at.
+// Changes whenever a table, a group or anything else that a program looks at was changed, in any
+// switch: who remembers what a program did remembers that beside it. Call sk_tables_changed after a
+// change of something else that is looked at.
 uint64_t sk_tables_generation(void);
 void sk_tables_changed(void);
 // The entry that sk_table_add made for this key, or null. Its counter, meter cell and 'idle' may be

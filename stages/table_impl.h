@@ -2,12 +2,13 @@
 //
 // table_impl: the inside of a table, for table*.c and for generated code's inline lookups.
 //
-// An entry is one block of memory: struct sk_entry, then its key words, action data and mask words; in
-// a ternary table, key, mask, data. A cache line begins at the entry's 'data', so that counters,
-// action, a short key and short action data are in one line. In a table whose entries are found by a word
-// that a function makes of the key, that word is in the key's place, and the key after the data. Entries
-// do not change once readers can see them (except counters and direct registers, which the pipe's thread
-// owns); changing an entry puts a new one in its place. A reader walks one of four structures:
+// An entry is one block of memory: struct sk_entry, then its key words, action data and mask words;
+// in a ternary table, key, mask, data. A cache line begins at the entry's 'data', so that counters,
+// action, a short key and short action data are in one line. In a table whose entries are found by
+// a word that a function makes of the key, that word is in the key's place, and the key after the
+// data. Entries do not change once readers can see them (except counters and direct registers,
+// which the pipe's thread owns); changing an entry puts a new one in its place. A reader walks one
+// of four structures:
 //
 // - SK_KIND_INDEX: a single exact key of at most 16 bits: an array of entries, of whose pages
 //   those are in memory that have one.
@@ -60,8 +61,8 @@ struct sk_bucket {
     _Alignas(64) _Atomic uint64_t tag[SK_BUCKET];
     sk_slot slot[SK_BUCKET];
 };
-// What a table's hash depends on besides the key. Whoever does not know it cannot choose keys that meet in one
-// bucket. 'factor' is odd.
+// What a table's hash depends on besides the key. Whoever does not know it cannot choose keys that
+// meet in one bucket. 'factor' is odd.
 struct sk_hash_secret {
     uint64_t start, factor;
 };
@@ -107,9 +108,9 @@ static inline const uint64_t *sk_entry_data(const struct sk_entry *e, unsigned w
 }
 
 // Hash of a key: one 64x64 -> 128 bit multiplication per word, both halves kept. The constants are
-// those of wyhash. Packets choose keys (a ToR learns their addresses), so a switch that strangers send to
-// has a secret in the factor, too: with a factor that is known, differences of keys exist that change the
-// lower bits of few hashes, whatever they start with.
+// those of wyhash. Packets choose keys (a ToR learns their addresses), so a switch that strangers
+// send to has a secret in the factor, too: with a factor that is known, differences of keys exist
+// that change the lower bits of few hashes, whatever they start with.
 #define SK_HASH_FACTOR UINT64_C(0xe7037ed1a0b428db)
 static inline uint64_t sk_hash_word(struct sk_hash_secret s, uint64_t h, uint64_t word) {
     sk_u128 m = (sk_u128)(h ^ word ^ UINT64_C(0xa0761d6478bd642f)) * s.factor;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// compiler: a program compiled by a process of its own (cli/compile.c), with limits of time and memory, which can be
-// ended at any moment: nothing that a program makes a compiler do reaches the switch. On one thread at a time.
+// compiler: a program compiled by a process of its own (cli/compile.c), with limits of time and
+// memory, which can be ended at any moment: nothing that a program makes a compiler do reaches the
+// switch. On one thread at a time.
 #include "cli/run/run.h"
 
 #include <errno.h>
@@ -81,8 +82,8 @@ static void compiler_command(struct command *c, const struct compile_options *op
 
 // ---- its process ----
 
-// A group of its own, signals as if nobody had changed them, and nothing open but its output: an interface that is a
-// device of the switch would stay as long as the process.
+// A group of its own, signals as if nobody had changed them, and nothing open but its output: an
+// interface that is a device of the switch would stay as long as the process.
 static int compiler_spawn(struct run_compiler *c, const char *const *words) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -107,8 +108,8 @@ static int compiler_spawn(struct run_compiler *c, const char *const *words) {
     return error;
 }
 
-// A file without a name that later holds what a process wrote. At least 3, so that it is not the target of the
-// descriptors before it.
+// A file without a name that later holds what a process wrote. At least 3, so that it is not the
+// target of the descriptors before it.
 static int compiler_open(void) {
     const int fd = memfd_create("silken-compiler", MFD_CLOEXEC),
               above = fcntl(fd, F_DUPFD_CLOEXEC, 3);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// program: the program of a running switch replaced: compiled by a process of its own while packets flow, filled
-// with what the old one has under the same names (control/tables/carry.h), and exchanged between two bursts.
+// program: the program of a running switch replaced: compiled by a process of its own while packets
+// flow, filled with what the old one has under the same names (control/tables/carry.h), and
+// exchanged between two bursts.
 #include "cli/run/run.h"
 
 #include <stdio.h>

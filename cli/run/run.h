@@ -222,8 +222,9 @@ void run_source_free(struct run_source *s); // null allowed
 bool run_source_same(const struct run_source *a,
                      const struct run_source *b); // file, folders and macros
 const struct compile_options *run_source_options(const struct run_source *s);
-// By a process of its own: 1 while it is being compiled, ask again; 0 with the program, which is the caller's; or
-// negative with a sentence. It ends when all clients that asked for it are gone, or nobody has asked for ten seconds.
+// By a process of its own: 1 while it is being compiled, ask again; 0 with the program, which is
+// the caller's; or negative with a sentence. It ends when all clients that asked for it are gone,
+// or nobody has asked for ten seconds.
 int run_compile(struct run *r, struct run_source *source, struct sk_program **program,
                 struct sk_error *err);
 void run_compile_turn(struct run *r, uint64_t now);
@@ -246,13 +247,15 @@ void run_runs(struct run *r, struct sk_program *program, struct run_source *sour
 int run_program(struct run *r, const char *path, json_t **done, struct sk_error *err);
 
 // ---- compiler.c
-// A process that compiles, within the limits of the configuration's "requests". 'beside': packets flow, and it has what
-// processors have left. Null with a sentence. It ends with the thread that called.
+// A process that compiles, within the limits of the configuration's "requests". 'beside': packets
+// flow, and it has what processors have left. Null with a sentence. It ends with the thread that
+// called.
 struct run_compiler;
 struct run_compiler *run_compiler_start(const struct run *r, const struct compile_options *opt,
                                         bool beside, struct sk_error *err);
 bool run_compiler_ended(struct run_compiler *c); // without waiting; one past its time is ended
-// After it has ended: the program, or null with a sentence; and all that the compiler said, as long as 'c'.
+// After it has ended: the program, or null with a sentence; and all that the compiler said, as long
+// as 'c'.
 struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error *err);
 const char *run_compiler_messages(struct run_compiler *c);
 void run_compiler_free(struct run_compiler *c); // ends it within a tenth of a second; null allowed

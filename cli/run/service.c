@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// service: `silken run` as a daemon: notifies systemd (sd_notify(3), without its library), writes the
-// PID file, and drops privileges after opening ports.
+// service: `silken run` as a daemon: notifies systemd (sd_notify(3), without its library), writes
+// the PID file, and drops privileges after opening ports.
 #include "cli/run/run.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 // trace: `silken ctl trace`: a filter is armed, and the way of the next packets that match is printed, while the
 // fast build runs (control/watch/shadow.h says how, pipeline/observe/trap.h how packets are caught).
 //
-// One trace at a time. The checked build is compiled by a process of its own, since that may take seconds; all
-// else is done on the control thread. Whoever started a trace reads it again and again; one that no one reads any
-// more is ended.
+// One trace at a time. The checked build is compiled by a process of its own, since that may take
+// seconds; all else is done on the control thread. Whoever started a trace reads it again and
+// again; one that no one reads any more is ended.
 #include "cli/run/run.h"
 
 #include <stdio.h>

@@ -5,8 +5,9 @@
 //     struct chip_report *r = chip_check(a, d, program, CHIP_TOFINO1);
 //     chip_print_text(stdout, d, r, colour, columns);    // or _json, _html: report.h
 //
-// A model of the chip's resources and of how a compiler places a program, from tna-facts 6 and 7. It reads
-// the pipeline IR and works in phases, each of which reads the results of earlier phases in the report:
+// A model of the chip's resources and of how a compiler places a program, from tna-facts 6 and 7.
+// It reads the pipeline IR and works in phases, each of which reads the results of earlier phases
+// in the report:
 //
 //   graph      the gress's control as units, the contents of a stage: tables, gateways, and the
 //              statements between tables as tables without a key; which exclude each other; what each
@@ -17,9 +18,9 @@
 //   parde      parser and deparser: states, rows, depth, extractors, POV bits, checksums     (parde.h)
 //   phv        containers: which field sits where, and from which stage to which it lives    (phv.h)
 //
-// A phase that finds a limit exceeded adds a violation and continues, so that one run reports all; placement
-// continues past the last stage. Numbers are estimates where the chip's compiler has choices, and the report
-// lists them (chip_report.notes).
+// A phase that finds a limit exceeded adds a violation and continues, so that one run reports all;
+// placement continues past the last stage. Numbers are estimates where the chip's compiler has
+// choices, and the report lists them (chip_report.notes).
 //
 // Everything lives in the arena of the compilation. Nothing here is thread-safe for one report.
 //

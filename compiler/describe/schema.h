@@ -7,9 +7,9 @@
 //
 // Names are those of the source as the chip's compiler forms them (tna-facts 8.1), and so are the
 // identifiers: a 24-bit hash of the name under a prefix for the kind of object, so a controller
-// finds the same numbers here and on the chip as long as names agree. Objects that only exist on the
-// chip are left out: snapshots and debug counters. Both functions write to 'f' only, keep nothing and
-// are thread-safe; the caller checks the stream for errors.
+// finds the same numbers here and on the chip as long as names agree. Objects that only exist on
+// the chip are left out: snapshots and debug counters. Both functions write to 'f' only, keep
+// nothing and are thread-safe; the caller checks the stream for errors.
 //
 // Files:
 //

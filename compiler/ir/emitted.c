@@ -24,7 +24,7 @@ static bool may_leave(const struct ir_stmt *s) {
     return found;
 }
 
-// In program order; 'skipped': a statement before may have jumped after this one.
+// In program order; 'skipped': a statement before may have jumped past this one.
 static void collect_emits(struct arena *a, struct diag *d, const struct ir_block *b,
                           ir_header_vec *out, bool *skipped) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {

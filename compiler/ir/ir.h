@@ -2,8 +2,9 @@
 //
 // ir: a pipeline as Silken compiles it; the contract between lowering and everything after it.
 //
-// lower.h turns a checked AST into this form. emit.h writes C from it, of the fast build, the checked build and the
-// trace; the model of the chip (chip.h) reads the same form. It is small, explicit and typed:
+// lower.h turns a checked AST into this form. emit.h writes C from it, of the fast build, the
+// checked build and the trace; the model of the chip (chip.h) reads the same form. It is small,
+// explicit and typed:
 //
 // - Everything is instantiated and inlined. The source's structure remains where hardware and control
 //   plane need it: headers, parser states, tables, actions, registers with their actions,
@@ -448,7 +449,7 @@ enum ir_stmt_kind {
     IR_ASSIGN,      // var = e; or var[lo+width-1:lo] = e when 'slice'
     IR_IF,          // e, then_b, else_b (or null)
     IR_SWITCH,      // e, cases
-    IR_BLOCK,       // then_b; 'label' != 0: LEAVE(label) inside jumps after it
+    IR_BLOCK,       // then_b; 'label' != 0: LEAVE(label) inside jumps past its end
     IR_LEAVE,       // label
     IR_EXIT,        // ends the gress's control (not the deparser)
     IR_SET_VALID,   // header

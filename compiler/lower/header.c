@@ -130,7 +130,7 @@ struct value *varbit_field(const struct value *header) {
     return NULL;
 }
 
-// The fields before a varbit field, or those behind it.
+// The fields before a varbit field, or the fields after it.
 static void extract_part(struct lower *lw, const struct lvalue *l, bool rest, struct loc at) {
     struct ir_stmt *s = extraction(lw, l, at);
     if (!l->index)

@@ -17,8 +17,9 @@
 // A program with too many ways has only the general function; a large one is printed for the longest
 // ways.
 //
-// A packet that comes around may have its headers apart from what is after them (split_packet.c). Its ways are found
-// first. Where those of packets in one piece know the same, they lead there: such a packet has nothing between the two.
+// A packet that comes around may have its headers apart from what is after them (split_packet.c).
+// Its ways are found first. Where those of packets in one piece know the same, they lead there:
+// such a packet has nothing between the two.
 #include "compiler/plan/parse_paths.h"
 
 #include "compiler/ir/effects.h"

@@ -26,7 +26,8 @@ struct emit_node {
     bool gives_up; // nothing is known after it
     bool used;     // some way from here leads to an end
     bool whole;    // all do
-    // by case of its state, or one: a node, or after them (EMIT_MAX_NODES) a path; -1: none; EMIT_APART
+    // by case of its state, or one: a node, or after them (EMIT_MAX_NODES) a path; -1: none;
+    // EMIT_APART
     int *next;
 };
 struct emit_paths {
@@ -41,8 +42,8 @@ struct emit_paths {
 // The seam that suits the ways that were found; of 0 bytes: none does.
 struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_paths *p);
 // Headers that the parser makes valid at this end are put before what is after the seam, each at
-// 'before' (by header; 0: not this one) bytes before it, and as many are needed. False: they have their
-// homes.
+// 'before' (by header; 0: not this one) bytes before it, and as many are needed. False: they have
+// their homes.
 bool plan_made_behind_seam(const struct plan *plan, const struct known *k, unsigned *before,
                            unsigned *bytes);
 

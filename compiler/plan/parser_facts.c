@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parser_facts: what is known of a gress's parser: the bytes before the packet, lookahead, loops between
-// states, and how headers are cut into segments.
+// parser_facts: what is known of a gress's parser: the bytes before the packet, lookahead, loops
+// between states, and how headers are cut into segments.
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// plan: the decisions before C is printed: places of variables, headers and registers, statements that
-// become loops, paths and cases with code of their own. The face of the room.
+// plan: the decisions before C is printed: places of variables, headers and registers, statements
+// that become loops, paths and cases with code of their own. The face of the room.
 //
 //     plan.c             the passes in one array, with the needs and results of each; plan_pipeline() runs them
 //     fusion.c           entries as branches, and tables that are matched once
@@ -59,7 +59,7 @@ struct emit_header {
 };
 // Where a packet that comes around may have been cut in two: split_packet.c.
 struct emit_seam {
-    unsigned bytes;                // of headers before it; 0: there is none
+    unsigned bytes;                // of headers before it; 0: no seam
     size_t first;                  // of the emits: from this one on they are after it
     const struct ir_header *given; // whose fields are known without looking at the packet; or null
     bool prefix_is_read;           // what the architecture puts before the packet, beside that
@@ -96,8 +96,8 @@ struct emit_table {
     // Assignments that follow its application, of a fused group's table: as many for each.
     const struct ir_stmt *const *tail;
     size_t n_tail;
-    // Of a fused group's leader: the loops that the actions of an entry's position become, after the
-    // last entry those of the default actions; null: none.
+    // Of a fused group's leader: the loops that the actions of an entry's position become, after
+    // the last entry those of the default actions; null: none.
     const struct emit_lanes **loops;
     // Of a fused group's leader: its loops run when the control is done (sunk_loops.c).
     bool last;
@@ -240,7 +240,8 @@ const struct emit_home *plan_home_of(const struct plan *plan, const struct ir_he
 bool plan_home_is_placed(const struct plan *plan, const struct ir_header *h); // phv has its pointer
 
 // ---- the rest of a control for each value of a variable (specialise.c) ----
-// The same gress with plan->control as its control: what is compiled, for those who run or verify it.
+// The same gress with plan->control as its control: what is compiled, for those who run or verify
+// it.
 struct ir_gress plan_specialised(const struct plan *plan);
 
 // ---- records of what a pass does (flow_record.c) ----
@@ -276,7 +277,8 @@ uint32_t plan_reach(const struct plan *plan);   // egress_reach, and what one pa
 // ---- paths through the parser (parse_paths.c) ----
 // Null: there is none.
 const struct emit_seam *plan_seam_of(const struct plan *plan);
-// A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h), after a label 'again'.
+// A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h),
+// after a label 'again'.
 bool plan_paths_go_on(const struct plan *plan);
 // The shortest path that leaves all these headers in the packet after the prefix, unchanged; -1: no
 // path does.

@@ -2,13 +2,14 @@
 //
 // prefetch: what a burst's packets are going to look up is fetched before the first of them runs.
 //
-// A packet that waits for a table's entry waits for memory, and with it all after it. So for the first
-// large exact table of ingress whose key is fields on the wire, a function is printed that takes a burst of
-// packets from a port, forms each one's key from its bytes, and asks for the entry that has it. It guesses:
-// that the packet goes the shortest way through the parser on which these fields are extracted, and that
-// the program looks them up as they came. What it found is handed to the packet's first pass, which compares
-// keys in place of a lookup: a burst's lookups wait for memory all at once, and a packet's pass for none.
-// A wrong guess costs the time of a lookup and changes nothing.
+// A packet that waits for a table's entry waits for memory, and with it all after it. So for the
+// first large exact table of ingress whose key is fields on the wire, a function is printed that
+// takes a burst of packets from a port, forms each one's key from its bytes, and asks for the entry
+// that has it. It guesses: that the packet goes the shortest way through the parser on which these
+// fields are extracted, and that the program looks them up as they came. What it found is handed to
+// the packet's first pass, which compares keys in place of a lookup: a burst's lookups wait for
+// memory all at once, and a packet's pass for none. A wrong guess costs the time of a lookup and
+// changes nothing.
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 

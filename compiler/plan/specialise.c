@@ -5,7 +5,7 @@
 // A program says early what a packet is, in a variable of a few values, and asks for that variable
 // in nearly all that follows: in the keys of tables whose entries the program has itself, and in
 // conditions. Where the variable has been written for the last time, the control is therefore
-// split: what comes behind is printed for each value that is asked for, with the entries and
+// split: the rest is printed for each value that is asked for, with the entries and
 // branches that the value leaves, and for all other values. Each of these rests is a function, in
 // which the next such variable may be found.
 //
@@ -17,8 +17,8 @@
 // whole. Statements run in their order, each once. The copies are verified with the rest of the IR,
 // and the differential tests run them (harness/interp).
 //
-// The printer makes a function of each copy. After it stands what ends a packet of which nothing
-// leaves (compiler/print/entry.c), so that this is known there, too.
+// The printer makes a function of each copy. The end of a packet that leaves nothing
+// (compiler/print/entry.c) is printed after the copy, inside the function, so it is specialised too.
 #include "compiler/ir/build.h"
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"

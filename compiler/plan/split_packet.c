@@ -2,9 +2,10 @@
 //
 // split_packet: packets that come around with their headers apart from what is after them.
 //
-// An aggregation takes its packets through several passes. Each takes some bytes from after the headers, or puts some
-// there, and leaves the headers themselves nearly as they were: so before what is after them they would be moved
-// in every pass. They are not. A packet that goes on inside the program (pipeline/hop.h) may be in two pieces,
+// An aggregation takes its packets through several passes. Each takes some bytes from after the
+// headers, or puts some there, and leaves the headers themselves nearly as they were: so before
+// what is after them they would be moved in every pass. They are not. A packet that goes on inside
+// the program (pipeline/hop.h) may be in two pieces,
 //
 //     start                     front                tail                end
 //     | what the parser sees in | headers   |  ...   | what is behind    |
@@ -14,11 +15,12 @@
 // such packets ("seam bytes"), so where a header is remains a constant from one of the two pointers on. The packet is
 // put together where it leaves the program, which most never do.
 //
-// Emits are of headers before the seam and of those behind it: the last ones, which the program removes. A header
-// that the parser makes, of those, needs no home: it is put where it will be emitted.
+// The deparser emits the headers before the seam and then those after it, which the program
+// removes. A header that the parser makes, of those, needs no home: it is put where it will be
+// emitted.
 //
-// What the architecture says of such a packet (its port, the time) is not read from the bytes before it either:
-// those fields are variables ("given").
+// What the architecture says of such a packet (its port, the time) is not read from the bytes
+// before it either: those fields are variables ("given").
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/plan/parse_paths.h"

@@ -2,16 +2,17 @@
 //
 // sunk_loops: loops over lanes that run when it is known what becomes of the packet.
 //
-// Most packets of an aggregation end in the switch, or are resubmitted as they were received: what their
-// lanes would write into the packet is of no use to anybody. The tables that decide this stand after the
-// lanes. So a fused group of tables whose actions are loops only notes which loop it is, in phv, and the
-// loop runs after the deparser's statements: with its results stored into the packet where the packet
-// leaves with that header, without them otherwise. What such loops write needs no copy of the header
-// either when the packet may be asked for as it was received (in_place.c).
+// Most packets of an aggregation end in the switch, or are resubmitted as they were received: what
+// their lanes would write into the packet is of no use to anybody. The tables that decide this
+// stand after the lanes. So a fused group of tables whose actions are loops only notes which loop
+// it is, in phv, and the loop runs after the deparser's statements: with its results stored into
+// the packet where the packet leaves with that header, without them otherwise. What such loops
+// write needs no copy of the header either when the packet may be asked for as it was received
+// (in_place.c).
 //
-// That is exact when nothing after the group looks at what the loops write, writes what they look at, uses
-// their registers or puts a header of theirs into the packet. It is looked for in groups that stand in the
-// control itself, not in an action or under another statement.
+// That is exact when nothing after the group looks at what the loops write, writes what they look
+// at, uses their registers or puts a header of theirs into the packet. It is looked for in groups
+// that stand in the control itself, not in an action or under another statement.
 #include "compiler/ir/effects.h"
 #include "compiler/plan/lanes.h"
 

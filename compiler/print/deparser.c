@@ -54,7 +54,8 @@ static size_t settled(const struct emit *e, const ir_header_vec *emits) {
     return i;
 }
 
-// q: where the headers after this one begin. On a path it is known which ones are not in the packet.
+// q: where the headers after this one begin. On a path it is known which ones are not in the
+// packet.
 static void stay(const struct emit *e, const struct ir_header *h, size_t i) {
     const char *away = e->plan->paths ? emit_text(e, "!(there >> %u & 1) || ", h->id) : "";
     emit_open(e, "if (%s) { // %s", emit_ref(e, h->valid), emit_comment(e, h->name));
@@ -93,9 +94,10 @@ static void copy_made(const struct emit *e, const struct ir_header *h) {
     }
 }
 
-// Puts the headers that have not stayed before q, where those of them that are in the packet lie one
-// after the other there, and are to: as when headers were removed or added. Those in the packet are moved
-// first, all at once; others come from their homes. On a path it is known which are which.
+// Puts the headers that have not stayed before q, where those of them that are in the packet lie
+// one after the other there, and are to: as when headers were removed or added. Those in the packet
+// are moved first, all at once; others come from their homes. On a path it is known which are
+// which.
 static void move_block(const struct emit *e, const ir_header_vec *emits) {
     emit_line(e, "const uint8_t *c = NULL, *last = NULL; // what is moved");
     emit_line(e, "size_t moved = 0; // bytes");
@@ -124,7 +126,8 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
         emit_line(e, "front -= %u;", h->bits / 8);
         emit_close(e, "}");
     }
-    // where the packet's headers are known, SK_HEADROOM before it is room for all that can be emitted
+    // where the packet's headers are known, SK_HEADROOM before it is room for all that can be
+    // emitted
     emit_open(e, "if (%s(size_t)(q - front) > (size_t)(q - packet->buf)) {",
               e->plan->paths ? "there == ~UINT64_C(0) && " : "");
     emit_line(e, "abort(); // the engine guarantees SK_HEADROOM");

@@ -322,8 +322,8 @@ void emit_state_struct(const struct emit *e);
 void emit_descriptions(const struct emit *e);
 void emit_accessors(const struct emit *e);
 void emit_pipeline_desc(const struct emit *e);
-// How many cells a row of a bank has: as many as lanes, or some more that no one sees, so that no row
-// begins in the middle of a cache line and ends in another; for an eighth more memory at most.
+// How many cells a row of a bank has: as many as lanes, or some more that no one sees, so that no
+// row begins in the middle of a cache line and ends in another; for an eighth more memory at most.
 unsigned emit_bank_row(const struct emit_bank *b);
 // The word of a register's cell: "s->i_register3[index].w[1]". Not for direct registers.
 const char *emit_cell(const struct emit *e, const struct ir_register *r, const char *index,

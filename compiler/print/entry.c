@@ -270,7 +270,8 @@ static const struct ir_var *mirror_select(const struct emit *e) {
     return ir_block_has(e->g->deparser, IR_MIRROR) ? e->g->intrinsic[IRI_MIRROR_IO_SELECT] : NULL;
 }
 
-// After the control: the deparser's statements, and the wishes of a packet of which nothing leaves.
+// Prints the function that runs after the control: the deparser's statements, or for a packet that
+// does not leave, what it still asks for (a resubmit, a digest).
 void emit_ends(const struct emit *e) {
     const bool ingress = e->g->kind == IR_INGRESS;
     const bool mirrors = ir_block_has(e->g->deparser, IR_MIRROR);

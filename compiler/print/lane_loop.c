@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Printing lanes: see compiler/plan/lanes.h. Lane 0's statements are the loop's body, with a context in which
-// the variables that differ by lane are somewhere else (struct emit_loop).
+// Printing lanes: see compiler/plan/lanes.h. Lane 0's statements are the loop's body, with a
+// context in which the variables that differ by lane are somewhere else (struct emit_loop).
 #include "compiler/print/lane_loop.h"
 
 #include "compiler/ir/effects.h"
@@ -223,7 +223,8 @@ static unsigned fields_room(const struct emit *e, const struct emit_lanes *l,
         return 0;
     if (first + (unsigned)t->stride * (l->count - 1) + bytes != f->header->bits / 8)
         return 0;
-    // what is not stored there may be loaded from after the header, also if that is the end of the packet
+    // what is not stored there may be loaded from after the header, also if that is the end of the
+    // packet
     const unsigned room =
         in_place ? f->header->bits / 8 + SK_COPY_SLACK : emit_home_room(f->header);
     return (room - first - bytes) / (unsigned)t->stride + 1;

@@ -2,10 +2,11 @@
 //
 // path_entry: the entry function of a gress whose ways through the parser are known (compiler/plan/parse_paths.c).
 //
-// There are two where a packet may come around with its headers apart from what is after them (compiler/plan/split_packet.c): one for
-// packets in one piece, which begin at 'frame', and one for those, of which what the parser sees begins at 'start' and
-// what is after the headers at 'tail'. Both kinds end at 'end'. Of the latter 'port' is where they came from, which the
-// packet itself is told when it leaves, and 'left' how often they may come around.
+// There are two where a packet may come around with its headers apart from what is after them
+// (compiler/plan/split_packet.c): one for packets in one piece, which begin at 'frame', and one for
+// those, of which what the parser sees begins at 'start' and what is after the headers at 'tail'.
+// Both kinds end at 'end'. Of the latter 'port' is where they came from, which the packet itself is
+// told when it leaves, and 'left' how often they may come around.
 #include "compiler/plan/parse_paths.h"
 #include "compiler/print/emit_impl.h"
 
@@ -117,8 +118,8 @@ static void node(const struct emit *e, size_t i) {
 
 // ---- paths ----
 
-// The headers that the parser makes, before what is after the seam: there is room for them, and they are
-// all zeros. Which they are.
+// The headers that the parser makes, before what is after the seam: there is room for them, and
+// they are all zeros. Which they are.
 static uint64_t make_behind_seam(const struct emit *e, const struct known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
     uint64_t made = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rules: checks of the pipeline IR for constructs that a Tofino or our engine does not allow. The face of the room.
+// rules: checks of the pipeline IR for constructs that a Tofino or our engine does not allow. The
+// face of the room.
 //
 //     regonce.c      a register is accessed at most once per packet and pass (regonce.h); regonce_facts.c,
 //                    regonce_seen.c and regonce_path.c: the facts known on a path, the accesses on it, and the

@@ -24,13 +24,14 @@
 
 extern char **environ;
 
-#define MAX_OUTPUT     (64u << 20)            // bytes of text, what syntax.h takes
-#define MAX_COMPLAINTS (1u << 20)             // bytes that are read of them
-#define MAX_SECONDS    6                      // for the preprocessor: of processor time, and by the clock
-// By the clock, in somebody else's process group: that one has a limit of its own, and such a compilation has the
-// lowest priority, so a busy machine leaves it little of its time.
+#define MAX_OUTPUT     (64u << 20) // bytes of text, what syntax.h takes
+#define MAX_COMPLAINTS (1u << 20)  // bytes that are read of them
+// For the preprocessor: of processor time, and by the clock.
+#define MAX_SECONDS 6
+// By the clock, in somebody else's process group: that one has a limit of its own, and such a
+// compilation has the lowest priority, so a busy machine leaves it little of its time.
 #define MAX_SECONDS_IN_GROUP 60
-#define MAX_MEMORY     (UINT64_C(1000) << 20) // address space of each of its processes
+#define MAX_MEMORY           (UINT64_C(1000) << 20) // address space of each of its processes
 
 // Text of a pipe, malloc'ed: an arena may leave while a child runs (arena.h).
 struct pipe_text {
@@ -164,8 +165,9 @@ struct child {
     bool timed_out;
 };
 
-// The command and what it starts are a process group, which can be ended at once (or part of the caller's, who ends that), and each has
-// limits: a device that is included has no end, and macros can grow without one.
+// The command and what it starts are a process group, which can be ended at once (or part of the
+// caller's, who ends that), and each has limits: a device that is included has no end, and macros
+// can grow without one.
 static void limit(const struct child *c) {
     const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
     const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS};

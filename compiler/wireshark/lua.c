@@ -2,9 +2,10 @@
 //
 // lua: the part of a dissector that is the same for all programs.
 //
-// 'w' is a walk over one packet: its buffer, the cursor (bytes; negative in what the chip puts before a
-// packet), the parser's variables v, the tree, the names of the headers seen. A packet that ends too early ends
-// the walk with an error() that run() catches: nothing in here runs into Wireshark's own range checks.
+// 'w' is a walk over one packet: its buffer, the cursor (bytes; negative in what the chip puts
+// before a packet), the parser's variables v, the tree, the names of the headers seen. A packet
+// that ends too early ends the walk with an error() that run() catches: nothing in here runs into
+// Wireshark's own range checks.
 #include "compiler/wireshark/wireshark_impl.h"
 
 const char *const shark_prologue[] = {

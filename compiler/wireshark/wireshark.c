@@ -355,8 +355,8 @@ static bool *flags(struct shark *s, size_t n) {
     return b;
 }
 
-// What the chip puts before a packet from the front panel: zeros, and the port in the second byte's last
-// bit and the third byte (tna-facts 2.1).
+// What the chip puts before a packet from the front panel: zeros, and the port in the second byte's
+// last bit and the third byte (tna-facts 2.1).
 static void front(struct shark *s) {
     const unsigned port = s->ingress_port;
     const char *zeros = "";

@@ -2,10 +2,10 @@
 //
 // wireshark: pipeline IR -> a dissector for Wireshark, in Lua.
 //
-// The dissector walks packets as the program's ingress parser does, state by state, and shows the headers
-// it extracts. Wireshark calls it by the parser's selects: for EtherTypes, IP protocols, UDP and TCP
-// ports that lead to states of the program's own; and, when a preference says so or nothing else leads to
-// it, for whole frames. docs/wireshark.md describes its use.
+// The dissector walks packets as the program's ingress parser does, state by state, and shows the
+// headers it extracts. Wireshark calls it by the parser's selects: for EtherTypes, IP protocols,
+// UDP and TCP ports that lead to states of the program's own; and, when a preference says so or
+// nothing else leads to it, for whole frames. docs/wireshark.md describes its use.
 //
 // Files:
 //

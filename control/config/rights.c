@@ -97,7 +97,8 @@ int sk_rights_program(const struct sk_config_requests *q, const char *beside, co
 
 // ---- devices ----
 
-// "net_pcap5,tx_pcap=x" is a pcap; an address on the PCI bus is "pci". 'length' of what is returned.
+// "net_pcap5,tx_pcap=x" is a pcap; an address on the PCI bus is "pci". 'length' of what is
+// returned.
 static const char *rights_kind(const char *device, size_t *length) {
     static const char pci[] = "pci";
     const size_t n = strcspn(device, ",");

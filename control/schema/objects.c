@@ -98,8 +98,8 @@ static json_t *register_fields(const struct sk_register_desc *d, const json_t *r
     return object_of(properties);
 }
 
-// All names that end so, also those that other registers share: with a register's field after it, the
-// name stands for the register that the entry names.
+// All names that end so, also those that other registers share: with a register's field after it,
+// the name stands for the register that the entry names.
 static json_t *all_suffixes(const char *full) {
     json_t *list = json_array();
     for (const char *name = full; name; name = strchr(name, '.') ? strchr(name, '.') + 1 : NULL)

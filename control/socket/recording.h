@@ -2,13 +2,13 @@
 //
 // recording: whether a running switch records the packets of its ports, and for which client.
 //
-// There is one recording at a time: for a client of the control socket, which receives the memory of the
-// rings (pipeline/observe/recorder.h) and writes files with its own rights, or for the switch's own process. A
-// separate thread allocates and frees this memory, because that takes milliseconds and the pipes do not wait: a
-// client repeats its request until the memory is ready.
+// There is one recording at a time: for a client of the control socket, which receives the memory
+// of the rings (pipeline/observe/recorder.h) and writes files with its own rights, or for the
+// switch's own process. A separate thread allocates and frees this memory, because that takes
+// milliseconds and the pipes do not wait: a client repeats its request until the memory is ready.
 //
-// All functions: on the control plane's thread, which is none of the lcores' threads; where a comment says so, while
-// all lcores pause.
+// The control plane's thread, which is not an lcore, calls all functions; where a comment says so,
+// while all lcores pause.
 #ifndef SILKEN_CONTROL_SOCKET_RECORDING_H
 #define SILKEN_CONTROL_SOCKET_RECORDING_H
 

@@ -115,8 +115,8 @@ struct sk_service {
     void (*pause)(void *aux);
     void (*resume)(void *aux);
     void *aux;
-    // Told, before each request, whose it is, and of each client that has gone: numbers above 0, which no other client
-    // of the server has. May be null.
+    // Told, before each request, whose it is, and of each client that has gone: numbers above 0,
+    // which no other client of the server has. May be null.
     void (*asks)(void *aux, uint64_t client);
     void (*left)(void *aux, uint64_t client);
     bool *subscribe; // set by the request "events"; null: there is nobody to send them to

@@ -479,7 +479,8 @@ static void client_make_string_printable(json_t *value, bool lines) {
     free(text);
 }
 
-// What a program, a file or the network put into a switch's reply is shown to people: no control characters.
+// What a program, a file or the network put into a switch's reply is shown to people: no control
+// characters.
 static void client_make_printable(json_t *value, const char *key) {
     const char *name;
     json_t *member;

@@ -62,14 +62,15 @@ struct sk_client;
 #define SK_CLIENT_SECONDS 30u
 
 struct sk_client *sk_client_open(const char *path, struct sk_error *err);
-// One that gives a switch so many seconds for each answer, and to take it as a client; the above gives
-// SK_CLIENT_SECONDS. A call that ran out of time is the client's last.
+// One that gives a switch so many seconds for each answer, and to take it as a client; the above
+// gives SK_CLIENT_SECONDS. A call that ran out of time is the client's last.
 struct sk_client *sk_client_open_within(const char *path, unsigned seconds, struct sk_error *err);
 // Replies and events are made printable: control characters in texts are '?'.
 // Sends the request (a reference is taken over) and waits for the reply: its result, a new
 // reference, or null with the switch's sentence.
 json_t *sk_client_call(struct sk_client *client, json_t *request, struct sk_error *err);
-// After a call of "events": waits for the next one, however long, a new reference, or null with a sentence.
+// After a call of "events": waits for the next one, however long, a new reference, or null with a
+// sentence.
 json_t *sk_client_event(struct sk_client *client, struct sk_error *err);
 // The descriptor that came with the last reply, now the caller's; -1: none.
 int sk_client_passed(struct sk_client *client);

@@ -2,9 +2,10 @@
 //
 // state: all state that packets leave in a switch, as JSON that can be compared.
 //
-// A state is an object with "silken_state": 1 and one array for each section; an item of an array is an
-// object on a line of its own, so that `diff` shows the changes. The same state gives the same bytes,
-// whatever the order in which entries were added, and whether the program is the checked build or not.
+// A state is an object with "silken_state": 1 and one array for each section; an item of an array
+// is an object on a line of its own, so that `diff` shows the changes. The same state gives the
+// same bytes, whatever the order in which entries were added, and whether the program is the
+// checked build or not.
 //
 //   section         an item is said by             and has
 //   registers       name pipe index | key          value; or name and "otherwise": the value of all cells
@@ -26,12 +27,13 @@
 //                                                  mirrored generated digests
 //
 // registers, entries, members, groups, defaults, value_sets and meters of indices are what a
-// configuration (config.h) has under these names, but for "otherwise". "pipe" in brackets: only when
-// the pipes that have the object are not alike. Cells of direct objects have the key and, in tables with
-// priorities, the priority of their entry. Objects are in the order of their names, those in entries
-// after those with indices; cells by pipe and index; entries by priority and key. A number that needs
-// more than 53 bits is a string. Tables that are hidden are left out, and so is what
-// only a control plane changes: multicast, mirror sessions, hashes, key masks, ports' settings.
+// configuration (config.h) has under these names, but for "otherwise". "pipe" in brackets: only
+// when the pipes that have the object are not alike. Cells of direct objects have the key and, in
+// tables with priorities, the priority of their entry. Objects are in the order of their names,
+// those in entries after those with indices; cells by pipe and index; entries by priority and key.
+// A number that needs more than 53 bits is a string. Tables that are hidden are left out, and so is
+// what only a control plane changes: multicast, mirror sessions, hashes, key masks, ports'
+// settings.
 //
 // The state of a meter is its tokens in the parts of meter.c, "committed" and "peak", and "last", the time
 // of its last packet; that of a filter its value with 16 bits after the point, and "last".

@@ -118,7 +118,8 @@ static void read_ecmp(const struct sk_at *at, bool request, struct sk_tm_item *o
     }
 }
 
-// Which queues of its group are a port's is the driver's choice: without a number it is the one for 16 each.
+// Which queues of its group are a port's is the driver's choice: without a number it is the one for
+// 16 each.
 static void read_flow_control(const struct sk_at *at, uint16_t dev_port, uint32_t qid,
                               struct sk_queue_schedule *out) {
     const struct sk_at mode = sk_at_member(at, "flow_control"), pg = sk_at_member(at, "pg_queue");

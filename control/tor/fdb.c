@@ -2,12 +2,14 @@
 //
 // fdb: who is where.
 //
-// The switch tells of each packet whose source it does not know in the VLAN, or knows elsewhere, by a digest.
-// The address is then written into 'sources', with a time to live, and 'destinations'. When that time may be over
-// the entry is asked how long no packet has matched it (control/tables/idle.h): it goes, or is asked again when its time may
-// be over then. So each entry is looked at once in a while, and no one waits for a look at all of them. Which one goes when there are too many is Open vSwitch's
-// choice: the one of the link that has most that was not used for the longest time. An address that packets came
-// from since it was last looked at is passed over, some times.
+// The switch tells of each packet whose source it does not know in the VLAN, or knows elsewhere, by
+// a digest. The address is then written into 'sources', with a time to live, and 'destinations'.
+// When that time may be over the entry is asked how long no packet has matched it
+// (control/tables/idle.h): it goes, or is asked again when its time may be over then. So each entry
+// is looked at once in a while, and no one waits for a look at all of them. Which one goes when
+// there are too many is Open vSwitch's choice: the one of the link that has most that was not used
+// for the longest time. An address that packets came from since it was last looked at is passed
+// over, some times.
 //
 // An address that moves FDB_MOVES times in FDB_MOVE_SECONDS is held: it stays where it was seen last for
 // FDB_HOLD_SECONDS, an alarm tells it, and another one when it may move again. A loop or two hosts with one
@@ -292,7 +294,7 @@ static bool may_learn_now(struct tor *t, struct fdb *f, const struct tor_link *l
 
 static void tell_held(struct tor *t, const struct place *p, bool on) {
     char mac[TOR_TEXT], why[2 * TOR_TEXT];
-    snprintf(why, sizeof why, "%s of VLAN %u moved %u times within %u s, and stays there for now",
+    snprintf(why, sizeof why, "%s of VLAN %u moved %u times within %u s, and is held there",
              tor_mac_text(p->mac, mac), p->vid, FDB_MOVES, FDB_MOVE_SECONDS);
     tor_event(t, "alarm", "{s:s, s:i, s:s, s:s, s:b, s:s}", "alarm", "flapping address", "vid",
               (int)p->vid, "mac", mac, "link", p->link->name, "on", on, "why", why);

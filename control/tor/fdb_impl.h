@@ -4,6 +4,7 @@
 #ifndef SILKEN_CONTROL_TOR_FDB_IMPL_H
 #define SILKEN_CONTROL_TOR_FDB_IMPL_H
 
+#include "control/tor/links_impl.h"
 #include "control/tor/tor_impl.h"
 #include "heap.h"
 #include "openvswitch/hmap.h"
@@ -52,10 +53,11 @@ struct fdb {
     struct ovs_list held;
     struct heap due; // those that age; the first has the highest priority
     size_t n_fixed;
-    struct fdb_credit credit, link_credit[1024]; // of the switch, and by interface of each link
-    uint64_t sized;                              // when the tables' sizes were looked at
-    uint64_t warned;                             // of the switch's own address coming in
-    uint64_t told, n_told;                       // moves told in this second
+    struct fdb_credit credit,
+        link_credit[LINKS_INTERFACES]; // of the switch, and by interface of each link
+    uint64_t sized;                    // when the tables' sizes were looked at
+    uint64_t warned;                   // of the switch's own address coming in
+    uint64_t told, n_told;             // moves told in this second
     uint64_t n_learned, n_moved, n_aged, n_evicted, n_limited, n_damped, n_refused;
 };
 

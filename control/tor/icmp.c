@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// icmp: the switch answers for itself (echo, ports that no one listens at) and tells senders what became of their
-// packets, within limits: of every kind so many a second in all, and so many to each source.
+// icmp: the switch answers for itself (echo, ports that no one listens at) and tells senders what
+// became of their packets, within limits: of every kind so many a second in all, and so many to
+// each source.
 #include "control/tor/icmp.h"
 
 #include <stdlib.h>

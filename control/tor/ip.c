@@ -29,7 +29,7 @@ static bool read_ipv4(struct ip_packet *p, uint32_t length) {
     return true;
 }
 
-// Extension headers up to one that is none, or that is in the way of knowing what comes after it.
+// Skips extension headers, up to the first header of another kind or one that hides what follows it.
 static bool skip_extensions(struct ip_packet *p) {
     while (!p->later) {
         uint32_t left = p->length - p->upper, size;

@@ -51,9 +51,9 @@ struct ip_packet {
 // Reads the packet in 'length' bytes, of which some at the end may be padding. False: it is none.
 bool ip_read(struct ip_packet *p, const uint8_t *bytes, uint32_t length);
 
-// An IPv4 or IPv6 header (20, 40 bytes) of a packet with 'payload' bytes after it, from the family of
-// 'src', and how many bytes that are. 'tos' is the whole octet (traffic class), 'id' IPv4's identification:
-// 0 sets "don't fragment".
+// An IPv4 or IPv6 header (20, 40 bytes) of a packet with 'payload' bytes after it, from the family
+// of 'src', and how many bytes that are. 'tos' is the whole octet (traffic class), 'id' IPv4's
+// identification: 0 sets "don't fragment".
 uint32_t ip_header(uint8_t *out, const struct in6_addr *src, const struct in6_addr *dst,
                    uint8_t protocol, uint8_t ttl, uint8_t tos, uint16_t id, uint32_t payload);
 // IPv4: computes the header's checksum again; 'bytes' is a whole header.

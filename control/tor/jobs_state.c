@@ -5,10 +5,10 @@
 //     {"version": 1, "jobs": [{"request": {"name": "bert", ...}, "configured": false, "number": 1, "first": 0,
 //                              "group": "239.192.0.1", "session": {"number": 7, "id": "...", "nonces": ["..."]}}]}
 //
-// 'request' is what the job was asked for with; the rest is what it was given and its hosts have in their packets, and
-// who is in the session of a job of SwitchML. The
-// file is written again whenever that changes (to another one, which then takes its place), so it is there in whole,
-// always. One that cannot be understood is kept beside it, and nothing that is in it is written over.
+// 'request' is what the job was asked for with; the rest is what it was given and its hosts have in
+// their packets, and who is in the session of a job of SwitchML. The file is written again whenever
+// that changes (to another one, which then takes its place), so it is there in whole, always. One
+// that cannot be understood is kept beside it, and nothing that is in it is written over.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

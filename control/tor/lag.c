@@ -17,7 +17,8 @@
 #include "util.h"
 
 #define RUN_NS UINT64_C(50000000)
-// A frame of the slow protocols: 14 bytes of Ethernet and 110 after them, of which the first is the subtype.
+// A frame of the slow protocols: 14 bytes of Ethernet and 110 after them, of which the first is the
+// subtype.
 #define FRAME     124u
 #define ETHERNET  14u
 #define SLOW_TYPE 0x8809

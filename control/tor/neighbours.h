@@ -7,8 +7,9 @@
 //     claims.c       the switch's own addresses: probed, announced, defended (RFC 5227, RFC 4862)
 //     neighbours_request.c   requests about neighbours
 //
-// States are those of RFC 4861 7.3.2, of ARP too. What the tables forward no one sees here, so an entry counts
-// as used when it has been stale for STALE_TIME: it is asked then, and one that does not answer any more goes.
+// States are those of RFC 4861 7.3.2, of ARP too. What the tables forward no one sees here, so an
+// entry counts as used when it has been stale for STALE_TIME: it is asked then, and one that does
+// not answer any more goes.
 //
 //                asked for                    an answer to us
 //     (none) ---------------> INCOMPLETE --------------------> REACHABLE --30 s--> STALE

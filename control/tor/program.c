@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// program: whether a program is that of a ToR: it has the tables that the modules here write, by their names.
+// program: whether a program is that of a ToR: it has the tables that the modules here write, by
+// their names.
 #include "control/tor/tor.h"
 
 #include "control/tables/names.h"

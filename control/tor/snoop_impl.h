@@ -68,8 +68,8 @@ uint32_t snoop_igmp_query(const struct snoop_query *q, uint8_t out[SNOOP_QUERY_B
 uint32_t snoop_mld_query(const struct snoop_query *q, uint8_t out[SNOOP_QUERY_BYTES]);
 
 // ---- what both have in common ----
-// The floating point numbers of IGMPv3 and MLDv2: 'mantissa' bits after an exponent of three and a one.
-// RFC 3376 4.1.1, RFC 3810 5.1.3.
+// The floating point numbers of IGMPv3 and MLDv2: 'mantissa' bits after an exponent of three and a
+// one. RFC 3376 4.1.1, RFC 3810 5.1.3.
 static inline uint32_t snoop_number(uint32_t code, unsigned mantissa) {
     if (code >> (mantissa + 3) == 0)
         return code;

@@ -69,8 +69,8 @@ struct tor_host {
     // taken over. {"event": "link", ...}, {"event": "alarm", ...}. May be null.
     void (*event)(void *aux, json_t *event);
     void *aux;
-    // How long tor_run() waits after it has written until it writes again: packets can cause so many writes that
-    // pauses would follow each other. 0: not.
+    // How long tor_run() waits after it has written until it writes again: packets can cause so
+    // many writes that pauses would follow each other. 0: not.
     uint64_t pause_interval_ns;
     // Of the hashes of addresses, which packets choose; 0 where a run must repeat.
     uint32_t hash_secret;

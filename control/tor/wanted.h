@@ -74,9 +74,9 @@ const char *tor_wanted_as(const struct tor_wanted *w, const char *object);
 void tor_begin(struct tor_wanted *w, enum tor_set set);
 void tor_end(struct tor_wanted *w, enum tor_set set);
 
-// Does at most 'most' of the writes that wait; returns how many still do. What the switch refuses (a full
-// table) is told by 'refused', once for each object until it is wanted again, and does not stop the rest.
-// The caller has paused the switch.
+// Does at most 'most' of the writes that wait; returns how many still do. What the switch refuses
+// (a full table) is told by 'refused', once for each object until it is wanted again, and does not
+// stop the rest. The caller has paused the switch.
 size_t tor_wanted_flush(struct tor_wanted *w, struct sk_switch *sw, size_t most,
                         void (*refused)(void *aux, const char *object, const char *why), void *aux);
 bool tor_wanted_waits(const struct tor_wanted *w);

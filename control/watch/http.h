@@ -3,11 +3,12 @@
 // http: as much of HTTP/1.1 (RFC 9112) as a scraper needs: GET and HEAD, without bodies, one request after the
 // other on a connection.
 //
-// The server never blocks and never waits for a client. It has at most HTTP_CLIENTS connections; when
-// another comes, the one that has been without a finished request for longest makes room. A request is at
-// most HTTP_HEAD bytes and must be complete HTTP_TIMEOUT_NS after the end of the last reply, or after the start
-// of the connection; the client must read a reply within the same time. A request that breaks a rule is answered
-// with a status of 400 or more, and the connection is closed.
+// The server never blocks and never waits for a client. It has at most HTTP_CLIENTS connections;
+// when another comes, the one that has been without a finished request for longest makes room. A
+// request is at most HTTP_HEAD bytes and must be complete HTTP_TIMEOUT_NS after the end of the last
+// reply, or after the start of the connection; the client must read a reply within the same time. A
+// request that breaks a rule is answered with a status of 400 or more, and the connection is
+// closed.
 //
 // Clients are not trusted: no reply contains any part of a request.
 #ifndef SILKEN_CONTROL_WATCH_HTTP_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libFuzzer target: what a peer says (memif/session.c), to a server and to a client. The first byte says to whom, and whether
-// what comes before is said as it should be. Then messages: a byte for descriptors and the length, and 128 bytes. What
-// a session that came up passes on is used: a burst each way.
+// libFuzzer target: what a peer says (memif/session.c), to a server and to a client. The first byte
+// says to whom, and whether what comes before is said as it should be. Then messages: a byte for
+// descriptors and the length, and 128 bytes. What a session that came up passes on is used: a burst
+// each way.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static const struct memif_options *find(void *aux, uint32_t id, const char **why
     return id == 1 ? &options : NULL;
 }
 
-// A sealed region, an unsealed one, an eventfd, or something else; of its own, since the session closes it.
+// A sealed region, an unsealed one, an eventfd, or something else; of its own, since the session
+// closes it.
 static int descriptor(unsigned kind) {
     static int sealed = -1, unsealed = -1;
     if (sealed < 0) {

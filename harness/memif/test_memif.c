@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memif driver with a peer of ours (raw.h): right, and wrong in every field of messages and of memory, by seed. Whatever
-// the peer does, the device lives, nothing behind the region is read or written, and the next peer is served.
+// The memif driver with a peer of ours (raw.h): right, and wrong in every field of messages and of
+// memory, by seed. Whatever the peer does, the device lives, nothing behind the region is read or
+// written, and the next peer is served.
 //
 //     test_memif [--seeds N]     N of each kind (2,000; QUICK=1: 300)
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memif driver with DPDK's own (net_memif) as its peer, in another process: as client and as server, by a socket in the
-// file system and an abstract one, frames of one buffer and of several. The peer sends back all that it receives.
+// The memif driver with DPDK's own (net_memif) as its peer, in another process: as client and as
+// server, by a socket in the file system and an abstract one, frames of one buffer and of several.
+// The peer sends back all that it receives.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -89,8 +90,8 @@ static uint32_t length_of(unsigned serial, uint32_t longest) {
     return 60 + serial * 97 % (longest - 60);
 }
 
-// So many are on the way at most: when a frame takes several places of a ring and there are too few, DPDK 22.11's driver
-// goes on over its end.
+// So many are on the way at most: when a frame takes several places of a ring and there are too
+// few, DPDK 22.11's driver goes on over its end.
 #define WINDOW 24u
 
 // 2,000 frames come back as they were, in their order.

@@ -394,8 +394,8 @@ static unsigned fullest(struct sk_hash_secret s, const uint64_t *keys, unsigned 
     return most;
 }
 
-// Keys that meet in one bucket of a table whose hash is known are spread by any secret; so are keys with those
-// differences.
+// Keys that meet in one bucket of a table whose hash is known are spread by any secret; so are keys
+// with those differences.
 static void test_flood(void **state) {
     (void)state;
     enum { KEYS = 1000, BUCKETS = 4096 };

@@ -22,18 +22,19 @@
  * with the parameters, once within `repeat_every` for all that send it again, and sooner when a worker
  * asks for a second time: the answer to its first question was lost.
  *
- * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more, and a worker that
- * sends floats has values that do not fit: the fragment starts again, all workers are asked for floats,
- * and those are added up in double precision (section 3.8). The switches keep such a value whatever is added to it. Integers cannot be asked for so: if a
- * part of the sum leaves the range, the result is at or near the limit, which depends on the order.
+ * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more, and a worker
+ * that sends floats has values that do not fit: the fragment starts again, all workers are asked
+ * for floats, and those are added up in double precision (section 3.8). The switches keep such a
+ * value whatever is added to it. Integers cannot be asked for so: if a part of the sum leaves the
+ * range, the result is at or near the limit, which depends on the order.
  *
  * COLLISIONS. A gradient with `collision` makes the server send a new index with the parameters
  * (section 3.6).
  *
- * FAILURE. atp_server_reshape() gives the job new places (appendix A.3): what is not complete begins
- * again under new numbers, and a packet says so to all, some times until all have sent something with
- * these, and whenever somebody uses an old one. The aggregators of what was not complete are released by
- * time-out.
+ * FAILURE. atp_server_reshape() gives the job new places (appendix A.3): what is not complete
+ * begins again under new numbers, and a packet says so to all, some times until all have sent
+ * something with these, and whenever somebody uses an old one. The aggregators of what was not
+ * complete are released by time-out.
  *
  * EXACTLY ONCE. Nobody counts twice, as sums with the same worker in both are never added up, neither
  * here nor in a switch; and what is dropped for that reason is sent again by its worker alone, since

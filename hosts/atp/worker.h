@@ -52,9 +52,9 @@
  *
  * The network may lose, repeat and reorder packets; what that costs is told in server.h.
  *
- * RESTART. After atp_worker_move() the server may say that aggregation starts again at some fragment
- * (frame.h). What was sent from there on and is not acknowledged is sent again, as if for the first
- * time, from the worker's new place.
+ * RESTART. After atp_worker_move() the server may say that aggregation starts again at some
+ * fragment (frame.h). What was sent from there on and is not acknowledged is sent again, as if for
+ * the first time, from the worker's new place.
  *
  * Concurrency: a worker belongs to one thread at a time.
  *
@@ -177,7 +177,8 @@ uint64_t atp_worker_deadline(struct atp_worker *w);
 unsigned atp_worker_expire(struct atp_worker *w, uint64_t now);
 
 /* The job gets another shape (appendix A.3): the worker has this place from where the server says, by
- * a packet, that aggregation starts again. To be called for all workers before atp_server_reshape().
+ * a packet, that aggregation starts again. To be called for all workers before
+ * atp_server_reshape().
  */
 void atp_worker_move(struct atp_worker *w, const struct atp_place *place);
 

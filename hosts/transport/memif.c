@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared memory with a switch process as a transport, by the driver of memif/: frames are copied into the switch's rings and out
- * of them, so what lies in the buffers here nobody else changes.
+ * Shared memory with a switch process as a transport, by the driver of memif/: frames are copied
+ * into the switch's rings and out of them, so what lies in the buffers here nobody else changes.
  *
- * Nothing tells that a frame came, so wait() receives already, with yields and short sleeps in between, and recv() hands up
- * what wait() has found. A client may be opened before its server is there, and looks for it until it comes.
+ * Nothing tells that a frame came, so wait() receives already, with yields and short sleeps in
+ * between, and recv() hands up what wait() has found. A client may be opened before its server is
+ * there, and looks for it until it comes.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 //
 // layout: which bytes of a packet are which field, wherever it is on its way.
 //
-// A deparser writes the headers it emits before what its parser left. So the headers of a packet are
-// known at every station: those emitted there, and after them those that were known before and lay behind
-// the parser's last byte, from an earlier pass if need be. Copies of a packet take turns; which station's
-// bytes a copy goes on with is seen from the bytes themselves: the latest one whose headers all are where they
-// should be.
+// A deparser writes the headers it emits before what its parser left. So the headers of a packet
+// are known at every station: those emitted there, and after them those that were known before and
+// lay behind the parser's last byte, from an earlier pass if need be. Copies of a packet take
+// turns; which station's bytes a copy goes on with is seen from the bytes themselves: the latest
+// one whose headers all are where they should be.
 //
 // The room: one packet, as fields and as text:
 //

@@ -103,8 +103,8 @@ static bool take_offset(struct line *l, size_t *offset) {
     return true;
 }
 
-// Groups of two, four or eight digits. One blank lies between groups, two after the eighth byte; more, or
-// something else, and the characters begin.
+// Groups of two, four or eight digits. One blank lies between groups, two after the eighth byte;
+// more, or something else, and the characters begin.
 static int dump_bytes(struct reading *r, struct line l) {
     size_t begin = r->n;
     for (bool first = true;; first = false) {

@@ -3,11 +3,12 @@
 // align: which of the packets that a port sent is which of its golden ones, in order, when some are missing,
 // some are more, and some are not what they were.
 //
-// As long as each is its golden one nothing is kept. From the first that is not, what is sent waits, and as many
-// golden packets are read ahead, until the two fit again: at the same distance on both sides by one packet, and
-// else by two in a row, so that packets that happen to be alike do not lead astray. What lies before that
-// was changed, pair by pair, and what is left over on one side is missing or too much. When ALIGN_WINDOW packets wait
-// the first of them is a pair. It knows nothing of packets: the owner says what is equal.
+// As long as each is its golden one nothing is kept. From the first that is not, what is sent
+// waits, and as many golden packets are read ahead, until the two fit again: at the same distance
+// on both sides by one packet, and else by two in a row, so that packets that happen to be alike do
+// not lead astray. What lies before that was changed, pair by pair, and what is left over on one
+// side is missing or too much. When ALIGN_WINDOW packets wait the first of them is a pair. It knows
+// nothing of packets: the owner says what is equal.
 #ifndef SILKEN_PCAP_REPLAY_ALIGN_H
 #define SILKEN_PCAP_REPLAY_ALIGN_H
 
@@ -33,8 +34,8 @@ struct align *align_new(const struct align_owner *owner); // aborts when memory 
 bool align_is_empty(const struct align *a); // nothing waits, and nothing was read ahead
 // The next one that was sent. -1: as next().
 int align_sent(struct align *a, void *sent);
-// No more are sent. Golden packets after the last one are missing, but for those that were not read yet; none of them
-// is when the replay was 'stopped': they go to same() with a null. -1: as next().
+// No more are sent. Golden packets after the last one are missing, but for those that were not read
+// yet; none of them is when the replay was 'stopped': they go to same() with a null. -1: as next().
 int align_end(struct align *a, bool stopped);
 void align_free(struct align *a); // what still waits goes to same(); null allowed
 

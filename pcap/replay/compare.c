@@ -323,8 +323,8 @@ static void on_extra(void *aux, void *sent) {
     forget_sent(g, s);
 }
 
-// The first packet that was dropped after the last one that the port sent, and in front of 'then' (or null), and is
-// not shown yet. 0: none. Serials of different cores have no order.
+// The first packet that was dropped after the last one that the port sent, and in front of 'then'
+// (or null), and is not shown yet. 0: none. Serials of different cores have no order.
 static uint64_t find_dropped(const struct gold *g, const struct sent_packet *then) {
     const struct replay_compare *c = g->all;
     const uint64_t from = g->dropped > g->serial ? g->dropped : g->serial;

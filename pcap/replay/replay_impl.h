@@ -110,8 +110,9 @@ struct sk_observer *replay_drops_observer(struct replay_drops *d, unsigned pipe)
 bool replay_drops_lack_places(const struct replay_drops *d); // of null: false
 // Whether a file's lines can be written twice: it is none that is a pipe or a device.
 bool replay_drops_can_be_anew(const char *path);
-// All lines are written again, of 'sw', which runs the same packets in the checked build on this thread. -1 with
-// a sentence. Then: whether as many are there; that they are the same but for places, else -1 with a sentence.
+// All lines are written again, of 'sw', which runs the same packets in the checked build on this
+// thread. -1 with a sentence. Then: whether as many are there; that they are the same but for
+// places, else -1 with a sentence.
 int replay_drops_again(struct replay_drops *d, const struct sk_switch *sw, struct replay_log *log,
                        struct sk_error *err);
 bool replay_drops_done(const struct replay_drops *d); // of null, or not again: false

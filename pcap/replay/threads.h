@@ -6,12 +6,12 @@
 // multicast, mirrors, recirculation in another pipe. There are two ways to know that pipes can run each
 // for itself for a while.
 //
-// One is that such a packet takes a time to get there ('crossing_ns', pipeline/cores/apart.h), always the same.
-// What happens in one pipe within so many ns then depends on that pipe and on what left others before,
-// and on nothing else. The other, when it takes no time, is to try: the pipes run each for itself, and
-// if none ever sends a packet to another one, that was right. If one does, everything is thrown away
-// and the replay starts again on one thread (replay.c): of a switch in which a packet passes several
-// pipes at one instant, nothing can be done at once.
+// One is that such a packet takes a time to get there ('crossing_ns', pipeline/cores/apart.h),
+// always the same. What happens in one pipe within so many ns then depends on that pipe and on what
+// left others before, and on nothing else. The other, when it takes no time, is to try: the pipes
+// run each for itself, and if none ever sends a packet to another one, that was right. If one does,
+// everything is thrown away and the replay starts again on one thread (replay.c): of a switch in
+// which a packet passes several pipes at one instant, nothing can be done at once.
 //
 // What pipes do each for itself is a round. It begins with the first thing that happens in any pipe and
 // ends before 'crossing_ns' later, or with the last packet that has been read. In it each pipe takes what

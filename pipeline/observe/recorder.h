@@ -8,14 +8,14 @@
 //
 //     pipe's thread  --copies-->  ring of its core  --sk_record_next-->  reader: a file, a socket...
 //
-// When a ring is full, records are lost and counted, by port and in the next record that is not; the
-// packets themselves are not touched. A frame is copied past the caches with whole lines, so that the
-// working set of a pipe stays in the caches. A recorded packet takes the same path as any other; without a
-// recording, a packet costs one comparison where it enters and one where it ends.
+// When a ring is full, records are lost and counted, by port and in the next record that is not;
+// the packets themselves are not touched. A frame is copied past the caches with whole lines, so
+// that the working set of a pipe stays in the caches. A recorded packet takes the same path as any
+// other; without a recording, a packet costs one comparison where it enters and one where it ends.
 //
-// A reader that changes the memory can spoil its own recording and nothing else. The switch bases no address or
-// length on what it reads back: an impossible position of the reader is ignored, the count of drops is checked, and the
-// port of a record is only copied within it.
+// A reader that changes the memory can spoil its own recording and nothing else. The switch bases
+// no address or length on what it reads back: an impossible position of the reader is ignored, the
+// count of drops is checked, and the port of a record is only copied within it.
 //
 //     struct sk_recorder *r = sk_recorder_new(&opt, error, sizeof error);   any thread
 //     sk_switch_record(sw, r);                             while no core runs

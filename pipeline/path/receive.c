@@ -12,7 +12,8 @@
 
 // ---- one frame ----
 
-// Refuses a frame that has no packet buffer yet. It has 'length' bytes, of which 'there' can be read.
+// Refuses a frame that has no packet buffer yet. It has 'length' bytes, of which 'there' can be
+// read.
 static bool refuse(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, uint32_t there,
                    uint32_t length, enum sk_drop_reason r) {
     const struct sk_packet p = {.serial = core->serial, .ingress_port = dev_port, .len = length};

@@ -96,7 +96,8 @@ static bool telemetry_folder(char *error, size_t error_size) {
     return good;
 }
 
-// When another process of the same prefix has the name already, ours has a number after it: the socket knows.
+// When another process of the same prefix has the name already, ours has a number after it: the
+// socket knows.
 static bool find_telemetry(char *error, size_t error_size) {
     char start[PATH_MAX];
     const int n = snprintf(start, sizeof start, "%s/dpdk_telemetry.v2", rte_eal_get_runtime_dir());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memif: ports on shared memory with another process, by the driver of memif/. A port keeps packet buffers ready to be
-// received into; what is received is copied there, so nobody else ever sees a buffer of the switch's.
+// memif: ports on shared memory with another process, by the driver of memif/. A port keeps packet
+// buffers ready to be received into; what is received is copied there, so nobody else ever sees a
+// buffer of the switch's.
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,14 +24,14 @@
 // sends there. With several receive queues (a guest that sends on several, a NIC that spreads flows)
 // packets keep their order within a queue; all are sent on the first queue, which keeps theirs.
 //
-// One port can be without a device: the inside port (device SK_PORTS_INSIDE), whose other end is this
-// process, for the port to the CPU. Packets that the switch sends there wait for the control thread, at most
-// SK_PORTS_QUEUE and a ring's 1024 frames; more are dropped as at a slow device. The switch receives its packets
-// as from any port.
+// One port can be without a device: the inside port (device SK_PORTS_INSIDE), whose other end is
+// this process, for the port to the CPU. Packets that the switch sends there wait for the control
+// thread, at most SK_PORTS_QUEUE and a ring's 1024 frames; more are dropped as at a slow device.
+// The switch receives its packets as from any port.
 //
-// One set of ports per process, like DPDK itself. Thread-safety: sk_ports_poll and sk_ports_tx for a
-// port belong to the thread of the port's core; sk_ports_inside_ calls to one thread, also while cores run;
-// the rest to one thread, while no core runs.
+// One set of ports per process, like DPDK itself. Thread-safety: sk_ports_poll and sk_ports_tx for
+// a port belong to the thread of the port's core; sk_ports_inside_ calls to one thread, also while
+// cores run; the rest to one thread, while no core runs.
 //
 // Files:
 //
@@ -124,8 +124,9 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
 // Whether the interface that the port is on was deleted and one of its name is there, as when a container is started
 // again: to the kernel another, so that nothing goes through the port. Between two calls of sk_ports_follow_links.
 bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port);
-// Opens the port again, with its memory, and down if it was set down. False with a sentence: its number
-// waits, without a device, for the next such call. It can be removed and enabled like others.
+// Opens the port again, with its memory, and down if it was set down. False with a sentence: its
+// number waits, without a device, for the next such call. It can be removed and enabled like
+// others.
 bool sk_ports_reopen(struct sk_ports *ports, const struct sk_port_spec *spec,
                      const struct sk_ports_pause *pause, char *error, size_t error_size);
 // The number of a port that was removed waits as after a call that failed.

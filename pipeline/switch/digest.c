@@ -4,8 +4,8 @@
 //
 // Each pipe has a ring of the last SK_DIGEST_QUEUE digests, made when its program has any. Nothing
 // is ever waited for: a full ring forgets its oldest digest, and a reader that had not seen it yet
-// learns how many it lost from its position. The control plane reads while cores run: a slot is copied word by
-// word, and what was copied counts only if nobody began to write there meanwhile.
+// learns how many it lost from its position. The control plane reads while cores run: a slot is
+// copied word by word, and what was copied counts only if nobody began to write there meanwhile.
 #include <string.h>
 
 #include "pipeline/switch/switch_impl.h"
@@ -14,7 +14,8 @@ static void slot_write(struct digest_slot *s, uint64_t position, const struct di
     uint64_t word[DIGEST_WORDS];
     memcpy(word, c, sizeof word);
     atomic_store_explicit(&s->is, 2 * position + 1, memory_order_relaxed);
-    // with the reader's: who has copied one of the words that follow sees that the slot is odd, or later
+    // with the reader's: who has copied one of the words that follow sees that the slot is odd, or
+    // later
     atomic_thread_fence(memory_order_release);
     for (unsigned i = 0; i < DIGEST_WORDS; i++)
         atomic_store_explicit(&s->word[i], word[i], memory_order_relaxed);
@@ -71,7 +72,8 @@ bool sk_digest_waits(const struct sk_switch *sw, const struct sk_digest_reader *
     return false;
 }
 
-// The next one that is still there; false: there is none. A slot that is being written again counts as lost.
+// The next one that is still there; false: there is none. A slot that is being written again counts
+// as lost.
 static bool next_of(const struct digest_ring *ring, struct sk_digest_reader *r, unsigned pipe,
                     struct digest_content *c) {
     while (ring->slots) {
@@ -99,17 +101,14 @@ static bool earlier(const struct digest_content *a, const struct digest_content 
 }
 
 bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, struct sk_digest *out) {
-    struct digest_content first, c;
-    bool found = false;
-    for (unsigned i = 0; i < SK_PIPES; i++) {
-        if (!next_of(ring_of(sw, i), r, i, &c) || (found && !earlier(&c, &first)))
-            continue;
-        first = c;
-        found = true;
-    }
-    if (!found)
+    struct digest_content next[SK_PIPES];
+    const struct digest_content *first = NULL;
+    for (unsigned i = 0; i < SK_PIPES; i++)
+        if (next_of(ring_of(sw, i), r, i, &next[i]) && (!first || earlier(&next[i], first)))
+            first = &next[i];
+    if (!first)
         return false;
-    *out = first.digest;
+    *out = first->digest;
     r->next[out->pipe]++;
     return true;
 }

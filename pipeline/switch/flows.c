@@ -58,7 +58,8 @@ static uint32_t half(const uint8_t *at) {
     return w;
 }
 
-// Whether what is after an IP header begins with ports, and not with what each packet has another of.
+// Whether what is after an IP header begins with ports, and not with what each packet has another
+// of.
 static bool has_ports(uint8_t protocol) {
     return protocol == 6 || protocol == 17 || protocol == 132;
 }

@@ -53,9 +53,10 @@ struct sk_buffers {
 #define SK_POOL_START   (2 * SK_HEADROOM)
 #define SK_POOL_AT_HAND 64u // of somebody else's buffers
 
-// A frame that stays where it is while a packet is made of it is no buffer: before it are SK_POOL_START
-// bytes that may be written, after it SK_POOL_SLACK that may be read. It is a guest of the pool, with a
-// packet of the pool's own and that one's buffer, which it moves to when it needs more room.
+// A frame that stays where it is while a packet is made of it is no buffer: before it are
+// SK_POOL_START bytes that may be written, after it SK_POOL_SLACK that may be read. It is a guest
+// of the pool, with a packet of the pool's own and that one's buffer, which it moves to when it
+// needs more room.
 
 struct sk_pool {
     struct sk_packet *free;

@@ -14,11 +14,12 @@
 //
 // The four pipes run on one core, or on up to four, each on the thread of the core it was given to
 // (options 'n_cores' and 'core_of'). The state of a core is a struct sk_core (core.h), which
-// sk_switch_core() returns; a struct sk_switch is the state of the control plane: the program, settings,
-// and the cores. A function on a packet's path takes a core, one of the control plane a switch.
+// sk_switch_core() returns; a struct sk_switch is the state of the control plane: the program,
+// settings, and the cores. A function on a packet's path takes a core, one of the control plane a
+// switch.
 //
-// Thread-safety: functions that take a switch are for one thread, while no core runs (between two runs, with
-// lcores.h's sk_lcores_pause), statistics included.
+// Thread-safety: functions that take a switch are for one thread, while no core runs (between two
+// runs, with lcores.h's sk_lcores_pause), statistics included.
 //
 // Files of the engine: of this folder, and of its neighbours, which share switch_impl.h:
 //
@@ -103,8 +104,8 @@ struct sk_switch_options {
     uint32_t n_packets;         // buffers of each core; 0 = 4096
     uint32_t max_recirculation; // passes after which a packet is dropped; 0 = 64
     uint64_t seed;              // of Random externs
-    // Of the hashes of its tables (sk_table_use_secret); 0: none. Where strangers send packets, a number that
-    // they cannot know.
+    // Of the hashes of its tables (sk_table_use_secret); 0: none. Where strangers send packets, a
+    // number that they cannot know.
     uint64_t hash_secret;
     uint16_t cpu_port; // where copy_to_cpu goes; 0 = 64, on a Tofino 2 port 2
     // Every 9-bit number is a port, not only the 72 that a pipe of the chip has: for packet scripts
@@ -227,10 +228,11 @@ int sk_mirror_set(struct sk_switch *sw, uint16_t session, const struct sk_mirror
 const struct sk_mirror_session *sk_mirror_get(const struct sk_switch *sw, uint16_t session);
 
 // ---- digests (tna-facts 4.11) ----
-// Each pipe keeps its last SK_DIGEST_QUEUE digests. Any number of readers see them all, in the order
-// in which they were made; one that is too slow loses the oldest ones and is told how many. Reading needs no
-// pause: the thread of the control plane may read while cores run. Digests of pipes on different cores can
-// then come in another order than that of their times, by as much as passes between two reads.
+// Each pipe keeps its last SK_DIGEST_QUEUE digests. Any number of readers see them all, in the
+// order in which they were made; one that is too slow loses the oldest ones and is told how many.
+// Reading needs no pause: the thread of the control plane may read while cores run. Digests of
+// pipes on different cores can then come in another order than that of their times, by as much as
+// passes between two reads.
 #define SK_DIGEST_QUEUE 4096u
 struct sk_digest {
     const struct sk_digest_desc *desc;
@@ -245,8 +247,8 @@ struct sk_digest_reader {
 bool sk_digest_waits(const struct sk_switch *sw, const struct sk_digest_reader *r);
 // Starts with what comes from now on.
 void sk_digest_reader_init(const struct sk_switch *sw, struct sk_digest_reader *r);
-// False when there is none; else fills 'out', whose description stays valid as long as the program. Also while
-// cores run.
+// False when there is none; else fills 'out', whose description stays valid as long as the program.
+// Also while cores run.
 bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, struct sk_digest *out);
 // Field 'i' of a digest: sk_words(width) words, least significant first.
 void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
@@ -265,7 +267,8 @@ struct sk_queue_schedule {
     uint8_t pg_queue; // with xoff: which of its port group's queues a message calls it
     uint16_t weight;  // 0: SK_WEIGHT_HIGHEST
 };
-// What the driver calls a port's queue when it has divided the group's 128 among its 8 ports: of qid 0 to 15.
+// What the driver calls a port's queue when it has divided the group's 128 among its 8 ports: of
+// qid 0 to 15.
 #define SK_PG_QUEUES_OF_PORT       16u
 #define SK_PG_QUEUE(dev_port, qid) ((uint8_t)(((dev_port) % 8) * SK_PG_QUEUES_OF_PORT + (qid)))
 struct sk_port_queue {
@@ -273,8 +276,9 @@ struct sk_port_queue {
     uint32_t limit_red, limit_yellow, limit_green;
     struct sk_queue_schedule schedule[SK_PORT_QUEUES]; // by qid
 };
-// -EINVAL: limits that do not ascend, a priority or weight that is too high. -EEXIST: another queue of the port
-// group has the pg_queue. -ENOMEM. Packets that wait stay in their queues; a queue without xoff is not held.
+// -EINVAL: limits that do not ascend, a priority or weight that is too high. -EEXIST: another queue
+// of the port group has the pg_queue. -ENOMEM. Packets that wait stay in their queues; a queue
+// without xoff is not held.
 int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q);
 void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out);
@@ -282,7 +286,8 @@ void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
 uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
 // Whether adv_flow_ctl holds the queue now.
 bool sk_switch_port_held(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
-// The port and queue for packets with deflection whose queue is full; SK_PORT_INVALID: none, they are dropped.
+// The port and queue for packets with deflection whose queue is full; SK_PORT_INVALID: none, they
+// are dropped.
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid);
 // An internal port becomes one like others, with something attached to it: for packet scripts.
 void sk_switch_port_external(struct sk_switch *sw, uint16_t dev_port);
@@ -315,8 +320,8 @@ struct sk_pktgen_app {
 struct sk_pktgen_counts {
     uint64_t triggers, batches, packets;
 };
-// Setting an application that is enabled starts it again at 'now_ns'. -EINVAL: something out of range;
-// -ENOTSUP: recirculation on a Tofino 2.
+// Setting an application that is enabled starts it again at 'now_ns'. -EINVAL: something out of
+// range; -ENOTSUP: recirculation on a Tofino 2.
 int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struct sk_pktgen_app *as,
                   uint64_t now_ns);
 void sk_pktgen_get(const struct sk_switch *sw, unsigned pipe, unsigned app,

@@ -45,8 +45,9 @@ static inline struct sk_packet *fifo_pop(struct fifo *f) {
     return p;
 }
 
-// What a pipe's programs told the control plane last (digest.c). 'is' is twice the number of the digest that it
-// holds, plus 2; odd while that is written. The words are what a digest_content is in memory.
+// What a pipe's programs told the control plane last (digest.c). 'is' is twice the number of the
+// digest that it holds, plus 2; odd while that is written. The words are what a digest_content is
+// in memory.
 struct digest_content {
     uint64_t order; // among those of all pipes of a core
     struct sk_digest digest;
@@ -369,8 +370,8 @@ struct sk_packet *queue_pop(struct sk_core *core, uint16_t port);
 // The port has started to send so many bytes.
 void queue_sent(struct sk_core *core, uint16_t port, uint32_t bytes, uint64_t now_ns);
 
-// flow_control.c: the port's queues by the names that messages have for them. -EEXIST: another port has one; then
-// nothing has changed.
+// flow_control.c: the port's queues by the names that messages have for them. -EEXIST: another port
+// has one; then nothing has changed.
 int flow_control_set(struct sk_switch *sw, uint16_t port, const struct sk_port_queue *q);
 // A deparser sent this message.
 void flow_control_message(const struct sk_core *core, uint32_t message, uint64_t now_ns);

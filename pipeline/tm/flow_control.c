@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// flow_control: a Tofino 2's adv_flow_ctl (tna-facts 5.7): a deparser tells a queue to wait, or to go on.
+// flow_control: a Tofino 2's adv_flow_ctl (tna-facts 5.7): a deparser tells a queue to wait, or to
+// go on.
 //
-// A message names a queue by its pipe, port group and number in the group, as the driver divides them among the
-// group's ports. It acts when the deparser has sent it, whatever becomes of the packet: before the packet itself
-// gets into a queue. Queues for which nobody has asked for flow control take no notice of it.
+// A message names a queue by its pipe, port group and number in the group, as the driver divides
+// them among the group's ports. It acts when the deparser has sent it, whatever becomes of the
+// packet: before the packet itself gets into a queue. Queues for which nobody has asked for flow
+// control take no notice of it.
 #include <errno.h>
 
 #include "pipeline/switch/switch_impl.h"

@@ -178,7 +178,8 @@ INLINE void copy_lines(const struct sk_core *core, uint8_t *to, const uint8_t *f
         core->copy_line(to + at, from + at);
 }
 
-// Called before the first copy; false: each copy needs a buffer. With an observer, copies are always made.
+// Called before the first copy; false: each copy needs a buffer. With an observer, copies are
+// always made.
 INLINE bool begin_lending(struct sk_core *core, const struct sk_packet *p, bool bypass, uint8_t qid,
                           uint8_t cos, uint64_t now_ns, struct lender *l) {
     const uint32_t reach = bypass ? 0 : core->egress_reach;
@@ -230,8 +231,9 @@ static bool lend(struct sk_core *core, struct sk_packet *p, const struct lender 
 
 // ---- copies to one group and nowhere else ----
 
-// They are lent, all but the last, which is the packet itself, when no one looks and the ports send what they
-// are given. 'held' is the one that is to be made next, when it is clear whether another follows.
+// They are lent, all but the last, which is the packet itself, when no one looks and the ports send
+// what they are given. 'held' is the one that is to be made next, when it is clear whether another
+// follows.
 struct lending {
     struct lender lender;
     struct pre_walk walk;

@@ -2,17 +2,18 @@
 //
 // graph: a gress's control as units, and how they depend on each other (tna-facts 7.6).
 //
-// Units are in program order; a table that is applied at several places is one unit, at the first of them.
-// Conditions: a unit with 'condition' has the gateway before it that answers it. Everything else under
-// that condition, on either side, then has a control dependency on that unit. A condition that no unit
-// takes along is a CHIP_GATEWAY, on which what is under it depends. What a table's hit, miss or action
-// decides needs no gateway.
+// Units are in program order; a table that is applied at several places is one unit, at the first
+// of them. Conditions: a unit with 'condition' has the gateway before it that answers it.
+// Everything else under that condition, on either side, then has a control dependency on that unit.
+// A condition that no unit takes along is a CHIP_GATEWAY, on which what is under it depends. What a
+// table's hit, miss or action decides needs no gateway.
 //
-// Dependencies: besides control at most one from a unit to another, of the kind that keeps them furthest apart, from lower ids to
-// higher ones only, and, but for control, none between units that exclude each other. A table's action does not
-// hold up what only other actions of the table lead to. CHIP_DEP_CONTROL comes from what decides whether a unit
-// runs: what it is under. What may exit holds up what is after it as a reader would (CHIP_DEP_ANTI, without bits). That a table's whole subtree comes before its
-// neighbours after it (tna-facts 7.6) is left to place.h.
+// Dependencies: besides control at most one from a unit to another, of the kind that keeps them
+// furthest apart, from lower ids to higher ones only, and, but for control, none between units that
+// exclude each other. A table's action does not hold up what only other actions of the table lead
+// to. CHIP_DEP_CONTROL comes from what decides whether a unit runs: what it is under. What may exit
+// holds up what is after it as a reader would (CHIP_DEP_ANTI, without bits). That a table's whole
+// subtree comes before its neighbours after it (tna-facts 7.6) is left to place.h.
 //
 // Files:
 //

@@ -6,11 +6,12 @@
 //     hdr.b = md.x + 1;                 becomes     md.x = hdr.a;
 //     if (c) { s; return; } t;                      if (c) { s; } else { t; }
 //
-// One walk in program order carries what is known of variables: the expression that each was last set to, as long as
-// nothing in it was written since. Expressions are replaced by what is known, conditions that become constant
-// choose their side, and what follows a branch that leaves goes to the other side. A variable written on
-// some way through a branch is unknown after it. The compiler of the chip does the same, to table keys
-// too, and pays for it when an action then has too many operands; so the model has to.
+// One walk in program order carries what is known of variables: the expression that each was last
+// set to, as long as nothing in it was written since. Expressions are replaced by what is known,
+// conditions that become constant choose their side, and what follows a branch that leaves goes to
+// the other side. A variable written on some way through a branch is unknown after it. The compiler
+// of the chip does the same, to table keys too, and pays for it when an action then has too many
+// operands; so the model has to.
 //
 // The result is a second IR. Its statements are new; variables, tables and externs are the program's.
 #include "compiler/chip/graph/graph_impl.h"

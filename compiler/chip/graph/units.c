@@ -7,7 +7,8 @@
 // them uses an extern. Conditions become gateways; an if or a switch on what the table before it did becomes
 // that table's choice of what is next.
 //
-// On the way the walk carries the set of units that may lie after it: those a new unit runs together with.
+// On the way the walk carries the set of units that may lie after it: those a new unit runs
+// together with.
 #include "compiler/chip/graph/graph_impl.h"
 #include "compiler/chip/report_add.h"
 

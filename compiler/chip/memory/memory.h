@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memory: the resources of a unit in a stage (tna-facts 7.3): match entries, action data, attached memories,
-// crossbars, hash bits, buses.
+// memory: the resources of a unit in a stage (tna-facts 7.3): match entries, action data, attached
+// memories, crossbars, hash bits, buses.
 //
 // Files:
 //

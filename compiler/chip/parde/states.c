@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// states: states and rows of a parser as the chip has them. A state fills at most four containers of
-// each size, sees 32 bytes, and what it does depends on the row that matches: a state of the program whose
-// one predecessor is a case of a select is that case's row, states after each other without a select in
-// between are one, and what takes more containers than a row can fill goes on in further states.
+// states: states and rows of a parser as the chip has them. A state fills at most four containers
+// of each size, sees 32 bytes, and what it does depends on the row that matches: a state of the
+// program whose one predecessor is a case of a select is that case's row, states after each other
+// without a select in between are one, and what takes more containers than a row can fill goes on
+// in further states.
 #include "compiler/chip/parde/parde_impl.h"
 #include "compiler/chip/report_add.h"
 

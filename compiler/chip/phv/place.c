@@ -180,7 +180,8 @@ static bool may_cut(const struct piece *set, unsigned n, unsigned at) {
     return true;
 }
 
-// The set into containers of its size, or larger ones when nothing after it goes to the wire, or cut in two.
+// The set into containers of its size, or larger ones when nothing after it goes to the wire, or
+// cut in two.
 static void place_pieces(struct placing *pl, struct piece *set, unsigned n) {
     unsigned bytes = set[0].bytes, size = bytes == 1 ? 0 : bytes == 2 ? 1 : 2;
     bool exact = false;

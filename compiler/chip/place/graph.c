@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph: the order that units may be placed in. From the dependencies: the longest chain after a unit
-// and before it. From the control's tree: on a Tofino 1 a table says who is next and nobody passes it, so
-// what hangs below a unit is placed before its neighbours after it are.
+// graph: the order that units may be placed in. From the dependencies: the longest chain after a
+// unit and before it. From the control's tree: on a Tofino 1 a table says who is next and nobody
+// passes it, so what hangs below a unit is placed before its neighbours after it are.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// place: stage after stage is filled with the most urgent unit that may be placed and fits, as the chip's
-// compiler does. A unit may be placed when all that it depends on is; urgent is what has the longest chain
-// after it. Nothing is taken back, but when a memory's users cannot meet in the stage chosen for it, all
-// is placed again with that memory in a later one.
+// place: stage after stage is filled with the most urgent unit that may be placed and fits, as the
+// chip's compiler does. A unit may be placed when all that it depends on is; urgent is what has the
+// longest chain after it. Nothing is taken back, but when a memory's users cannot meet in the stage
+// chosen for it, all is placed again with that memory in a later one.
 #include "compiler/chip/place/place.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report: the report of chip.h for people on a terminal, for programs (JSON), and as one page that needs no
-// network (HTML).
+// report: the report of chip.h for people on a terminal, for programs (JSON), and as one page that
+// needs no network (HTML).
 //
 // Files:
 //

@@ -28,8 +28,8 @@ bool report_in_stage(const struct chip_unit *u, unsigned stage);
 unsigned report_used(const struct chip_pipe *p, unsigned stage, unsigned resource);
 uint64_t report_total(const struct chip_pipe *p, unsigned resource);
 unsigned report_peak(const struct chip_pipe *p, unsigned resource, unsigned *stage);
-// The stages that a report shows: those of the chip, and of what is after them, when the program needs more,
-// those that something is in.
+// The stages that a report shows: those of the chip, and of what is after them, when the program
+// needs more, those that something is in.
 struct report_stages {
     unsigned *v;
     size_t n;

@@ -2,12 +2,12 @@
 //
 // body: what is left of an action's body when it reaches the ALU.
 //
-// The chip's compiler resolves copies before it looks for instructions: a local variable is replaced by
-// what it holds where that is known, and assignments that no one reads are gone. What an action needs
-// depends on that, so it is done here in the same way: the value that an assignment gives is known until
-// something that it is made of is written, not when it is made of the variable itself, not over a fork on
-// whose sides it differs, and not when it comes from a parameter, a math unit, a minimum or a maximum. A
-// result keeps a plain copy as it is written.
+// The chip's compiler resolves copies before it looks for instructions: a local variable is
+// replaced by what it holds where that is known, and assignments that no one reads are gone. What
+// an action needs depends on that, so it is done here in the same way: the value that an assignment
+// gives is known until something that it is made of is written, not when it is made of the variable
+// itself, not over a fork on whose sides it differs, and not when it comes from a parameter, a math
+// unit, a minimum or a maximum. A result keeps a plain copy as it is written.
 #include <string.h>
 
 #include "compiler/chip/salu/salu_impl.h"
@@ -161,7 +161,7 @@ static void find_vars(struct body *b, const struct ir_gress *g, const struct ir_
     }
 }
 
-// ---- assignments that no one sees -----------------------------------------------------------------
+// ---- assignments that no one sees ----
 
 static void mark_live(void *ctx, struct ir_expr *e) {
     struct salu_var *v = e->op == IR_VAR ? salu_var_of(ctx, e->var) : NULL;

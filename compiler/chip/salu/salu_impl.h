@@ -37,8 +37,9 @@ struct salu_vars {
     VEC(struct salu_var) list;
 };
 struct salu_var *salu_var_of(struct salu_vars *vars, const struct ir_var *var);
-// The body with its copies resolved and without assignments that no one sees, as the chip's compiler
-// sees it: only IR_ASSIGN and IR_IF are left. Null after a violation: something else is in it.
+// The body with its copies resolved and without assignments that no one sees, as the chip's
+// compiler sees it: only IR_ASSIGN and IR_IF are left. Null after a violation: something else is in
+// it.
 struct ir_block *salu_body(struct chip_report *r, const struct ir_gress *g,
                            const struct ir_regaction *ra, struct salu_vars *vars);
 

@@ -274,8 +274,10 @@ static void test_refused(void **state) {
     ask_refused_with(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":512}",
                      "there is no index 512; there are 512");
     // and is a line, whatever it quotes
-    ask_refused_with(b, "{\"op\":\"fly\\n\\u001b\"}", "op: it contains the control character U+000A");
-    ask_refused(b, "{\"op\":\"table.dump\",\"table\":\"a\\nb\"}", "it contains the control character U+000A");
+    ask_refused_with(b, "{\"op\":\"fly\\n\\u001b\"}",
+                     "op: it contains the control character U+000A");
+    ask_refused(b, "{\"op\":\"table.dump\",\"table\":\"a\\nb\"}",
+                "it contains the control character U+000A");
     ask_refused_with(b, "{\"op\":\"a\\u0000\"}",
                      "the request is not JSON: a string has no zero byte (\\u0000)");
 }

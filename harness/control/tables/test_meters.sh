@@ -71,7 +71,7 @@ cat >"$dir/c.json" <<END
  "control_socket": "$dir/s.sock"}
 END
 check "a switch whose entries age starts" start
-check "time goes on without packets" says "TTL 9" ctl table data learned a=1
+check "time goes on without packets" says "TTL 99" ctl table data learned a=1
 check "nothing is idle yet" [ -z "$(ctl idle poll)" ]
 "$silken" ctl -s "$dir/s.sock" events >"$dir/events" 2>/dev/null &
 listener=$!

@@ -169,7 +169,7 @@ static void test_who_moves_too_often_is_held(void **state) {
     assert_string_equal(last_alarm(r), "flapping address");
     assert_string_equal(
         sk_json_text(rig_event(r, "alarm"), "why"),
-        "02:00:00:00:00:10 of VLAN 10 moved 5 times within 10 s, and stays there for now");
+        "02:00:00:00:00:10 of VLAN 10 moved 5 times within 10 s, and is held there");
     assert_at(r, A, 1);
     for (unsigned i = 0; i < 50; i++)
         move(r, i);
