@@ -282,8 +282,8 @@ void note_written(struct checker *c, const struct expr *e) {
            e->kind == EX_PLUS_SLICE) {
         if (is_last(e)) {
             diag_warning(c->d, e->name_at,
-                         "'last' can only be read by the specification, and p4c refuses to write "
-                         "it: write to %s[...]",
+                         "'last' is written; by the specification it can only be read, and p4c "
+                         "refuses this: write to %s[...]",
                          expr_text(c->a, e->a));
             return;
         }

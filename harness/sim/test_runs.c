@@ -305,7 +305,7 @@ static void test_undetected_damage_makes_wrong_sums(void **state) {
     (void)state;
     snprintf(filled, sizeof filled, text, "sums");
     json_t *r = network_run(filled, 1, &told);
-    expect_violation(r, told, "and must be");
+    expect_violation(r, told, "but must be");
     snprintf(filled, sizeof filled, text, "anything");
     r = network_run(filled, 1, &told);
     assert_null(told);
@@ -327,7 +327,7 @@ static void test_a_switch_that_adds_twice_is_found(void **state) {
     assert_non_null(told);
     assert_non_null(strstr(told, "Last events to fragment "));
     assert_non_null(strstr(told, "h0>s0"));
-    expect_violation(r, told, "and must be");
+    expect_violation(r, told, "but must be");
 }
 
 // Parameters free nothing, whatever the time.
@@ -353,7 +353,7 @@ static void test_a_switch_that_subtracts_is_found(void **state) {
              " \"work\": {\"kind\": \"constant\", \"bytes\": 10000}}]}",
              network_mutant("switchml", "aggregate.p4", "cell.low + low", "cell.low - low"));
     json_t *r = network_run(text, 1, &told);
-    expect_violation(r, told, "and must be");
+    expect_violation(r, told, "but must be");
 }
 
 int main(void) {
