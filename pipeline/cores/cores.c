@@ -307,9 +307,7 @@ void sk_switch_stop(struct sk_switch *sw, uint64_t now_ns) {
         struct sk_core *core = sw->cores[c];
         for (uint32_t i = 0; i < core->n_shaped; i++) {
             struct port_queue *q = &core->ports[core->shaped[i]].queue;
-            for (unsigned qid = 0; qid < SK_PORT_QUEUES; qid++)
-                q->as.schedule[qid].xoff = false;
-            flow_control_release(q, now_ns);
+            flow_control_release(q, now_ns, true);
             while (queue_waits(q))
                 core_drop(core, queue_pop(core, core->shaped[i]), core->shaped[i], SK_DROP_STOPPED);
         }

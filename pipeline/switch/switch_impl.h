@@ -375,8 +375,8 @@ void queue_sent(struct sk_core *core, uint16_t port, uint32_t bytes, uint64_t no
 int flow_control_set(struct sk_switch *sw, uint16_t port, const struct sk_port_queue *q);
 // A deparser sent this message.
 void flow_control_message(const struct sk_core *core, uint32_t message, uint64_t now_ns);
-// Queues that nothing may hold any more.
-void flow_control_release(struct port_queue *q, uint64_t now_ns);
+// Lets queues go on: all of them, or those without flow control.
+void flow_control_release(struct port_queue *q, uint64_t now_ns, bool all);
 
 // pktgen.c: the next time at which a packet is generated, by which pipe; UINT64_MAX: never.
 uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe);

@@ -60,7 +60,7 @@ int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct s
         return rc;
     pq->as = *q;
     pq->holds = holds;
-    flow_control_release(pq, owner->now);
+    flow_control_release(pq, owner->now, false);
     if ((q->speed_mbps || holds) && !pq->listed) {
         pq->listed = true;
         owner->shaped[owner->n_shaped++] = dev_port;

@@ -283,7 +283,7 @@ def run(job, limit=120):
         "seconds": [max(s) for s in zip(*rounds)],
         "retransmissions": numbers(texts, r"(\d+) of them again, \d+ answers"),
         "fragments": numbers(served, r"(\d+) fragments:"),
-        "sums_of_switches": numbers(served, r"(\d+) sums of switches"),
+        "sums_of_switches": numbers(served, r"(\d+) complete sums of switches"),
         "overflows": numbers(served, r"(\d+) overflows"),
         "workers_say": texts, "servers_say": served, "switches_say": switches,
     }

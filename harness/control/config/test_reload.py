@@ -215,7 +215,7 @@ def a_message_is_a_line():
             json.dump({**FLOOD, "program": "x\n"}, f)
         done = subprocess.run([SILKEN, "run", "-c", f"{folder}/c.json"], capture_output=True, text=True, check=False)
         checks.equal("a line", done.stderr,
-                     f"silken: error: cannot read '{folder}/x?': No such file or directory\n")
+                     f"silken run: {folder}/c.json:1: program: it contains the control character U+000A\n")
 
 
 def from_a_pipe():

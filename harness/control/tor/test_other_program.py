@@ -11,7 +11,7 @@ from live import L2, SILKEN, Checks, Switch # noqa: E402
 
 checks = Checks()
 TOR = os.path.abspath("p4/tor/tor.p4")
-CONFIG = {"program": TOR, 
+CONFIG = {"program": TOR, "requests": {"programs": [os.path.abspath("p4"), "."]},
           "ports": [{"port": 1, "device": "net_null1,no-rx=1", "name": "a"},
                     {"port": 2, "device": "net_null2,no-rx=1", "name": "b"}],
           "tor": {"mac": "02:00:00:00:00:fe", "vlans": [{"vid": 10, "addresses": ["10.0.10.1/24"]}],
