@@ -142,7 +142,7 @@ static const char keys[] =
 static void last_line(struct top *t, struct top_page *p) {
     char text[160];
     snprintf(text, sizeof text, "%s, by %s, every %g s%s  ", top_view_names[t->choice.view],
-             top_sort_names[t->choice.sort], t->interval / 1000.0, t->paused ? ", held" : "");
+             top_sort_names[t->choice.sort], t->interval / 1000.0, t->paused ? ", paused" : "");
     while (p->n_lines + 1 < p->height)
         top_line(p);
     top_put(p, TOP_DIM, text);

@@ -78,7 +78,7 @@ t.until(rb'drops, by in')
 t.key(b'+')
 t.until(rb'every 0.15 s')
 t.key(b' ')
-t.until(rb', held')
+t.until(rb', paused')
 t.key(b'a')
 t.resize(60, 10)
 t.until(rb'all, by in')
@@ -86,7 +86,7 @@ for _ in range(3):
     page = t.lines()
 assert len(page) == 10 and max(map(len, page)) == 60, page
 t.resize(250, 50)
-t.until(rb'space hold')
+t.until(rb'space pause')
 page = t.lines()
 assert len(page) == 50, page
 t.key(b'q')

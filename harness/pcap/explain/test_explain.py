@@ -470,7 +470,7 @@ class Explain(FolderCase):
         self.refused("--in gives the port already; --port is not allowed", L2, "--in", f"1={three}", "--packet", 1,
                      "--port", 3)
         self.refused("'3=' is not PORT=CAPTURE", L2, "--in", "3=", "--packet", 1)
-        self.refused("--width is 60 to 10000", L2, FRAME, "--width", 9)
+        self.refused("--width takes 60 to 10000", L2, FRAME, "--width", 9)
         self.refused("--color takes always, never or auto", L2, FRAME, "--color", "blue")
         self.refused("no.json", L2, FRAME, "--entries", self.path("no.json"))
         with open("/dev/full", "wb") as full:

@@ -156,7 +156,7 @@ cp "$dir/older" "$dir/in.pcapng"
 ln "$dir/in.pcapng" "$dir/hard.in.pcapng"
 sed -i 's|in.pcap,|in.pcapng,|' "$dir/c.json"
 check 'a device reads it: starts' start
-check 'a device reads it: not recorded into' kept "is a file of the switch's device 'net_pcap0" "$dir/in.pcapng" \
+check 'a device reads it: not recorded into' kept "is used by the switch's device 'net_pcap0" "$dir/in.pcapng" \
     record --out "$dir/hard.in.pcapng" --duration 1
 check 'a device reads it: ends' stop
 check 'a device reads it: nor by itself' kept "is used by port 0's device" "$dir/in.pcapng" \
@@ -270,9 +270,9 @@ check 'the recorders before it are unlocked' record --out "$dir/n.pcapng" --pack
 check 'no ring on standard output' refuses 'standard output cannot be a ring of files' \
     record --out - --file-size 1 --duration 1
 check 'nor on a device' refuses '/dev/null is not a file' record --out /dev/null --file-size 1 --duration 1
-check 'no number' refuses "--snaplen is a number from 1 to 65535, not '0'" record --out "$dir/x.pcapng" --snaplen 0
+check 'no number' refuses "--snaplen takes a number from 1 to 65535, not '0'" record --out "$dir/x.pcapng" --snaplen 0
 check 'no duration' refuses '--duration takes a number of seconds' record --out "$dir/x.pcapng" --duration 1x
-check 'too large a ring' refuses '--ring is a number from 1 to' record --out "$dir/x.pcapng" --ring 1000000
+check 'too large a ring' refuses '--ring takes a number from 1 to' record --out "$dir/x.pcapng" --ring 1000000
 check 'a small ring' record --out "$dir/x.pcapng" --ring 1 --packets 100
 
 running() { # FILE: something was recorded

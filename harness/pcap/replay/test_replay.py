@@ -516,7 +516,7 @@ class Replay(Case):
         for option in ("--in", "--out", "--drops", "--expect", "--ignore", "--dump-state", "--map"):
             self.refused(f"{option} has an empty argument", "--in", f"1={a}", option, "")
         for names in (",", "x,,", ",x", "x,,y", "x,"):
-            self.refused(f"one of '{names}' is empty", "--in", f"1={a}", "--expect", f"1={a}", "--ignore", names)
+            self.refused(f"a name in '{names}' is empty", "--in", f"1={a}", "--expect", f"1={a}", "--ignore", names)
         self.refused("it is not a file, and more than 64 MiB could be read from it", "--in", f"1={a}",
                      "--expect-state", "/dev/full")
         done = replay(a, "--in", f"1={a}")

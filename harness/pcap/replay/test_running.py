@@ -321,7 +321,7 @@ class Running(Case):
     def test_names_of_outputs(self):
         a = self.file("a.pcap", pcap([(T0, frame("01"))]))
         for name in ("x.pcap", "x.pcapng", "x.pcap.gz", "x.cap"):
-            self.refused(f"'{self.path(name)}' would be a folder", "--in", f"4={a}", "--out", self.path(name))
+            self.refused(f"'{self.path(name)}' would be a second folder", "--in", f"4={a}", "--out", self.path(name))
             self.assertFalse(os.path.exists(self.path(name)))
         for arguments in ([f"1={self.path('x.pcap.gz')}"], [f"2={self.path('x.pcap')}", f"1={self.path('x.pcap.gz')}"]):
             self.refused("not compressed", "--in", f"4={a}", "--out", *arguments)
