@@ -18,6 +18,7 @@ static const char usage[] =
     "  table delete TABLE [PRIORITY] KEY=VALUE... [pipe N]\n"
     "  table mask TABLE [KEY=MASK... | whole] [pipe N]    bits of its keys that a table compares\n"
     "  table default TABLE 'ACTION(...)' [pipe N]\n"
+    "  table default TABLE reset [pipe N]          its default action as the program has it\n"
     "  table clear TABLE [pipe N]\n"
     "         'member(ID)' or 'group(ID)' for the action where the table has an action profile;\n"
     "         the profile's members: table add PROFILE '$ACTION_MEMBER_ID=ID' 'ACTION(...)'\n"
@@ -57,6 +58,10 @@ static const char usage[] =
     "  pktgen                                      enabled applications, with their counts\n"
     "  pktgen buffer pipe=N offset=N bytes=HEX | pktgen off pipe=N app=N\n"
     "  pktgen set pipe=N app=N trigger=one_shot|periodic|port_down|recirculation length=N ...\n"
+    "  batch FILE [continue]                       commands, one a line ('-': standard input), "
+    "many in one\n"
+    "                                              request; stops at the first that fails, or "
+    "goes on\n"
     "  reload                                      read the configuration file again\n"
     "  program FILE.p4                             replace the program while packets flow\n"
     "  state dump                                  all state that packets changed, as JSON\n"
@@ -103,37 +108,17 @@ static const struct {
     const char *word;
     int (*run)(struct ctl *c);
 } commands[] = {
-    {"trace", ctl_trace},
-    {"table", ctl_table},
-    {"register", ctl_register},
-    {"counter", ctl_counter},
-    {"port", ctl_port},
-    {"stats", ctl_stats},
-    {"pre", ctl_pre},
-    {"job", ctl_job},
-    {"meter", ctl_meter},
-    {"idle", ctl_idle},
-    {"events", ctl_events},
-    {"mirror", ctl_mirror},
-    {"pktgen", ctl_pktgen},
-    {"digest", ctl_digest},
-    {"hash", ctl_hash},
-    {"group", ctl_group},
-    {"state", ctl_state},
-    {"top", ctl_top},
-    {"links", ctl_links},
-    {"vlans", ctl_vlans},
-    {"macs", ctl_macs},
-    {"groups", ctl_groups},
-    {"acl", ctl_acl},
-    {"queriers", ctl_queriers},
-    {"lacp", ctl_lacp},
-    {"alarms", ctl_alarms},
-    {"reload", ctl_reload},
-    {"program", ctl_program},
-    {"neighbours", ctl_neighbours},
-    {"routes", ctl_routes},
-    {"icmp", ctl_icmp},
+    {"trace", ctl_trace},       {"batch", ctl_batch},     {"table", ctl_table},
+    {"register", ctl_register}, {"counter", ctl_counter}, {"port", ctl_port},
+    {"stats", ctl_stats},       {"pre", ctl_pre},         {"job", ctl_job},
+    {"meter", ctl_meter},       {"idle", ctl_idle},       {"events", ctl_events},
+    {"mirror", ctl_mirror},     {"pktgen", ctl_pktgen},   {"digest", ctl_digest},
+    {"hash", ctl_hash},         {"group", ctl_group},     {"state", ctl_state},
+    {"top", ctl_top},           {"links", ctl_links},     {"vlans", ctl_vlans},
+    {"macs", ctl_macs},         {"groups", ctl_groups},   {"acl", ctl_acl},
+    {"queriers", ctl_queriers}, {"lacp", ctl_lacp},       {"alarms", ctl_alarms},
+    {"reload", ctl_reload},     {"program", ctl_program}, {"neighbours", ctl_neighbours},
+    {"routes", ctl_routes},     {"icmp", ctl_icmp},
 };
 
 static int run_command(struct ctl *c) {

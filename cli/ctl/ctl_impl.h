@@ -12,6 +12,7 @@
 //     tor_groups.c   and on multicast groups and LACP
 //     routing.c      its neighbours and routes
 //     job.c          aggregation jobs
+//     batch.c        commands of a file, many in one request
 //     trace.c        the way of single packets
 //     print.c        replies as text; print_hash.c, print_meter.c: those about hashes and meters
 //     ../top/        the switch as it is now, on a terminal
@@ -35,6 +36,7 @@ struct ctl {
     json_t *request;
     unsigned differ; // bits of the pipes that a table's dump found to have other entries
     bool bad;
+    bool collects; // the request is not sent, but goes with others (batch.c)
 };
 
 // ---- words.c
@@ -96,6 +98,9 @@ int ctl_state(struct ctl *c);
 int ctl_alarms(struct ctl *c);
 int ctl_reload(struct ctl *c);
 int ctl_program(struct ctl *c);
+
+// ---- batch.c
+int ctl_batch(struct ctl *c);
 
 // ---- trace.c
 int ctl_trace(struct ctl *c);

@@ -54,6 +54,14 @@ static int table_mask(struct ctl *c) {
     return ctl_finish(c, set ? NULL : ctl_print_masks);
 }
 
+static int reset_default(struct ctl *c) {
+    ctl_op(c, "table.default.reset");
+    ctl_set_text(c, "table", ctl_next_word(c, "a table"));
+    c->words++;
+    ctl_take_pipe(c);
+    return ctl_finish(c, NULL);
+}
+
 int ctl_table(struct ctl *c) {
     static const struct {
         const char *word, *op;
@@ -84,6 +92,8 @@ int ctl_table(struct ctl *c) {
         if (!ctl_is(word, changes[i].word))
             continue;
         ctl_op(c, changes[i].op);
+        if (ctl_is(word, "default") && c->words[0] && c->words[1] && ctl_is(c->words[1], "reset"))
+            return reset_default(c);
         ctl_take_entry(c, changes[i].parts);
         return ctl_finish(c, NULL);
     }

@@ -231,6 +231,8 @@ int ctl_finish(struct ctl *c, void (*print)(const json_t *result)) {
     }
     if (c->bad)
         return EXIT_UNUSABLE;
+    if (c->collects)
+        return EXIT_GOOD;
     json_t *result = call(c);
     if (!result)
         return EXIT_FAILED;
@@ -247,6 +249,8 @@ int ctl_finish_pages(struct ctl *c, const char *list,
                      void (*print)(const json_t *result, bool first)) {
     if (*c->words && !c->bad)
         return cli_misused("ctl", "unexpected argument '%s'", *c->words);
+    if (c->collects)
+        return cli_misused("ctl", "a batch has no lists that are shown");
     if (c->bad)
         return EXIT_UNUSABLE;
     long long left = json_integer_value(json_object_get(c->request, "count"));

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
 
 #include "control/tables/idle.h"
 #include "control/socket/recording.h"
@@ -21,6 +23,7 @@
 #define REOPEN_INTERVAL_NS UINT64_C(500000000)
 #define IDLE_INTERVAL_NS   UINT64_C(100000000)
 #define STATS_INTERVAL_NS  UINT64_C(1000000000)
+#define TIMER_SLACK_NS     1000L
 #define BREATH_NS          UINT64_C(1000000) // at most so long without looking at the socket
 
 // Written by signal handlers on the main thread, without a lock.
@@ -229,14 +232,19 @@ static void wait_for_work(struct run *r) {
         return;
     fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
     const uint64_t now = run_now();
-    const bool breath = now < r->control.server_due; // nobody is heard
     const bool quiet = now - r->control.worked > QUIET_AFTER_NS && !is_waited_for(r);
-    if (poll(breath ? &fds[n - 1] : fds, breath ? 1 : n, quiet ? QUIET_TICK_MS : TICK_MS) > 0)
+    const uint64_t tick = (quiet ? QUIET_TICK_MS : TICK_MS) * UINT64_C(1000000);
+    // nobody is heard for a while after a request, and then at once
+    const uint64_t breath = now < r->control.server_due ? r->control.server_due - now : 0;
+    const struct timespec timeout = {.tv_nsec = (long)(breath && breath < tick ? breath : tick)};
+    if (ppoll(breath ? &fds[n - 1] : fds, breath ? 1 : n, &timeout, NULL) > 0)
         r->control.worked = now;
 }
 
 static void *control(void *aux) {
     struct run *r = aux;
+    // breaths are shorter than the 50 us by which the kernel may be late
+    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
     while (!atomic_load(&r->control.ended)) {
         const uint64_t now = run_now();
         if (run_is_stopped())

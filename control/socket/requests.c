@@ -142,54 +142,56 @@ static json_t *job(const struct request *r) {
 static const struct {
     const char *op;
     json_t *(*handle)(const struct request *r);
+    bool in_batch; // changes a little, or reads one entry
 } ops[] = {
-    {"hello", hello},
-    {"objects", objects},
-    {"table.dump", sk_request_table_dump},
-    {"table.add", sk_request_table_add},
-    {"table.modify", sk_request_table_modify},
-    {"table.delete", sk_request_table_delete},
-    {"table.default", sk_request_table_default},
-    {"table.clear", sk_request_table_clear},
-    {"table.mask", sk_request_key_mask},
-    {"table.mask.set", sk_request_key_mask_set},
-    {"group.dump", sk_request_group_dump},
-    {"group.add", sk_request_group_add},
-    {"group.modify", sk_request_group_modify},
-    {"group.delete", sk_request_group_delete},
-    {"group.clear", sk_request_group_clear},
-    {"group.member", sk_request_group_member},
-    {"hash.fields", sk_request_hash_fields},
-    {"hash.algorithm", sk_request_hash_algorithm},
-    {"hash.reset", sk_request_hash_reset},
-    {"hash.compute", sk_request_hash_compute},
-    {"register.read", sk_request_register_read},
-    {"register.write", sk_request_register_write},
-    {"counter.read", sk_request_counter_read},
-    {"ports", sk_request_ports},
-    {"port.metadata", sk_request_port_metadata},
-    {"stats", sk_request_stats},
-    {"pre", sk_request_pre_list},
-    {"pre.node.set", sk_request_pre_node_set},
-    {"pre.node.delete", sk_request_pre_node_delete},
-    {"pre.group.set", sk_request_pre_group_set},
-    {"pre.group.delete", sk_request_pre_group_delete},
-    {"job", job},
-    {"meter.read", sk_request_meter_read},
-    {"meter.write", sk_request_meter_write},
-    {"meter.reset", sk_request_meter_reset},
-    {"counter.write", sk_request_counter_write},
-    {"counter.clear", sk_request_counter_clear},
-    {"entry.read", sk_request_entry_read},
-    {"entry.write", sk_request_entry_write},
-    {"idle.poll", sk_request_idle_poll},
-    {"idle.update", sk_request_idle_update},
-    {"events", sk_request_events},
-    {"state", sk_request_state},
-    {"watch", sk_request_watch},
-    {"alarms", sk_request_alarms},
-    {"record.start", sk_request_record_start},
-    {"record.stop", sk_request_record_stop},
+    {"hello", hello, false},
+    {"objects", objects, false},
+    {"table.dump", sk_request_table_dump, false},
+    {"table.add", sk_request_table_add, true},
+    {"table.modify", sk_request_table_modify, true},
+    {"table.delete", sk_request_table_delete, true},
+    {"table.default", sk_request_table_default, true},
+    {"table.default.reset", sk_request_table_default_reset, true},
+    {"table.clear", sk_request_table_clear, true},
+    {"table.mask", sk_request_key_mask, false},
+    {"table.mask.set", sk_request_key_mask_set, true},
+    {"group.dump", sk_request_group_dump, false},
+    {"group.add", sk_request_group_add, true},
+    {"group.modify", sk_request_group_modify, true},
+    {"group.delete", sk_request_group_delete, true},
+    {"group.clear", sk_request_group_clear, true},
+    {"group.member", sk_request_group_member, false},
+    {"hash.fields", sk_request_hash_fields, true},
+    {"hash.algorithm", sk_request_hash_algorithm, true},
+    {"hash.reset", sk_request_hash_reset, true},
+    {"hash.compute", sk_request_hash_compute, false},
+    {"register.read", sk_request_register_read, false},
+    {"register.write", sk_request_register_write, true},
+    {"counter.read", sk_request_counter_read, false},
+    {"ports", sk_request_ports, false},
+    {"port.metadata", sk_request_port_metadata, true},
+    {"stats", sk_request_stats, false},
+    {"pre", sk_request_pre_list, false},
+    {"pre.node.set", sk_request_pre_node_set, true},
+    {"pre.node.delete", sk_request_pre_node_delete, true},
+    {"pre.group.set", sk_request_pre_group_set, true},
+    {"pre.group.delete", sk_request_pre_group_delete, true},
+    {"job", job, false},
+    {"meter.read", sk_request_meter_read, false},
+    {"meter.write", sk_request_meter_write, true},
+    {"meter.reset", sk_request_meter_reset, true},
+    {"counter.write", sk_request_counter_write, true},
+    {"counter.clear", sk_request_counter_clear, true},
+    {"entry.read", sk_request_entry_read, true},
+    {"entry.write", sk_request_entry_write, true},
+    {"idle.poll", sk_request_idle_poll, false},
+    {"idle.update", sk_request_idle_update, false},
+    {"events", sk_request_events, false},
+    {"state", sk_request_state, false},
+    {"watch", sk_request_watch, false},
+    {"alarms", sk_request_alarms, false},
+    {"record.start", sk_request_record_start, false},
+    {"record.stop", sk_request_record_stop, false},
 };
 
 // Those that nothing can be said to.
@@ -200,6 +202,13 @@ static bool is_bare(const char *op) {
         if (strcmp(bare[i], op) == 0)
             return true;
     return false;
+}
+
+json_t *(*sk_request_handler_in_batch(const char *op))(const struct request *) {
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (ops[i].in_batch && strcmp(ops[i].op, op) == 0)
+            return ops[i].handle;
+    return NULL;
 }
 
 static json_t *(*handler(const char *op))(const struct request *) {
@@ -226,7 +235,8 @@ static json_t *in_pause(const struct request *r, const char *op, bool *known) {
     return result;
 }
 
-static json_t *dispatch(const struct request *r) {
+static json_t *dispatch(void *aux, const struct request *r) {
+    (void)aux;
     if (!json_is_object(r->at->value)) {
         sk_at_fail(r->at, "a request must be a JSON object");
         return NULL;
@@ -235,6 +245,8 @@ static json_t *dispatch(const struct request *r) {
     const char *op = sk_member_string(r, "op");
     if (is_bare(op))
         sk_at_keys(r->at, keys);
+    if (good(r) && strcmp(op, "batch") == 0)
+        return sk_request_batch(r);
     bool known = false;
     json_t *result = NULL;
     if (good(r) && r->service->other && !handler(op))
@@ -248,28 +260,36 @@ static json_t *dispatch(const struct request *r) {
     return NULL;
 }
 
+static json_t *refusal(struct sk_error *err) {
+    // a sentence that was cut in the middle of a character is no UTF-8
+    for (char *c = err->text; *c; c++)
+        *c = *c & 0x80 ? '?' : *c;
+    return json_pack("{s:b, s:s}", "ok", 0, "error", err->text);
+}
+
+json_t *sk_reply_to(const struct sk_service *service, json_t *value,
+                    json_t *(*execute)(void *aux, const struct request *r), void *aux) {
+    struct sk_error err = {""};
+    struct sk_json doc = {.err = &err};
+    struct sk_at at = {.doc = &doc, .value = value};
+    json_t *result = execute(aux, &(struct request){service, service->sw, &at, &err});
+    if (result && doc.failed) { // an op without members of its own was given some
+        json_decref(result);
+        result = NULL;
+    }
+    sk_json_release(&doc);
+    return result ? json_pack("{s:b, s:o}", "ok", 1, "result", result) : refusal(&err);
+}
+
 json_t *sk_request(const struct sk_service *service, const char *text, size_t length) {
     struct sk_error err = {""};
     json_error_t where;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
-    json_t *result = NULL;
     if (!root) {
         sk_fail(&err, "the request is not JSON: %s", sk_json_why(&where));
-    } else {
-        struct sk_json doc = {.err = &err};
-        struct sk_at at = {.doc = &doc, .value = root};
-        result = dispatch(&(struct request){service, service->sw, &at, &err});
-        if (result && doc.failed) { // an op without members of its own was given some
-            json_decref(result);
-            result = NULL;
-        }
-        sk_json_release(&doc);
-        json_decref(root);
+        return refusal(&err);
     }
-    if (result)
-        return json_pack("{s:b, s:o}", "ok", 1, "result", result);
-    // a sentence that was cut in the middle of a character is no UTF-8
-    for (char *c = err.text; *c; c++)
-        *c = *c & 0x80 ? '?' : *c;
-    return json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
+    json_t *reply = sk_reply_to(service, root, dispatch, NULL);
+    json_decref(root);
+    return reply;
 }

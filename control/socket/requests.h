@@ -8,6 +8,10 @@
 // (config.h). Lists that may be long are read in pages: "from" is the first index wanted, and the
 // result's "next" the one to go on with (absent at the end).
 //
+//   batch           requests [continue]    up to SK_BATCH requests that change something, in order, as
+//                                          far as the first that fails; with "continue": true all of
+//                                          them. {"done": how many were good, "replies": [...]}.
+//                                          Packets go on in between: it is not one step for them
 //   hello                                  program, version, pipelines
 //   objects                                tables, registers, counters, value sets, selectors, hashes
 //   table.dump      table [pipe] [from]    entries, default action, keys of one pipe (the first);
@@ -15,6 +19,7 @@
 //   table.add       table key [priority] action args [pipe]      "member" or "group" for "action"
 //   table.modify    (the same)             table.delete    table key [priority] [pipe]
 //   table.default   table action args [pipe]
+//   table.default.reset  table [pipe]      the default action is what the program says
 //   table.clear     table [pipe]
 //   group.dump      selector [pipe] [from] the groups of an action selector
 //   group.add       selector id [max_size] members [pipe]        group.modify    (the same)
@@ -127,7 +132,8 @@ struct sk_service {
     int *pass;
 };
 
-#define SK_PAGE 512u // entries or cells in a reply
+#define SK_PAGE  512u  // entries or cells in a reply
+#define SK_BATCH 4096u // requests in a batch
 
 // The line that is sent for an entry's change, a new reference.
 json_t *sk_idle_event_json(const struct sk_idle_event *event);

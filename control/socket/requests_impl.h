@@ -51,6 +51,15 @@ void sk_set_number(json_t *object, const char *key, uint64_t v);
 bool sk_request_pipe(const struct request *r, const struct sk_object *o, int wanted,
                      unsigned *pipe);
 
+// Executes the request |value| with a document and a sentence of its own; the reply, a new reference.
+json_t *sk_reply_to(const struct sk_service *service, json_t *value,
+                    json_t *(*execute)(void *aux, const struct request *r), void *aux);
+// What handles a request that may stand in a batch; null: there is none of that name.
+json_t *(*sk_request_handler_in_batch(const char *op))(const struct request *);
+
+// ---- requests_batch.c
+json_t *sk_request_batch(const struct request *r);
+
 // ---- requests_table.c
 json_t *sk_describe_table(const struct request *r, const struct sk_object *o);
 json_t *sk_request_table_dump(const struct request *r);
@@ -58,6 +67,7 @@ json_t *sk_request_table_add(const struct request *r);
 json_t *sk_request_table_modify(const struct request *r);
 json_t *sk_request_table_delete(const struct request *r);
 json_t *sk_request_table_default(const struct request *r);
+json_t *sk_request_table_default_reset(const struct request *r);
 json_t *sk_request_table_clear(const struct request *r);
 
 // ---- requests_register.c

@@ -182,6 +182,14 @@ json_t *sk_request_table_default(const struct request *r) {
     return change_entry(r, SK_AT_ACTION, sk_control_default_set);
 }
 
+static int reset(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err) {
+    return sk_control_default_reset(sw, e->table, e->pipe, err);
+}
+
+json_t *sk_request_table_default_reset(const struct request *r) {
+    return change_entry(r, 0, reset);
+}
+
 static int clear(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err) {
     return sk_control_table_clear(sw, e->table, e->pipe, err);
 }

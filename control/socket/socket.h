@@ -16,6 +16,7 @@
 //
 //     socket.c             both ends of the socket
 //     requests.c           the table of operations; what there is
+//     requests_batch.c     many changes in one request
 //     requests_table.c     tables and their entries
 //     requests_group.c     groups of action selectors
 //     requests_register.c  registers and counters, by index
