@@ -26,7 +26,8 @@ is_apart() { # NAME
     case "$1" in
     compiler/test_bounds*) false ;; # measures what the compiler takes
     base/* | stages/* | wire/* | session/* | compiler/* | interp/* | conformance/* | sim/* | harness/stf/* | \
-        hosts/switchml/* | hosts/atp/* | hosts/core/* | rooms/*) true ;;
+        hosts/switchml/* | hosts/atp/* | hosts/core/* | rooms/* | control/schema/* | pcap/explain/* | \
+        pcap/replay/* | pcap/record/test_recorded* | replay/* | scapy/*) true ;;
     *) false ;;
     esac
 }
