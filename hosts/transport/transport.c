@@ -149,7 +149,7 @@ int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char
     if (rest || behind(device, "net_")) {
         rest = rest ? rest : device;
         return behind(rest, "net_memif") ? sk_transport_memif_open(t, rest, why, why_cap)
-                                         : sk_transport_dpdk_open(t, rest, cpu, why, why_cap);
+                                         : sk_transport_module_open(t, rest, cpu, why, why_cap);
     }
     snprintf(why, why_cap, "%s: a device starts with afpacket:, dpdk:, net_ or faulty:", device);
     return SILKEN_ERR_INVALID;

@@ -11,7 +11,7 @@
  *      afpacket    a Linux network interface through an AF_PACKET socket (afpacket.c)
  *      memif       shared memory with a switch process, which needs no root, no huge pages and no
  *                  network card (memif.c)
- *      dpdk        any other DPDK port (dpdk.c)
+ *      dpdk        any other DPDK port (hosts/dpdk, by module.c)
  *      faulty      around another transport: drops, repeats, reorders (faulty.c)
  *
  * sk_transport_open() makes all but the ring from a string:
@@ -29,7 +29,8 @@
  * Files:
  *
  *     transport.c  device strings; counts
- *     ring.c, afpacket.c, memif.c, dpdk.c, faulty.c  the kinds
+ *     ring.c, afpacket.c, memif.c, faulty.c  the kinds
+ *     module.c     kinds that are loaded when a device asks for them
  */
 #ifndef SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
 #define SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
@@ -119,11 +120,19 @@ int sk_transport_ring_open(struct sk_transport *ends[2], uint32_t capacity);
 int sk_transport_afpacket_open(struct sk_transport **t, const char *name, char *why,
                                size_t why_cap);
 
-/* The DPDK port |device|: a driver's name (with a number where there are several), and its
- * arguments. The first call starts DPDK without huge pages, without PCI and without files; if the
- * process has started it already, that is used. */
-int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu, char *why,
-                           size_t why_cap);
+/* A DPDK port, from the module that sk_transport_use_dpdk() gave, or else from libsilken-dpdk.so.0,
+ * which the first call loads: from the folder of this library (or, if it is linked statically, of the
+ * program), else from where the system has libraries. */
+int sk_transport_module_open(struct sk_transport **t, const char *device, int cpu, char *why,
+                             size_t why_cap);
+
+/* A kind of transport that is linked or loaded apart from this room. Loaded, it is the symbol
+ * silken_NAME_module, and its version must be the library's: structs of this header pass between. */
+struct sk_transport_module {
+    const char *version;
+    int (*open)(struct sk_transport **t, const char *device, int cpu, char *why, size_t why_cap);
+};
+void sk_transport_use_dpdk(const struct sk_transport_module *module);
 
 /* Shared memory: |device| is as that of a switch's memif port (docs/manual.md), "net_memif0,..." A client
  * may be opened before its server is there, which may go and come: it connects when it can, and

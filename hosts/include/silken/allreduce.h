@@ -99,6 +99,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* what libsilken exports */
 
 enum silken_protocol { SILKEN_SWITCHML, SILKEN_ATP };
 enum silken_type { SILKEN_F32, SILKEN_I32 };
@@ -281,6 +282,7 @@ void silken_stats(struct silken_comm *comm, struct silken_stats *stats);
 /* Name of a protocol's counter of ignored frames; NULL for one not in use. */
 const char *silken_ignored_name(enum silken_protocol protocol, unsigned kind);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
