@@ -12,11 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/communicator/lane.h"
-#include "hosts/communicator/protocol.h"
 #include "hosts/communicator/join.h"
 #include "hosts/communicator/lane.h"
 #include "hosts/communicator/protocol.h"
+#include "hosts/communicator/station.h"
 
 struct silken_comm {
     struct silken_config config; /* its lists are gone */
@@ -93,18 +92,31 @@ static int make_engine(struct silken_comm *c, uint32_t i, char *why, size_t why_
                              why_cap);
 }
 
+/* A device that is udp:, which has to know the station's addresses. */
+static int open_sockets(struct sk_transport **transport, const struct silken_config *f,
+                        const struct silken_lane *l, char *why, size_t why_cap) {
+    struct sk_station station;
+    int rc = sk_station_resolve(&station, f, l, why, why_cap);
+
+    return rc ? rc
+              : sk_transport_open_at(transport, l->device, l->cpu, &station.worker, why, why_cap);
+}
+
 static int make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
     const struct silken_lane l = lane_config(&c->config, i);
+    struct sk_transport **transport = &c->lane[i].drive.transport;
 
     if (l.transport) {
-        c->lane[i].drive.transport = l.transport;
+        *transport = l.transport;
         return 0;
     }
     if (!l.device) {
         snprintf(why, why_cap, "neither a device nor a transport is given");
         return SILKEN_ERR_INVALID;
     }
-    return sk_transport_open(&c->lane[i].drive.transport, l.device, l.cpu, why, why_cap);
+    return sk_transport_udp_address(l.device)
+               ? open_sockets(transport, &c->config, &l, why, why_cap)
+               : sk_transport_open(transport, l.device, l.cpu, why, why_cap);
 }
 
 static int check_lanes(const struct silken_config *f, char *why, size_t why_cap) {
@@ -113,6 +125,20 @@ static int check_lanes(const struct silken_config *f, char *why, size_t why_cap)
                  "there can be 1 to %d lanes; if there are several, each must be described",
                  SILKEN_MAX_LANES);
         return SILKEN_ERR_INVALID;
+    }
+    return 0;
+}
+
+/* ATP's results come to the addresses of a group, which a socket does not receive. */
+static int check_devices(const struct silken_config *f, uint32_t lanes, char *why, size_t why_cap) {
+    for (uint32_t i = 0; i < lanes; i++) {
+        const struct silken_lane l = lane_config(f, i);
+        if (f->protocol == SILKEN_ATP && l.device && !l.transport &&
+            sk_transport_udp_address(l.device)) {
+            snprintf(why, why_cap, "%s: udp: devices are for SwitchML; ATP needs another device",
+                     l.device);
+            return SILKEN_ERR_UNSUPPORTED;
+        }
     }
     return 0;
 }
@@ -211,6 +237,7 @@ int silken_open(struct silken_comm **comm, const struct silken_config *config, c
     int rc = check_lanes(config, why, why_cap);
     struct silken_comm *c;
 
+    rc = rc ? rc : check_devices(config, lanes, why, why_cap);
     rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
     if (rc != 0) {
         return rc;
