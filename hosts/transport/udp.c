@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel UDP sockets: for a process without privileges, on whatever interface the system's routes
- * choose. The engines' frames lose their Ethernet, IPv4 and UDP headers here, which the kernel makes, and
+ * Kernel UDP sockets: for a process without privileges, by the interface that has the station's address. The engines' frames lose their Ethernet, IPv4 and UDP headers here, which the kernel makes, and
  * what is received gets headers back, as if it had come by Ethernet.
  *
  * Two sockets are bound to the station's IP address: one to its own port, and one to SESSION_PORT. Neither
@@ -15,6 +14,8 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -230,11 +231,32 @@ static const struct sk_transport_ops udp_ops = {
     .close = udp_close,
 };
 
+/* The interface that has this address, or 0: the system's routes choose, as for an address of the loopback
+ * interface. A host with several links to one network has a link for each lane, and routes see one of them. */
+static unsigned udp_interface(uint32_t ip) {
+    struct ifaddrs *all = NULL;
+    unsigned found = 0;
+
+    if (getifaddrs(&all) < 0) {
+        return 0;
+    }
+    for (const struct ifaddrs *a = all; a && !found; a = a->ifa_next) {
+        const struct sockaddr_in *in = (const void *)a->ifa_addr;
+        if (in && in->sin_family == AF_INET && ntohl(in->sin_addr.s_addr) == ip &&
+            !(a->ifa_flags & IFF_LOOPBACK)) {
+            found = if_nametoindex(a->ifa_name);
+        }
+    }
+    freeifaddrs(all);
+    return found;
+}
+
 /* A socket bound to an address and port, or -1 with errno. */
 static int udp_bound_socket(uint32_t ip, uint16_t port) {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ip)};
     int on = 1, size = SOCKET_BUFFER, whole = IP_PMTUDISC_DO;
+    uint32_t interface = htonl(udp_interface(ip));
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0) {
@@ -242,6 +264,7 @@ static int udp_bound_socket(uint32_t ip, uint16_t port) {
     }
     setsockopt(fd, SOL_SOCKET, SO_NO_CHECK, &on, sizeof on);
     setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &whole, sizeof whole);
+    setsockopt(fd, IPPROTO_IP, IP_UNICAST_IF, &interface, sizeof interface);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0) {

@@ -15,7 +15,7 @@ SHORT = "--rto-min 5000 --rto-max 50000"
 def reduce(name, *options):
     """Runs the job; returns what it says, or None when it fails."""
     run = subprocess.run([sys.executable, "harness/cli/demo/reduce_job.py", "--links", "udp", "--silken", BUILD + "/silken",
-                          "--rounds", "2", "--limit", "120", "--pool", "64", *options],
+                          "--rounds", "2", "--limit", "60", "--pool", "64", *options],
                          capture_output=True, text=True)
     print("%s: %s" % ("ok" if run.returncode == 0 else "FAILED", name))
     if run.returncode:
