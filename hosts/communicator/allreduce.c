@@ -41,8 +41,15 @@ struct silken_request {
 
 /* ---- configuration --------------------------------------------------------------------------- */
 
-void silken_config_init(struct silken_config *config) {
-    *config = (struct silken_config){
+#undef silken_config_init
+
+/* The members of version 0, of which every application knows all. */
+#define CONFIG_SIZE_0                                                                              \
+    (offsetof(struct silken_config, log_context) +                                                 \
+     sizeof(((struct silken_config *)NULL)->log_context))
+
+static struct silken_config config_defaults(void) {
+    return (struct silken_config){
         .pool_size = 128,
         .k = 256,
         .worker_port = 0xbee0,
@@ -55,6 +62,38 @@ void silken_config_init(struct silken_config *config) {
         .hard_limit_ms = 30000,
         .atp = {.servers = 1, .indices = 65536, .window = 200, .window_max = 1024},
     };
+}
+
+void silken_config_init_sized(struct silken_config *config, size_t size) {
+    struct silken_config all = config_defaults();
+
+    memset(config, 0, size);
+    all.size = (uint16_t)size;
+    memcpy(config, &all, size < sizeof all ? size : sizeof all);
+}
+
+void silken_config_init(struct silken_config *config) {
+    silken_config_init_sized(config, CONFIG_SIZE_0);
+}
+
+/* Of an application that knows more or fewer members: |*all| has what this library knows. */
+static int config_take(struct silken_config *all, const struct silken_config *given, char *why,
+                       size_t why_cap) {
+    const char *more = (const char *)given + sizeof *all;
+
+    if (given->size < CONFIG_SIZE_0) {
+        snprintf(why, why_cap, "the configuration was not made by silken_config_init()");
+        return SILKEN_ERR_INVALID;
+    }
+    for (size_t i = sizeof *all; i < given->size; i++, more++) {
+        if (*more) {
+            snprintf(why, why_cap, "the configuration has settings of a later libsilken than this");
+            return SILKEN_ERR_UNSUPPORTED;
+        }
+    }
+    *all = config_defaults();
+    memcpy(all, given, given->size < sizeof *all ? given->size : sizeof *all);
+    return 0;
 }
 
 static void say(void *context, const char *text) {
@@ -230,8 +269,8 @@ static int keep_lists(struct silken_comm *c) {
     return 0;
 }
 
-int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
-                size_t why_cap) {
+static int open_comm(struct silken_comm **comm, const struct silken_config *config, char *why,
+                     size_t why_cap) {
     uint32_t lanes = config->lanes ? config->lanes : 1;
     const struct sk_protocol *protocol = protocol_of(config->protocol);
     int rc = check_lanes(config, why, why_cap);
@@ -264,6 +303,14 @@ int silken_open(struct silken_comm **comm, const struct silken_config *config, c
     }
     *comm = c;
     return 0;
+}
+
+int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
+                size_t why_cap) {
+    struct silken_config all;
+    int rc = config_take(&all, config, why, why_cap);
+
+    return rc ? rc : open_comm(comm, &all, why, why_cap);
 }
 
 void silken_close(struct silken_comm *comm) {
