@@ -16,6 +16,7 @@
 #include "hosts/communicator/lane.h"
 #include "hosts/communicator/protocol.h"
 #include "hosts/communicator/station.h"
+#include "hosts/core/wire_type.h"
 
 struct silken_comm {
     struct silken_config config; /* its lists are gone */
@@ -35,6 +36,7 @@ struct silken_request {
     struct silken_request *next, **at; /* in the communicator's list, and what points here */
     enum silken_type type;
     size_t count;
+    struct sk_wire wire;     /* of silken_submit(); else zeros */
     void *pushed;            /* the result of a push until it is pulled, or NULL */
     struct sk_share share[]; /* by lane */
 };
@@ -184,6 +186,12 @@ static int check_devices(const struct silken_config *f, uint32_t lanes, char *wh
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+static void free_request(struct silken_request *r) {
+    sk_wire_free(&r->wire);
+    free(r->pushed);
+    free(r);
+}
+
 static void free_comm(struct silken_comm *c) {
     for (uint32_t i = 0; i < c->lanes; i++) {
         sk_lane_free(&c->lane[i]);
@@ -191,8 +199,7 @@ static void free_comm(struct silken_comm *c) {
     while (c->requests) {
         struct silken_request *r = c->requests;
         c->requests = r->next;
-        free(r->pushed);
-        free(r);
+        free_request(r);
     }
     free(c->server_rack);
     pthread_mutex_destroy(&c->submitting);
@@ -417,7 +424,7 @@ static int begin(struct silken_comm *c, const struct sk_tensor *tensor, struct s
     return rc;
 }
 
-static int submit(struct silken_comm *c, const struct sk_tensor *tensor,
+static int submit(struct silken_comm *c, const struct sk_tensor *tensor, const struct sk_wire *wire,
                   struct silken_request **request) {
     struct silken_request *r;
     int rc;
@@ -429,6 +436,9 @@ static int submit(struct silken_comm *c, const struct sk_tensor *tensor,
     if (!r) {
         return SILKEN_ERR_NOMEM;
     }
+    if (wire) {
+        r->wire = *wire;
+    }
     rc = begin(c, tensor, r);
     if (rc != 0) {
         free(r);
@@ -438,18 +448,31 @@ static int submit(struct silken_comm *c, const struct sk_tensor *tensor,
     return 0;
 }
 
+int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t count,
+                  enum silken_type type, enum silken_op op, struct silken_request **request) {
+    struct sk_tensor tensor;
+    struct sk_wire wire;
+    int rc = sk_wire_begin(&wire, &tensor, in, out, count, type, op, comm->config.workers);
+
+    rc = rc ? rc : submit(comm, &tensor, &wire, request);
+    if (rc != 0) {
+        sk_wire_free(&wire);
+    }
+    return rc;
+}
+
 int silken_submit_f32(struct silken_comm *comm, const float *in, float *out, size_t count,
                       struct silken_request **request) {
     struct sk_tensor tensor = {.type = SILKEN_F32, .in = in, .out = out, .count = count};
 
-    return submit(comm, &tensor, request);
+    return submit(comm, &tensor, NULL, request);
 }
 
 int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count,
                       struct silken_request **request) {
     struct sk_tensor tensor = {.type = SILKEN_I32, .in = in, .out = out, .count = count};
 
-    return submit(comm, &tensor, request);
+    return submit(comm, &tensor, NULL, request);
 }
 
 /* Waits for all shares and takes the request out of the list. */
@@ -468,12 +491,7 @@ static int end(struct silken_request *r) {
     pthread_mutex_lock(&c->submitting);
     take_out(r);
     pthread_mutex_unlock(&c->submitting);
-    return result;
-}
-
-static void free_request(struct silken_request *r) {
-    free(r->pushed);
-    free(r);
+    return result ? result : sk_wire_end(&r->wire);
 }
 
 int silken_wait(struct silken_request *request) {
@@ -505,7 +523,7 @@ static int push(struct silken_comm *c, const struct sk_tensor *tensor,
     if (!kept.out) {
         return SILKEN_ERR_NOMEM;
     }
-    rc = submit(c, &kept, request);
+    rc = submit(c, &kept, NULL, request);
     if (rc != 0) {
         free(kept.out);
         return rc;
@@ -548,6 +566,22 @@ int silken_pull_f32(struct silken_request *request, float *out) {
 
 int silken_pull_i32(struct silken_request *request, int32_t *out) {
     return pull(request, SILKEN_I32, out);
+}
+
+int silken_allreduce(struct silken_comm *comm, const void *in, void *out, size_t count,
+                     enum silken_type type, enum silken_op op) {
+    struct silken_request *request;
+    int rc = silken_submit(comm, in, out, count, type, op, &request);
+
+    return rc ? rc : silken_wait(request);
+}
+
+uint32_t silken_rank(const struct silken_comm *comm) {
+    return comm->config.rank;
+}
+
+uint32_t silken_workers(const struct silken_comm *comm) {
+    return comm->config.workers;
 }
 
 int silken_allreduce_f32(struct silken_comm *comm, const float *in, float *out, size_t count) {

@@ -60,7 +60,15 @@
  * block becomes NaN). Integers wrap modulo 2^32. ATP's scale is 10^8: the result is off the exact sum
  * by at most n / (2 * 10^8) and a float's rounding; packets with a sum that does not fit, from 21.47
  * on, are sent again as floats, and their sums are rounded once. Its integers saturate, and a job's
- * tensors are all of one type. A mean is the caller's division.
+ * tensors are all of one type.
+ *
+ * TYPES. silken_allreduce() converts what the wire lacks. f16 and bf16 are added up as f32, and the sum (or
+ * average) is rounded once, to the nearest of the type: its error is that of f32 above plus half a unit in the
+ * last place; what is too large becomes an infinity. f64 is rounded to f32 before: its error is that of f32
+ * plus 2^-24 of each term; terms beyond f32's range become infinities. i64 sums are exact: a sum that is not
+ * an int64_t ends the call with SILKEN_ERR_RANGE, at all workers alike, and |out| is as it was; a tensor
+ * of them takes 12 bytes an element in the network, and a job has at most 512 workers. An average is
+ * the sum divided by the number of workers, rounded once more; integers have none.
  *
  * FAILURE. A job without progress for `stall_warning_ms` says so, and what it waits for, through
  * `log`; without progress for `hard_limit_ms` all its requests end with SILKEN_ERR_STALLED, and the
@@ -125,7 +133,9 @@ extern "C" {
 #pragma GCC visibility push(default) /* what libsilken exports */
 
 enum silken_protocol { SILKEN_SWITCHML, SILKEN_ATP };
-enum silken_type { SILKEN_F32, SILKEN_I32 };
+/* Halves are IEEE 754's binary16, bfloat16 is the upper half of a float: both as uint16_t. */
+enum silken_type { SILKEN_F32, SILKEN_I32, SILKEN_F16, SILKEN_BF16, SILKEN_F64, SILKEN_I64 };
+enum silken_op { SILKEN_SUM, SILKEN_AVERAGE };
 
 struct silken_comm;
 struct silken_request;
@@ -275,6 +285,33 @@ int silken_submit_f32(struct silken_comm *comm, const float *in, float *out, siz
                       struct silken_request **request);
 int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count,
                       struct silken_request **request);
+
+/* The same for all types and both operations; see TYPES above. |in| and |out| are the same or do not overlap,
+ * and aligned for the type. An ATP job takes the types that go as its own (i64 as i32, other floats as
+ * f32). Also SILKEN_ERR_RANGE, and SILKEN_ERR_UNSUPPORTED for the average of integers and i64 sums of more
+ * than 512 workers. */
+int silken_allreduce(struct silken_comm *comm, const void *in, void *out, size_t count,
+                     enum silken_type type, enum silken_op op);
+int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t count,
+                  enum silken_type type, enum silken_op op, struct silken_request **request);
+
+/* Collective operations above it: every worker calls them in the same order among its other calls, with the
+ * same sizes. Each takes one all-reduce of the whole result. Bytes are copied as they are. An ATP job of
+ * floats has the third alone: the others go as i32. Errors as above.
+ *
+ * broadcast       |data| of worker |root| is everybody's: |bytes|
+ * allgather       |out| has |bytes| of each worker, by rank
+ * reduce_scatter  |in| has |count| elements for each worker, by rank; |out| has the sums of this worker's
+ * barrier         returns when all workers have called it */
+int silken_broadcast(struct silken_comm *comm, void *data, size_t bytes, uint32_t root);
+int silken_allgather(struct silken_comm *comm, const void *in, void *out, size_t bytes);
+int silken_reduce_scatter(struct silken_comm *comm, const void *in, void *out, size_t count,
+                          enum silken_type type, enum silken_op op);
+int silken_barrier(struct silken_comm *comm);
+
+/* The communicator's place in its job. */
+uint32_t silken_rank(const struct silken_comm *comm);
+uint32_t silken_workers(const struct silken_comm *comm);
 
 /* Push and pull, as training frameworks with parameter servers call them: push begins a sum whose
  * result the communicator keeps, pull waits for it and copies it to |out|, of as many elements. |in|
