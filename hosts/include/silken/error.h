@@ -18,7 +18,8 @@
     X(AGAIN, -6, "not finished yet")                                                               \
     X(UNSUPPORTED, -7, "not supported by this transport or build")                                 \
     X(OVER, -8, "the job's session is over: a member or the switch has restarted")                 \
-    X(REFUSED, -9, "this worker cannot join its job")
+    X(REFUSED, -9, "this worker cannot join its job")                                              \
+    X(RANGE, -10, "a sum does not fit its type")
 
 enum silken_error {
     SILKEN_OK = 0,
@@ -27,7 +28,17 @@ enum silken_error {
 #undef SILKEN_ERROR_ENUM
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default) /* what libsilken exports */
+
 /* A sentence about `code`: "success" for 0 and above, never NULL. Any thread. */
 const char *silken_strerror(int code);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif
