@@ -80,6 +80,7 @@ class Switch:
     def environment(self):
         """What the job's workers need to have in their environment."""
         return {
+            "SWITCH_PID": str(self.process.pid),
             "SILKEN_LIBRARY": os.environ.get("SILKEN_LIBRARY", os.path.join(BUILD, "libsilken.so.0")),
             "SILKEN_DEVICE": "net_memif0,role=client,id=0,socket-abstract=no,socket="
                              + socket_of(self.folder, "{rank}"),

@@ -31,7 +31,7 @@ def arguments():
 def network():
     torch.manual_seed(1)
     layer = torch.nn.Linear
-    return torch.nn.Sequential(layer(64, 256), torch.nn.ReLU(), layer(256, 256), torch.nn.ReLU(), layer(256, 10))
+    return torch.nn.Sequential(layer(64, 512), torch.nn.ReLU(), layer(512, 512), torch.nn.ReLU(), layer(512, 10))
 
 
 def batches(rank, steps):
