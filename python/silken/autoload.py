@@ -7,6 +7,7 @@ torch 1.13 a script imports silken.torch, or is started by silken.run.
 With SILKEN_REPLACE=gloo, a script that asks torch.distributed for gloo gets silken, under the name gloo.
 """
 import atexit
+import datetime
 import os
 
 
@@ -43,7 +44,7 @@ def replace(name):
 
     class ProcessGroupGloo(metaclass=Replaced):
         """Stands for Gloo's group: makes one of silken."""
-        def __new__(cls, store, rank, size, timeout=c10d.default_pg_timeout):
+        def __new__(cls, store, rank, size, timeout=datetime.timedelta(minutes=30), **_):
             return group.create(store, rank, size, timeout)
 
     c10d.ProcessGroupGloo = ProcessGroupGloo

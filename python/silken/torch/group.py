@@ -196,6 +196,12 @@ class Group(ProcessGroup):
 
     abort = shutdown
 
+    def __getattr__(self, name):
+        """What torch asks of Gloo's group alone, such as its options."""
+        if name in ("_inner", "_queue"):
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
     def __del__(self):
         if getattr(self, "_queue", None) is not None:
             self._queue.close()
