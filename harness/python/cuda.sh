@@ -3,7 +3,7 @@
 #
 # cuda.sh BUNDLE [cuda|cpu]: the backend "silken" with a current PyTorch and a GPU, on a machine that has a copy of
 # this tree and the folder that bundle.sh has made, and nothing else of Silken. Ends within four minutes. Prints
-# one line of JSON (cuda.py says what is in it), and the switch's and workers' logs on stderr when something fails.
+# one line of JSON (trial.py says what is in it), and on stderr what failed.
 # PYTHON names the interpreter (python3).
 set -eu
 bundle=$(cd "${1:?usage: cuda.sh BUNDLE [cuda|cpu]}" && pwd)
@@ -18,4 +18,4 @@ if [ ! -e "$place" ] && mkdir -p "$place" 2>/dev/null; then
 fi
 # the program is the object in the bundle: no C compiler is needed
 export CC="$bundle/cc"
-exec timeout 235 "${PYTHON:-python3}" "$tree/harness/python/cuda.py" --bundle "$bundle" --device "${2:-cuda}"
+exec timeout 240 "${PYTHON:-python3}" "$tree/harness/python/trial.py" --bundle "$bundle" --device "${2:-cuda}" --budget 225

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cuda.sh runs: launches of sums.py and train.py beside a switch, and what must hold between them.
+"""What test_torch.py and cuda.sh run: launches of sums.py and train.py beside a switch, and what must hold between them.
 
-Prints one line of JSON: "passed" and "failed", lists of claims; and what was measured. Rehearsed without a
-GPU by --device cpu, and with Debian's torch 1.13.
+Prints one line of JSON: "passed" and "failed", lists of claims; and what was measured.
 """
 import argparse
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -44,7 +44,10 @@ class Trial:
             sys.stderr.write("%s\n" % str(detail)[-3000:])
         sys.stderr.flush()
 
-    def launch(self, ranks, script, *words, env=None, module=False, limit=60):
+    def left(self):
+        return self.args.budget - (time.monotonic() - self.began)
+
+    def launch(self, ranks, script, *words, env=None, module=False, limit=90):
         """torchrun; (status, what rank 0 has printed as JSON or None, all output, seconds)."""
         command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(ranks),
                    "--master_addr", "127.0.0.1", "--master_port", str(free_port())]
@@ -52,12 +55,14 @@ class Trial:
             command += ["-r", "1", "-t", "1", "--log_dir", self.logs]
         command += (["-m", "silken.run"] if module else []) + [os.path.join(HERE, script), *words]
         began = time.monotonic()
+        process = subprocess.Popen(command, env={**os.environ, **(env or {})}, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            done = subprocess.run(command, env={**os.environ, **(env or {})}, text=True, timeout=limit,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            status, text = done.returncode, done.stdout
-        except subprocess.TimeoutExpired as e:
-            status, text = 124, (e.stdout or b"").decode() if isinstance(e.stdout, bytes) else str(e.stdout)
+            text = process.communicate(timeout=max(1, min(limit, self.left())))[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # the launcher and its ranks
+            text = process.communicate()[0] + "\nended after its time"
+        status = process.returncode
         said = [line[line.index("{"):] for line in text.splitlines() if "{\"" in line]
         try:
             result = json.loads(said[-1]) if said else None
@@ -131,6 +136,7 @@ def main():
     p.add_argument("--device", default="cpu")
     p.add_argument("--ranks", default="2,4")
     p.add_argument("--steps", type=int, default=30)
+    p.add_argument("--budget", type=float, default=900, help="seconds for all; what is left over fails")
     p.add_argument("--suite", action="store_true", help="print claims as a test suite does")
     args = p.parse_args()
     import torch
