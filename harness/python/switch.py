@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A switch for a job of SwitchML on one machine, whose links are shared memory; needs no privileges.
+
+    harness/python/switch.py --workers 4 COMMAND...
+
+runs the command with the environment that its workers need (silken.environment), and ends the switch
+after it. As a module: Switch(...).
+"""
+import argparse
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+MAC, IP = "02:00:00:00:01:%02x", "10.0.0.%d"
+GROUP = 100
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(TREE, os.environ.get("BUILD", "build"))
+
+
+def socket_of(folder, rank):
+    return os.path.join(folder, "w%s.sock" % rank)
+
+
+def configuration(folder, workers, program, pool):
+    """What p4/switchml/README.md lists for one job, with a memif port for each worker."""
+    ports = range(1, workers + 1)
+    entries = []
+    for port in ports:
+        entries += [
+            {"table": "pipe.Ingress.admission.workers",
+             "key": {"hdr.switchml.job_number": 1, "hdr.ipv4.src_addr": IP % port,
+                     "ig_intr_md.ingress_port": port},
+             "action": "admit",
+             "args": {"worker_bit": 1 << (port - 1), "num_workers": workers, "group": GROUP, "rid": port,
+                      "port": port, "pool_base": 0, "pool_last": pool - 1}},
+            {"table": "pipe.Egress.receivers", "key": {"md.rid": port}, "action": "address",
+             "args": {"mac": MAC % port, "ip": IP % port, "udp_port": 0xbee0}}]
+    return {
+        "program": program,
+        "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"},
+        "control_socket": os.path.join(folder, "control.sock"),
+        "ports": [{"port": p, "device": "net_memif%d,role=server,id=0,socket-abstract=no,socket=%s"
+                   % (p, socket_of(folder, p - 1))} for p in ports],
+        "multicast": {"nodes": [{"id": p, "rid": p, "ports": [p]} for p in ports],
+                      "groups": [{"id": GROUP, "nodes": list(ports)}]},
+        "entries": entries,
+    }
+
+
+class Switch:
+    """A running switch. |silken| is the command, as words; |program| a P4 program or a compiled one."""
+
+    def __init__(self, workers, silken=None, program=None, pool=128):
+        self.folder = tempfile.mkdtemp(prefix="silken-python-", dir="/tmp")
+        self.workers, self.pool = workers, pool
+        self.silken = silken or [os.path.join(BUILD, "silken")]
+        self.program = program or os.path.join(TREE, "p4/switchml/switchml.p4")
+        self.process = None
+        self.start()
+
+    def start(self):
+        path = os.path.join(self.folder, "switch.json")
+        with open(path, "w") as f:
+            json.dump(configuration(self.folder, self.workers, self.program, self.pool), f, indent=1)
+        self.log = open(os.path.join(self.folder, "switch.log"), "w+")
+        self.process = subprocess.Popen([*self.silken, "run", "-c", path, "--memory", "400"],
+                                        stdout=subprocess.PIPE, stderr=self.log, text=True)
+        for line in self.process.stdout:
+            if line.strip() == "ready":
+                return
+        self.log.seek(0)
+        raise RuntimeError("the switch does not start: " + self.log.read()[-2000:])
+
+    def environment(self):
+        """What the job's workers need to have in their environment."""
+        return {
+            "SWITCH_PID": str(self.process.pid),
+            "SILKEN_LIBRARY": os.environ.get("SILKEN_LIBRARY", os.path.join(BUILD, "libsilken.so.0")),
+            "SILKEN_DEVICE": "net_memif0,role=client,id=0,socket-abstract=no,socket="
+                             + socket_of(self.folder, "{rank}"),
+            "SILKEN_MAC": "02:00:00:00:01:{rank+1:02x}", "SILKEN_IP": "10.0.0.{rank+1}",
+            "SILKEN_JOB": "1", "SILKEN_POOL": str(self.pool),
+            "PYTHONPATH": os.path.join(TREE, "python"),
+        }
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def main():
+    p = argparse.ArgumentParser(description="a command with a switch beside it")
+    p.add_argument("--workers", type=int, default=4)
+    p.add_argument("--silken", help="the command of the switch, as words")
+    p.add_argument("--program", help="P4 program, or a compiled one")
+    p.add_argument("command", nargs=argparse.REMAINDER)
+    args = p.parse_args()
+    with Switch(args.workers, shlex.split(args.silken) if args.silken else None, args.program) as switch:
+        sys.exit(subprocess.call(args.command, env={**os.environ, **switch.environment()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libsilken by ctypes: the declarations of hosts/include/silken/allreduce.h that the package uses."""
+import ctypes
+import os
+
+ERRORS = {-1: "INVALID", -2: "NOMEM", -3: "TRANSPORT", -4: "STALLED", -5: "CLOSED", -6: "AGAIN",
+          -7: "UNSUPPORTED", -8: "OVER", -9: "REFUSED"}
+SWITCHML = 0
+
+LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+
+
+class First(ctypes.Structure):
+    _fields_ = [("complete", ctypes.c_uint64), ("number", ctypes.c_uint64)]
+
+
+class Address(ctypes.Structure):
+    _fields_ = [("mac", ctypes.c_char_p), ("ip", ctypes.c_char_p)]
+
+
+class Atp(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("servers", ctypes.c_uint32),
+                ("server", ctypes.POINTER(Address)), ("group", ctypes.POINTER(Address)),
+                ("server_rack", ctypes.POINTER(ctypes.c_uint32)),
+                ("rack", ctypes.POINTER(ctypes.c_uint32)), ("no_switch", ctypes.c_bool),
+                ("first_index", ctypes.c_uint32), ("indices", ctypes.c_uint32),
+                ("window", ctypes.c_uint32), ("window_max", ctypes.c_uint32),
+                ("first", ctypes.POINTER(First))]
+
+
+class Config(ctypes.Structure):
+    """struct silken_config."""
+    _fields_ = [("protocol", ctypes.c_int), ("rank", ctypes.c_uint32), ("workers", ctypes.c_uint32),
+                ("job", ctypes.c_uint8), ("no_session", ctypes.c_bool), ("atp", Atp),
+                ("pool_size", ctypes.c_uint32), ("k", ctypes.c_uint16),
+                ("worker_mac", ctypes.c_char_p), ("worker_ip", ctypes.c_char_p),
+                ("switch_mac", ctypes.c_char_p), ("switch_ip", ctypes.c_char_p),
+                ("worker_port", ctypes.c_uint16), ("switch_port", ctypes.c_uint16),
+                ("device", ctypes.c_char_p), ("cpu", ctypes.c_int), ("transport", ctypes.c_void_p),
+                ("lanes", ctypes.c_uint32), ("lane", ctypes.c_void_p),
+                ("rto_min_us", ctypes.c_uint32), ("rto_max_us", ctypes.c_uint32),
+                ("rto_initial_us", ctypes.c_uint32), ("stall_warning_ms", ctypes.c_uint32),
+                ("hard_limit_ms", ctypes.c_uint32), ("progress_thread", ctypes.c_bool),
+                ("log", LOG), ("log_context", ctypes.c_void_p)]
+
+
+class Stats(ctypes.Structure):
+    """struct silken_stats."""
+    _fields_ = [("tensors", ctypes.c_uint64), ("elements", ctypes.c_uint64),
+                ("busy_ns", ctypes.c_uint64), ("packets_sent", ctypes.c_uint64),
+                ("retransmissions", ctypes.c_uint64), ("answers", ctypes.c_uint64),
+                ("ignored", ctypes.c_uint64 * 16), ("losses", ctypes.c_uint64),
+                ("timeouts", ctypes.c_uint64), ("overflows", ctypes.c_uint64),
+                ("marks", ctypes.c_uint64), ("rehashed", ctypes.c_uint64),
+                ("rtt_ns", ctypes.c_uint64), ("rto_ns", ctypes.c_uint64),
+                ("tx_bytes", ctypes.c_uint64), ("rx_bytes", ctypes.c_uint64),
+                ("tx_full", ctypes.c_uint64), ("rx_dropped", ctypes.c_uint64)]
+
+
+def declare(lib):
+    """Types of the arguments and results, so that ctypes checks them."""
+    comm, data = ctypes.c_void_p, ctypes.c_void_p
+    lib.silken_strerror.restype = ctypes.c_char_p
+    lib.silken_strerror.argtypes = [ctypes.c_int]
+    lib.silken_config_init.restype = None
+    lib.silken_config_init.argtypes = [ctypes.POINTER(Config)]
+    lib.silken_open.argtypes = [ctypes.POINTER(comm), ctypes.POINTER(Config), ctypes.c_char_p,
+                                ctypes.c_size_t]
+    lib.silken_close.restype = None
+    lib.silken_close.argtypes = [comm]
+    for name in ("silken_allreduce_f32", "silken_allreduce_i32"):
+        getattr(lib, name).argtypes = [comm, data, data, ctypes.c_size_t]
+    for name in ("silken_submit_f32", "silken_submit_i32"):
+        getattr(lib, name).argtypes = [comm, data, data, ctypes.c_size_t, ctypes.POINTER(comm)]
+    lib.silken_wait.argtypes = [comm]
+    lib.silken_test.argtypes = [comm]
+    lib.silken_stats.restype = None
+    lib.silken_stats.argtypes = [comm, ctypes.POINTER(Stats)]
+    return lib
+
+
+_loaded = None
+
+
+def load():
+    """The library, loaded once: SILKEN_LIBRARY names the file, else the system's search path has it."""
+    global _loaded
+    if _loaded is None:
+        name = os.environ.get("SILKEN_LIBRARY", "libsilken.so.0")
+        _loaded = declare(ctypes.CDLL(name))
+    return _loaded
