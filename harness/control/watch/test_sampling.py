@@ -80,7 +80,10 @@ class Sampling(FolderCase):
     def test_samples_and_counts(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.bind(("127.0.0.1", 0))
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+            try:  # room for all that the switch sends while others have the processors
+                s.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
+            except PermissionError:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
             self.start({"one_in": 1000, "to": "127.0.0.1:%d" % s.getsockname()[1], "counts": 1})
             datagrams = self.collect(s, 4)
             self.switch.terminate()
@@ -88,7 +91,8 @@ class Sampling(FolderCase):
             datagrams += self.collect(s, 0.5)
         # by hand: the version, sequence numbers without a gap, and sizes
         numbers = [struct.unpack(">II4sIII", d[:24])[4] for d in datagrams]
-        self.assertEqual(numbers, list(range(len(numbers))))
+        # one number, not two long lists: unittest takes minutes to compare those
+        self.assertEqual(next((i for i, n in enumerate(numbers) if n != i), None), None)
         self.assertTrue(all(struct.unpack(">I", d[:4])[0] == 5 and len(d) <= 1400 for d in datagrams))
         lines = self.dissect(datagrams)
         of = {key: [line[len(key):] for line in lines if line.startswith(key)]
