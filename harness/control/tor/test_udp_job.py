@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Workers on kernel UDP sockets behind a ToR (p4/rack): processes of nobody, without capabilities, in hosts with the
+kernel's own addresses, which know of the switch its IP address alone. ARP does the rest, at both ends. They start before
+the switch knows their job: the ICMP errors that they get until then end nothing. Then one of them is killed in the middle:
+the others end with a sentence, and a job that begins again has right sums, also with loss."""
+import json
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..")]
+import tally  # noqa: E402
+from lab import SILKEN, Host, Lab  # noqa: E402
+
+ROUTER_MAC, ROUTER = "02:00:00:00:ff:01", "10.0.10.1"
+NAMES = ["w0", "w1", "w2"]
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all",
+          "--no-new-privs"]
+
+
+def ip(name):
+    return f"10.0.10.{10 + NAMES.index(name)}"
+
+
+@unittest.skipUnless(os.geteuid() == 0, "network namespaces need root")
+class UdpJob(unittest.TestCase):
+    def ctl(self, *words):
+        done = subprocess.run([SILKEN, "ctl", "-s", os.path.join(self.lab.folder.name, "tor.sock"), *words],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def start(self, name, rounds, device="udp:"):
+        p = subprocess.Popen(["ip", "netns", "exec", self.lab[name].namespace, *NOBODY, SILKEN, "worker", "--device", device,
+                              "--switch-ip", ROUTER, "--job", "1", "--rank", name[1:], "--workers", "3", "--pool", "64",
+                              "--packet", "64", "--elements", "8000", "--rounds", str(rounds), "--rto-min", "20000",
+                              "--rto-max", "200000", "--limit", "30000"],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return p
+
+    def all_right(self, workers):
+        for p in workers:
+            said = p.communicate(timeout=90)[0]
+            self.assertEqual(p.returncode, 0, said)
+            self.assertIn("verified: ", said)
+
+    def test_job(self):
+        section = {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]}],
+                   "links": [{"name": n, "port": i, "access": 10} for i, n in enumerate(NAMES)]}
+        hosts = {n: Host(i, addresses=[ip(n) + "/24"]) for i, n in enumerate(NAMES)}
+        with Lab(hosts, {"program": os.path.abspath("p4/rack/rack.p4"), "control_socket": "tor.sock", "tor": section}) as self.lab:
+            early = [self.start(n, 3) for n in NAMES]
+            time.sleep(1)
+            self.assertEqual([p.poll() for p in early], [None] * 3)
+            self.ctl("job", "add", "resnet", "--protocol", "switchml", "--workers", ",".join(f"{n}:{ip(n)}" for n in NAMES),
+                     "--slots", "64", "--number", "1")
+            self.all_right(early)
+
+            endless = [self.start(n, 100000) for n in NAMES]
+            for line in endless[2].stdout:
+                if line.startswith("round 2"):
+                    break
+            endless[2].kill()
+            again = [self.start(n, 3, "faulty:seed=7,drop=0.01,duplicate=0.01:udp:") for n in NAMES[2:]]
+            for p in endless[:2]:
+                said = p.communicate(timeout=90)[0]
+                self.assertNotEqual(p.returncode, 0)
+                self.assertIn("session is over", said)
+            again += [self.start(n, 3, "faulty:seed=8,drop=0.01,duplicate=0.01:udp:") for n in NAMES[:2]]
+            self.all_right(again)
+            jobs = json.loads(self.ctl("--json", "job", "list"))["jobs"]
+            self.assertEqual(len(jobs), 1)
+            self.assertEqual(self.lab.stop(), 0, self.lab.said)
+
+
+if __name__ == "__main__":
+    tally.main()
