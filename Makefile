@@ -478,15 +478,25 @@ $(BUILD)/installed/silken: $(INSTALLED_OBJ)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $(filter-out $(call obj,$(INSTALLED_SRC)),$(LIB_OBJ) $(call obj,$(MAIN_SRC))) $^ $(LIBS)
 
-install: $(BUILD)/installed/silken
+LIBDIR    ?= $(PREFIX)/lib
+LIB_DIR    = $(DESTDIR)$(LIBDIR)
+HEADER_DIR = $(DESTDIR)$(PREFIX)/include/silken
+install: $(BUILD)/installed/silken $(LIBSILKEN)
 	install -D -m 755 $< $(BIN_DIR)/silken
+	install -d $(HEADER_DIR) $(LIB_DIR)/pkgconfig
+	install -m 644 hosts/include/silken/*.h $(HEADER_DIR)
+	install -m 644 $(filter-out %/libsilken.so,$(LIBSILKEN)) $(LIB_DIR)
+	ln -sf $(SONAME) $(LIB_DIR)/libsilken.so
+	sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIBDIR),; s,@VERSION@,$(VERSION),' packaging/silken.pc.in >$(LIB_DIR)/pkgconfig/silken.pc
+	chmod 644 $(LIB_DIR)/pkgconfig/silken.pc
 	install -d $(UNIT_DIR)
 	sed 's,@PREFIX@,$(PREFIX),' packaging/silken.service >$(UNIT_DIR)/silken.service
 	chmod 644 $(UNIT_DIR)/silken.service
 	for f in $(INSTALLED); do install -D -m 644 $$f $(SHARE_DIR)/$$f || exit 1; done
 uninstall:
 	rm -f $(BIN_DIR)/silken $(UNIT_DIR)/silken.service
-	rm -rf $(SHARE_DIR)
+	rm -f $(patsubst $(BUILD)/%,$(LIB_DIR)/%,$(LIBSILKEN)) $(LIB_DIR)/pkgconfig/silken.pc
+	rm -rf $(SHARE_DIR) $(HEADER_DIR)
 .PHONY: install uninstall
 
 clean:

@@ -176,7 +176,7 @@ face/hosts/core := hosts/core/engine.h
 arrows/hosts/core := hosts/include base wire
 room/hosts/transport := hosts/transport
 face/hosts/transport := hosts/transport/transport.h
-arrows/hosts/transport := hosts/core memif
+arrows/hosts/transport := hosts/core memif session
 # DPDK's ports: only programs that link with DPDK, and a module of the library
 room/hosts/dpdk := hosts/dpdk
 face/hosts/dpdk := hosts/dpdk/dpdk.h

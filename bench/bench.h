@@ -95,6 +95,7 @@ struct bench_options {
     X(atp)                                                                                         \
     X(latency)                                                                                     \
     X(worker)                                                                                      \
+    X(udp_worker)                                                                                  \
     X(atp_worker)                                                                                  \
     X(atp_server)                                                                                  \
     X(allreduce)                                                                                   \

@@ -13,6 +13,9 @@
  *     server_engine.c      one of its lanes, without input, output or clock
  *     join.c               a station's membership in its job's sessions
  *     coordinator.c        the sessions of an ATP job, as its servers have them
+ *     collective.c         other operations above all-reduce
+ *     environment.c        a configuration from the environment
+ *     station.c            the addresses of a SwitchML lane
  *     lane.c               a worker's lane: its engine, transport and thread
  *     drive.c              an engine, a transport and the clock, joined
  *     protocol_switchml.c  SwitchML for communicators

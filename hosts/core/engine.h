@@ -20,6 +20,7 @@
  *     rto.h       how long to wait for an answer
  *     text.h      sentences in a buffer of fixed size
  *     timers.c    one timer for each of a fixed number of things
+ *     wire_type.c tensors of all types as those of the wire
  *     udp.c       Ethernet, IPv4 and UDP before the protocols
  */
 #ifndef SILKEN_HOSTS_CORE_ENGINE_H

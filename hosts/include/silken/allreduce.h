@@ -60,7 +60,15 @@
  * block becomes NaN). Integers wrap modulo 2^32. ATP's scale is 10^8: the result is off the exact sum
  * by at most n / (2 * 10^8) and a float's rounding; packets with a sum that does not fit, from 21.47
  * on, are sent again as floats, and their sums are rounded once. Its integers saturate, and a job's
- * tensors are all of one type. A mean is the caller's division.
+ * tensors are all of one type.
+ *
+ * TYPES. silken_allreduce() converts what the wire lacks. f16 and bf16 are added up as f32, and the sum (or
+ * average) is rounded once, to the nearest of the type: its error is that of f32 above plus half a unit in the
+ * last place; what is too large becomes an infinity. f64 is rounded to f32 before: its error is that of f32
+ * plus 2^-24 of each term; terms beyond f32's range become infinities. i64 sums are exact: a sum that is not
+ * an int64_t ends the call with SILKEN_ERR_RANGE, at all workers alike, and |out| is as it was; a tensor
+ * of them takes 12 bytes an element in the network, and a job has at most 512 workers. An average is
+ * the sum divided by the number of workers, rounded once more; integers have none.
  *
  * FAILURE. A job without progress for `stall_warning_ms` says so, and what it waits for, through
  * `log`; without progress for `hard_limit_ms` all its requests end with SILKEN_ERR_STALLED, and the
@@ -84,6 +92,29 @@
  * parts, only the rest is reduced; what was complete before is not written to `out`, and has to come
  * from another worker.
  *
+ * ENVIRONMENT. silken_open_env() opens a communicator of a SwitchML job by these variables. Empty ones are
+ * as those that are not set; a value that is not allowed is an error which names the variable. In texts %r
+ * stands for the rank and %% for %.
+ *
+ *      SILKEN_RANK, SILKEN_WORKERS   rank and number of workers; else those of torchrun (RANK,
+ *                                    WORLD_SIZE), Open MPI (OMPI_COMM_WORLD_RANK, _SIZE), PMI
+ *                                    (PMI_RANK, PMI_SIZE) or Slurm (SLURM_PROCID, SLURM_NTASKS)
+ *      SILKEN_SWITCH_IP              the switch's IP address; needed
+ *      SILKEN_DEVICE                 how to reach it (udp:)
+ *      SILKEN_SWITCH_MAC, SILKEN_WORKER_IP, SILKEN_WORKER_MAC
+ *                                    addresses; udp: does not need them
+ *      SILKEN_SWITCH_PORT, SILKEN_WORKER_PORT
+ *                                    UDP ports (48864)
+ *      SILKEN_JOB                    number of the job (0)
+ *      SILKEN_POOL, SILKEN_K         slots of the job (128), elements in a packet (256)
+ *      SILKEN_CPU                    processor of DPDK's device, or of the thread (any)
+ *      SILKEN_RTO_MIN_US, SILKEN_RTO_MAX_US, SILKEN_RTO_INITIAL_US
+ *                                    retransmission timeout (20000, 500000, 50000)
+ *      SILKEN_STALL_WARNING_MS, SILKEN_HARD_LIMIT_MS
+ *                                    time without progress until a warning and the end (2000, 30000)
+ *      SILKEN_PROGRESS_THREAD        1: a thread of its own runs the protocol (0)
+ *      SILKEN_SESSION                0: without sessions (1)
+ *
  * All functions may be called from any thread, except that silken_close() needs all others to be
  * done with the communicator and its requests. Results are 0 or an error code (hosts/include/silken/error.h).
  */
@@ -102,7 +133,9 @@ extern "C" {
 #pragma GCC visibility push(default) /* what libsilken exports */
 
 enum silken_protocol { SILKEN_SWITCHML, SILKEN_ATP };
-enum silken_type { SILKEN_F32, SILKEN_I32 };
+/* Halves are IEEE 754's binary16, bfloat16 is the upper half of a float: both as uint16_t. */
+enum silken_type { SILKEN_F32, SILKEN_I32, SILKEN_F16, SILKEN_BF16, SILKEN_F64, SILKEN_I64 };
+enum silken_op { SILKEN_SUM, SILKEN_AVERAGE };
 
 struct silken_comm;
 struct silken_request;
@@ -159,6 +192,10 @@ struct silken_config {
      * and servers before, and sees to it that nothing of an earlier start is left running. */
     bool no_session;
 
+    /* Bytes of this struct that the application knows, from silken_config_init(): later versions of the
+     * library have more members, which take their defaults. */
+    uint16_t size;
+
     struct silken_atp atp;
 
     /* SwitchML. The switch's pool: slots of the job, and elements of a slot (k: 32, 64, 128 or 256).
@@ -167,7 +204,9 @@ struct silken_config {
     uint32_t pool_size;
     uint16_t k;
 
-    /* Who we are and who the switch is, as "02:00:00:00:01:00" and "10.0.0.1". The switch's UDP
+    /* Who we are and who the switch is, as "02:00:00:00:01:00" and "10.0.0.1". With a device "udp:" the
+     * kernel knows the MAC addresses, which may be NULL then, and |worker_ip| too: it is the one by which
+     * the system sends to the switch, unless the device says it ("udp:10.0.0.1"). The switch's UDP
      * port is 0xbee0..0xbeef. ATP's ports are fixed, and the switch's address is for sessions alone:
      * that of the worker's own rack. */
     const char *worker_mac, *worker_ip, *switch_mac, *switch_ip;
@@ -206,7 +245,10 @@ struct silken_config {
  * for each end wants less), a warning after 2 s, a limit of 30 s; SwitchML, and for ATP one server,
  * floats, 65536 aggregators, windows of 200 to 1024 packets. Rank, workers, addresses and device
  * remain to be set. */
+void silken_config_init_sized(struct silken_config *config, size_t size);
+/* The function of the same name, for callers without this header's macros, knows the members of version 0. */
 void silken_config_init(struct silken_config *config);
+#define silken_config_init(config) silken_config_init_sized((config), sizeof *(config))
 
 /* Opens a communicator. Returns 0, SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM or what opening the
  * transport gave; then a sentence is in |why| (of |why_cap| bytes, may be NULL with 0). Sends
@@ -214,6 +256,18 @@ void silken_config_init(struct silken_config *config);
  * only. */
 int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
                 size_t why_cap);
+
+/* See ENVIRONMENT above: fills |*config| by it; what it does not say has its default. The strings lie in
+ * |texts|, of SILKEN_ENV_TEXTS bytes, until the communicator is open. Returns 0 or SILKEN_ERR_INVALID with
+ * a sentence in |why| that names the variable. No other thread may change the environment meanwhile. */
+#define SILKEN_ENV_TEXTS 4096
+int silken_config_env_sized(struct silken_config *config, size_t size, char *texts, char *why,
+                            size_t why_cap);
+#define silken_config_env(config, texts, why, why_cap)                                             \
+    silken_config_env_sized((config), sizeof *(config), (texts), (why), (why_cap))
+
+/* Opens a communicator by the environment alone. Errors as those of both. */
+int silken_open_env(struct silken_comm **comm, char *why, size_t why_cap);
 
 /* Ends a communicator, with requests that have not been waited for. NULL is accepted. */
 void silken_close(struct silken_comm *comm);
@@ -231,6 +285,33 @@ int silken_submit_f32(struct silken_comm *comm, const float *in, float *out, siz
                       struct silken_request **request);
 int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count,
                       struct silken_request **request);
+
+/* The same for all types and both operations; see TYPES above. |in| and |out| are the same or do not overlap,
+ * and aligned for the type. An ATP job takes the types that go as its own (i64 as i32, other floats as
+ * f32). Also SILKEN_ERR_RANGE, and SILKEN_ERR_UNSUPPORTED for the average of integers and i64 sums of more
+ * than 512 workers. */
+int silken_allreduce(struct silken_comm *comm, const void *in, void *out, size_t count,
+                     enum silken_type type, enum silken_op op);
+int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t count,
+                  enum silken_type type, enum silken_op op, struct silken_request **request);
+
+/* Collective operations above it: every worker calls them in the same order among its other calls, with the
+ * same sizes. Each takes one all-reduce of the whole result. Bytes are copied as they are. An ATP job of
+ * floats has the third alone: the others go as i32. Errors as above.
+ *
+ * broadcast       |data| of worker |root| is everybody's: |bytes|
+ * allgather       |out| has |bytes| of each worker, by rank
+ * reduce_scatter  |in| has |count| elements for each worker, by rank; |out| has the sums of this worker's
+ * barrier         returns when all workers have called it */
+int silken_broadcast(struct silken_comm *comm, void *data, size_t bytes, uint32_t root);
+int silken_allgather(struct silken_comm *comm, const void *in, void *out, size_t bytes);
+int silken_reduce_scatter(struct silken_comm *comm, const void *in, void *out, size_t count,
+                          enum silken_type type, enum silken_op op);
+int silken_barrier(struct silken_comm *comm);
+
+/* The communicator's place in its job. */
+uint32_t silken_rank(const struct silken_comm *comm);
+uint32_t silken_workers(const struct silken_comm *comm);
 
 /* Push and pull, as training frameworks with parameter servers call them: push begins a sum whose
  * result the communicator keeps, pull waits for it and copies it to |out|, of as many elements. |in|

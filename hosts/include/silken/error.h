@@ -18,7 +18,8 @@
     X(AGAIN, -6, "not finished yet")                                                               \
     X(UNSUPPORTED, -7, "not supported by this transport or build")                                 \
     X(OVER, -8, "the job's session is over: a member or the switch has restarted")                 \
-    X(REFUSED, -9, "this worker cannot join its job")
+    X(REFUSED, -9, "this worker cannot join its job")                                              \
+    X(RANGE, -10, "a sum does not fit its type")
 
 enum silken_error {
     SILKEN_OK = 0,
