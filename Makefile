@@ -337,6 +337,12 @@ sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
 	$< --seeds $(or $(SEEDS),1000000)
 .PHONY: sessions-live sessions-any-order
 
+# PyTorch's own tests of backends, all of them, with Gloo and with silken in its place (harness/python/distributed.py):
+# an hour and more on a small machine. NAMES chooses.
+torch-distributed: $(BUILD)/silken $(LIBSILKEN)
+	BUILD=$(BUILD) $(PYTHON) harness/python/distributed.py --seconds $(or $(SECONDS_ALL),14400) $(NAMES)
+.PHONY: torch-distributed
+
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.
 THREAD_TESTS := harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder harness/hosts/communicator/test_allreduce_atp
@@ -462,7 +468,7 @@ format:
 INSTALLED_SRC := compiler/base/share.c
 INSTALLED_OBJ := $(patsubst %.c,$(BUILD)/installed/%.o,$(INSTALLED_SRC))
 # What programs include, and what people read. No list that git would have to make: a tarball has no git.
-INSTALLED := $(sort $(wildcard stages/*.h pipeline/*.h docs/*.md $(foreach d,p4 p4/* p4/*/* p4/*/*/*,$(d)/*.p4 $(d)/*.md)))
+INSTALLED := $(sort $(wildcard python/*/*.py python/silken/*/*.py python/*.dist-info/* stages/*.h pipeline/*.h docs/*.md $(foreach d,p4 p4/* p4/*/* p4/*/*/*,$(d)/*.p4 $(d)/*.md)))
 BIN_DIR    = $(DESTDIR)$(PREFIX)/bin
 UNIT_DIR   = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SHARE_DIR  = $(DESTDIR)$(PREFIX)/share/silken

@@ -4,7 +4,7 @@
 
     harness/python/switch.py --workers 4 COMMAND...
 
-runs the command with the environment that its workers need (silken.environment), and ends the switch
+runs the command with the environment that its workers need (ENVIRONMENT in allreduce.h), and ends the switch
 after it. As a module: Switch(...).
 """
 import argparse
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-MAC, IP = "02:00:00:00:01:%02x", "10.0.0.%d"
+MAC, IP = "02:00:00:00:01:0%d", "10.0.0.10%d"  # by the rank, of which there are ten at most
 GROUP = 100
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TREE, os.environ.get("BUILD", "build"))
@@ -34,13 +34,13 @@ def configuration(folder, workers, program, pool):
     for port in ports:
         entries += [
             {"table": "pipe.Ingress.admission.workers",
-             "key": {"hdr.switchml.job_number": 1, "hdr.ipv4.src_addr": IP % port,
+             "key": {"hdr.switchml.job_number": 1, "hdr.ipv4.src_addr": IP % (port - 1),
                      "ig_intr_md.ingress_port": port},
              "action": "admit",
              "args": {"worker_bit": 1 << (port - 1), "num_workers": workers, "group": GROUP, "rid": port,
                       "port": port, "pool_base": 0, "pool_last": pool - 1}},
             {"table": "pipe.Egress.receivers", "key": {"md.rid": port}, "action": "address",
-             "args": {"mac": MAC % port, "ip": IP % port, "udp_port": 0xbee0}}]
+             "args": {"mac": MAC % (port - 1), "ip": IP % (port - 1), "udp_port": 0xbee0}}]
     return {
         "program": program,
         "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"},
@@ -83,8 +83,9 @@ class Switch:
             "SWITCH_PID": str(self.process.pid),
             "SILKEN_LIBRARY": os.environ.get("SILKEN_LIBRARY", os.path.join(BUILD, "libsilken.so.0")),
             "SILKEN_DEVICE": "net_memif0,role=client,id=0,socket-abstract=no,socket="
-                             + socket_of(self.folder, "{rank}"),
-            "SILKEN_MAC": "02:00:00:00:01:{rank+1:02x}", "SILKEN_IP": "10.0.0.{rank+1}",
+                             + socket_of(self.folder, "%r"),
+            "SILKEN_WORKER_MAC": MAC.replace("%d", "%r"), "SILKEN_WORKER_IP": IP.replace("%d", "%r"),
+            "SILKEN_SWITCH_MAC": "02:00:00:00:00:fe", "SILKEN_SWITCH_IP": "10.0.0.254",
             "SILKEN_JOB": "1", "SILKEN_POOL": str(self.pool),
             "PYTHONPATH": os.path.join(TREE, "python"),
         }

@@ -2,8 +2,8 @@
 """silken: sums over all workers of a job, added up by the switch.
 
     import numpy, silken
-    with silken.Communicator.from_environment() as comm:
-        comm.allreduce(gradient)            # in place; numpy array or CPU tensor of f32 or i32
+    with silken.Communicator() as comm:
+        comm.allreduce(gradient)            # in place; numpy array or CPU tensor
 
 silken.Communicator is libsilken's communicator (hosts/include/silken/allreduce.h). silken.torch is a
 backend of torch.distributed on top of it, and `python3 -m silken.run` runs a script with it.
@@ -11,7 +11,6 @@ backend of torch.distributed on top of it, and `python3 -m silken.run` runs a sc
 Files:
 
     _library.py       libsilken by ctypes
-    environment.py    settings from environment variables
     communicator.py   Communicator, Error
     autoload.py       entry points of torch.backends, and scripts that ask for another backend
     run.py            python3 -m silken.run

@@ -4,8 +4,11 @@ import ctypes
 import os
 
 ERRORS = {-1: "INVALID", -2: "NOMEM", -3: "TRANSPORT", -4: "STALLED", -5: "CLOSED", -6: "AGAIN",
-          -7: "UNSUPPORTED", -8: "OVER", -9: "REFUSED"}
-SWITCHML = 0
+          -7: "UNSUPPORTED", -8: "OVER", -9: "REFUSED",
+          -10: "RANGE"}
+TYPES = {"float32": 0, "int32": 1, "float16": 2, "bfloat16": 3, "float64": 4, "int64": 5}
+SUM, AVERAGE = 0, 1
+ENV_TEXTS = 4096
 
 LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
@@ -31,7 +34,7 @@ class Atp(ctypes.Structure):
 class Config(ctypes.Structure):
     """struct silken_config."""
     _fields_ = [("protocol", ctypes.c_int), ("rank", ctypes.c_uint32), ("workers", ctypes.c_uint32),
-                ("job", ctypes.c_uint8), ("no_session", ctypes.c_bool), ("atp", Atp),
+                ("job", ctypes.c_uint8), ("no_session", ctypes.c_bool), ("size", ctypes.c_uint16), ("atp", Atp),
                 ("pool_size", ctypes.c_uint32), ("k", ctypes.c_uint16),
                 ("worker_mac", ctypes.c_char_p), ("worker_ip", ctypes.c_char_p),
                 ("switch_mac", ctypes.c_char_p), ("switch_ip", ctypes.c_char_p),
@@ -62,18 +65,13 @@ def declare(lib):
     comm, data = ctypes.c_void_p, ctypes.c_void_p
     lib.silken_strerror.restype = ctypes.c_char_p
     lib.silken_strerror.argtypes = [ctypes.c_int]
-    lib.silken_config_init.restype = None
-    lib.silken_config_init.argtypes = [ctypes.POINTER(Config)]
+    lib.silken_config_env_sized.argtypes = [ctypes.POINTER(Config), ctypes.c_size_t, ctypes.c_char_p,
+                                            ctypes.c_char_p, ctypes.c_size_t]
     lib.silken_open.argtypes = [ctypes.POINTER(comm), ctypes.POINTER(Config), ctypes.c_char_p,
                                 ctypes.c_size_t]
     lib.silken_close.restype = None
     lib.silken_close.argtypes = [comm]
-    for name in ("silken_allreduce_f32", "silken_allreduce_i32"):
-        getattr(lib, name).argtypes = [comm, data, data, ctypes.c_size_t]
-    for name in ("silken_submit_f32", "silken_submit_i32"):
-        getattr(lib, name).argtypes = [comm, data, data, ctypes.c_size_t, ctypes.POINTER(comm)]
-    lib.silken_wait.argtypes = [comm]
-    lib.silken_test.argtypes = [comm]
+    lib.silken_allreduce.argtypes = [comm, data, data, ctypes.c_size_t, ctypes.c_int, ctypes.c_int]
     lib.silken_stats.restype = None
     lib.silken_stats.argtypes = [comm, ctypes.POINTER(Stats)]
     return lib

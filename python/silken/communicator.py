@@ -5,9 +5,10 @@ Calls into libsilken go through ctypes, which releases Python's global lock, so 
 while a sum is under way.
 """
 import ctypes
+import os
 import sys
 
-from silken import _library, environment
+from silken import _library
 
 
 class Error(RuntimeError):
@@ -40,52 +41,61 @@ def _log(_context, text):
     sys.stderr.write(text.decode(errors="replace"))
 
 
+def _settings(lib, rank, workers):
+    """The environment's settings as a struct silken_config, and the memory in which its strings lie.
+
+    |rank| and |workers| go before the environment's (None: they do not)."""
+    config = _library.Config()
+    texts, why = ctypes.create_string_buffer(_library.ENV_TEXTS), ctypes.create_string_buffer(512)
+    places = {"SILKEN_RANK": rank, "SILKEN_WORKERS": workers}
+    before = {name: os.environ.get(name) for name in places}
+    try:  # libsilken reads the process's environment
+        os.environ.update({name: str(value) for name, value in places.items() if value is not None})
+        code = lib.silken_config_env_sized(ctypes.byref(config), ctypes.sizeof(config), texts, why, len(why))
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+    if code:
+        raise Error(code, why.value.decode(errors="replace"))
+    return config, texts
+
+
 class Communicator:
-    """One worker of a job. Any thread may call; allreduce() of several threads needs an order that is
-    the same at all workers. close() needs all other calls to be done."""
+    """One worker of a job, which the environment describes (ENVIRONMENT in hosts/include/silken/allreduce.h).
 
-    def __init__(self, *, rank, workers, device, mac, ip, switch_mac="02:00:00:00:00:fe",
-                 switch_ip="10.0.0.254", job=1, pool=128, packet=256, hard_limit_ms=30000,
-                 warning_ms=2000):
-        self._lib = lib = _library.load()
-        config = _library.Config()
-        lib.silken_config_init(ctypes.byref(config))
-        config.protocol = _library.SWITCHML
-        config.rank, config.workers, config.job = rank, workers, job
-        config.pool_size, config.k = pool, packet
-        config.worker_mac, config.worker_ip = mac.encode(), ip.encode()
-        config.switch_mac, config.switch_ip = switch_mac.encode(), switch_ip.encode()
-        config.device = device.encode()
-        config.hard_limit_ms, config.stall_warning_ms = hard_limit_ms, warning_ms
+    |rank| and |workers|, if given, go before the environment's. Any thread may call; allreduce() of several
+    threads needs an order that is the same at all workers. close() needs all other calls to be done."""
+
+    def __init__(self, rank=None, workers=None):
+        self._comm, self._lib = None, _library.load()
+        config, texts = _settings(self._lib, rank, workers)
         self._log = config.log = _library.LOG(_log)  # kept: libsilken calls it until the end
-        why = ctypes.create_string_buffer(512)
-        self._comm = ctypes.c_void_p()
-        code = lib.silken_open(ctypes.byref(self._comm), ctypes.byref(config), why, len(why))
+        why, comm = ctypes.create_string_buffer(512), ctypes.c_void_p()
+        code = self._lib.silken_open(ctypes.byref(comm), ctypes.byref(config), why, len(why))
+        del texts
         if code:
-            self._comm = None
             raise Error(code, why.value.decode(errors="replace"))
-        self.rank, self.workers = rank, workers
+        self._comm = comm
+        self.rank, self.workers, self.hard_limit_ms = config.rank, config.workers, config.hard_limit_ms
+        self.job, self.pool_size, self.k = config.job, config.pool_size, config.k
 
-    @classmethod
-    def from_environment(cls, **over):
-        """A communicator with the settings of silken.environment; |over| goes before them."""
-        return cls(**{**environment.settings(over.get("rank"), over.get("workers")), **over})
+    def allreduce(self, tensor, out=None, average=False):
+        """Writes the elementwise sum (or average) of all workers' |tensor| to |out| (None: to itself), and
+        returns it. float32, float16, bfloat16, float64, int32, int64; integers have no average.
 
-    def allreduce(self, tensor, out=None):
-        """Writes the elementwise sum of all workers' |tensor| to |out| (None: to itself), and returns it.
-
-        float32 and int32. Raises Error: STALLED, OVER and CLOSED end the communicator's work."""
+        Raises Error: STALLED, OVER and CLOSED end the communicator's work, RANGE is an int64 sum that does not fit."""
         out = tensor if out is None else out
         address, count, kind = _shape_of(tensor, "allreduce")
         to, room, to_kind = _shape_of(out, "allreduce")
         if (room, to_kind) != (count, kind):
             raise ValueError("allreduce: %d elements of %s cannot be summed into %d of %s"
                              % (count, kind, room, to_kind))
-        if kind not in ("float32", "int32"):
-            raise TypeError("allreduce: the switch adds float32 and int32, not %s" % kind)
-        call = (self._lib.silken_allreduce_f32 if kind == "float32"
-                else self._lib.silken_allreduce_i32)
-        code = call(self._handle(), address, to, count)
+        if kind not in _library.TYPES:
+            raise TypeError("allreduce: the types are %s, not %s" % (", ".join(_library.TYPES), kind))
+        code = self._lib.silken_allreduce(self._handle(), address, to, count, _library.TYPES[kind],
+                                          _library.AVERAGE if average else _library.SUM)
         if code:
             _raise(self._lib, code)
         return out

@@ -17,7 +17,6 @@ from torch.distributed import distributed_c10d as c10d
 from torch.distributed import PrefixStore, ProcessGroup, ReduceOp
 
 import silken
-from silken import environment
 from silken.torch import agreement, counts, queue, staging
 
 NAME = "silken"
@@ -95,14 +94,14 @@ class Group(ProcessGroup):
         """Opens the job, at all ranks or none."""
         self._min_bytes = _min_bytes()
         comm = error = None
-        settings, limit_s = {}, MARGIN_S
+        limit_s, same = MARGIN_S, []
         try:
-            settings = environment.settings(self._rank, self._size)
-            limit_s = settings["hard_limit_ms"] / 1000 + MARGIN_S
-            comm = silken.Communicator(**settings)
-        except (OSError, RuntimeError, ValueError) as e:
+            comm = silken.Communicator(self._rank, self._size)
+            limit_s += comm.hard_limit_ms / 1000
+            same = ["job %d, %d slots of %d elements, a limit of %d ms" % (comm.job, comm.pool_size, comm.k,
+                                                                          comm.hard_limit_ms)]
+        except (OSError, RuntimeError) as e:
             error = str(e).replace("\n", " ")
-        same = ["%s %s" % (name, settings.get(name)) for name in ("job", "pool", "packet", "hard_limit_ms")]
         agree = agreement.Agreement(PrefixStore(NAME, store), self._rank, self._size, limit_s)
         try:
             agree.open(error, ", ".join([*same, "SILKEN_TORCH_MIN_BYTES %d" % self._min_bytes]))

@@ -1,0 +1,34 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/training.md: its commands, run in its order, and what they must say."""
+import os
+import re
+import subprocess
+import sys
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def main():
+    with open(os.path.join(TREE, "docs/training.md"), encoding="utf-8") as f:
+        blocks = re.findall(r"^```sh\n(.*?)^```", f.read(), re.M | re.S)
+    script = "set -eu\n" + "\necho ==\n".join(b for b in blocks if not b.startswith("# by hand"))
+    done = subprocess.run(["bash", "-c", script.replace("python3 ", sys.executable + " ")], cwd=TREE, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
+                          env={**os.environ, "OMP_NUM_THREADS": "1"})
+    runs = done.stdout.split("==\n")[1:]
+    losses = [re.findall(r"loss (\d+\.\d+)", r) for r in runs]
+    calls = [sorted(map(int, re.findall(r"rank \d: switch (\d+) calls", r))) for r in runs]
+    claims = {"the commands end without an error": done.returncode == 0,
+              "both runs have a loss, the same": len(losses) == 2 and losses[0] == losses[1] and len(losses[0]) == 1,
+              "both ranks of both runs sent their gradients through the switch": calls == [[20, 20], [20, 20]]}
+    for claim, holds in claims.items():
+        print("%s  %s" % ("ok" if holds else "FAILED", claim))
+    if not all(claims.values()):
+        print(done.stdout[-6000:])
+    print("%d passed, %d failed" % (sum(claims.values()), sum(not h for h in claims.values())))
+    sys.exit(not all(claims.values()))
+
+
+if __name__ == "__main__":
+    main()
