@@ -104,6 +104,7 @@ enum silken_protocol { SILKEN_SWITCHML, SILKEN_ATP };
 enum silken_type { SILKEN_F32, SILKEN_I32 };
 
 struct silken_comm;
+struct silken_lease;
 struct silken_request;
 struct sk_transport;
 
@@ -193,6 +194,10 @@ struct silken_config {
 
     /* See PROGRESS above. */
     bool progress_thread;
+
+    /* The worker's place, of a job service (silken/service.h); NULL: it needs none. Taken over by
+     * silken_open() on success, and given back by silken_close(). */
+    struct silken_lease *lease;
 
     /* Gets messages, some lines each, ending in '\n'. Called by a thread that runs the protocol, by
      * one at a time; must not call this library. NULL writes to stderr. */
