@@ -63,6 +63,10 @@ class Line:
     def close(self):
         self.socket.close()
 
+    def __del__(self):
+        if hasattr(self, "socket"):
+            self.socket.close()
+
 
 @unittest.skipUnless(os.geteuid() == 0, "network namespaces need root")
 class Service(unittest.TestCase):
@@ -243,6 +247,20 @@ class Service(unittest.TestCase):
         for w in job:
             self.assertEqual(w.end(20), 1)
             self.assertIn("was removed from the switch by its operator", "".join(w.said))
+        self.no_jobs()
+
+    def test_the_switch_is_killed(self):
+        """The workers get an error, and a switch that remembers its jobs does not have those of the service."""
+        job = [self.worker(f"w{r}", "switch", r, 2, rounds=100000, elements=3000) for r in range(2)]
+        self.running(*job)
+        self.lab.switch.kill()
+        self.lab.switch.communicate()
+        for w in job:
+            self.assertEqual(w.end(20), 1)
+            self.assertRegex("".join(w.said), "the job is over: the job service has closed the connection")
+        self.lab.start()
+        self.assertEqual(self.jobs(), {"jobs": [], "lost": [], "service": []})
+        self.good(*[self.worker(f"w{r}", "switch", r, 2, seed=3) for r in range(2)])
         self.no_jobs()
 
     def test_what_does_not_fit(self):
