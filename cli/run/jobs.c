@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "control/service/service.h"
 #include "control/tor/tor.h"
+#include "control/watch/watch.h"
 
 #define SECOND         UINT64_C(1000000000)
 #define MOST_BREATH_NS UINT64_C(1000000)
@@ -112,6 +113,22 @@ void run_jobs_answered(struct run *r, const char *op, const json_t *request, jso
                             admission_json(service_admission(r->service), run_now()));
     else if (strcmp(op, "job.remove") == 0)
         admission_removed(service_admission(r->service), sk_json_text(request, "name"));
+}
+
+void run_jobs_count(const struct run *r, struct sk_watch_control *out) {
+    if (!r->service)
+        return;
+    const struct service_counts c = service_counts(r->service);
+    out->serves_jobs = true;
+    out->jobs = c.jobs;
+    out->workers = c.connections;
+    out->jobs_admitted = c.admitted;
+    out->jobs_failed = c.failed;
+    out->workers_refused = c.refused;
+}
+
+uint16_t run_jobs_port(const struct run *r) {
+    return r->service ? service_port(r->service) : 0;
 }
 
 void run_jobs_end(struct run *r) {

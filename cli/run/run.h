@@ -172,6 +172,9 @@ void run_jobs_turn(struct run *r, uint64_t now);
 // The request 'op' was answered with 'result': what the service knows is added to a list of jobs; it is told of a job
 // that was removed.
 void run_jobs_answered(struct run *r, const char *op, const json_t *request, json_t *result);
+struct sk_watch_control;
+void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for metrics
+uint16_t run_jobs_port(const struct run *r);                            // 0: there is no service
 void run_jobs_end(struct run *r);
 
 // ---- sessions.c, all but the first on the control thread

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.request
 
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "tor"), os.path.join(os.path.dirname(__file__), "..", "..")]
 import tally  # noqa: E402
@@ -87,6 +88,7 @@ class Service(unittest.TestCase):
                             [{"name": "mgmt", "port": 9, "access": 10}],
                    "state": "state/jobs.json"}
         cls.lab = Lab(hosts, {"program": os.path.abspath("p4/rack/rack.p4"), "pipes": 3, "control_socket": "tor.sock",
+                              "metrics": {},
                               "ports": [{"port": 9, "device": "net_af_packet9,iface=skmgmtp"}], "tor": section,
                               "job_service": {"listen": f"{SERVICE}:{PORT}", "token_file": "token", "slots": 64, "wait": 60,
                                               "grace": 1, "silence": 3}})
@@ -262,6 +264,19 @@ class Service(unittest.TestCase):
         self.assertEqual(self.jobs(), {"jobs": [], "lost": [], "service": []})
         self.good(*[self.worker(f"w{r}", "switch", r, 2, seed=3) for r in range(2)])
         self.no_jobs()
+
+    def test_metrics(self):
+        with urllib.request.urlopen("http://127.0.0.1:9464/metrics", timeout=20) as page:
+            before = dict(re.findall(r"^(silken_service_\w+) (\d+)$", page.read().decode(), re.M))
+        self.good(*[self.worker(f"w{r}", "counted", r, 2, rounds=1, elements=3000) for r in range(2)])
+        self.no_jobs()
+        time.sleep(1)
+        with urllib.request.urlopen("http://127.0.0.1:9464/metrics", timeout=20) as page:
+            after = dict(re.findall(r"^(silken_service_\w+) (\d+)$", page.read().decode(), re.M))
+        self.assertEqual(int(after["silken_service_jobs_admitted_total"]),
+                         int(before["silken_service_jobs_admitted_total"]) + 1)
+        self.assertEqual((after["silken_service_jobs"], after["silken_service_connections"]), ("0", "0"))
+        self.assertEqual(after["silken_service_jobs_failed_total"], before["silken_service_jobs_failed_total"])
 
     def test_what_does_not_fit(self):
         keep = Line(job="fits", rank=0, workers=2, ip=ip("w0"))
