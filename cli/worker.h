@@ -19,8 +19,8 @@ struct work {
     void *tensor;
     struct silken_service service; // controller null: the options say everything
     bool given;                    // something was said that the service gives
-    int only_switchml; // an option of SwitchML's that was given, or 0
-    const char *path;  // of the job file
+    int only_switchml;             // an option of SwitchML's that was given, or 0
+    const char *path;              // of the job file
     struct job_file job;
     struct silken_first first[SILKEN_MAX_FLOWS];
     uint64_t firsts; // which flows have one

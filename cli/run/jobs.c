@@ -46,9 +46,8 @@ static int run_jobs_add(void *aux, struct admission_job *job, struct sk_error *e
     json_t *workers = json_array();
     char text[16];
     for (uint32_t i = 0; i < job->workers; i++)
-        json_array_append_new(workers,
-                              json_sprintf("%s:%s", job->members[i].place.link,
-                                           run_jobs_ip(job->members[i].request.ip, text)));
+        json_array_append_new(workers, json_sprintf("%s:%s", job->members[i].place.link,
+                                                    run_jobs_ip(job->members[i].request.ip, text)));
     json_t *request = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", job->name, "protocol",
                                 "switchml", "workers", workers, "slots", (int)job->slots,
                                 "udp_port", (int)job->port, "lease", 1),

@@ -60,7 +60,8 @@ struct run_options {
 struct run_control {
     pthread_t thread;
     atomic_bool ended; // the lcores are, or never were
-    uint64_t watchdog_due, server_due, jobs_due, stats_due, stats_from, idle_due, links_due, reopen_due;
+    uint64_t watchdog_due, server_due, jobs_due, stats_due, stats_from, idle_due, links_due,
+        reopen_due;
     uint64_t worked; // when there was something to do last
     struct sk_digest_reader digests;
     uint64_t digests_lost; // told to the listeners

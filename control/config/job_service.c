@@ -13,7 +13,7 @@ static uint64_t job_service_number(const struct sk_at *at, const char *key, uint
 
 // Whoever has the token may ask; so it may listen at any address.
 void sk_config_read_job_service(const struct sk_at *root, struct sk_config *c) {
-    static const char *const keys[] = {"listen", "token_file", "slots",  "wait",
+    static const char *const keys[] = {"listen", "token_file", "slots", "wait",
                                        "grace",  "silence",    NULL};
     const struct sk_at at = sk_at_member(root, "job_service");
     if (!at.value)

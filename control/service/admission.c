@@ -115,7 +115,8 @@ static int adm_fits(const struct admission *a, const struct admission_job *job,
     const uint32_t slots = r->slots ? r->slots : a->slots;
     char text[16];
     if (r->workers != job->workers)
-        return sk_fail(err, "job '%s' has %u workers, as those that have come say; this one says %u",
+        return sk_fail(err,
+                       "job '%s' has %u workers, as those that have come say; this one says %u",
                        job->name, job->workers, r->workers);
     if (job->members[r->rank].owner)
         return sk_fail(err, "rank %u of job '%s' is taken, by a worker at %s", r->rank, job->name,
@@ -243,8 +244,7 @@ static bool adm_locate(struct admission *a, struct admission_job *job, uint32_t 
     struct sk_error err = {.text = ""};
     char sentence[640], ip[16];
     const int rc = a->ops.locate(a->aux, m->request.ip, &m->place, &err);
-    const bool other =
-        rc > 0 && m->request.has_mac && memcmp(m->request.mac, m->place.mac, 6) != 0;
+    const bool other = rc > 0 && m->request.has_mac && memcmp(m->request.mac, m->place.mac, 6) != 0;
     m->placed = rc > 0 && !other;
     snprintf(m->waits, sizeof m->waits, "%.150s", rc > 0 ? "" : err.text);
     if (m->placed || (rc == 0 && now - m->since < PLACED_NS))
@@ -365,11 +365,10 @@ json_t *admission_json(const struct admission *a, uint64_t now_ns) {
                 json_array_append_new(members, adm_member_json(&job->members[k], k, now_ns));
             else if (job->state == ADMISSION_WAITING)
                 json_array_append_new(missing, json_integer(k));
-        json_t *one =
-            json_pack("{s:s, s:s, s:i, s:I, s:o, s:o}", "name", job->name, "state",
-                      states[job->state], "workers", (int)job->workers, "seconds",
-                      (json_int_t)((now_ns - job->since) / SECOND), "missing", missing, "members",
-                      members);
+        json_t *one = json_pack("{s:s, s:s, s:i, s:I, s:o, s:o}", "name", job->name, "state",
+                                states[job->state], "workers", (int)job->workers, "seconds",
+                                (json_int_t)((now_ns - job->since) / SECOND), "missing", missing,
+                                "members", members);
         if (*job->why)
             json_object_set_new(one, "why", json_string(job->why));
         json_array_append_new(list, one);

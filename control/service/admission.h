@@ -59,9 +59,10 @@ struct admission_job {
     enum admission_state state;
     uint32_t workers, slots;
     uint16_t port;
-    uint64_t since, looked, ends; // of the state; when places were looked for; when 'ending' is over
-    uint32_t number, elements;    // given
-    char why[256];                // it ends
+    uint64_t since, looked,
+        ends;                  // of the state; when places were looked for; when 'ending' is over
+    uint32_t number, elements; // given
+    char why[256];             // it ends
     struct admission_member members[ADMISSION_WORKERS];
 };
 

@@ -9,8 +9,7 @@
 #define MOST_SLOTS  8192u
 #define LEAST_PORT  1024u
 #define SWITCHML    "switchml"
-#define KNOWN_NAMES                                                                                \
-    "token", "job", "rank", "workers", "kind", "ip", "port", "mac", "slots"
+#define KNOWN_NAMES "token", "job", "rank", "workers", "kind", "ip", "port", "mac", "slots"
 
 static void request_job(const struct sk_at *at, struct admission_request *out) {
     const char *name = sk_at_string(at, true);

@@ -21,7 +21,7 @@
 #define REPLIES         4096u                // bytes that wait for a client
 #define PARTING_NS      UINT64_C(1000000000) // until a connection that was told the end is closed
 #define LOOK_NS         UINT64_C(100000000)  // between two looks for connections that are late
-#define KEPT_FREE       32u                  // connections that only tell others that there are too many
+#define KEPT_FREE       32u // connections that only tell others that there are too many
 
 enum connection_state { CONNECTION_STRANGER, CONNECTION_WORKER, CONNECTION_PARTING };
 
@@ -106,8 +106,8 @@ static void svc_admitted(void *owner, const struct admission_job *job, uint32_t 
     const struct admission_place *p = &m->place;
     char ip[16], to_ip[16], mac[SK_MAC_TEXT], to_mac[SK_MAC_TEXT];
     svc_send(owner,
-             json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:i, s:s, s:s, s:i}",
-                       "state", "admitted", "job", job->name, "rank", (int)rank, "workers",
+             json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:i, s:s, s:s, s:i}", "state",
+                       "admitted", "job", job->name, "rank", (int)rank, "workers",
                        (int)job->workers, "number", (int)job->number, "slots", (int)job->slots,
                        "elements", (int)job->elements, "worker_ip", svc_ip(m->request.ip, ip),
                        "worker_mac", sk_mac_text(p->mac, mac), "worker_port", (int)job->port,
@@ -292,7 +292,8 @@ static bool svc_is_late(const struct connection *c, uint64_t now) {
 
 // What there is to send was written by any of the others' turns.
 static void svc_write_all(struct service *s, bool late) {
-    for (size_t i = s->n; i-- > 0;) { // dropping one moves the last, which had its turn, into its place
+    for (size_t i = s->n;
+         i-- > 0;) { // dropping one moves the last, which had its turn, into its place
         if (i >= s->n)
             continue;
         struct connection *c = s->list[i];
@@ -340,7 +341,8 @@ static int svc_listen(const struct sockaddr_storage *address, struct sk_error *e
                                   IPPROTO_TCP);
     if (fd >= 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd >= 0 && bind(fd, (const struct sockaddr *)address, size) == 0 && listen(fd, BACKLOG) == 0)
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)address, size) == 0 &&
+        listen(fd, BACKLOG) == 0)
         return fd;
     sk_fail(err, "cannot listen for workers of jobs: %s", strerror(errno));
     if (fd >= 0)

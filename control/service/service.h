@@ -59,7 +59,7 @@ struct service_options {
 };
 struct service_counts {
     uint64_t admitted, failed; // jobs
-    uint64_t refused;          // connections that were told an error before their job began, or dropped
+    uint64_t refused; // connections that were told an error before their job began, or dropped
     size_t connections, jobs;
 };
 struct service;

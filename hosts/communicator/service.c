@@ -96,21 +96,21 @@ static bool put_optional(char *out, size_t cap, const char *key, const char *tex
 static size_t write_request(char *out, size_t cap, const struct silken_service *s,
                             const char *token, char *why, size_t why_cap) {
     char name[2 * NAME_BYTES + 4], quoted[2 * TOKEN_BYTES + 4], ip[128], mac[128], port[32] = "",
-                                                                                 slots[32] = "";
+                                                                                   slots[32] = "";
     int n;
 
     if (!put_quoted(name, sizeof name, s->job, NAME_BYTES)) {
-        service_fail(why, why_cap, 0,
-                     "the job needs a name of 1 to 63 characters without blanks", "");
+        service_fail(why, why_cap, 0, "the job needs a name of 1 to 63 characters without blanks",
+                     "");
         return 0;
     }
     if (!put_quoted(quoted, sizeof quoted, token, TOKEN_BYTES)) {
         service_fail(why, why_cap, 0, "the token is not 1 to 256 printable characters", "");
         return 0;
     }
-    if (!put_optional(ip, sizeof ip, "ip", s->ip) || !put_optional(mac, sizeof mac, "mac", s->mac)) {
-        service_fail(why, why_cap, 0,
-                     "addresses must be like 02:00:00:00:01:00 and 10.0.0.1", "");
+    if (!put_optional(ip, sizeof ip, "ip", s->ip) ||
+        !put_optional(mac, sizeof mac, "mac", s->mac)) {
+        service_fail(why, why_cap, 0, "addresses must be like 02:00:00:00:01:00 and 10.0.0.1", "");
         return 0;
     }
     if (s->port) {
@@ -135,8 +135,9 @@ static uint64_t deadline_in(uint32_t ms) {
 /* Waits for |events|, at most until then or |ms|. */
 static bool wait_for(int fd, short events, uint64_t deadline, uint32_t ms) {
     struct pollfd p = {.fd = fd, .events = events};
-    const uint64_t now = sk_clock_now(),
-                   left = deadline == FOR_EVER ? ms : deadline > now ? (deadline - now) / MS + 1 : 0;
+    const uint64_t now = sk_clock_now(), left = deadline == FOR_EVER ? ms
+                                                : deadline > now     ? (deadline - now) / MS + 1
+                                                                     : 0;
 
     return poll(&p, 1, (int)(left < ms ? left : ms)) > 0;
 }
@@ -250,12 +251,13 @@ static void say_waits(const struct silken_config *config, const struct silken_se
                       const struct silken_lease *l) {
     char text[512];
 
-    snprintf(text, sizeof text,
-             l->reply.missing[0]
-                 ? "worker %u of %u, job '%s': the job service waits for the workers with rank %s\n"
-                 : "worker %u of %u, job '%s': all workers have come; the job waits for its place in "
-                   "the switch%s\n",
-             s->rank, s->workers, s->job, l->reply.missing);
+    snprintf(
+        text, sizeof text,
+        l->reply.missing[0]
+            ? "worker %u of %u, job '%s': the job service waits for the workers with rank %s\n"
+            : "worker %u of %u, job '%s': all workers have come; the job waits for its place in "
+              "the switch%s\n",
+        s->rank, s->workers, s->job, l->reply.missing);
     if (config->log) {
         config->log(config->log_context, text);
     } else {
@@ -392,7 +394,9 @@ static void look_at(struct silken_lease *l) {
 
     if (rc != 0) {
         snprintf(l->why, sizeof l->why, "%s",
-                 rc > 0 && l->reply.error[0] ? l->reply.error : rc < 0 ? why : "");
+                 rc > 0 && l->reply.error[0] ? l->reply.error
+                 : rc < 0                    ? why
+                                             : "");
     }
     l->reply = reply;
     if (l->why[0]) {

@@ -94,8 +94,7 @@ static int teardown(void **state) {
 }
 
 static struct admission_request request(const char *job, uint32_t rank, uint32_t workers) {
-    struct admission_request q = {
-        .rank = rank, .workers = workers, .ip = IP(rank), .port = 0xbee0};
+    struct admission_request q = {.rank = rank, .workers = workers, .ip = IP(rank), .port = 0xbee0};
     snprintf(q.job, sizeof q.job, "%s", job);
     return q;
 }
@@ -230,8 +229,8 @@ static void test_given_up(void **state) {
     pass(r, 59 * S);
     assert_false(w.over);
     pass(r, 2 * S);
-    assert_string_equal(w.why,
-                        "job 'a' has waited for 60 s, and rank 0, 1, 3 did not come: it is given up");
+    assert_string_equal(
+        w.why, "job 'a' has waited for 60 s, and rank 0, 1, 3 did not come: it is given up");
     assert_int_equal(jobs(r), 0);
     assert_int_equal(r->removed, 0); // the switch never had it
 }

@@ -54,10 +54,22 @@ static void test_long_texts_are_cut(void **state) {
 }
 
 static void test_what_is_none(void **state) {
-    static const char *const lines[] = {
-        "",           "{",          "[]",           "{\"a\"}",          "{\"a\":1",   "{\"a\":1}}",
-        "{\"a\":-1}", "{\"a\":1.5}", "{\"a\":\"b}",  "{\"a\":4294967296}", "{\"a\":{}}", "{\"a\":[\"b\"]}",
-        "{\"a\":[1,]}", "{\"a\":tru}", "{\"a\":\"\\x\"}", "HTTP/1.1 400 Bad Request"};
+    static const char *const lines[] = {"",
+                                        "{",
+                                        "[]",
+                                        "{\"a\"}",
+                                        "{\"a\":1",
+                                        "{\"a\":1}}",
+                                        "{\"a\":-1}",
+                                        "{\"a\":1.5}",
+                                        "{\"a\":\"b}",
+                                        "{\"a\":4294967296}",
+                                        "{\"a\":{}}",
+                                        "{\"a\":[\"b\"]}",
+                                        "{\"a\":[1,]}",
+                                        "{\"a\":tru}",
+                                        "{\"a\":\"\\x\"}",
+                                        "HTTP/1.1 400 Bad Request"};
     struct sk_reply r;
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

@@ -32,15 +32,16 @@ extern "C" {
 #endif
 
 struct silken_service {
-    const char *controller; /* the service's address and port, "10.0.0.254:9466"; names are resolved */
-    const char *token;      /* or NULL: the first line of: */
+    const char
+        *controller;   /* the service's address and port, "10.0.0.254:9466"; names are resolved */
+    const char *token; /* or NULL: the first line of: */
     const char *token_file;
-    const char *job;               /* its name: 1 to 63 characters without blanks */
-    uint32_t rank, workers;        /* as in struct silken_config */
-    const char *ip, *mac;          /* this worker's; NULL: as the service sees and the switch finds them */
-    uint16_t port;                 /* its UDP port; 0: 0xbee0 */
-    uint32_t slots;                /* of the job; 0: as the service gives them */
-    uint32_t wait_ms;              /* for the other workers; 0: as long as the service does */
+    const char *job;        /* its name: 1 to 63 characters without blanks */
+    uint32_t rank, workers; /* as in struct silken_config */
+    const char *ip, *mac;   /* this worker's; NULL: as the service sees and the switch finds them */
+    uint16_t port;          /* its UDP port; 0: 0xbee0 */
+    uint32_t slots;         /* of the job; 0: as the service gives them */
+    uint32_t wait_ms;       /* for the other workers; 0: as long as the service does */
 };
 
 /* Fills what the environment has: SILKEN_CONTROLLER, SILKEN_TOKEN, SILKEN_TOKEN_FILE, SILKEN_JOB_NAME. What it
