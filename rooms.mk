@@ -139,6 +139,10 @@ arrows/control/sessions := control/config control/state session
 room/control/tor := control/tor
 face/control/tor := control/tor/tor.h
 arrows/control/tor := control/socket control/sessions wire
+# jobs of workers that come over the network
+room/control/service := control/service
+face/control/service := control/service/service.h
+arrows/control/service := base
 # later: servers for controllers. rpc has what both speak over, brt BF Runtime, p4rt P4Runtime
 room/rpc :=
 arrows/rpc := base
@@ -202,6 +206,6 @@ face/sim := sim/sim.h
 arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor hosts/communicator hosts/dpdk
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service hosts/communicator hosts/dpdk
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

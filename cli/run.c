@@ -113,6 +113,7 @@ static int run(struct run *r) {
     run_watch_end(r);
     if (started && !run_print_end(r, lost))
         status = EXIT_FAILED;
+    run_jobs_end(r);
     tor_free(r->tor);
     run_sessions_end(r);
     run_free_port_list(r);

@@ -257,6 +257,7 @@ static int work(struct work *w) {
     }
     if (silken_open(&w->comm, &w->config, why, sizeof why)) {
         fprintf(stderr, "silken worker: %s\n", why);
+        silken_lease_close(w->config.lease);
         free(w->tensor);
         return EXIT_UNUSABLE;
     }
@@ -266,6 +267,26 @@ static int work(struct work *w) {
     silken_close(w->comm);
     free(w->tensor);
     return status;
+}
+
+// The job service says who and where this worker is.
+static int take_place(struct work *w) {
+    struct silken_service *s = &w->service;
+    char why[800];
+
+    s->rank = w->config.rank;
+    s->workers = w->config.workers;
+    s->ip = w->lane[0].worker_ip;
+    s->mac = w->lane[0].worker_mac;
+    if (silken_config_from_service(&w->config, s, why, sizeof why)) {
+        return unusable(why);
+    }
+    w->lane[0].worker_ip = w->config.worker_ip;
+    w->lane[0].worker_mac = w->config.worker_mac;
+    w->lane[0].worker_port = w->config.worker_port;
+    printf("admitted: job %u, slots %u, as %s\n", w->config.job, w->config.pool_size,
+           w->config.worker_ip);
+    return 0;
 }
 
 int cmd_worker(int argc, char **argv) {
@@ -287,6 +308,9 @@ int cmd_worker(int argc, char **argv) {
     }
     if (status == 0 && w.config.protocol == SILKEN_ATP) {
         status = take_job(&w);
+    }
+    if (status == 0 && w.service.controller) {
+        status = take_place(&w);
     }
     status = status ? status : work(&w);
     job_file_free(&w.job);

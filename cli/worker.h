@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cli/job_file.h"
-#include "silken/allreduce.h"
+#include "silken/service.h"
 
 struct work {
     struct silken_config config;
@@ -17,8 +17,10 @@ struct work {
     bool integers;
     uint64_t elements, rounds, seed;
     void *tensor;
-    int only_switchml; // an option of SwitchML's that was given, or 0
-    const char *path;  // of the job file
+    struct silken_service service; // controller null: the options say everything
+    bool given;                    // something was said that the service gives
+    int only_switchml;             // an option of SwitchML's that was given, or 0
+    const char *path;              // of the job file
     struct job_file job;
     struct silken_first first[SILKEN_MAX_FLOWS];
     uint64_t firsts; // which flows have one

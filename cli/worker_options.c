@@ -10,6 +10,7 @@
 
 const char work_usage[] =
     "usage: silken worker [OPTION]... --rank N --workers N --device DEVICE --mac MAC --ip IP...\n"
+    "       silken worker [OPTION]... --controller HOST:PORT --rank N --workers N --device DEVICE\n"
     "       silken worker [OPTION]... --protocol atp --job-file FILE --rank N --device "
     "DEVICE...\n\n"
     "Runs one worker of a job: sums generated tensors with the other workers, through the switch, "
@@ -35,6 +36,14 @@ const char work_usage[] =
     "  --limit MS          give up after this time without progress (30000)\n"
     "  --no-session        do not join a session: for a switch without sessions. Before a job is\n"
     "                      started a second time, its state in the switch must be cleared\n\n"
+    "With a job service (\"job_service\" of `silken run`), which gives addresses, job and slots:\n"
+    "  --controller HOST:PORT   where it listens; --mac, --ip, --port and --pool need not be "
+    "given\n"
+    "  --job-name NAME     the job's name (SILKEN_JOB_NAME of the environment)\n"
+    "  --token-file FILE   its first line is the service's token (SILKEN_TOKEN_FILE, or "
+    "SILKEN_TOKEN\n"
+    "                      with the token itself)\n"
+    "  --wait MS           for the job's other workers (as long as the service does)\n\n"
     "For SwitchML:\n"
     "  --mac MAC --ip IP   the worker's addresses on that device\n"
     "  --port N            the worker's UDP port, 0xbee0 to 0xbeef (0xbee0)\n"
@@ -77,7 +86,11 @@ enum {
     JOB_FILE,
     FIRST,
     NO_SESSION,
-    SEED
+    SEED,
+    CONTROLLER,
+    JOB_NAME,
+    TOKEN_FILE,
+    WAIT
 };
 
 static const struct option options[] = {
@@ -105,6 +118,10 @@ static const struct option options[] = {
     {"first", required_argument, NULL, FIRST},
     {"seed", required_argument, NULL, SEED},
     {"no-session", no_argument, NULL, NO_SESSION},
+    {"controller", required_argument, NULL, CONTROLLER},
+    {"job-name", required_argument, NULL, JOB_NAME},
+    {"token-file", required_argument, NULL, TOKEN_FILE},
+    {"wait", required_argument, NULL, WAIT},
     {NULL, 0, NULL, 0},
 };
 
@@ -140,6 +157,7 @@ static int take_number(struct work *w, int option, const char *value) {
         [JOB - RANK] = 255,          [POOL - RANK] = 16384,        [PACKET - RANK] = 256,
         [ELEMENTS - RANK] = 1 << 30, [ROUNDS - RANK] = 1000000000, [RTO_MIN - RANK] = 60000000,
         [RTO_MAX - RANK] = 60000000, [LIMIT - RANK] = 86400000,    [SEED - RANK] = UINT32_MAX,
+        [WAIT - RANK] = 86400000,
     };
     struct silken_config *c = &w->config;
     uint64_t n;
@@ -156,13 +174,13 @@ static int take_number(struct work *w, int option, const char *value) {
         c->workers = (uint32_t)n;
         break;
     case PORT:
-        c->worker_port = (uint16_t)n;
+        c->worker_port = w->service.port = (uint16_t)n;
         break;
     case JOB:
         c->job = (uint8_t)n;
         break;
     case POOL:
-        c->pool_size = (uint32_t)n;
+        c->pool_size = w->service.slots = (uint32_t)n;
         break;
     case PACKET:
         c->k = (uint16_t)n;
@@ -175,6 +193,9 @@ static int take_number(struct work *w, int option, const char *value) {
         break;
     case SEED:
         w->seed = n;
+        break;
+    case WAIT:
+        w->service.wait_ms = (uint32_t)n;
         break;
     case RTO_MIN:
         c->rto_min_us = (uint32_t)n;
@@ -220,9 +241,28 @@ static bool is_only_switchml(int option) {
            option == PACKET || option == TYPE;
 }
 
+static bool take_service_option(struct silken_service *s, int option, const char *value) {
+    const char **member = option == CONTROLLER   ? &s->controller
+                          : option == JOB_NAME   ? &s->job
+                          : option == TOKEN_FILE ? &s->token_file
+                                                 : NULL;
+    if (member) {
+        *member = value;
+    }
+    if (option == TOKEN_FILE) {
+        s->token = NULL;
+    }
+    return member;
+}
+
 static int take_option(struct work *w, int option, char *value) {
-    if (is_only_switchml(option)) {
+    if (is_only_switchml(option) || option == CONTROLLER) {
         w->only_switchml = option;
+    }
+    w->given |= option == SWITCH_MAC || option == SWITCH_IP || option == JOB || option == PACKET ||
+                option == NO_SESSION;
+    if (take_service_option(&w->service, option, value)) {
+        return 0;
     }
     switch (option) {
     case PROTOCOL:
@@ -269,6 +309,11 @@ static int check_switchml(const struct work *w) {
     if (w->path || w->firsts) {
         return cli_misused("worker", "--job-file and --first need --protocol atp");
     }
+    if (w->service.controller && (w->given || w->config.lanes > 1)) {
+        return cli_misused("worker",
+                           "--controller goes with one --device, and without --switch-mac, "
+                           "--switch-ip, --job, --packet and --no-session");
+    }
     if (w->config.lanes == 0 || w->config.workers == 0) {
         return cli_misused("worker", "--workers and at least one --device are needed");
     }
@@ -287,6 +332,8 @@ static int check_atp(const struct work *w) {
 
 int work_take_options(struct work *w, int argc, char **argv) {
     opterr = 0;
+    silken_service_from_env(&w->service);
+    w->service.controller = NULL; // only if asked for
     for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
         int status = c == '?' || c == ':' ? cli_bad_option("worker", c, argv)
                      : c == 'h'           ? -1

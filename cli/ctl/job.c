@@ -58,8 +58,35 @@ static void print_job(const json_t *job) {
         print_host(json_object_get(job, "server"), "server", 0);
 }
 
+// A job of the job service: who has come, and for whom it waits.
+static void print_served(const json_t *job) {
+    const char *state = sk_json_text(job, "state");
+    size_t i;
+    json_t *v;
+    printf("%s: ", sk_json_text(job, "name"));
+    if (strcmp(state, "waiting") == 0 && json_array_size(json_object_get(job, "missing")) == 0)
+        printf("waits for its turn");
+    else if (strcmp(state, "waiting") == 0)
+        printf("waits for rank");
+    else
+        printf("%s for the job service", state);
+    json_array_foreach(json_object_get(job, "missing"), i, v) {
+        printf("%s%lld", i ? ", " : " ", json_integer_value(v));
+    }
+    printf(" of %lld, for %lld s", sk_json_number(job, "workers"), sk_json_number(job, "seconds"));
+    if (*sk_json_text(job, "why"))
+        printf(": %s", sk_json_text(job, "why"));
+    putchar('\n');
+    json_array_foreach(json_object_get(job, "members"), i, v) {
+        printf("  rank %lld from %s, for %lld s%s%s\n", sk_json_number(v, "rank"),
+               sk_json_text(v, "address"), sk_json_number(v, "seconds"),
+               *sk_json_text(v, "waits") ? ": " : "", sk_json_text(v, "waits"));
+    }
+}
+
 static void print_list(const json_t *result) {
-    const json_t *jobs = json_object_get(result, "jobs");
+    const json_t *jobs = json_object_get(result, "jobs"),
+                 *served = json_object_get(result, "service");
     size_t i;
     json_t *job;
     json_array_foreach(jobs, i, job) {
@@ -69,7 +96,12 @@ static void print_list(const json_t *result) {
         printf("%s: not admitted since the switch was started: %s\n", sk_json_text(job, "name"),
                sk_json_text(job, "why"));
     }
-    if (json_array_size(jobs) + json_array_size(json_object_get(result, "lost")) == 0)
+    json_array_foreach(served, i, job) {
+        print_served(job);
+    }
+    if (json_array_size(jobs) + json_array_size(json_object_get(result, "lost")) +
+            json_array_size(served) ==
+        0)
         puts("no job");
 }
 

@@ -226,12 +226,15 @@ static bool is_waited_for(const struct run *r) {
 
 // Until something comes, or a tick.
 static void wait_for_work(struct run *r) {
-    struct pollfd fds[SK_SERVER_FDS + 1];
+    struct pollfd fds[SK_SERVER_FDS + 2];
     nfds_t n = r->server ? sk_server_fds(r->server, fds) : 0;
     if (!sk_ports_inside_sleep(r->ports))
         return;
-    fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
     const uint64_t now = run_now();
+    const int jobs = run_jobs_fd(r, now);
+    if (jobs >= 0)
+        fds[n++] = (struct pollfd){.fd = jobs, .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
     const bool quiet = now - r->control.worked > QUIET_AFTER_NS && !is_waited_for(r);
     const uint64_t tick = (quiet ? QUIET_TICK_MS : TICK_MS) * UINT64_C(1000000);
     // nobody is heard for a while after a request, and then at once
@@ -259,6 +262,7 @@ static void *control(void *aux) {
         look_for_idle(r, now);
         publish_digests(r);
         run_tor_turn(r, now);
+        run_jobs_turn(r, run_now());
         run_sessions_turn(r, now);
         print_rates(r, now);
         tor_log_turn(r->log);

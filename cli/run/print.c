@@ -6,9 +6,9 @@
 #include <string.h>
 
 // Which port a 0 has become.
-static void print_metrics(const char *listen, uint16_t port) {
+static void print_listener(const char *what, const char *listen, uint16_t port) {
     const size_t n = strlen(listen);
-    printf("metrics %s", listen);
+    printf("%s %s", what, listen);
     if (n > 2 && strcmp(listen + n - 2, ":0") == 0)
         printf(" (port %u)", port);
     putchar('\n');
@@ -26,7 +26,9 @@ void run_print_start(const struct run *r) {
     if (c->control_socket)
         printf("control socket %s\n", c->control_socket);
     if (c->metrics.listen)
-        print_metrics(c->metrics.listen, run_watch_port(r));
+        print_listener("metrics", c->metrics.listen, run_watch_port(r));
+    if (c->job_service.listen)
+        print_listener("job service", c->job_service.listen, run_jobs_port(r));
     if (c->telemetry)
         printf("telemetry %s\n", sk_ports_telemetry());
     puts("ready");

@@ -15,6 +15,7 @@
 //     record.c         a switch that records itself
 //     watch.c          metrics, telemetry, alarms
 //     tor.c            the control plane of the ToR
+//     jobs.c           the job service
 //     sessions.c       sessions of jobs in a switch without one
 //     trace.c          the way of single packets
 //     sample.c         sFlow
@@ -59,7 +60,8 @@ struct run_options {
 struct run_control {
     pthread_t thread;
     atomic_bool ended; // the lcores are, or never were
-    uint64_t watchdog_due, server_due, stats_due, stats_from, idle_due, links_due, reopen_due;
+    uint64_t watchdog_due, server_due, jobs_due, stats_due, stats_from, idle_due, links_due,
+        reopen_due;
     uint64_t worked; // when there was something to do last
     struct sk_digest_reader digests;
     uint64_t digests_lost; // told to the listeners
@@ -99,6 +101,7 @@ struct run {
     struct run_control control;
     struct run_watch *watch;
     struct tor *tor;           // null: the configuration has none
+    struct service *service;   // of jobs; null: the configuration has none
     struct sessions *sessions; // null: the configuration has none
     struct run_sample *sample; // null: no samples are taken
     struct run_trace *trace;   // null: none was asked for, or it is over
@@ -161,6 +164,19 @@ int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk
                      const struct sk_config_port *ports, size_t n_ports, struct sk_error *err);
 int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *err);
 json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
+
+// ---- jobs.c, all but the first on the control thread
+bool run_jobs_start(struct run *r); // after the ToR; false after a sentence
+// For poll(): the service has something to do; -1: there is none, or it has had its time.
+int run_jobs_fd(const struct run *r, uint64_t now);
+void run_jobs_turn(struct run *r, uint64_t now);
+// The request 'op' was answered with 'result': what the service knows is added to a list of jobs; it is told of a job
+// that was removed.
+void run_jobs_answered(struct run *r, const char *op, const json_t *request, json_t *result);
+struct sk_watch_control;
+void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for metrics
+uint16_t run_jobs_port(const struct run *r);                            // 0: there is no service
+void run_jobs_end(struct run *r);
 
 // ---- sessions.c, all but the first on the control thread
 bool run_sessions_start(struct run *r); // false after a sentence

@@ -231,6 +231,6 @@ bool run_start(struct run *r) {
     // files take the place of older ones
     return load_config(r) && plan_lcores(r) && record(r, false) && load_program(r) &&
            make_switch(r) && open_socket(r) && run_watch_start(r) && run_open_ports(r) &&
-           run_sample_start(r) && open_log(r) && run_tor_start(r) && run_sessions_start(r) &&
-           make_lcores(r) && run_service_start(r) && record(r, true);
+           run_sample_start(r) && open_log(r) && run_tor_start(r) && run_jobs_start(r) &&
+           run_sessions_start(r) && make_lcores(r) && run_service_start(r) && record(r, true);
 }

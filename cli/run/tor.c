@@ -206,5 +206,7 @@ json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, b
     }
     json_t *result = tor_request(r->tor, op, at->value, run_now(), at->doc->err);
     at->doc->failed |= !result;
+    if (result)
+        run_jobs_answered(r, op, at->value, result);
     return result;
 }

@@ -58,6 +58,7 @@ static void count_control(struct run *r) {
     const struct http_counts n = http_counts(r->watch->http);
     c->scrapes = n.answered;
     c->http_refused = n.refused;
+    run_jobs_count(r, c);
     c->digests_lost = r->control.digests.lost;
 }
 

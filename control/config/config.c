@@ -335,16 +335,17 @@ static void read_sessions(const struct sk_at *root, struct sk_config *c) {
 }
 
 static void read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {"program",        "include",  "define",     "ports",
-                                       "loopback",       "cpu_port", "multicast",  "members",
-                                       "groups",         "entries",  "defaults",   "registers",
-                                       "meters",         "counters", "value_sets", "control_socket",
-                                       "faults",         "mirror",   "queues",     "deflect",
-                                       "pktgen_buffers", "pktgen",   "hashes",     "key_masks",
-                                       "pipes",          "lcores",   "cpus",       "idle_sleep",
-                                       "record",         "clock",    "tor",        "metrics",
-                                       "daemon",         "alarms",   "sampling",   "telemetry",
-                                       "sessions",       "requests", NULL};
+    static const char *const keys[] = {
+        "program",        "include",  "define",      "ports",
+        "loopback",       "cpu_port", "multicast",   "members",
+        "groups",         "entries",  "defaults",    "registers",
+        "meters",         "counters", "value_sets",  "control_socket",
+        "faults",         "mirror",   "queues",      "deflect",
+        "pktgen_buffers", "pktgen",   "hashes",      "key_masks",
+        "pipes",          "lcores",   "cpus",        "idle_sleep",
+        "record",         "clock",    "tor",         "metrics",
+        "daemon",         "alarms",   "sampling",    "telemetry",
+        "sessions",       "requests", "job_service", NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -372,6 +373,7 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     sk_config_read_ports(root, c);
     sk_config_read_record(root, c);
     sk_config_read_watch(root, c);
+    sk_config_read_job_service(root, c);
     sk_config_read_daemon(root, c);
     sk_config_read_requests(root, c);
     read_faults(r, root);

@@ -44,6 +44,8 @@
 //                  "ports": [0], "snaplen": 128, "ring": 64},
 //       "metrics": {"listen": "127.0.0.1:9464",   Prometheus; more than this machine: "public": true
 //                   "public": false},
+//       "job_service": {"listen": "10.0.0.254:9466", "token_file": "token",   control/service/service.h
+//                       "slots": 128, "wait": 300, "grace": 2, "silence": 10},    of a job; seconds
 //       "telemetry": true,                        DPDK's, with /silken/... (watch/telemetry.h); a text: the
 //                                                 file prefix, else "silken"
 //       "sampling": {"one_in": 4096, "to": "127.0.0.1:6343", "counts": 20},   sFlow; also in "tor"
@@ -69,7 +71,7 @@
 // Files:
 //
 //     config.c  reads the file into a list of items
-//     ports.c   ports; record.c, watch.c: members of their own
+//     ports.c   ports; record.c, watch.c, job_service.c: members of their own
 //     apply.c   writes an item into a switch, changes it, takes it back
 //     change.c  from one configuration to another
 //     daemon.c  the member "daemon"
@@ -119,6 +121,13 @@ struct sk_config_metrics {
     const char *listen; // as written; null: nothing listens
     struct sockaddr_storage address;
 };
+struct sk_config_job_service {
+    const char *listen; // as written; null: there is none
+    struct sockaddr_storage address;
+    const char *token_file;
+    uint32_t slots;                // of a job whose workers do not say
+    uint64_t wait, grace, silence; // seconds
+};
 // Of a process that people leave running; what is not given is null or false.
 struct sk_config_daemon {
     const char *user;        // whose rights it has when all is open
@@ -166,6 +175,7 @@ struct sk_config {
     const struct sk_at *tor; // (json.h) an object, to be read by control/tor; null: none
     struct sk_config_record record;
     struct sk_config_metrics metrics;
+    struct sk_config_job_service job_service;
     const char *telemetry; // DPDK's file prefix; null: none
     struct sk_config_sampling sampling;
     struct sk_config_alarms alarms; // with defaults for what is not given

@@ -438,6 +438,10 @@ static json_t *job_json(const struct tor *t, const struct jobs_job *job) {
                             atp ? "first_aggregator" : "first_slot", (int)job->first,
                             atp ? "aggregators" : "slots", (int)job->count, "configured",
                             (int)job->configured, "admitted", (int)job->placed, "workers", workers);
+    if (!atp)
+        json_object_set_new(out, "elements", json_integer(JOBS_ELEMENTS));
+    if (job->leased)
+        json_object_set_new(out, "lease", json_true());
     if (job->resume) {
         char waits[256];
         jobs_resume_text(job, waits, sizeof waits);
@@ -516,6 +520,8 @@ static json_t *request(struct tor *t, void *state, const char *op, json_t *membe
     struct jobs *all = state;
     if (strcmp(op, "job.list") == 0)
         return list(t, all);
+    if (strcmp(op, "job.locate") == 0)
+        return jobs_locate(t, members, err);
     if (strcmp(op, "job.remove") == 0)
         return remove_named(t, all, members, err);
     if (strcmp(op, "job.add") != 0)

@@ -4,6 +4,7 @@
 //
 //     jobs.c          which jobs there are, requests
 //     jobs_read.c     a request into a job: who is where
+//     jobs_locate.c   where an address is
 //     jobs_racks.c    a job of ATP in several racks: who has which bits
 //     jobs_tables.c   what follows from it in the switch's tables (p4/rack/README.md)
 //     jobs_state.c    what is remembered of jobs when the process ends
@@ -25,6 +26,8 @@
 //      "rate": 10000,                  Mbit/s that each of its hosts may send to be added up; without: no limit
 //      "udp_port": 48864,              switchml: the workers' own; without: 48864
 //      "resume": true,                 switchml: after a restart of the switch workers are asked where they are
+//      "lease": true,                  whoever added it says when it ends, and does not outlive this process:
+//                                      not remembered when the process ends
 //      "sessions": true,               its hosts join sessions (session/message.h); false: they know nothing of them
 //      "group": "239.192.0.7"}         atp: what parameters are sent to; without: 239.192.0.NUMBER
 #ifndef SILKEN_CONTROL_TOR_JOBS_IMPL_H
@@ -40,6 +43,7 @@
 #define JOBS_UDP_LOW    0xbee0u // SwitchML's
 #define JOBS_UDP_HIGH   0xbeefu
 #define JOBS_ATP_NUMBER 127u
+#define JOBS_ELEMENTS   64u     // in p4/rack's packets of SwitchML, at most
 #define JOBS_EDGE       0x8000u // 'edge' in the two bytes of ATP's marks
 
 enum jobs_protocol { JOBS_SWITCHML = 1, JOBS_ATP = 2 }; // protocol_t of p4/rack
@@ -65,6 +69,7 @@ struct jobs_host {
 struct jobs_job {
     char name[TOR_NAME];
     bool configured; // by the section, not by a request
+    bool leased;     // nothing of it is remembered
     bool
         placed; // ports, VLANs and addresses are those of the section; else nothing of it is in the tables
     json_t *request;
@@ -113,6 +118,11 @@ struct jobs {
 };
 
 struct jobs *tor_jobs(struct tor *t);
+
+// ---- jobs_locate.c ----
+// The request "job.locate": {"address"}. Where the host is: {"link", "mac", "switch_ip", "switch_mac"}, of which the
+// latter two are what it sends to; or {"waits": sentence}, ask again. Null with a sentence: it is in no VLAN.
+json_t *jobs_locate(struct tor *t, const json_t *request, struct sk_error *err);
 
 // ---- jobs_racks.c ----
 // Of a job of ATP whose workers' racks are known.

@@ -53,7 +53,7 @@ static bool is_known(const char *key) {
     static const char *const keys[] = {"op",    "name",        "protocol", "workers", "server",
                                        "slots", "vlan",        "number",   "address", "udp_port",
                                        "group", "aggregators", "rate",     "resume",  "racks",
-                                       "rack",  "server_rack", "sessions"};
+                                       "rack",  "server_rack", "sessions", "lease"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -183,6 +183,10 @@ int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err) {
     if (sessions && !json_is_boolean(sessions))
         return wrong(err, "sessions", "true or false");
     job->has_sessions = !json_is_false(sessions);
+    const json_t *lease = json_object_get(request, "lease");
+    if (lease && !json_is_boolean(lease))
+        return wrong(err, "lease", "true or false");
+    job->leased = json_is_true(lease);
     rc = number_of(request, "rate", 1, 400000, 0, &job->rate, err);
     if (rc)
         return rc;

@@ -205,7 +205,8 @@ void jobs_state_save(struct tor *t, struct jobs *all) {
         return;
     json_t *jobs = json_array(), *root;
     for (size_t i = 0; i < all->n; i++)
-        json_array_append_new(jobs, kept(all->list[i]));
+        if (!all->list[i]->leased)
+            json_array_append_new(jobs, kept(all->list[i]));
     json_array_extend(jobs, all->lost);
     root = json_pack("{s:i, s:o}", "version", FORM, "jobs", jobs);
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS);

@@ -287,6 +287,20 @@ static void put_jobs(FILE *f, const struct sk_watch *w) {
 
 // ---- the control plane ----
 
+// Of the job service.
+static void print_service(FILE *f, const struct sk_watch_control *c) {
+    count(f, "silken_service_jobs", "gauge", "Jobs of the job service, also those that wait.",
+          c->jobs);
+    count(f, "silken_service_connections", "gauge", "Connections of workers to the job service.",
+          c->workers);
+    count(f, "silken_service_jobs_admitted_total", "counter", "Jobs that the service has admitted.",
+          c->jobs_admitted);
+    count(f, "silken_service_jobs_failed_total", "counter",
+          "Jobs that a worker left without saying so, or that did not begin.", c->jobs_failed);
+    count(f, "silken_service_refused_total", "counter",
+          "Connections to the job service that were refused.", c->workers_refused);
+}
+
 static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch_control *c) {
     count_seconds(f, "silken_start_time_seconds", "gauge", "Start time, since 1970.", c->started);
     count_seconds(f, "silken_scrape_pause_seconds", "gauge",
@@ -305,6 +319,8 @@ static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch
     count(f, "silken_metrics_requests_total", "counter", "Requests for these numbers.", c->scrapes);
     count(f, "silken_http_refused_total", "counter",
           "Other HTTP requests, and aborted connections.", c->http_refused);
+    if (c->serves_jobs)
+        print_service(f, c);
     count(f, "silken_digests_lost_total", "counter",
           "Digests lost because the control plane was too slow.", c->digests_lost);
 }

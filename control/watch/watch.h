@@ -62,6 +62,8 @@ struct sk_watch_control {
     uint64_t pauses, paused_ns, longest_pause_ns; // of the pipes, for anything
     uint64_t requests, refused, clients;          // of the control socket
     uint64_t scrapes, http_refused;               // of the metrics' port
+    bool serves_jobs;                             // there is a job service:
+    uint64_t jobs, workers, jobs_admitted, jobs_failed, workers_refused;
     uint64_t digests_lost;
     uint64_t started; // ns since 1970
 };

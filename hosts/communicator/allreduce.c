@@ -17,6 +17,7 @@
 #include "hosts/communicator/protocol.h"
 #include "hosts/communicator/station.h"
 #include "hosts/core/wire_type.h"
+#include "hosts/communicator/service.h"
 
 struct silken_comm {
     struct silken_config config; /* its lists are gone */
@@ -129,6 +130,7 @@ static int make_engine(struct silken_comm *c, uint32_t i, char *why, size_t why_
     const struct silken_lane l = lane_config(&c->config, i);
 
     sk_lane_init(&c->lane[i], say, c);
+    c->lane[i].lease = c->config.lease;
     return c->protocol->make(&c->lane[i].drive.engine, &c->config, c->lanes, i, &l, c->nonce, why,
                              why_cap);
 }
@@ -192,10 +194,22 @@ static void free_request(struct silken_request *r) {
     free(r);
 }
 
+static int fault_of(struct silken_comm *c) {
+    for (uint32_t i = 0; i < c->lanes; i++) {
+        if (sk_lane_fault(&c->lane[i])) {
+            return SILKEN_ERR_CLOSED;
+        }
+    }
+    return 0;
+}
+
 static void free_comm(struct silken_comm *c) {
+    const bool done = c->config.lease && fault_of(c) == 0;
+
     for (uint32_t i = 0; i < c->lanes; i++) {
         sk_lane_free(&c->lane[i]);
     }
+    sk_lease_free(c->config.lease, done);
     while (c->requests) {
         struct silken_request *r = c->requests;
         c->requests = r->next;
@@ -241,8 +255,9 @@ static int open_lanes(struct silken_comm *c, char *why, size_t why_cap) {
     return rc ? rc : start_threads(c, &anywhere, why, why_cap);
 }
 
-/* On an error, transports that were open before stay the caller's. */
+/* On an error, transports that were open before stay the caller's, and so does the lease. */
 static void hand_back_transports(struct silken_comm *c) {
+    c->config.lease = NULL;
     for (uint32_t i = 0; i < c->lanes; i++) {
         sk_lane_stop(&c->lane[i]);
         if (lane_config(&c->config, i).transport) {
@@ -391,15 +406,6 @@ static void take_out(struct silken_request *r) {
     if (r->next) {
         r->next->at = r->at;
     }
-}
-
-static int fault_of(struct silken_comm *c) {
-    for (uint32_t i = 0; i < c->lanes; i++) {
-        if (sk_lane_fault(&c->lane[i])) {
-            return SILKEN_ERR_CLOSED;
-        }
-    }
-    return 0;
 }
 
 static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "hosts/communicator/service.h"
 
 #define EXPLANATION 4096 /* bytes of a stall's explanation */
 
@@ -135,12 +136,33 @@ static void publish(struct sk_lane *l, unsigned events) {
     publish_stats(l);
 }
 
+/* Whether the lane's place in its job is lost; then everything has ended. */
+static bool lost_place(struct sk_lane *l, uint64_t now) {
+    const char *why = l->lease && !l->over ? sk_lease_over(l->lease, now) : NULL;
+    char text[EXPLANATION];
+
+    if (why) {
+        l->over = true;
+        snprintf(text, sizeof text, "the job is over: %s\n", why);
+        l->say(l->say_context, text);
+        pthread_mutex_lock(&l->lock);
+        if (!l->fault) {
+            fail_all(l, SILKEN_ERR_OVER);
+        }
+        pthread_mutex_unlock(&l->lock);
+    }
+    return l->over;
+}
+
 /* Everything that can be done now. Returns whether anything moved. */
 static bool step(struct sk_lane *l) {
     uint64_t now = sk_clock_now();
     unsigned events;
     bool moved;
 
+    if (lost_place(l, now)) {
+        return false;
+    }
     pthread_mutex_lock(&l->lock);
     take_fresh(l, now);
     pthread_mutex_unlock(&l->lock);

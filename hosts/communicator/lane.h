@@ -43,6 +43,8 @@ struct sk_lane {
     uint64_t busy_ns;
     void (*say)(void *context, const char *text);
     void *say_context;
+    struct silken_lease *lease; /* of the communicator, or NULL */
+    bool over;                  /* the place is lost: the engine is not driven any more */
 
     /* Under the lock. */
     pthread_mutex_t lock;

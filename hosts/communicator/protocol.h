@@ -12,6 +12,8 @@
  *     server.c             a parameter server in real time (silken/server.h)
  *     server_engine.c      one of its lanes, without input, output or clock
  *     join.c               a station's membership in its job's sessions
+ *     service.c            a place in a job, of a job service (silken/service.h)
+ *     reply.c              what the job service says
  *     coordinator.c        the sessions of an ATP job, as its servers have them
  *     collective.c         other operations above all-reduce
  *     environment.c        a configuration from the environment

@@ -138,6 +138,7 @@ enum silken_type { SILKEN_F32, SILKEN_I32, SILKEN_F16, SILKEN_BF16, SILKEN_F64, 
 enum silken_op { SILKEN_SUM, SILKEN_AVERAGE };
 
 struct silken_comm;
+struct silken_lease;
 struct silken_request;
 struct sk_transport;
 
@@ -233,6 +234,10 @@ struct silken_config {
 
     /* See PROGRESS above. */
     bool progress_thread;
+
+    /* The worker's place, of a job service (silken/service.h); NULL: it needs none. Taken over by
+     * silken_open() on success, and given back by silken_close(). */
+    struct silken_lease *lease;
 
     /* Gets messages, some lines each, ending in '\n'. Called by a thread that runs the protocol, by
      * one at a time; must not call this library. NULL writes to stderr. */

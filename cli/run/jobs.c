@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The job service in the running switch (control/service/service.h): what it admits are jobs of the ToR, by the same
+// requests as an operator's.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/run/run.h"
+#include "base/address.h"
+#include "base/json.h"
+#include "control/service/service.h"
+#include "control/tor/tor.h"
+#include "control/watch/watch.h"
+
+#define SECOND         UINT64_C(1000000000)
+#define MOST_BREATH_NS UINT64_C(1000000)
+
+// ---- what the service has done ----
+
+static const char *run_jobs_ip(uint32_t ip, char out[16]) {
+    snprintf(out, 16, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255);
+    return out;
+}
+
+static int run_jobs_locate(void *aux, uint32_t ip, struct admission_place *place,
+                           struct sk_error *err) {
+    struct run *r = aux;
+    char text[16];
+    json_t *request = json_pack("{s:s}", "address", run_jobs_ip(ip, text)),
+           *found = tor_request(r->tor, "job.locate", request, run_now(), err);
+    int rc = found ? 0 : -1;
+    if (found && *sk_json_text(found, "waits"))
+        sk_fail(err, "%s", sk_json_text(found, "waits"));
+    else if (found && sk_mac_parse(sk_json_text(found, "mac"), place->mac) &&
+             sk_mac_parse(sk_json_text(found, "switch_mac"), place->switch_mac) &&
+             sk_ip_parse(sk_json_text(found, "switch_ip"), &place->switch_ip))
+        rc = snprintf(place->link, sizeof place->link, "%s", sk_json_text(found, "link")) > 0;
+    json_decref(found);
+    json_decref(request);
+    return rc;
+}
+
+static int run_jobs_add(void *aux, struct admission_job *job, struct sk_error *err) {
+    struct run *r = aux;
+    json_t *workers = json_array();
+    char text[16];
+    for (uint32_t i = 0; i < job->workers; i++)
+        json_array_append_new(workers, json_sprintf("%s:%s", job->members[i].place.link,
+                                                    run_jobs_ip(job->members[i].request.ip, text)));
+    json_t *request = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", job->name, "protocol",
+                                "switchml", "workers", workers, "slots", (int)job->slots,
+                                "udp_port", (int)job->port, "lease", 1),
+           *added = tor_request(r->tor, "job.add", request, run_now(), err);
+    const int rc = added ? 0 : -1;
+    job->number = (uint32_t)sk_json_number(added, "number");
+    job->elements = (uint32_t)sk_json_number(added, "elements");
+    json_decref(added);
+    json_decref(request);
+    return rc;
+}
+
+static void run_jobs_remove(void *aux, const char *name) {
+    struct run *r = aux;
+    struct sk_error ignored;
+    json_t *request = json_pack("{s:s}", "name", name);
+    json_decref(tor_request(r->tor, "job.remove", request, run_now(), &ignored));
+    json_decref(request);
+}
+
+// ---- from start to end ----
+
+bool run_jobs_start(struct run *r) {
+    const struct sk_config_job_service *j = &r->config->job_service;
+    struct sk_error err;
+    if (!j->listen)
+        return true;
+    char *path = run_beside_config(r, j->token_file), *token = service_token_read(path, &err);
+    const struct service_options o = {
+        .listen = j->address,
+        .token = token,
+        .slots = j->slots,
+        .wait_ns = j->wait * SECOND,
+        .grace_ns = j->grace * SECOND,
+        .silence = (unsigned)j->silence,
+        .jobs = {.locate = run_jobs_locate, .add = run_jobs_add, .remove = run_jobs_remove},
+        .aux = r};
+    r->service = token ? service_open(&o, &err) : NULL;
+    free(token);
+    free(path);
+    return r->service || run_say(err.text);
+}
+
+int run_jobs_fd(const struct run *r, uint64_t now) {
+    return r->service && now >= r->control.jobs_due ? service_fd(r->service) : -1;
+}
+
+// As much as it takes of the thread's time, the others get.
+void run_jobs_turn(struct run *r, uint64_t now) {
+    if (!r->service || now < r->control.jobs_due)
+        return;
+    service_poll(r->service, now);
+    const uint64_t end = run_now(), took = end - now;
+    r->control.jobs_due = end + (took < MOST_BREATH_NS ? took : MOST_BREATH_NS);
+}
+
+void run_jobs_answered(struct run *r, const char *op, const json_t *request, json_t *result) {
+    if (!r->service)
+        return;
+    if (strcmp(op, "job.list") == 0)
+        json_object_set_new(result, "service",
+                            admission_json(service_admission(r->service), run_now()));
+    else if (strcmp(op, "job.remove") == 0)
+        admission_removed(service_admission(r->service), sk_json_text(request, "name"));
+}
+
+void run_jobs_count(const struct run *r, struct sk_watch_control *out) {
+    if (!r->service)
+        return;
+    const struct service_counts c = service_counts(r->service);
+    out->serves_jobs = true;
+    out->jobs = c.jobs;
+    out->workers = c.connections;
+    out->jobs_admitted = c.admitted;
+    out->jobs_failed = c.failed;
+    out->workers_refused = c.refused;
+}
+
+uint16_t run_jobs_port(const struct run *r) {
+    return r->service ? service_port(r->service) : 0;
+}
+
+void run_jobs_end(struct run *r) {
+    service_close(r->service);
+}

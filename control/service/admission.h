@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// admission: jobs whose workers come one by one, whatever they speak: who has come, what the job is given when all
+// have, and what becomes of it when one goes.
+//
+//     waiting   until all ranks have come, and the switch knows where they are
+//     running   the switch has the job; each worker has been told its place
+//     ending    a worker has failed, the others were told; the job keeps its slots for the grace time, since packets of
+//               workers that have not heard it yet are still under way
+//
+// A name has at most one job that is running or ending, and one that waits to be the next.
+//
+// Concurrency: none of its own; no call waits.
+#ifndef SILKEN_CONTROL_SERVICE_ADMISSION_H
+#define SILKEN_CONTROL_SERVICE_ADMISSION_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define ADMISSION_WORKERS 32u
+#define ADMISSION_JOBS    256u
+#define ADMISSION_NAME    64u
+
+// What a worker asks for.
+struct admission_request {
+    char job[ADMISSION_NAME];
+    uint32_t rank, workers;
+    uint32_t ip; // host order
+    uint16_t port;
+    bool has_mac;
+    uint8_t mac[6];
+    uint32_t slots; // 0: as the service has it
+};
+
+// Where a worker is, as the switch knows it.
+struct admission_place {
+    char link[ADMISSION_NAME];
+    uint8_t mac[6];
+    uint32_t switch_ip; // that it sends to
+    uint8_t switch_mac[6];
+};
+
+struct admission_member {
+    void *owner; // who is told; null: nobody is there
+    struct admission_request request;
+    struct admission_place place;
+    bool placed;
+    uint64_t since;
+    char waits[160]; // for what, when it is not placed
+};
+
+enum admission_state { ADMISSION_WAITING, ADMISSION_RUNNING, ADMISSION_ENDING };
+
+struct admission_job {
+    char name[ADMISSION_NAME];
+    enum admission_state state;
+    uint32_t workers, slots;
+    uint16_t port;
+    uint64_t since, looked,
+        ends;                  // of the state; when places were looked for; when 'ending' is over
+    uint32_t number, elements; // given
+    char why[256];             // it ends
+    struct admission_member members[ADMISSION_WORKERS];
+};
+
+struct admission_ops {
+    // Where the address is. 1; 0 with what it waits for; or negative with a sentence: it cannot be anywhere.
+    int (*locate)(void *aux, uint32_t ip, struct admission_place *place, struct sk_error *err);
+    // The switch admits the job, whose members are all placed, and fills 'number' and 'elements'. 0, or negative with a
+    // sentence.
+    int (*add)(void *aux, struct admission_job *job, struct sk_error *err);
+    void (*remove)(void *aux, const char *name);
+    // Tells a worker: whom its job waits for; its place; that it is over, and why: after that it is not a member.
+    void (*waits)(void *owner, const struct admission_job *job);
+    void (*admitted)(void *owner, const struct admission_job *job, uint32_t rank);
+    void (*over)(void *owner, const char *why);
+};
+
+struct admission_counts {
+    uint64_t admitted, failed;
+    size_t jobs;
+};
+
+struct admission;
+
+struct admission *admission_new(const struct admission_ops *ops, void *aux, uint32_t slots,
+                                uint64_t wait_ns, uint64_t grace_ns);
+// All workers are told, and jobs removed. Null allowed.
+void admission_free(struct admission *a);
+
+// 'owner', which is nobody's yet, is a member from now on. 0, or negative with a sentence.
+int admission_join(struct admission *a, const struct admission_request *r, void *owner,
+                   uint64_t now_ns, struct sk_error *err);
+// A member goes: because it is done ('why' null), or not.
+void admission_leave(struct admission *a, void *owner, const char *why, uint64_t now_ns);
+// Somebody has removed the job from the switch.
+void admission_removed(struct admission *a, const char *name);
+void admission_run(struct admission *a, uint64_t now_ns);
+// An array: name, state, workers, missing, seconds, members, and what it waits for. A new reference.
+json_t *admission_json(const struct admission *a, uint64_t now_ns);
+struct admission_counts admission_counts(const struct admission *a);
+
+#endif
