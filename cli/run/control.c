@@ -172,8 +172,10 @@ static void follow_links(struct run *r, uint64_t now) {
         return;
     c->links_due = now + LINKS_INTERVAL_NS;
     follow_record(r);
-    if (now >= c->reopen_due && !run_reopen_port(r))
+    if (now >= c->reopen_due && !run_reopen_port(r)) {
         c->reopen_due = now + REOPEN_INTERVAL_NS;
+        run_follow_interfaces(r);
+    }
     if (!sk_ports_links_changed(r->ports))
         return;
     c->n_changes = 0;

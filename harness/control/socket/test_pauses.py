@@ -18,9 +18,9 @@ PORTS = [{"port": i, "device": f"net_null{i},no-rx=1"} for i in range(2)]
 
 def metrics(sw):
     time.sleep(0.2) # asked more often, the numbers are those of before
-    port = re.search(r"^metrics.* port ([0-9]+)", sw.said(), re.M)[1]
+    port = re.search(r"^metrics .*port ([0-9]+)\)", sw.said(), re.M)[1]
     text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read().decode()
-    return {line.split()[0]: float(line.split()[1]) for line in text.splitlines() if line[0] != "#"}
+    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line[0] != "#"}
 
 
 def during(sw, op, **members):
