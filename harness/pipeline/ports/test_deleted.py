@@ -23,8 +23,8 @@ def until(name, sw, want):
     checks.equal(name, alarms(sw), want)
 
 
-TAP = {"port": 1, "device": "net_tap_del1,iface=skdel1"}
-PACKET = {"port": 2, "device": "net_af_packet_del2,iface=skdel2", "name": "two"}
+TAP = {"port": 1, "device": "net_tap71,iface=skdel1"}
+PACKET = {"port": 2, "device": "net_af_packet72,iface=skdel2", "name": "two"}
 
 if not INTERFACES:
     print("no network namespaces here")
