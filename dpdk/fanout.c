@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpdk/fanout.h"
 
-#include <stdbool.h>
+#include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -60,12 +60,20 @@ static int ignore_outgoing(int fd) {
     return kernel_setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
 }
 
-// In place of the C library's, for the whole process: DPDK's drivers find it here.
-__attribute__((visibility("default"))) int setsockopt(int fd, int level, int name,
-                                                      const void *value, socklen_t size) {
+static int fanout_setsockopt(int fd, int level, int name, const void *value, socklen_t size) {
     uint32_t wanted;
     if (device_queues == 0 || level != SOL_PACKET || name != PACKET_FANOUT || size != sizeof wanted)
         return kernel_setsockopt(fd, level, name, value, size);
     memcpy(&wanted, value, sizeof wanted);
     return device_queues == 1 ? ignore_outgoing(fd) : join(fd, wanted);
+}
+
+// In place of the C library's, for the whole process: DPDK's drivers find it here.
+__attribute__((visibility("default"), alias("fanout_setsockopt"))) int
+setsockopt(int fd, int level, int name, const void *value, socklen_t size);
+
+bool ports_fanout_in_place(void) {
+    int (*const ours)(int, int, int, const void *, socklen_t) = fanout_setsockopt;
+    const void *found = dlsym(RTLD_DEFAULT, "setsockopt");
+    return memcmp(&found, &ours, sizeof found) == 0;
 }

@@ -18,6 +18,12 @@
 #ifndef SILKEN_DPDK_FANOUT_H
 #define SILKEN_DPDK_FANOUT_H
 
+#include <stdbool.h>
+
+// Do DPDK's drivers find this file's setsockopt()? The way a program is linked and loaded decides: not if the program does
+// not export it (-rdynamic), or is a library that was loaded after the C library without RTLD_GLOBAL. Any thread.
+bool ports_fanout_in_place(void);
+
 // From here to the end the calling thread opens an af_packet device with so many queues; others' sockets are as ever.
 void ports_fanout_begin(unsigned queues);
 void ports_fanout_end(void);

@@ -45,7 +45,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 27u
+#define SK_ABI_VERSION 28u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -389,6 +389,9 @@ struct sk_pipeline_desc {
     // are.
     const struct sk_field_desc *port_fields;
     uint32_t n_port_fields;
+    // Fields of headers that the parsers extract, those of egress after those of ingress.
+    const struct sk_field_desc *packet_fields;
+    uint32_t n_packet_fields;
     // Hashes that the control plane may change; what it puts in place belongs to the pipe.
     const struct sk_hash_desc *hashes;
     uint32_t n_hashes;

@@ -64,7 +64,7 @@ static const char usage[] =
     "goes on\n"
     "  reload                                      read the configuration file again\n"
     "  program FILE.p4                             replace the program while packets flow\n"
-    "  state dump                                  all state that packets changed, as JSON\n"
+    "  state dump [--whole]                        all state that packets changed, as JSON; --whole: of one moment\n"
     "  links | vlans                               links or VLANs of a ToR's control plane, with "
     "their state\n"
     "  macs [flush] [vid N] [link NAME] [mac ADDRESS]     stations and their links; flush: forget "

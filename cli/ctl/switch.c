@@ -235,6 +235,10 @@ int ctl_state(struct ctl *c) {
     if (!ctl_is(word, "dump"))
         return ctl_unknown(c, "state", word);
     ctl_op(c, "state");
+    if (*c->words && ctl_is(*c->words, "--whole")) {
+        c->words++;
+        json_object_set_new(c->request, "whole", json_true());
+    }
     return ctl_finish(c, print_state);
 }
 

@@ -48,8 +48,16 @@ void run_pause(void *aux) {
     sk_lcores_pause(((struct run *)aux)->lcores);
 }
 void run_resume(void *aux) {
-    sk_lcores_resume(((struct run *)aux)->lcores);
+    sk_lcores_resume(((struct run *)aux)->lcores, true);
     run_watch_paused(aux, false);
+}
+void run_resume_same(void *aux) {
+    sk_lcores_resume(((struct run *)aux)->lcores, false);
+    run_watch_paused(aux, false);
+}
+
+struct sk_pauses run_pauses(struct run *r) {
+    return (struct sk_pauses){.pause = run_pause, .resume = run_resume_same, .aux = r};
 }
 
 // ---- the socket ----
@@ -89,6 +97,7 @@ struct sk_service run_service(struct run *r, uint64_t now) {
                                .left = client_left,
                                .pause = run_pause,
                                .resume = run_resume,
+                               .resume_same = run_resume_same,
                                .aux = r};
 }
 
@@ -116,9 +125,8 @@ static void publish(void *aux, const struct sk_idle_event *event) {
 static void look_for_idle(struct run *r, uint64_t now) {
     if (now < r->control.idle_due || !has_listeners(r) || r->tor)
         return;
-    run_pause(r);
-    sk_control_idle_poll(r->sw, publish, r->server);
-    run_resume(r);
+    struct sk_pauses pauses = run_pauses(r);
+    sk_control_idle_poll(r->sw, &pauses, publish, r->server);
     r->control.idle_due = now + IDLE_INTERVAL_NS;
 }
 
@@ -167,8 +175,10 @@ static void follow_links(struct run *r, uint64_t now) {
         return;
     c->links_due = now + LINKS_INTERVAL_NS;
     follow_record(r);
-    if (now >= c->reopen_due && !run_reopen_port(r))
+    if (now >= c->reopen_due && !run_reopen_port(r)) {
         c->reopen_due = now + REOPEN_INTERVAL_NS;
+        run_follow_interfaces(r);
+    }
     if (!sk_ports_links_changed(r->ports))
         return;
     c->n_changes = 0;

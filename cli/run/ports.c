@@ -129,6 +129,29 @@ int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error 
     return 0;
 }
 
+static void tell_gone(struct run *r, uint16_t port, bool gone) {
+    char what[96], text[256];
+    if (r->control.gone[port] == gone)
+        return;
+    r->control.gone[port] = gone;
+    const struct sk_config_port *p = run_port_of(r, port);
+    snprintf(what, sizeof what, p && p->name ? "port %u (%.64s)" : "port %u", port,
+             p && p->name ? p->name : "");
+    snprintf(text, sizeof text,
+             "the interface of %s was deleted or moved to another network namespace; remove the "
+             "port and add it again",
+             what);
+    run_event(r, json_pack("{s:s, s:s, s:s, s:s, s:b}", "event", "alarm", "alarm",
+                           "deleted-interface", "what", what, "text", text, "on", gone));
+}
+
+void run_follow_interfaces(struct run *r) {
+    for (size_t i = 0; i < r->n_port_list; i++) {
+        const uint16_t port = r->port_list[i].port;
+        tell_gone(r, port, sk_ports_interface_is_gone(r->ports, port));
+    }
+}
+
 bool run_reopen_port(struct run *r) {
     const struct sk_ports_pause pause = pausing(r);
     char text[512];
@@ -179,6 +202,7 @@ int run_remove_port(struct run *r, uint16_t port, struct sk_error *err) {
     run_trace_disarm(r); // it may hold packets of the port
     if (!sk_ports_remove(r->ports, port, &pause, err->text, sizeof err->text))
         return -1;
+    tell_gone(r, port, false);
     run_tor_link(r, port, false);
     unlist_port(r, port);
     run_tor_ports_changed(r);

@@ -67,9 +67,10 @@ struct run_control {
     uint64_t digests_lost; // told to the listeners
     struct sk_switch_stats last;
     struct sk_digest read[RUN_DIGESTS];
-    bool reloading;     // by a signal: its program is being compiled
-    uint64_t client;    // whose request is being answered; 0: nobody's
-    unsigned n_changes; // of links
+    bool gone[SK_PORTS]; // whose interface was deleted: there is an alarm
+    bool reloading;      // by a signal: its program is being compiled
+    uint64_t client;     // whose request is being answered; 0: nobody's
+    unsigned n_changes;  // of links
     struct {
         uint16_t port;
         bool up;
@@ -132,6 +133,8 @@ void run_hang_up(int signal_number); // another: the configuration is read again
 bool run_is_stopped(void);           // run_stop() was called
 void run_pause(void *run);
 void run_resume(void *run);
+struct sk_pauses run_pauses(struct run *r); // for reading in slices
+void run_resume_same(void *run); // nothing was changed meanwhile: flow caches keep what they have
 
 struct sk_service run_service(struct run *r, uint64_t now);
 
@@ -215,6 +218,7 @@ int run_remove_port(struct run *r, uint16_t port, struct sk_error *err);
 // A port whose interface was deleted and is there again, or that waits. One with a call, as it may take a while; false:
 // there is none that can be opened.
 bool run_reopen_port(struct run *r);
+void run_follow_interfaces(struct run *r); // an alarm for each port whose interface was deleted
 // A port that was removed and cannot be opened is in the list all the same, and waits.
 void run_keep_port(struct run *r, const struct sk_config_port *p);
 // Its device has a link, and nobody set it down.

@@ -64,7 +64,7 @@ void run_watchdog(struct run *r, uint64_t now) {
     if (!interval || now < r->control.watchdog_due)
         return;
     run_pause(r);
-    run_resume(r);
+    run_resume_same(r);
     run_notify("WATCHDOG=1");
     r->control.watchdog_due = now + interval;
 }

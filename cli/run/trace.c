@@ -205,7 +205,7 @@ static void read_ports(struct run *r, const struct sk_at *at, struct run_trace *
     }
 }
 
-static void read_fields(const struct sk_at *at, struct run_trace *t) {
+static void read_fields(const struct sk_switch *sw, const struct sk_at *at, struct run_trace *t) {
     const struct sk_at fields = sk_at_member(at, "fields");
     size_t n = 0;
     const struct sk_named_value *v = sk_at_values(&fields, &n);
@@ -214,6 +214,8 @@ static void read_fields(const struct sk_at *at, struct run_trace *t) {
     for (size_t i = 0; i < n && !at->doc->failed; i++)
         t->fields[t->n_fields++] =
             (struct sk_shadow_field){sk_copy_text(v[i].name), sk_copy_text(v[i].value)};
+    if (!at->doc->failed && sk_shadow_check(sw, t->fields, t->n_fields, at->doc->err))
+        at->doc->failed = true;
 }
 
 static json_t *state_json(const struct run_trace *t) {
@@ -243,7 +245,7 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
     if (!at->doc->failed)
         read_ports(r, at, t);
     if (!at->doc->failed)
-        read_fields(at, t);
+        read_fields(r->sw, at, t);
     if (!at->doc->failed && r->trace && r->trace->state <= TRACE_ARMED)
         sk_at_fail(at, "another trace is armed; it ends by itself when no client reads it");
     pthread_mutex_init(&t->lock, NULL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "control/watch/aggregators.h"
@@ -27,10 +28,20 @@ struct run_watch {
     bool taken; // there is a moment
     char *text; // of it, or null
     size_t length;
-    uint64_t paused_at, look_due, scan_due;
+    uint64_t paused_at, paused_at_cpu, look_due, scan_due;
     struct sk_alarms *alarms;
     struct sk_aggregators *aggregators;
 };
+
+static uint64_t watch_cpu(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static void watch_longest(uint64_t *longest, uint64_t ns) {
+    *longest = ns > *longest ? ns : *longest;
+}
 
 void run_watch_paused(struct run *r, bool paused) {
     struct run_watch *w = r->watch;
@@ -38,13 +49,14 @@ void run_watch_paused(struct run *r, bool paused) {
         return;
     if (paused) {
         w->paused_at = run_now();
+        w->paused_at_cpu = watch_cpu();
         return;
     }
     const uint64_t ns = run_now() - w->paused_at;
     w->counts.pauses++;
     w->counts.paused_ns += ns;
-    if (ns > w->counts.longest_pause_ns)
-        w->counts.longest_pause_ns = ns;
+    watch_longest(&w->counts.longest_pause_ns, ns);
+    watch_longest(&w->counts.longest_pause_cpu_ns, watch_cpu() - w->paused_at_cpu);
 }
 
 static void count_control(struct run *r) {
@@ -128,7 +140,7 @@ static void scan(struct run *r, uint64_t now) {
         return;
     run_pause(r);
     const bool any = sk_aggregators_scan(w->aggregators, r->sw, now, SCAN_CELLS);
-    run_resume(r);
+    run_resume_same(r);
     w->scan_due = now + (any ? SCAN_NS : LOOK_NS); // there may be another program then
 }
 

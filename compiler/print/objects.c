@@ -6,6 +6,7 @@
 // Objects are listed ingress first, then egress, each in the order of their ids. Direct registers are
 // not in the lists, because they live in their table's entries; direct counters and meters are, so
 // that a control plane finds the table by their name.
+#include "compiler/print/checked/checked.h"
 #include "compiler/print/emit_impl.h"
 
 #include <string.h>
@@ -546,10 +547,42 @@ void emit_accessors(const struct emit *e) {
     emit_hash_list(e);
 }
 
+// The fields of one header. Returns how many there are.
+static size_t emit_header_fields(const struct emit *e, const struct ir_header *h) {
+    size_t n = 0;
+    for (size_t i = 0; i < h->fields.n; i++) {
+        const struct ir_var *f = h->fields.v[i];
+        if (f->padding)
+            continue;
+        const char *name =
+            emit_text(e, "%s.%s", emit_shown_name(e, h->name), emit_field_name(h, f));
+        emit_line(e, "{.name = %s, .width = %u, .is_signed = %s},", emit_string(e, name), f->width,
+                  emit_bool_text(f->is_signed));
+        n++;
+    }
+    return n;
+}
+
+// Of headers that parsers extract, ingress first. Returns how many there are.
+static size_t emit_packet_fields(const struct emit *e) {
+    size_t n = 0;
+    emit_open(e, "static const struct sk_field_desc p%u_packet_fields[] = {", e->pipeline_index);
+    for (unsigned k = 0; k < 2; k++) {
+        const struct emit of = emit_of_gress(e, k);
+        for (size_t i = 0; i < of.g->headers.n; i++)
+            if (of.plan->headers[i].extracted)
+                n += emit_header_fields(&of, of.g->headers.v[i]);
+    }
+    emit_line(e, "{.name = NULL},");
+    emit_close(e, "};");
+    return n;
+}
+
 void emit_pipeline_desc(const struct emit *e) {
     unsigned p = e->pipeline_index;
     const struct ir_gress *g = e->pipeline->gress;
     emit_line(e, " ");
+    const size_t n_packet_fields = emit_packet_fields(e);
     emit_open(e, "static const struct sk_pipeline_desc p%u_pipeline = {", p);
     emit_line(e, ".name = %s,", emit_string(e, e->pipeline->name));
     emit_line(e, ".ingress = p%u_ingress, .egress = p%u_egress,", p, p);
@@ -580,5 +613,6 @@ void emit_pipeline_desc(const struct emit *e) {
               p);
     emit_line(e, ".digests = p%u_digests, .n_digests = %zu,", p, g[0].digests.n);
     emit_line(e, ".port_fields = p%u_port_fields, .n_port_fields = %zu,", p, g[0].port_fields.n);
+    emit_line(e, ".packet_fields = p%u_packet_fields, .n_packet_fields = %zu,", p, n_packet_fields);
     emit_close(e, "};");
 }

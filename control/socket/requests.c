@@ -114,11 +114,13 @@ static json_t *objects(const struct request *r) {
 }
 
 json_t *sk_cells_json(const struct request *r, const struct sk_object *o, const struct page *page,
-                      uint64_t size,
-                      json_t *(*cell)(const struct request *, const struct sk_object *, uint64_t)) {
+                      uint64_t size, const void *copies, size_t bytes,
+                      json_t *(*cell)(const struct request *, const struct sk_object *,
+                                      uint64_t index, const void *copy)) {
     json_t *cells = json_array();
     for (uint64_t i = page->from; i < page->to; i++)
-        json_array_append_new(cells, cell(r, o, i));
+        json_array_append_new(cells,
+                              cell(r, o, i, (const char *)copies + (i - page->from) * bytes));
     json_t *result = sk_describe(r, o);
     json_object_set_new(result, "cells", cells);
     if (page->to < size)
@@ -133,65 +135,72 @@ static json_t *job(const struct request *r) {
     int64_t number = at.value ? (int64_t)sk_at_number(&at, true, INT32_MAX) : -1;
     if (!good(r))
         return NULL;
-    json_t *result = sk_jobs(r->sw, number, r->service->now, r->err);
+    json_t *result = sk_jobs(r->sw, number, r->service->now, r->pauses, r->err);
     return result ? result : failed(r);
 }
 
 // ---- dispatch ----
 
-static const struct {
+// How long packets wait for a request: CHANGES and LOOKS have one pause, which several of them may share in a batch;
+// ALONE has one too; SLICES copies what packets change in pauses of its own, as short as pauses.h says, and makes text
+// of it while packets go on.
+enum request_kind { CHANGES, LOOKS, ALONE, SLICES };
+
+struct op {
     const char *op;
     json_t *(*handle)(const struct request *r);
-    bool in_batch; // changes a little, or reads one entry
-} ops[] = {
-    {"hello", hello, false},
-    {"objects", objects, false},
-    {"table.dump", sk_request_table_dump, false},
-    {"table.add", sk_request_table_add, true},
-    {"table.modify", sk_request_table_modify, true},
-    {"table.delete", sk_request_table_delete, true},
-    {"table.default", sk_request_table_default, true},
-    {"table.default.reset", sk_request_table_default_reset, true},
-    {"table.clear", sk_request_table_clear, true},
-    {"table.mask", sk_request_key_mask, false},
-    {"table.mask.set", sk_request_key_mask_set, true},
-    {"group.dump", sk_request_group_dump, false},
-    {"group.add", sk_request_group_add, true},
-    {"group.modify", sk_request_group_modify, true},
-    {"group.delete", sk_request_group_delete, true},
-    {"group.clear", sk_request_group_clear, true},
-    {"group.member", sk_request_group_member, false},
-    {"hash.fields", sk_request_hash_fields, true},
-    {"hash.algorithm", sk_request_hash_algorithm, true},
-    {"hash.reset", sk_request_hash_reset, true},
-    {"hash.compute", sk_request_hash_compute, false},
-    {"register.read", sk_request_register_read, false},
-    {"register.write", sk_request_register_write, true},
-    {"counter.read", sk_request_counter_read, false},
-    {"ports", sk_request_ports, false},
-    {"port.metadata", sk_request_port_metadata, true},
-    {"stats", sk_request_stats, false},
-    {"pre", sk_request_pre_list, false},
-    {"pre.node.set", sk_request_pre_node_set, true},
-    {"pre.node.delete", sk_request_pre_node_delete, true},
-    {"pre.group.set", sk_request_pre_group_set, true},
-    {"pre.group.delete", sk_request_pre_group_delete, true},
-    {"job", job, false},
-    {"meter.read", sk_request_meter_read, false},
-    {"meter.write", sk_request_meter_write, true},
-    {"meter.reset", sk_request_meter_reset, true},
-    {"counter.write", sk_request_counter_write, true},
-    {"counter.clear", sk_request_counter_clear, true},
-    {"entry.read", sk_request_entry_read, true},
-    {"entry.write", sk_request_entry_write, true},
-    {"idle.poll", sk_request_idle_poll, false},
-    {"idle.update", sk_request_idle_update, false},
-    {"events", sk_request_events, false},
-    {"state", sk_request_state, false},
-    {"watch", sk_request_watch, false},
-    {"alarms", sk_request_alarms, false},
-    {"record.start", sk_request_record_start, false},
-    {"record.stop", sk_request_record_stop, false},
+    enum request_kind kind;
+};
+
+static const struct op ops[] = {
+    {"hello", hello, SLICES},
+    {"objects", objects, SLICES},
+    {"table.dump", sk_request_table_dump, SLICES},
+    {"table.add", sk_request_table_add, CHANGES},
+    {"table.modify", sk_request_table_modify, CHANGES},
+    {"table.delete", sk_request_table_delete, CHANGES},
+    {"table.default", sk_request_table_default, CHANGES},
+    {"table.default.reset", sk_request_table_default_reset, CHANGES},
+    {"table.clear", sk_request_table_clear, CHANGES},
+    {"table.mask", sk_request_key_mask, LOOKS},
+    {"table.mask.set", sk_request_key_mask_set, CHANGES},
+    {"group.dump", sk_request_group_dump, SLICES},
+    {"group.add", sk_request_group_add, CHANGES},
+    {"group.modify", sk_request_group_modify, CHANGES},
+    {"group.delete", sk_request_group_delete, CHANGES},
+    {"group.clear", sk_request_group_clear, CHANGES},
+    {"group.member", sk_request_group_member, LOOKS},
+    {"hash.fields", sk_request_hash_fields, CHANGES},
+    {"hash.algorithm", sk_request_hash_algorithm, CHANGES},
+    {"hash.reset", sk_request_hash_reset, CHANGES},
+    {"hash.compute", sk_request_hash_compute, LOOKS},
+    {"register.read", sk_request_register_read, SLICES},
+    {"register.write", sk_request_register_write, CHANGES},
+    {"counter.read", sk_request_counter_read, SLICES},
+    {"ports", sk_request_ports, SLICES},
+    {"port.metadata", sk_request_port_metadata, CHANGES},
+    {"stats", sk_request_stats, SLICES},
+    {"pre", sk_request_pre_list, SLICES},
+    {"pre.node.set", sk_request_pre_node_set, CHANGES},
+    {"pre.node.delete", sk_request_pre_node_delete, CHANGES},
+    {"pre.group.set", sk_request_pre_group_set, CHANGES},
+    {"pre.group.delete", sk_request_pre_group_delete, CHANGES},
+    {"job", job, SLICES},
+    {"meter.read", sk_request_meter_read, SLICES},
+    {"meter.write", sk_request_meter_write, CHANGES},
+    {"meter.reset", sk_request_meter_reset, CHANGES},
+    {"counter.write", sk_request_counter_write, CHANGES},
+    {"counter.clear", sk_request_counter_clear, CHANGES},
+    {"entry.read", sk_request_entry_read, LOOKS},
+    {"entry.write", sk_request_entry_write, CHANGES},
+    {"idle.poll", sk_request_idle_poll, SLICES},
+    {"idle.update", sk_request_idle_update, ALONE},
+    {"events", sk_request_events, SLICES},
+    {"state", sk_request_state, SLICES},
+    {"watch", sk_request_watch, SLICES},
+    {"alarms", sk_request_alarms, SLICES},
+    {"record.start", sk_request_record_start, ALONE},
+    {"record.stop", sk_request_record_stop, ALONE},
 };
 
 // Those that nothing can be said to.
@@ -204,35 +213,50 @@ static bool is_bare(const char *op) {
     return false;
 }
 
-json_t *(*sk_request_handler_in_batch(const char *op))(const struct request *) {
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (ops[i].in_batch && strcmp(ops[i].op, op) == 0)
-            return ops[i].handle;
-    return NULL;
-}
-
-static json_t *(*handler(const char *op))(const struct request *) {
+static const struct op *find_op(const char *op) {
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].op, op) == 0)
-            return ops[i].handle;
+            return &ops[i];
     return NULL;
 }
 
-// What touches the switch: between two bursts. The clock is not behind that of packets.
-static json_t *in_pause(const struct request *r, const char *op, bool *known) {
+json_t *(*sk_request_handler_in_batch(const char *op))(const struct request *) {
+    const struct op *found = find_op(op);
+    return found && (found->kind == CHANGES || found->kind == LOOKS) ? found->handle : NULL;
+}
+
+static json_t *in_slices(const struct request *r, const struct op *op) {
+    const struct sk_service *s = r->service;
+    struct sk_pauses pauses = {
+        .pause = s->pause, .resume = s->resume_same ? s->resume_same : s->resume, .aux = s->aux};
+    struct request own = *r;
+    own.pauses = &pauses;
+    return op->handle(&own);
+}
+
+// Between two bursts. The clock is not behind that of packets.
+static json_t *in_pause(const struct request *r, const char *name, const struct op *op,
+                        bool *known) {
     struct sk_service service = *r->service;
     struct request own = *r;
-    json_t *(*handle)(const struct request *) = handler(op);
+    const bool same = op ? op->kind == LOOKS : is_bare(name);
+    void (*resume)(void *) = same && service.resume_same ? service.resume_same : service.resume;
     if (service.pause)
         service.pause(service.aux);
     const uint64_t latest = sk_switch_now(service.sw);
     service.now = service.now > latest ? service.now : latest;
     own.service = &service;
-    *known = handle;
-    json_t *result = handle ? handle(&own) : sk_tm_request(op, r->at, r->sw, known);
-    if (service.resume)
-        service.resume(service.aux);
+    json_t *result = op ? op->handle(&own) : sk_tm_request(name, r->at, r->sw, known);
+    if (resume)
+        resume(service.aux);
     return result;
+}
+
+// What touches the switch.
+static json_t *handled(const struct request *r, const char *name, bool *known) {
+    const struct op *op = find_op(name);
+    *known = op;
+    return op && op->kind == SLICES ? in_slices(r, op) : in_pause(r, name, op, known);
 }
 
 static json_t *dispatch(void *aux, const struct request *r) {
@@ -249,10 +273,10 @@ static json_t *dispatch(void *aux, const struct request *r) {
         return sk_request_batch(r);
     bool known = false;
     json_t *result = NULL;
-    if (good(r) && r->service->other && !handler(op))
+    if (good(r) && r->service->other && !find_op(op))
         result = r->service->other(r->service->aux, op, r->at, &known);
     if (good(r) && !known)
-        result = in_pause(r, op, &known);
+        result = handled(r, op, &known);
     if (known || !good(r))
         return result;
     struct sk_at at = sk_at_member(r->at, "op");
@@ -272,7 +296,7 @@ json_t *sk_reply_to(const struct sk_service *service, json_t *value,
     struct sk_error err = {""};
     struct sk_json doc = {.err = &err};
     struct sk_at at = {.doc = &doc, .value = value};
-    json_t *result = execute(aux, &(struct request){service, service->sw, &at, &err});
+    json_t *result = execute(aux, &(struct request){service, service->sw, &at, &err, NULL});
     if (result && doc.failed) { // an op without members of its own was given some
         json_decref(result);
         result = NULL;

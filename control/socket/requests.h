@@ -52,9 +52,10 @@
 //   pre                                               nodes and groups
 //   pre.node.set    id [rid] ports                    pre.node.delete   id
 //   pre.group.set   id nodes                          pre.group.delete  id
-//   state                                             {"state": text}: all that packets left behind
-//                                                     (state.h), of one moment: it is read as a whole,
-//                                                     not in pages, and traffic waits for it
+//   state           [whole]                           {"state": text}: all that packets left behind
+//                                                     (state.h), in slices, each of one moment; with
+//                                                     "whole": true of one moment, and traffic waits
+//                                                     for all of it
 //   job             [job]                             aggregation jobs (jobs.h)
 //   watch                                             what changes by itself, of one moment: "clock" (ns),
 //                                                     "program", "stats" and "ports" as above, "jobs"
@@ -85,8 +86,8 @@
 //                   {"event": "idle_timeout", "table", "key", "priority", "state"}
 //                   {"event": "digest", ...}, {"event": "link", "port", "up"}
 //
-// A request touches the switch between two bursts of packets; pages are small enough not to be
-// felt.
+// A request that changes the switch does so between two bursts of packets. One that reads copies what packets change in
+// slices (control/tables/pauses.h), and packets go on while text is made of it.
 #ifndef SILKEN_CONTROL_SOCKET_REQUESTS_H
 #define SILKEN_CONTROL_SOCKET_REQUESTS_H
 
@@ -119,6 +120,7 @@ struct sk_service {
     // Around what touches the switch, while other threads run its cores; may be null.
     void (*pause)(void *aux);
     void (*resume)(void *aux);
+    void (*resume_same)(void *aux); // after a pause in which nothing was changed; null: as 'resume'
     void *aux;
     // Told, before each request, whose it is, and of each client that has gone: numbers above 0,
     // which no other client of the server has. May be null.

@@ -19,6 +19,7 @@ void sk_describe_selector(const struct request *r, const struct sk_object *o, js
 }
 
 struct dump {
+    struct sk_pauses *pauses;
     const struct sk_selector *selector;
     json_t *groups;
     size_t at, from;
@@ -41,6 +42,7 @@ static bool dump_group(void *aux, const struct sk_group *g) {
     json_array_append_new(d->groups,
                           json_pack("{s:I, s:I, s:o}", "id", (json_int_t)g->id, "max_size",
                                     (json_int_t)g->max_size, "members", members));
+    sk_pauses_breathe(d->pauses);
     return json_array_size(d->groups) < SK_PAGE;
 }
 
@@ -61,7 +63,10 @@ json_t *sk_request_group_dump(const struct request *r) {
     const struct sk_selector *s = o.desc->selector(sk_switch_pipe(r->sw, pipe), o.index);
     d.groups = json_array();
     d.selector = s;
+    d.pauses = r->pauses;
+    sk_pauses_begin(d.pauses); // for the bits that packets may change
     sk_selector_each(s, dump_group, &d);
+    sk_pauses_end(d.pauses);
     json_t *result = json_pack("{s:s, s:i}", "name", sk_object_name(&o), "pipe", (int)pipe);
     sk_describe_selector(r, &o, result);
     size_t shown = json_array_size(d.groups);

@@ -6,6 +6,7 @@
 
 #include "control/tables/json_switch.h"
 #include "control/tables/names.h"
+#include "control/tables/pauses.h"
 #include "control/socket/requests.h"
 
 // A handler reads its members from 'at' and returns the result, or null after failing the document.
@@ -14,6 +15,7 @@ struct request {
     struct sk_switch *sw;
     const struct sk_at *at;
     struct sk_error *err;
+    struct sk_pauses *pauses; // of a handler that pauses the switch itself, around what it copies
 };
 
 static inline json_t *failed(const struct request *r) {
@@ -41,10 +43,11 @@ struct page {
 
 // 'from' and 'count' of a request against what there is, a page at most; false when it failed.
 bool sk_read_page(const struct request *r, uint64_t size, struct page *page);
-// The object's description with its cells of the page, each made by 'cell'.
+// The object's description with its cells of the page, each made by 'cell' of its 'bytes' bytes of 'copies'.
 json_t *sk_cells_json(const struct request *r, const struct sk_object *o, const struct page *page,
-                      uint64_t size,
-                      json_t *(*cell)(const struct request *, const struct sk_object *, uint64_t));
+                      uint64_t size, const void *copies, size_t bytes,
+                      json_t *(*cell)(const struct request *, const struct sk_object *,
+                                      uint64_t index, const void *copy));
 json_t *sk_describe(const struct request *r, const struct sk_object *o);
 void sk_set_number(json_t *object, const char *key, uint64_t v);
 // The pipe asked for, or the first that has the object when that is -1; false after a sentence.
@@ -79,6 +82,7 @@ json_t *sk_request_counter_read(const struct request *r);
 json_t *sk_request_ports(const struct request *r);
 json_t *sk_request_port_metadata(const struct request *r);
 json_t *sk_request_stats(const struct request *r);
+json_t *sk_request_counts(const struct request *r); // "stats", "ports" and "clock", of one moment
 json_t *sk_request_pre_list(const struct request *r);
 json_t *sk_request_pre_node_set(const struct request *r);
 json_t *sk_request_pre_node_delete(const struct request *r);

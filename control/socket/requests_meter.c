@@ -191,7 +191,7 @@ json_t *sk_request_idle_poll(const struct request *r) {
     if (!good(r))
         return NULL;
     json_t *events = json_array();
-    sk_control_idle_poll(r->sw, append_event, events);
+    sk_control_idle_poll(r->sw, r->pauses, append_event, events);
     return json_pack("{s:o}", "events", events);
 }
 

@@ -12,22 +12,32 @@ static uint32_t fields_of(const struct sk_register_desc *d) {
     return d->wide ? 1 : d->words;
 }
 
-static json_t *register_cell(const struct request *r, const struct sk_object *o, uint64_t index) {
+struct register_copy {
+    uint64_t words[SK_PIPES][2];
+};
+
+static void copy_register(const struct request *r, const struct sk_object *o, uint64_t index,
+                          struct register_copy *out) {
     const struct sk_register_desc *d = &o->desc->registers[o->index];
+    const uint32_t n = d->wide || d->words > 1 ? 2 : 1;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        for (uint32_t k = 0; sk_object_in_pipe(r->sw, o, pipe) && k < n; k++)
+            out->words[pipe][k] =
+                o->desc->register_read(sk_switch_pipe(r->sw, pipe), o->index, index, k);
+}
+
+static json_t *register_cell(const struct request *r, const struct sk_object *o, uint64_t index,
+                             const void *copy) {
+    const struct sk_register_desc *d = &o->desc->registers[o->index];
+    const struct register_copy *c = copy;
     const struct sk_field_desc f = sk_register_field(d);
     json_t *cell = json_object();
     sk_set_number(cell, "index", index);
     for (uint32_t word = 0; word < fields_of(d); word++) {
         json_t *values = json_array();
-        for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
-            if (!sk_object_in_pipe(r->sw, o, pipe))
-                continue;
-            uint64_t v[2];
-            for (uint32_t k = 0; k < sk_words(f.width); k++)
-                v[k] =
-                    o->desc->register_read(sk_switch_pipe(r->sw, pipe), o->index, index, word + k);
-            json_array_append_new(values, sk_value_text(&f, v));
-        }
+        for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+            if (sk_object_in_pipe(r->sw, o, pipe))
+                json_array_append_new(values, sk_value_text(&f, c->words[pipe] + word));
         json_object_set_new(cell, word_name(d, word), values);
     }
     return cell;
@@ -46,7 +56,12 @@ json_t *sk_request_register_read(const struct request *r) {
     const struct sk_register_desc *d = &o.desc->registers[o.index];
     if (!sk_read_page(r, d->size, &page))
         return NULL;
-    json_t *result = sk_cells_json(r, &o, &page, d->size, register_cell);
+    struct register_copy copies[SK_PAGE];
+    sk_pauses_begin(r->pauses);
+    for (uint64_t i = page.from; i < page.to; i++)
+        copy_register(r, &o, i, &copies[i - page.from]);
+    sk_pauses_end(r->pauses);
+    json_t *result = sk_cells_json(r, &o, &page, d->size, copies, sizeof *copies, register_cell);
     json_t *fields = json_array(), *pipes = json_array();
     for (uint32_t word = 0; word < fields_of(d); word++)
         json_array_append_new(fields, json_string(word_name(d, word)));
@@ -98,23 +113,32 @@ json_t *sk_request_register_write(const struct request *r) {
     return good(r) ? done(r, write_fields(r, name, index, pipe, fields, n)) : NULL;
 }
 
-static json_t *counter_cell(const struct request *r, const struct sk_object *o, uint64_t index) {
-    uint64_t packets = 0, bytes = 0;
+// Of all pipes together.
+static struct sk_counter_cell sum_counter(const struct request *r, const struct sk_object *o,
+                                          uint64_t index) {
+    struct sk_counter_cell sum = {0};
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
         if (!sk_object_in_pipe(r->sw, o, pipe))
             continue;
         const struct sk_counter_cell *c =
             o->desc->counter(sk_switch_pipe(r->sw, pipe), o->index) + index;
-        packets += c->packets;
-        bytes += c->bytes;
+        sum.packets += c->packets;
+        sum.bytes += c->bytes;
     }
-    uint8_t type = o->desc->counters[o->index].type;
+    return sum;
+}
+
+static json_t *counter_cell(const struct request *r, const struct sk_object *o, uint64_t index,
+                            const void *copy) {
+    const struct sk_counter_cell *c = copy;
+    const uint8_t type = o->desc->counters[o->index].type;
     json_t *cell = json_object();
+    (void)r;
     sk_set_number(cell, "index", index);
     if (type != 1)
-        sk_set_number(cell, "packets", packets);
+        sk_set_number(cell, "packets", c->packets);
     if (type != 0)
-        sk_set_number(cell, "bytes", bytes);
+        sk_set_number(cell, "bytes", c->bytes);
     return cell;
 }
 
@@ -134,5 +158,12 @@ json_t *sk_request_counter_read(const struct request *r) {
                 sk_object_name(&o), o.desc->tables[o.desc->counters[o.index].table]->name);
         return failed(r);
     }
-    return sk_read_page(r, size, &page) ? sk_cells_json(r, &o, &page, size, counter_cell) : NULL;
+    if (!sk_read_page(r, size, &page))
+        return NULL;
+    struct sk_counter_cell copies[SK_PAGE];
+    sk_pauses_begin(r->pauses);
+    for (uint64_t i = page.from; i < page.to; i++)
+        copies[i - page.from] = sum_counter(r, &o, i);
+    sk_pauses_end(r->pauses);
+    return sk_cells_json(r, &o, &page, size, copies, sizeof *copies, counter_cell);
 }

@@ -2,6 +2,7 @@
 #include "control/socket/requests_impl.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "control/tables/port_metadata.h"
@@ -35,23 +36,42 @@ static json_t *device_json(const struct sk_port_device *d) {
     return out;
 }
 
+struct port_copy {
+    struct sk_port_stats stats;
+    uint32_t cells[SK_PORT_QUEUES];
+    bool held[SK_PORT_QUEUES];
+    bool shown;
+};
+
+// Ports that are configured, up, or have counted something.
+static void copy_port(const struct request *r, uint16_t port, struct port_copy *p) {
+    static const struct sk_port_stats nothing;
+    sk_switch_port_stats(r->sw, port, &p->stats);
+    p->shown = configured(r, port) || sk_switch_port_is_up(r->sw, port) ||
+               memcmp(&p->stats, &nothing, sizeof nothing) != 0;
+    for (unsigned i = 0; p->shown && i < SK_PORT_QUEUES; i++) {
+        p->cells[i] = sk_switch_port_depth(r->sw, port, i);
+        p->held[i] = p->cells[i] && sk_switch_port_held(r->sw, port, i);
+    }
+}
+
 // Queues in which something waits; null when none.
-static json_t *queues_json(const struct request *r, uint16_t port) {
+static json_t *queues_json(const struct port_copy *p) {
     json_t *list = NULL;
     for (unsigned i = 0; i < SK_PORT_QUEUES; i++) {
-        const uint32_t cells = sk_switch_port_depth(r->sw, port, i);
-        if (cells == 0)
+        if (p->cells[i] == 0)
             continue;
         list = list ? list : json_array();
-        json_t *o = json_pack("{s:i, s:I}", "queue", (int)i, "cells", (json_int_t)cells);
-        if (sk_switch_port_held(r->sw, port, i))
+        json_t *o = json_pack("{s:i, s:I}", "queue", (int)i, "cells", (json_int_t)p->cells[i]);
+        if (p->held[i])
             json_object_set_new(o, "held", json_true());
         json_array_append_new(list, o);
     }
     return list;
 }
 
-static json_t *port_json(const struct request *r, uint16_t port, const struct sk_port_stats *s) {
+static json_t *port_json(const struct request *r, uint16_t port, const struct port_copy *p) {
+    const struct sk_port_stats *s = &p->stats;
     const struct sk_config_port *c = configured(r, port);
     json_t *out =
         json_pack("{s:i, s:b, s:b}", "port", (int)port, "up", sk_switch_port_is_up(r->sw, port),
@@ -75,22 +95,49 @@ static json_t *port_json(const struct request *r, uint16_t port, const struct sk
     sk_set_number(out, "tx_packets", s->tx_packets);
     sk_set_number(out, "tx_bytes", s->tx_bytes);
     json_object_set_new(out, "drops", drops_json(s->drops));
-    json_t *queues = queues_json(r, port);
+    json_t *queues = queues_json(p);
     if (queues)
         json_object_set_new(out, "queues", queues);
     return out;
 }
 
-json_t *sk_request_ports(const struct request *r) {
-    static const struct sk_port_stats nothing;
+struct switch_copy {
+    struct sk_switch_stats stats;
+    uint64_t now, remembered, inside;
+    bool with_ports;
+    struct port_copy ports[SK_PORTS];
+};
+
+// The caller frees it. All of it is of one moment.
+static struct switch_copy *copy_switch(const struct request *r, bool with_ports) {
+    struct switch_copy *c = calloc(1, sizeof *c);
+    if (!c)
+        abort();
+    c->with_ports = with_ports;
+    sk_pauses_begin(r->pauses);
+    const uint64_t latest = sk_switch_now(r->sw);
+    c->now = r->service->now > latest ? r->service->now : latest;
+    sk_switch_stats(r->sw, &c->stats);
+    c->remembered = sk_switch_remembered(r->sw);
+    c->inside = sk_switch_inside(r->sw);
+    for (uint16_t port = 0; with_ports && port < SK_PORTS; port++)
+        copy_port(r, port, &c->ports[port]);
+    sk_pauses_end(r->pauses);
+    return c;
+}
+
+static json_t *ports_json(const struct request *r, const struct switch_copy *c) {
     json_t *list = json_array();
-    for (uint16_t port = 0; port < SK_PORTS; port++) {
-        struct sk_port_stats s;
-        sk_switch_port_stats(r->sw, port, &s);
-        if (configured(r, port) || sk_switch_port_is_up(r->sw, port) ||
-            memcmp(&s, &nothing, sizeof s) != 0)
-            json_array_append_new(list, port_json(r, port, &s));
-    }
+    for (uint16_t port = 0; port < SK_PORTS; port++)
+        if (c->ports[port].shown)
+            json_array_append_new(list, port_json(r, port, &c->ports[port]));
+    return list;
+}
+
+json_t *sk_request_ports(const struct request *r) {
+    struct switch_copy *c = copy_switch(r, true);
+    json_t *list = ports_json(r, c);
+    free(c);
     return json_pack("{s:o}", "ports", list);
 }
 
@@ -108,9 +155,8 @@ json_t *sk_request_port_metadata(const struct request *r) {
     return good(r) ? done(r, sk_control_port_metadata_raw(r->sw, port, text, r->err)) : NULL;
 }
 
-json_t *sk_request_stats(const struct request *r) {
-    struct sk_switch_stats s;
-    sk_switch_stats(r->sw, &s);
+static json_t *stats_json(const struct request *r, const struct switch_copy *c) {
+    const struct sk_switch_stats s = c->stats;
     json_t *out = json_object();
     sk_set_number(out, "rx_packets", s.rx_packets);
     sk_set_number(out, "tx_packets", s.tx_packets);
@@ -120,14 +166,29 @@ json_t *sk_request_stats(const struct request *r) {
     sk_set_number(out, "mirrored", s.mirrored);
     sk_set_number(out, "generated", s.generated);
     sk_set_number(out, "digests", s.digests);
-    sk_set_number(out, "remembered", sk_switch_remembered(r->sw));
+    sk_set_number(out, "remembered", c->remembered);
     uint64_t dropped = 0;
     for (int i = 0; i < SK_DROP_COUNT; i++)
         dropped += s.drops[i];
     sk_set_number(out, "dropped", dropped);
-    sk_set_number(out, "inside", sk_switch_inside(r->sw));
+    sk_set_number(out, "inside", c->inside);
     json_object_set_new(out, "lcores", json_integer(sk_switch_cores(r->sw)));
     json_object_set_new(out, "drops", drops_json(s.drops));
+    return out;
+}
+
+json_t *sk_request_stats(const struct request *r) {
+    struct switch_copy *c = copy_switch(r, false);
+    json_t *out = stats_json(r, c);
+    free(c);
+    return out;
+}
+
+json_t *sk_request_counts(const struct request *r) {
+    struct switch_copy *c = copy_switch(r, true);
+    json_t *out = json_pack("{s:o, s:o}", "stats", stats_json(r, c), "ports", ports_json(r, c));
+    sk_set_number(out, "clock", c->now);
+    free(c);
     return out;
 }
 

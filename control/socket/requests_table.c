@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/socket/requests_impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "control/tables/values.h"
@@ -33,8 +34,10 @@ json_t *sk_describe_table(const struct request *r, const struct sk_object *o) {
 
 struct dump {
     const struct sk_table_desc *desc;
-    json_t *entries;
-    size_t at, from;
+    size_t at, from, n;
+    const struct sk_entry *entries[SK_PAGE];
+    struct sk_entry_copy copies[SK_PAGE + 1]; // the last: of the default entry
+    uint64_t *direct;
     uint64_t now;
 };
 
@@ -63,10 +66,24 @@ static json_t *action_json(const struct sk_table_desc *d, const struct sk_entry 
     return out;
 }
 
-static bool dump_entry(void *aux, const struct sk_entry *e) {
+static bool find_page(void *aux, const struct sk_entry *e) {
     struct dump *d = aux;
-    if (d->at++ < d->from)
-        return true;
+    if (d->at++ >= d->from)
+        d->entries[d->n++] = e;
+    return d->n < SK_PAGE;
+}
+
+static void copy_page(const struct request *r, struct dump *d, struct sk_table *t) {
+    const uint32_t words = d->desc->direct_words;
+    sk_pauses_begin(r->pauses);
+    d->now = sk_switch_now(r->sw);
+    for (size_t i = 0; i < d->n; i++)
+        sk_entry_copy(&d->copies[i], d->entries[i], d->direct + i * words, words);
+    sk_entry_copy(&d->copies[d->n], sk_table_default(t), d->direct + d->n * words, words);
+    sk_pauses_end(r->pauses);
+}
+
+static json_t *entry_json(const struct dump *d, const struct sk_entry *e) {
     json_t *key = json_object();
     for (uint32_t i = 0, word = 0; i < d->desc->n_keys;
          word += sk_words(d->desc->keys[i++].width)) {
@@ -80,8 +97,7 @@ static bool dump_entry(void *aux, const struct sk_entry *e) {
     json_object_set_new(entry, "key", key);
     json_object_set_new(entry, "priority", json_integer(e->priority));
     json_object_set_new(entry, "const", json_boolean(e->is_const));
-    json_array_append_new(d->entries, entry);
-    return json_array_size(d->entries) < SK_PAGE;
+    return entry;
 }
 
 struct twins {
@@ -129,6 +145,24 @@ static json_t *pipes_that_differ(const struct request *r, const struct sk_object
     return list;
 }
 
+static json_t *dump_page(const struct request *r, const struct sk_object *o, unsigned pipe,
+                         struct dump *d) {
+    struct sk_table *t = o->desc->table(sk_switch_pipe(r->sw, pipe), o->index);
+    json_t *entries = json_array();
+    sk_table_each(t, find_page, d);
+    copy_page(r, d, t);
+    for (size_t i = 0; i < d->n; i++)
+        json_array_append_new(entries, entry_json(d, &d->copies[i].entry));
+    json_t *result = sk_describe(r, o);
+    json_object_set_new(result, "pipe", json_integer(pipe));
+    json_object_set_new(result, "default", action_json(d->desc, &d->copies[d->n].entry));
+    json_object_set_new(result, "entries", entries);
+    json_object_set_new(result, "differ", pipes_that_differ(r, o, pipe, d->from, d->from + d->n));
+    if (d->from + d->n < sk_table_count(t))
+        sk_set_number(result, "next", d->from + d->n);
+    return result;
+}
+
 json_t *sk_request_table_dump(const struct request *r) {
     static const char *const keys[] = {"op", "table", "pipe", "from", NULL};
     struct sk_object o;
@@ -141,20 +175,17 @@ json_t *sk_request_table_dump(const struct request *r) {
         return NULL;
     if (sk_find_object(r->sw, SK_TABLE, name, &o, r->err) || !sk_request_pipe(r, &o, wanted, &pipe))
         return failed(r);
-    struct sk_table *t = o.desc->table(sk_switch_pipe(r->sw, pipe), o.index);
-    struct dump d = {.desc = o.desc->tables[o.index],
-                     .entries = json_array(),
-                     .from = from,
-                     .now = sk_switch_now(r->sw)};
-    sk_table_each(t, dump_entry, &d);
-    json_t *result = sk_describe(r, &o);
-    json_object_set_new(result, "pipe", json_integer(pipe));
-    json_object_set_new(result, "default", action_json(d.desc, sk_table_default(t)));
-    size_t shown = json_array_size(d.entries);
-    json_object_set_new(result, "entries", d.entries);
-    json_object_set_new(result, "differ", pipes_that_differ(r, &o, pipe, from, from + shown));
-    if (from + shown < sk_table_count(t))
-        sk_set_number(result, "next", from + shown);
+    struct dump *d = calloc(1, sizeof *d);
+    if (!d)
+        abort();
+    d->desc = o.desc->tables[o.index];
+    d->from = from;
+    d->direct = calloc(SK_PAGE + 1, (d->desc->direct_words + 1) * sizeof *d->direct);
+    if (!d->direct)
+        abort();
+    json_t *result = dump_page(r, &o, pipe, d);
+    free(d->direct);
+    free(d);
     return result;
 }
 

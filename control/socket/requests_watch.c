@@ -8,7 +8,7 @@ static json_t *alarms(const struct request *r) {
 }
 
 static json_t *jobs(const struct request *r) {
-    json_t *list = sk_jobs_brief(r->sw, r->service->now);
+    json_t *list = sk_jobs_brief(r->sw, r->service->now, r->pauses);
     json_t *more = r->service->aggregators ? r->service->aggregators(r->service->aux) : NULL;
     json_array_extend(list, more);
     json_decref(more);
@@ -16,13 +16,10 @@ static json_t *jobs(const struct request *r) {
 }
 
 json_t *sk_request_watch(const struct request *r) {
-    json_t *out = json_pack("{s:s, s:o, s:o, s:o}", "program", sk_switch_program(r->sw)->path,
-                            "stats", sk_request_stats(r), "jobs", jobs(r), "alarms", alarms(r));
-    // of the ports the list alone
-    json_t *ports = sk_request_ports(r);
-    json_object_set(out, "ports", json_object_get(ports, "ports"));
-    json_decref(ports);
-    sk_set_number(out, "clock", r->service->now);
+    json_t *out = sk_request_counts(r);
+    json_object_set_new(out, "program", json_string(sk_switch_program(r->sw)->path));
+    json_object_set_new(out, "jobs", jobs(r));
+    json_object_set_new(out, "alarms", alarms(r));
     return out;
 }
 

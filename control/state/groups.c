@@ -107,8 +107,10 @@ static void write_bits(struct state_walk *w, const struct sk_object *o, unsigned
     if (sk_selector_desc(s)->lines == 0)
         return;
     json_t *live = json_array();
+    sk_pauses_begin(w->pauses);
     for (uint32_t i = 0; i < g->n; i++)
         json_array_append_new(live, json_boolean(sk_selector_bit(s, g->index[i])));
+    sk_pauses_end(w->pauses);
     state_item(w, STATE_SELECTOR_BITS,
                json_pack("{s:s, s:i, s:I, s:o}", "selector", sk_object_name(o), "pipe", (int)pipe,
                          "id", (json_int_t)g->id, "live", live));

@@ -59,7 +59,8 @@ struct view {
     uint64_t versions; // cells of a version in the tally: half of it
     struct job *jobs;
     size_t n_jobs;
-    uint64_t now;  // ns, 48 bits as time stamps are
+    struct sk_pauses *pauses;
+    uint64_t now;  // ns; after read_jobs() 48 bits, as time stamps are
     bool counting; // in the first pipe: all have the same entries
 };
 
@@ -154,6 +155,7 @@ static bool read_worker(void *aux, const struct sk_entry *e) {
     snprintf(j->workers[i].address, sizeof j->workers[i].address, "%u.%u.%u.%u",
              (unsigned)(ip >> 24 & 255), (unsigned)(ip >> 16 & 255), (unsigned)(ip >> 8 & 255),
              (unsigned)(ip & 255));
+    sk_pauses_breathe(v->pauses);
     j->workers[i].packets += e->packets;
     if (sk_entry_last_hit(e) > j->workers[i].last_hit)
         j->workers[i].last_hit = sk_entry_last_hit(e);
@@ -170,6 +172,8 @@ static void read_jobs(struct view *v) {
                       read_worker, v);
         v->counting = false;
     }
+    const uint64_t latest = sk_switch_now(v->sw); // of a packet that is counted here
+    v->now = (v->now > latest ? v->now : latest) & TSTAMP_MASK;
 }
 
 // All pipes have the same entries.
@@ -347,8 +351,10 @@ static void add_slots(const struct view *v, const struct job *j, json_t *out) {
     json_t *waiting = json_array();
     json_int_t more = 0;
     for (uint64_t slot = j->first_slot; slot <= j->last_slot; slot++)
-        for (unsigned version = 0; version < 2; version++)
+        for (unsigned version = 0; version < 2; version++) {
             more += add_slot(v, j, waiting, slot, version);
+            sk_pauses_breathe(v->pauses);
+        }
     json_object_set_new(out, "waiting", waiting);
     json_object_set_new(out, "more", json_integer(more));
 }
@@ -381,8 +387,10 @@ static void count_slots(const struct view *v, struct job *j) {
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         for (uint64_t slot = j->first_slot;
              sk_object_in_pipe(v->sw, &v->tally, pipe) && slot <= j->last_slot; slot++)
-            for (unsigned version = 0; version < 2; version++)
+            for (unsigned version = 0; version < 2; version++) {
                 count_slot(v, j, pipe, slot, version);
+                sk_pauses_breathe(v->pauses);
+            }
 }
 
 // ---- the answer ----
@@ -432,22 +440,26 @@ static json_t *drops_json(const struct view *v) {
     return list;
 }
 
-json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_error *err) {
-    struct view v = {.sw = sw, .err = err, .now = now & TSTAMP_MASK};
+json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pauses *pauses,
+                struct sk_error *err) {
+    struct view v = {.sw = sw, .err = err, .pauses = pauses, .now = now};
     if (!find_objects(&v))
         return not_this_program(&v);
+    sk_pauses_begin(pauses);
     read_jobs(&v);
-    json_t *jobs = json_array();
+    json_t *jobs = json_array(), *drops = drops_json(&v);
     for (size_t i = 0; i < v.n_jobs; i++)
         if (job < 0 || v.jobs[i].number == (uint64_t)job)
             json_array_append_new(jobs, job_json(&v, &v.jobs[i]));
+    sk_pauses_end(pauses);
     free(v.jobs);
     if (job >= 0 && json_array_size(jobs) == 0) {
         json_decref(jobs);
+        json_decref(drops);
         sk_fail(err, "no worker is registered for job %lld", (long long)job);
         return NULL;
     }
-    return json_pack("{s:o, s:o}", "jobs", jobs, "drops", drops_json(&v));
+    return json_pack("{s:o, s:o}", "jobs", jobs, "drops", drops);
 }
 
 static json_t *brief_json(const struct view *v, struct job *j) {
@@ -468,15 +480,17 @@ static json_t *brief_json(const struct view *v, struct job *j) {
                      (json_int_t)j->fingerprint, "workers", workers);
 }
 
-json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now) {
+json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses) {
     struct sk_error ignored;
-    struct view v = {.sw = sw, .err = &ignored, .now = now & TSTAMP_MASK};
+    struct view v = {.sw = sw, .err = &ignored, .pauses = pauses, .now = now};
     json_t *jobs = json_array();
     if (!find_objects(&v))
         return jobs;
+    sk_pauses_begin(pauses);
     read_jobs(&v);
     for (size_t i = 0; i < v.n_jobs; i++)
         json_array_append_new(jobs, brief_json(&v, &v.jobs[i]));
+    sk_pauses_end(pauses);
     free(v.jobs);
     return jobs;
 }

@@ -57,8 +57,10 @@
 
 #include "control/tables/control.h"
 
-// False when writing failed (errno).
-bool sk_state_write(struct sk_switch *sw, FILE *out);
+// False when writing failed (errno). With 'pauses' packets go on meanwhile: what they change is read in slices, each of
+// one moment; counts of the switch and of its ports are one slice. Null: nobody runs the switch.
+struct sk_pauses;
+bool sk_state_write(struct sk_switch *sw, struct sk_pauses *pauses, FILE *out);
 
 // What a switch's state is expected to be.
 struct sk_expected_state;

@@ -5,6 +5,7 @@
 #define SILKEN_CONTROL_STATE_STATE_IMPL_H
 
 #include "control/tables/names.h"
+#include "control/tables/pauses.h"
 #include "control/state/state.h"
 
 #define SK_STATE_SECTIONS(X)                                                                       \
@@ -34,6 +35,8 @@ const char *state_section_name(enum state_section s);
 // Is told each item, in order; all of a section come together, and sections in the order of the list.
 struct state_walk {
     struct sk_switch *sw;
+    uint64_t now;             // the switch's, when the latest slice was copied
+    struct sk_pauses *pauses; // around reads of what packets change; or null
     void (*item)(struct state_walk *w, enum state_section s, json_t *item); // borrowed
 };
 void state_walk(struct state_walk *w);

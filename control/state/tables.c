@@ -118,19 +118,53 @@ struct activity {
     void (*item)(struct state_walk *w, const struct sk_object *o, const struct found *f, bool def);
 };
 
+struct slice {
+    struct sk_entry_copy entry[SK_SLICE];
+    uint64_t *direct; // direct_words of each
+};
+
+// Items of list[from] on; the last one of the list is the default entry.
+static void activity_slice(struct state_walk *w, const struct sk_object *o,
+                           const struct activity *a, struct slice *s, const struct list *l,
+                           size_t from) {
+    const size_t n = l->n - from < SK_SLICE ? l->n - from : SK_SLICE;
+    sk_pauses_begin(w->pauses);
+    w->now = sk_switch_now(w->sw);
+    for (size_t i = 0; i < n; i++)
+        sk_entry_copy(&s->entry[i], l->items[from + i].entry, s->direct + i * l->desc->direct_words,
+                      l->desc->direct_words);
+    sk_pauses_end(w->pauses);
+    for (size_t i = 0; i < n; i++) {
+        const struct found f = {l->desc, &s->entry[i].entry, l->pipe};
+        if (a->wanted(l->desc, f.entry))
+            a->item(w, o, &f, from + i == l->n - 1);
+    }
+}
+
+static bool any_entry(const struct sk_table_desc *d, const struct sk_entry *e) {
+    (void)d;
+    (void)e;
+    return true;
+}
+
 static void activity_in(struct state_walk *w, const struct sk_object *o, unsigned pipe,
                         const struct activity *a) {
     struct sk_table *t = table_in(w, o, pipe);
-    struct list l = {.desc = o->desc->tables[o->index], .pipe = pipe, .wanted = a->wanted};
+    struct list l = {.desc = o->desc->tables[o->index], .pipe = pipe, .wanted = any_entry};
+    struct slice *s = malloc(sizeof *s);
+    uint64_t *direct = calloc(SK_SLICE, (l.desc->direct_words + 1) * sizeof *direct);
+    if (!s || !direct)
+        abort();
+    s->direct = direct;
     sk_table_each(t, add, &l);
     if (l.n)
         qsort(l.items, l.n, sizeof *l.items, by_key);
-    for (size_t i = 0; i < l.n; i++)
-        a->item(w, o, &l.items[i], false);
+    add(&l, sk_table_default(t));
+    for (size_t from = 0; from < l.n; from += SK_SLICE)
+        activity_slice(w, o, a, s, &l, from);
     free(l.items);
-    const struct sk_entry *e = sk_table_default(t);
-    if (a->wanted(l.desc, e))
-        a->item(w, o, &(struct found){l.desc, e, pipe}, true);
+    free(direct);
+    free(s);
 }
 
 static void each_activity(struct state_walk *w, const struct activity *a) {
@@ -262,7 +296,7 @@ static bool has_ttl(const struct sk_table_desc *d, const struct sk_entry *e) {
 
 static void ageing_item(struct state_walk *w, const struct sk_object *o, const struct found *f,
                         bool def) {
-    const uint64_t now = sk_switch_now(w->sw);
+    const uint64_t now = w->now;
     (void)o;
     json_t *item = table_item(f, NULL);
     place(item, f, def);

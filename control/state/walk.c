@@ -114,45 +114,77 @@ static json_t *register_value(const struct sk_register_desc *d, const uint64_t w
     return state_words(fields, names, d->wide ? 1 : d->words, words);
 }
 
-static void registers(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+// One past the last cell of the slice.
+static uint64_t slice_end(uint64_t from, uint64_t size) {
+    return size - from < SK_SLICE ? size : from + SK_SLICE;
+}
+
+static uint32_t words_of(const struct sk_register_desc *d) {
+    return d->words > 1 || d->wide ? 2 : 1;
+}
+
+static void register_slice(struct state_walk *w, const struct sk_object *o, unsigned pipe,
+                           uint64_t from) {
     const struct sk_register_desc *d = &o->desc->registers[o->index];
     struct sk_pipe *state = sk_switch_pipe(w->sw, pipe);
-    const uint32_t n = d->words > 1 || d->wide ? 2 : 1;
-    uint64_t initial[2] = {d->initial[0], n > 1 ? d->initial[1] : 0};
+    const uint64_t to = slice_end(from, d->size);
+    const uint32_t n = words_of(d);
+    uint64_t words[SK_SLICE][2];
+    sk_pauses_begin(w->pauses);
+    for (uint64_t index = from; index < to; index++)
+        for (uint32_t k = 0; k < 2; k++)
+            words[index - from][k] = k < n ? o->desc->register_read(state, o->index, index, k) : 0;
+    sk_pauses_end(w->pauses);
+    for (uint64_t index = from; index < to; index++) {
+        const uint64_t *v = words[index - from];
+        if (v[0] == d->initial[0] && v[1] == (n > 1 ? d->initial[1] : 0))
+            continue;
+        json_t *item = cell_item(o, pipe, index);
+        json_object_set_new(item, "value", register_value(d, v));
+        state_item(w, STATE_REGISTERS, item);
+    }
+}
+
+static void registers(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+    const struct sk_register_desc *d = &o->desc->registers[o->index];
+    const uint64_t initial[2] = {d->initial[0], words_of(d) > 1 ? d->initial[1] : 0};
     if ((initial[0] || initial[1]) && first_pipe(w, o, pipe)) {
         json_t *item = json_pack("{s:s}", "name", d->name);
         json_object_set_new(item, "otherwise", register_value(d, initial));
         state_item(w, STATE_REGISTERS, item);
     }
-    for (uint64_t index = 0; index < d->size; index++) {
-        uint64_t words[2] = {0};
-        for (uint32_t k = 0; k < n; k++)
-            words[k] = o->desc->register_read(state, o->index, index, k);
-        if (words[0] == initial[0] && words[1] == initial[1])
-            continue;
-        json_t *item = cell_item(o, pipe, index);
-        json_object_set_new(item, "value", register_value(d, words));
-        state_item(w, STATE_REGISTERS, item);
-    }
+    for (uint64_t from = 0; from < d->size; from += SK_SLICE)
+        register_slice(w, o, pipe, from);
 }
 
 // ---- counters and meters ------------------------------------------------------------------------
 
-static void counters(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+static void counter_slice(struct state_walk *w, const struct sk_object *o, unsigned pipe,
+                          uint64_t from) {
     const struct sk_counter_desc *d = &o->desc->counters[o->index];
-    if (d->direct)
-        return;
     const struct sk_counter_cell *c = o->desc->counter(sk_switch_pipe(w->sw, pipe), o->index);
-    for (uint64_t index = 0; index < d->size; index++) {
-        if (c[index].packets == 0 && c[index].bytes == 0)
+    const uint64_t to = slice_end(from, d->size);
+    struct sk_counter_cell cells[SK_SLICE];
+    sk_pauses_begin(w->pauses);
+    memcpy(cells, c + from, (to - from) * sizeof *cells);
+    sk_pauses_end(w->pauses);
+    for (uint64_t index = from; index < to; index++) {
+        const struct sk_counter_cell *cell = &cells[index - from];
+        if (cell->packets == 0 && cell->bytes == 0)
             continue;
         json_t *item = cell_item(o, pipe, index);
         if (d->type != 1)
-            json_object_set_new(item, "packets", state_number(c[index].packets));
+            json_object_set_new(item, "packets", state_number(cell->packets));
         if (d->type != 0)
-            json_object_set_new(item, "bytes", state_number(c[index].bytes));
+            json_object_set_new(item, "bytes", state_number(cell->bytes));
         state_item(w, STATE_COUNTERS, item);
     }
+}
+
+static void counters(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+    const struct sk_counter_desc *d = &o->desc->counters[o->index];
+    for (uint64_t from = 0; !d->direct && from < d->size; from += SK_SLICE)
+        counter_slice(w, o, pipe, from);
 }
 
 json_t *state_meter_spec(const struct sk_holder *holder, const struct sk_meter_cell *cell) {
@@ -226,19 +258,30 @@ static void meters(struct state_walk *w) {
     free(list);
 }
 
-static void meter_states(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+static void meter_slice(struct state_walk *w, const struct sk_object *o, unsigned pipe,
+                        uint64_t from) {
     const struct sk_meter_desc *d = &o->desc->meters[o->index];
     const struct sk_holder holder = holder_of(d);
-    if (d->direct)
-        return;
     const struct sk_meter_cell *c = o->desc->meter(sk_switch_pipe(w->sw, pipe), o->index);
-    for (uint64_t index = 0; index < d->size; index++) {
-        if (!state_meter_ran(&holder, &c[index]))
+    const uint64_t to = slice_end(from, d->size);
+    struct sk_meter_cell cells[SK_SLICE];
+    sk_pauses_begin(w->pauses);
+    memcpy(cells, c + from, (to - from) * sizeof *cells);
+    sk_pauses_end(w->pauses);
+    for (uint64_t index = from; index < to; index++) {
+        const struct sk_meter_cell *cell = &cells[index - from];
+        if (!state_meter_ran(&holder, cell))
             continue;
         json_t *item = cell_item(o, pipe, index);
-        state_meter(item, &holder, &c[index]);
+        state_meter(item, &holder, cell);
         state_item(w, STATE_METER_STATES, item);
     }
+}
+
+static void meter_states(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+    const struct sk_meter_desc *d = &o->desc->meters[o->index];
+    for (uint64_t from = 0; !d->direct && from < d->size; from += SK_SLICE)
+        meter_slice(w, o, pipe, from);
 }
 
 // ---- the switch ---------------------------------------------------------------------------------
@@ -260,11 +303,10 @@ static json_t *traffic(uint64_t packets, uint64_t bytes) {
     return t;
 }
 
-static void ports(struct state_walk *w) {
+static void ports(struct state_walk *w, const struct sk_port_stats *all) {
     for (uint16_t port = 0; port < SK_PORTS; port++) {
-        struct sk_port_stats s;
+        const struct sk_port_stats s = all[port];
         uint64_t dropped = 0;
-        sk_switch_port_stats(w->sw, port, &s);
         json_t *reasons = json_object();
         for (unsigned r = 0; r < SK_DROP_COUNT; r++) {
             dropped += s.drops[r];
@@ -299,7 +341,14 @@ static void totals(struct state_walk *w, const struct sk_switch_stats *s) {
 
 void state_walk(struct state_walk *w) {
     struct sk_switch_stats stats;
+    struct sk_port_stats *of_ports = calloc(SK_PORTS, sizeof *of_ports);
+    if (!of_ports)
+        abort();
+    sk_pauses_begin(w->pauses);
     sk_switch_stats(w->sw, &stats);
+    for (uint16_t port = 0; port < SK_PORTS; port++)
+        sk_switch_port_stats(w->sw, port, &of_ports[port]);
+    sk_pauses_end(w->pauses);
     each_object(w, SK_REGISTER, registers);
     state_direct_registers(w);
     each_object(w, SK_COUNTER, counters);
@@ -317,6 +366,7 @@ void state_walk(struct state_walk *w) {
     state_direct_meter_states(w);
     state_ageing(w);
     drops(w, &stats);
-    ports(w);
+    ports(w, of_ports);
     totals(w, &stats);
+    free(of_ports);
 }

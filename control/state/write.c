@@ -32,8 +32,9 @@ static void write_item(struct state_walk *walk, enum state_section s, json_t *it
     free(text);
 }
 
-bool sk_state_write(struct sk_switch *sw, FILE *out) {
-    struct writer w = {.walk = {.sw = sw, .item = write_item}, .out = out, .last = -1};
+bool sk_state_write(struct sk_switch *sw, struct sk_pauses *pauses, FILE *out) {
+    struct writer w = {
+        .walk = {.sw = sw, .pauses = pauses, .item = write_item}, .out = out, .last = -1};
     fputs("{\n\"silken_state\": 1,\n", out);
     state_walk(&w.walk);
     begin(&w, STATE_SECTIONS - 1);

@@ -23,6 +23,7 @@
 //     entry.h          finds the entries that match a specification
 //     masks.c          the bits of its keys that a table compares
 //     hashes.c         hashes that are changed while the switch runs
+//     pauses.c         reading what packets change, in slices (pauses.h)
 //     idle.c           ageing of entries
 //     port_metadata.c  the metadata before a port's packets
 //     tm.c             mirror sessions, LAGs, queues, generators as JSON

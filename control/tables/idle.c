@@ -41,6 +41,7 @@ static void look(struct sk_entry *e, uint64_t now) {
 
 struct poll {
     struct sk_switch *sw;
+    struct sk_pauses *pauses;
     const struct sk_object *object;
     unsigned pipe; // whose entries are walked
     uint64_t now;
@@ -61,6 +62,8 @@ static bool look_at(void *aux, const struct sk_entry *walked) {
     struct poll *p = aux;
     struct sk_entry *twins[SK_PIPES] = {NULL};
     uint64_t youngest = UINT64_MAX;
+    sk_pauses_breathe(p->pauses);
+    p->now = sk_switch_now(p->sw); // not before the packets that are counted here
     if (walked->idle.ttl_ms == 0)
         return true;
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
@@ -90,15 +93,16 @@ static bool ages(const struct sk_object *o) {
     return o->desc->tables[o->index]->idle_timeout;
 }
 
-size_t sk_control_idle_poll(struct sk_switch *sw,
+size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
                             void (*fn)(void *aux, const struct sk_idle_event *event), void *aux) {
     struct sk_object o;
-    struct poll p = {
-        .sw = sw, .object = &o, .now = sk_switch_now(sw), .fn = fn, .aux = aux, .events = 0};
+    struct poll p = {.sw = sw, .pauses = pauses, .object = &o, .fn = fn, .aux = aux};
+    sk_pauses_begin(pauses);
     for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++)
         for (p.pipe = 0; ages(&o) && p.pipe < SK_PIPES; p.pipe++)
             if (sk_object_in_pipe(sw, &o, p.pipe))
                 sk_table_each(o.desc->table(sk_switch_pipe(sw, p.pipe), o.index), look_at, &p);
+    sk_pauses_end(pauses);
     return p.events;
 }
 

@@ -17,6 +17,7 @@
 #define SILKEN_CONTROL_TABLES_IDLE_H
 
 #include "control/tables/control.h"
+#include "control/tables/pauses.h"
 
 struct sk_idle_event {
     const struct sk_table_desc *table;
@@ -24,8 +25,8 @@ struct sk_idle_event {
     bool idle;                    // has become idle; else it was matched again
 };
 // Looks at all entries of all tables that age and calls 'fn' for each change, 'fn' null: for none.
-// It must not change tables. Returns how many there were.
-size_t sk_control_idle_poll(struct sk_switch *sw,
+// It must not change tables. Returns how many there were. Entries are read in slices of 'pauses', which may be null.
+size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
                             void (*fn)(void *aux, const struct sk_idle_event *event), void *aux);
 // Has any table entries that age?
 bool sk_control_idle_used(const struct sk_switch *sw);

@@ -9,6 +9,7 @@
 //     queue-drops        a port drops more than 'queue_drops' packets a second because its queue is full, or
 //                        its device does not take them
 //     full-table         a table has no room for more (at 'table_full' per cent of its size)
+//     deleted-interface  the kernel's interface of a port was deleted; raised by whoever runs the switch
 //     ...                and what others raise: the ToR's control plane (control/tor)
 //
 // An alarm is raised once and told, {"event": "alarm", "alarm": kind, "what": which job, port, table, "on": true,

@@ -311,6 +311,11 @@ static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch
                   c->paused_ns);
     count_seconds(f, "silken_longest_pause_seconds", "gauge", "The longest pause.",
                   c->longest_pause_ns);
+    count_seconds(f, "silken_longest_pause_cpu_seconds", "gauge",
+                  "The most processor time of the control thread in a pause.",
+                  c->longest_pause_cpu_ns);
+    count(f, "silken_flow_resets_total", "counter",
+          "Changes after which no flow record of before is used.", sk_tables_generation());
     count(f, "silken_control_requests_total", "counter", "Requests at the control socket.",
           c->requests);
     count(f, "silken_control_refused_requests_total", "counter",

@@ -41,6 +41,10 @@ void sk_shadow_free(struct sk_shadow *s); // null allowed; 'live' is not used an
 struct sk_shadow_field {
     const char *name, *value;
 };
+// Could a packet match? Each name must be a field of a header that the program's parsers extract, each value one that the
+// field can have. 0, or negative with a sentence that lists the nearest names.
+int sk_shadow_check(const struct sk_switch *live, const struct sk_shadow_field *fields, size_t n,
+                    struct sk_error *err);
 bool sk_shadow_matches(struct sk_shadow *s, uint16_t port, const uint8_t *frame, uint32_t length,
                        const struct sk_shadow_field *fields, size_t n);
 

@@ -57,7 +57,6 @@ static void take_ports(struct sk_watch *w, const struct sk_service *s) {
             continue;
         p.loopback = sk_switch_port_is_loopback(s->sw, port);
         copy_name(p.name, c ? c->name : NULL);
-        p.has_device = s->device && s->device(s->aux, port, &p.device);
         take_queues(s->sw, &p);
         w->ports = sk_grow(w->ports, w->n_ports, &w->room_ports, sizeof *w->ports);
         w->ports[w->n_ports++] = p;
@@ -85,8 +84,9 @@ static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
 
 void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
     const uint64_t from = sk_clock_now();
-    if (s->pause)
-        s->pause(s->aux);
+    struct sk_pauses pauses = {
+        .pause = s->pause, .resume = s->resume_same ? s->resume_same : s->resume, .aux = s->aux};
+    sk_pauses_begin(&pauses);
     const struct sk_program_desc *d = sk_switch_program(s->sw);
     w->clock = s->now;
     w->program = d->path;
@@ -96,12 +96,14 @@ void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
     w->remembered = sk_switch_remembered(s->sw);
     w->buffers_free = sk_switch_buffers_free(s->sw);
     take_ports(w, s);
+    sk_pauses_end(&pauses);
+    w->pause_ns = sk_clock_now() - from;
+    for (size_t i = 0; i < w->n_ports; i++)
+        w->ports[i].has_device =
+            s->device && s->device(s->aux, w->ports[i].port, &w->ports[i].device);
     take_tables(w, s->sw);
     json_decref(w->jobs);
-    w->jobs = sk_jobs_brief(s->sw, s->now);
-    if (s->resume)
-        s->resume(s->aux);
-    w->pause_ns = sk_clock_now() - from;
+    w->jobs = sk_jobs_brief(s->sw, s->now, &pauses);
 }
 
 void sk_watch_free(struct sk_watch *w) {

@@ -10,6 +10,7 @@
 //     sflow.c     datagrams of sFlow
 //     telemetry.c the moment through DPDK's telemetry; telemetry_json.c: as JSON
 //     shadow.c    the way a packet is about to take (shadow_impl.h)
+//     shadow_check.c  whether packets can have the fields that a trace is asked for
 //
 // The pipes wait for sk_watch_take() only, which copies numbers; text is made afterwards.
 //
@@ -60,6 +61,7 @@ void sk_watch_name(const struct sk_service *service, uint16_t port, char out[SK_
 // What the control plane counted, which is not the switch's.
 struct sk_watch_control {
     uint64_t pauses, paused_ns, longest_pause_ns; // of the pipes, for anything
+    uint64_t longest_pause_cpu_ns; // processor time of the thread that paused them: without what others took
     uint64_t requests, refused, clients;          // of the control socket
     uint64_t scrapes, http_refused;               // of the metrics' port
     bool serves_jobs;                             // there is a job service:

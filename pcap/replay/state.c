@@ -26,7 +26,7 @@ static int write_to(const char *path, struct sk_switch *sw, struct sk_error *err
     FILE *out = standard ? stdout : fopen(path, "we");
     if (!out)
         return sk_fail(err, "cannot write %s: %s", path, strerror(errno));
-    bool good = sk_state_write(sw, out);
+    bool good = sk_state_write(sw, NULL, out);
     if (!standard)
         good &= fclose(out) == 0;
     return good ? 0 : sk_fail(err, "cannot write %s: %s", path, strerror(errno));

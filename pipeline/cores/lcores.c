@@ -121,8 +121,9 @@ void sk_lcores_pause(struct sk_lcores *l) {
         wait_once(l, &times);
 }
 
-void sk_lcores_resume(struct sk_lcores *l) {
-    sk_tables_changed(); // who paused them may have changed anything
+void sk_lcores_resume(struct sk_lcores *l, bool changed) {
+    if (changed)
+        sk_tables_changed(); // who paused them may have changed anything
     atomic_store(&l->wanted, false);
 }
 

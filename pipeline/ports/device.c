@@ -327,6 +327,12 @@ void sk_ports_follow_links(struct sk_ports *ports, void (*fn)(void *aux, uint16_
     }
 }
 
+bool sk_ports_interface_is_gone(const struct sk_ports *ports, uint16_t dev_port) {
+    char name[IF_NAMESIZE];
+    const struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
+    return p && p->if_index > 0 && !if_indextoname(p->if_index, name);
+}
+
 bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port) {
     char name[IF_NAMESIZE];
     const struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;

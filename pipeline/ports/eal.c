@@ -129,6 +129,12 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
     static bool started;
     if (started)
         return true;
+    if (!ports_fanout_in_place()) {
+        snprintf(error, error_size,
+                 "DPDK's drivers do not find this program's setsockopt(), without which af_packet "
+                 "ports lose fragments: link it with -rdynamic, and load it with RTLD_GLOBAL");
+        return false;
+    }
     uint32_t needed = needed_by(specs, n);
     const bool huge = free_hugepages() >= needed;
     bool pci = opt->more_ports > 0 && huge && has_vfio();
@@ -238,6 +244,13 @@ bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint
         snprintf(error, error_size,
                  "port %u: '%s' is not a device string; it must start with a name", spec->dev_port,
                  spec->device);
+        return false;
+    }
+    if (rte_eth_dev_count_total() >= RTE_MAX_ETHPORTS) {
+        snprintf(error, error_size,
+                 "port %u: cannot open device '%s': this DPDK supports %d devices, and all are in "
+                 "use",
+                 spec->dev_port, spec->device, RTE_MAX_ETHPORTS);
         return false;
     }
     char *device = string_for(spec, own_processors, name);

@@ -124,6 +124,8 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
 // Whether the interface that the port is on was deleted and one of its name is there, as when a container is started
 // again: to the kernel another, so that nothing goes through the port. Between two calls of sk_ports_follow_links.
 bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port);
+// Whether the kernel's interface of the port was deleted, or is in another network namespace. Between the same calls.
+bool sk_ports_interface_is_gone(const struct sk_ports *ports, uint16_t dev_port);
 // Opens the port again, with its memory, and down if it was set down. False with a sentence: its
 // number waits, without a device, for the next such call. It can be removed and enabled like
 // others.

@@ -50,6 +50,7 @@ void emit_checked_headroom(const struct emit *e); // before it gives up
 // ---- shared with trace.c ----
 const char *emit_gress_name(const struct emit *e);                   // SK_IN_INGRESS...
 const char *emit_shown_name(const struct emit *e, const char *name); // of a variable or header
+const char *emit_field_name(const struct ir_header *h, const struct ir_var *f); // without its header
 // A declaration "static const struct sk_place NAME = ...".
 void emit_place(const struct emit *e, const char *name, struct loc at);
 

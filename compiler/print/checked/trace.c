@@ -89,7 +89,7 @@ static const char *header_desc(const struct emit *e, const struct ir_header *h) 
     return emit_text(e, "%s_header%u", e->p, h->id);
 }
 
-static const char *field_name(const struct ir_header *h, const struct ir_var *f) {
+const char *emit_field_name(const struct ir_header *h, const struct ir_var *f) {
     size_t n = strlen(h->name);
     return strncmp(f->name, h->name, n) == 0 && f->name[n] == '.' ? f->name + n + 1 : f->name;
 }
@@ -99,7 +99,7 @@ static void describe(const struct emit *e, const struct ir_header *h) {
     emit_open(e, "static const struct sk_trace_field %s_fields[] = {", name);
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
-        emit_line(e, "{%s, %u, %u, %s, %s},", emit_string(e, field_name(h, f)), f->width,
+        emit_line(e, "{%s, %u, %u, %s, %s},", emit_string(e, emit_field_name(h, f)), f->width,
                   f->bit_offset, f->is_signed ? "true" : "false", f->padding ? "true" : "false");
     }
     emit_line(e, "{0},");

@@ -40,7 +40,7 @@ static struct sk_switch *make_switch(FILE *nowhere) {
     sk_config_free(c);
     free(text);
     FILE *out = open_memstream(&state, &length);
-    if (!out || !sk_state_write(sw, out) || fclose(out) || compare(sw, state, length, nowhere))
+    if (!out || !sk_state_write(sw, NULL, out) || fclose(out) || compare(sw, state, length, nowhere))
         abort();
     free(state);
     return sw;

@@ -199,6 +199,11 @@ class Trace(FolderCase):
         for words in ("pipe.I.sums", "pipe.I.send", "sent"):
             self.assertIn(words, text)
         for words, says in ((("--port", "9999"), "port"), (("--port", "nobody"), "there is no port 'nobody'"),
+                            (("--field", "src_adr=4"), "there is hdr.ethernet.src_addr"),
+                            (("--field", "ipv4.src_addr=1"), "the parser extracts no field 'ipv4.src_addr'"),
+                            (("--field", "ether_type=0x12345"), "ether_type: "),
+                            (("--field", "ether_type=300.0.0.1"), "ether_type: "),
+                            (("--field", "src_addr=zero"), "src_addr: "),
                             (("--count", "0"), "at least 1"), (("--timeout", "601"), "timeout")):
             self.assertIn(says, self.ctl("trace", *words, status=1)[1])
         self.assertIn("unexpected argument 'x'", self.ctl("trace", "x", status=2)[1])

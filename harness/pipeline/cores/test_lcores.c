@@ -459,7 +459,7 @@ static void *control_thread(void *aux) {
         const struct sk_pipeline_desc *d = sk_switch_pipeline(b->sw, 3);
         d->register_write(sk_switch_pipe(b->sw, 3), 0, 0, 0, b->control);
         b->control++;
-        sk_lcores_resume(b->lcores);
+        sk_lcores_resume(b->lcores, true);
         if (b->control % 16 == 0) // else one pause follows the other at once
             usleep(50);
     }
@@ -483,7 +483,7 @@ static void run_controlled(struct bench *b, unsigned n, uint32_t idle_sleep_us) 
     pthread_join(thread, NULL);
     // nobody runs any more
     sk_lcores_pause(b->lcores);
-    sk_lcores_resume(b->lcores);
+    sk_lcores_resume(b->lcores, true);
     sk_lcores_free(b->lcores);
     sk_switch_stop(b->sw, 1000);
     assert_true(b->control > 200);

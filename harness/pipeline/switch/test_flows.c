@@ -233,7 +233,7 @@ static void check_state(struct side *const sides[2]) {
     for (unsigned i = 0; i < 2; i++) {
         FILE *f = open_memstream(&text[i], &n[i]);
         assert_non_null(f);
-        assert_true(sk_state_write(sides[i]->sw, f));
+        assert_true(sk_state_write(sides[i]->sw, NULL, f));
         fclose(f);
     }
     assert_string_equal(text[0], text[1]);
