@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-#   make            build/silken
+#   make            build/silken, and build/libsilken.so.0 (make lib: these alone)
 #   make run        everything a newcomer needs: packages, build, the training demo
 #   make test       all tests (also under ASan and UBSan)
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
@@ -129,8 +129,8 @@ below_SRC     = $(wildcard $(addprefix $(1)/,*.c */*.c */*/*.c))
 
 WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h
 
-.PHONY: all run test quick-test lint format fuzz install clean deps
-all: $(BUILD)/silken
+.PHONY: all lib run test quick-test lint format fuzz install clean deps
+all: $(BUILD)/silken lib
 
 # ---- packages ----
 deps: $(BUILD)/.deps-build $(BUILD)/.deps-test $(BUILD)/.deps-tools
@@ -216,6 +216,32 @@ $(BUILD)/silken: $(LIB_OBJ) $(call obj,$(MAIN_SRC))
 
 run: $(BUILD)/silken
 	$(BUILD)/silken demo
+
+# ---- libsilken: the host stacks for applications; DPDK's ports are a module that it loads ----
+# What the public headers declare, and nothing else, is exported. The static library is one object, so that no
+# name of ours meets one of the application's.
+SONAME       := libsilken.so.0
+LIBSILKEN    := $(BUILD)/$(SONAME) $(BUILD)/libsilken.so $(BUILD)/libsilken.a $(BUILD)/libsilken-dpdk.so.0
+LIB_FACES    := hosts/core hosts/communicator
+LIB_ARCHIVES := $(call archive,$(sort $(foreach r,$(LIB_FACES),$(call below,$(r)))))
+lib_inputs    = -Wl,--whole-archive $(filter $(call archive,$(LIB_FACES)),$^) -Wl,--no-whole-archive \
+    -Wl,--start-group $(filter-out $(call archive,$(LIB_FACES)),$(filter %.a,$^)) -Wl,--end-group
+# The sanitizers' functions are in the program.
+lib_LINK      = $(CC) $(CFLAGS) $(SAN) $(if $(HARDEN),-z relro -z now) $(LDFLAGS) -shared -pthread $(if $(SAN),,-Wl,-z,defs)
+lib: $(LIBSILKEN)
+$(BUILD)/$(SONAME): packaging/libsilken.map $(LIB_ARCHIVES)
+	$(call say,LD)
+	$(Q)$(lib_LINK) -Wl,-soname,$(SONAME) -Wl,--version-script,$< -o $@ $(lib_inputs) -ldl -lm
+$(BUILD)/libsilken.so: $(BUILD)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $@
+$(BUILD)/libsilken.a: $(LIB_ARCHIVES)
+	$(call say,AR)
+	$(Q)$(CC) -r -nostdlib -o $(BUILD)/silken.o $(lib_inputs)
+	$(Q)objcopy -w --keep-global-symbol='silken_*' $(BUILD)/silken.o
+	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/silken.o
+$(BUILD)/libsilken-dpdk.so.0: packaging/libsilken.map $(call obj,hosts/dpdk/dpdk.c) $(call archive,dpdk base)
+	$(call say,LD)
+	$(Q)$(lib_LINK) -Wl,-soname,$(@F) -Wl,--version-script,$< -o $@ $(filter %.o %.a,$^) -Wl,--as-needed $(PKG_LIBS)
 
 # ---- tests ----
 # harness/ has the rooms' folders. In it test_*.c is a program each, fuzz_*.c is a libFuzzer target, and the
@@ -452,15 +478,25 @@ $(BUILD)/installed/silken: $(INSTALLED_OBJ)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $(filter-out $(call obj,$(INSTALLED_SRC)),$(LIB_OBJ) $(call obj,$(MAIN_SRC))) $^ $(LIBS)
 
-install: $(BUILD)/installed/silken
+LIBDIR    ?= $(PREFIX)/lib
+LIB_DIR    = $(DESTDIR)$(LIBDIR)
+HEADER_DIR = $(DESTDIR)$(PREFIX)/include/silken
+install: $(BUILD)/installed/silken $(LIBSILKEN)
 	install -D -m 755 $< $(BIN_DIR)/silken
+	install -d $(HEADER_DIR) $(LIB_DIR)/pkgconfig
+	install -m 644 hosts/include/silken/*.h $(HEADER_DIR)
+	install -m 644 $(filter-out %/libsilken.so,$(LIBSILKEN)) $(LIB_DIR)
+	ln -sf $(SONAME) $(LIB_DIR)/libsilken.so
+	sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIBDIR),; s,@VERSION@,$(VERSION),' packaging/silken.pc.in >$(LIB_DIR)/pkgconfig/silken.pc
+	chmod 644 $(LIB_DIR)/pkgconfig/silken.pc
 	install -d $(UNIT_DIR)
 	sed 's,@PREFIX@,$(PREFIX),' packaging/silken.service >$(UNIT_DIR)/silken.service
 	chmod 644 $(UNIT_DIR)/silken.service
 	for f in $(INSTALLED); do install -D -m 644 $$f $(SHARE_DIR)/$$f || exit 1; done
 uninstall:
 	rm -f $(BIN_DIR)/silken $(UNIT_DIR)/silken.service
-	rm -rf $(SHARE_DIR)
+	rm -f $(patsubst $(BUILD)/%,$(LIB_DIR)/%,$(LIBSILKEN)) $(LIB_DIR)/pkgconfig/silken.pc
+	rm -rf $(SHARE_DIR) $(HEADER_DIR)
 .PHONY: install uninstall
 
 clean:

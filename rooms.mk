@@ -180,7 +180,11 @@ face/hosts/core := hosts/core/engine.h
 arrows/hosts/core := hosts/include base wire
 room/hosts/transport := hosts/transport
 face/hosts/transport := hosts/transport/transport.h
-arrows/hosts/transport := hosts/core dpdk memif
+arrows/hosts/transport := hosts/core memif session
+# DPDK's ports: only programs that link with DPDK, and a module of the library
+room/hosts/dpdk := hosts/dpdk
+face/hosts/dpdk := hosts/dpdk/dpdk.h
+arrows/hosts/dpdk := hosts/transport dpdk
 room/hosts/switchml := hosts/switchml
 face/hosts/switchml := hosts/switchml/worker.h
 arrows/hosts/switchml := hosts/core
@@ -202,6 +206,6 @@ face/sim := sim/sim.h
 arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service hosts/communicator
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service hosts/communicator hosts/dpdk
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

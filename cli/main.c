@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/demo/demo.h"
+#include "hosts/dpdk/dpdk.h"
 
 static const struct {
     const char *name;
@@ -57,6 +58,7 @@ static int help(int argc, char **argv) {
 int main(int argc, char **argv) {
     // A file that may not grow is a failed write with its sentence, not the end without a word.
     signal(SIGXFSZ, SIG_IGN);
+    sk_dpdk_link();
     if (argc < 2) {
         print_help(stderr);
         return EXIT_UNUSABLE;

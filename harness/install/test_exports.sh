@@ -8,10 +8,10 @@
 exported() {
     nm -D --defined-only "$silken" | awk '$2 != "w" {print $3}' | grep -v '^_\|^data_start$' | sort >"$dir/exported"
 }
-declared() { # in the headers' regions for compiled programs
-    for f in stages/*.h pipeline/*.h; do
+declared() { # in the headers' regions for compiled programs, and for applications, whose library has the same objects
+    for f in stages/*.h pipeline/*.h hosts/include/silken/*.h hosts/dpdk/dpdk.h; do
         sed -n '/^#pragma GCC visibility push(default)/,/^#pragma GCC visibility pop/p' "$f"
-    done | grep -o 'sk_[a-z0-9_]*' | sort -u >"$dir/declared"
+    done | grep -o 'sk_[a-z0-9_]*\|silken_[a-z0-9_]*' | sort -u >"$dir/declared"
     echo setsockopt >>"$dir/declared"
     sort -o "$dir/declared" "$dir/declared"
 }

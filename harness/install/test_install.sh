@@ -24,6 +24,42 @@ all_there() { # each header that programs include, each program
 from_there() { # WORD...: the installed program, in another folder
     (cd "$dir" && "$installed" "$@")
 }
+app() { # COMPILER SOURCE FLAG...: built with what is installed alone, and says that the environment lacks the rank
+    compiler=$1
+    source=$2
+    shift 2
+    export PKG_CONFIG_PATH="$dest/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dest" PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
+        PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
+    (cd "$dir" && "$compiler" -Wall -Wextra -Werror -o app "$source" $(pkg-config --cflags silken) "$@") &&
+        refuses 'SILKEN_RANK and SILKEN_WORKERS are not set' env -i LD_LIBRARY_PATH="$dest/usr/lib" "$dir/app"
+}
+only_silken() { # SYMBOL-LISTING-COMMAND...
+    "$@" | awk 'NF == 3 && $2 != "A" {print $3}' | sort -u >"$dir/exported"
+    [ "$(wc -l <"$dir/exported")" -ge 1 ] && ! grep -v '^silken_' "$dir/exported"
+}
+no_dpdk() {
+    ldd "$dest/usr/lib/libsilken.so.0" >"$dir/needed" && ! grep rte_ "$dir/needed"
+}
+cat >"$dir/app.c" <<'EOF'
+#include <silken/allreduce.h>
+#include <silken/server.h>
+#include <stdio.h>
+int main(void) {
+    struct silken_config config;
+    struct silken_comm *comm;
+    char why[256];
+    int rc;
+    silken_config_init(&config);
+    rc = silken_open_env(&comm, why, sizeof why);
+    if (rc) {
+        fprintf(stderr, "%s: %s\n", silken_strerror(rc), why);
+        return 1;
+    }
+    silken_close(comm);
+    return 0;
+}
+EOF
+cp "$dir/app.c" "$dir/app.cc"
 nothing_left() {
     [ -z "$(find "$dest" ! -type d)" ]
 }
@@ -35,6 +71,16 @@ check 'the unit says where the program is' grep -q '^ExecStart=/usr/bin/silken '
 check 'modes' [ "$(stat -c %a "$installed" "$share/p4/l2/l2.p4" | tr '\n' ' ')" = '755 644 ' ]
 check 'a training' says verified from_there demo --images 1000 --steps 2 --batch 100
 check 'a program of somebody' from_there build "$share/p4/l2/l2.p4" -o "$dir/l2.so"
+check 'an application' app cc app.c $(PKG_CONFIG_PATH="$dest/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dest" \
+    PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --libs silken)
+check 'in C++' app c++ app.cc "-L$dest/usr/lib" -lsilken
+check 'in C17' app cc app.c -std=c17 "-L$dest/usr/lib" -lsilken
+check 'linked statically' app cc app.c "$dest/usr/lib/libsilken.a" -ldl -lm -pthread
+check 'the library exports silken_* alone' only_silken nm -D --defined-only "$dest/usr/lib/libsilken.so.0"
+check 'and so does its archive' only_silken nm -g --defined-only "$dest/usr/lib/libsilken.a"
+check 'and its module' only_silken nm -D --defined-only "$dest/usr/lib/libsilken-dpdk.so.0"
+check 'the library has a soname' says 'Library soname: [libsilken.so.0]' readelf -d "$dest/usr/lib/libsilken.so.0"
+check 'and needs no DPDK' no_dpdk
 echo 'no P4' >>"$share/p4/include/tna.p4"
 check 'which reads the installed files' refuses "$share/p4/include/tna.p4" \
     from_there build "$share/p4/l2/l2.p4" -o "$dir/l2.so"

@@ -16,6 +16,7 @@
 #include "hosts/communicator/lane.h"
 #include "hosts/communicator/protocol.h"
 #include "hosts/communicator/service.h"
+#include "hosts/communicator/station.h"
 
 struct silken_comm {
     struct silken_config config; /* its lists are gone */
@@ -41,8 +42,15 @@ struct silken_request {
 
 /* ---- configuration --------------------------------------------------------------------------- */
 
-void silken_config_init(struct silken_config *config) {
-    *config = (struct silken_config){
+#undef silken_config_init
+
+/* The members of version 0, of which every application knows all. */
+#define CONFIG_SIZE_0                                                                              \
+    (offsetof(struct silken_config, log_context) +                                                 \
+     sizeof(((struct silken_config *)NULL)->log_context))
+
+static struct silken_config config_defaults(void) {
+    return (struct silken_config){
         .pool_size = 128,
         .k = 256,
         .worker_port = 0xbee0,
@@ -55,6 +63,38 @@ void silken_config_init(struct silken_config *config) {
         .hard_limit_ms = 30000,
         .atp = {.servers = 1, .indices = 65536, .window = 200, .window_max = 1024},
     };
+}
+
+void silken_config_init_sized(struct silken_config *config, size_t size) {
+    struct silken_config all = config_defaults();
+
+    memset(config, 0, size);
+    all.size = (uint16_t)size;
+    memcpy(config, &all, size < sizeof all ? size : sizeof all);
+}
+
+void silken_config_init(struct silken_config *config) {
+    silken_config_init_sized(config, CONFIG_SIZE_0);
+}
+
+/* Of an application that knows more or fewer members: |*all| has what this library knows. */
+static int config_take(struct silken_config *all, const struct silken_config *given, char *why,
+                       size_t why_cap) {
+    const char *more = (const char *)given + sizeof *all;
+
+    if (given->size < CONFIG_SIZE_0) {
+        snprintf(why, why_cap, "the configuration was not made by silken_config_init()");
+        return SILKEN_ERR_INVALID;
+    }
+    for (size_t i = sizeof *all; i < given->size; i++, more++) {
+        if (*more) {
+            snprintf(why, why_cap, "the configuration has settings of a later libsilken than this");
+            return SILKEN_ERR_UNSUPPORTED;
+        }
+    }
+    *all = config_defaults();
+    memcpy(all, given, given->size < sizeof *all ? given->size : sizeof *all);
+    return 0;
 }
 
 static void say(void *context, const char *text) {
@@ -93,18 +133,31 @@ static int make_engine(struct silken_comm *c, uint32_t i, char *why, size_t why_
                              why_cap);
 }
 
+/* A device that is udp:, which has to know the station's addresses. */
+static int open_sockets(struct sk_transport **transport, const struct silken_config *f,
+                        const struct silken_lane *l, char *why, size_t why_cap) {
+    struct sk_station station;
+    int rc = sk_station_resolve(&station, f, l, why, why_cap);
+
+    return rc ? rc
+              : sk_transport_open_at(transport, l->device, l->cpu, &station.worker, why, why_cap);
+}
+
 static int make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
     const struct silken_lane l = lane_config(&c->config, i);
+    struct sk_transport **transport = &c->lane[i].drive.transport;
 
     if (l.transport) {
-        c->lane[i].drive.transport = l.transport;
+        *transport = l.transport;
         return 0;
     }
     if (!l.device) {
         snprintf(why, why_cap, "neither a device nor a transport is given");
         return SILKEN_ERR_INVALID;
     }
-    return sk_transport_open(&c->lane[i].drive.transport, l.device, l.cpu, why, why_cap);
+    return sk_transport_udp_address(l.device)
+               ? open_sockets(transport, &c->config, &l, why, why_cap)
+               : sk_transport_open(transport, l.device, l.cpu, why, why_cap);
 }
 
 static int check_lanes(const struct silken_config *f, char *why, size_t why_cap) {
@@ -113,6 +166,20 @@ static int check_lanes(const struct silken_config *f, char *why, size_t why_cap)
                  "there can be 1 to %d lanes; if there are several, each must be described",
                  SILKEN_MAX_LANES);
         return SILKEN_ERR_INVALID;
+    }
+    return 0;
+}
+
+/* ATP's results come to the addresses of a group, which a socket does not receive. */
+static int check_devices(const struct silken_config *f, uint32_t lanes, char *why, size_t why_cap) {
+    for (uint32_t i = 0; i < lanes; i++) {
+        const struct silken_lane l = lane_config(f, i);
+        if (f->protocol == SILKEN_ATP && l.device && !l.transport &&
+            sk_transport_udp_address(l.device)) {
+            snprintf(why, why_cap, "%s: udp: devices are for SwitchML; ATP needs another device",
+                     l.device);
+            return SILKEN_ERR_UNSUPPORTED;
+        }
     }
     return 0;
 }
@@ -217,13 +284,14 @@ static int keep_lists(struct silken_comm *c) {
     return 0;
 }
 
-int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
-                size_t why_cap) {
+static int open_comm(struct silken_comm **comm, const struct silken_config *config, char *why,
+                     size_t why_cap) {
     uint32_t lanes = config->lanes ? config->lanes : 1;
     const struct sk_protocol *protocol = protocol_of(config->protocol);
     int rc = check_lanes(config, why, why_cap);
     struct silken_comm *c;
 
+    rc = rc ? rc : check_devices(config, lanes, why, why_cap);
     rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
     if (rc != 0) {
         return rc;
@@ -250,6 +318,14 @@ int silken_open(struct silken_comm **comm, const struct silken_config *config, c
     }
     *comm = c;
     return 0;
+}
+
+int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
+                size_t why_cap) {
+    struct silken_config all;
+    int rc = config_take(&all, config, why, why_cap);
+
+    return rc ? rc : open_comm(comm, &all, why, why_cap);
 }
 
 void silken_close(struct silken_comm *comm) {

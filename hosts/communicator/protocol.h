@@ -15,6 +15,8 @@
  *     service.c            a place in a job, of a job service (silken/service.h)
  *     reply.c              what the job service says
  *     coordinator.c        the sessions of an ATP job, as its servers have them
+ *     environment.c        a configuration from the environment
+ *     station.c            the addresses of a SwitchML lane
  *     lane.c               a worker's lane: its engine, transport and thread
  *     drive.c              an engine, a transport and the clock, joined
  *     protocol_switchml.c  SwitchML for communicators

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/core/endpoint.h"
-#include "hosts/communicator/protocol.h"
 #include "hosts/communicator/join.h"
 #include "hosts/communicator/protocol.h"
+#include "hosts/communicator/station.h"
 #include "hosts/core/rto.h"
 #include "hosts/switchml/worker.h"
 
@@ -198,17 +197,15 @@ static int make(struct sk_engine **made, const struct silken_config *f, uint32_t
         .hard_limit = sk_limit(f->hard_limit_ms),
     };
     const char *fault = "out of memory";
+    struct sk_station station;
     struct engine *e;
-    int rc;
+    int rc = sk_station_resolve(&station, f, lane, why, why_cap);
 
-    if (!sk_endpoint_parse(&config.flow.worker, lane->worker_mac, lane->worker_ip,
-                           lane->worker_port) ||
-        !sk_endpoint_parse(&config.flow.fabric, f->switch_mac, f->switch_ip, f->switch_port)) {
-        snprintf(why, why_cap,
-                 "addresses of worker and switch must be like 02:00:00:00:01:00 and "
-                 "10.0.0.1");
-        return SILKEN_ERR_INVALID;
+    if (rc != 0) {
+        return rc;
     }
+    config.flow.worker = station.worker;
+    config.flow.fabric = station.fabric;
     e = calloc(1, sizeof *e);
     rc = e ? swml_worker_new(&e->worker, &config, &fault) : SILKEN_ERR_NOMEM;
     if (rc != 0) {

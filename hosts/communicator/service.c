@@ -20,6 +20,7 @@
 
 #define MS          UINT64_C(1000000)
 #define CONNECT_MS  10000u /* to reach the service */
+#define SILENCE_S   12     /* until a service that does not answer counts as gone */
 #define TOKEN_BYTES 256u
 #define NAME_BYTES  63u
 #define FOR_EVER    UINT64_MAX
@@ -53,7 +54,8 @@ bool silken_service_from_env(struct silken_service *s) {
             *members[i] = value;
         }
     }
-    return s->controller && getenv(names[0]);
+    const char *controller = getenv(names[0]);
+    return controller && *controller;
 }
 
 /* As text of JSON, of at most |most| printable characters without blanks. */
@@ -142,17 +144,33 @@ static bool wait_for(int fd, short events, uint64_t deadline, uint32_t ms) {
     return poll(&p, 1, (int)(left < ms ? left : ms)) > 0;
 }
 
+/* A service that is gone without a word, since the way to it is cut, is found out by TCP. */
+static void watch_peer(int fd) {
+    static const struct {
+        int level, option, value;
+    } settings[] = {
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, SILENCE_S / 2},
+        {IPPROTO_TCP, TCP_KEEPINTVL, SILENCE_S / 4},
+        {IPPROTO_TCP, TCP_KEEPCNT, 2},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, SILENCE_S * 1000},
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        setsockopt(fd, settings[i].level, settings[i].option, &settings[i].value, sizeof(int));
+    }
+}
+
 static int connect_to(const struct addrinfo *a, uint64_t deadline) {
-    const int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP),
-              on = 1;
+    const int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     int error = 0;
     socklen_t size = sizeof error;
 
     if (fd < 0) {
         return -1;
     }
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    watch_peer(fd);
     if (connect(fd, a->ai_addr, a->ai_addrlen) == 0) {
         return fd;
     }
@@ -229,7 +247,8 @@ static int next_reply(struct silken_lease *l, const char **why) {
             return 0;
         }
         if (n <= 0) {
-            *why = "the job service has closed the connection";
+            *why = n < 0 ? "the job service does not answer any more"
+                         : "the job service has closed the connection";
             return -1;
         }
         l->n += (size_t)n;

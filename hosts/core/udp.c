@@ -146,6 +146,10 @@ bool sk_udp_has_sums(const uint8_t *frame) {
 void sk_say_endpoint(struct sk_text *t, const char *who, const struct sk_endpoint *e) {
     char mac[SK_MAC_TEXT];
 
-    sk_say(t, "%s %s, %u.%u.%u.%u, UDP port %u", who, sk_mac_text(e->mac, mac), e->ip >> 24,
-           e->ip >> 16 & 255, e->ip >> 8 & 255, e->ip & 255, e->port);
+    sk_say(t, "%s ", who);
+    if (mac_number(e->mac) != 0) {
+        sk_say(t, "%s, ", sk_mac_text(e->mac, mac));
+    }
+    sk_say(t, "%u.%u.%u.%u, UDP port %u", e->ip >> 24, e->ip >> 16 & 255, e->ip >> 8 & 255,
+           e->ip & 255, e->port);
 }

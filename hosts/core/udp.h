@@ -48,7 +48,7 @@ bool sk_udp_has_lengths(const uint8_t *frame, size_t payload);
 /* Both checksums are right; the UDP length must be within the frame. */
 bool sk_udp_has_sums(const uint8_t *frame);
 
-/* Adds "who MAC, IP, UDP port" to a text. */
+/* Adds "who MAC, IP, UDP port" to a text, without a MAC address that is not known (0). */
 void sk_say_endpoint(struct sk_text *t, const char *who, const struct sk_endpoint *e);
 
 #endif

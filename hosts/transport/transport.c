@@ -117,8 +117,8 @@ static const char *parse_faults(const char *text, struct sk_faults *f) {
     }
 }
 
-static int open_faulty(struct sk_transport **t, const char *text, int cpu, char *why,
-                       size_t why_cap) {
+static int open_faulty(struct sk_transport **t, const char *text, int cpu,
+                       const struct sk_endpoint *self, char *why, size_t why_cap) {
     struct sk_transport *inner;
     struct sk_faults faults;
     const char *device = parse_faults(text, &faults);
@@ -131,16 +131,34 @@ static int open_faulty(struct sk_transport **t, const char *text, int cpu, char 
                  text);
         return SILKEN_ERR_INVALID;
     }
-    rc = sk_transport_open(&inner, device, cpu, why, why_cap);
+    rc = sk_transport_open_at(&inner, device, cpu, self, why, why_cap);
     return rc ? rc : sk_transport_faulty_open(t, inner, &faults);
+}
+
+const char *sk_transport_udp_address(const char *device) {
+    const char *rest = device;
+    struct sk_faults faults;
+
+    while (rest && behind(rest, "faulty:")) {
+        rest = parse_faults(behind(rest, "faulty:"), &faults);
+    }
+    return rest ? behind(rest, "udp:") : NULL;
 }
 
 int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char *why,
                       size_t why_cap) {
+    return sk_transport_open_at(t, device, cpu, NULL, why, why_cap);
+}
+
+int sk_transport_open_at(struct sk_transport **t, const char *device, int cpu,
+                         const struct sk_endpoint *self, char *why, size_t why_cap) {
     const char *rest;
 
     if ((rest = behind(device, "faulty:"))) {
-        return open_faulty(t, rest, cpu, why, why_cap);
+        return open_faulty(t, rest, cpu, self, why, why_cap);
+    }
+    if ((rest = behind(device, "udp:"))) {
+        return sk_transport_udp_open(t, rest, self, why, why_cap);
     }
     if ((rest = behind(device, "afpacket:"))) {
         return sk_transport_afpacket_open(t, rest, why, why_cap);
@@ -149,8 +167,9 @@ int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char
     if (rest || behind(device, "net_")) {
         rest = rest ? rest : device;
         return behind(rest, "net_memif") ? sk_transport_memif_open(t, rest, why, why_cap)
-                                         : sk_transport_dpdk_open(t, rest, cpu, why, why_cap);
+                                         : sk_transport_module_open(t, rest, cpu, why, why_cap);
     }
-    snprintf(why, why_cap, "%s: a device starts with afpacket:, dpdk:, net_ or faulty:", device);
+    snprintf(why, why_cap,
+             "%s: a device starts with udp:, afpacket:, dpdk:, net_ or faulty:", device);
     return SILKEN_ERR_INVALID;
 }

@@ -5,18 +5,20 @@
  * A transport carries whole Ethernet frames between a host stack and a switch: a burst out, a burst
  * in, and a way to wait. Frames are built where the transport sends them from, and read where it has
  * received them: nothing is copied that the device does not copy. It is the only part of hosts/ that does input and output; the protocols do
- * not know it. Five kinds exist, and a wrapper:
+ * not know it. Six kinds exist, and a wrapper:
  *
  *      ring        between two threads of a process (ring.c)
  *      afpacket    a Linux network interface through an AF_PACKET socket (afpacket.c)
+ *      udp         kernel UDP sockets, for a process without privileges (udp.c)
  *      memif       shared memory with a switch process, which needs no root, no huge pages and no
  *                  network card (memif.c)
- *      dpdk        any other DPDK port (dpdk.c)
+ *      dpdk        any other DPDK port (hosts/dpdk, by module.c)
  *      faulty      around another transport: drops, repeats, reorders (faulty.c)
  *
  * sk_transport_open() makes all but the ring from a string:
  *
  *      "afpacket:veth0"
+ *      "udp:10.0.0.1", or "udp:" for the address that the communicator knows
  *      "net_memif0,role=client,id=0,socket=/tmp/w0.sock"     or with "dpdk:" in front, as all net_
  *      "faulty:seed=1,drop=0.01,duplicate=0.01,reorder=0.1:afpacket:veth0"
  *
@@ -29,14 +31,17 @@
  * Files:
  *
  *     transport.c  device strings; counts
- *     ring.c, afpacket.c, memif.c, dpdk.c, faulty.c  the kinds
+ *     ring.c, afpacket.c, udp.c, memif.c, faulty.c  the kinds
+ *     module.c     kinds that are loaded when a device asks for them
  */
 #ifndef SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
 #define SILKEN_HOSTS_TRANSPORT_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hosts/core/endpoint.h"
 #include "silken/error.h"
 
 /* Frames that fit every transport; longer ones are refused on sending and dropped on receipt. */
@@ -95,6 +100,10 @@ struct sk_transport {
 int sk_transport_open(struct sk_transport **t, const char *device, int cpu, char *why,
                       size_t why_cap);
 
+/* The same for the station |self|, of which a device may want to know the addresses (udp:). */
+int sk_transport_open_at(struct sk_transport **t, const char *device, int cpu,
+                         const struct sk_endpoint *self, char *why, size_t why_cap);
+
 /* See the operations of the same names. close accepts NULL. */
 size_t sk_transport_lend(struct sk_transport *t, struct sk_frame *frames, size_t n);
 size_t sk_transport_post(struct sk_transport *t, const struct sk_frame *frames, size_t n);
@@ -119,11 +128,31 @@ int sk_transport_ring_open(struct sk_transport *ends[2], uint32_t capacity);
 int sk_transport_afpacket_open(struct sk_transport **t, const char *name, char *why,
                                size_t why_cap);
 
-/* The DPDK port |device|: a driver's name (with a number where there are several), and its
- * arguments. The first call starts DPDK without huge pages, without PCI and without files; if the
- * process has started it already, that is used. */
-int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu, char *why,
-                           size_t why_cap);
+/* Kernel UDP sockets of a station: its IP address is |ip|, or that of |self| if the text is empty; its UDP
+ * port is that of |self|, and frames from and to SESSION_PORT pass too. No privileges are needed, but the
+ * address has to be one of this host's, and nobody else may have these ports of it. */
+int sk_transport_udp_open(struct sk_transport **t, const char *ip, const struct sk_endpoint *self,
+                          char *why, size_t why_cap);
+
+/* Of a device string that says udp:, also within faulty:, what follows; else NULL. */
+const char *sk_transport_udp_address(const char *device);
+
+/* The address by which the system would send to |peer|; both in host order. False: it has no route. */
+bool sk_udp_local_ip(uint32_t peer, uint32_t *ip);
+
+/* A DPDK port, from the module that sk_transport_use_dpdk() gave, or else from libsilken-dpdk.so.0,
+ * which the first call loads: from the folder of this library (or, if it is linked statically, of the
+ * program), else from where the system has libraries. */
+int sk_transport_module_open(struct sk_transport **t, const char *device, int cpu, char *why,
+                             size_t why_cap);
+
+/* A kind of transport that is linked or loaded apart from this room. Loaded, it is the symbol
+ * silken_NAME_module, and its version must be the library's: structs of this header pass between. */
+struct sk_transport_module {
+    const char *version;
+    int (*open)(struct sk_transport **t, const char *device, int cpu, char *why, size_t why_cap);
+};
+void sk_transport_use_dpdk(const struct sk_transport_module *module);
 
 /* Shared memory: |device| is as that of a switch's memif port (docs/manual.md), "net_memif0,..." A client
  * may be opened before its server is there, which may go and come: it connects when it can, and

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """All-reduce end to end on one machine: a switch process with switchml.p4 and worker processes.
 
-    harness/cli/demo/reduce_job.py [--links memif|afpacket|net_af_packet] [--workers 4] [--lanes 1] ...
+    harness/cli/demo/reduce_job.py [--links memif|udp|afpacket|net_af_packet] [--workers 4] [--lanes 1] ...
 
 Each worker is a `silken worker` in a process of its own. With memif the links are shared memory;
 otherwise each worker is in a network namespace (needs root) and its link is a veth pair: the switch
-has DPDK's net_af_packet on its end, the worker Silken's packet socket (afpacket) or the same DPDK
-driver (net_af_packet). Everything is removed at the end.
+has DPDK's net_af_packet on its end, the worker kernel UDP sockets (udp), Silken's packet socket
+(afpacket) or the same DPDK driver (net_af_packet). With udp the worker's end has addresses as a
+container's has, and the worker is nobody (65534), without capabilities. Everything is removed at the end.
 
 The time of a round is from when all workers have begun to when the last has its whole result, and
 every element of it has been checked. Prints one line of JSON: seconds of each round, their median,
@@ -27,11 +28,15 @@ import sys
 import tempfile
 
 GROUP = 100
+TAG = "%x" % os.getpid()  # of namespaces and links: another job may run at the same time
+SWITCH_MAC, SWITCH_IP = "02:00:00:00:00:fe", "10.0.0.254"
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all",
+          "--inh-caps", "-all", "--no-new-privs"]
 
 
 def parse_arguments():
     p = argparse.ArgumentParser(description="all-reduce through a switch, end to end")
-    p.add_argument("--links", choices=["memif", "afpacket", "net_af_packet"], default="memif")
+    p.add_argument("--links", choices=["memif", "udp", "afpacket", "net_af_packet"], default="memif")
     p.add_argument("--workers", type=int, default=4)
     p.add_argument("--lanes", type=int, default=1)
     p.add_argument("--elements", type=int, default=25000000)
@@ -49,6 +54,10 @@ def parse_arguments():
     return p.parse_args()
 
 
+def namespace(worker):
+    return "silken-%s-w%d" % (TAG, worker)
+
+
 class Lane:
     """One link: lane of a worker, port of the switch."""
 
@@ -57,8 +66,8 @@ class Lane:
         self.port = worker * args.lanes + lane + 1
         self.mac = "02:00:00:00:01:%02x" % self.port
         self.ip = "10.0.0.%d" % self.port
-        self.namespace = "silken-w%d" % worker
-        self.ends = ["sks%d" % self.port, "skw%d" % self.port]
+        self.namespace = namespace(worker)
+        self.ends = ["s%ss%d" % (TAG, self.port), "s%sw%d" % (TAG, self.port)]
         if args.links == "memif":
             where = "id=0,socket-abstract=no,socket=%s/%d.sock" % (folder, self.port)
             self.switch_device = "net_memif%d,role=server,%s" % (self.port, where)
@@ -67,8 +76,8 @@ class Lane:
         else:
             fast = "blocksz=65536,framesz=2048,framecnt=2048,qpairs=1"
             self.switch_device = "net_af_packet%d,iface=%s,%s" % (self.port, self.ends[0], fast)
-            self.worker_device = ("afpacket:" + self.ends[1] if args.links == "afpacket" else
-                                  "net_af_packet%d,iface=%s,%s" % (self.port, self.ends[1], fast))
+            self.worker_device = {"afpacket": "afpacket:" + self.ends[1], "udp": "udp:" + self.ip}.get(
+                args.links, "net_af_packet%d,iface=%s,%s" % (self.port, self.ends[1], fast))
 
 
 def configuration(args, lanes, program):
@@ -89,7 +98,7 @@ def configuration(args, lanes, program):
         }]
     return {
         "program": program,
-        "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"},
+        "sessions": {"mac": SWITCH_MAC, "ip": SWITCH_IP},
         "ports": [{"port": l.port, "device": l.switch_device} for l in lanes],
         "multicast": {
             "nodes": [{"id": l.port, "rid": l.port, "ports": [l.port]} for l in lanes],
@@ -108,19 +117,24 @@ def make_links(args, lanes):
     if args.links == "memif":
         return
     for w in range(args.workers):
-        ip("netns", "add", "silken-w%d" % w)
+        ip("netns", "add", namespace(w))
     for l in lanes:
         ip("link", "add", l.ends[0], "type", "veth", "peer", "name", l.ends[1])
         ip("link", "set", l.ends[1], "netns", l.namespace)
         ip("link", "set", l.ends[0], "up")
+        if args.links == "udp":
+            ip("-n", l.namespace, "link", "set", l.ends[1], "address", l.mac)
+            ip("-n", l.namespace, "address", "add", l.ip + "/24", "dev", l.ends[1])
         ip("-n", l.namespace, "link", "set", l.ends[1], "up")
+        if args.links == "udp":  # switchml.p4 does not answer ARP
+            ip("-n", l.namespace, "neighbour", "add", SWITCH_IP, "lladdr", SWITCH_MAC, "dev", l.ends[1])
 
 
 def remove_links(args, lanes):
     if args.links == "memif":
         return
     for w in range(args.workers):
-        subprocess.run(["ip", "netns", "del", "silken-w%d" % w], stderr=subprocess.DEVNULL)
+        subprocess.run(["ip", "netns", "del", namespace(w)], stderr=subprocess.DEVNULL)
     for l in lanes:
         subprocess.run(["ip", "link", "del", l.ends[0]], stderr=subprocess.DEVNULL)
 
@@ -147,10 +161,13 @@ def start_worker(args, lanes, rank):
             device = l.worker_device
             if args.faults:
                 device = "faulty:%s:%s" % (args.faults, device)
-            command += ["--device", device, "--mac", l.mac, "--ip", l.ip]
+            command += ["--device", device]
+            command += [] if args.links == "udp" else ["--mac", l.mac, "--ip", l.ip]
     command += args.worker_options.split()
+    if args.links == "udp":
+        command = [*NOBODY, *command]
     if args.links != "memif":
-        command = ["ip", "netns", "exec", "silken-w%d" % rank, *command]
+        command = ["ip", "netns", "exec", namespace(rank), *command]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 

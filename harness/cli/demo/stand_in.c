@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/cli/demo/stand_in.h"
 
-#include "hosts/transport/transport.h"
+#include "hosts/dpdk/dpdk.h"
 #include "hosts/transport/transport.h"
 #include "session/frame.h"
 #include "session/gather.h"

@@ -84,6 +84,32 @@
  * parts, only the rest is reduced; what was complete before is not written to `out`, and has to come
  * from another worker.
  *
+ * ENVIRONMENT. silken_open_env() opens a communicator of a SwitchML job by these variables. Empty ones are
+ * as those that are not set; a value that is not allowed is an error which names the variable. In texts %r
+ * stands for the rank and %% for %.
+ *
+ *      SILKEN_RANK, SILKEN_WORKERS   rank and number of workers; else those of torchrun (RANK,
+ *                                    WORLD_SIZE), Open MPI (OMPI_COMM_WORLD_RANK, _SIZE), PMI
+ *                                    (PMI_RANK, PMI_SIZE) or Slurm (SLURM_PROCID, SLURM_NTASKS)
+ *      SILKEN_CONTROLLER             a job service, which gives addresses, job and slots
+ *                                    (silken/service.h, with SILKEN_TOKEN or SILKEN_TOKEN_FILE, and
+ *                                    SILKEN_JOB_NAME); or:
+ *      SILKEN_SWITCH_IP              the switch's IP address
+ *      SILKEN_DEVICE                 how to reach it (udp:)
+ *      SILKEN_SWITCH_MAC, SILKEN_WORKER_IP, SILKEN_WORKER_MAC
+ *                                    addresses; udp: does not need them
+ *      SILKEN_SWITCH_PORT, SILKEN_WORKER_PORT
+ *                                    UDP ports (48864)
+ *      SILKEN_JOB                    number of the job (0)
+ *      SILKEN_POOL, SILKEN_K         slots of the job (128), elements in a packet (256)
+ *      SILKEN_CPU                    processor of DPDK's device, or of the thread (any)
+ *      SILKEN_RTO_MIN_US, SILKEN_RTO_MAX_US, SILKEN_RTO_INITIAL_US
+ *                                    retransmission timeout (20000, 500000, 50000)
+ *      SILKEN_STALL_WARNING_MS, SILKEN_HARD_LIMIT_MS
+ *                                    time without progress until a warning and the end (2000, 30000)
+ *      SILKEN_PROGRESS_THREAD        1: a thread of its own runs the protocol (0)
+ *      SILKEN_SESSION                0: without sessions (1)
+ *
  * All functions may be called from any thread, except that silken_close() needs all others to be
  * done with the communicator and its requests. Results are 0 or an error code (hosts/include/silken/error.h).
  */
@@ -99,6 +125,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* what libsilken exports */
 
 enum silken_protocol { SILKEN_SWITCHML, SILKEN_ATP };
 enum silken_type { SILKEN_F32, SILKEN_I32 };
@@ -159,6 +186,10 @@ struct silken_config {
      * and servers before, and sees to it that nothing of an earlier start is left running. */
     bool no_session;
 
+    /* Bytes of this struct that the application knows, from silken_config_init(): later versions of the
+     * library have more members, which take their defaults. */
+    uint16_t size;
+
     struct silken_atp atp;
 
     /* SwitchML. The switch's pool: slots of the job, and elements of a slot (k: 32, 64, 128 or 256).
@@ -167,7 +198,9 @@ struct silken_config {
     uint32_t pool_size;
     uint16_t k;
 
-    /* Who we are and who the switch is, as "02:00:00:00:01:00" and "10.0.0.1". The switch's UDP
+    /* Who we are and who the switch is, as "02:00:00:00:01:00" and "10.0.0.1". With a device "udp:" the
+     * kernel knows the MAC addresses, which may be NULL then, and |worker_ip| too: it is the one by which
+     * the system sends to the switch, unless the device says it ("udp:10.0.0.1"). The switch's UDP
      * port is 0xbee0..0xbeef. ATP's ports are fixed, and the switch's address is for sessions alone:
      * that of the worker's own rack. */
     const char *worker_mac, *worker_ip, *switch_mac, *switch_ip;
@@ -210,7 +243,10 @@ struct silken_config {
  * for each end wants less), a warning after 2 s, a limit of 30 s; SwitchML, and for ATP one server,
  * floats, 65536 aggregators, windows of 200 to 1024 packets. Rank, workers, addresses and device
  * remain to be set. */
+void silken_config_init_sized(struct silken_config *config, size_t size);
+/* The function of the same name, for callers without this header's macros, knows the members of version 0. */
 void silken_config_init(struct silken_config *config);
+#define silken_config_init(config) silken_config_init_sized((config), sizeof *(config))
 
 /* Opens a communicator. Returns 0, SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM or what opening the
  * transport gave; then a sentence is in |why| (of |why_cap| bytes, may be NULL with 0). Sends
@@ -218,6 +254,18 @@ void silken_config_init(struct silken_config *config);
  * only. */
 int silken_open(struct silken_comm **comm, const struct silken_config *config, char *why,
                 size_t why_cap);
+
+/* See ENVIRONMENT above: fills |*config| by it; what it does not say has its default. The strings lie in
+ * |texts|, of SILKEN_ENV_TEXTS bytes, until the communicator is open. Returns 0 or SILKEN_ERR_INVALID with
+ * a sentence in |why| that names the variable. No other thread may change the environment meanwhile. */
+#define SILKEN_ENV_TEXTS 4096
+int silken_config_env_sized(struct silken_config *config, size_t size, char *texts, char *why,
+                            size_t why_cap);
+#define silken_config_env(config, texts, why, why_cap)                                             \
+    silken_config_env_sized((config), sizeof *(config), (texts), (why), (why_cap))
+
+/* Opens a communicator by the environment alone. Errors as those of both. */
+int silken_open_env(struct silken_comm **comm, char *why, size_t why_cap);
 
 /* Ends a communicator, with requests that have not been waited for. NULL is accepted. */
 void silken_close(struct silken_comm *comm);
@@ -286,6 +334,7 @@ void silken_stats(struct silken_comm *comm, struct silken_stats *stats);
 /* Name of a protocol's counter of ignored frames; NULL for one not in use. */
 const char *silken_ignored_name(enum silken_protocol protocol, unsigned kind);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -27,7 +27,17 @@ enum silken_error {
 #undef SILKEN_ERROR_ENUM
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default) /* what libsilken exports */
+
 /* A sentence about `code`: "success" for 0 and above, never NULL. Any thread. */
 const char *silken_strerror(int code);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -34,6 +34,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* what libsilken exports */
 
 struct silken_server;
 
@@ -111,6 +112,7 @@ struct silken_server_stats {
 /* The counters of all lanes, as of the last piece of work. */
 void silken_server_stats(struct silken_server *server, struct silken_server_stats *stats);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -20,8 +20,7 @@
 
 #include "base/clock.h"
 #include "dpdk/eal.h"
-#include "hosts/core/text.h"
-#include "hosts/transport/transport.h"
+#include "hosts/dpdk/dpdk.h"
 
 #define MEMORY      "256" /* MB for all ports of the process; taken as they are touched */
 #define MBUFS       2047
@@ -251,3 +250,8 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
     *t = &d->base;
     return 0;
 }
+
+const struct sk_transport_module silken_dpdk_module = {
+    .version = SILKEN_VERSION,
+    .open = sk_transport_dpdk_open,
+};

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "hosts/transport/transport.h"
+#include "hosts/dpdk/dpdk.h"
 
 #define MS     UINT64_C(1000000)
 #define FRAMES 5000
@@ -152,5 +152,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_memif_between_processes, stop_server),
         cmocka_unit_test(test_unknown_device),
     };
+
+    sk_dpdk_link();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

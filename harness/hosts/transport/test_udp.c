@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel UDP sockets as a transport: what is sent as a frame comes as the same frame, between addresses of
+ * the loopback interface that only this process has; of both kinds, the station's own and sessions'; an
+ * ICMP error changes nothing, and what cannot be bound is said.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "hosts/core/udp.h"
+#include "hosts/transport/transport.h"
+#include "session/message.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static char why[256];
+
+/* Station |n| of this process. */
+static struct sk_endpoint station(unsigned n) {
+    return (struct sk_endpoint){.mac = {2, 0, 0, 0, 1, (uint8_t)n},
+                                .ip = 0x7f000000u | ((unsigned)getpid() & 0xffff) << 8 | (10 + n),
+                                .port = 0xbee0};
+}
+
+static struct sk_transport *open_station(unsigned n) {
+    const struct sk_endpoint self = station(n);
+    struct sk_transport *t = NULL;
+
+    if (sk_transport_open_at(&t, "udp:", -1, &self, why, sizeof why) != 0) {
+        fail_msg("%s", why);
+    }
+    return t;
+}
+
+static struct sk_frame frame_of(uint8_t *room, const struct sk_endpoint *from,
+                                const struct sk_endpoint *to, size_t payload, unsigned number) {
+    sk_udp_init(room, from, to, payload);
+    for (size_t i = 0; i < payload; i++) {
+        room[SK_UDP_BYTES + i] = (uint8_t)(number + 3 * i);
+    }
+    return (struct sk_frame){room, (uint32_t)(SK_UDP_BYTES + payload)};
+}
+
+/* Receives one frame, from the copy that the transport keeps. */
+static struct sk_frame receive(struct sk_transport *t) {
+    struct sk_frame f = {0};
+
+    for (int i = 0; i < 20 && sk_transport_recv(t, &f, 1) == 0; i++) {
+        sk_transport_wait(t, SECOND / 10);
+    }
+    assert_non_null(f.data);
+    return f;
+}
+
+static void pass(struct sk_transport *a, const struct sk_endpoint *from, struct sk_transport *b,
+                 const struct sk_endpoint *to, size_t payload, unsigned number) {
+    uint8_t room[SK_MAX_FRAME];
+    struct sk_frame sent = frame_of(room, from, to, payload, number), got;
+
+    assert_int_equal(1, sk_transport_send(a, &sent, 1));
+    got = receive(b);
+    assert_int_equal(sent.len, got.len);
+    assert_memory_equal(sent.data, got.data, sent.len);
+}
+
+/* A station knows MAC addresses from what it sends: each says something first. */
+static void introduce(struct sk_transport *a, const struct sk_endpoint *from,
+                      struct sk_transport *b, const struct sk_endpoint *to) {
+    uint8_t room[SK_MAX_FRAME];
+    struct sk_frame f = frame_of(room, from, to, 1, 0);
+
+    assert_int_equal(1, sk_transport_send(a, &f, 1));
+    receive(b);
+}
+
+static void test_frames_come_as_they_were_sent(void **state) {
+    static const size_t lengths[] = {1, 18, 138, 1034, 1458, SK_MAX_FRAME - SK_UDP_BYTES};
+    struct sk_endpoint a = station(0), b = station(1);
+    struct sk_transport *ta = open_station(0), *tb = open_station(1);
+
+    (void)state;
+    introduce(ta, &a, tb, &b);
+    introduce(tb, &b, ta, &a);
+    for (unsigned i = 0; i < 300; i++) {
+        pass(ta, &a, tb, &b, lengths[i % 6], i);
+        pass(tb, &b, ta, &a, lengths[(i + 1) % 6], i);
+    }
+    a.port = b.port = SESSION_PORT;
+    pass(ta, &a, tb, &b, 40, 7);
+    pass(tb, &b, ta, &a, 40, 8);
+    sk_transport_close(ta);
+    sk_transport_close(tb);
+}
+
+/* A burst for both sockets goes as a whole. */
+static void test_a_mixed_burst_goes_whole(void **state) {
+    struct sk_endpoint a = station(0), b = station(1);
+    struct sk_transport *ta = open_station(0), *tb = open_station(1);
+    struct sk_frame frames[8];
+    uint8_t room[8][SK_MAX_FRAME];
+    unsigned own = 0, sessions = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        a.port = b.port = i % 3 == 1 ? SESSION_PORT : 0xbee0;
+        frames[i] = frame_of(room[i], &a, &b, 50, i);
+    }
+    assert_int_equal(8, sk_transport_send(ta, frames, 8));
+    for (unsigned i = 0; i < 8; i++) {
+        struct sk_frame f = receive(tb);
+        bool session =
+            sk_udp_is_from(f.data, &(struct sk_endpoint){.ip = a.ip, .port = SESSION_PORT});
+        unsigned number = session ? 1 + 3 * sessions++ : own / 2 * 3 + own % 2 * 2;
+        own += !session;
+        assert_int_equal(number, f.data[SK_UDP_BYTES]);
+    }
+    assert_int_equal(3, sessions);
+    sk_transport_close(ta);
+    sk_transport_close(tb);
+}
+
+/* Nobody listens: the kernel answers with ICMP errors, and the next packet to somebody else goes all the same. */
+static void test_refusals_do_not_matter(void **state) {
+    struct sk_endpoint a = station(0), b = station(1), nobody = station(2);
+    struct sk_transport *ta = open_station(0), *tb = open_station(1);
+    uint8_t room[SK_MAX_FRAME];
+
+    (void)state;
+    introduce(tb, &b, ta, &a);
+    introduce(ta, &a, tb, &b);
+    for (unsigned i = 0; i < 50; i++) {
+        struct sk_frame f = frame_of(room, &a, &nobody, 100, i);
+        assert_int_equal(1, sk_transport_send(ta, &f, 1));
+        pass(ta, &a, tb, &b, 100, i);
+        pass(tb, &b, ta, &a, 100, i);
+    }
+    sk_transport_close(ta);
+    sk_transport_close(tb);
+}
+
+static void check_refused(const char *device, const struct sk_endpoint *self, int code,
+                          const char *says) {
+    struct sk_transport *t;
+
+    why[0] = 0;
+    assert_int_equal(code, sk_transport_open_at(&t, device, -1, self, why, sizeof why));
+    if (!strstr(why, says)) {
+        fail_msg("%s: \"%s\" does not say \"%s\"", device, why, says);
+    }
+}
+
+static void test_refused_addresses(void **state) {
+    struct sk_endpoint a = station(0);
+    struct sk_transport *t = open_station(0);
+
+    (void)state;
+    check_refused("udp:", &a, SILKEN_ERR_TRANSPORT, "an IP address of its own");
+    check_refused("udp:192.0.2.77", &a, SILKEN_ERR_TRANSPORT, "not an address of this host");
+    check_refused("udp:eth0", &a, SILKEN_ERR_INVALID, "expected udp:");
+    check_refused("udp:127.0.0.1", NULL, SILKEN_ERR_INVALID, "are not known");
+    sk_transport_close(t);
+}
+
+static void test_what_is_udp(void **state) {
+    (void)state;
+    assert_string_equal("10.0.0.1", sk_transport_udp_address("udp:10.0.0.1"));
+    assert_string_equal("", sk_transport_udp_address("faulty:drop=0.1:faulty:seed=2:udp:"));
+    assert_null(sk_transport_udp_address("faulty:udp:"));
+    assert_null(sk_transport_udp_address("afpacket:udp:"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_frames_come_as_they_were_sent),
+        cmocka_unit_test(test_a_mixed_burst_goes_whole),
+        cmocka_unit_test(test_refusals_do_not_matter),
+        cmocka_unit_test(test_refused_addresses),
+        cmocka_unit_test(test_what_is_udp),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
