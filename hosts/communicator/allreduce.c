@@ -15,9 +15,9 @@
 #include "hosts/communicator/join.h"
 #include "hosts/communicator/lane.h"
 #include "hosts/communicator/protocol.h"
+#include "hosts/communicator/service.h"
 #include "hosts/communicator/station.h"
 #include "hosts/core/wire_type.h"
-#include "hosts/communicator/service.h"
 
 struct silken_comm {
     struct silken_config config; /* its lists are gone */

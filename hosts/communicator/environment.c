@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hosts/core/text.h"
+#include "silken/service.h"
 
 /* ---- the variables --------------------------------------------------------------------------- */
 
@@ -190,6 +191,12 @@ static int environment_read_place(struct environment_reader *r) {
     return SILKEN_ERR_INVALID;
 }
 
+static bool environment_has(const struct environment_reader *r, const char *name) {
+    const char *text = r->get(r->aux, name);
+
+    return text && *text;
+}
+
 int sk_environment_read(struct silken_config *config, char *texts, sk_setting_get *get, void *aux,
                         char *why, size_t why_cap) {
     struct environment_reader r = {config, texts, 0, get, aux, why, why_cap};
@@ -202,8 +209,11 @@ int sk_environment_read(struct silken_config *config, char *texts, sk_setting_ge
          i++) {
         rc = environment_read_variable(&r, &environment_variables[i]);
     }
-    if (rc == 0 && !config->switch_ip) {
-        snprintf(why, why_cap, "SILKEN_SWITCH_IP is not set: the switch's IP address");
+    if (rc == 0 && !config->switch_ip && !environment_has(&r, "SILKEN_CONTROLLER")) {
+        snprintf(
+            why, why_cap,
+            "neither SILKEN_SWITCH_IP, the switch's IP address, is set, nor SILKEN_CONTROLLER, a "
+            "job service's");
         rc = SILKEN_ERR_INVALID;
     }
     if (rc == 0 && config->rto_min_us > config->rto_max_us) {
@@ -233,10 +243,34 @@ int silken_config_env_sized(struct silken_config *config, size_t size, char *tex
     return rc;
 }
 
+/* With a job service, what the environment says of the worker is what it asks for. */
+static int environment_ask_service(struct silken_config *config, char *why, size_t why_cap) {
+    struct silken_service service = {.rank = config->rank,
+                                     .workers = config->workers,
+                                     .ip = config->worker_ip,
+                                     .mac = config->worker_mac};
+    const char *port = getenv("SILKEN_WORKER_PORT"), *pool = getenv("SILKEN_POOL");
+
+    if (!silken_service_from_env(&service)) {
+        return 0;
+    }
+    service.port = port && *port ? config->worker_port : 0;
+    service.slots = pool && *pool ? config->pool_size : 0;
+    return silken_config_from_service(config, &service, why, why_cap);
+}
+
 int silken_open_env(struct silken_comm **comm, char *why, size_t why_cap) {
     char texts[SILKEN_ENV_TEXTS];
     struct silken_config config;
     int rc = silken_config_env_sized(&config, sizeof config, texts, why, why_cap);
 
-    return rc ? rc : silken_open(comm, &config, why, why_cap);
+    rc = rc ? rc : environment_ask_service(&config, why, why_cap);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = silken_open(comm, &config, why, why_cap);
+    if (rc != 0) {
+        silken_lease_close(config.lease);
+    }
+    return rc;
 }

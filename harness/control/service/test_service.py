@@ -164,6 +164,21 @@ class Service(unittest.TestCase):
         self.good(*[self.worker(n, "all", r, 4, "--pool", "16") for r, n in enumerate(NAMES)])
         self.no_jobs()
 
+    def test_nobody_by_the_environment(self):
+        """Workers of uid 65534 without capabilities: libsilken's silken_open_env() over UDP sockets, as torchrun or a
+        shell sets variables."""
+        library = os.path.abspath(os.path.join(os.environ.get("BUILD", "build"), "libsilken.so.0"))
+        job = []
+        for rank, places in enumerate(({"RANK": "0", "WORLD_SIZE": "2"}, {"SILKEN_RANK": "1", "SILKEN_WORKERS": "2"})):
+            job.append(subprocess.Popen(
+                ["ip", "netns", "exec", self.lab[f"w{rank}"].namespace, *NOBODY, sys.executable, "-c", BY_ENVIRONMENT, library,
+                 str(rank)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
+                env={"PATH": os.environ["PATH"], "SILKEN_CONTROLLER": f"{SERVICE}:{PORT}", "SILKEN_TOKEN": TOKEN,
+                     "SILKEN_JOB_NAME": "environment", **places}))
+        for p in job:
+            self.assertEqual(p.communicate(timeout=PATIENCE)[0].splitlines()[-1:], ["exact, uid 65534"])
+        self.no_jobs()
+
     def test_many_in_a_row(self):
         """Of one name, without waiting for the one before to be gone, in any order of ranks and at any places."""
         chance = random.Random(7)
@@ -417,6 +432,23 @@ class Service(unittest.TestCase):
         deaf.close()
         self.no_jobs()
 
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all"]
+
+BY_ENVIRONMENT = """
+import ctypes, os, sys
+silken, rank, n = ctypes.CDLL(sys.argv[1]), int(sys.argv[2]), 10007
+comm, why = ctypes.c_void_p(), ctypes.create_string_buffer(1000)
+if silken.silken_open_env(ctypes.byref(comm), why, ctypes.c_size_t(len(why))):
+    sys.exit(why.value.decode())
+for turn in range(3):
+    tensor = (ctypes.c_int32 * n)(*(i * (rank + 1) + turn for i in range(n)))
+    rc = silken.silken_allreduce_i32(comm, tensor, tensor, ctypes.c_size_t(n))
+    if rc or list(tensor) != [3 * i + 2 * turn for i in range(n)]:
+        sys.exit(f"turn {turn}: {rc}, {tensor[:8]}")
+silken.silken_close(comm)
+print(f"exact, uid {os.getuid()}")
+"""
 
 QUIET = """
 import ctypes, fcntl, socket, struct, sys

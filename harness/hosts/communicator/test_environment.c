@@ -121,7 +121,7 @@ static void test_what_is_wrong(void **state) {
         {{"SILKEN_SWITCH_IP=10.0.0.1"}, "SILKEN_RANK and SILKEN_WORKERS are not set"},
         {{"SILKEN_SWITCH_IP=10.0.0.1", "RANK=0"}, "RANK is set, but WORLD_SIZE is not"},
         {{"SILKEN_WORKERS=4", "RANK=0", "WORLD_SIZE=4"}, "SILKEN_WORKERS is set, but SILKEN_RANK"},
-        {{"RANK=0", "WORLD_SIZE=4"}, "SILKEN_SWITCH_IP is not set"},
+        {{"RANK=0", "WORLD_SIZE=4"}, "neither SILKEN_SWITCH_IP"},
         {{"RANK=4", "WORLD_SIZE=4"}, "RANK is '4': expected a number from 0 to 3"},
         {{"RANK=-1", "WORLD_SIZE=4"}, "RANK is '-1'"},
         {{"RANK=0", "WORLD_SIZE=0"}, "WORLD_SIZE is '0'"},

@@ -99,7 +99,10 @@
  *      SILKEN_RANK, SILKEN_WORKERS   rank and number of workers; else those of torchrun (RANK,
  *                                    WORLD_SIZE), Open MPI (OMPI_COMM_WORLD_RANK, _SIZE), PMI
  *                                    (PMI_RANK, PMI_SIZE) or Slurm (SLURM_PROCID, SLURM_NTASKS)
- *      SILKEN_SWITCH_IP              the switch's IP address; needed
+ *      SILKEN_CONTROLLER             a job service, which gives addresses, job and slots
+ *                                    (silken/service.h, with SILKEN_TOKEN or SILKEN_TOKEN_FILE, and
+ *                                    SILKEN_JOB_NAME); or:
+ *      SILKEN_SWITCH_IP              the switch's IP address
  *      SILKEN_DEVICE                 how to reach it (udp:)
  *      SILKEN_SWITCH_MAC, SILKEN_WORKER_IP, SILKEN_WORKER_MAC
  *                                    addresses; udp: does not need them

@@ -30,6 +30,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* what libsilken exports */
 
 struct silken_service {
     const char
@@ -60,6 +61,7 @@ int silken_config_from_service(struct silken_config *config, const struct silken
 /* Gives back a place that silken_open() has not taken over. NULL is accepted. */
 void silken_lease_close(struct silken_lease *lease);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
