@@ -8,7 +8,7 @@
 #   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
 #   make sessions-any-order   the same as state machines (SEEDS=1000000)
 #   make test-threads   the tests that run threads, under TSan
-#   make lint       includes against rooms.mk, clang-format, cppcheck
+#   make lint       includes against rooms.mk, names of static functions, columns, clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
@@ -458,6 +458,8 @@ CPPCHECK := cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ih
     --suppressions-list=harness/cppcheck.txt -j2
 lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS) $(OVS)/libopenvswitch.a
 	$(PYTHON) harness/rooms/arrows.py
+	$(PYTHON) harness/rooms/functions.py
+	$(PYTHON) harness/rooms/columns.py
 	clang-format --dry-run --Werror $(OURS)
 	$(CPPCHECK) $(filter-out $(SRC/control/tor),$(filter %.c,$(OURS)))
 	$(CPPCHECK) -Dtypeof=__typeof__ $(addprefix -I$(OVS)/src,/ /include /lib) --suppress='*:$(OVS)/*' $(SRC/control/tor)
