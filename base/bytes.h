@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bytes: numbers in network order in packets, at any alignment, and the Internet checksum. Who calls knows that the
-// bytes are there.
+// bytes: numbers in network order in packets, at any alignment, and the Internet checksum. Who
+// calls knows that the bytes are there.
 #ifndef SILKEN_BASE_BYTES_H
 #define SILKEN_BASE_BYTES_H
 
@@ -23,8 +23,8 @@ static inline void put32(uint8_t *b, uint32_t value) {
     put16(b + 2, (uint16_t)value);
 }
 
-// RFC 1071, in host order. 'start' is what else is summed up: 16-bit numbers in host order, as of a pseudo header. Over
-// bytes with a right checksum among them it is 0.
+// RFC 1071, in host order. 'start' is what else is summed up: 16-bit numbers in host order, as of a
+// pseudo header. Over bytes with a right checksum among them it is 0.
 uint16_t internet_checksum(uint32_t start, const uint8_t *bytes, size_t length);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define MAX_BYTES ((size_t)64 << 20)
 
-static char *read_all(FILE *f, size_t *length) {
+static char *file_read_all(FILE *f, size_t *length) {
     size_t room = 65536, n = 0;
     char *text = malloc(room);
     while (text && (n += fread(text + n, 1, room - n, f)) == room && room <= MAX_BYTES) {
@@ -39,7 +39,7 @@ static const char *no_file(int fd, bool regular, struct stat *st) {
     return regular && !S_ISREG(st->st_mode) ? "it is not a regular file" : NULL;
 }
 
-static char *read_file(const char *path, bool regular, size_t *length, struct sk_error *err) {
+static char *file_read(const char *path, bool regular, size_t *length, struct sk_error *err) {
     struct stat st;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK | O_NOCTTY : 0));
     const char *why = no_file(fd, regular, &st);
@@ -51,7 +51,7 @@ static char *read_file(const char *path, bool regular, size_t *length, struct sk
         return NULL;
     }
     errno = 0;
-    char *text = read_all(f, length);
+    char *text = file_read_all(f, length);
     bool bad = !text || ferror(f) || *length > MAX_BYTES;
     if (bad)
         sk_fail(err, "cannot read %s: %s", path,
@@ -66,9 +66,9 @@ static char *read_file(const char *path, bool regular, size_t *length, struct sk
 }
 
 char *sk_read_file(const char *path, size_t *length, struct sk_error *err) {
-    return read_file(path, false, length, err);
+    return file_read(path, false, length, err);
 }
 
 char *sk_read_regular_file(const char *path, size_t *length, struct sk_error *err) {
-    return read_file(path, true, length, err);
+    return file_read(path, true, length, err);
 }

@@ -11,7 +11,8 @@
 // The file's bytes with a zero after them (malloc'ed), or null with a sentence. Regular files and
 // pipes of at most 64 MiB.
 char *sk_read_file(const char *path, size_t *length, struct sk_error *err);
-// The same of regular files alone, for who must not wait: opening a FIFO would, until somebody writes.
+// The same of regular files alone, for who must not wait: opening a FIFO would, until somebody
+// writes.
 char *sk_read_regular_file(const char *path, size_t *length, struct sk_error *err);
 
 #endif

@@ -93,7 +93,7 @@ static void skip_value(struct scan *s) {
 
 // From the start of a container to its member or item. False when it is not found, which leaves the
 // scan at the container's end.
-static bool enter(struct scan *s, const char *key, size_t index) {
+static bool json_enter(struct scan *s, const char *key, size_t index) {
     skip_space(s);
     s->at++; // the bracket
     for (size_t i = 0;; i++) {
@@ -125,11 +125,11 @@ static void locate(struct scan *s, const struct sk_at *at) {
     }
     locate(s, at->parent);
     struct scan container = *s;
-    if (!enter(s, at->key, at->index))
+    if (!json_enter(s, at->key, at->index))
         *s = container; // a missing member: the line where it could be
 }
 
-static unsigned line_of(const struct sk_at *at) {
+static unsigned json_line_of(const struct sk_at *at) {
     struct scan s = {at->doc->text, at->doc->text + at->doc->length};
     locate(&s, at);
     unsigned line = 1;
@@ -138,10 +138,10 @@ static unsigned line_of(const struct sk_at *at) {
     return line;
 }
 
-static size_t put_path(const struct sk_at *at, char *out, size_t size) {
+static size_t json_put_path(const struct sk_at *at, char *out, size_t size) {
     if (!at->parent)
         return 0;
-    size_t used = put_path(at->parent, out, size);
+    size_t used = json_put_path(at->parent, out, size);
     if (used >= size)
         return used;
     int n = at->key ? snprintf(out + used, size - used, "%s%s", used ? "." : "", at->key)
@@ -152,10 +152,10 @@ static size_t put_path(const struct sk_at *at, char *out, size_t size) {
 void sk_at_place(const struct sk_at *at, char *out, size_t size) {
     int used = 0;
     if (at->doc->text)
-        used = snprintf(out, size, "%s:%u: ", at->doc->name, line_of(at));
+        used = snprintf(out, size, "%s:%u: ", at->doc->name, json_line_of(at));
     if ((size_t)used >= size)
         return;
-    if (put_path(at, out + used, size - (size_t)used) == 0)
+    if (json_put_path(at, out + used, size - (size_t)used) == 0)
         snprintf(out + used, size - (size_t)used, "the whole");
 }
 
@@ -178,7 +178,7 @@ void sk_at_fail(const struct sk_at *at, const char *format, ...) {
 
 // ---- reading ----
 
-static const char *type_name(const json_t *v) {
+static const char *json_type_name(const json_t *v) {
     static const char *const names[] = {
         "an object", "an array", "a string", "a number", "a number with a fraction",
         "true",      "false",    "null"};
@@ -186,7 +186,7 @@ static const char *type_name(const json_t *v) {
 }
 
 // False, with an error, when the value is there and not of this type.
-static bool is(const struct sk_at *at, json_type type, bool must, const char *wanted) {
+static bool json_is_type(const struct sk_at *at, json_type type, bool must, const char *wanted) {
     if (!at->value) {
         if (must)
             sk_at_fail(at, "it is missing");
@@ -194,12 +194,12 @@ static bool is(const struct sk_at *at, json_type type, bool must, const char *wa
     }
     if (json_typeof(at->value) == type)
         return true;
-    sk_at_fail(at, "it must be %s, not %s", wanted, type_name(at->value));
+    sk_at_fail(at, "it must be %s, not %s", wanted, json_type_name(at->value));
     return false;
 }
 
 void sk_at_keys(const struct sk_at *at, const char *const *keys) {
-    if (!is(at, JSON_OBJECT, false, "an object"))
+    if (!json_is_type(at, JSON_OBJECT, false, "an object"))
         return;
     const char *key;
     json_t *value;
@@ -228,7 +228,7 @@ struct sk_at sk_at_item(const struct sk_at *at, size_t index) {
 }
 
 size_t sk_at_length(const struct sk_at *at) {
-    return is(at, JSON_ARRAY, false, "an array") ? json_array_size(at->value) : 0;
+    return json_is_type(at, JSON_ARRAY, false, "an array") ? json_array_size(at->value) : 0;
 }
 
 // Of UTF-8 text: the first character that controls a terminal or the direction of what is around
@@ -252,7 +252,7 @@ static uint32_t json_control_character(const char *text) {
 }
 
 const char *sk_at_string(const struct sk_at *at, bool must) {
-    if (!is(at, JSON_STRING, must, "a string"))
+    if (!json_is_type(at, JSON_STRING, must, "a string"))
         return must ? "" : NULL;
     const char *s = json_string_value(at->value);
     if (strlen(s) != json_string_length(at->value) || (must && *s == 0))
@@ -264,7 +264,7 @@ const char *sk_at_string(const struct sk_at *at, bool must) {
 }
 
 uint64_t sk_at_between(const struct sk_at *at, bool must, uint64_t min, uint64_t max) {
-    if (!is(at, JSON_INTEGER, must, "a whole number"))
+    if (!json_is_type(at, JSON_INTEGER, must, "a whole number"))
         return 0;
     json_int_t v = json_integer_value(at->value);
     if (v < 0 || (uint64_t)v < min || (uint64_t)v > max) {
@@ -302,7 +302,8 @@ const char *sk_at_text(const struct sk_at *at) {
         sk_at_fail(at, "it must be a whole number or a string");
         return "";
     }
-    return is(at, JSON_STRING, true, "a number or a string") ? sk_at_string(at, true) : "";
+    return json_is_type(at, JSON_STRING, true, "a number or a string") ? sk_at_string(at, true)
+                                                                       : "";
 }
 
 const char *const *sk_at_strings(const struct sk_at *at, size_t *n) {

@@ -64,7 +64,8 @@ double sk_at_fraction(const struct sk_at *at);  // 0 to 1
 const char *sk_at_text(const struct sk_at *at); // number, bool or string, as text
 const char *const *sk_at_strings(const struct sk_at *at, size_t *n); // array of strings
 
-// ---- what an object has under a key, of replies that are printed: "", 0 and false when it has none of that kind ----
+// ---- what an object has under a key, of replies that are printed: "", 0 and false when it has
+// none of that kind ----
 static inline const char *sk_json_text(const json_t *object, const char *key) {
     const char *s = json_string_value(json_object_get(object, key));
     return s ? s : "";

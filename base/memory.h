@@ -8,8 +8,8 @@
 
 void *sk_grow_room(void *items, size_t *room, size_t size); // for sk_grow()
 
-// Makes room for one more item in an array of 'n' items of 'size' bytes, which has '*room' places. Returns the
-// array, which may have moved.
+// Makes room for one more item in an array of 'n' items of 'size' bytes, which has '*room' places.
+// Returns the array, which may have moved.
 static inline void *sk_grow(void *items, size_t n, size_t *room, size_t size) {
     return n < *room ? items : sk_grow_room(items, room, size);
 }

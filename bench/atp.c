@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// atp: p4/atp on packets in memory, both passes of gradients, the sums to the server and the parameters
-// to every worker included, against a bare loop that only adds.
+// atp: p4/atp on packets in memory, both passes of gradients, the sums to the server and the
+// parameters to every worker included, against a bare loop that only adds.
 #include "bench/atp_rack.h"
 #include "bench/bench.h"
 

@@ -126,7 +126,8 @@ static uint8_t *frame_of(const struct atp_bench_server *b, unsigned fragment, un
     return b->frames + (size_t)(fragment * b->parts + part) * ATP_FRAME_BYTES;
 }
 
-// What a packet of a part says about whose it is; workers 0 to 3 are in one rack, the others in another.
+// What a packet of a part says about whose it is; workers 0 to 3 are in one rack, the others in
+// another.
 static struct atp_packet part_of(const struct atp_shape *shape, unsigned parts, unsigned part) {
     struct atp_packet p = {
         .index = INDEX, .job = JOB, .fan_in0 = ATP_BENCH_WORKERS / 2, .fan_in1 = 2};

@@ -128,8 +128,8 @@ static void make_frames(struct atp_rack *r) {
 
 // ---- running ----
 
-// What the switch is to send: to the server the last worker's packet with all bits and the sums, past
-// its first switch; to a worker the parameters as they are.
+// What the switch is to send: to the server the last worker's packet with all bits and the sums,
+// past its first switch; to a worker the parameters as they are.
 static bool is_right(const struct atp_rack *r, uint16_t port, const uint8_t *frame,
                      uint32_t length) {
     const uint8_t *const atp = frame + VALUES_AT - ATP_H_BYTES;

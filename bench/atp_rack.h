@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// atp_rack: ATP in memory: a first-level switch with a job's workers at its ports 0 and up and their
-// parameter server at the next one, and their packets.
+// atp_rack: ATP in memory: a first-level switch with a job's workers at its ports 0 and up and
+// their parameter server at the next one, and their packets.
 //
-// A round is what a job sends for as many fragments as the paper's initial window (256 here, 200 there):
-// in batches, of each a burst of every worker, as a port hands them up, whose gradients take the
-// aggregators and are added; the last worker's packets complete them, and the sums leave for the server;
-// then the server's parameter packets, which free the aggregators and go to all workers. Aggregators
-// are spread over the pipe's as hashing spreads them.
+// A round is what a job sends for as many fragments as the paper's initial window (256 here, 200
+// there): in batches, of each a burst of every worker, as a port hands them up, whose gradients
+// take the aggregators and are added; the last worker's packets complete them, and the sums leave
+// for the server; then the server's parameter packets, which free the aggregators and go to all
+// workers. Aggregators are spread over the pipe's as hashing spreads them.
 #ifndef SILKEN_BENCH_ATP_RACK_H
 #define SILKEN_BENCH_ATP_RACK_H
 
@@ -37,8 +37,9 @@ struct atp_rack *atp_rack_new(void);
 void atp_rack_free(struct atp_rack *r);
 struct ideal_load atp_rack_load(const struct atp_rack *r);
 
-// A struct bench_side's work and what it took; 'aux' is the rack; units are packets received. That frames are put where
-// a device would have written them, a batch at a time, is not part of what it took.
+// A struct bench_side's work and what it took; 'aux' is the rack; units are packets received. That
+// frames are put where a device would have written them, a batch at a time, is not part of what it
+// took.
 uint64_t atp_rack_work(void *aux, uint64_t times);
 double atp_rack_took(void *aux);
 

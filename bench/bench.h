@@ -2,12 +2,12 @@
 //
 // bench: what the benchmarks share: trials, statistics, results.
 //
-// A benchmark measures one key of build/bench.json. It compares sides (Silken, a peer, a bare loop),
-// each a piece of work that can be repeated; their trials alternate on one processor, so that
-// whatever else the machine does meets all of them alike. The time of a trial is the processor time
-// of the thread that works: equal to the time on the wall where nobody else runs, and still true
-// where somebody does. A figure is the median of its trials, its spread the interquartile range; a
-// ratio is formed trial by trial before the median is taken.
+// A benchmark measures one key of build/bench.json. It compares sides (Silken, a peer, a bare
+// loop), each a piece of work that can be repeated; their trials alternate on one processor, so
+// that whatever else the machine does meets all of them alike. The time of a trial is the processor
+// time of the thread that works: equal to the time on the wall where nobody else runs, and still
+// true where somebody does. A figure is the median of its trials, its spread the interquartile
+// range; a ratio is formed trial by trial before the median is taken.
 //
 // A result is a JSON object: the fields that docs/performance.md names, "spread" with the range of
 // each, "errors" with one sentence for each field that could not be measured, "how" with what was
@@ -46,9 +46,9 @@ struct bench_side {
     // Does the work 'times' times and returns how many units (packets, bytes) that were in all.
     uint64_t (*work)(void *aux, uint64_t times);
     void *aux;
-    // Null, or what of the last work() was the work, in ns per unit on the wall; 0: somebody else had the processor
-    // meanwhile, or may have had. Of work that has to be made ready again and again, where the processor's time is
-    // too slow to ask for.
+    // Null, or what of the last work() was the work, in ns per unit on the wall; 0: somebody else
+    // had the processor meanwhile, or may have had. Of work that has to be made ready again and
+    // again, where the processor's time is too slow to ask for.
     double (*took)(void *aux);
     uint64_t times; // filled in: how often the work is done in one trial
     double *ns;     // filled in: per unit, one for each trial; bench_sides_free() frees
@@ -61,8 +61,8 @@ struct bench_side {
 size_t bench_trials(struct bench_side *sides, size_t n_sides, double seconds, double trial_ns);
 // Context switches of this thread so far.
 long bench_switches(void);
-// Runs rounds that say how many ticks of bench_tsc they took; ns of one, of those during which, or near which, nobody
-// else had the processor. 0: there were none.
+// Runs rounds that say how many ticks of bench_tsc they took; ns of one, of those during which, or
+// near which, nobody else had the processor. 0: there were none.
 double bench_rounds(uint64_t (*round)(void *aux), void *aux, uint64_t times);
 void bench_sides_free(struct bench_side *sides, size_t n_sides);
 
@@ -76,7 +76,8 @@ void bench_error(json_t *result, const char *field, const char *format, ...)
 void bench_put_packets(json_t *result, const double *ns, size_t n, unsigned frame_bytes);
 
 // ---- the machine ----
-// The processor all sides run on: the last that this process may use. Pins the calling thread to it.
+// The processor all sides run on: the last that this process may use. Pins the calling thread to
+// it.
 int bench_pin(void);
 void bench_unpin(void);       // back to where it could run before
 int bench_other_cpu(int cpu); // another one that this process may use; -1: there is none

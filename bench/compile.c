@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// compile: from the text of p4/switchml to its code in memory: with an empty cache, and with one that
-// has it. The C compiler is a process of its own, so this is time on the wall; the processor time of
-// all processes is beside it.
+// compile: from the text of p4/switchml to its code in memory: with an empty cache, and with one
+// that has it. The C compiler is a process of its own, so this is time on the wall; the processor
+// time of all processes is beside it.
 #include "compiler/compile.h"
 
 #include <ftw.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // forward64: 64-byte frames whose destination is looked up among 1,000, on a ring device that gives
-// back what is sent: Silken, DPDK's SWX pipeline with the same table, and DPDK's testpmd, which looks
-// up nothing. Each has such a device of its own, with the same number of frames going round.
+// back what is sent: Silken, DPDK's SWX pipeline with the same table, and DPDK's testpmd, which
+// looks up nothing. Each has such a device of its own, with the same number of frames going round.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ideal: the least that aggregation can cost: a bare loop that adds the values of the same packets,
-// in network order, into the same number of slots. No header is looked at and nothing is sent. It is
-// written for AVX-512, AVX2 and plain C; the machine's best is taken.
+// in network order, into the same number of slots. No header is looked at and nothing is sent. It
+// is written for AVX-512, AVX2 and plain C; the machine's best is taken.
 #ifndef SILKEN_BENCH_IDEAL_H
 #define SILKEN_BENCH_IDEAL_H
 
 #include "bench/rack.h"
 
-// What is added, in the order in which a round sends it: of each batch, all frames of its first sender,
-// then of the second. Frame s of every sender of a batch belongs to that batch's slot s.
+// What is added, in the order in which a round sends it: of each batch, all frames of its first
+// sender, then of the second. Frame s of every sender of a batch belongs to that batch's slot s.
 struct ideal_load {
     const uint8_t *frames; // [batches][rows][slots]
     size_t stride;         // readable, whatever a frame's length
@@ -24,7 +24,8 @@ struct ideal_load {
 struct ideal_load ideal_of_rack(const struct rack *r);
 
 struct ideal;
-// Checks the sums before it returns; ends the process when they are wrong. Keeps the frames' address.
+// Checks the sums before it returns; ends the process when they are wrong. Keeps the frames'
+// address.
 struct ideal *ideal_new(const struct ideal_load *load);
 void ideal_free(struct ideal *i);
 const char *ideal_isa(void); // which of the three

@@ -2,13 +2,13 @@
 //
 // latency: how long a packet stays in the switch when it has half of what it could take to do.
 //
-// Packets arrive at a steady pace, one each two times the time that one takes at full load. The loop
-// does what the port loop does: takes what has arrived, up to a burst, into the switch, runs it. A
-// stay is from the time at which the packet was due, whether or not the loop had time for it then,
-// to its transmission; of SwitchML the one of the packet that completes a slot, to each of its
-// copies. Slices in which the system took the processor away are thrown away, because a switch has
-// its core for itself. What interrupts and the machine underneath take away meanwhile cannot be told
-// from inside: every fourth slice is without a switch, and shows what that makes of the stays.
+// Packets arrive at a steady pace, one each two times the time that one takes at full load. The
+// loop does what the port loop does: takes what has arrived, up to a burst, into the switch, runs
+// it. A stay is from the time at which the packet was due, whether or not the loop had time for it
+// then, to its transmission; of SwitchML the one of the packet that completes a slot, to each of
+// its copies. Slices in which the system took the processor away are thrown away, because a switch
+// has its core for itself. What interrupts and the machine underneath take away meanwhile cannot be
+// told from inside: every fourth slice is without a switch, and shows what that makes of the stays.
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>

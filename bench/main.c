@@ -3,8 +3,9 @@
 // The benchmarks' program; run.sh drives it.
 //
 //   benchmark measure KEY SECONDS FOLDER   one key; its result into FOLDER/KEY.json
-//   benchmark collect FOLDER FILE KEY...   results of the keys into one file, and a table of them on
-//                                          standard output; a key without a result is an error in it
+//   benchmark collect FOLDER FILE KEY...   results of the keys into one file, and a table of them
+//                                          on standard output; a key without a result is an error
+//                                          in it
 //   benchmark profile KEY SECONDS          Silken's side alone, for a profiler (bench/profile.sh)
 //   benchmark keys                         the keys, one a line
 #include <stdio.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pipes: forward64's program and frames in memory, with one and two pipes, on one and two cores; the
-// packets leave from the pipe that they came to, or all from the other one.
+// pipes: forward64's program and frames in memory, with one and two pipes, on one and two cores;
+// the packets leave from the pipe that they came to, or all from the other one.
 //
-// A core's thread takes a round of frames into its pipes and runs; where packets cross, all threads meet
-// then, and run what came from other cores; and so on. Counted is the processor time of each thread between two
-// meetings: what a core takes when each has a processor of its own, also on a machine where they have
-// to share one. The throughput of two cores is the sum of theirs.
+// A core's thread takes a round of frames into its pipes and runs; where packets cross, all threads
+// meet then, and run what came from other cores; and so on. Counted is the processor time of each
+// thread between two meetings: what a core takes when each has a processor of its own, also on a
+// machine where they have to share one. The throughput of two cores is the sum of theirs.
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -13,8 +13,8 @@
 #define JOB   RACK_JOB
 #define GROUP 100
 #define IP(w) (0x0a000001u + (w))
-// Buffers that frames are lent in, and how far apart they lie: not in the same sets of the cache. Where they are copied
-// while the switch works, so many at a time.
+// Buffers that frames are lent in, and how far apart they lie: not in the same sets of the cache.
+// Where they are copied while the switch works, so many at a time.
 #define BUFFER 2496u
 #define LENT   4u
 _Static_assert(BUFFER % 64 == 0 &&
@@ -190,8 +190,8 @@ double rack_took(void *aux) {
 
 // ---- copies, some at a time ----
 
-// A switch may change a frame where it lies, so it gets copies: some at a time, as more would push others
-// out of the cache, and the next ones fetched before.
+// A switch may change a frame where it lies, so it gets copies: some at a time, as more would push
+// others out of the cache, and the next ones fetched before.
 static void copy_burst(struct rack *r, unsigned burst, uint64_t now) {
     const uint8_t *from = r->frames + (size_t)burst * RACK_SLOTS * r->stride;
     struct sk_lent_frame lent[LENT];

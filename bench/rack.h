@@ -37,28 +37,30 @@ struct rack {
     void *on_sent_aux;
 };
 
-// A switch's configuration (control/config/config.h) for a job of so many workers and slots, worker w at
-// port w with that device; 'program' is relative to the file it is written to. Addresses of worker w:
-// 02:00:00:00:00:0w, 10.0.0.(w + 1); of the switch: 02:00:00:00:00:fe, 10.0.0.254; UDP port 0xbee0.
+// A switch's configuration (control/config/config.h) for a job of so many workers and slots, worker
+// w at port w with that device; 'program' is relative to the file it is written to. Addresses of
+// worker w: 02:00:00:00:00:0w, 10.0.0.(w + 1); of the switch: 02:00:00:00:00:fe, 10.0.0.254; UDP
+// port 0xbee0.
 #define RACK_JOB 1
 json_t *rack_configuration(const char *program, unsigned workers, unsigned slots,
                            const char *const *devices);
 
 // Compiles the program, makes the switch and the packets, and checks that a first round gives the
-// sums. Ends the process with a sentence when that fails. 'scalar': compiled without vectors, ours and
-// the C compiler's.
+// sums. Ends the process with a sentence when that fails. 'scalar': compiled without vectors, ours
+// and the C compiler's.
 struct rack *rack_new(unsigned k, bool scalar);
 void rack_free(struct rack *r);
 // A frame that left the switch: counts it, and looks at it when 'verify' is set.
 void rack_take(struct rack *r, uint16_t port, const uint8_t *frame, uint32_t length);
 
-// A struct bench_side's work, and what it took; 'aux' is the rack; units are packets received. The frames of a round lie
-// in buffers of their own, as a device leaves them in the buffers of its receive ring; that they are put there again
-// between rounds, since a switch may change a frame where it lies, is not the switch's work.
+// A struct bench_side's work, and what it took; 'aux' is the rack; units are packets received. The
+// frames of a round lie in buffers of their own, as a device leaves them in the buffers of its
+// receive ring; that they are put there again between rounds, since a switch may change a frame
+// where it lies, is not the switch's work.
 uint64_t rack_work(void *aux, uint64_t times);
 double rack_took(void *aux);
-// The same where the processor copies each frame into a buffer, as software that hands frames over has to: a part of the
-// work.
+// The same where the processor copies each frame into a buffer, as software that hands frames over
+// has to: a part of the work.
 uint64_t rack_work_copied(void *aux, uint64_t times);
 
 // Where a result's tsi is, big endian: slot * 2 + version, from 0 to RACK_SLOTS * 2 - 1.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// record: what recording costs the pipes: switchml256 and forward64 with a recorder and without one, by
-// turns on the same switch. A thread on another processor takes the records and copies their bytes, as
-// one that writes files does; what it did not take in time is counted, because losing a record is
-// cheaper than keeping it.
+// record: what recording costs the pipes: switchml256 and forward64 with a recorder and without
+// one, by turns on the same switch. A thread on another processor takes the records and copies
+// their bytes, as one that writes files does; what it did not take in time is counted, because
+// losing a record is cheaper than keeping it.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

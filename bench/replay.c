@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay: a capture of SwitchML packets, a gigabyte of them, through `silken replay`'s own function.
+// replay: a capture of SwitchML packets, a gigabyte of them, through `silken replay`'s own
+// function.
 //
 // The capture is made from the rack's packets, the same bytes each time, as eight workers with
-// 100 Gb/s each would send them, and put into the bench's folder, of which the page cache has it after it was
-// written; and into /dev/shm, if there is room, where pages are small and take longer to read. What is
-// written while it is measured goes to /dev/shm, too. All is removed at the end.
+// 100 Gb/s each would send them, and put into the bench's folder, of which the page cache has it
+// after it was written; and into /dev/shm, if there is room, where pages are small and take longer
+// to read. What is written while it is measured goes to /dev/shm, too. All is removed at the end.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rig: a compiled program in a switch in memory, configured, for the benchmarks that hand it frames.
-// Everything ends the process with a sentence on standard error when it fails.
+// rig: a compiled program in a switch in memory, configured, for the benchmarks that hand it
+// frames. Everything ends the process with a sentence on standard error when it fails.
 #ifndef SILKEN_BENCH_RIG_H
 #define SILKEN_BENCH_RIG_H
 
@@ -16,7 +16,8 @@ struct rig {
 };
 
 // 'path' below p4/, "switchml/switchml.p4"; 'scalar': compiled without vectors, ours and the C
-// compiler's. The configuration (control/config/config.h) is consumed; devices in it are not opened.
+// compiler's. The configuration (control/config/config.h) is consumed; devices in it are not
+// opened.
 struct rig rig_new(const char *path, bool scalar, json_t *configuration,
                    const struct sk_switch_options *options);
 void rig_free(struct rig *rig);

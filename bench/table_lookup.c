@@ -6,9 +6,9 @@
 //
 // One line per table: its kind, entries, distinct masks (of ternary tables; prefixes have their
 // lengths), microseconds to add an entry (in random order of priority; quiesced after each 64) and
-// nanoseconds per lookup: the median of seven rounds, each of at least 20 ms over 64 Ki keys. Nine of
-// ten keys lie in a randomly chosen entry. Nothing else runs in the loop, so what a packet needs of
-// the caches besides is not in the figure.
+// nanoseconds per lookup: the median of seven rounds, each of at least 20 ms over 64 Ki keys. Nine
+// of ten keys lie in a randomly chosen entry. Nothing else runs in the loop, so what a packet needs
+// of the caches besides is not in the figure.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

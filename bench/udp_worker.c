@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// udp_worker: a SwitchML worker on kernel UDP sockets, over a veth pair between two network namespaces. The other end is
-// a process that sends each packet back, which is what a switch does for a job of one worker. Processor time is the
-// worker's thread alone; with veth it includes the kernel's way of a packet into the other end's socket. iperf3 sends
-// packets of the same size over the same pair, one way, without looking at them.
+// udp_worker: a SwitchML worker on kernel UDP sockets, over a veth pair between two network
+// namespaces. The other end is a process that sends each packet back, which is what a switch does
+// for a job of one worker. Processor time is the worker's thread alone; with veth it includes the
+// kernel's way of a packet into the other end's socket. iperf3 sends packets of the same size over
+// the same pair, one way, without looking at them.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

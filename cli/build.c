@@ -66,7 +66,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void take_option(int c, struct compile_options *opt, struct cli_flags *flags) {
+static void cmd_build_take_option(int c, struct compile_options *opt, struct cli_flags *flags) {
     switch (c) {
     case 'I':
     case 'D':
@@ -117,7 +117,7 @@ static void take_option(int c, struct compile_options *opt, struct cli_flags *fl
 }
 
 // 0, or the exit status after a message: one of the outputs is the program itself.
-static int check_outputs(const struct compile_options *opt) {
+static int cmd_build_check_outputs(const struct compile_options *opt) {
     const char *const outputs[] = {opt->output,   opt->wire_header, opt->emit_c,
                                    opt->dump_ast, opt->dump_ir,     opt->dump_plan,
                                    opt->bfrt,     opt->p4info,      opt->wireshark};
@@ -145,13 +145,13 @@ int cmd_build(int argc, char **argv) {
         if (c == CLI_TARGET && cli_take_target("build", &flags, optarg))
             return EXIT_UNUSABLE;
         if (c != CLI_TARGET)
-            take_option(c, &opt, &flags);
+            cmd_build_take_option(c, &opt, &flags);
     }
     if (optind != argc - 1)
         return cli_misused("build", optind == argc ? "a P4 file is missing"
                                                    : "only one P4 file can be given");
     opt.path = argv[optind];
-    int status = check_outputs(&opt);
+    int status = cmd_build_check_outputs(&opt);
     if (status)
         return status;
     cli_use_flags(&opt, &flags);

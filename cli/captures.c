@@ -31,7 +31,8 @@ int cli_add_port_file(const char *command, struct replay_files *list, const char
     return 0;
 }
 
-static bool load_config(const char *command, const char *path, struct sk_config **config) {
+static bool cli_captures_load_config(const char *command, const char *path,
+                                     struct sk_config **config) {
     struct sk_error err;
     size_t length;
     if (!path)
@@ -45,7 +46,7 @@ static bool load_config(const char *command, const char *path, struct sk_config 
     return *config;
 }
 
-static void add_file(void *aux, const char *path) {
+static void cli_captures_add_file(void *aux, const char *path) {
     char *copy = strdup(path);
     if (!copy)
         abort();
@@ -55,14 +56,15 @@ static void add_file(void *aux, const char *path) {
 bool cli_load(const char *command, struct replay_options *replay,
               const struct compile_options *compile) {
     for (size_t i = 0; i < 2; i++)
-        if (!load_config(command, replay->config_paths[i], &replay->configs[i]))
+        if (!cli_captures_load_config(command, replay->config_paths[i], &replay->configs[i]))
             return false;
-    // One switch, whose buffers and registers are used here and there, and whose start is waited for.
+    // One switch, whose buffers and registers are used here and there, and whose start is waited
+    // for.
     if (!CLI_SANITIZED)
         sk_state_lazily(SK_STATE_HUGE_PAGES);
     struct compile_options opt = *compile;
     struct cli_list files = {0};
-    opt.reads = add_file;
+    opt.reads = cli_captures_add_file;
     opt.reads_aux = &files;
     replay->program = cli_load_program(&opt);
     replay->included = files.items;

@@ -51,7 +51,7 @@ struct command {
 
 // ---- the command line: 0, or the exit status after a message ----
 
-static int take_word(struct command *c, const char *word) {
+static int cmd_check_take_word(struct command *c, const char *word) {
     if (c->compile.path)
         return cli_misused("check", "only one P4 file can be given");
     c->compile.path = word;
@@ -73,11 +73,11 @@ static int take_colour(struct command *c, const char *word) {
                : cli_misused("check", "--color takes always, never or auto, not '%s'", word);
 }
 
-static int take(void *aux, int option) {
+static int cmd_check_take(void *aux, int option) {
     struct command *c = aux;
     switch (option) {
     case 1:
-        return take_word(c, optarg);
+        return cmd_check_take_word(c, optarg);
     case CLI_TARGET:
         return cli_take_target("check", &c->flags, optarg);
     case JSON:
@@ -98,12 +98,12 @@ static int take(void *aux, int option) {
     }
 }
 
-static bool repeats(int option) {
+static bool cmd_check_repeats(int option) {
     (void)option;
     return false;
 }
 
-static int check_outputs(const struct command *c) {
+static int cmd_check_outputs(const struct command *c) {
     struct stat program, page;
     if (c->html && stat(c->compile.path, &program) == 0 && S_ISREG(program.st_mode) &&
         stat(c->html, &page) == 0 && page.st_dev == program.st_dev && page.st_ino == program.st_ino)
@@ -141,7 +141,8 @@ struct printed {
     size_t length;
 };
 
-static struct printed print(const struct command *c, const struct compile_checked *k, bool page) {
+static struct printed cmd_check_print(const struct command *c, const struct compile_checked *k,
+                                      bool page) {
     struct printed p = {0};
     FILE *f = open_memstream(&p.text, &p.length);
     if (!f)
@@ -158,7 +159,7 @@ static struct printed print(const struct command *c, const struct compile_checke
 }
 
 // Null, or why not. Frees the text.
-static const char *put(FILE *out, struct printed *p) {
+static const char *cmd_check_put(FILE *out, struct printed *p) {
     const bool good = fwrite(p->text, 1, p->length, out) == p->length && fflush(out) == 0;
     const int error = errno;
     free(p->text);
@@ -169,8 +170,8 @@ static int write_page(const struct command *c, const struct compile_checked *k) 
     struct new_file f;
     const char *why = new_file_open(&f, c->html);
     if (!why) {
-        struct printed p = print(c, k, true);
-        why = put(f.out, &p);
+        struct printed p = cmd_check_print(c, k, true);
+        why = cmd_check_put(f.out, &p);
         const char *close = new_file_close(&f);
         why = why ? why : close;
     }
@@ -178,12 +179,12 @@ static int write_page(const struct command *c, const struct compile_checked *k) 
 }
 
 static int write_report(const struct command *c, const struct compile_checked *k) {
-    struct printed p = print(c, k, false);
-    const char *why = put(stdout, &p);
+    struct printed p = cmd_check_print(c, k, false);
+    const char *why = cmd_check_put(stdout, &p);
     return why ? cannot_write(NULL, why) : 0;
 }
 
-static int run(struct command *c) {
+static int cmd_check_run(struct command *c) {
     static const int status_of[] = {[COMPILE_FITS] = EXIT_GOOD,
                                     [COMPILE_DOES_NOT_FIT] = EXIT_FAILED,
                                     [COMPILE_REFUSED] = EXIT_UNUSABLE};
@@ -201,13 +202,14 @@ static int run(struct command *c) {
 int cmd_check(int argc, char **argv) {
     struct command c = {.compile = {.colour = cli_in_colour(STDERR_FILENO)}, .colour = "auto"};
     int status = cli_each_word(
-        &(struct cli_words){"check", usage, "-:hI:D:", options, take, repeats}, &c, argc, argv);
+        &(struct cli_words){"check", usage, "-:hI:D:", options, cmd_check_take, cmd_check_repeats},
+        &c, argc, argv);
     if (!status && !c.compile.path)
         status = cli_misused("check", "a P4 file is missing");
     if (!status)
-        status = check_outputs(&c);
+        status = cmd_check_outputs(&c);
     if (!status)
-        status = run(&c);
+        status = cmd_check_run(&c);
     cli_free_flags(&c.flags);
     return status == CLI_HELPED ? EXIT_GOOD : status;
 }

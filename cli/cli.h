@@ -68,13 +68,16 @@ struct cli_words {
     const char *command, *usage;
     const char *letters; // of getopt_long(), beginning with "-:h"
     const struct option *options;
-    // Told each option's value, or 1 for a word; what was given is optarg. 0, or the exit status after a message.
+    // Told each option's value, or 1 for a word; what was given is optarg. 0, or the exit status
+    // after a message.
     int (*take)(void *aux, int option);
-    // Whether an option of 'options' that takes a value may have another one: of others the first would be lost.
+    // Whether an option of 'options' that takes a value may have another one: of others the first
+    // would be lost.
     bool (*repeats)(int option);
 };
 #define CLI_HELPED (-1)
-// 0, the exit status after a message, or CLI_HELPED after the usage was printed. Behind "--" there are words only.
+// 0, the exit status after a message, or CLI_HELPED after the usage was printed. Behind "--" there
+// are words only.
 int cli_each_word(const struct cli_words *words, void *aux, int argc, char **argv);
 
 // A list of words that grows; the words are borrowed, 'items' is malloc'ed.

@@ -3,8 +3,8 @@
 // compile: a compilation with limits, as a process of its own that `silken run` starts
 // (run/compiler.c).
 //
-//     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour] [--target CHIP]
-//                            [-I DIR]... [-D NAME]... PROGRAM.p4
+//     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour]
+//                            [--target CHIP] [-I DIR]... [-D NAME]... PROGRAM.p4
 //
 // Prints the path of the object. The process leads a process group, in which all stay that it
 // starts, and whose end the starter's SIGTERM or SIGKILL is. It ends, and with it the group, when

@@ -109,14 +109,14 @@ struct command {
     const char *colour;
 };
 
-static int unusable(const char *sentence) {
+static int cmd_explain_unusable(const char *sentence) {
     fprintf(stderr, "silken explain: %s\n", sentence);
     return EXIT_UNUSABLE;
 }
 
 // ---- the command line: 0, or the exit status after a message ----
 
-static int add_input(struct command *c, const char *word) {
+static int cmd_explain_add_input(struct command *c, const char *word) {
     c->in_words = true;
     if (cli_begins_with_port(word))
         return cli_add_port_file("explain", &c->replay.in, "PORT=CAPTURE", word);
@@ -127,7 +127,7 @@ static int add_input(struct command *c, const char *word) {
 static int add_word(struct command *c, const char *word) {
     char *more;
     if (c->in_words && cli_begins_with_port(word))
-        return add_input(c, word);
+        return cmd_explain_add_input(c, word);
     c->in_words = false;
     if (!c->compile.path) {
         c->compile.path = word;
@@ -153,18 +153,18 @@ static int set_source(struct command *c, enum source source, const char *word) {
 }
 
 // Captures may be several; that the packet is one is said in other words.
-static bool repeats(int option) {
+static bool cmd_explain_repeats(int option) {
     return option == IN || option == HEX || option == RAW || option == PCAP || option == PACKET;
 }
 
-static int set_option(void *aux, int option) {
+static int cmd_explain_set_option(void *aux, int option) {
     struct command *c = aux;
     uint64_t n = 0;
     switch (option) {
     case 1:
         return add_word(c, optarg);
     case IN:
-        return add_input(c, optarg);
+        return cmd_explain_add_input(c, optarg);
     case HEX:
         return set_source(c, FROM_HEX, optarg);
     case RAW:
@@ -227,12 +227,13 @@ static int set_option(void *aux, int option) {
 
 // ---- the packet ----
 
-static int take_text(struct command *c, const char *name, const char *text, size_t length) {
+static int cmd_explain_take_text(struct command *c, const char *name, const char *text,
+                                 size_t length) {
     struct sk_error err;
     uint32_t n = 0;
     c->bytes = packet_text_read(name, text, length, &n, &err);
     if (!c->bytes)
-        return unusable(err.text);
+        return cmd_explain_unusable(err.text);
     c->packet = (struct replay_packet){.bytes = c->bytes, .length = n};
     return 0;
 }
@@ -247,7 +248,7 @@ static int take_raw(struct command *c, const char *name, const char *text, size_
     else
         err.text[0] = '\0';
     if (err.text[0])
-        return unusable(err.text);
+        return cmd_explain_unusable(err.text);
     c->bytes = malloc(length);
     if (!c->bytes)
         abort();
@@ -269,19 +270,19 @@ static bool is_capture(const char *text, size_t length) {
 }
 
 // What is no file can be read once, by the replay.
-static int check_file(const struct command *c, const char *how) {
+static int cmd_explain_check_file(const struct command *c, const char *how) {
     struct stat st;
     struct sk_error err;
     if (stat(c->path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
         return 0; // or it is said what is wrong with it
     sk_fail(&err, "%s is not a file, but must be read more than once; %s", c->path, how);
-    return unusable(err.text);
+    return cmd_explain_unusable(err.text);
 }
 
 // The capture's only packet.
 static int only_packet(struct command *c) {
     struct sk_error err;
-    if (check_file(c, "name the packet: FILE:NUMBER"))
+    if (cmd_explain_check_file(c, "name the packet: FILE:NUMBER"))
         return EXIT_UNUSABLE;
     struct capture_frame f;
     struct capture *capture = capture_open(c->path, &err);
@@ -290,11 +291,11 @@ static int only_packet(struct command *c) {
         n++;
     capture_close(capture);
     if (rc < 0)
-        return unusable(err.text);
+        return cmd_explain_unusable(err.text);
     if (n != 1) {
         sk_fail(&err, "%s: %s", c->path,
                 n ? "it has several packets; name one: FILE:NUMBER" : "it has no packet");
-        return unusable(err.text);
+        return cmd_explain_unusable(err.text);
     }
     c->number = 1;
     return 0;
@@ -307,11 +308,11 @@ static int find_turn(struct command *c) {
         return 0;
     if (strcmp(c->path, "-") == 0)
         return cli_misused("explain", "--map is only for captures in files");
-    if (check_file(c, "--port gives the port that receives its packets"))
+    if (cmd_explain_check_file(c, "--port gives the port that receives its packets"))
         return EXIT_UNUSABLE;
     bool mapped = false;
     if (explain_turn(c->path, c->replay.map, c->number, &c->turn, &mapped, &err))
-        return unusable(err.text);
+        return cmd_explain_unusable(err.text);
     if (mapped)
         cli_push_file(&c->replay.in, REPLAY_MAPPED, c->path);
     return 0;
@@ -351,21 +352,21 @@ static int take_file(struct command *c, const char *path) {
     const bool standard_input = strcmp(path, "-") == 0;
     char *text = sk_read_file(standard_input ? "/dev/stdin" : path, &length, &err);
     if (!text)
-        return unusable(err.text);
+        return cmd_explain_unusable(err.text);
     const char *name = standard_input ? "standard input" : path;
     int status;
     if (c->source != FROM_RAW && is_capture(text, length))
         status = cli_misused("explain", "%s is a capture; name the packet: %s:NUMBER", name, path);
     else if (c->source != FROM_RAW && (length == 0 || packet_text_is(text, length)))
-        status = take_text(c, name, text, length);
+        status = cmd_explain_take_text(c, name, text, length);
     else
         status = take_raw(c, name, text, length);
     free(text);
     return status;
 }
 
-// Whether a word alone is a packet in a file: FILE or FILE:NUMBER, which there is, or which is not written in
-// what digits are.
+// Whether a word alone is a packet in a file: FILE or FILE:NUMBER, which there is, or which is not
+// written in what digits are.
 static bool is_file_word(const char *word) {
     const char *colon = strrchr(word, ':');
     const bool has_number = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
@@ -389,7 +390,7 @@ static int check_words(const struct command *c) {
 }
 
 // What is a file is one; a capture's packet may be after a colon; else the words are digits.
-static int take_word(struct command *c) {
+static int cmd_explain_take_word(struct command *c) {
     struct stat st;
     char bytes[4];
     size_t n;
@@ -420,15 +421,15 @@ static int take_word(struct command *c) {
          c->word[strspn(c->word, "0123456789abcdefABCDEFxX:,-.\\")]) ||
         strchr(c->word, '/'))
         return cli_misused("explain", "'%s' is neither a file nor hexadecimal digits", c->word);
-    return take_text(c, "the packet", c->word, strlen(c->word));
+    return cmd_explain_take_text(c, "the packet", c->word, strlen(c->word));
 }
 
-static int take_packet(struct command *c) {
+static int cmd_explain_take_packet(struct command *c) {
     switch (c->source) {
     case FROM_WORD:
-        return take_word(c);
+        return cmd_explain_take_word(c);
     case FROM_HEX:
-        return take_text(c, "--hex", c->word, strlen(c->word));
+        return cmd_explain_take_text(c, "--hex", c->word, strlen(c->word));
     case FROM_RAW:
         return take_file(c, c->word);
     case FROM_CAPTURE:
@@ -439,7 +440,7 @@ static int take_packet(struct command *c) {
 }
 
 // What goes together; fills the replay's options.
-static int settle(struct command *c) {
+static int cmd_explain_settle(struct command *c) {
     struct replay_options *r = &c->replay;
     if (c->source == FROM_MERGED && r->in.n == 0)
         return cli_misused("explain", "--packet needs captures (--in PORT=CAPTURE...)");
@@ -490,7 +491,7 @@ static struct explain_style style(const struct command *c) {
     return s;
 }
 
-static int missing(const struct command *c, const struct replay_counts *counts) {
+static int cmd_explain_missing(const struct command *c, const struct replay_counts *counts) {
     struct sk_error err;
     const uint64_t n = c->replay.skip + counts->in;
     const char *what = c->source == FROM_CAPTURE ? c->path : "the captures";
@@ -499,10 +500,10 @@ static int missing(const struct command *c, const struct replay_counts *counts) 
     else
         sk_fail(&err, "%s: there is no packet %" PRIu64 "; the last one is %" PRIu64, what,
                 c->number, n);
-    return unusable(err.text);
+    return cmd_explain_unusable(err.text);
 }
 
-static int show(const struct command *c, const struct explain *x) {
+static int cmd_explain_show(const struct command *c, const struct explain *x) {
     const struct explain_style s = style(c);
     if (c->json)
         explain_json(x, stdout, c->compile.path, c->source == FROM_CAPTURE ? c->path : NULL);
@@ -512,10 +513,10 @@ static int show(const struct command *c, const struct explain *x) {
         return EXIT_GOOD;
     struct sk_error err;
     sk_fail(&err, "cannot write: %s", strerror(errno));
-    return unusable(err.text);
+    return cmd_explain_unusable(err.text);
 }
 
-static int run(struct command *c) {
+static int cmd_explain_run(struct command *c) {
     struct replay_counts counts = {0};
     struct explain *x =
         explain_new(&counts, c->replay.limit, c->number ? NULL : c->packet.bytes, c->number);
@@ -533,21 +534,21 @@ static int run(struct command *c) {
     if (result == REPLAY_UNUSABLE)
         fputs(messages, stderr);
     else
-        status = explain_found(x) ? show(c, x) : missing(c, &counts);
+        status = explain_found(x) ? cmd_explain_show(c, x) : cmd_explain_missing(c, &counts);
     free(messages);
     explain_free(x);
     return status;
 }
 
-static int load_and_run(struct command *c) {
+static int cmd_explain_load_and_run(struct command *c) {
     c->compile.checked = true;
     cli_use_flags(&c->compile, &c->flags);
-    int status = cli_load("explain", &c->replay, &c->compile) ? run(c) : EXIT_UNUSABLE;
+    int status = cli_load("explain", &c->replay, &c->compile) ? cmd_explain_run(c) : EXIT_UNUSABLE;
     cli_unload(&c->replay);
     return status;
 }
 
-static void free_command(struct command *c) {
+static void cmd_explain_free_command(struct command *c) {
     cli_free_flags(&c->flags);
     free(c->replay.in.items);
     free(c->words);
@@ -556,8 +557,8 @@ static void free_command(struct command *c) {
     free(c->bytes);
 }
 
-// A packet of standard input, "-:NUMBER", is no option, though getopt takes it for one: it becomes --pcap's. Returns
-// the word that was made, to be freed, or null.
+// A packet of standard input, "-:NUMBER", is no option, though getopt takes it for one: it becomes
+// --pcap's. Returns the word that was made, to be freed, or null.
 static char *name_standard_input(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         char *word = NULL;
@@ -576,11 +577,11 @@ int cmd_explain(int argc, char **argv) {
         .port = DEFAULT_PORT,
         .colour = "auto"};
     char *made = name_standard_input(argc, argv);
-    int status = cli_each_word(
-        &(struct cli_words){"explain", usage, "-:hI:D:", options, set_option, repeats}, &c, argc,
-        argv);
+    int status = cli_each_word(&(struct cli_words){"explain", usage, "-:hI:D:", options,
+                                                   cmd_explain_set_option, cmd_explain_repeats},
+                               &c, argc, argv);
     if (status == CLI_HELPED) {
-        free_command(&c);
+        cmd_explain_free_command(&c);
         free(made);
         return EXIT_GOOD;
     }
@@ -589,12 +590,12 @@ int cmd_explain(int argc, char **argv) {
     if (!status && c.source == FROM_NOTHING)
         status = cli_misused("explain", "a packet is missing");
     if (!status)
-        status = take_packet(&c);
+        status = cmd_explain_take_packet(&c);
     if (!status)
-        status = settle(&c);
+        status = cmd_explain_settle(&c);
     if (!status)
-        status = load_and_run(&c);
-    free_command(&c);
+        status = cmd_explain_load_and_run(&c);
+    cmd_explain_free_command(&c);
     free(made);
     return status;
 }

@@ -18,8 +18,8 @@ static void *keep_list(const struct sk_at *at, size_t n, size_t size) {
     return sk_json_keep(at->doc, n ? n * size : 1);
 }
 
-// Of a station, or what parameters are sent to: then of a group (the switch makes the copies, but a host's
-// network card and kernel take only what is for a group or for them).
+// Of a station, or what parameters are sent to: then of a group (the switch makes the copies, but a
+// host's network card and kernel take only what is for a group or for them).
 static struct silken_address checked_address(const struct sk_at *mac, const struct sk_at *ip,
                                              bool of_group) {
     struct silken_address out = {sk_at_string(mac, true), sk_at_string(ip, true)};
@@ -44,7 +44,7 @@ static struct silken_address checked_address(const struct sk_at *mac, const stru
     return out;
 }
 
-static struct silken_address read_address(const struct sk_at *at, bool of_group) {
+static struct silken_address job_file_read_address(const struct sk_at *at, bool of_group) {
     static const char *const keys[] = {"mac", "ip", NULL};
     struct sk_at mac = sk_at_member(at, "mac"), ip = sk_at_member(at, "ip");
 
@@ -124,13 +124,13 @@ static uint32_t read_stations(const struct sk_at *list, uint32_t most, uint32_t 
         }
         for (size_t lane = 0; lane < count; lane++) {
             struct sk_at one = sk_at_item(&each, lane);
-            (*addresses)[lane * n + i] = read_address(&one, false);
+            (*addresses)[lane * n + i] = job_file_read_address(&one, false);
         }
     }
     return (uint32_t)n;
 }
 
-static void read_groups(struct job_file *j, const struct sk_at *list) {
+static void job_file_read_groups(struct job_file *j, const struct sk_at *list) {
     if (sk_at_length(list) != j->lanes) {
         sk_at_fail(list, "it needs one for each lane; stations have %u", j->lanes);
         return;
@@ -138,7 +138,7 @@ static void read_groups(struct job_file *j, const struct sk_at *list) {
     j->group = keep_list(list, j->lanes, sizeof *j->group);
     for (uint32_t i = 0; i < j->lanes; i++) {
         struct sk_at one = sk_at_item(list, i);
-        j->group[i] = read_address(&one, true);
+        j->group[i] = job_file_read_address(&one, true);
     }
 }
 
@@ -190,8 +190,8 @@ static void read_switches(struct job_file *j, const struct sk_at *root) {
 }
 
 // A number that may be left out.
-static uint32_t read_number(const struct sk_at *root, const char *key, uint32_t otherwise,
-                            uint32_t max) {
+static uint32_t job_file_read_number(const struct sk_at *root, const char *key, uint32_t otherwise,
+                                     uint32_t max) {
     struct sk_at at = sk_at_member(root, key);
 
     return at.value ? (uint32_t)sk_at_number(&at, true, max) : otherwise;
@@ -222,7 +222,7 @@ static enum silken_type read_type(const struct sk_at *root) {
     return word && strcmp(word, "i32") == 0 ? SILKEN_I32 : SILKEN_F32;
 }
 
-static void read_root(struct job_file *j, const struct sk_at *root) {
+static void job_file_read_root(struct job_file *j, const struct sk_at *root) {
     static const char *const keys[] = {"job",        "type",        "workers", "servers",
                                        "groups",     "first_index", "indices", "window",
                                        "window_max", "switches",    NULL};
@@ -241,12 +241,12 @@ static void read_root(struct job_file *j, const struct sk_at *root) {
                                    &j->server_rack, &j->server);
     }
     if (!root->doc->failed) {
-        read_groups(j, &groups);
+        job_file_read_groups(j, &groups);
     }
-    j->first_index = read_number(root, "first_index", 0, ATP_INDICES - 1);
-    j->indices = read_number(root, "indices", ATP_INDICES - j->first_index, ATP_INDICES);
-    j->window = read_number(root, "window", 200, ATP_WINDOW_LIMIT);
-    j->window_max = read_number(root, "window_max", 1024, ATP_WINDOW_LIMIT);
+    j->first_index = job_file_read_number(root, "first_index", 0, ATP_INDICES - 1);
+    j->indices = job_file_read_number(root, "indices", ATP_INDICES - j->first_index, ATP_INDICES);
+    j->window = job_file_read_number(root, "window", 200, ATP_WINDOW_LIMIT);
+    j->window_max = job_file_read_number(root, "window_max", 1024, ATP_WINDOW_LIMIT);
     check_numbers(j, root);
     if (!root->doc->failed) {
         check_distinct(j, &workers, &servers);
@@ -272,7 +272,7 @@ int job_file_parse(struct job_file *j, const char *name, const char *text, size_
     m->root = root;
     m->doc = (struct sk_json){.name = name, .text = text, .length = length, .err = err};
     j->memory = m;
-    read_root(j, &(struct sk_at){.doc = &m->doc, .value = root});
+    job_file_read_root(j, &(struct sk_at){.doc = &m->doc, .value = root});
     if (m->doc.failed) {
         job_file_free(j);
         return -1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// job_file: what all stations of an ATP job know of it, from a file (section 3.2: dynamic job setup).
+// job_file: what all stations of an ATP job know of it, from a file (section 3.2: dynamic job
+// setup).
 //
 //      {
 //        "job": 1,                                     1 to 127
@@ -8,14 +9,16 @@
 //        "workers": [{"rack": 0, "lanes": [{"mac": "02:00:00:00:01:01", "ip": "10.0.0.1"}]}],
 //        "servers": [{"rack": 1, "lanes": [{"mac": "02:00:00:00:01:02", "ip": "10.0.0.2"}]}],
 //        "groups": [{"mac": "01:00:5e:00:01:00", "ip": "239.0.1.0"}],   one for each lane
-//        "switches": [{"rack": 0, "mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"}],   of each rack; []: none adds up
+//        "switches": [{"rack": 0,                      of each rack; []: none adds up
+//                      "mac": "02:00:00:00:00:fe", "ip": "10.0.0.254"}],
 //        "first_index": 0, "indices": 65536,           aggregators, when not all
 //        "window": 200, "window_max": 1024             packets in flight
 //      }
 //
-// A station is an entry of a list, by its number; all have as many lanes. What is wrong with a file is
-// one sentence with its place: also addresses that are none, or a device's in place of a group's, or given
-// to two devices, and numbers that contradict each other. So worker and server refuse the same files.
+// A station is an entry of a list, by its number; all have as many lanes. What is wrong with a file
+// is one sentence with its place: also addresses that are none, or a device's in place of a
+// group's, or given to two devices, and numbers that contradict each other. So worker and server
+// refuse the same files.
 #ifndef SILKEN_CLI_JOB_FILE_H
 #define SILKEN_CLI_JOB_FILE_H
 
@@ -49,8 +52,9 @@ int job_file_read(struct job_file *j, const char *path, struct sk_error *err);
 // Accepts a zeroed one.
 void job_file_free(struct job_file *j);
 
-// Fills in what a worker's communicator takes from the file, but for the rank and the lanes' devices;
-// 'lane' has job.lanes elements, whose addresses are filled in. The strings stay the file's.
+// Fills in what a worker's communicator takes from the file, but for the rank and the lanes'
+// devices; 'lane' has job.lanes elements, whose addresses are filled in. The strings stay the
+// file's.
 void job_file_worker(const struct job_file *j, uint32_t rank, struct silken_config *config,
                      struct silken_lane *lane);
 

@@ -38,7 +38,7 @@ static void print_help(FILE *out) {
     fputs("\n  silken help COMMAND    explain a command's arguments\n  silken --version\n", out);
 }
 
-static int run_command(const char *name, int argc, char **argv) {
+static int main_run_command(const char *name, int argc, char **argv) {
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
             return commands[i].run(argc, argv);
@@ -52,7 +52,7 @@ static int help(int argc, char **argv) {
         return EXIT_GOOD;
     }
     char *ask[] = {argv[1], (char[]){"--help"}, NULL};
-    return run_command(argv[1], 2, ask);
+    return main_run_command(argv[1], 2, ask);
 }
 
 int main(int argc, char **argv) {
@@ -76,5 +76,5 @@ int main(int argc, char **argv) {
     }
     if (strcmp(word, CLI_COMPILE) == 0)
         return cmd_compile(argc - 1, argv + 1);
-    return run_command(word, argc - 1, argv + 1);
+    return main_run_command(word, argc - 1, argv + 1);
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void forget(struct new_file *f) {
+static void new_file_forget(struct new_file *f) {
     free(f->path);
     free(f->beside);
     *f = (struct new_file){0};
@@ -51,7 +51,7 @@ const char *new_file_open(struct new_file *f, const char *path) {
     if (f->out)
         return NULL;
     const char *why = strerror(errno);
-    forget(f);
+    new_file_forget(f);
     return why;
 }
 
@@ -65,6 +65,6 @@ const char *new_file_close(struct new_file *f) {
         error = errno;
     if (error && f->beside)
         unlink(f->beside);
-    forget(f);
+    new_file_forget(f);
     return error ? strerror(error) : NULL;
 }

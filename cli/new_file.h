@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// new_file: a file that takes its path when all of it is written, and not before: what was there stays whole
-// until then. A device or a FIFO is written to directly.
+// new_file: a file that takes its path when all of it is written, and not before: what was there
+// stays whole until then. A device or a FIFO is written to directly.
 //
 //     struct new_file f;
 //     const char *why = new_file_open(&f, "page.html");
@@ -18,7 +18,8 @@ struct new_file {
         *beside; // of what is replaced, behind links, and of what replaces it (null: neither)
 };
 
-// Both return null, or why it cannot be written; then nothing is left behind and nothing has changed.
+// Both return null, or why it cannot be written; then nothing is left behind and nothing has
+// changed.
 const char *new_file_open(struct new_file *f, const char *path);
 const char *new_file_close(struct new_file *f);
 

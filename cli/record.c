@@ -2,8 +2,8 @@
 //
 // silken record: what the ports of a running switch receive and send, into files.
 //
-// The switch copies into memory that it hands over through its control socket; files are written here,
-// with the rights, the working folder and the disk of who asked for them.
+// The switch copies into memory that it hands over through its control socket; files are written
+// here, with the rights, the working folder and the disk of who asked for them.
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -74,19 +74,19 @@ struct command {
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int signal_number) {
+static void cmd_record_interrupt(int signal_number) {
     (void)signal_number;
     interrupted = 1;
 }
 
-static bool say(const char *sentence) {
+static bool cmd_record_say(const char *sentence) {
     fprintf(stderr, "silken record: %s\n", sentence);
     return false;
 }
 
 // ---- the command line ----
 
-static int add_port(struct command *c, const char *word) {
+static int cmd_record_add_port(struct command *c, const char *word) {
     uint64_t n;
     if (!cli_decimal(word, 0, SK_PORTS - 1, &n) || !sk_port_exists((unsigned)n))
         return cli_misused("record", "'%s' is not a device port", word);
@@ -107,7 +107,7 @@ static int set_duration(struct command *c, const char *word) {
     return 0;
 }
 
-static int set_number(struct command *c, int option, const char *word) {
+static int cmd_record_set_number(struct command *c, int option, const char *word) {
     const bool mib = option == FILE_SIZE || option == RING;
     const uint64_t most = option == RING      ? SK_RECORDER_MAX_RING >> 20
                           : option == FILES   ? 99999
@@ -137,23 +137,23 @@ static int set_number(struct command *c, int option, const char *word) {
     return 0;
 }
 
-static bool repeats(int option) {
+static bool cmd_record_repeats(int option) {
     return option == PORT;
 }
 
-static int set_option(void *aux, int option) {
+static int cmd_record_set_option(void *aux, int option) {
     struct command *c = aux;
     const bool more = c->ports && option == 1;
     c->ports = false;
     switch (option) {
     case 1:
-        return more ? add_port(c, optarg)
+        return more ? cmd_record_add_port(c, optarg)
                     : cli_misused("record", "unexpected argument '%s'", optarg);
     case OUT:
         c->files.path = strcmp(optarg, "-") == 0 ? STDOUT : optarg;
         return 0;
     case PORT:
-        return add_port(c, optarg);
+        return cmd_record_add_port(c, optarg);
     case DURATION:
         return set_duration(c, optarg);
     case QUIET:
@@ -163,11 +163,11 @@ static int set_option(void *aux, int option) {
         c->socket = optarg;
         return 0;
     default:
-        return set_number(c, option, optarg);
+        return cmd_record_set_number(c, option, optarg);
     }
 }
 
-static int check(const struct command *c) {
+static int cmd_record_check(const struct command *c) {
     if (!c->files.path)
         return cli_misused("record", "a file is missing (--out FILE.pcapng)");
     if (!c->socket || !*c->socket)
@@ -183,7 +183,7 @@ static int check(const struct command *c) {
 
 // ---- recording ----
 
-static void describe_ports(struct command *c, json_t *ports) {
+static void cmd_record_describe_ports(struct command *c, json_t *ports) {
     size_t n = 0, i;
     json_t *p;
     struct record_port *list = calloc(json_array_size(ports) + 1, sizeof *list);
@@ -223,17 +223,17 @@ static bool open_files(struct command *c) {
     struct sk_error err;
     if (!c->out)
         c->out = record_open(&c->files, &err);
-    return c->out || say(err.text);
+    return c->out || cmd_record_say(err.text);
 }
 
-// What is no regular file has nothing in it to lose, and a pipe's reader may have to be waited for: that
-// is done before there are packets.
+// What is no regular file has nothing in it to lose, and a pipe's reader may have to be waited for:
+// that is done before there are packets.
 static bool opens_early(const struct command *c) {
     struct stat st;
     return !c->files.file_bytes && stat(c->files.path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-static bool start(struct command *c) {
+static bool cmd_record_start(struct command *c) {
     struct sk_error err;
     char error[256];
     json_t *result = NULL;
@@ -241,7 +241,7 @@ static bool start(struct command *c) {
     while (!interrupted) {
         result = sk_client_call(c->client, json_incref(c->request), &err);
         if (!result)
-            return say(err.text);
+            return cmd_record_say(err.text);
         const char *state = json_string_value(json_object_get(result, "state"));
         if (state && strcmp(state, "recording") == 0)
             break;
@@ -255,11 +255,12 @@ static bool start(struct command *c) {
     c->reader = sk_record_reader_open(fd, error, sizeof error);
     if (fd >= 0)
         close(fd);
-    // Only now that it records for us: the file may be that of who records already, or an older one.
+    // Only now that it records for us: the file may be that of who records already, or an older
+    // one.
     json_t *ports = json_object_get(result, "ports");
-    const bool good = c->reader ? !is_of_device(c, ports) && open_files(c) : say(error);
+    const bool good = c->reader ? !is_of_device(c, ports) && open_files(c) : cmd_record_say(error);
     if (good)
-        describe_ports(c, ports);
+        cmd_record_describe_ports(c, ports);
     if (good && !c->quiet)
         fprintf(stderr, "recording %s into %s\n",
                 json_string_value(json_object_get(result, "program")), record_path(c->out));
@@ -268,7 +269,7 @@ static bool start(struct command *c) {
 }
 
 // Asks the switch to record no more; what it has recorded is still to be read.
-static void stop(struct command *c) {
+static void cmd_record_stop(struct command *c) {
     struct sk_error err;
     if (c->stopped || c->gone)
         return;
@@ -290,23 +291,23 @@ static void progress(struct command *c, uint64_t now) {
     c->told_at = now + PROGRESS_NS;
 }
 
-static bool record(struct command *c) {
+static bool cmd_record_record(struct command *c) {
     struct sk_error err;
     const uint64_t began = sk_clock_now();
     for (;;) {
         enum record_progress p = record_pump(c->out, c->reader, &err);
         if (p == RECORD_FAILED) {
-            stop(c);
-            return say(err.text);
+            cmd_record_stop(c);
+            return cmd_record_say(err.text);
         }
         if (p == RECORD_DONE) {
-            stop(c);
+            cmd_record_stop(c);
             return true;
         }
         uint64_t now = sk_clock_now();
         progress(c, now);
         if (interrupted || (c->duration_ns && now - began >= c->duration_ns))
-            stop(c);
+            cmd_record_stop(c);
         if (!c->stopped && !c->gone && sk_client_is_alone(c->client)) {
             c->gone = true;
             sk_record_abandoned(c->reader);
@@ -316,7 +317,7 @@ static bool record(struct command *c) {
     }
 }
 
-static int report(const struct command *c, const struct record_counts *n) {
+static int cmd_record_report(const struct command *c, const struct record_counts *n) {
     if (!c->quiet && isatty(STDERR_FILENO))
         fputc('\n', stderr);
     if (!c->quiet && c->gone)
@@ -332,44 +333,44 @@ static int report(const struct command *c, const struct record_counts *n) {
     return n->lost ? EXIT_FAILED : EXIT_GOOD;
 }
 
-static int run(struct command *c) {
+static int cmd_record_run(struct command *c) {
     struct sk_error err;
     struct record_counts n = {0};
     c->client = sk_client_open(c->socket, &err);
     if (!c->client || record_check(&c->files, &err)) {
-        say(err.text);
+        cmd_record_say(err.text);
         return EXIT_UNUSABLE;
     }
-    if ((opens_early(c) && !open_files(c)) || !start(c))
+    if ((opens_early(c) && !open_files(c)) || !cmd_record_start(c))
         return interrupted ? EXIT_GOOD : EXIT_UNUSABLE;
-    bool good = record(c);
+    bool good = cmd_record_record(c);
     record_counts(c->out, c->reader, &n);
     int rc = record_close(c->out, c->reader, &err);
     c->out = NULL;
     if (rc && good)
-        good = say(err.text);
-    int status = report(c, &n);
+        good = cmd_record_say(err.text);
+    int status = cmd_record_report(c, &n);
     return good ? status : EXIT_FAILED;
 }
 
 int cmd_record(int argc, char **argv) {
     struct command c = {.socket = getenv("SILKEN_SOCKET")};
-    const struct sigaction action = {.sa_handler = interrupt};
+    const struct sigaction action = {.sa_handler = cmd_record_interrupt};
     c.request = json_pack("{s:s}", "op", "record.start");
-    int status =
-        cli_each_word(&(struct cli_words){"record", usage, "-:hs:", options, set_option, repeats},
-                      &c, argc, argv);
+    int status = cli_each_word(&(struct cli_words){"record", usage, "-:hs:", options,
+                                                   cmd_record_set_option, cmd_record_repeats},
+                               &c, argc, argv);
     if (status == CLI_HELPED) {
         json_decref(c.request);
         return EXIT_GOOD;
     }
     if (!status)
-        status = check(&c);
+        status = cmd_record_check(&c);
     if (!status) {
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         signal(SIGPIPE, SIG_IGN);
-        status = run(&c);
+        status = cmd_record_run(&c);
     }
     record_close(c.out, c.reader, NULL);
     sk_record_reader_close(c.reader);

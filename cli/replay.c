@@ -138,7 +138,8 @@ struct command {
 // ---- the command line ----
 
 // 0, or the exit status after a message.
-static int add_file(const struct command *c, struct replay_files *list, const char *word) {
+static int cmd_replay_add_file(const struct command *c, struct replay_files *list,
+                               const char *word) {
     const bool once = list != &c->replay.in;
     int status = cli_add_port_file("replay", list, "PORT=FILE", word);
     if (status)
@@ -157,8 +158,9 @@ static bool ends_in(const char *word, const char *ending) {
     return n > m && strcmp(word + n - m, ending) == 0;
 }
 
-// Of what is written: a file's name where a folder's is meant, and what would not be what its name says.
-static int check_name(int option, const char *word) {
+// Of what is written: a file's name where a folder's is meant, and what would not be what its name
+// says.
+static int cmd_replay_check_name(int option, const char *word) {
     static const char *const files[] = {".pcap", ".pcapng", ".cap", ".gz"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (option == OUT && !strchr(word, '=') && access(word, F_OK) && ends_in(word, files[i]))
@@ -181,8 +183,8 @@ static int check_no_port(int option, const char *word) {
     return cli_misused("replay", "'%s' is not PORT=FILE: a device port is a decimal number", word);
 }
 
-static int set_list(struct command *c, int option, const char *word) {
-    const int wrong = check_name(option, word);
+static int cmd_replay_set_list(struct command *c, int option, const char *word) {
+    const int wrong = cmd_replay_check_name(option, word);
     if (wrong)
         return wrong;
     if (!cli_begins_with_port(word)) {
@@ -204,13 +206,13 @@ static int set_list(struct command *c, int option, const char *word) {
         *dir = word;
         return 0;
     }
-    return add_file(c, c->list, word);
+    return cmd_replay_add_file(c, c->list, word);
 }
 
 static int set_word(struct command *c, const char *word) {
     if (c->list && cli_begins_with_port(word)) {
-        const int wrong = check_name(c->list == &c->replay.out ? OUT : IN, word);
-        return wrong ? wrong : add_file(c, c->list, word);
+        const int wrong = cmd_replay_check_name(c->list == &c->replay.out ? OUT : IN, word);
+        return wrong ? wrong : cmd_replay_add_file(c, c->list, word);
     }
     if (c->compile.path)
         return cli_misused("replay", "unexpected argument '%s' after the program", word);
@@ -218,7 +220,7 @@ static int set_word(struct command *c, const char *word) {
     return 0;
 }
 
-static int set_limit(struct command *c, const char *word) {
+static int cmd_replay_set_limit(struct command *c, const char *word) {
     char *end;
     errno = 0;
     c->replay.limit = strtoull(word, &end, 10);
@@ -294,30 +296,30 @@ static int set_ignore(struct command *c, const char *words) {
     }
 }
 
-static bool repeats(int option) {
+static bool cmd_replay_repeats(int option) {
     return option == IN || option == OUT || option == EXPECT || option == IGNORE;
 }
 
-static const char *name_of(int option) {
+static const char *cmd_replay_name_of(int option) {
     size_t i = 0;
     while (options[i].name && options[i].val != option)
         i++;
     return options[i].name;
 }
 
-static int set_option(void *aux, int option) {
+static int cmd_replay_set_option(void *aux, int option) {
     struct command *c = aux;
-    if (option != 1 && option != TRACE && optarg && !*optarg && name_of(option))
-        return cli_misused("replay", "--%s has an empty argument", name_of(option));
+    if (option != 1 && option != TRACE && optarg && !*optarg && cmd_replay_name_of(option))
+        return cli_misused("replay", "--%s has an empty argument", cmd_replay_name_of(option));
     switch (option) {
     case 1:
         return set_word(c, optarg);
     case IN:
     case OUT:
     case EXPECT:
-        return set_list(c, option, optarg);
+        return cmd_replay_set_list(c, option, optarg);
     case LIMIT:
-        return set_limit(c, optarg);
+        return cmd_replay_set_limit(c, optarg);
     case SPEED:
         return set_speed(c, optarg);
     case THREADS:
@@ -386,13 +388,14 @@ static volatile sig_atomic_t stop;
 static const int stopping[] = {SIGINT, SIGTERM};
 #define N_STOPPING (sizeof stopping / sizeof *stopping)
 
-static void on_signal(int number) {
+static void cmd_replay_on_signal(int number) {
     (void)number;
     stop = 1;
 }
 
-static void take_signals(struct sigaction *before, bool traces) {
-    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+static void cmd_replay_take_signals(struct sigaction *before, bool traces) {
+    const struct sigaction action = {.sa_handler = cmd_replay_on_signal,
+                                     .sa_flags = (int)SA_RESETHAND};
     for (size_t i = 0; i < N_STOPPING; i++)
         sigaction(stopping[i], &action, &before[i]);
     // an output that no one reads any more is an error like others, but a trace is read as far as
@@ -410,7 +413,7 @@ static void leave_signals(const struct sigaction *before) {
 static enum replay_result replay(struct command *c, struct replay_counts *counts, FILE *messages) {
     struct sigaction before[N_STOPPING + 1];
     c->replay.stop = &stop;
-    take_signals(before, c->trace);
+    cmd_replay_take_signals(before, c->trace);
     enum replay_result result = replay_run(&c->replay, counts, messages);
     leave_signals(before);
     return result;
@@ -426,7 +429,7 @@ static bool printed(FILE *messages) {
     return false;
 }
 
-static int run(struct command *c) {
+static int cmd_replay_run(struct command *c) {
     // a trace would go through the line
     bool shown = isatty(STDERR_FILENO) && !(c->trace && isatty(STDOUT_FILENO));
     c->replay.progress = shown ? replay_progress_new(STDERR_FILENO) : NULL;
@@ -471,7 +474,7 @@ static const struct sk_program *checked_build(void *aux) {
     return c->places;
 }
 
-static int load_and_run(struct command *c) {
+static int cmd_replay_load_and_run(struct command *c) {
     c->compile.checked = c->checked;
     cli_use_flags(&c->compile, &c->flags);
     c->replay.program_path = c->compile.path;
@@ -479,13 +482,13 @@ static int load_and_run(struct command *c) {
         c->replay.checked = checked_build;
         c->replay.checked_aux = c;
     }
-    int status = cli_load("replay", &c->replay, &c->compile) ? run(c) : EXIT_UNUSABLE;
+    int status = cli_load("replay", &c->replay, &c->compile) ? cmd_replay_run(c) : EXIT_UNUSABLE;
     sk_program_free(c->places);
     cli_unload(&c->replay);
     return status;
 }
 
-static int check_inputs(const struct command *c) {
+static int cmd_replay_check_inputs(const struct command *c) {
     const struct replay_options *r = &c->replay;
     size_t mapped = 0;
     for (size_t i = 0; i < r->in.n; i++)
@@ -547,7 +550,7 @@ static int set_golden(struct command *c) {
     return 0;
 }
 
-static void free_command(struct command *c) {
+static void cmd_replay_free_command(struct command *c) {
     for (size_t i = 0; i < c->ignore.n; i++)
         free((char *)c->ignore.items[i]);
     free(c->ignore.items);
@@ -561,11 +564,11 @@ int cmd_replay(int argc, char **argv) {
     struct command c = {
         .replay.show = 5,
         .compile = {.colour = cli_in_colour(STDERR_FILENO), .sanitize = CLI_SANITIZED}};
-    int status =
-        cli_each_word(&(struct cli_words){"replay", usage, "-:hI:D:", options, set_option, repeats},
-                      &c, argc, argv);
+    int status = cli_each_word(&(struct cli_words){"replay", usage, "-:hI:D:", options,
+                                                   cmd_replay_set_option, cmd_replay_repeats},
+                               &c, argc, argv);
     if (status == CLI_HELPED) {
-        free_command(&c);
+        cmd_replay_free_command(&c);
         return EXIT_GOOD;
     }
     if (!status && !c.compile.path)
@@ -573,11 +576,11 @@ int cmd_replay(int argc, char **argv) {
     if (!status && c.replay.in.n == 0)
         status = cli_misused("replay", "a capture is missing (--in [PORT=]CAPTURE)");
     if (!status)
-        status = check_inputs(&c);
+        status = cmd_replay_check_inputs(&c);
     if (!status)
         status = set_golden(&c);
     if (!status)
-        status = load_and_run(&c);
-    free_command(&c);
+        status = cmd_replay_load_and_run(&c);
+    cmd_replay_free_command(&c);
     return status;
 }

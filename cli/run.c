@@ -78,7 +78,7 @@ static void catch_signals(void) {
     signal(SIGPIPE, SIG_IGN);
 }
 
-static bool loop(struct run *r) {
+static bool cmd_run_loop(struct run *r) {
     char error[256];
     if (!run_control_start(r))
         return false;
@@ -90,7 +90,7 @@ static bool loop(struct run *r) {
     return good;
 }
 
-static int run(struct run *r) {
+static int cmd_run_switch(struct run *r) {
     run_clock_start();
     if (sched_getaffinity(0, sizeof r->anywhere, &r->anywhere))
         memset(&r->anywhere, 0xff, sizeof r->anywhere);
@@ -101,7 +101,7 @@ static int run(struct run *r) {
     if (started) {
         run_print_start(r);
         run_notify("READY=1");
-        status = loop(r) ? EXIT_GOOD : EXIT_UNUSABLE;
+        status = cmd_run_loop(r) ? EXIT_GOOD : EXIT_UNUSABLE;
     }
     run_notify("STOPPING=1");
     run_compile_end(r);
@@ -130,7 +130,7 @@ static int run(struct run *r) {
     return status;
 }
 
-static bool number(const char *text, long max, long *out) {
+static bool cmd_run_number(const char *text, long max, long *out) {
     char *end;
     *out = strtol(text, &end, 10);
     return *text && !*end && *out >= 0 && *out <= max;
@@ -167,7 +167,7 @@ int cmd_run(int argc, char **argv) {
             return EXIT_GOOD;
         }
         bool numbers = c == MEMORY || c == LCORES || c == IDLE_SLEEP;
-        if ((c == CPU && !cpus(&o, optarg)) || (numbers && !number(optarg, most(c), &n)) ||
+        if ((c == CPU && !cpus(&o, optarg)) || (numbers && !cmd_run_number(optarg, most(c), &n)) ||
             (c == LCORES && n == 0))
             return cli_misused("run", "'%s' is not a number in range", optarg);
         if (c == CLI_TARGET && cli_take_target("run", &flags, optarg))
@@ -204,5 +204,5 @@ int cmd_run(int argc, char **argv) {
         abort();
     r->opt = o;
     r->opt.target = flags.target;
-    return run(r);
+    return cmd_run_switch(r);
 }

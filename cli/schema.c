@@ -25,7 +25,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int print(const struct sk_switch *sw, bool whole) {
+static int cmd_schema_print(const struct sk_switch *sw, bool whole) {
     json_t *schema = sk_schema(sw, whole);
     bool good = json_dumpf(schema, stdout, JSON_INDENT(1)) == 0 && putchar('\n') != EOF;
     json_decref(schema);
@@ -42,7 +42,7 @@ static int print_of(const struct compile_options *compile, bool whole) {
     struct sk_switch *sw = prog ? sk_switch_new(prog, &opt, error, sizeof error) : NULL;
     if (prog && !sw)
         fprintf(stderr, "silken schema: %s\n", error);
-    int status = sw ? print(sw, whole) : EXIT_UNUSABLE;
+    int status = sw ? cmd_schema_print(sw, whole) : EXIT_UNUSABLE;
     sk_switch_free(sw);
     sk_program_free(prog);
     return status;
@@ -71,7 +71,7 @@ int cmd_schema(int argc, char **argv) {
         return cli_misused("schema", "only one P4 file can be given");
     compile.path = argv[optind];
     cli_use_flags(&compile, &flags);
-    int status = compile.path ? print_of(&compile, whole) : print(NULL, whole);
+    int status = compile.path ? print_of(&compile, whole) : cmd_schema_print(NULL, whole);
     cli_free_flags(&flags);
     return status;
 }

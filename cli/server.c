@@ -62,7 +62,7 @@ static int take_device(struct serving *s, const char *value) {
     return 0;
 }
 
-static int take_option(struct serving *s, int option, const char *value) {
+static int cmd_server_take_option(struct serving *s, int option, const char *value) {
     uint64_t n = 0;
 
     if ((option == NUMBER || option == CPU) && !cli_number(value, 1023, &n)) {
@@ -100,7 +100,7 @@ static int take_options(struct serving *s, int argc, char **argv) {
     for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
         int status = c == '?' || c == ':' ? cli_bad_option("server", c, argv)
                      : c == 'h'           ? -1
-                                          : take_option(s, c, optarg);
+                                          : cmd_server_take_option(s, c, optarg);
         if (status) {
             return status;
         }
@@ -116,13 +116,13 @@ static int take_options(struct serving *s, int argc, char **argv) {
 
 // ---- the job ------------------------------------------------------------------------------------
 
-static int fail(const char *sentence) {
+static int cmd_server_fail(const char *sentence) {
     fprintf(stderr, "silken server: %s\n", sentence);
     return EXIT_UNUSABLE;
 }
 
 // Fills in what the file says. The strings stay the file's.
-static int take_job(struct serving *s, const struct job_file *j) {
+static int cmd_server_take_job(struct serving *s, const struct job_file *j) {
     struct silken_server_config *c = &s->config;
     char why[160];
 
@@ -130,7 +130,7 @@ static int take_job(struct serving *s, const struct job_file *j) {
         snprintf(why, sizeof why,
                  "%s has %u servers with %u devices each; this is number %u with %u", s->path,
                  j->servers, j->lanes, c->number, c->lanes);
-        return fail(why);
+        return cmd_server_fail(why);
     }
     c->job = j->job;
     c->workers = j->workers;
@@ -171,20 +171,21 @@ static void say_first(struct serving *s) {
 }
 
 // What cannot be is said, and changes nothing.
-static void reshape(struct serving *s) {
+static void cmd_server_reshape(struct serving *s) {
     struct sk_error err = {{0}};
     char why[256] = "";
     struct job_file j;
 
     if (job_file_read(&j, s->path, &err)) {
-        fail(err.text);
+        cmd_server_fail(err.text);
         return;
     }
     if (j.workers != s->config.workers || j.servers != s->config.servers ||
         j.server_rack[s->config.number] != s->config.server_rack) {
-        fail("a running job keeps its number of workers and servers, and a server its rack");
+        cmd_server_fail(
+            "a running job keeps its number of workers and servers, and a server its rack");
     } else if (silken_server_reshape(s->server, j.rack, why, sizeof why)) {
-        fail(why);
+        cmd_server_fail(why);
     } else {
         say_first(s);
     }
@@ -193,7 +194,7 @@ static void reshape(struct serving *s) {
 
 // ---- serving ------------------------------------------------------------------------------------
 
-static void print_end(struct serving *s) {
+static void cmd_server_print_end(struct serving *s) {
     struct silken_server_stats t;
 
     silken_server_stats(s->server, &t);
@@ -213,12 +214,12 @@ static void print_end(struct serving *s) {
     }
 }
 
-static int serve(struct serving *s, const struct job_file *j) {
+static int cmd_server_serve(struct serving *s, const struct job_file *j) {
     sigset_t awaited;
     char why[512] = "";
     int signal = 0;
 
-    if (take_job(s, j)) {
+    if (cmd_server_take_job(s, j)) {
         return EXIT_UNUSABLE;
     }
     sigemptyset(&awaited);
@@ -227,17 +228,17 @@ static int serve(struct serving *s, const struct job_file *j) {
     sigaddset(&awaited, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &awaited, NULL); // also for the threads to come
     if (silken_server_open(&s->server, &s->config, why, sizeof why)) {
-        return fail(why);
+        return cmd_server_fail(why);
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     puts("ready");
     while (signal != SIGINT && signal != SIGTERM) {
         sigwait(&awaited, &signal);
         if (signal == SIGHUP) {
-            reshape(s);
+            cmd_server_reshape(s);
         }
     }
-    print_end(s);
+    cmd_server_print_end(s);
     silken_server_close(s->server);
     return EXIT_GOOD;
 }
@@ -255,7 +256,8 @@ int cmd_server(int argc, char **argv) {
         return EXIT_GOOD;
     }
     if (status == 0) {
-        status = job_file_read(&j, s.path, &err) ? fail(err.text) : serve(&s, &j);
+        status =
+            job_file_read(&j, s.path, &err) ? cmd_server_fail(err.text) : cmd_server_serve(&s, &j);
     }
     job_file_free(&j);
     return status;

@@ -51,7 +51,7 @@ struct asked {
 
 // ---- options ----
 
-static bool read_number(const char *text, char **end, uint64_t *out) {
+static bool cmd_sim_read_number(const char *text, char **end, uint64_t *out) {
     errno = 0;
     *out = strtoull(text, end, 10);
     return *end != text && *text >= '0' && *text <= '9' && errno == 0 && *out <= INT64_MAX;
@@ -59,8 +59,8 @@ static bool read_number(const char *text, char **end, uint64_t *out) {
 
 static bool read_seeds(const char *text, struct asked *a) {
     char *end;
-    if (!read_number(text, &end, &a->first) || strncmp(end, "..", 2) != 0 ||
-        !read_number(end + 2, &end, &a->last) || *end || a->last < a->first)
+    if (!cmd_sim_read_number(text, &end, &a->first) || strncmp(end, "..", 2) != 0 ||
+        !cmd_sim_read_number(end + 2, &end, &a->last) || *end || a->last < a->first)
         return false;
     a->many = a->has_seed = true;
     return true;
@@ -71,13 +71,13 @@ static bool read_option(int c, struct asked *a) {
     uint64_t n;
     switch (c) {
     case SEED:
-        a->has_seed = read_number(optarg, &end, &a->first) && *end == 0;
+        a->has_seed = cmd_sim_read_number(optarg, &end, &a->first) && *end == 0;
         a->last = a->first;
         return a->has_seed;
     case SEEDS:
         return read_seeds(optarg, a);
     case JOBS:
-        if (!read_number(optarg, &end, &n) || *end || n < 1 || n > 256)
+        if (!cmd_sim_read_number(optarg, &end, &n) || *end || n < 1 || n > 256)
             return false;
         a->jobs = (unsigned)n;
         return true;
@@ -95,7 +95,7 @@ static bool read_option(int c, struct asked *a) {
 
 // ---- output ----
 
-static double number(const json_t *o, const char *key) {
+static double cmd_sim_number(const json_t *o, const char *key) {
     return json_number_value(json_object_get(o, key));
 }
 
@@ -106,20 +106,21 @@ static void print_summary(const json_t *result, FILE *out) {
         fprintf(out, "%-12s %-10s %2zu workers  %9.3f ms  %8.3f Gbps a worker  %6.0f sent again\n",
                 json_string_value(json_object_get(job, "name")),
                 json_string_value(json_object_get(job, "outcome")),
-                json_array_size(json_object_get(job, "workers")), number(job, "done_us") / 1000,
-                number(job, "gbps"), number(job, "retransmissions"));
+                json_array_size(json_object_get(job, "workers")),
+                cmd_sim_number(job, "done_us") / 1000, cmd_sim_number(job, "gbps"),
+                cmd_sim_number(job, "retransmissions"));
     }
     json_array_foreach(json_object_get(result, "background"), i, job) {
         fprintf(out, "%-12s %34.3f Gbps\n", json_string_value(json_object_get(job, "name")),
-                number(job, "gbps"));
+                cmd_sim_number(job, "gbps"));
     }
-    fprintf(out, "%.3f ms of virtual time, %.0f events\n", number(result, "virtual_us") / 1000,
-            number(result, "events"));
+    fprintf(out, "%.3f ms of virtual time, %.0f events\n",
+            cmd_sim_number(result, "virtual_us") / 1000, cmd_sim_number(result, "events"));
 }
 
-// Outputs are looked at before anything runs: they can be made, and take the place of nothing that is read
-// nor of each other.
-static bool same_file(const char *a, const char *b) {
+// Outputs are looked at before anything runs: they can be made, and take the place of nothing that
+// is read nor of each other.
+static bool cmd_sim_same_file(const char *a, const char *b) {
     struct stat x, y;
     return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
                                  x.st_ino == y.st_ino && S_ISREG(x.st_mode));
@@ -129,7 +130,7 @@ static bool can_be_written(const struct asked *a, const char *path) {
     struct stat st;
     if (!path || strcmp(path, "-") == 0)
         return true;
-    if (same_file(path, a->path)) {
+    if (cmd_sim_same_file(path, a->path)) {
         fprintf(stderr, "silken sim: %s is the scenario; it would be overwritten\n", path);
         return false;
     }
@@ -156,7 +157,7 @@ static bool is_picture(const char *path) {
 }
 
 static bool outputs_are_good(const struct asked *a) {
-    if (a->json && a->plot && same_file(a->json, a->plot)) {
+    if (a->json && a->plot && cmd_sim_same_file(a->json, a->plot)) {
         fprintf(stderr, "silken sim: --json and --plot are the same file\n");
         return false;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// silken worker: one worker of a job, with made-up tensors: shows that switches and their links work,
-// and how fast they are. The library is hosts/include/silken/allreduce.h.
+// silken worker: one worker of a job, with made-up tensors: shows that switches and their links
+// work, and how fast they are. The library is hosts/include/silken/allreduce.h.
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +20,8 @@
 
 // Element i of worker 'rank': 17 bits, so that as a float, times a power of two, neither it nor the
 // sum of 255 of them is rounded anywhere.
-static int32_t value_of(const struct work *w, uint32_t rank, uint64_t i, uint64_t round) {
+static int32_t cmd_worker_value_of(const struct work *w, uint32_t rank, uint64_t i,
+                                   uint64_t round) {
     uint32_t x = (uint32_t)i * 2654435761u + rank * 40503u + (uint32_t)round * 97u +
                  (uint32_t)w->seed * 2246822519u;
 
@@ -29,12 +30,12 @@ static int32_t value_of(const struct work *w, uint32_t rank, uint64_t i, uint64_
 
 #define SCALE 0x1p-16f
 
-static void fill(struct work *w, uint64_t round) {
+static void cmd_worker_fill(struct work *w, uint64_t round) {
     float *f = w->tensor;
     int32_t *n = w->tensor;
 
     for (uint64_t i = 0; i < w->elements; i++) {
-        int32_t v = value_of(w, w->config.rank, i, round);
+        int32_t v = cmd_worker_value_of(w, w->config.rank, i, round);
         if (w->integers) {
             n[i] = v;
         } else {
@@ -43,9 +44,9 @@ static void fill(struct work *w, uint64_t round) {
     }
 }
 
-// How far a sum may be off: SwitchML has these numbers exactly; ATP rounds each to a multiple of 10^-8,
-// and the sum to a float.
-static double tolerance(const struct work *w, double sum) {
+// How far a sum may be off: SwitchML has these numbers exactly; ATP rounds each to a multiple of
+// 10^-8, and the sum to a float.
+static double cmd_worker_tolerance(const struct work *w, double sum) {
     if (w->integers || w->config.protocol == SILKEN_SWITCHML) {
         return 0;
     }
@@ -55,19 +56,20 @@ static double tolerance(const struct work *w, double sum) {
 // What was complete before a new worker has begun is as it was before the sum, and another worker's
 // to check.
 static bool complete_before(const struct work *w, uint64_t i, uint64_t round, double got) {
-    return w->firsts && got == value_of(w, w->config.rank, i, round);
+    return w->firsts && got == cmd_worker_value_of(w, w->config.rank, i, round);
 }
 
-static int check(const struct work *w, uint64_t round) {
+static int cmd_worker_check(const struct work *w, uint64_t round) {
     const float *f = w->tensor;
     const int32_t *n = w->tensor;
 
     for (uint64_t i = 0; i < w->elements; i++) {
         double sum = 0, got = w->integers ? n[i] : (double)f[i] / SCALE;
         for (uint32_t rank = 0; rank < w->config.workers; rank++) {
-            sum += value_of(w, rank, i, round);
+            sum += cmd_worker_value_of(w, rank, i, round);
         }
-        if (!(fabs(got - sum) <= tolerance(w, sum)) && !complete_before(w, i, round, got)) {
+        if (!(fabs(got - sum) <= cmd_worker_tolerance(w, sum)) &&
+            !complete_before(w, i, round, got)) {
             fprintf(stderr, "silken worker: round %llu, element %llu is %.9g, not %.9g\n",
                     (unsigned long long)round, (unsigned long long)i, got, sum);
             return EXIT_FAILED;
@@ -97,12 +99,12 @@ static double cpu_seconds(void) {
 }
 
 // The time is taken from when all workers are there, which the sum of one element tells.
-static int one_round(struct work *w, uint64_t round) {
+static int cmd_worker_one_round(struct work *w, uint64_t round) {
     int32_t one = 0;
     uint64_t began, ns;
     double cpu;
 
-    fill(w, round);
+    cmd_worker_fill(w, round);
     if (reduce(w, &one, 1)) {
         return EXIT_FAILED;
     }
@@ -115,7 +117,7 @@ static int one_round(struct work *w, uint64_t round) {
     printf("round %llu: %.6f s, %.2f Gbit/s of tensor, %.6f s of processors\n",
            (unsigned long long)round, (double)ns / 1e9,
            (double)w->elements * 32 / (double)(ns ? ns : 1), cpu_seconds() - cpu);
-    return check(w, round);
+    return cmd_worker_check(w, round);
 }
 
 // Every element of every round was looked at, or there is a line that says which was wrong.
@@ -128,7 +130,7 @@ static void print_verified(const struct work *w, uint64_t rounds) {
            w->firsts ? "; sums that were complete before this worker started are left out" : "");
 }
 
-static void print_end(const struct work *w, bool good) {
+static void cmd_worker_print_end(const struct work *w, bool good) {
     struct silken_stats s;
 
     silken_stats(w->comm, &s);
@@ -149,28 +151,28 @@ static void print_end(const struct work *w, bool good) {
 
 // ---- the job file of ATP ------------------------------------------------------------------------
 
-static int unusable(const char *sentence) {
+static int cmd_worker_unusable(const char *sentence) {
     fprintf(stderr, "silken worker: %s\n", sentence);
     return EXIT_UNUSABLE;
 }
 
-static int take_job(struct work *w) {
+static int cmd_worker_take_job(struct work *w) {
     struct sk_error err = {{0}};
     struct job_file *j = &w->job;
     uint64_t flows;
     char why[160];
 
     if (job_file_read(j, w->path, &err)) {
-        return unusable(err.text);
+        return cmd_worker_unusable(err.text);
     }
     if (w->config.rank >= j->workers || w->config.lanes != j->lanes) {
         snprintf(why, sizeof why, "%s has %u workers with %u devices each; this is rank %u with %u",
                  w->path, j->workers, j->lanes, w->config.rank, w->config.lanes);
-        return unusable(why);
+        return cmd_worker_unusable(why);
     }
     flows = UINT64_MAX >> (64 - j->lanes * j->servers);
     if (w->firsts && w->firsts != flows) {
-        return unusable("--first is needed exactly once for each of the job's flows");
+        return cmd_worker_unusable("--first is needed exactly once for each of the job's flows");
     }
     w->config.atp.first = w->firsts ? w->first : NULL;
     w->integers = j->type == SILKEN_I32;
@@ -179,19 +181,19 @@ static int take_job(struct work *w) {
 }
 
 // What cannot be is said, and changes nothing.
-static void reshape(const struct work *w) {
+static void cmd_worker_reshape(const struct work *w) {
     struct sk_error err = {{0}};
     char why[256] = "";
     struct job_file j;
 
     if (job_file_read(&j, w->path, &err)) {
-        unusable(err.text);
+        cmd_worker_unusable(err.text);
         return;
     }
     if (j.workers != w->config.workers) {
-        unusable("a running job keeps its number of workers");
+        cmd_worker_unusable("a running job keeps its number of workers");
     } else if (silken_reshape(w->comm, j.rack, why, sizeof why)) {
-        unusable(why);
+        cmd_worker_unusable(why);
     } else {
         puts("moved");
     }
@@ -217,7 +219,7 @@ static void *listen_for_hangups(void *argument) {
 
     hangups(&set);
     while (sigwait(&set, &signal) == 0 && !l->over) {
-        reshape(l->work);
+        cmd_worker_reshape(l->work);
     }
     return NULL;
 }
@@ -229,7 +231,7 @@ static int all_rounds(struct work *w) {
     int status = EXIT_GOOD;
 
     for (uint64_t round = 0; round < w->rounds && !status; round++) {
-        status = one_round(w, round);
+        status = cmd_worker_one_round(w, round);
     }
     if (listens) {
         l.over = true;
@@ -241,7 +243,7 @@ static int all_rounds(struct work *w) {
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-static int work(struct work *w) {
+static int cmd_worker_run(struct work *w) {
     char why[512];
     sigset_t set;
     int status;
@@ -263,14 +265,14 @@ static int work(struct work *w) {
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     status = all_rounds(w);
-    print_end(w, status == EXIT_GOOD);
+    cmd_worker_print_end(w, status == EXIT_GOOD);
     silken_close(w->comm);
     free(w->tensor);
     return status;
 }
 
 // The job service says who and where this worker is.
-static int take_place(struct work *w) {
+static int cmd_worker_take_place(struct work *w) {
     struct silken_service *s = &w->service;
     char why[800];
 
@@ -279,7 +281,7 @@ static int take_place(struct work *w) {
     s->ip = w->lane[0].worker_ip;
     s->mac = w->lane[0].worker_mac;
     if (silken_config_from_service(&w->config, s, why, sizeof why)) {
-        return unusable(why);
+        return cmd_worker_unusable(why);
     }
     w->lane[0].worker_ip = w->config.worker_ip;
     w->lane[0].worker_mac = w->config.worker_mac;
@@ -307,12 +309,12 @@ int cmd_worker(int argc, char **argv) {
         w.lane[i].worker_port = w.config.worker_port;
     }
     if (status == 0 && w.config.protocol == SILKEN_ATP) {
-        status = take_job(&w);
+        status = cmd_worker_take_job(&w);
     }
     if (status == 0 && w.service.controller) {
-        status = take_place(&w);
+        status = cmd_worker_take_place(&w);
     }
-    status = status ? status : work(&w);
+    status = status ? status : cmd_worker_run(&w);
     job_file_free(&w.job);
     return status;
 }

@@ -26,8 +26,8 @@ struct work {
     uint64_t firsts; // which flows have one
 };
 
-// Fills '*w' from the command line. Returns 0, an exit status after the error was said, or -1 when the
-// usage is asked for.
+// Fills '*w' from the command line. Returns 0, an exit status after the error was said, or -1 when
+// the usage is asked for.
 int work_take_options(struct work *w, int argc, char **argv);
 
 // The text of --help.

@@ -151,7 +151,7 @@ static int take_lane_option(struct work *w, int option, char *value) {
     return 0;
 }
 
-static int take_number(struct work *w, int option, const char *value) {
+static int worker_options_take_number(struct work *w, int option, const char *value) {
     static const uint64_t largest[] = {
         [RANK - RANK] = 1023,        [WORKERS - RANK] = 255,       [PORT - RANK] = 65535,
         [JOB - RANK] = 255,          [POOL - RANK] = 16384,        [PACKET - RANK] = 256,
@@ -210,7 +210,7 @@ static int take_number(struct work *w, int option, const char *value) {
 }
 
 // "2:1000:1000": of flow 2, fragments complete and the next one's number.
-static int take_first(struct work *w, const char *value) {
+static int worker_options_take_first(struct work *w, const char *value) {
     unsigned long long complete, next;
     unsigned flow;
     char rest;
@@ -255,7 +255,7 @@ static bool take_service_option(struct silken_service *s, int option, const char
     return member;
 }
 
-static int take_option(struct work *w, int option, char *value) {
+static int worker_options_take(struct work *w, int option, char *value) {
     if (is_only_switchml(option) || option == CONTROLLER) {
         w->only_switchml = option;
     }
@@ -271,7 +271,7 @@ static int take_option(struct work *w, int option, char *value) {
         w->path = value;
         return 0;
     case FIRST:
-        return take_first(w, value);
+        return worker_options_take_first(w, value);
     case NO_SESSION:
         w->config.no_session = true;
         return 0;
@@ -292,11 +292,11 @@ static int take_option(struct work *w, int option, char *value) {
                    ? 0
                    : cli_misused("worker", "--type takes f32 or i32, not '%s'", value);
     default:
-        return take_number(w, option, value);
+        return worker_options_take_number(w, option, value);
     }
 }
 
-static const char *name_of(int option) {
+static const char *worker_options_name_of(int option) {
     for (const struct option *o = options; o->name; o++) {
         if (o->val == option) {
             return o->name;
@@ -305,7 +305,7 @@ static const char *name_of(int option) {
     return "";
 }
 
-static int check_switchml(const struct work *w) {
+static int worker_options_check_switchml(const struct work *w) {
     if (w->path || w->firsts) {
         return cli_misused("worker", "--job-file and --first need --protocol atp");
     }
@@ -322,7 +322,8 @@ static int check_switchml(const struct work *w) {
 
 static int check_atp(const struct work *w) {
     if (w->only_switchml) {
-        return cli_misused("worker", "--%s needs --protocol switchml", name_of(w->only_switchml));
+        return cli_misused("worker", "--%s needs --protocol switchml",
+                           worker_options_name_of(w->only_switchml));
     }
     if (w->config.lanes == 0 || !w->path) {
         return cli_misused("worker", "--job-file and at least one --device are needed");
@@ -337,7 +338,7 @@ int work_take_options(struct work *w, int argc, char **argv) {
     for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
         int status = c == '?' || c == ':' ? cli_bad_option("worker", c, argv)
                      : c == 'h'           ? -1
-                                          : take_option(w, c, optarg);
+                                          : worker_options_take(w, c, optarg);
         if (status) {
             return status;
         }
@@ -348,5 +349,5 @@ int work_take_options(struct work *w, int argc, char **argv) {
     if (w->config.rto_min_us > w->config.rto_max_us) {
         return cli_misused("worker", "--rto-min is above --rto-max");
     }
-    return w->config.protocol == SILKEN_ATP ? check_atp(w) : check_switchml(w);
+    return w->config.protocol == SILKEN_ATP ? check_atp(w) : worker_options_check_switchml(w);
 }

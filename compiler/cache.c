@@ -53,8 +53,8 @@ static const char *const checked_flags[] = {"-O1", NULL}; // larger, and compile
 static const char *const sanitize_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",
                                              "-fno-sanitize-recover=undefined", NULL};
 
-static char *print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static char *print(const char *fmt, ...) {
+static char *cache_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static char *cache_print(const char *fmt, ...) {
     char *s;
     va_list ap;
     va_start(ap, fmt);
@@ -74,43 +74,43 @@ struct command {
     size_t n;
 };
 
-static void push(struct command *c, const char *arg) {
+static void cache_push(struct command *c, const char *arg) {
     if (c->n + 1 < MAX_ARGS)
         c->argv[c->n++] = arg;
 }
 
 static void start_command(struct command *c) {
     const char *cc = getenv("CC");
-    *c = (struct command){.cc = print("%s", cc && *cc ? cc : "cc")};
+    *c = (struct command){.cc = cache_print("%s", cc && *cc ? cc : "cc")};
     char *save = NULL;
     for (char *w = strtok_r(c->cc, " \t", &save); w; w = strtok_r(NULL, " \t", &save))
-        push(c, w);
+        cache_push(c, w);
     if (c->n == 0)
-        push(c, "cc");
+        cache_push(c, "cc");
 }
 
 static void push_flags(struct command *c, const struct cache_request *r) {
-    c->march = print("-march=%s", r->march ? r->march : "native");
+    c->march = cache_print("-march=%s", r->march ? r->march : "native");
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        push(c, flags[i]);
-    push(c, c->march);
+        cache_push(c, flags[i]);
+    cache_push(c, c->march);
     const char *const *more = r->sanitize  ? sanitize_flags
                               : r->checked ? checked_flags
                               : r->scalar  ? scalar_flags
                                            : fast_flags;
     for (; *more; more++)
-        push(c, *more);
+        cache_push(c, *more);
 }
 
 // Runs the command with its output (and error output) into 'fd'; its exit status, or -1.
-static int run(struct command *c, int fd, FILE *messages) {
+static int cache_run(struct command *c, int fd, FILE *messages) {
     posix_spawn_file_actions_t actions;
     pid_t pid;
     int status;
     c->argv[c->n] = NULL;
     posix_spawn_file_actions_init(&actions);
-    // 'fd' is 0 when standard input is closed: so that is taken last, or what is said would be lost, the C
-    // compiler's version in the key with it.
+    // 'fd' is 0 when standard input is closed: so that is taken last, or what is said would be
+    // lost, the C compiler's version in the key with it.
     posix_spawn_file_actions_adddup2(&actions, fd, 1);
     posix_spawn_file_actions_adddup2(&actions, fd, 2);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -131,11 +131,11 @@ static int run(struct command *c, int fd, FILE *messages) {
 // --------------------------------------------------------------------------------------------
 // The key.
 
-static void add_text(SHA2_CTX *sha, const char *s) {
+static void cache_add_text(SHA2_CTX *sha, const char *s) {
     SHA256Update(sha, (const uint8_t *)s, strlen(s) + 1);
 }
 
-static bool add_file(SHA2_CTX *sha, FILE *f) {
+static bool cache_add_file(SHA2_CTX *sha, FILE *f) {
     uint8_t block[8192];
     size_t n;
     while ((n = fread(block, 1, sizeof block, f)) > 0)
@@ -147,7 +147,7 @@ static bool add_headers(SHA2_CTX *sha, FILE *messages) {
     for (size_t i = 0; i < sizeof included / sizeof *included; i++) {
         char *path = silken_share_path(included[i]);
         FILE *f = fopen(path, "re");
-        bool ok = f && add_file(sha, f);
+        bool ok = f && cache_add_file(sha, f);
         if (!ok)
             fprintf(messages,
                     "silken: error: cannot read %s, which compiled programs include: %s; set "
@@ -173,7 +173,7 @@ static void add_processor(SHA2_CTX *sha) {
         bool is_model = strncmp(line, "model name", 10) == 0;
         bool is_features = strncmp(line, "flags", 5) == 0;
         if (is_model || is_features)
-            add_text(sha, line);
+            cache_add_text(sha, line);
         model |= is_model;
         features |= is_features;
     }
@@ -186,17 +186,17 @@ static bool add_compiler(SHA2_CTX *sha, const struct cache_request *r, FILE *mes
     struct command c;
     FILE *version = tmpfile();
     start_command(&c);
-    push(&c, "--version");
-    bool ok = version && run(&c, fileno(version), messages) == 0;
+    cache_push(&c, "--version");
+    bool ok = version && cache_run(&c, fileno(version), messages) == 0;
     if (version) {
         rewind(version);
-        ok = add_file(sha, version) && ok;
+        ok = cache_add_file(sha, version) && ok;
         fclose(version);
     }
     c.n--;
     push_flags(&c, r);
     for (size_t i = 0; i < c.n; i++)
-        add_text(sha, c.argv[i]);
+        cache_add_text(sha, c.argv[i]);
     free(c.cc);
     free(c.march);
     return ok;
@@ -225,8 +225,8 @@ static bool is_private(const struct stat *st) {
 }
 
 // Makes the folder and those above it; the message is the caller's.
-static bool make_folder(const char *path) {
-    char *p = print("%s", path);
+static bool cache_make_folder(const char *path) {
+    char *p = cache_print("%s", path);
     for (char *c = p + 1; *c; c++) {
         if (*c != '/')
             continue;
@@ -242,19 +242,20 @@ static bool make_folder(const char *path) {
 // True when objects from 'path' may be run. Says why not in '*why' (malloc'ed).
 static bool folder_usable(const char *path, char **why) {
     struct stat st;
-    bool made = make_folder(path);
+    bool made = cache_make_folder(path);
     if (!made || stat(path, &st) != 0) {
-        *why = print("cannot create the cache folder %s: %s", path, strerror(errno));
+        *why = cache_print("cannot create the cache folder %s: %s", path, strerror(errno));
         return false;
     }
     if (!S_ISDIR(st.st_mode) || !is_private(&st)) {
-        *why = print("the cache folder %s must be a folder of yours that nobody else can write "
-                     "(chmod 700)",
-                     path);
+        *why =
+            cache_print("the cache folder %s must be a folder of yours that nobody else can write "
+                        "(chmod 700)",
+                        path);
         return false;
     }
     if (access(path, W_OK | X_OK) != 0) {
-        *why = print("cannot write to the cache folder %s: %s", path, strerror(errno));
+        *why = cache_print("cannot write to the cache folder %s: %s", path, strerror(errno));
         return false;
     }
     return true;
@@ -262,7 +263,7 @@ static bool folder_usable(const char *path, char **why) {
 
 static char *environment_folder(const char *variable, const char *below) {
     const char *s = getenv(variable);
-    return s && *s == '/' ? print("%s%s", s, below) : NULL;
+    return s && *s == '/' ? cache_print("%s%s", s, below) : NULL;
 }
 
 // A folder that was asked for has to do; of the usual ones the first that does is taken.
@@ -272,7 +273,7 @@ static char *choose_folder(const char *wanted, FILE *messages) {
     char *why = NULL;
     if (given) {
         if (folder_usable(given, &why))
-            return print("%s", given);
+            return cache_print("%s", given);
         fprintf(messages, "silken: error: %s\n", why);
         free(why);
         return NULL;
@@ -281,7 +282,7 @@ static char *choose_folder(const char *wanted, FILE *messages) {
     char *candidates[] = {
         environment_folder("XDG_CACHE_HOME", "/silken"),
         environment_folder("HOME", "/.cache/silken"),
-        print("%s/silken-%u", temporary ? temporary : "/tmp", (unsigned)geteuid()),
+        cache_print("%s/silken-%u", temporary ? temporary : "/tmp", (unsigned)geteuid()),
     };
     char *chosen = NULL;
     for (size_t i = 0; i < 3; i++) {
@@ -318,7 +319,7 @@ static bool write_text(const char *path, const char *text, size_t length) {
     return fclose(f) == 0 && ok;
 }
 
-static void copy_lines(FILE *from, FILE *to, unsigned most) {
+static void cache_copy_lines(FILE *from, FILE *to, unsigned most) {
     char line[512];
     rewind(from);
     while (most-- > 0 && fgets(line, sizeof line, from))
@@ -346,12 +347,12 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
     char *headers = silken_share_path("");
     start_command(&c);
     push_flags(&c, r);
-    push(&c, "-I");
-    push(&c, headers);
-    push(&c, "-o");
-    push(&c, so_path);
-    push(&c, c_path);
-    int status = output ? run(&c, fileno(output), messages) : -1;
+    cache_push(&c, "-I");
+    cache_push(&c, headers);
+    cache_push(&c, "-o");
+    cache_push(&c, so_path);
+    cache_push(&c, c_path);
+    int status = output ? cache_run(&c, fileno(output), messages) : -1;
     if (status > 0 && cache_lacks_memory(output)) {
         fprintf(messages,
                 "silken: error: the C compiler has not enough memory for the code generated from "
@@ -363,7 +364,7 @@ static bool compile_c(const struct cache_request *r, const char *c_path, const c
                 "kept in "
                 "%s:\n",
                 r->name, c_path);
-        copy_lines(output, messages, 20);
+        cache_copy_lines(output, messages, 20);
     }
     if (output)
         fclose(output);
@@ -383,12 +384,12 @@ static bool can_be_replaced(const char *path, FILE *messages) {
 }
 
 // What a compilation that was killed has left, or C text that was kept, is removed after a day.
-static void remove_stale(const char *folder) {
+static void cache_remove_stale(const char *folder) {
     const time_t old = time(NULL) - STALE_S;
     DIR *all = opendir(folder), *one;
     struct stat st;
     for (const struct dirent *e; all && (e = readdir(all));) {
-        char *path = print("%s/%s", folder, e->d_name);
+        char *path = cache_print("%s/%s", folder, e->d_name);
         if (strncmp(e->d_name, WORK, sizeof WORK - 1) == 0 && lstat(path, &st) == 0 &&
             S_ISDIR(st.st_mode) && is_private(&st) && st.st_mtime < old && (one = opendir(path))) {
             for (const struct dirent *f; (f = readdir(one));)
@@ -403,17 +404,18 @@ static void remove_stale(const char *folder) {
 }
 
 // Builds the object in a folder of its own inside 'folder', then renames it to 'path'.
-static bool build(const struct cache_request *r, const char *folder, const char *path,
-                  FILE *messages) {
+static bool cache_build(const struct cache_request *r, const char *folder, const char *path,
+                        FILE *messages) {
     if (!can_be_replaced(path, messages))
         return false;
-    char *work = print("%s/" WORK "XXXXXX", folder);
+    char *work = cache_print("%s/" WORK "XXXXXX", folder);
     if (!mkdtemp(work)) {
         fprintf(messages, "silken: error: cannot write to %s: %s\n", folder, strerror(errno));
         free(work);
         return false;
     }
-    char *c_path = print("%s/%s.c", work, r->name), *so_path = print("%s/%s.so", work, r->name);
+    char *c_path = cache_print("%s/%s.c", work, r->name),
+         *so_path = cache_print("%s/%s.so", work, r->name);
     bool written = write_text(c_path, r->text, r->length);
     bool ok = written && compile_c(r, c_path, so_path, messages);
     if (!written)
@@ -433,18 +435,18 @@ static bool build(const struct cache_request *r, const char *folder, const char 
     return ok;
 }
 
-static char *folder_of(const char *path) {
+static char *cache_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     if (!slash)
-        return print(".");
-    return slash == path ? print("/") : print("%.*s", (int)(slash - path), path);
+        return cache_print(".");
+    return slash == path ? cache_print("/") : cache_print("%.*s", (int)(slash - path), path);
 }
 
 static char *build_output(const struct cache_request *r, FILE *messages) {
-    char *folder = folder_of(r->output);
-    bool ok = build(r, folder, r->output, messages);
+    char *folder = cache_folder_of(r->output);
+    bool ok = cache_build(r, folder, r->output, messages);
     free(folder);
-    return ok ? print("%s", r->output) : NULL;
+    return ok ? cache_print("%s", r->output) : NULL;
 }
 
 char *cache_object(const struct cache_request *r, FILE *messages) {
@@ -456,10 +458,10 @@ char *cache_object(const struct cache_request *r, FILE *messages) {
         return NULL;
     char *path = NULL;
     if (make_key(r, key, messages)) {
-        path = print("%s/%s-%s.so", folder, r->name, key);
+        path = cache_print("%s/%s-%s.so", folder, r->name, key);
         if (!object_usable(path)) {
-            remove_stale(folder);
-            if (!build(r, folder, path, messages)) {
+            cache_remove_stale(folder);
+            if (!cache_build(r, folder, path, messages)) {
                 free(path);
                 path = NULL;
             }

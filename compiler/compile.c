@@ -86,8 +86,8 @@ static bool close_output(struct compilation *c, const char *path, FILE *f) {
     return ok;
 }
 
-// t2na.p4's own file of blocks is there only when the program includes it: with tna.p4 for a Tofino 2 that
-// chip's widths stand under the blocks of a Tofino 1.
+// t2na.p4's own file of blocks is there only when the program includes it: with tna.p4 for a Tofino
+// 2 that chip's widths stand under the blocks of a Tofino 1.
 #define TOFINO2_BLOCKS "tofino2_arch.p4"
 
 static char *preprocess(struct compilation *c, size_t *length) {
@@ -174,7 +174,7 @@ static bool dump_ir(struct compilation *c) {
     return close_output(c, c->opt->dump_ir, f);
 }
 
-static bool wire_header(struct compilation *c) {
+static bool compile_wire_header(struct compilation *c) {
     if (!c->opt->wire_header)
         return true;
     FILE *f = open_output(c, c->opt->wire_header);
@@ -289,7 +289,7 @@ static bool translate(struct compilation *c) {
                      c->opt->bfrt || c->opt->p4info || c->opt->wireshark;
     if (!ir_wanted)
         return true;
-    if (!middle(c) || !dump_ir(c) || !wire_header(c))
+    if (!middle(c) || !dump_ir(c) || !compile_wire_header(c))
         return false;
     const bool described = c->opt->bfrt || c->opt->p4info || c->opt->wireshark;
     if ((described || !c->opt->parse_only) && !(regonce_check(c->a, c->d, c->ir) && is_allowed(c)))
@@ -330,13 +330,13 @@ struct checking {
     struct compilation c;
 };
 
-static bool same_place(struct loc x, struct loc y) {
+static bool compile_same_place(struct loc x, struct loc y) {
     return x.file == y.file && x.line == y.line && x.col == y.col;
 }
 
 static bool is_violated_at(const struct chip_report *r, struct loc at) {
     for (size_t i = 0; i < r->violations.n; i++)
-        if (same_place(r->violations.v[i].at, at))
+        if (compile_same_place(r->violations.v[i].at, at))
             return true;
     return false;
 }
@@ -356,7 +356,7 @@ static void violate_by_messages(struct chip_report *r, const struct diag *d, con
     }
 }
 
-static struct chip_report *refused(struct compilation *c, enum chip_target target) {
+static struct chip_report *compile_refused(struct compilation *c, enum chip_target target) {
     struct chip_report *r = ARENA_NEW(c->a, struct chip_report);
     r->limits = chip_limits_of(target);
     r->target = target;
@@ -381,12 +381,12 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
     enum chip_target target = c->tofino == 2 ? CHIP_TOFINO2 : CHIP_TOFINO1;
     const bool is_program = ok && c->ast->main;
     if (!ok || !middle(c)) {
-        *report = refused(c, target);
+        *report = compile_refused(c, target);
         return is_program && !is_unsupported(c->d) ? COMPILE_DOES_NOT_FIT : COMPILE_REFUSED;
     }
     const bool allowed = is_allowed(c);
     if (!allowed && is_unsupported(c->d)) {
-        *report = refused(c, target);
+        *report = compile_refused(c, target);
         return COMPILE_REFUSED;
     }
     *report = chip_check(c->a, c->d, c->ir, target);
@@ -400,7 +400,7 @@ static enum compile_verdict check_within_limits(struct compilation *c,
     if (WITHIN_LIMITS(c))
         return check_fit(c, report);
     left_at_limit(c);
-    *report = refused(c, c->tofino == 2 ? CHIP_TOFINO2 : CHIP_TOFINO1);
+    *report = compile_refused(c, c->tofino == 2 ? CHIP_TOFINO2 : CHIP_TOFINO1);
     return COMPILE_REFUSED;
 }
 

@@ -69,8 +69,8 @@ struct compile_options {
     // Commands that are run stay in the caller's process group: the caller is a process for this
     // one compilation, and who started it ends the group.
     bool in_group;
-    // Told the path of each file that was read, the program's and all it includes, as messages name them; some
-    // names are of no file ("<command-line>"). Or null.
+    // Told the path of each file that was read, the program's and all it includes, as messages name
+    // them; some names are of no file ("<command-line>"). Or null.
     void (*reads)(void *aux, const char *path);
     void *reads_aux;
     const char *target; // "tofino1", "tofino2"; null: what the program is written for
@@ -80,22 +80,23 @@ struct compile_options {
 // 'messages'. With 'parse_only' the returned path is empty. Thread-safe.
 char *compile_p4(const struct compile_options *opt, FILE *messages);
 
-// Whether a program fits a Tofino, by the model of compiler/chip: front end and lowering, no C. Of the
-// options only path, folders, macros, colour and target count.
+// Whether a program fits a Tofino, by the model of compiler/chip: front end and lowering, no C. Of
+// the options only path, folders, macros, colour and target count.
 enum compile_verdict {
     COMPILE_FITS,
     COMPILE_DOES_NOT_FIT, // exceeds a limit of the chip, or needs a function that it lacks
-    COMPILE_REFUSED, // is no program of the architecture, cannot be read, is for another chip, or needs
-                     // something that Silken does not support
+    COMPILE_REFUSED, // is no program of the architecture, cannot be read, is for another chip, or
+                     // needs something that Silken does not support
 };
 struct chip_report;
 struct compile_checked {
     enum compile_verdict verdict;
-    // Never null: of a program that the compiler refused its errors are violations of the rule "compile".
+    // Never null: of a program that the compiler refused its errors are violations of the rule
+    // "compile".
     const struct chip_report *report;
 };
-// Warnings, and the errors of a COMPILE_REFUSED program, are printed to 'messages'. The caller frees what
-// is returned, and the report with it. Thread-safe.
+// Warnings, and the errors of a COMPILE_REFUSED program, are printed to 'messages'. The caller
+// frees what is returned, and the report with it. Thread-safe.
 struct compile_checked *compile_check(const struct compile_options *opt, FILE *messages);
 void compile_checked_free(struct compile_checked *c); // null is allowed
 

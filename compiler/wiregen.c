@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wiregen: writes the C wire structs of a P4 program's headers (compiler/describe/wire.h). A program of its own
-// because the hosts, which are part of `silken`, are compiled against what it writes.
+// wiregen: writes the C wire structs of a P4 program's headers (compiler/describe/wire.h). A
+// program of its own because the hosts, which are part of `silken`, are compiled against what it
+// writes.
 #include <stdio.h>
 #include <stdlib.h>
 

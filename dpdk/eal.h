@@ -7,7 +7,8 @@
 //     eal_add_cores(a, -1);
 //     if (!eal_start(a)) ...   // rte_errno says why
 //
-// One thread calls these, once: DPDK cannot be started twice in a process, and keeps the text of its arguments.
+// One thread calls these, once: DPDK cannot be started twice in a process, and keeps the text of
+// its arguments.
 //
 // The room: code for every process that uses DPDK, a switch or a host:
 //
@@ -24,9 +25,11 @@ struct eal_arguments;
 struct eal_arguments *eal_arguments(void);
 void eal_add(struct eal_arguments *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// One logical core, on 'cpu' or, when that is negative, floating over the processors this process may use.
+// One logical core, on 'cpu' or, when that is negative, floating over the processors this process
+// may use.
 void eal_add_cores(struct eal_arguments *a, int cpu);
-// Threads that DPDK starts are not interrupted by SIGINT, SIGTERM and SIGHUP: these are for the main thread.
+// Threads that DPDK starts are not interrupted by SIGINT, SIGTERM and SIGHUP: these are for the
+// main thread.
 bool eal_start(struct eal_arguments *a);
 
 #endif

@@ -45,7 +45,7 @@ static bool learn_group(int fd) {
 }
 
 // 'wanted': as the driver has it, a hash that rolls over to another socket when one's ring is full.
-static int join(int fd, uint32_t wanted) {
+static int fanout_join(int fd, uint32_t wanted) {
     uint32_t type = (wanted >> TYPE_SHIFT & ~(uint32_t)PACKET_FANOUT_FLAG_DEFRAG) |
                     PACKET_FANOUT_FLAG_IGNORE_OUTGOING;
     if (!group_there)
@@ -65,7 +65,7 @@ static int fanout_setsockopt(int fd, int level, int name, const void *value, soc
     if (device_queues == 0 || level != SOL_PACKET || name != PACKET_FANOUT || size != sizeof wanted)
         return kernel_setsockopt(fd, level, name, value, size);
     memcpy(&wanted, value, sizeof wanted);
-    return device_queues == 1 ? ignore_outgoing(fd) : join(fd, wanted);
+    return device_queues == 1 ? ignore_outgoing(fd) : fanout_join(fd, wanted);
 }
 
 // In place of the C library's, for the whole process: DPDK's drivers find it here.

@@ -6,21 +6,24 @@
 // socket; a client connects, makes memory and passes it with rings of descriptors in it. Both then
 // read and write the rings. Whatever the peer says or writes is checked before use:
 //
-//   - Memory is taken only from a client that sealed it against shrinking (memfd_create(2), F_SEAL_SHRINK), in
-//     ordinary pages: an access can then never fail. DPDK's driver and libmemif seal theirs.
-//   - A descriptor is read once, into the process's own memory. Its region, offset and length must lie inside what
-//     the peer passed. A client never reads places from the rings: it knows where its buffers are.
-//   - A peer's position in a ring may be ahead by the ring's size, and no more. A frame has a bounded number of
-//     descriptors, and a burst looks at a bounded number.
+//   - Memory is taken only from a client that sealed it against shrinking (memfd_create(2),
+//     F_SEAL_SHRINK), in ordinary pages: an access can then never fail. DPDK's driver and libmemif
+//     seal theirs.
+//   - A descriptor is read once, into the process's own memory. Its region, offset and length must
+//     lie inside what the peer passed. A client never reads places from the rings: it knows where
+//     its buffers are.
+//   - A peer's position in a ring may be ahead by the ring's size, and no more. A frame has a
+//     bounded number of descriptors, and a burst looks at a bounded number.
 //   - Frames are copied out once and looked at afterwards.
-//   - A peer's event descriptor is signalled by the kernel's own means, so that a full one cannot block.
+//   - A peer's event descriptor is signalled by the kernel's own means, so that a full one cannot
+//     block.
 //
 // A peer that breaks a rule is disconnected with one sentence ('say' of the options) and counted;
 // the device waits for the next one. A client whose server goes away tries again every 100 ms.
 //
 //     struct memif_options o;
-//     memif_options_parse("role=server,socket=/run/x.sock,socket-abstract=no", &o, error, sizeof error)
-//     struct memif *m = memif_open(&o, error, sizeof error);
+//     memif_options_parse("role=server,socket=/run/x.sock,socket-abstract=no", &o, error, sizeof
+//     error) struct memif *m = memif_open(&o, error, sizeof error);
 //     memif_receive(m, 0, frames, n, room);   memif_send(m, frames, n);
 //     memif_close(m);
 //

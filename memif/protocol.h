@@ -10,9 +10,9 @@
 //       HELLO  versions, limits     ->
 //                                   <-   INIT        version, id, mode, secret
 //       ACK                         ->
-//                                   <-   ADD_REGION  index, size; the memory's descriptor        once for each
+//                                   <-   ADD_REGION  index, size; the memory's descriptor; for each
 //       ACK                         ->
-//                                   <-   ADD_RING    direction, place, size; an eventfd          once for each
+//                                   <-   ADD_RING    direction, place, size; an eventfd; for each
 //       ACK                         ->
 //                                   <-   CONNECT
 //       CONNECTED                   ->

@@ -247,8 +247,9 @@ memif_put_chain(struct memif *m, const struct memif_link *l, struct memif_ring *
 }
 
 // Returns as memif_put_chain.
-static inline unsigned memif_put(struct memif *m, const struct memif_link *l, struct memif_ring *q,
-                                 unsigned empty, const struct memif_frame *frame, bool server) {
+static inline unsigned memif_rings_put(struct memif *m, const struct memif_link *l,
+                                       struct memif_ring *q, unsigned empty,
+                                       const struct memif_frame *frame, bool server) {
     if (frame->length == 0)
         return UINT32_MAX;
     const struct memif_piece p = memif_room(m, l, q, q->at, server);
@@ -273,7 +274,7 @@ static inline unsigned memif_send_to(struct memif *m, const struct memif_link *l
     empty = server ? empty : q->size - empty;
     const uint16_t from = q->at;
     for (; sent < n && empty > 0 && looked < MEMIF_MOST_READ; sent++) {
-        const unsigned took = memif_put(m, l, q, empty, &frames[sent], server);
+        const unsigned took = memif_rings_put(m, l, q, empty, &frames[sent], server);
         if (took == 0 || atomic_load_explicit(&m->fault, memory_order_relaxed))
             break;
         if (took == UINT32_MAX) {

@@ -20,7 +20,7 @@ static uint64_t memif_get(const uint8_t *message, size_t at, size_t n) {
     return value;
 }
 
-static void memif_put(struct memif_reply *r, size_t at, size_t n, uint64_t value) {
+static void memif_session_put(struct memif_reply *r, size_t at, size_t n, uint64_t value) {
     for (size_t i = 0; i < n; i++)
         r->bytes[at + i] = (uint8_t)(value >> 8 * i);
 }
@@ -32,7 +32,7 @@ static void memif_put_text(struct memif_reply *r, size_t at, size_t room, const 
 
 static void memif_start(struct memif_reply *r, enum memif_type type) {
     *r = (struct memif_reply){.there = true, .fd = -1};
-    memif_put(r, MEMIF_AT_TYPE, 2, type);
+    memif_session_put(r, MEMIF_AT_TYPE, 2, type);
 }
 
 void memif_clean(char *out, size_t size, const uint8_t *text, size_t n) {
@@ -61,12 +61,12 @@ static enum memif_result memif_over(struct memif_session *s, const char *why) {
 static void memif_say_hello(struct memif_reply *r) {
     memif_start(r, MEMIF_HELLO);
     memif_put_text(r, MEMIF_AT_HELLO_NAME, MEMIF_NAME, "Silken " SILKEN_VERSION);
-    memif_put(r, MEMIF_AT_HELLO_LEAST, 2, MEMIF_VERSION);
-    memif_put(r, MEMIF_AT_HELLO_MOST, 2, MEMIF_VERSION);
-    memif_put(r, MEMIF_AT_HELLO_REGION, 2, MEMIF_MOST_REGIONS - 1);
-    memif_put(r, MEMIF_AT_HELLO_M2S, 2, LAST_RING);
-    memif_put(r, MEMIF_AT_HELLO_S2M, 2, LAST_RING);
-    memif_put(r, MEMIF_AT_HELLO_LOG2_RING, 1, MEMIF_MOST_LOG2);
+    memif_session_put(r, MEMIF_AT_HELLO_LEAST, 2, MEMIF_VERSION);
+    memif_session_put(r, MEMIF_AT_HELLO_MOST, 2, MEMIF_VERSION);
+    memif_session_put(r, MEMIF_AT_HELLO_REGION, 2, MEMIF_MOST_REGIONS - 1);
+    memif_session_put(r, MEMIF_AT_HELLO_M2S, 2, LAST_RING);
+    memif_session_put(r, MEMIF_AT_HELLO_S2M, 2, LAST_RING);
+    memif_session_put(r, MEMIF_AT_HELLO_LOG2_RING, 1, MEMIF_MOST_LOG2);
 }
 
 void memif_session_begin(struct memif_session *s, const struct memif_options *o,
@@ -293,8 +293,8 @@ static bool memif_make_rings(struct memif_session *s, unsigned to_us, uint8_t lo
 
 static void memif_say_init(struct memif_session *s, struct memif_reply *r) {
     memif_start(r, MEMIF_INIT);
-    memif_put(r, MEMIF_AT_INIT_VERSION, 2, MEMIF_VERSION);
-    memif_put(r, MEMIF_AT_INIT_ID, 4, s->o->id);
+    memif_session_put(r, MEMIF_AT_INIT_VERSION, 2, MEMIF_VERSION);
+    memif_session_put(r, MEMIF_AT_INIT_ID, 4, s->o->id);
     memcpy(r->bytes + MEMIF_AT_INIT_SECRET, s->o->secret, MEMIF_SECRET);
     memif_put_text(r, MEMIF_AT_INIT_NAME, MEMIF_NAME, "Silken " SILKEN_VERSION);
 }
@@ -321,11 +321,11 @@ static enum memif_result memif_hear_hello(struct memif_session *s, const uint8_t
 static void memif_say_ring(const struct memif_ring_place *p, unsigned index, bool s2m,
                            struct memif_reply *r) {
     memif_start(r, MEMIF_ADD_RING);
-    memif_put(r, MEMIF_AT_RING_FLAGS, 2, s2m ? MEMIF_RING_S2M : 0);
-    memif_put(r, MEMIF_AT_RING_INDEX, 2, index);
-    memif_put(r, MEMIF_AT_RING_REGION, 2, p->region);
-    memif_put(r, MEMIF_AT_RING_OFFSET, 4, p->offset);
-    memif_put(r, MEMIF_AT_RING_LOG2, 1, p->log2);
+    memif_session_put(r, MEMIF_AT_RING_FLAGS, 2, s2m ? MEMIF_RING_S2M : 0);
+    memif_session_put(r, MEMIF_AT_RING_INDEX, 2, index);
+    memif_session_put(r, MEMIF_AT_RING_REGION, 2, p->region);
+    memif_session_put(r, MEMIF_AT_RING_OFFSET, 4, p->offset);
+    memif_session_put(r, MEMIF_AT_RING_LOG2, 1, p->log2);
     r->fd = p->bell;
 }
 
@@ -334,7 +334,7 @@ static enum memif_result memif_hear_ack(struct memif_session *s, struct memif_re
     const unsigned i = s->sent++;
     if (i == 0) {
         memif_start(r, MEMIF_ADD_REGION);
-        memif_put(r, MEMIF_AT_REGION_SIZE, 8, s->regions[0].size);
+        memif_session_put(r, MEMIF_AT_REGION_SIZE, 8, s->regions[0].size);
         r->fd = s->memory;
     } else if (i <= s->n_s2m) {
         memif_say_ring(&s->s2m[i - 1], i - 1, true, r);

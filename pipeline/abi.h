@@ -60,9 +60,9 @@
 #define SK_PIPES        4u
 #define SK_PORT_INVALID 0x1ffu
 #define SK_PIPE_PORTS   72u // ports of a pipe: 18 quads of 4 lanes
-// The first of the ports that recirculate without being configured, and from which packet generators
-// send, in each pipe: these four, on a Tofino 2 those below 8 (tna-facts 5.8). Of the latter, pipe 0's
-// 0 and 2 to 5 are the CPU's, by PCIe and by Ethernet.
+// The first of the ports that recirculate without being configured, and from which packet
+// generators send, in each pipe: these four, on a Tofino 2 those below 8 (tna-facts 5.8). Of the
+// latter, pipe 0's 0 and 2 to 5 are the CPU's, by PCIe and by Ethernet.
 #define SK_RECIRCULATION_PORT  68u
 #define SK_RECIRCULATION_PORTS 4u
 #define SK_INTERNAL_PORTS_2    8u
@@ -91,8 +91,8 @@ static inline bool sk_port_exists(unsigned dev_port) {
 struct sk_pool;
 struct sk_observer; // pipeline/trace.h
 
-// Of two cache lines; a packet that neither waits nor is looked at needs the first one only. What has no
-// value when a packet comes in has no meaning until the traffic manager sets it.
+// Of two cache lines; a packet that neither waits nor is looked at needs the first one only. What
+// has no value when a packet comes in has no meaning until the traffic manager sets it.
 struct sk_packet {
     uint8_t *buf; // the packet's bytes are buf[head .. head + len)
     uint32_t cap, head, len;
@@ -157,7 +157,8 @@ struct sk_mirror_out {
     uint8_t header_bytes;            // before the copy
     uint8_t header[SK_MIRROR_BYTES]; // the rest is zero
 };
-// A digest (tna-facts 4.11): the fields in order, the first in the most significant bits of data[0].
+// A digest (tna-facts 4.11): the fields in order, the first in the most significant bits of
+// data[0].
 #define SK_DIGEST_BYTES 48u
 struct sk_digest_out {
     bool packed;
@@ -165,9 +166,10 @@ struct sk_digest_out {
     uint8_t data[SK_DIGEST_BYTES];
 };
 
-// What a gress wishes is a word when it fits in one, which is then all that it returns, and what is in its
-// 'out' is as it was handed over, but for the data of a resubmit. With SK_WISHES_IN_OUT it is in 'out' instead, all of it. The fields are
-// struct sk_ingress_out's; an egress has drop_ctl only.
+// What a gress wishes is a word when it fits in one, which is then all that it returns, and what is
+// in its 'out' is as it was handed over, but for the data of a resubmit. With SK_WISHES_IN_OUT it
+// is in 'out' instead, all of it. The fields are struct sk_ingress_out's; an egress has drop_ctl
+// only.
 #define SK_WISH_PORT(w)     ((uint16_t)((w)&0x1ff)) // ucast_port
 #define SK_WISH_UCAST       (UINT64_C(1) << 9)      // ucast_valid
 #define SK_WISH_DROP_AT     10                      // drop_ctl: 3 bits
@@ -201,8 +203,8 @@ static inline uint8_t sk_wish_cos(uint64_t w) {
 #define SK_FLOW_CTL_QUEUE(m)  ((m) >> 15 & 0x7f)
 #define SK_FLOW_CTL_CREDIT(m) ((m)&0x7fff)
 
-// The engine hands these over zeroed, except for what is marked 'in' and the contents of a mirror and
-// a digest, which are not looked at until one is wanted (sk_ingress_out_clear).
+// The engine hands these over zeroed, except for what is marked 'in' and the contents of a mirror
+// and a digest, which are not looked at until one is wanted (sk_ingress_out_clear).
 struct sk_ingress_out {
     uint16_t parser_err;
     bool parser_drop; // dropped before the control: an error the control does not read
@@ -222,11 +224,13 @@ struct sk_ingress_out {
     void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m);
     void *aux;
     struct sk_entry *ahead; // in: what the pipeline's 'ahead' found for this pass, or null
-    // in: by port, where a pass that wishes to go there and to pass by egress may go on by itself (sk_hop_on): of
-    // SK_PORTS. A function that has done so is of the packet's last pass in all that it returns.
+    // in: by port, where a pass that wishes to go there and to pass by egress may go on by itself
+    // (sk_hop_on): of SK_PORTS. A function that has done so is of the packet's last pass in all
+    // that it returns.
     const struct sk_hop *hops;
     unsigned
-        max_passes; // in: a packet that has made so many is the engine's. 0: nowhere, and 'hops' may be null
+        max_passes; // in: a packet that has made so many is the engine's. 0: nowhere, and 'hops'
+                    // may be null
 };
 // A mirrored copy is of the packet as it leaves the egress deparser. It is deparsed into 'p' also
 // when drop_ctl drops it but lets it be mirrored. A Tofino 2 may want it as it came to egress: then
@@ -239,15 +243,16 @@ struct sk_egress_out {
     void (*on_mirror)(void *aux, const struct sk_packet *p, const struct sk_mirror_out *m); // in
     void *aux;
 };
-// A Tofino 2's mtu_trunc_len counts the frame check sequence, as the packet's length on the wire does.
+// A Tofino 2's mtu_trunc_len counts the frame check sequence, as the packet's length on the wire
+// does.
 static inline void sk_packet_truncate(struct sk_packet *p, uint32_t length) {
     uint32_t left = length > 4 ? length - 4 : 0;
     p->len = p->len < left ? p->len : left;
 }
 
 _Static_assert(offsetof(struct sk_ingress_out, mirror) == 48, "what is cleared below");
-// In stores of 16 bytes: what C compilers make of one memset (a string instruction, or a loop) costs
-// more than the packet's other work.
+// In stores of 16 bytes: what C compilers make of one memset (a string instruction, or a loop)
+// costs more than the packet's other work.
 static inline void sk_ingress_out_clear(struct sk_ingress_out *out) {
     memset(out, 0, 16);
     memset((char *)out + 16, 0, 16);
@@ -356,7 +361,8 @@ struct sk_pipeline_desc {
     bool egress_idle;
     // Egress changes bytes of the packet among so many from its start only (and before it).
     uint32_t egress_reach;
-    // The pipe's state begins with a pointer to notes of what is done to a packet (stages/notes.h), or null.
+    // The pipe's state begins with a pointer to notes of what is done to a packet (stages/notes.h),
+    // or null.
     bool takes_notes;
     struct sk_pipe *(*pipe_new)(uint64_t seed); // null when memory is short
     void (*pipe_free)(struct sk_pipe *);

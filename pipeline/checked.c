@@ -67,7 +67,7 @@ static enum match entry_match(const struct search *s, const struct sk_entry *e, 
     return all;
 }
 
-static int prefix_bits(const struct search *s, const struct sk_entry *e) {
+static int checked_prefix_bits(const struct search *s, const struct sk_entry *e) {
     int bits = 0;
     unsigned word = 0;
     for (uint32_t i = 0; i < s->desc->n_keys; i++) {
@@ -79,9 +79,9 @@ static int prefix_bits(const struct search *s, const struct sk_entry *e) {
     return bits;
 }
 
-static bool look_at(void *aux, const struct sk_entry *e) {
+static bool checked_look_at(void *aux, const struct sk_entry *e) {
     struct search *s = aux;
-    int field = -1, prefix = s->by_prefix ? prefix_bits(s, e) : 0;
+    int field = -1, prefix = s->by_prefix ? checked_prefix_bits(s, e) : 0;
     enum match m = entry_match(s, e, &field);
     if (m == YES) {
         if (prefix > s->best_prefix)
@@ -107,6 +107,6 @@ int sk_key_matters(const struct sk_table *t, const uint64_t *key, const uint64_t
         s.in_order |= s.desc->keys[i].match == SK_TERNARY || s.desc->keys[i].match == SK_RANGE;
     }
     s.by_prefix &= !s.in_order;
-    sk_table_each(t, look_at, &s);
+    sk_table_each(t, checked_look_at, &s);
     return s.by_prefix && s.maybe_prefix < s.best_prefix ? -1 : s.maybe_field;
 }

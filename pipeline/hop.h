@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// hop: from one pass of ingress into the next, when a packet goes to a port that recirculates, past egress, and
-// nothing is in its way.
+// hop: from one pass of ingress into the next, when a packet goes to a port that recirculates, past
+// egress, and nothing is in its way.
 //
-// An aggregation of 256 elements makes eleven passes, and what lies between two of them is small beside calling
-// the engine. So the engine says beforehand where that is allowed (sk_ingress_out.hops), and a program's
-// ingress goes on by itself; what it does not take up, or is not allowed, the engine does with the same functions.
+// An aggregation of 256 elements makes eleven passes, and what lies between two of them is small
+// beside calling the engine. So the engine says beforehand where that is allowed
+// (sk_ingress_out.hops), and a program's ingress goes on by itself; what it does not take up, or is
+// not allowed, the engine does with the same functions.
 //
 //     again:
 //         ... a pass, which wishes w and leaves the packet at 'front' ...
@@ -69,9 +70,10 @@ static inline bool sk_has_room(const struct sk_packet *p, const uint8_t *front) 
     return front - p->buf >= SK_HEADROOM;
 }
 
-// Whether 'self' goes on with a packet of which a pass wished 'w', in the pipe whose state is put into 'pipe'; else
-// nothing has happened. The packet begins at 'front', which the caller has at hand, as it has the pass's time: to ask
-// the packet would be to wait for what has just been stored there.
+// Whether 'self' goes on with a packet of which a pass wished 'w', in the pipe whose state is put
+// into 'pipe'; else nothing has happened. The packet begins at 'front', which the caller has at
+// hand, as it has the pass's time: to ask the packet would be to wait for what has just been stored
+// there.
 static inline bool sk_hop_on(struct sk_packet *p, const struct sk_ingress_out *out, uint64_t w,
                              sk_ingress_fn self, uint8_t *front, uint64_t now,
                              struct sk_pipe **pipe) {
@@ -86,7 +88,8 @@ static inline bool sk_hop_on(struct sk_packet *p, const struct sk_ingress_out *o
     return true;
 }
 
-// The end of a function that has gone on without telling the packet: it may come around 'left' times by now.
+// The end of a function that has gone on without telling the packet: it may come around 'left'
+// times by now.
 static inline void sk_hop_end(struct sk_packet *p, const struct sk_ingress_out *out, unsigned left,
                               uint16_t port, uint64_t stamp) {
     const unsigned hops = sk_hops_left(p, out) - left;

@@ -62,11 +62,13 @@ static inline void sk_ingress_prefix_2(uint8_t *frame, bool resubmitted, uint16_
 // ---- egress ----
 
 // Three words, most significant byte first, a byte and the length:
-//   place   port (16 bits), 5 bits, depth of the queue when the packet came there (19), 6 bits, congestion (2 of 8),
-//           the upper 16 of the 32 bits in which its time is
-//   times   their lower 16, 5 bits, depth when it left (19), congestion (8), congestion of the application's pool
-//           (8), upper bits of the time that it waited (8): these two are always 0
-//   copy    the time that it waited (24), the copy's rid (16), whether it is the rid's first (8), queue (8), class (8)
+//   place   port (16 bits), 5 bits, depth of the queue when the packet came there (19), 6 bits,
+//           congestion (2 of 8), the upper 16 of the 32 bits in which its time is
+//   times   their lower 16, 5 bits, depth when it left (19), congestion (8), congestion of the
+//           application's pool (8), upper bits of the time that it waited (8): these two are always
+//           0
+//   copy    the time that it waited (24), the copy's rid (16), whether it is the rid's first (8),
+//           queue (8), class (8)
 // and whether it was deflected. Times are of 18 bits here.
 #define SK_EGRESS_DEFLECTED_AT 24u
 #define SK_EGRESS_LENGTH_AT    25u

@@ -24,8 +24,9 @@ struct check {
     size_t error_size;
 };
 
-static bool fail(const struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(const struct check *c, const char *fmt, ...) {
+static bool program_fail(const struct check *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool program_fail(const struct check *c, const char *fmt, ...) {
     if (c->error_size == 0)
         return false;
     va_list ap;
@@ -36,10 +37,10 @@ static bool fail(const struct check *c, const char *fmt, ...) {
 }
 
 static bool broken(const struct check *c, const char *what) {
-    return fail(c, "%s: not a program this version can run: %s", c->path, what);
+    return program_fail(c, "%s: not a program this version can run: %s", c->path, what);
 }
 
-static bool check_action(const struct check *c, const struct sk_action_desc *a) {
+static bool program_check_action(const struct check *c, const struct sk_action_desc *a) {
     if (!a || !a->name || (a->n_params && !a->params))
         return broken(c, "an action has no name or parameters");
     uint32_t words = 0;
@@ -53,7 +54,7 @@ static bool check_action(const struct check *c, const struct sk_action_desc *a) 
     return true;
 }
 
-static bool check_table(const struct check *c, const struct sk_table_desc *t) {
+static bool program_check_table(const struct check *c, const struct sk_table_desc *t) {
     if (!t || !t->name || (t->n_keys && !t->keys) || (t->n_entries && !t->entries))
         return broken(c, "a table has no name, keys or entries");
     uint32_t words = 0;
@@ -67,7 +68,7 @@ static bool check_table(const struct check *c, const struct sk_table_desc *t) {
     if (!t->actions || t->default_action >= t->n_actions)
         return broken(c, "a table has no default action");
     for (uint32_t i = 0; i < t->n_actions; i++)
-        if (!check_action(c, t->actions[i]))
+        if (!program_check_action(c, t->actions[i]))
             return false;
     for (uint32_t i = 0; i < t->n_entries; i++)
         if (t->entries[i].action >= t->n_actions)
@@ -102,7 +103,7 @@ static bool check_pipeline(const struct check *c, const struct sk_pipeline_desc 
             return broken(c, "port metadata is too long");
     }
     for (uint32_t i = 0; i < p->n_tables; i++)
-        if (!check_table(c, p->tables[i]))
+        if (!program_check_table(c, p->tables[i]))
             return false;
     for (uint32_t i = 0; i < p->n_registers; i++)
         if (!p->registers[i].name || p->registers[i].words < 1 || p->registers[i].words > 2)
@@ -116,14 +117,15 @@ static bool check_pipeline(const struct check *c, const struct sk_pipeline_desc 
     return true;
 }
 
-static bool check_program(const struct check *c, const struct sk_program_desc *d) {
+static bool program_check_program(const struct check *c, const struct sk_program_desc *d) {
     if (!d)
         return broken(c, "it has no description");
     if (d->abi_version != SK_ABI_VERSION)
-        return fail(c,
-                    "%s: compiled for another version of Silken (interface %u, not %u); compile "
-                    "the P4 program again",
-                    c->path, d->abi_version, SK_ABI_VERSION);
+        return program_fail(
+            c,
+            "%s: compiled for another version of Silken (interface %u, not %u); compile "
+            "the P4 program again",
+            c->path, d->abi_version, SK_ABI_VERSION);
     if ((d->ingress_prefix != SK_INGRESS_PREFIX && d->ingress_prefix != SK_INGRESS_PREFIX_2) ||
         (d->egress_prefix != SK_EGRESS_PREFIX && d->egress_prefix != SK_EGRESS_PREFIX_2))
         return broken(c, "no chip emits that many bytes before a packet");
@@ -144,24 +146,24 @@ struct sk_program *sk_program_load(const char *path, char *error, size_t error_s
     char local[4096];
     bool bare = path && !strchr(path, '/');
     if (bare && snprintf(local, sizeof local, "./%s", path) >= (int)sizeof local) {
-        fail(&c, "%s: the path is too long", path);
+        program_fail(&c, "%s: the path is too long", path);
         return NULL;
     }
     void *object = dlopen(bare ? local : path, RTLD_NOW | RTLD_LOCAL);
     if (!object) {
-        fail(&c, "cannot load the compiled program: %s", dlerror());
+        program_fail(&c, "cannot load the compiled program: %s", dlerror());
         return NULL;
     }
     // The cast that POSIX asks for (dlsym's rationale): ISO C has none from object to function.
     const struct sk_program_desc *(*describe)(void);
     *(void **)&describe = dlsym(object, SK_PROGRAM_SYMBOL);
     if (!describe) {
-        fail(&c, "%s: not a compiled P4 program (no %s in it)", c.path, SK_PROGRAM_SYMBOL);
+        program_fail(&c, "%s: not a compiled P4 program (no %s in it)", c.path, SK_PROGRAM_SYMBOL);
         dlclose(object);
         return NULL;
     }
     const struct sk_program_desc *desc = describe();
-    struct sk_program *p = check_program(&c, desc) ? malloc(sizeof *p) : NULL;
+    struct sk_program *p = program_check_program(&c, desc) ? malloc(sizeof *p) : NULL;
     if (!p) {
         dlclose(object);
         return NULL;

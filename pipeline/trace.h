@@ -31,7 +31,7 @@
 //                                                                                action, data,
 //                                                                                flags: 1 hit
 // REGISTER        register        register action    before         after        number: index or
-//                                 or "read", "write"                             SK_NO_INDEX; result
+//                                 or "read", "write"                            SK_NO_INDEX; result
 // COUNTER         counter         -                  -              -            number: index or
 //                                                                                SK_NO_INDEX
 // METER           meter           -                  index, colour  colour or      number: index or
@@ -47,11 +47,12 @@
 // VIOLATION       object          -                  -              -            violation, also,
 //                                                                                number
 // the engine's: all have the port and the packet's bytes
-// RECEIVED, INGRESS, EGRESS: number: the time, ns. WISHES (what ingress, or a mirror session, asks the
-// traffic manager for): in: what is set. MIRRORED: number: the session, text: "ingress" or "egress",
-// where it was asked for, flags: bytes of the mirror header, with which the bytes begin. COPY (to an egress queue):
-// name: "unicast", "multicast" or "cpu", number: its rid, in: the group of a multicast, text: why egress
-// is passed over, or null. DROPPED: text: the reason. SENT, RESUBMITTED, RECIRCULATED.
+// RECEIVED, INGRESS, EGRESS: number: the time, ns. WISHES (what ingress, or a mirror session, asks
+// the traffic manager for): in: what is set. MIRRORED: number: the session, text: "ingress" or
+// "egress", where it was asked for, flags: bytes of the mirror header, with which the bytes begin.
+// COPY (to an egress queue): name: "unicast", "multicast" or "cpu", number: its rid, in: the group
+// of a multicast, text: why egress is passed over, or null. DROPPED: text: the reason. SENT,
+// RESUBMITTED, RECIRCULATED.
 #ifndef SILKEN_PIPELINE_TRACE_H
 #define SILKEN_PIPELINE_TRACE_H
 

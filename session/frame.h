@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// frame: a message about sessions as an Ethernet frame, for those who send it by a port and not by a socket:
-// Ethernet without a tag, IPv4 without options, UDP from SESSION_PORT to SESSION_PORT.
+// frame: a message about sessions as an Ethernet frame, for those who send it by a port and not by
+// a socket: Ethernet without a tag, IPv4 without options, UDP from SESSION_PORT to SESSION_PORT.
 //
 // Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_SESSION_FRAME_H

@@ -63,8 +63,8 @@ void gather_free(struct gather *g) {
 }
 
 // ---- cookies ----
-// SipHash-2-4 (Aumasson and Bernstein 2012) of generation, member and nonce: nobody who does not get our
-// answers can make one, and none is good for two sessions.
+// SipHash-2-4 (Aumasson and Bernstein 2012) of generation, member and nonce: nobody who does not
+// get our answers can make one, and none is good for two sessions.
 
 struct sip {
     uint64_t v[4];

@@ -2,8 +2,8 @@
 //
 // gather: the coordinator of a job's sessions, as a state machine without input, output or clock.
 //
-// It knows who belongs to a job and answers what they say (message.h). When all have joined since the last
-// session has begun, whoever owns it makes switches ready and starts the next one:
+// It knows who belongs to a job and answers what they say (message.h). When all have joined since
+// the last session has begun, whoever owns it makes switches ready and starts the next one:
 //
 //     n = gather_hear(g, &message, now, answers);          for each message that came
 //     send answers[0..n) to where the message came from
@@ -16,12 +16,14 @@
 //         gather_push(g, i, &message): tell member i, who would ask by itself a little later
 //     }
 //
-// WHO TAKES WHOSE PLACE. A member is known by its nonce. Another one of the same rank and lane is either its
-// successor, since it was killed, or a second process that was started by mistake. So the first one is asked
-// (PROBE), unless it has left: if it answers, the second one is refused; if it does not within
-// GATHER_PATIENCE_NS, the second one takes its place. A successor of a member of the running session ends
-// that session: the others are told that it is over when they ask, since sums without the first one's part
-// cannot come any more. If the session was still being prepared, they just wait for the next one. ATP's workers that take a failed one's place (SESSION_REPLACES) join the running one.
+// WHO TAKES WHOSE PLACE. A member is known by its nonce. Another one of the same rank and lane is
+// either its successor, since it was killed, or a second process that was started by mistake. So
+// the first one is asked (PROBE), unless it has left: if it answers, the second one is refused; if
+// it does not within GATHER_PATIENCE_NS, the second one takes its place. A successor of a member of
+// the running session ends that session: the others are told that it is over when they ask, since
+// sums without the first one's part cannot come any more. If the session was still being prepared,
+// they just wait for the next one. ATP's workers that take a failed one's place (SESSION_REPLACES)
+// join the running one.
 //
 // WHO IS THERE. Members that wait ask several times a second. Who has not for GATHER_PATIENCE_NS
 // does not count, and when all are there, each has to be heard again: a session does not start with
@@ -57,13 +59,13 @@ struct gather;
 struct gather *gather_new(const struct gather_config *config);
 void gather_free(struct gather *g); // null allowed
 
-// What a member says, one that is known to be at the address of this rank. Fills 'answers', to be sent to that
-// address; returns how many there are.
+// What a member says, one that is known to be at the address of this rank. Fills 'answers', to be
+// sent to that address; returns how many there are.
 unsigned gather_hear(struct gather *g, const struct session_message *m, uint64_t now,
                      struct session_message answers[GATHER_MAX_ANSWERS]);
 
-// Once each time that all have joined: they are to be asked whether they are still there (PROBE). They say so without
-// being asked, too, a little later.
+// Once each time that all have joined: they are to be asked whether they are still there (PROBE).
+// They say so without being asked, too, a little later.
 bool gather_asks_all(struct gather *g);
 bool gather_probe(const struct gather *g, unsigned i,
                   struct session_message *m); // false: nobody is to be asked
@@ -80,13 +82,15 @@ unsigned gather_members(const struct gather *g);
 // What a member would be told now that the session has started. False: nothing.
 bool gather_push(const struct gather *g, unsigned i, struct session_message *m);
 
-// Whether a session has started, and nobody has ended it: neither a successor nor the last one who left.
+// Whether a session has started, and nobody has ended it: neither a successor nor the last one who
+// left.
 bool gather_runs(const struct gather *g);
 // Whether a member of the session is still there, as far as is known.
 bool gather_has_members(const struct gather *g);
 uint16_t gather_session(const struct gather *g);
 uint64_t gather_id(const struct gather *g);
-// A member of the session by number: its nonce; 0: there is none. For a coordinator that writes down what it knows.
+// A member of the session by number: its nonce; 0: there is none. For a coordinator that writes
+// down what it knows.
 uint64_t gather_nonce(const struct gather *g, unsigned i);
 // The session that another process had started, with nonces by member.
 void gather_resume(struct gather *g, uint16_t session, uint64_t id, uint32_t lanes,

@@ -6,15 +6,16 @@
 
 #define MS UINT64_C(1000000)
 
-// Between two messages: at first, and at most. Who waits is not to be taken for dead (gather.h), and whoever
-// asks whether its session is still there has packets waiting.
+// Between two messages: at first, and at most. Who waits is not to be taken for dead (gather.h),
+// and whoever asks whether its session is still there has packets waiting.
 #define PAUSE_FIRST (10 * MS)
 #define PAUSE_MOST  (100 * MS)
 
 // Least time between two times that the switch is asked to begin the session that is running.
 #define BEGIN_AGAIN_NS (500 * MS)
 
-// From the news that a session is over on: answers to what all members had sent before may still come.
+// From the news that a session is over on: answers to what all members had sent before may still
+// come.
 #define ENDING_NS (500 * MS)
 
 void session_member_init(struct session_member *m, const struct session_message *self,
@@ -125,7 +126,8 @@ static void session_member_start(struct session_member *m, const struct session_
     m->pause = PAUSE_FIRST;
 }
 
-// The coordinator of ATP may go on to another session before this one has started: somebody has begun again.
+// The coordinator of ATP may go on to another session before this one has started: somebody has
+// begun again.
 static void session_member_prepare(struct session_member *m,
                                    const struct session_message *message) {
     if ((m->state == SESSION_IN && !session_member_stays(m)) ||

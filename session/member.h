@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// member: a member of an aggregation job, towards the coordinator of its sessions (message.h), as a state
-// machine without input, output or clock.
+// member: a member of an aggregation job, towards the coordinator of its sessions (message.h), as a
+// state machine without input, output or clock.
 //
 // It stands before a protocol's worker or server, which may send only while session_is_on() says
 // so:
@@ -31,12 +31,13 @@ enum session_state {
     SESSION_BEGINNING, // ATP: its switch is to begin the session
     SESSION_IS_READY,  // ATP: it has; others are waited for
     SESSION_IN,
-    SESSION_ENDING, // the coordinator says that the session is over: what is complete may still come
+    SESSION_ENDING, // the coordinator says that the session is over: what is complete may still
+                    // come
     SESSION_LOST    // it is over for this member, or it cannot join
 };
 
-// What it says of itself in every message: protocol, role, rank, workers, lane, lanes, servers, slots,
-// elements, job, flags. The other members are not looked at.
+// What it says of itself in every message: protocol, role, rank, workers, lane, lanes, servers,
+// slots, elements, job, flags. The other members are not looked at.
 struct session_member {
     struct session_message self;
     bool has_switch; // ATP: there is a switch that has to begin the session
@@ -61,7 +62,8 @@ struct session_member {
 void session_member_init(struct session_member *m, const struct session_message *self,
                          bool has_switch, uint64_t nonce);
 
-// The next message; false: none is due. 'to_switch': it is for the member's switch, not the coordinator.
+// The next message; false: none is due. 'to_switch': it is for the member's switch, not the
+// coordinator.
 bool session_member_write(struct session_member *m, struct session_message *out, bool *to_switch,
                           uint64_t now);
 bool session_member_has_message(const struct session_member *m, uint64_t now);
@@ -74,8 +76,9 @@ static inline void session_member_heard(struct session_member *m, uint64_t now) 
     m->heard_at = now;
 }
 
-// Whether packets of the session may be sent, and count that come. Not when the last sign of the session is older than
-// the lease: a switch that was restarted meanwhile may have given its number to another one.
+// Whether packets of the session may be sent, and count that come. Not when the last sign of the
+// session is older than the lease: a switch that was restarted meanwhile may have given its number
+// to another one.
 bool session_is_on(const struct session_member *m, uint64_t now);
 
 // When there is something to do.

@@ -7,7 +7,7 @@
 
 // ---- bytes in network order ----
 
-static uint8_t *put(uint8_t *at, uint64_t value, unsigned bytes) {
+static uint8_t *message_put(uint8_t *at, uint64_t value, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++)
         at[i] = (uint8_t)(value >> (8 * (bytes - 1 - i)));
     return at + bytes;
@@ -26,29 +26,29 @@ static uint64_t get(const uint8_t **at, unsigned bytes) {
 size_t session_write(uint8_t *out, const struct session_message *m) {
     const size_t text = strnlen(m->text, SESSION_TEXT - 1);
     uint8_t *at = out;
-    at = put(at, TYPE_AND_VERSION, 1);
-    at = put(at, m->kind, 1);
-    at = put(at, m->session, 2);
-    at = put(at, m->nonce, 8);
-    at = put(at, m->cookie, 8);
-    at = put(at, m->id, 8);
-    at = put(at, m->rank, 2);
-    at = put(at, m->workers, 2);
-    at = put(at, m->lane, 1);
-    at = put(at, m->lanes, 1);
-    at = put(at, (unsigned)m->protocol << 4 | m->role, 1);
-    at = put(at, m->flags, 1);
-    at = put(at, m->slots, 2);
-    at = put(at, m->elements, 2);
-    at = put(at, m->job, 1);
-    at = put(at, m->servers, 1);
-    at = put(at, text, 2);
+    at = message_put(at, TYPE_AND_VERSION, 1);
+    at = message_put(at, m->kind, 1);
+    at = message_put(at, m->session, 2);
+    at = message_put(at, m->nonce, 8);
+    at = message_put(at, m->cookie, 8);
+    at = message_put(at, m->id, 8);
+    at = message_put(at, m->rank, 2);
+    at = message_put(at, m->workers, 2);
+    at = message_put(at, m->lane, 1);
+    at = message_put(at, m->lanes, 1);
+    at = message_put(at, (unsigned)m->protocol << 4 | m->role, 1);
+    at = message_put(at, m->flags, 1);
+    at = message_put(at, m->slots, 2);
+    at = message_put(at, m->elements, 2);
+    at = message_put(at, m->job, 1);
+    at = message_put(at, m->servers, 1);
+    at = message_put(at, text, 2);
     memcpy(at, m->text, text);
     return SESSION_HEADER_BYTES + text;
 }
 
 // A text is somebody else's: what is not printable is not printed.
-static void take_text(char *out, const uint8_t *bytes, size_t length) {
+static void message_take_text(char *out, const uint8_t *bytes, size_t length) {
     for (size_t i = 0; i < length; i++)
         out[i] = bytes[i] >= ' ' && bytes[i] <= '~' ? (char)bytes[i] : '?';
     out[length] = '\0';
@@ -80,6 +80,6 @@ bool session_read(struct session_message *m, const uint8_t *bytes, size_t length
     if (kind == SESSION_NOTHING || kind >= SESSION_KINDS || text >= SESSION_TEXT ||
         text > length - SESSION_HEADER_BYTES)
         return false;
-    take_text(m->text, at, text);
+    message_take_text(m->text, at, text);
     return true;
 }

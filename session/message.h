@@ -8,26 +8,28 @@
 // that do not know yet that the job is over must not get into the sums of its successor. So each
 // run of a job, from the time when all members have started, is a *session* of its own:
 //
-//     session     has a number, which is in every packet of its members. Switches drop packets of other
-//                 sessions in the packet path (table `sessions` of p4/switchml and p4/atp).
-//     member      a lane of a worker, or a server, in one incarnation: its nonce is drawn when it is opened
-//                 (member.h)
-//     coordinator knows the members of the job. It starts a session when all members have joined since the
-//                 last one started (gather.h). SwitchML's is the switch's control plane, ATP's the job's
-//                 first parameter server.
+//     session     has a number, which is in every packet of its members. Switches drop packets of
+//                 other sessions in the packet path (table `sessions` of p4/switchml and p4/atp).
+//     member      a lane of a worker, or a server, in one incarnation: its nonce is drawn when it
+//                 is opened (member.h)
+//     coordinator knows the members of the job. It starts a session when all members have joined
+//     since the
+//                 last one started (gather.h). SwitchML's is the switch's control plane, ATP's the
+//                 job's first parameter server.
 //
 // Members ask, the coordinator answers; a member repeats a request whose answer is lost. All
 // messages are UDP payloads over IPv4, from port SESSION_PORT to port SESSION_PORT:
 //
-//     JOIN     member       I am here. With the cookie, once there is one; with the session's id, once it is
-//                           in one: then it asks whether that is still the present one
-//     COOKIE   coordinator  not known: join again with this cookie. It proves that the sender is where it
-//                           says, and that its message is not an old one that was late
+//     JOIN     member       I am here. With the cookie, once there is one; with the session's id,
+//                           once it is in one: then it asks whether that is still the present one
+//     COOKIE   coordinator  not known: join again with this cookie. It proves that the sender is
+//                           where it says, and that its message is not an old one that was late
 //     WAIT     coordinator  joined; the text lists the missing members
-//     PREPARE  coordinator  of ATP: all have joined. Have your switch begin the session, then say READY
-//     BEGIN    member       of ATP, to its switch: drop what is of other sessions, clear the job's aggregators.
-//                           Again while the session runs and nothing comes, after the coordinator has said
-//                           that it runs: the switch may have been restarted
+//     PREPARE  coordinator  of ATP: all have joined. Have your switch begin the session, then say
+//                           READY
+//     BEGIN    member       of ATP, to its switch: drop what is of other sessions, clear the job's
+//                           aggregators. Again while the session runs and nothing comes, after the
+//                           coordinator has said that it runs: the switch may have been restarted
 //     BEGUN    switch       it has
 //     READY    member       of ATP: my switch has begun the session
 //     START    coordinator  the session has started
@@ -36,9 +38,10 @@
 //     LEAVE    member       it is done. Not answered
 //     PROBE    coordinator  are you there? A member that is answers with JOIN
 //
-// Bytes, in network order: type 6 in the upper four bits (types 1 to 5 are hosts/switchml/frame.h's) and
-// version 1 in the lower ones, kind 1; session 2; nonce 8; cookie 8; id 8; rank 2, workers 2, lane 1, lanes 1,
-// role 1, flags 1; slots 2, elements 2; job 1, servers 1, length of the text 2; text.
+// Bytes, in network order: type 6 in the upper four bits (types 1 to 5 are
+// hosts/switchml/frame.h's) and version 1 in the lower ones, kind 1; session 2; nonce 8; cookie 8;
+// id 8; rank 2, workers 2, lane 1, lanes 1, role 1, flags 1; slots 2, elements 2; job 1, servers 1,
+// length of the text 2; text.
 //
 // LEASE. A member that has heard nothing of its session for SESSION_LEASE_NS sends nothing more of
 // it, and takes no answers, before the coordinator has said that it is still the present one. So a
@@ -90,7 +93,8 @@ enum session_kind {
 enum session_role { SESSION_WORKER = 1, SESSION_SERVER = 2 };
 enum session_protocol { SESSION_SWITCHML = 1, SESSION_ATP = 2 };
 
-// Of flags: takes the place of a worker that has failed, in the session that is running (ATP, appendix A.3).
+// Of flags: takes the place of a worker that has failed, in the session that is running (ATP,
+// appendix A.3).
 #define SESSION_REPLACES 1u
 
 struct session_message {

@@ -2,8 +2,9 @@
 //
 // ATP's workers and parameter servers on hosts of the network.
 //
-// Flow f of a job goes to server f modulo their number. A worker is in the rack of the switch that it
-// hangs on; the server's switch is the second level for all other racks (hosts/atp/frame.h, PLACES).
+// Flow f of a job goes to server f modulo their number. A worker is in the rack of the switch that
+// it hangs on; the server's switch is the second level for all other racks (hosts/atp/frame.h,
+// PLACES).
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static void describe_flow(const struct sim_job *job, uint32_t flow, const struct
     atp_group_mac(job, number, out->group.mac);
 }
 
-static bool is_of(const struct sim_job *job, uint32_t flow, const uint8_t *frame, uint32_t length) {
+static bool sim_atp_is_of(const struct sim_job *job, uint32_t flow, const uint8_t *frame,
+                          uint32_t length) {
     const struct sim_key key = sim_key_of(frame, length);
     return key.protocol == SIM_ATP && key.job == job->number &&
            key.number >> (24 - job->flow_bits) == (job->flow_bits ? flow : 0);
@@ -51,7 +53,7 @@ static bool is_ack(const uint8_t *frame) {
 // ---- workers ----
 
 bool atp_lane_wants(const struct sim_lane *lane, const uint8_t *frame, uint32_t length) {
-    return is_of(lane->worker->job, lane->flow, frame, length) && is_ack(frame);
+    return sim_atp_is_of(lane->worker->job, lane->flow, frame, length) && is_ack(frame);
 }
 
 struct sim_lane *atp_lane(struct sim_worker *w, uint32_t flow, uint64_t first,
@@ -87,7 +89,7 @@ struct sim_lane *atp_lane(struct sim_worker *w, uint32_t flow, uint64_t first,
 
 static bool server_wants(const struct sim_app *a, const uint8_t *frame, uint32_t length) {
     const struct sim_server *s = (const struct sim_server *)a;
-    return is_of(s->job, s->flow, frame, length) && !is_ack(frame);
+    return sim_atp_is_of(s->job, s->flow, frame, length) && !is_ack(frame);
 }
 
 static void server_deliver(struct sim_app *a, const uint8_t *frame, uint32_t length, uint64_t now) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traffic besides the jobs: ordinary UDP frames from one host to another, so many a second or as many as
-// the sender's link takes. Nobody answers them.
+// Traffic besides the jobs: ordinary UDP frames from one host to another, so many a second or as
+// many as the sender's link takes. Nobody answers them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void ignore(struct sim_app *a, const uint8_t *frame, uint32_t length, uin
     (void)now;
 }
 
-static size_t next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
+static size_t sim_background_next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
     struct source *b = (struct source *)a;
     if (now < b->next_ns || now >= b->until_ns || cap < b->as->frame_bytes)
         return 0;
@@ -49,19 +49,19 @@ static size_t next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
     return b->as->frame_bytes;
 }
 
-static uint64_t deadline(struct sim_app *a) {
+static uint64_t sim_background_deadline(struct sim_app *a) {
     const struct source *b = (const struct source *)a;
     const uint64_t now = b->sim->events.now;
     // what is due already waits for the card, which asks by itself
     return b->next_ns > now && b->next_ns < b->until_ns ? b->next_ns : SIM_NEVER;
 }
 
-static void expire(struct sim_app *a, uint64_t now) {
+static void sim_background_expire(struct sim_app *a, uint64_t now) {
     (void)a;
     (void)now;
 }
 
-static void keep(struct sim_app *a) {
+static void sim_background_keep(struct sim_app *a) {
     (void)a; // the simulation frees it: its counts are wanted
 }
 
@@ -92,36 +92,39 @@ static uint64_t sink_deadline(struct sim_app *a) {
     return SIM_NEVER;
 }
 
-static const struct sim_app_ops source_ops = {wants_nothing, ignore, next, deadline, expire, keep},
-                                sink_ops = {sink_wants,    sink_deliver, sink_next,
-                                            sink_deadline, expire,       keep};
+static const struct sim_app_ops source_ops = {wants_nothing,         ignore,
+                                              sim_background_next,   sim_background_deadline,
+                                              sim_background_expire, sim_background_keep},
+                                sink_ops = {
+                                    sink_wants,    sink_deliver,          sink_next,
+                                    sink_deadline, sim_background_expire, sim_background_keep};
 
-static void put(uint8_t *at, uint64_t v, int bytes) {
+static void sim_background_put(uint8_t *at, uint64_t v, int bytes) {
     while (bytes-- > 0) {
         at[bytes] = (uint8_t)v;
         v >>= 8;
     }
 }
 
-static void write_headers(struct source *b) {
+static void sim_background_write_headers(struct source *b) {
     const struct sim_station *from = &b->sim->stations[b->as->from],
                              *to = &b->sim->stations[b->as->to];
     uint8_t *f = b->frame;
     memcpy(f, to->mac, 6);
     memcpy(f + 6, from->mac, 6);
-    put(f + 12, 0x0800, 2);
-    put(f + 14, 0x4500, 2);
-    put(f + 16, b->as->frame_bytes - 14, 2);
-    put(f + 22, 64 << 8 | 17, 2);
-    put(f + 26, from->ip, 4);
-    put(f + 30, to->ip, 4);
-    put(f + 24, sk_checksum(f + 14, 20), 2);
-    put(f + 34, b->flow, 2);
-    put(f + 36, UDP_PORT, 2);
-    put(f + 38, b->as->frame_bytes - 34, 2);
+    sim_background_put(f + 12, 0x0800, 2);
+    sim_background_put(f + 14, 0x4500, 2);
+    sim_background_put(f + 16, b->as->frame_bytes - 14, 2);
+    sim_background_put(f + 22, 64 << 8 | 17, 2);
+    sim_background_put(f + 26, from->ip, 4);
+    sim_background_put(f + 30, to->ip, 4);
+    sim_background_put(f + 24, sk_checksum(f + 14, 20), 2);
+    sim_background_put(f + 34, b->flow, 2);
+    sim_background_put(f + 36, UDP_PORT, 2);
+    sim_background_put(f + 38, b->as->frame_bytes - 34, 2);
 }
 
-static void start(void *who, void *what) {
+static void sim_background_start(void *who, void *what) {
     (void)what;
     host_serve(((struct sim_app *)who)->host);
 }
@@ -141,10 +144,10 @@ struct sim_app *background_new(struct sim *s, uint32_t i) {
     b->until_ns = until > 0 ? (uint64_t)(until * 1e6) : SIM_NEVER;
     b->app.ops = &source_ops;
     b->sink.ops = &sink_ops;
-    write_headers(b);
+    sim_background_write_headers(b);
     host_add(s->stations[b->as->from].host, &b->app);
     host_add(s->stations[b->as->to].host, &b->sink);
-    sim_at(&s->events, b->from_ns, start, &b->app, NULL);
+    sim_at(&s->events, b->from_ns, sim_background_start, &b->app, NULL);
     return &b->app;
 }
 

@@ -14,7 +14,8 @@
 #define AGGREGATORS       16384u
 #define ABANDONED_UNIT_NS 65536u
 #define SWITCHML_POOL     8192u
-#define NOBODY            127u // no job of a scenario has this number, and no session is asked of it
+// No job of a scenario has this number, and no session is asked of it.
+#define NOBODY 127u
 
 static void check_network(struct sim *s) {
     for (uint32_t l = 0; l < s->n_links; l++)
@@ -51,7 +52,7 @@ static bool has_register(const struct sk_switch *sw, const char *name) {
 }
 
 // 0 when it cannot be read, too: then nobody owns it.
-static uint64_t owner(const struct sim_node *n, uint32_t index) {
+static uint64_t sim_check_owner(const struct sim_node *n, uint32_t index) {
     uint64_t values[SK_PIPES] = {0};
     struct sk_error err;
     if (sk_control_register_read(n->sw, "owners", index % AGGREGATORS, "fragment", values, &err) <
@@ -69,7 +70,7 @@ static uint64_t abandoned_after(const struct sim_node *n) {
 }
 
 // Asks for the aggregator with parameters of a fragment that it does not have, after its time-out.
-static void ask_again(struct sim_node *n, uint32_t index) {
+static void sim_check_ask_again(struct sim_node *n, uint32_t index) {
     const uint8_t group[6] = {0x01, 0x00, 0x5e, 0x01, 0xff, 0xff};
     struct atp_flow flow = {.job = NOBODY, .server.port = ATP_UDP_PORT, .group.port = ATP_UDP_PORT};
     uint8_t frame[ATP_FRAME_BYTES] = {0};
@@ -108,14 +109,14 @@ static void check_aggregators(struct sim *s, struct sim_node *n, const char *nam
     static _Thread_local uint32_t left[ATP_INDICES];
     uint32_t n_left = 0;
     for (uint32_t i = u.first; i < u.end; i++)
-        if (owner(n, i))
+        if (sim_check_owner(n, i))
             left[n_left++] = i;
     s->abandoned += n_left;
     if (n_left)
         s->events.now += abandoned_after(n); // nothing else will happen
     for (uint32_t i = 0; i < n_left; i++) {
-        ask_again(n, left[i]);
-        const uint64_t fragment = owner(n, left[i]);
+        sim_check_ask_again(n, left[i]);
+        const uint64_t fragment = sim_check_owner(n, left[i]);
         const struct sim_key key = {SIM_ATP, (uint8_t)(fragment >> 24 & 0x7f),
                                     (uint32_t)fragment & 0xffffff};
         if (fragment)

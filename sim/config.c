@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the control plane writes into a switch: where stations are, the jobs' groups and workers, from
-// which depth of its queues on packets are marked. Which of that a program is told depends on the tables
-// that it has: `macs` (ours) or `forward` (p4/l2), `workers` and `receivers` (SwitchML), `queues` (ATP).
+// What the control plane writes into a switch: where stations are, the jobs' groups and workers,
+// from which depth of its queues on packets are marked. Which of that a program is told depends on
+// the tables that it has: `macs` (ours) or `forward` (p4/l2), `workers` and `receivers` (SwitchML),
+// `queues` (ATP).
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,15 +31,15 @@ struct writer {
     int status;
 };
 
-static bool has(const struct writer *w, const char *table) {
+static bool sim_config_has(const struct writer *w, const char *table) {
     struct sk_object object;
     struct sk_error err;
     return sk_find_object(w->sw, SK_TABLE, table, &object, &err) >= 0;
 }
 
 // keys and args: name, value, name, value ... null
-static void add(struct writer *w, const char *table, const char *const *keys, const char *action,
-                const char *const *args) {
+static void sim_config_add(struct writer *w, const char *table, const char *const *keys,
+                           const char *action, const char *const *args) {
     struct sk_named_value key[8], arg[8];
     struct sk_entry_spec e = {
         .table = table, .keys = key, .action = action, .args = arg, .pipe = -1};
@@ -50,7 +51,7 @@ static void add(struct writer *w, const char *table, const char *const *keys, co
         w->status = sk_control_entry_add(w->sw, &e, w->err);
 }
 
-static const char *number(char *out, uint64_t value) {
+static const char *sim_config_number(char *out, uint64_t value) {
     snprintf(out, 24, "%" PRIu64, value);
     return out;
 }
@@ -66,11 +67,11 @@ static uint16_t dev_port(const struct writer *w, uint32_t link) {
 static void send_mac(struct writer *w, const uint8_t mac[6], bool group, uint32_t where) {
     char address[20], n[24];
     const char *keys[] = {"hdr.ethernet.dst_addr", sk_mac_text(mac, address), NULL};
-    const char *args[] = {group ? "group" : "port", number(n, where), NULL};
+    const char *args[] = {group ? "group" : "port", sim_config_number(n, where), NULL};
     if (w->macs)
-        add(w, "macs", keys, group ? "to_group" : "to_port", args);
+        sim_config_add(w, "macs", keys, group ? "to_group" : "to_port", args);
     else if (!group)
-        add(w, "forward", keys, "send", args);
+        sim_config_add(w, "forward", keys, "send", args);
 }
 
 struct group {
@@ -78,7 +79,8 @@ struct group {
     uint32_t n;
 };
 
-static void join(struct writer *w, struct group *g, uint16_t port, uint16_t rid, bool exclude) {
+static void sim_config_join(struct writer *w, struct group *g, uint16_t port, uint16_t rid,
+                            bool exclude) {
     const uint32_t node = ++w->nodes;
     if (w->status == 0 && (g->n == SK_PORTS || sk_pre_node_set(w->sw, node, rid, &port, 1) < 0))
         w->status = sk_fail(w->err, "multicast node %u refused", node);
@@ -98,7 +100,7 @@ static void write_stations(struct writer *w) {
     static _Thread_local struct group all;
     all.n = 0;
     for (size_t i = 0; i < w->st->node->n_ports; i++)
-        join(w, &all, w->st->node->ports[i].dev_port, 0, true);
+        sim_config_join(w, &all, w->st->node->ports[i].dev_port, 0, true);
     make_group(w, FLOOD_GROUP, &all);
     for (uint32_t i = 0; i < w->sim->scenario->n_stations; i++) {
         const struct sim_station *to = &w->sim->stations[i];
@@ -111,10 +113,10 @@ static void write_marks(struct writer *w) {
     char depth[32];
     const char *keys[] = {"eg_intr_md.enq_qdepth", depth, NULL}, *none[] = {NULL};
     const uint32_t cells = w->st->node->ecn_bytes / CELL_BYTES;
-    if (!cells || !has(w, "queues"))
+    if (!cells || !sim_config_has(w, "queues"))
         return;
     snprintf(depth, sizeof depth, "%u..%u", cells, MAX_DEPTH);
-    add(w, "queues", keys, "mark", none);
+    sim_config_add(w, "queues", keys, "mark", none);
 }
 
 // ---- SwitchML ----
@@ -126,26 +128,26 @@ static void write_worker(struct writer *w, const struct sim_job *job, uint32_t r
     const uint32_t rid = (uint32_t)(job->number - 1) * 32 + rank + 1;
     char mac[20], n[10][24];
     const char *keys[] = {"hdr.switchml.job_number",
-                          number(n[0], job->number),
+                          sim_config_number(n[0], job->number),
                           "hdr.ipv4.src_addr",
-                          number(n[1], st->ip),
+                          sim_config_number(n[1], st->ip),
                           "ig_intr_md.ingress_port",
-                          number(n[2], port),
+                          sim_config_number(n[2], port),
                           NULL};
-    const char *args[] = {"worker_bit",  number(n[3], UINT64_C(1) << rank),
-                          "num_workers", number(n[4], job->n_workers),
-                          "group",       number(n[5], SWITCHML_GROUP + job->number),
-                          "rid",         number(n[6], rid),
+    const char *args[] = {"worker_bit",  sim_config_number(n[3], UINT64_C(1) << rank),
+                          "num_workers", sim_config_number(n[4], job->n_workers),
+                          "group",       sim_config_number(n[5], SWITCHML_GROUP + job->number),
+                          "rid",         sim_config_number(n[6], rid),
                           "port",        n[2],
-                          "pool_base",   number(n[7], job->pool_base),
-                          "pool_last",   number(n[8], job->slots - 1),
+                          "pool_base",   sim_config_number(n[7], job->pool_base),
+                          "pool_last",   sim_config_number(n[8], job->slots - 1),
                           NULL};
     const char *receiver[] = {"md.rid", n[6], NULL};
-    const char *address[] = {"mac",      sk_mac_text(st->mac, mac), "ip", n[1],
-                             "udp_port", number(n[9], 0xbee0),      NULL};
-    add(w, "workers", keys, "admit", args);
-    add(w, "receivers", receiver, "address", address);
-    join(w, g, port, (uint16_t)rid, false);
+    const char *address[] = {"mac",      sk_mac_text(st->mac, mac),       "ip", n[1],
+                             "udp_port", sim_config_number(n[9], 0xbee0), NULL};
+    sim_config_add(w, "workers", keys, "admit", args);
+    sim_config_add(w, "receivers", receiver, "address", address);
+    sim_config_join(w, g, port, (uint16_t)rid, false);
 }
 
 // A switch that has lost its registers does not take a running job again: a slot in which some had
@@ -185,7 +187,7 @@ static void write_tree(struct writer *w, const struct sim_job *job, uint32_t ser
         return;
     g.n = 0;
     for (uint32_t i = 0; i < n; i++)
-        join(w, &g, dev_port(w, links[i]), 0, false);
+        sim_config_join(w, &g, dev_port(w, links[i]), 0, false);
     const uint32_t id = ATP_GROUPS + job->number * SCN_MAX_FLOWS + server;
     make_group(w, id, &g);
     atp_group_mac(job, server, mac);
@@ -194,7 +196,7 @@ static void write_tree(struct writer *w, const struct sim_job *job, uint32_t ser
 
 // ---- what the scenario says itself ----
 
-static void write_config(struct writer *w) {
+static void sim_config_write(struct writer *w) {
     const char *text = w->st->as->config;
     struct sk_config *c =
         w->status == 0 && text ? sk_config_parse_part("config", text, strlen(text), w->err) : NULL;
@@ -207,8 +209,8 @@ static void write_config(struct writer *w) {
 
 int config_write(struct sim_station *st, struct sk_error *err) {
     struct writer w = {.sim = st->node->sim, .st = st, .sw = st->node->sw, .err = err};
-    w.macs = has(&w, "macs");
-    if (!w.macs && !has(&w, "forward"))
+    w.macs = sim_config_has(&w, "macs");
+    if (!w.macs && !sim_config_has(&w, "forward"))
         return sk_fail(err, "the program has neither a table 'macs' nor a table 'forward', so the "
                             "simulator cannot configure where stations are");
     write_stations(&w);
@@ -221,6 +223,6 @@ int config_write(struct sim_station *st, struct sk_error *err) {
             for (uint32_t k = 0; k < job->as->n_servers; k++)
                 write_tree(&w, job, k);
     }
-    write_config(&w);
+    sim_config_write(&w);
     return w.status;
 }

@@ -29,11 +29,11 @@ struct sim_control {
     unsigned n;
 };
 
-static bool send_frame(void *aux, const uint8_t *frame, uint32_t length) {
+static bool sim_control_send_frame(void *aux, const uint8_t *frame, uint32_t length) {
     return node_give(((struct sim_control *)aux)->node, frame, length);
 }
 
-static uint64_t random_number(void *aux) {
+static uint64_t sim_control_random_number(void *aux) {
     struct sim_control *c = aux;
     const uint64_t number = sim_random_next(&c->random);
     return number + !number;
@@ -57,7 +57,7 @@ static bool has_table(struct sim_node *n, const char *name) {
 }
 
 // Of jobs that have no sessions packets pass without. False: no job has any.
-static bool except(const struct sim *s, struct sk_config_sessions *config) {
+static bool sim_control_except(const struct sim *s, struct sk_config_sessions *config) {
     bool any = false;
     memset(config->excepted, 1, sizeof config->excepted);
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++) {
@@ -74,7 +74,7 @@ int control_start(struct sim_station *st, struct sk_error *err) {
     char name[64];
     control_stop(n);
     memcpy(config.mac, st->mac, 6);
-    if (!except(n->sim, &config) ||
+    if (!sim_control_except(n->sim, &config) ||
         (!has_table(n, SESSIONS_OF_SWITCHML) && !has_table(n, SESSIONS_OF_ATP)))
         return 0;
     struct sim_control *c = calloc(1, sizeof *c);
@@ -83,8 +83,10 @@ int control_start(struct sim_station *st, struct sk_error *err) {
     c->node = n;
     snprintf(name, sizeof name, "control %u of %s", n->restarts, st->as->name);
     c->random = sim_random_of(n->sim->seed, name);
-    const struct sessions_host host = {
-        .on.sw = n->sw, .send = send_frame, .random = random_number, .aux = c};
+    const struct sessions_host host = {.on.sw = n->sw,
+                                       .send = sim_control_send_frame,
+                                       .random = sim_control_random_number,
+                                       .aux = c};
     c->sessions = sessions_new(&host, &config, SK_CPU_PORT, n->sim->events.now, err);
     if (!c->sessions) {
         free(c);

@@ -12,7 +12,7 @@ void sim_events_free(struct sim_events *e) {
     *e = (struct sim_events){0};
 }
 
-static bool before(const struct sim_event *a, const struct sim_event *b) {
+static bool sim_events_before(const struct sim_event *a, const struct sim_event *b) {
     return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
@@ -26,20 +26,20 @@ void sim_at(struct sim_events *e, uint64_t time, sim_action *run, void *who, voi
     e->heap = sk_grow(e->heap, e->n, &e->capacity, sizeof *e->heap);
     const struct sim_event ev = {time, e->order++, run, who, what};
     size_t i = e->n++;
-    for (; i > 0 && before(&ev, &e->heap[(i - 1) / ARITY]); i = (i - 1) / ARITY)
+    for (; i > 0 && sim_events_before(&ev, &e->heap[(i - 1) / ARITY]); i = (i - 1) / ARITY)
         e->heap[i] = e->heap[(i - 1) / ARITY];
     e->heap[i] = ev;
 }
 
-static void take_first(struct sim_events *e) {
+static void sim_events_take_first(struct sim_events *e) {
     const struct sim_event last = e->heap[--e->n];
     size_t i = 0;
     for (size_t child; (child = ARITY * i + 1) < e->n;) {
         size_t least = child;
         for (size_t c = child + 1; c < child + ARITY && c < e->n; c++)
-            if (before(&e->heap[c], &e->heap[least]))
+            if (sim_events_before(&e->heap[c], &e->heap[least]))
                 least = c;
-        if (!before(&e->heap[least], &last))
+        if (!sim_events_before(&e->heap[least], &last))
             break;
         e->heap[i] = e->heap[least];
         i = least;
@@ -52,7 +52,7 @@ bool sim_step(struct sim_events *e) {
     if (!e->n)
         return false;
     const struct sim_event ev = e->heap[0];
-    take_first(e);
+    sim_events_take_first(e);
     e->now = ev.time;
     e->ran++;
     ev.run(ev.who, ev.what);
@@ -61,7 +61,7 @@ bool sim_step(struct sim_events *e) {
 
 // ---- timers ----
 
-static void fire(void *who, void *what) {
+static void sim_events_fire(void *who, void *what) {
     struct sim_timer *t = who;
     (void)what;
     if (t->at > t->events->now)
@@ -78,5 +78,5 @@ void sim_timer_set(struct sim_timer *t, uint64_t time) {
     if (time >= t->at)
         return;
     t->at = time < t->events->now ? t->events->now : time;
-    sim_at(t->events, t->at, fire, t, NULL);
+    sim_at(t->events, t->at, sim_events_fire, t, NULL);
 }

@@ -4,7 +4,8 @@
 //
 //     sim_at(&events, events.now + 1000, arrive, link, frame);
 //     while (sim_step(&events))
-//         ;                                   // arrive(link, frame) is called when now is that time
+//         ;                                   // arrive(link, frame) is called when now is that
+//                                             time
 //
 // Two things at the same time happen in the order in which they were asked for, so a run depends on
 // nothing but its input. Nothing is ever cancelled: who may not be wanted any more looks when it is
@@ -58,7 +59,8 @@ struct sim_timer {
     uint64_t at; // of the earliest event that is queued
 };
 void sim_timer_init(struct sim_timer *t, struct sim_events *e, sim_action *run, void *who);
-// Sees to it that 'run' is called at 'time' or before. It may be called too early: then it asks again.
+// Sees to it that 'run' is called at 'time' or before. It may be called too early: then it asks
+// again.
 void sim_timer_set(struct sim_timer *t, uint64_t time);
 
 #endif

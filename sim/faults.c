@@ -77,7 +77,7 @@ static void restart(void *who, void *what) {
     node_restart(who);
 }
 
-static void configure(void *who, void *what) {
+static void sim_faults_configure(void *who, void *what) {
     struct sim_station *st = who;
     struct sim *s = st->node->sim;
     struct sk_error err;
@@ -169,7 +169,7 @@ static void schedule(struct sim *s, const struct scn_fault *f, uint32_t target, 
         break;
     case SCN_SWITCH_RESTART:
         sim_at(e, at, restart, st, NULL);
-        sim_at(e, until, configure, st, NULL);
+        sim_at(e, until, sim_faults_configure, st, NULL);
         break;
     case SCN_HOST_CRASH:
         sim_at(e, at, crash, st, until == SIM_NEVER ? st : NULL); // for ever?
@@ -214,7 +214,7 @@ static void configure_all(struct sim *s, const bool *active) {
             if (f->kind == SCN_SLOW_CONTROL && active[k] && here)
                 at = at_of(s, &f->delay_us);
         }
-        sim_at(&s->events, at, configure, &s->stations[i], NULL);
+        sim_at(&s->events, at, sim_faults_configure, &s->stations[i], NULL);
     }
 }
 

@@ -2,9 +2,9 @@
 //
 // A host: what runs on it, and its network card.
 //
-// The card pulls: whoever has something to send is asked for it only when the card's queue is short, so
-// nobody's time-out starts while the packet waits behind thousands of others. Those that have something to
-// send take turns, a turn being as many bytes for each (deficit round robin).
+// The card pulls: whoever has something to send is asked for it only when the card's queue is
+// short, so nobody's time-out starts while the packet waits behind thousands of others. Those that
+// have something to send take turns, a turn being as many bytes for each (deficit round robin).
 #include <stdlib.h>
 
 #include "sim/sim.h"
@@ -19,7 +19,7 @@ void host_add(struct sim_host *h, struct sim_app *a) {
     h->apps = a;
 }
 
-static struct sim_app *after(const struct sim_host *h, const struct sim_app *a) {
+static struct sim_app *sim_host_after(const struct sim_host *h, const struct sim_app *a) {
     return a && a->next ? a->next : h->apps;
 }
 
@@ -33,12 +33,12 @@ static size_t next_frame(struct sim_host *h, uint8_t *buf, uint64_t now) {
         const size_t length = a->ops->next(a, buf, SIM_MAX_FRAME, now);
         if (length) {
             a->credit -= (int64_t)length;
-            h->turn = a->credit > 0 ? a : after(h, a);
+            h->turn = a->credit > 0 ? a : sim_host_after(h, a);
             return length;
         }
         a->credit = 0;
         first = first ? first : a;
-        a = after(h, a);
+        a = sim_host_after(h, a);
     }
     return 0;
 }
@@ -67,7 +67,7 @@ void host_serve(struct sim_host *h) {
     sim_timer_set(&h->timer, deadline_of(h));
 }
 
-static void wake(void *who, void *what) {
+static void sim_host_wake(void *who, void *what) {
     struct sim_host *h = who;
     const uint64_t now = h->sim->events.now;
     (void)what;
@@ -104,7 +104,7 @@ void host_make(struct sim *s, struct sim_station *st) {
     if (!h)
         abort();
     h->sim = s;
-    sim_timer_init(&h->timer, &s->events, wake, h);
+    sim_timer_init(&h->timer, &s->events, sim_host_wake, h);
     for (uint32_t l = 0; l < s->n_links; l++)
         if (link_to(s, l ^ 1) == st->id) {
             h->out = &s->links[l];

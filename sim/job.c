@@ -14,7 +14,7 @@ static bool is_training(const struct sim_job *job) {
     return job->as->work.kind == SCN_TRAINING;
 }
 
-static size_t elements_of(const struct sim_job *job, uint64_t tensor) {
+static size_t sim_job_elements_of(const struct sim_job *job, uint64_t tensor) {
     const struct scn_work *work = &job->as->work;
     return is_training(job) ? (size_t)(work->layers[tensor % work->n_layers].bytes / 4)
                             : job->elements;
@@ -37,7 +37,7 @@ static size_t packet_elements(const struct sim_job *job) {
 // ---- submitting ----
 
 // The lane's part of a tensor; what it need not send any more is cut off.
-static void cut(struct sim_lane *lane, const struct sim_tensor *t, struct sim_part *part) {
+static void sim_job_cut(struct sim_lane *lane, const struct sim_tensor *t, struct sim_part *part) {
     struct sim_job *job = lane->worker->job;
     const size_t flows = job->as->protocol == SIM_ATP ? job->as->flows : 1;
     const size_t from = t->count * lane->flow / flows, to = t->count * (lane->flow + 1) / flows;
@@ -67,7 +67,7 @@ static void submit_parts(struct sim_worker *w, struct sim_copy *copy) {
         if (!part)
             abort();
         part->copy = copy;
-        cut(w->lanes[f], copy->tensor, part);
+        sim_job_cut(w->lanes[f], copy->tensor, part);
         if (part->count == 0) {
             free(part);
             continue;
@@ -81,10 +81,10 @@ static void submit_parts(struct sim_worker *w, struct sim_copy *copy) {
     }
 }
 
-static void submit(struct sim_worker *w) {
+static void sim_job_submit(struct sim_worker *w) {
     struct sim_job *job = w->job;
     const uint64_t number = w->next++;
-    const size_t count = elements_of(job, number);
+    const size_t count = sim_job_elements_of(job, number);
     struct sim_copy *copy = calloc(1, sizeof *copy);
     if (!copy || !(copy->data = malloc(count * sizeof *copy->data + 4)))
         no_memory(job, count * sizeof *copy->data);
@@ -118,7 +118,7 @@ static void is_over(struct sim_worker *w) {
         job_is_over(job);
 }
 
-static void is_gone(struct sim_worker *w) {
+static void sim_job_is_gone(struct sim_worker *w) {
     if (!w->job->sim->scenario->may_fail && !w->job->failed)
         sim_violate(w->job->sim, NULL, "job %s: a host that crashed does not come back to it",
                     w->job->as->name);
@@ -126,7 +126,7 @@ static void is_gone(struct sim_worker *w) {
     is_over(w);
 }
 
-static void finish(struct sim_worker *w) {
+static void sim_job_finish(struct sim_worker *w) {
     if (w->finished || w->failed)
         return;
     w->finished = true;
@@ -142,9 +142,9 @@ static void finish(struct sim_worker *w) {
 
 static void keep_busy(struct sim_worker *w) {
     while (w->in_flight < w->job->as->work.outstanding && may_begin(w->job, w->next))
-        submit(w);
+        sim_job_submit(w);
     if (!w->in_flight)
-        finish(w);
+        sim_job_finish(w);
 }
 
 static void set_pace(struct sim_worker *w) {
@@ -167,7 +167,7 @@ static void note_time(struct sim_worker *w, uint64_t since) {
 static void iterate(struct sim_worker *w) {
     const size_t layers = w->job->as->work.n_layers;
     if (!may_begin(w->job, w->iteration * layers)) {
-        finish(w);
+        sim_job_finish(w);
         return;
     }
     w->started = w->job->sim->events.now;
@@ -184,14 +184,14 @@ static void gradients(void *who, void *what) {
         return;
     while (w->layer < layers && gradient_at(w) <= w->job->sim->events.now) {
         w->layer++;
-        submit(w);
+        sim_job_submit(w);
     }
     if (w->layer < layers)
         sim_timer_set(&w->timer, gradient_at(w));
     host_serve(w->job->sim->stations[w->station].host);
 }
 
-static void begin(void *who, void *what) {
+static void sim_job_begin(void *who, void *what) {
     struct sim_worker *w = who;
     (void)what;
     if (w->crashed || w->next)
@@ -227,8 +227,8 @@ void job_copy_done(struct sim_copy *copy) {
 
 // ---- sums ----
 
-static struct sim_key key_of(const struct sim_lane *lane, const struct sim_part *part,
-                             size_t element) {
+static struct sim_key sim_job_key_of(const struct sim_lane *lane, const struct sim_part *part,
+                                     size_t element) {
     const struct sim_job *job = lane->worker->job;
     const uint64_t number = part->fragment + element / packet_elements(job);
     struct sim_key key = {job->as->protocol, job->number,
@@ -242,14 +242,14 @@ static struct sim_key key_of(const struct sim_lane *lane, const struct sim_part 
     return key;
 }
 
-static void verify(const struct sim_lane *lane, const struct sim_part *part) {
+static void sim_job_verify(const struct sim_lane *lane, const struct sim_part *part) {
     struct sim_job *job = lane->worker->job;
     const struct sim_tensor *t = part->copy->tensor;
     const size_t wrong = values_wrong(job, t, part->copy->data, part->from, part->count);
     job->verified += part->count;
     if (wrong == part->count || job->sim->scenario->any_sums)
         return;
-    const struct sim_key key = key_of(lane, part, wrong);
+    const struct sim_key key = sim_job_key_of(lane, part, wrong);
     const size_t element = part->from + wrong;
     float real;
     memcpy(&real, &part->copy->data[element], sizeof real);
@@ -271,7 +271,7 @@ void job_part_done(struct sim_lane *lane, struct sim_part *part) {
     while (*at != part)
         at = &(*at)->next;
     *at = part->next;
-    verify(lane, part);
+    sim_job_verify(lane, part);
     free(part);
     if (--copy->parts == 0)
         job_copy_done(copy);
@@ -292,7 +292,7 @@ void job_worker_failed(struct sim_worker *w) {
 
 // ---- crashes ----
 
-static void drop_copies(struct sim_worker *w) {
+static void sim_job_drop_copies(struct sim_worker *w) {
     while (w->copies) {
         struct sim_copy *copy = w->copies;
         w->copies = copy->next;
@@ -305,7 +305,7 @@ static void drop_copies(struct sim_worker *w) {
 }
 
 void job_worker_stops(struct sim_worker *w) {
-    drop_copies(w);
+    sim_job_drop_copies(w);
     w->crashed = true;
     w->finished = false;
 }
@@ -328,10 +328,10 @@ static void worker_down(struct sim_worker *w, bool for_ever) {
     }
     if (w->finished || w->failed)
         return;
-    drop_copies(w);
+    sim_job_drop_copies(w);
     w->crashed = true;
     if (for_ever || w->job->as->protocol == SIM_SWITCHML)
-        is_gone(w);
+        sim_job_is_gone(w);
 }
 
 void job_host_down(struct sim_job *job, uint32_t station, bool for_ever) {
@@ -347,7 +347,8 @@ void job_host_down(struct sim_job *job, uint32_t station, bool for_ever) {
             job->servers[f] = NULL;
 }
 
-// Where the sums of the flow that are there end, in fragments from the beginning; its numbers change.
+// Where the sums of the flow that are there end, in fragments from the beginning; its numbers
+// change.
 static uint64_t begin_anew(struct sim_job *job, uint32_t flow, uint64_t *number) {
     struct sim_server *s = job->servers[flow];
     const char *why = "";
@@ -363,16 +364,16 @@ static uint64_t begin_anew(struct sim_job *job, uint32_t flow, uint64_t *number)
 }
 
 // The first tensor that is not complete on all flows; the lanes' counts are put right.
-static uint64_t resume(struct sim_worker *w) {
+static uint64_t sim_job_resume(struct sim_worker *w) {
     const struct sim_job *job = w->job;
     for (uint64_t number = 0;; number++) {
-        const struct sim_tensor t = {.count = elements_of(job, number)};
+        const struct sim_tensor t = {.count = sim_job_elements_of(job, number)};
         uint64_t before[SCN_MAX_FLOWS];
         bool complete = number < job->furthest;
         for (uint32_t f = 0; f < job->as->flows; f++) {
             struct sim_part part;
             before[f] = w->lanes[f]->fragments;
-            cut(w->lanes[f], &t, &part);
+            sim_job_cut(w->lanes[f], &t, &part);
             complete &= part.count == 0;
         }
         if (complete)
@@ -383,13 +384,13 @@ static uint64_t resume(struct sim_worker *w) {
     }
 }
 
-static void replace(struct sim_worker *w) {
+static void sim_job_replace(struct sim_worker *w) {
     struct sim_job *job = w->job;
     struct sim_host *host = job->sim->stations[w->station].host;
     struct sk_error err;
     for (uint32_t f = 0; f < job->as->flows; f++)
         if (!job->servers[f]) { // nobody to ask
-            is_gone(w);
+            sim_job_is_gone(w);
             return;
         }
     for (uint32_t f = 0; f < job->as->flows; f++) {
@@ -407,7 +408,7 @@ static void replace(struct sim_worker *w) {
         if (!job->workers[i].crashed)
             host_serve(job->sim->stations[job->workers[i].station].host);
     w->crashed = false;
-    w->next = w->done = resume(w);
+    w->next = w->done = sim_job_resume(w);
     if (is_training(job)) {
         const size_t layers = job->as->work.n_layers;
         w->iteration = w->next / layers;
@@ -426,7 +427,7 @@ void job_host_up(struct sim_job *job, uint32_t station) {
     }
     for (uint32_t i = 0; i < job->n_workers; i++)
         if (job->workers[i].station == station && job->workers[i].crashed && !job->workers[i].gone)
-            replace(&job->workers[i]);
+            sim_job_replace(&job->workers[i]);
 }
 
 // ---- making it ----
@@ -436,11 +437,11 @@ static uint64_t micro(struct sim *s, const struct sim_range *r) {
     return ns ? ns : 1;
 }
 
-static uint32_t whole(struct sim *s, const struct sim_range *r) {
+static uint32_t sim_job_whole(struct sim *s, const struct sim_range *r) {
     return (uint32_t)(sim_draw(&s->draws, r) + 0.5);
 }
 
-static void draw(struct sim_job *job) {
+static void sim_job_draw(struct sim_job *job) {
     struct sim *s = job->sim;
     const struct scn_job *as = job->as;
     const struct scn_work *work = &as->work;
@@ -459,17 +460,18 @@ static void draw(struct sim_job *job) {
     job->elements += !job->elements;
     job->start_ns = (uint64_t)(start * 1e6);
     job->stop_ns = stop > 0 ? (uint64_t)(stop * 1e6) : SIM_NEVER;
-    job->slots = as->protocol == SIM_SWITCHML ? whole(s, &as->slots) : 0;
-    job->window = whole(s, &as->window);
-    job->window_max = whole(s, &as->window_max);
-    job->first_index = whole(s, &as->first_index);
-    job->indices = whole(s, &as->indices);
+    job->slots = as->protocol == SIM_SWITCHML ? sim_job_whole(s, &as->slots) : 0;
+    job->window = sim_job_whole(s, &as->window);
+    job->window_max = sim_job_whole(s, &as->window_max);
+    job->first_index = sim_job_whole(s, &as->first_index);
+    job->indices = sim_job_whole(s, &as->indices);
 }
 
 // The first hosts that are not servers, when the scenario gives a number only.
 static void choose_workers(struct sim_job *job) {
     const struct scn_job *as = job->as;
-    uint32_t n = as->workers ? (uint32_t)as->n_workers : whole(job->sim, &as->worker_count), i = 0;
+    uint32_t n = as->workers ? (uint32_t)as->n_workers : sim_job_whole(job->sim, &as->worker_count),
+             i = 0;
     job->workers = calloc(n, sizeof *job->workers);
     if (!job->workers)
         abort();
@@ -505,7 +507,7 @@ static int make_workers(struct sim_job *job, struct sk_error *err) {
         w->times = json_array();
         sim_timer_init(&w->timer, &job->sim->events, gradients, w);
         if (!job->as->sessions)
-            sim_at(&job->sim->events, job->start_ns, begin, w, NULL);
+            sim_at(&job->sim->events, job->start_ns, sim_job_begin, w, NULL);
     }
     return 0;
 }
@@ -530,7 +532,7 @@ struct sim_job *job_new(struct sim *s, uint32_t i, struct sk_error *err) {
     job->number = (uint8_t)(i + 1);
     struct sim_random values = sim_random_of(s->seed + i, "values");
     job->value_seed = sim_random_next(&values);
-    draw(job);
+    sim_job_draw(job);
     choose_workers(job);
     for (uint32_t w = 0; w < job->n_workers; w++) {
         job->workers[w].job = job;
@@ -548,7 +550,7 @@ void job_free(struct sim_job *job) {
     if (!job)
         return;
     for (uint32_t i = 0; i < job->n_workers; i++) {
-        drop_copies(&job->workers[i]);
+        sim_job_drop_copies(&job->workers[i]);
         json_decref(job->workers[i].times);
     }
     while (job->tensors) {

@@ -2,15 +2,15 @@
 //
 // job: a training job: workers that submit the same tensors, and whether the sums are right.
 //
-// Tensors are numbered from 0 on; tensor t of the job is cut into the job's flows by position, and a lane
-// carries a worker's part of one flow. Values are a function of seed, job, tensor, worker and element, so
-// whoever wants to know what a sum must be works it out: a contribution that is missing or counted
-// twice, a value of another tensor or element, all show.
+// Tensors are numbered from 0 on; tensor t of the job is cut into the job's flows by position, and
+// a lane carries a worker's part of one flow. Values are a function of seed, job, tensor, worker
+// and element, so whoever wants to know what a sum must be works it out: a contribution that is
+// missing or counted twice, a value of another tensor or element, all show.
 //
 // WORK. Constant: so many tensors are in flight until all are done. Training: an iteration is the
 // forward pass (a third of the compute time), then the backward pass, in which one layer's gradient
-// after the other comes out and is submitted; the next iteration begins when all sums are there. Each
-// worker goes by its own clock.
+// after the other comes out and is submitted; the next iteration begins when all sums are there.
+// Each worker goes by its own clock.
 //
 // A worker that is stopped by time (stop_ms) goes on up to the last tensor that anybody has begun:
 // otherwise the others would wait for it.

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lane: what a worker of either protocol does on its host: one of its flows, as an app of the host (job.h).
+// lane: what a worker of either protocol does on its host: one of its flows, as an app of the host
+// (job.h).
 #include <stdlib.h>
 
 #include "sim/job.h"
 
-static bool wants(const struct sim_app *a, const uint8_t *frame, uint32_t length) {
+static bool sim_lane_wants(const struct sim_app *a, const uint8_t *frame, uint32_t length) {
     const struct sim_lane *lane = (const struct sim_lane *)a;
     return lane->swml ? switchml_lane_wants(lane, frame, length)
                       : atp_lane_wants(lane, frame, length);
 }
 
-static bool done(struct sim_lane *lane, void **part) {
+static bool sim_lane_done(struct sim_lane *lane, void **part) {
     return lane->swml ? swml_worker_done(lane->swml, part) : atp_worker_done(lane->atp, part);
 }
 
-static void deliver(struct sim_app *a, const uint8_t *frame, uint32_t length, uint64_t now) {
+static void sim_lane_deliver(struct sim_app *a, const uint8_t *frame, uint32_t length,
+                             uint64_t now) {
     struct sim_lane *lane = (struct sim_lane *)a;
     void *part;
     if (lane->swml)
         swml_worker_read(lane->swml, frame, length, now);
     else
         atp_worker_read(lane->atp, frame, length, now);
-    while (done(lane, &part))
+    while (sim_lane_done(lane, &part))
         job_part_done(lane, part);
 }
 
-static size_t next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
+static size_t sim_lane_next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
     struct sim_lane *lane = (struct sim_lane *)a;
     if (lane->failed)
         return 0;
@@ -34,14 +36,14 @@ static size_t next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
                       : atp_worker_write(lane->atp, buf, cap, now);
 }
 
-static uint64_t deadline(struct sim_app *a) {
+static uint64_t sim_lane_deadline(struct sim_app *a) {
     struct sim_lane *lane = (struct sim_lane *)a;
     if (lane->failed)
         return SIM_NEVER;
     return lane->swml ? swml_worker_deadline(lane->swml) : atp_worker_deadline(lane->atp);
 }
 
-static void expire(struct sim_app *a, uint64_t now) {
+static void sim_lane_expire(struct sim_app *a, uint64_t now) {
     struct sim_lane *lane = (struct sim_lane *)a;
     const bool failed = lane->swml ? swml_worker_expire(lane->swml, now) & SWML_FAILED
                                    : atp_worker_expire(lane->atp, now) & ATP_FAILED;
@@ -64,7 +66,8 @@ static void lane_free(struct sim_app *a) {
 }
 
 struct sim_lane *lane_new(struct sim_worker *w, uint32_t flow) {
-    static const struct sim_app_ops ops = {wants, deliver, next, deadline, expire, lane_free};
+    static const struct sim_app_ops ops = {sim_lane_wants,    sim_lane_deliver, sim_lane_next,
+                                           sim_lane_deadline, sim_lane_expire,  lane_free};
     struct sim_lane *lane = calloc(1, sizeof *lane);
     if (!lane)
         abort();

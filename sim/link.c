@@ -90,26 +90,27 @@ bool sim_link_conserves(const struct sim_link *l) {
     return l->stats.sent + l->stats.duplicated == gone;
 }
 
-static void lose(struct sim_link *l, enum sim_loss reason, const uint8_t *bytes, uint32_t length) {
+static void sim_link_lose(struct sim_link *l, enum sim_loss reason, const uint8_t *bytes,
+                          uint32_t length) {
     l->stats.lost[reason]++;
     sim_trace_add(l->trace, l->events->now, l->name, sim_loss_text(reason), bytes, length);
 }
 
-static void arrive(void *who, void *what) {
+static void sim_link_arrive(void *who, void *what) {
     struct sim_link *l = who;
     struct sim_frame *f = what;
     l->stats.in_flight--;
     if (f->epoch != l->epoch) {
-        lose(l, SIM_LOST_DOWN, f->bytes, f->length);
+        sim_link_lose(l, SIM_LOST_DOWN, f->bytes, f->length);
     } else if (f->damaged && !l->faults.undetected) {
-        lose(l, SIM_LOST_CORRUPT, f->bytes, f->length);
+        sim_link_lose(l, SIM_LOST_CORRUPT, f->bytes, f->length);
     } else {
         sim_trace_add(l->trace, l->events->now, l->name, "arrives", f->bytes, f->length);
         if (l->deliver(l->station, l->port, f->bytes, f->length)) {
             l->stats.delivered++;
             l->stats.delivered_bytes += f->length;
         } else {
-            lose(l, SIM_LOST_STATION, f->bytes, f->length);
+            sim_link_lose(l, SIM_LOST_STATION, f->bytes, f->length);
         }
     }
     sim_frame_put(l->frames, f);
@@ -125,7 +126,7 @@ static void fly(struct sim_link *l, const uint8_t *bytes, uint32_t length, uint6
         f->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     l->stats.in_flight++;
-    sim_at(l->events, at, arrive, l, f);
+    sim_at(l->events, at, sim_link_arrive, l, f);
 }
 
 static bool is_listed(struct sim_link *l) {
@@ -151,17 +152,17 @@ void sim_link_send(struct sim_link *l, const uint8_t *bytes, uint32_t length) {
     l->stats.sent++;
     l->stats.sent_bytes += length;
     if (!queue(l, length)) {
-        lose(l, SIM_LOST_QUEUE, bytes, length);
+        sim_link_lose(l, SIM_LOST_QUEUE, bytes, length);
         return;
     }
     if (l->down) { // the sender does not know, and is not any faster for that
-        lose(l, SIM_LOST_DOWN, bytes, length);
+        sim_link_lose(l, SIM_LOST_DOWN, bytes, length);
         return;
     }
     sim_trace_add(l->trace, l->events->now, l->name, "sends", bytes, length);
     const struct sim_link_faults *f = &l->faults;
     if (is_listed(l) || sim_random_chance(&l->random, f->loss)) {
-        lose(l, SIM_LOST_LOSS, bytes, length);
+        sim_link_lose(l, SIM_LOST_LOSS, bytes, length);
         return;
     }
     const bool damaged = sim_random_chance(&l->random, f->corrupt);

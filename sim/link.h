@@ -2,18 +2,20 @@
 //
 // link: one direction of a cable between two stations, with what can go wrong on it.
 //
-// A frame that is sent waits in the link's queue until those before it are on the wire, takes its bytes
-// (with FCS, preamble and gap: 24 more) at the link's rate, and arrives 'delay_ns' after its last bit
-// was sent. The queue is the sender's: a frame that does not fit is lost at once (tail drop).
+// A frame that is sent waits in the link's queue until those before it are on the wire, takes its
+// bytes (with FCS, preamble and gap: 24 more) at the link's rate, and arrives 'delay_ns' after its
+// last bit was sent. The queue is the sender's: a frame that does not fit is lost at once (tail
+// drop).
 //
 // What goes wrong, each with a probability for each frame, in this order:
 //
 //     loss         the frame takes its time on the wire and does not arrive; also frames by number,
 //                  counted from 1 on in the order in which they were sent
-//     corruption   one bit is flipped. The next station's check of the frame (Ethernet FCS) finds it and
-//                  drops the frame, which is counted there: 'corrupt'. With 'undetected' the frame is
-//                  delivered with the flipped bit: aggregated packets have no UDP checksum, so nothing
-//                  but FCS protects their values, and a run with this is about robustness, not sums
+//     corruption   one bit is flipped. The next station's check of the frame (Ethernet FCS) finds
+//                  it and drops the frame, which is counted there: 'corrupt'. With 'undetected' the
+//                  frame is delivered with the flipped bit: aggregated packets have no UDP
+//                  checksum, so nothing but FCS protects their values, and a run with this is about
+//                  robustness, not sums
 //     reordering   the frame is late by up to 'reorder_ns', and those behind it overtake it
 //     duplication  a copy arrives directly after the frame; no time on the wire
 //

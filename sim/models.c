@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models as training jobs see them: the size of each layer's gradient, and how the time of the backward
-// pass is spread over them.
+// Models as training jobs see them: the size of each layer's gradient, and how the time of the
+// backward pass is spread over them.
 //
 // Sizes are the parameters (weights and biases, batch normalisation's two) of the published
 // architectures for 1000 classes: AlexNet in its one-tower form (61.1 million), VGG11, 16 and 19
-// (132.9, 138.4, 143.7 million) and ResNet50, 101 and 152 (25.6, 44.5, 60.2 million), 4 bytes each. The
-// share of a layer in the compute time is its share of the multiplications: parameters times
+// (132.9, 138.4, 143.7 million) and ResNet50, 101 and 152 (25.6, 44.5, 60.2 million), 4 bytes each.
+// The share of a layer in the compute time is its share of the multiplications: parameters times
 // positions at which they are used.
 //
 // The time of an iteration is stated, not derived: a batch of 32 pictures (AlexNet 128) on one
-// GeForce RTX 2080 Ti, forward and backward, as public benchmarks of that card in single precision have
-// it, rounded. Scenarios may say otherwise ("compute_ms").
+// GeForce RTX 2080 Ti, forward and backward, as public benchmarks of that card in single precision
+// have it, rounded. Scenarios may say otherwise ("compute_ms").
 #include <math.h>
 #include <string.h>
 
@@ -23,20 +23,20 @@ struct building {
 };
 
 // 'size': positions of the output, on one side
-static void add(struct building *b, double parameters, double multiplications) {
+static void scn_models_add_layer(struct building *b, double parameters, double multiplications) {
     b->layer[b->n++] = (struct scn_layer){parameters * 4, multiplications};
 }
 static void conv(struct building *b, double in, double out, double kernel, double size) {
     const double weights = in * out * kernel * kernel;
-    add(b, weights + out, weights * size * size);
+    scn_models_add_layer(b, weights + out, weights * size * size);
 }
-static void full(struct building *b, double in, double out) {
-    add(b, in * out + out, in * out);
+static void scn_models_fully_connected(struct building *b, double in, double out) {
+    scn_models_add_layer(b, in * out + out, in * out);
 }
 // without bias, with batch normalisation
 static void conv_bn(struct building *b, double in, double out, double kernel, double size) {
     const double weights = in * out * kernel * kernel;
-    add(b, weights + 2 * out, weights * size * size);
+    scn_models_add_layer(b, weights + 2 * out, weights * size * size);
 }
 
 static void alexnet(struct building *b) {
@@ -45,9 +45,9 @@ static void alexnet(struct building *b) {
     conv(b, 192, 384, 3, 13);
     conv(b, 384, 256, 3, 13);
     conv(b, 256, 256, 3, 13);
-    full(b, 9216, 4096);
-    full(b, 4096, 4096);
-    full(b, 4096, 1000);
+    scn_models_fully_connected(b, 9216, 4096);
+    scn_models_fully_connected(b, 4096, 4096);
+    scn_models_fully_connected(b, 4096, 1000);
 }
 
 static void vgg(struct building *b, const int convs[5]) {
@@ -56,9 +56,9 @@ static void vgg(struct building *b, const int convs[5]) {
     for (int block = 0; block < 5; block++, size /= 2)
         for (int i = 0; i < convs[block]; i++, in = width[block])
             conv(b, i ? width[block] : in, width[block], 3, size);
-    full(b, 512 * 7 * 7, 4096);
-    full(b, 4096, 4096);
-    full(b, 4096, 1000);
+    scn_models_fully_connected(b, 512 * 7 * 7, 4096);
+    scn_models_fully_connected(b, 4096, 4096);
+    scn_models_fully_connected(b, 4096, 1000);
 }
 
 static void resnet(struct building *b, const int blocks[4]) {
@@ -77,7 +77,7 @@ static void resnet(struct building *b, const int blocks[4]) {
             in = 4 * width;
         }
     }
-    full(b, 2048, 1000);
+    scn_models_fully_connected(b, 2048, 1000);
 }
 
 const char *const scn_model_names[] = {"alexnet",  "vgg11",     "vgg16",     "vgg19",
@@ -85,7 +85,7 @@ const char *const scn_model_names[] = {"alexnet",  "vgg11",     "vgg16",     "vg
 enum { ALEXNET, VGG11, VGG16, VGG19, RESNET50, RESNET101, RESNET152, N_MODELS };
 static const double milliseconds[N_MODELS] = {45, 120, 195, 225, 110, 180, 260};
 
-static void build(int model, struct building *b) {
+static void scn_models_build(int model, struct building *b) {
     static const int vggs[3][5] = {{1, 1, 2, 2, 2}, {2, 2, 3, 3, 3}, {2, 2, 4, 4, 4}};
     static const int resnets[3][4] = {{3, 4, 6, 3}, {3, 4, 23, 3}, {3, 8, 36, 3}};
     if (model == ALEXNET)
@@ -104,7 +104,7 @@ bool scn_model(const char *name, struct scn_model *out) {
     if (model == N_MODELS)
         return false;
     b.n = 0;
-    build(model, &b);
+    scn_models_build(model, &b);
     double total = 0;
     for (size_t i = 0; i < b.n; i++)
         total += b.layer[i].share;

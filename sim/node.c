@@ -2,9 +2,9 @@
 //
 // A switch of the network: a compiled program in an engine of its own.
 //
-// The engine's ports have the rates of their links, so packets wait in its queues, where egress sees
-// their depth and tail drop happens, and never in the link's: a packet goes onto the link when the one
-// before it has left it. Passes inside the switch take no time.
+// The engine's ports have the rates of their links, so packets wait in its queues, where egress
+// sees their depth and tail drop happens, and never in the link's: a packet goes onto the link when
+// the one before it has left it. Passes inside the switch take no time.
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 #define CELL_BYTES 80u
 
-static bool leave(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
+static bool sim_node_leave(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
     struct sim_node *n = aux;
     const uint16_t port = n->port_of[dev_port];
     if (dev_port == SK_CPU_PORT && n->control) {
@@ -39,7 +39,7 @@ void node_run(struct sim_node *n) {
         sim_timer_set(&n->timer, next);
 }
 
-static void wake(void *who, void *what) {
+static void sim_node_wake(void *who, void *what) {
     struct sim_node *n = who;
     (void)what;
     if (n->sw)
@@ -84,7 +84,7 @@ static int set_port(struct sim_node *n, const struct sim_port *p, struct sk_erro
 static int power_on(struct sim_station *st, struct sk_error *err) {
     struct sim_node *n = st->node;
     char error[256];
-    const struct sk_switch_options opt = {.tx = leave,
+    const struct sk_switch_options opt = {.tx = sim_node_leave,
                                           .aux = n,
                                           .packet_bytes = SIM_MAX_FRAME,
                                           .n_packets = buffers(n),
@@ -109,7 +109,7 @@ int node_make(struct sim *s, struct sim_station *st, struct sk_program *program,
     n->sim = s;
     n->program = program;
     n->ecn_bytes = (uint32_t)sim_draw(&s->draws, &st->as->ecn_bytes);
-    sim_timer_init(&n->timer, &s->events, wake, n);
+    sim_timer_init(&n->timer, &s->events, sim_node_wake, n);
     sim_timer_init(&n->control_timer, &s->events, control_wake, n);
     memset(n->port_of, 0xff, sizeof n->port_of);
     for (uint32_t l = 0; l < s->n_links; l++) {
@@ -139,7 +139,7 @@ int node_configure(struct sim_station *st, struct sk_error *err) {
 
 // ---- the end of one of its lives ----
 
-static void add_stats(struct sk_switch_stats *sum, const struct sk_switch_stats *x) {
+static void sim_node_add_stats(struct sk_switch_stats *sum, const struct sk_switch_stats *x) {
     sum->rx_packets += x->rx_packets;
     sum->tx_packets += x->tx_packets;
     sum->copies += x->copies;
@@ -156,7 +156,7 @@ void node_stats(const struct sim_node *n, struct sk_switch_stats *out) {
     *out = (struct sk_switch_stats){0};
     if (n->sw)
         sk_switch_stats(n->sw, out);
-    add_stats(out, &n->before);
+    sim_node_add_stats(out, &n->before);
 }
 
 bool node_conserves(const struct sim_node *n) {
@@ -176,7 +176,7 @@ void node_restart(struct sim_station *st) {
     control_stop(n);
     sk_switch_stop(n->sw, n->sim->events.now);
     sk_switch_stats(n->sw, &last);
-    add_stats(&n->before, &last);
+    sim_node_add_stats(&n->before, &last);
     sk_switch_free(n->sw);
     n->sw = NULL;
     n->configured = false;

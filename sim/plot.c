@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A picture of a run's series: throughput of jobs and of background traffic over time. gnuplot draws it.
+// A picture of a run's series: throughput of jobs and of background traffic over time. gnuplot
+// draws it.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,8 @@ static void put_script(FILE *f, const json_t *result) {
     }
 }
 
-// gnuplot reads its commands from the file 'script' and writes the picture to its standard output, which is
-// the file at 'path': so that is nothing that it could read as a command.
+// gnuplot reads its commands from the file 'script' and writes the picture to its standard output,
+// which is the file at 'path': so that is nothing that it could read as a command.
 static pid_t start_gnuplot(FILE *script, FILE *out) {
     const pid_t id = fork();
     if (id == 0) {
@@ -68,8 +69,9 @@ static pid_t start_gnuplot(FILE *script, FILE *out) {
     return id;
 }
 
-// gnuplot does not say when a picture cannot be written: it draws into a file of ours, which is copied.
-static int copy_to(FILE *from, const char *path, struct sk_error *err) {
+// gnuplot does not say when a picture cannot be written: it draws into a file of ours, which is
+// copied.
+static int sim_plot_copy_to(FILE *from, const char *path, struct sk_error *err) {
     char bytes[65536];
     size_t n;
     FILE *to = fseek(from, 0, SEEK_SET) == 0 ? fopen(path, "wbe") : NULL;
@@ -82,7 +84,7 @@ static int copy_to(FILE *from, const char *path, struct sk_error *err) {
     return good ? 0 : sk_fail(err, "cannot write %s: %s", path, strerror(errno));
 }
 
-static int wait_for(pid_t id, const char *path, struct sk_error *err) {
+static int sim_plot_wait_for(pid_t id, const char *path, struct sk_error *err) {
     int status = 0;
     while (waitpid(id, &status, 0) < 0 && errno == EINTR)
         ;
@@ -110,9 +112,10 @@ int plot_result(const json_t *result, const char *path, struct sk_error *err) {
         status = sk_fail(err, "cannot write a temporary file: %s", strerror(errno));
     const pid_t id = status == 0 ? start_gnuplot(script, picture) : -1;
     if (status == 0)
-        status = id < 0 ? sk_fail(err, "no process: %s", strerror(errno)) : wait_for(id, path, err);
+        status = id < 0 ? sk_fail(err, "no process: %s", strerror(errno))
+                        : sim_plot_wait_for(id, path, err);
     if (status == 0)
-        status = copy_to(picture, path, err);
+        status = sim_plot_copy_to(picture, path, err);
     fclose(script);
     fclose(picture);
     return status;

@@ -76,7 +76,7 @@ static void trace(const struct sim_seat *seat, const char *what) {
     sim_trace_add(&seat->job->sim->trace, now_of(seat), station_of(seat)->as->name, what, NULL, 0);
 }
 
-static uint64_t random_number(void *aux) {
+static uint64_t sim_process_random_number(void *aux) {
     struct sim_job *job = aux;
     const uint64_t number = sim_random_next(&job->sessions->random);
     return number + !number;
@@ -160,14 +160,16 @@ static int make_worker(struct sk_engine **made, const struct sim_seat *seat,
         .hard_limit_ms = job->hard_limit == SIM_NEVER ? 0 : (uint32_t)(limit + !limit),
     };
     const int rc = protocol->check(&f, 1, why, why_cap);
-    return rc ? rc : protocol->make(made, &f, 1, 0, &lane, random_number(seat->job), why, why_cap);
+    return rc ? rc
+              : protocol->make(made, &f, 1, 0, &lane, sim_process_random_number(seat->job), why,
+                               why_cap);
 }
 
 static int make_server(struct sk_engine **made, struct sk_coordinator **coordinator,
                        const struct sim_seat *seat, const struct addresses *a, char *why,
                        size_t why_cap) {
     const struct sim_job *job = seat->job;
-    const struct sk_randomness random = {random_number, seat->job};
+    const struct sk_randomness random = {sim_process_random_number, seat->job};
     const struct silken_server_lane lane = {.address = a->self, .group = a->group};
     struct silken_server_config f;
     struct sk_server_engine *e;
@@ -196,7 +198,8 @@ static int make_server(struct sk_engine **made, struct sk_coordinator **coordina
     return rc;
 }
 
-static int make_engine(struct sim_process *p, const struct sim_seat *seat, struct sk_error *err) {
+static int sim_process_make_engine(struct sim_process *p, const struct sim_seat *seat,
+                                   struct sk_error *err) {
     struct addresses a;
     char why[256] = "";
     find_addresses(seat, &a);
@@ -261,7 +264,7 @@ static void hold_back(struct sim_process *p, uint64_t ns) {
 }
 
 // What is left of it stays with the host, and does nothing.
-static void end(struct sim_seat *seat, bool leaves) {
+static void sim_process_end(struct sim_seat *seat, bool leaves) {
     struct sim_process *p = seat->process;
     if (!p)
         return;
@@ -275,14 +278,14 @@ static void end(struct sim_seat *seat, bool leaves) {
 
 static void end_somehow(struct sim_seat *seat) {
     trace(seat, "its process ends");
-    end(seat, within(seat->job, 2));
+    sim_process_end(seat, within(seat->job, 2));
 }
 
-static void begin(void *who, void *what);
+static void sim_process_begin(void *who, void *what);
 
 static void begin_within(struct sim_seat *seat, uint64_t from, uint64_t span) {
-    sim_at(&seat->job->sim->events, now_of(seat) + from + within(seat->job, span), begin, seat,
-           NULL);
+    sim_at(&seat->job->sim->events, now_of(seat) + from + within(seat->job, span),
+           sim_process_begin, seat, NULL);
 }
 
 static void begin_again(void *who, void *what) {
@@ -329,7 +332,7 @@ static void note_session(struct sim_process *p) {
     p->in->incarnation[seat->number] = seat->incarnation;
 }
 
-static void verify(const struct sim_process *p, struct sim_copy *copy) {
+static void sim_process_verify(const struct sim_process *p, struct sim_copy *copy) {
     const struct sim_seat *seat = p->seat;
     struct sim_job *job = seat->job;
     struct sim_tensor *t = copy->tensor;
@@ -356,14 +359,14 @@ static void take_sums(struct sim_process *p) {
     void *cookie;
     while (p->engine && p->engine->ops->done(p->engine, &cookie)) {
         struct sim_copy *copy = cookie;
-        verify(p, copy);
+        sim_process_verify(p, copy);
         copy->worker->bytes_before += 4 * copy->tensor->count;
         job_copy_done(copy);
     }
 }
 
 // It has ended with an error, as an application that gets one from an all-reduce does.
-static void refuse(struct sim_process *p) {
+static void sim_process_refuse(struct sim_process *p) {
     struct sim_seat *seat = p->seat;
     char text[SENTENCES] = "";
     p->engine->ops->explain(p->engine, now_of(seat), text, sizeof text);
@@ -379,7 +382,7 @@ static void refuse(struct sim_process *p) {
 }
 
 // As sk_drive_step() and a lane's step.
-static void step(struct sim_process *p) {
+static void sim_process_step(struct sim_process *p) {
     const uint64_t now = now_of(p->seat);
     const unsigned events = p->engine->ops->expire(p->engine, now);
     p->stepped_at = now;
@@ -388,7 +391,7 @@ static void step(struct sim_process *p) {
     note_session(p);
     take_sums(p);
     if (p->engine && events & SK_ENGINE_FAILED)
-        refuse(p);
+        sim_process_refuse(p);
 }
 
 static void round_is_over(struct sim_job *job) {
@@ -398,7 +401,7 @@ static void round_is_over(struct sim_job *job) {
         if (again)
             begin_again_within(seat, 0, AGAIN);
         else
-            end(seat, true);
+            sim_process_end(seat, true);
         job->workers[i].finished = true;
     }
     if (!again)
@@ -412,7 +415,7 @@ void process_finished(struct sim_worker *w) {
     w->finished_at = job->sim->events.now;
     if (within(job, 2)) {
         trace(seat, "leaves");
-        end(seat, true);
+        sim_process_end(seat, true);
         w->finished = true;
     }
     for (uint32_t i = 0; i < job->n_workers; i++)
@@ -438,7 +441,7 @@ void process_submit(struct sim_copy *copy) {
 
 // ---- what the host asks ----
 
-static bool wants(const struct sim_app *a, const uint8_t *frame, uint32_t length) {
+static bool sim_process_wants(const struct sim_app *a, const uint8_t *frame, uint32_t length) {
     const struct sim_process *p = (const struct sim_process *)a;
     const struct sim_key key = sim_key_of(frame, length);
     struct session_message m;
@@ -455,20 +458,21 @@ static bool wants(const struct sim_app *a, const uint8_t *frame, uint32_t length
            (m.protocol == SESSION_ATP) == (job->as->protocol == SIM_ATP);
 }
 
-static void deliver(struct sim_app *a, const uint8_t *frame, uint32_t length, uint64_t now) {
+static void sim_process_deliver(struct sim_app *a, const uint8_t *frame, uint32_t length,
+                                uint64_t now) {
     struct sim_process *p = process_of(a);
     if (!p->engine)
         return;
     p->engine->ops->read(p->engine, frame, length, now);
-    step(p);
+    sim_process_step(p);
 }
 
-static size_t next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
+static size_t sim_process_next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t now) {
     struct sim_process *p = process_of(a);
     return p->engine ? p->engine->ops->write(p->engine, buf, cap, now) : 0;
 }
 
-static uint64_t deadline(struct sim_app *a) {
+static uint64_t sim_process_deadline(struct sim_app *a) {
     const struct sim_process *p = process_of(a);
     if (!p->engine)
         return SIM_NEVER;
@@ -478,11 +482,11 @@ static uint64_t deadline(struct sim_app *a) {
     return p->stepped_at == now ? now + POLL : now;
 }
 
-static void expire(struct sim_app *a, uint64_t now) {
+static void sim_process_expire(struct sim_app *a, uint64_t now) {
     struct sim_process *p = process_of(a);
     (void)now;
     if (p->engine)
-        step(p);
+        sim_process_step(p);
 }
 
 static void free_process(struct sim_app *a) {
@@ -495,8 +499,10 @@ static void free_process(struct sim_app *a) {
 
 // ---- beginning ----
 
-static void begin(void *who, void *what) {
-    static const struct sim_app_ops ops = {wants, deliver, next, deadline, expire, free_process};
+static void sim_process_begin(void *who, void *what) {
+    static const struct sim_app_ops ops = {sim_process_wants,  sim_process_deliver,
+                                           sim_process_next,   sim_process_deadline,
+                                           sim_process_expire, free_process};
     struct sim_seat *seat = who;
     struct sim_host *host = station_of(seat)->host;
     struct sk_error err;
@@ -508,7 +514,7 @@ static void begin(void *who, void *what) {
         abort();
     p->app.ops = &ops;
     p->seat = seat;
-    if (make_engine(p, seat, &err) < 0) {
+    if (sim_process_make_engine(p, seat, &err) < 0) {
         sim_violate(seat->job->sim, NULL, "%s", err.text);
         free_engine(p);
         free(p);
@@ -526,7 +532,7 @@ static void begin(void *who, void *what) {
 
 static bool makes(struct sim_seat *seat, struct sk_error *err) {
     struct sim_process p = {.seat = seat};
-    const int status = make_engine(&p, seat, err);
+    const int status = sim_process_make_engine(&p, seat, err);
     free_engine(&p);
     return status == 0;
 }
@@ -546,8 +552,8 @@ static int make_seat(struct sim_seat *seat, const struct sim_seat *as, struct sk
     if (!makes(seat, err))
         return -1;
     // not at time 0, which engines take for no time
-    sim_at(&seat->job->sim->events, seat->job->start_ns + 1 + within(seat->job, STAGGER), begin,
-           seat, NULL);
+    sim_at(&seat->job->sim->events, seat->job->start_ns + 1 + within(seat->job, STAGGER),
+           sim_process_begin, seat, NULL);
     return 0;
 }
 
@@ -621,11 +627,11 @@ static void kill_now(struct sim_seat *seat, uint64_t late) {
 
 static void begin_now(struct sim_seat *seat, uint64_t late) {
     (void)late;
-    begin(seat, NULL);
+    sim_process_begin(seat, NULL);
 }
 
 // An event's pointer: whether it is about servers, and how late their last frames are.
-static void *pack(bool servers, uint64_t late) {
+static void *sim_process_pack(bool servers, uint64_t late) {
     return (void *)(uintptr_t)(late << 1 | servers);
 }
 
@@ -649,13 +655,13 @@ static void begin_all(void *who, void *packed) {
 void processes_restart_at(struct sim *s, uint32_t station, bool servers, uint64_t at,
                           uint64_t until, uint64_t late) {
     struct sim_station *st = &s->stations[station];
-    sim_at(&s->events, at, kill_all, st, pack(servers, late));
-    sim_at(&s->events, until, begin_all, st, pack(servers, 0));
+    sim_at(&s->events, at, kill_all, st, sim_process_pack(servers, late));
+    sim_at(&s->events, until, begin_all, st, sim_process_pack(servers, 0));
 }
 
 static void die(struct sim_seat *seat, uint64_t late) {
     (void)late;
-    end(seat, false);
+    sim_process_end(seat, false);
 }
 
 void processes_host_down(struct sim_job *job, uint32_t station, bool for_ever) {

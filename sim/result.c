@@ -7,7 +7,7 @@
 #include "sim/job.h"
 #include "sim/process.h"
 
-static void count(json_t *o, const char *key, uint64_t v) {
+static void sim_result_count(json_t *o, const char *key, uint64_t v) {
     json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
@@ -28,7 +28,7 @@ static json_t *reasons(const uint64_t *ignored, int n, const char *(*name)(int))
     json_t *o = json_object();
     for (int i = 1; i < n; i++)
         if (ignored[i])
-            count(o, name(i), ignored[i]);
+            sim_result_count(o, name(i), ignored[i]);
     return o;
 }
 
@@ -44,24 +44,24 @@ static json_t *lane_result(const struct sim_lane *lane) {
     json_t *o = json_object();
     if (lane->swml) {
         const struct swml_stats x = swml_worker_stats(lane->swml);
-        count(o, "sent", x.packets_sent);
-        count(o, "retransmissions", x.retransmissions);
-        count(o, "answers", x.answers);
+        sim_result_count(o, "sent", x.packets_sent);
+        sim_result_count(o, "retransmissions", x.retransmissions);
+        sim_result_count(o, "answers", x.answers);
         real(o, "rtt_us", (double)x.rtt / 1000);
         real(o, "rto_us", (double)x.rto / 1000);
         json_object_set_new(o, "ignored", reasons(x.ignored, SWML_REASON_COUNT, swml_name));
         return o;
     }
     const struct atp_worker_stats x = atp_worker_stats(lane->atp);
-    count(o, "sent", x.packets_sent);
-    count(o, "retransmissions", x.retransmissions);
-    count(o, "timeouts", x.timeouts);
-    count(o, "losses", x.losses);
-    count(o, "floats", x.floats);
-    count(o, "answers", x.acks);
-    count(o, "marks", x.marks);
-    count(o, "rehashed", x.rehashed);
-    count(o, "window", x.window);
+    sim_result_count(o, "sent", x.packets_sent);
+    sim_result_count(o, "retransmissions", x.retransmissions);
+    sim_result_count(o, "timeouts", x.timeouts);
+    sim_result_count(o, "losses", x.losses);
+    sim_result_count(o, "floats", x.floats);
+    sim_result_count(o, "answers", x.acks);
+    sim_result_count(o, "marks", x.marks);
+    sim_result_count(o, "rehashed", x.rehashed);
+    sim_result_count(o, "window", x.window);
     real(o, "rtt_us", (double)x.rtt / 1000);
     real(o, "rto_us", (double)x.rto / 1000);
     json_object_set_new(o, "ignored", reasons(x.ignored, ATP_REASON_COUNT, atp_name));
@@ -84,14 +84,14 @@ static json_t *worker_result(const struct sim_worker *w) {
                                     : w->failed  ? "failed"
                                     : w->crashed ? "crashed"
                                                  : "working"));
-    count(o, "tensors", w->done);
-    count(o, "bytes", bytes);
+    sim_result_count(o, "tensors", w->done);
+    sim_result_count(o, "bytes", bytes);
     real(o, "gbps", end > job->start_ns ? (double)bytes * 8 / (double)(end - job->start_ns) : 0);
     real(o, "done_us", (double)w->finished_at / 1000);
-    count(o, "retransmissions", resent);
+    sim_result_count(o, "retransmissions", resent);
     if (job->sessions) {
-        count(o, "incarnations", w->seat.incarnation);
-        count(o, "refusals", w->seat.refusals);
+        sim_result_count(o, "incarnations", w->seat.incarnation);
+        sim_result_count(o, "refusals", w->seat.refusals);
     }
     json_object_set(o, job->as->work.kind == SCN_TRAINING ? "iteration_us" : "tensor_us", w->times);
     json_object_set_new(o, "flows", lanes);
@@ -101,20 +101,20 @@ static json_t *worker_result(const struct sim_worker *w) {
 static json_t *server_result(const struct sim_server *s) {
     const struct atp_server_stats x = atp_server_stats(s->atp);
     json_t *o = json_object();
-    count(o, "flow", s->flow);
+    sim_result_count(o, "flow", s->flow);
     json_object_set_new(
         o, "host",
         json_string(s->job->sim->stations[atp_server_station(s->job, s->flow)].as->name));
-    count(o, "gradients", x.gradients);
-    count(o, "from_one", x.values_from[0]);
-    count(o, "from_some", x.values_from[1]);
-    count(o, "from_all", x.values_from[2]);
-    count(o, "completed", x.completed);
-    count(o, "parameters_sent", x.parameters_sent);
-    count(o, "repeated", x.repeated);
-    count(o, "overflows", x.overflows);
-    count(o, "rehashed", x.rehashed);
-    count(o, "marks", x.marks);
+    sim_result_count(o, "gradients", x.gradients);
+    sim_result_count(o, "from_one", x.values_from[0]);
+    sim_result_count(o, "from_some", x.values_from[1]);
+    sim_result_count(o, "from_all", x.values_from[2]);
+    sim_result_count(o, "completed", x.completed);
+    sim_result_count(o, "parameters_sent", x.parameters_sent);
+    sim_result_count(o, "repeated", x.repeated);
+    sim_result_count(o, "overflows", x.overflows);
+    sim_result_count(o, "rehashed", x.rehashed);
+    sim_result_count(o, "marks", x.marks);
     json_object_set_new(o, "ignored", reasons(x.ignored, ATP_REASON_COUNT, atp_name));
     return o;
 }
@@ -144,10 +144,10 @@ static json_t *job_result(const struct sim_job *job) {
                                                     : "stopped"));
     real(o, "done_us", (double)last / 1000);
     real(o, "gbps", gbps);
-    count(o, "retransmissions", resent);
-    count(o, "verified", job->verified);
+    sim_result_count(o, "retransmissions", resent);
+    sim_result_count(o, "verified", job->verified);
     if (job->sessions)
-        count(o, "sessions", processes_sessions(job));
+        sim_result_count(o, "sessions", processes_sessions(job));
     json_object_set_new(o, "workers", workers);
     json_object_set_new(o, "servers", servers);
     return o;
@@ -159,18 +159,18 @@ static json_t *link_result(const struct sim_link *l) {
     json_t *o = json_object(), *lost = json_object();
     json_object_set_new(o, "name", json_string(l->name));
     real(o, "gbps", l->rate_mbps / 1000.0);
-    count(o, "packets", l->stats.sent);
-    count(o, "bytes", l->stats.sent_bytes);
-    count(o, "delivered", l->stats.delivered);
-    count(o, "delivered_bytes", l->stats.delivered_bytes);
-    count(o, "duplicated", l->stats.duplicated);
-    count(o, "reordered", l->stats.reordered);
-    count(o, "in_flight", l->stats.in_flight);
-    count(o, "most_queued_bytes", l->stats.most_queued);
+    sim_result_count(o, "packets", l->stats.sent);
+    sim_result_count(o, "bytes", l->stats.sent_bytes);
+    sim_result_count(o, "delivered", l->stats.delivered);
+    sim_result_count(o, "delivered_bytes", l->stats.delivered_bytes);
+    sim_result_count(o, "duplicated", l->stats.duplicated);
+    sim_result_count(o, "reordered", l->stats.reordered);
+    sim_result_count(o, "in_flight", l->stats.in_flight);
+    sim_result_count(o, "most_queued_bytes", l->stats.most_queued);
     real(o, "utilisation", l->events->now ? (double)l->stats.busy_ns / (double)l->events->now : 0);
     for (int i = 0; i < SIM_LOSS_COUNT; i++)
         if (l->stats.lost[i])
-            count(lost, sim_loss_text((enum sim_loss)i), l->stats.lost[i]);
+            sim_result_count(lost, sim_loss_text((enum sim_loss)i), l->stats.lost[i]);
     json_object_set_new(o, "lost", lost);
     return o;
 }
@@ -180,15 +180,15 @@ static json_t *node_result(const struct sim_station *st) {
     struct sk_switch_stats x;
     node_stats(st->node, &x);
     json_object_set_new(o, "name", json_string(st->as->name));
-    count(o, "received", x.rx_packets);
-    count(o, "sent", x.tx_packets);
-    count(o, "copies", x.copies);
-    count(o, "resubmitted", x.resubmitted);
-    count(o, "recirculated", x.recirculated);
-    count(o, "restarts", st->node->restarts);
+    sim_result_count(o, "received", x.rx_packets);
+    sim_result_count(o, "sent", x.tx_packets);
+    sim_result_count(o, "copies", x.copies);
+    sim_result_count(o, "resubmitted", x.resubmitted);
+    sim_result_count(o, "recirculated", x.recirculated);
+    sim_result_count(o, "restarts", st->node->restarts);
     for (int i = 0; i < SK_DROP_COUNT; i++)
         if (x.drops[i])
-            count(drops, sk_drop_text((enum sk_drop_reason)i), x.drops[i]);
+            sim_result_count(drops, sk_drop_text((enum sk_drop_reason)i), x.drops[i]);
     json_object_set_new(o, "drops", drops);
     return o;
 }
@@ -209,7 +209,7 @@ json_t *sim_result(const struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_background; i++)
         json_array_append_new(background, background_result(s->background[i]));
     json_object_set_new(o, "scenario", json_string(s->scenario->name));
-    count(o, "seed", s->seed);
+    sim_result_count(o, "seed", s->seed);
     json_object_set_new(o, "outcome",
                         json_string(s->violated ? "violated"
                                     : failed    ? "failed"
@@ -218,8 +218,8 @@ json_t *sim_result(const struct sim *s) {
         json_object_set_new(o, "violation", json_string(s->violation));
     real(o, "done_us", (double)s->done_at / 1000);
     real(o, "virtual_us", (double)s->events.now / 1000);
-    count(o, "events", s->events.ran);
-    count(o, "abandoned_aggregators", s->abandoned);
+    sim_result_count(o, "events", s->events.ran);
+    sim_result_count(o, "abandoned_aggregators", s->abandoned);
     json_object_set_new(o, "jobs", jobs);
     json_object_set_new(o, "links", links);
     json_object_set_new(o, "switches", switches);
@@ -245,14 +245,14 @@ static void column(struct sample *x, json_t *rows, size_t *at, uint64_t total, d
     json_array_append_new(rows, json_real((double)added * factor));
 }
 
-static json_t *list_of(json_t *object, const char *key) {
+static json_t *sim_result_list_of(json_t *object, const char *key) {
     json_t *list = json_object_get(object, key);
     if (!list)
         json_object_set_new(object, key, list = json_array());
     return list;
 }
 
-static json_t *object_of(json_t *object, const char *key) {
+static json_t *sim_result_object_of(json_t *object, const char *key) {
     json_t *o = json_object_get(object, key);
     if (!o)
         json_object_set_new(object, key, o = json_object());
@@ -261,10 +261,12 @@ static json_t *object_of(json_t *object, const char *key) {
 
 static void sample_job(struct sample *x, const struct sim_job *job, json_t *o, size_t *at,
                        double gbps) {
-    json_t *workers = object_of(o, "workers_gbps"), *mean = list_of(o, "gbps");
+    json_t *workers = sim_result_object_of(o, "workers_gbps"),
+           *mean = sim_result_list_of(o, "gbps");
     double sum = 0;
     for (uint32_t i = 0; i < job->n_workers; i++) {
-        json_t *list = list_of(workers, job->sim->stations[job->workers[i].station].as->name);
+        json_t *list =
+            sim_result_list_of(workers, job->sim->stations[job->workers[i].station].as->name);
         column(x, list, at, worker_bytes(&job->workers[i]), gbps);
         sum += json_real_value(json_array_get(list, json_array_size(list) - 1));
     }
@@ -277,37 +279,43 @@ static void sample_job(struct sample *x, const struct sim_job *job, json_t *o, s
                 total += atp_server_stats(job->servers[f]->atp).values_from[k];
         if (total < x->last[*at]) // a server crashed with its counts
             total = x->last[*at];
-        column(x, list_of(o, from[k]), at, total, 1);
+        column(x, sim_result_list_of(o, from[k]), at, total, 1);
     }
 }
 
-static void take(void *who, void *what) {
+static void sim_result_take(void *who, void *what) {
     struct sample *x = who;
     struct sim *s = x->s;
     const double gbps = 8.0 / (double)x->every_ns;
     size_t at = 0;
     (void)what;
-    json_array_append_new(list_of(s->series, "us"), json_real((double)s->events.now / 1000));
+    json_array_append_new(sim_result_list_of(s->series, "us"),
+                          json_real((double)s->events.now / 1000));
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
-        sample_job(x, s->jobs[i], object_of(object_of(s->series, "jobs"), s->jobs[i]->as->name),
-                   &at, gbps);
+        sample_job(
+            x, s->jobs[i],
+            sim_result_object_of(sim_result_object_of(s->series, "jobs"), s->jobs[i]->as->name),
+            &at, gbps);
     for (uint32_t i = 0; i < s->scenario->n_background; i++)
-        column(x, list_of(object_of(s->series, "background"), s->scenario->background[i].name), &at,
-               background_received(s->background[i]), gbps);
+        column(x,
+               sim_result_list_of(sim_result_object_of(s->series, "background"),
+                                  s->scenario->background[i].name),
+               &at, background_received(s->background[i]), gbps);
     for (uint32_t l = 0; l < s->n_links; l++)
-        column(x, list_of(object_of(s->series, "links"), s->links[l].name), &at,
-               s->links[l].stats.delivered_bytes, gbps);
+        column(x, sim_result_list_of(sim_result_object_of(s->series, "links"), s->links[l].name),
+               &at, s->links[l].stats.delivered_bytes, gbps);
     for (uint32_t i = 0; i < s->scenario->n_stations; i++) {
         struct sk_switch_stats stats;
         if (!s->stations[i].node)
             continue;
         node_stats(s->stations[i].node, &stats);
-        json_t *o = object_of(object_of(s->series, "switches"), s->stations[i].as->name);
-        column(x, list_of(o, "resubmitted"), &at, stats.resubmitted, 1);
-        column(x, list_of(o, "recirculated"), &at, stats.recirculated, 1);
-        column(x, list_of(o, "queue_drops"), &at, stats.drops[SK_DROP_QUEUE_FULL], 1);
+        json_t *o = sim_result_object_of(sim_result_object_of(s->series, "switches"),
+                                         s->stations[i].as->name);
+        column(x, sim_result_list_of(o, "resubmitted"), &at, stats.resubmitted, 1);
+        column(x, sim_result_list_of(o, "recirculated"), &at, stats.recirculated, 1);
+        column(x, sim_result_list_of(o, "queue_drops"), &at, stats.drops[SK_DROP_QUEUE_FULL], 1);
     }
-    sim_at(&s->events, s->events.now + x->every_ns, take, x, NULL);
+    sim_at(&s->events, s->events.now + x->every_ns, sim_result_take, x, NULL);
 }
 
 void series_start(struct sim *s) {
@@ -323,5 +331,5 @@ void series_start(struct sim *s) {
         (struct sample){s, (uint64_t)(s->scenario->sample_us * 1000), (uint64_t *)(x + 1), columns};
     s->series = json_object();
     json_object_set_new(s->series, "every_us", json_real(s->scenario->sample_us));
-    sim_at(&s->events, x->every_ns, take, x, NULL);
+    sim_at(&s->events, x->every_ns, sim_result_take, x, NULL);
 }

@@ -9,7 +9,8 @@
 // From now on, every scenario->sample_us, notes what has gone on since the last time.
 void series_start(struct sim *s);
 
-// A picture of a run's series: jobs' throughput over time, by gnuplot. 0, or -1 after filling 'err'.
+// A picture of a run's series: jobs' throughput over time, by gnuplot. 0, or -1 after filling
+// 'err'.
 int plot_result(const json_t *result, const char *path, struct sk_error *err);
 
 #endif

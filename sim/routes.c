@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways through the network: to each station the shortest, along a tree of which it is the root. Where
-// several are as short, a hash of station and destination chooses, so that destinations are spread over
-// spines. The tree is what ATP needs: parameters go back over the switches that the gradients came by.
+// Ways through the network: to each station the shortest, along a tree of which it is the root.
+// Where several are as short, a hash of station and destination chooses, so that destinations are
+// spread over spines. The tree is what ATP needs: parameters go back over the switches that the
+// gradients came by.
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -22,7 +23,7 @@ struct walk {
 };
 
 // How far everybody is from the destination; hosts do not forward.
-static void measure(const struct sim *s, uint32_t to, struct walk *w) {
+static void sim_routes_measure(const struct sim *s, uint32_t to, struct walk *w) {
     const struct scenario *sc = s->scenario;
     size_t n = 0;
     for (size_t i = 0; i < sc->n_stations; i++)
@@ -44,7 +45,8 @@ static void measure(const struct sim *s, uint32_t to, struct walk *w) {
     }
 }
 
-static uint32_t choose(const struct sim *s, uint32_t from, uint32_t to, const uint32_t *distance) {
+static uint32_t sim_routes_choose(const struct sim *s, uint32_t from, uint32_t to,
+                                  const uint32_t *distance) {
     const struct scenario *sc = s->scenario;
     uint32_t best = SCN_NONE;
     uint64_t best_hash = 0;
@@ -71,9 +73,9 @@ int routes_make(struct sim *s, struct sk_error *err) {
     if (!w.distance || !w.queue || !s->next_link)
         abort();
     for (uint32_t to = 0; to < n; to++) {
-        measure(s, to, &w);
+        sim_routes_measure(s, to, &w);
         for (uint32_t from = 0; from < n; from++) {
-            s->next_link[from * n + to] = choose(s, from, to, w.distance);
+            s->next_link[from * n + to] = sim_routes_choose(s, from, to, w.distance);
             if (status == 0 && from != to && w.distance[from] == SCN_NONE)
                 status = sk_fail(err, "there is no path from %s to %s",
                                  s->scenario->stations[from].name, s->scenario->stations[to].name);

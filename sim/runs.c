@@ -85,7 +85,7 @@ struct all {
     struct sk_error *err;
 };
 
-static int start(struct all *a, unsigned i, uint64_t seed) {
+static int sim_runs_start(struct all *a, unsigned i, uint64_t seed) {
     int ends[2];
     struct process *p = &a->p[i];
     *p = (struct process){.next = seed};
@@ -144,7 +144,7 @@ static void take_line(struct all *a, struct process *p, const char *line, size_t
 }
 
 // False at the end of what the process writes.
-static bool take_text(struct all *a, struct process *p) {
+static bool sim_runs_take_text(struct all *a, struct process *p) {
     if (p->capacity - p->length < 65536) {
         p->capacity += 262144;
         p->text = realloc(p->text, p->capacity);
@@ -184,14 +184,14 @@ static int reap(struct all *a, unsigned i) {
                        WIFSIGNALED(status) ? "signal" : "status",
                        WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     if (!p->at_one)
-        return start(a, i, p->next);
+        return sim_runs_start(a, i, p->next);
     fprintf(a->r->messages, "%s: seed %" PRIu64 ": the run died (%s %d)\n", a->r->path, seed,
             WIFSIGNALED(status) ? "signal" : "status",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     a->r->violated++;
     if (a->r->last - seed < a->r->processes)
         return 0;
-    return start(a, i, seed + a->r->processes);
+    return sim_runs_start(a, i, seed + a->r->processes);
 }
 
 static int wait_for_some(struct all *a, unsigned n) {
@@ -207,7 +207,7 @@ static int wait_for_some(struct all *a, unsigned n) {
     if (poll(fds, running, -1) < 0 && errno != EINTR)
         return sk_fail(a->err, "waiting: %s", strerror(errno));
     for (unsigned k = 0; k < running; k++)
-        if (fds[k].revents && !take_text(a, &a->p[who[k]]) && reap(a, who[k]) < 0)
+        if (fds[k].revents && !sim_runs_take_text(a, &a->p[who[k]]) && reap(a, who[k]) < 0)
             return -1;
     return 1;
 }
@@ -235,7 +235,7 @@ int run_all(struct runs *r, struct sk_error *err) {
     if (r->results && !a.by_seed)
         return sk_fail(err, "no memory for the results of %" PRIu64 " seeds", seeds);
     for (unsigned i = 0; i < r->processes && status > 0; i++)
-        if (start(&a, i, r->first + i) < 0)
+        if (sim_runs_start(&a, i, r->first + i) < 0)
             status = -1;
     while (status > 0 && r->violated < ENOUGH)
         status = wait_for_some(&a, r->processes);

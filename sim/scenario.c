@@ -12,9 +12,10 @@ static const char *const keys[] = {"name",      "about",    "seed",       "limit
                                    "topology",  "jobs",     "background", "faults",
                                    NULL};
 
-// A SwitchML job forgets a worker's packet for a slot when a later one has come (hosts/switchml/worker.h,
-// "what the network must keep"): reordering towards its switch would be the scenario's mistake.
-static void check_order(const struct scenario *s, const struct sk_at *root) {
+// A SwitchML job forgets a worker's packet for a slot when a later one has come
+// (hosts/switchml/worker.h, "what the network must keep"): reordering towards its switch would be
+// the scenario's mistake.
+static void scenario_check_order(const struct scenario *s, const struct sk_at *root) {
     bool switchml = false;
     for (size_t i = 0; i < s->n_jobs; i++)
         switchml |= s->jobs[i].protocol == SIM_SWITCHML;
@@ -27,7 +28,7 @@ static void check_order(const struct scenario *s, const struct sk_at *root) {
     }
 }
 
-static void read_all(struct scenario *s, const struct sk_at *root) {
+static void scenario_read_all(struct scenario *s, const struct sk_at *root) {
     static const char *const outcomes[] = {"sums", "sums or failure", "anything", NULL};
     if (!json_is_object(root->value)) {
         sk_at_fail(root, "must be an object");
@@ -58,7 +59,7 @@ static void read_all(struct scenario *s, const struct sk_at *root) {
     if (!root->doc->failed)
         scn_read_faults(s, root);
     if (!root->doc->failed)
-        check_order(s, root);
+        scenario_check_order(s, root);
 }
 
 struct scenario *sim_scenario_parse(const char *path, const char *text, size_t length,
@@ -72,7 +73,7 @@ struct scenario *sim_scenario_parse(const char *path, const char *text, size_t l
         s->doc.failed = true;
     } else {
         const struct sk_at root = {.doc = &s->doc, .value = s->root};
-        read_all(s, &root);
+        scenario_read_all(s, &root);
     }
     s->doc.text = NULL; // the caller's
     if (!s->doc.failed)

@@ -3,13 +3,14 @@
 // scenario: what a scenario file says, checked and with its topology unfolded.
 //
 // The format is described in docs/simulation.md. Where the file may give a range ([low, high], or
-// {"log": [low, high]}), a number is drawn for each seed (sim_draw, build.c): so one file stands for
-// thousands of different networks.
+// {"log": [low, high]}), a number is drawn for each seed (sim_draw, build.c): so one file stands
+// for thousands of different networks.
 //
-// A file with an unknown key, a wrong type, a value out of range, a name that nothing has or a thing that
-// cannot be is refused whole; the error names file, line and place.
+// A file with an unknown key, a wrong type, a value out of range, a name that nothing has or a
+// thing that cannot be is refused whole; the error names file, line and place.
 //
-// Stations (hosts and switches) are numbered in one list; cables, jobs and faults name them by number.
+// Stations (hosts and switches) are numbered in one list; cables, jobs and faults name them by
+// number.
 #ifndef SILKEN_SIM_SCENARIO_H
 #define SILKEN_SIM_SCENARIO_H
 

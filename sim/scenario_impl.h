@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // scenario_impl: shared by the rooms that read a scenario: scenario.c (the file as a whole),
-// scenario_topology.c, scenario_jobs.c, scenario_faults.c, and scenario_values.c, from which all the
-// small readers below are. Nobody else includes it. Readers fail the document and return something
-// harmless, as those of base/json.h.
+// scenario_topology.c, scenario_jobs.c, scenario_faults.c, and scenario_values.c, from which all
+// the small readers below are. Nobody else includes it. Readers fail the document and return
+// something harmless, as those of base/json.h.
 #ifndef SILKEN_SIM_SCENARIO_IMPL_H
 #define SILKEN_SIM_SCENARIO_IMPL_H
 
@@ -39,8 +39,8 @@ void scn_read_background(struct scenario *s, const struct sk_at *root);
 void scn_read_faults(struct scenario *s, const struct sk_at *root);
 void scn_read_work(const struct sk_at *at, struct scn_work *w);
 
-// models.c: the layers of a model by name, and what an iteration on one accelerator takes; null: there is
-// none of that name. 'n' layers in the order of the backward pass.
+// models.c: the layers of a model by name, and what an iteration on one accelerator takes; null:
+// there is none of that name. 'n' layers in the order of the backward pass.
 struct scn_model {
     const char *name;
     double compute_ns; // forward and backward, of a batch

@@ -158,7 +158,7 @@ static void check_times(const struct scenario *s, const struct sk_at *at,
 
 // ---- jobs ----
 
-static bool holds(const uint32_t *list, size_t n, uint32_t x) {
+static bool scenario_jobs_holds(const uint32_t *list, size_t n, uint32_t x) {
     for (size_t i = 0; i < n; i++)
         if (list[i] == x)
             return true;
@@ -169,7 +169,8 @@ static void read_workers(const struct scenario *s, const struct sk_at *at, struc
     const struct sk_at m = sk_at_member(at, "workers");
     size_t hosts = 0;
     for (size_t i = 0; i < s->n_stations; i++)
-        hosts += !s->stations[i].is_switch && !holds(job->servers, job->n_servers, (uint32_t)i);
+        hosts += !s->stations[i].is_switch &&
+                 !scenario_jobs_holds(job->servers, job->n_servers, (uint32_t)i);
     const size_t limit = job->protocol == SIM_SWITCHML ? 32 : SCN_MAX_WORKERS,
                  most = hosts < limit ? hosts : limit;
     if (json_is_array(m.value) && json_is_string(json_array_get(m.value, 0))) {
@@ -177,7 +178,7 @@ static void read_workers(const struct scenario *s, const struct sk_at *at, struc
         if (job->n_workers > limit)
             sk_at_fail(&m, "is %zu workers; there can be at most %zu", job->n_workers, limit);
         for (size_t i = 0; i < job->n_workers; i++)
-            if (holds(job->servers, job->n_servers, job->workers[i]))
+            if (scenario_jobs_holds(job->servers, job->n_servers, job->workers[i]))
                 sk_at_fail(&m, "'%s' is a server of the job, too",
                            s->stations[job->workers[i]].name);
         return;
@@ -195,7 +196,8 @@ static void read_workers(const struct scenario *s, const struct sk_at *at, struc
         job->worker_count = (struct sim_range){(double)most, (double)most, false};
 }
 
-static void read_switchml(const struct scenario *s, const struct sk_at *at, struct scn_job *job) {
+static void scenario_jobs_read_switchml(const struct scenario *s, const struct sk_at *at,
+                                        struct scn_job *job) {
     const struct sk_at where = sk_at_member(at, "switch"), k = sk_at_member(at, "elements");
     forbid(at, only_atp, "SwitchML");
     job->at = where.value ? scn_station_named(s, &where, false, true) : SCN_NONE;
@@ -205,7 +207,8 @@ static void read_switchml(const struct scenario *s, const struct sk_at *at, stru
     job->slots = scn_range(at, "slots", 1, 4096, 128);
 }
 
-static void read_atp(const struct scenario *s, const struct sk_at *at, struct scn_job *job) {
+static void scenario_jobs_read_atp(const struct scenario *s, const struct sk_at *at,
+                                   struct scn_job *job) {
     const struct sk_at servers = sk_at_member(at, "servers"), window = sk_at_member(at, "window");
     forbid(at, only_switchml, "ATP");
     job->servers = scn_stations(s, &servers, true, false, &job->n_servers);
@@ -234,7 +237,7 @@ static void read_atp(const struct scenario *s, const struct sk_at *at, struct sc
 
 // What the communicators of real hosts cannot be told, and what has no meaning for a job that
 // begins again.
-static void read_sessions(const struct sk_at *at, struct scn_job *job) {
+static void scenario_jobs_read_sessions(const struct sk_at *at, struct scn_job *job) {
     static const char *const no[] = {"flows", "linear", "congestion_control", "repeat_us", NULL};
     for (size_t i = 0; no[i]; i++) {
         const struct sk_at m = sk_at_member(at, no[i]);
@@ -248,7 +251,7 @@ static void read_sessions(const struct sk_at *at, struct scn_job *job) {
     }
 }
 
-static void read_job(struct scenario *s, const struct sk_at *at, size_t i) {
+static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_t i) {
     static const char *const protocols[] = {"switchml", "atp", NULL};
     struct scn_job *job = &s->jobs[i];
     sk_at_keys(at, job_keys);
@@ -263,9 +266,9 @@ static void read_job(struct scenario *s, const struct sk_at *at, size_t i) {
         sk_at_fail(at, "it has no protocol (switchml or atp)");
     const bool atp = job->protocol == SIM_ATP;
     if (atp)
-        read_atp(s, at, job);
+        scenario_jobs_read_atp(s, at, job);
     else
-        read_switchml(s, at, job);
+        scenario_jobs_read_switchml(s, at, job);
     read_workers(s, at, job);
     job->rto_initial_us = scn_range(at, "rto_us", 1, MAX_US, atp ? 10000 : 1000);
     job->rto_min_us = scn_range(at, "rto_min_us", 1, MAX_US, atp ? 1000 : 100);
@@ -280,7 +283,7 @@ static void read_job(struct scenario *s, const struct sk_at *at, size_t i) {
     check_times(s, &work, &job->work.start_ms, &job->work.stop_ms);
     job->sessions = scn_flag(at, "sessions", false);
     if (job->sessions)
-        read_sessions(at, job);
+        scenario_jobs_read_sessions(at, job);
 }
 
 void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
@@ -296,7 +299,7 @@ void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
         if (!json_is_object(item.value))
             sk_at_fail(&item, "must be an object");
         else
-            read_job(s, &item, i);
+            scenario_jobs_read(s, &item, i);
     }
 }
 

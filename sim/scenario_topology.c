@@ -4,7 +4,8 @@
 //
 //     rack         s0, and below it h0 ...
 //     dumbbell     s0 with the hosts on the left, a trunk, s1 with those on the right
-//     tree         s0 at the root, s1 ... below it by trunks; hosts below s1 first, the root's own last
+//     tree         s0 at the root, s1 ... below it by trunks; hosts below s1 first, the root's own
+//                  last
 //     leaf-spine   s0 ... with hosts, each with a trunk to every one of p0 ...
 //     custom       as listed
 #include <stdio.h>
@@ -22,7 +23,7 @@ enum { RACK, DUMBBELL, TREE, LEAF_SPINE, CUSTOM };
 
 // ---- programs ----
 
-static const char *beside(const struct sk_at *at, const char *path) {
+static const char *scenario_topology_beside(const struct sk_at *at, const char *path) {
     const char *slash = strrchr(at->doc->name, '/');
     if (path[0] == '/' || !slash)
         return path;
@@ -36,7 +37,7 @@ static const char *beside(const struct sk_at *at, const char *path) {
 // A word is a program of ours, p4/WORD/WORD.p4; anything with a dot or a slash is a path.
 static const char *program_path(const struct sk_at *at, const char *word) {
     if (strpbrk(word, "./"))
-        return beside(at, word);
+        return scenario_topology_beside(at, word);
     char *folder = silken_share_path("p4");
     const size_t n = strlen(folder) + 2 * strlen(word) + 8;
     char *out = scn_keep(at, n, 1);
@@ -84,7 +85,7 @@ static uint32_t add_station(struct scenario *s, const struct sk_at *at, const ch
     return (uint32_t)s->n_stations++;
 }
 
-static const char *numbered(const struct sk_at *at, char letter, uint32_t i) {
+static const char *scenario_topology_numbered(const struct sk_at *at, char letter, uint32_t i) {
     char *name = scn_keep(at, 12, 1);
     snprintf(name, 12, "%c%u", letter, i);
     return name;
@@ -98,8 +99,8 @@ struct maker {
     uint32_t n_hosts, n_switches, n_spines;
 };
 
-static uint32_t make_switch(struct maker *m, char letter, uint32_t i) {
-    const uint32_t id = add_station(m->s, m->at, numbered(m->at, letter, i));
+static uint32_t scenario_topology_make_switch(struct maker *m, char letter, uint32_t i) {
+    const uint32_t id = add_station(m->s, m->at, scenario_topology_numbered(m->at, letter, i));
     const char *name = m->s->stations[id].name;
     m->s->stations[id] = m->like;
     m->s->stations[id].name = name;
@@ -112,13 +113,14 @@ static void make_cable(struct maker *m, uint32_t a, uint32_t b, const struct scn
 
 static void make_hosts(struct maker *m, uint32_t at_switch, uint32_t n) {
     for (uint32_t i = 0; i < n && !m->at->doc->failed; i++) {
-        const uint32_t h = add_station(m->s, m->at, numbered(m->at, 'h', m->n_hosts++));
+        const uint32_t h =
+            add_station(m->s, m->at, scenario_topology_numbered(m->at, 'h', m->n_hosts++));
         make_cable(m, h, at_switch, &m->link);
     }
 }
 
-static void read_line(const struct sk_at *at, const struct scn_line *otherwise,
-                      struct scn_line *line) {
+static void scenario_topology_read_line(const struct sk_at *at, const struct scn_line *otherwise,
+                                        struct scn_line *line) {
     *line = *otherwise;
     if (sk_at_member(at, "gbps").value)
         line->gbps = scn_range(at, "gbps", 0, 1000, 100);
@@ -146,7 +148,7 @@ static void read_line_at(const struct sk_at *at, const char *key, const struct s
     static const char *const keys[] = {"gbps", "delay_us", "queue_bytes", NULL};
     const struct sk_at m = sk_at_member(at, key);
     sk_at_keys(&m, keys);
-    read_line(&m, otherwise, line);
+    scenario_topology_read_line(&m, otherwise, line);
 }
 
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
@@ -173,11 +175,12 @@ static void read_switch(const struct sk_at *m, struct scn_station *out) {
 }
 
 static void make_rack(struct maker *m) {
-    make_hosts(m, make_switch(m, 's', 0), scn_whole(m->at, "hosts", 1, 400, 2));
+    make_hosts(m, scenario_topology_make_switch(m, 's', 0), scn_whole(m->at, "hosts", 1, 400, 2));
 }
 
 static void make_dumbbell(struct maker *m) {
-    const uint32_t left = make_switch(m, 's', 0), right = make_switch(m, 's', 1);
+    const uint32_t left = scenario_topology_make_switch(m, 's', 0),
+                   right = scenario_topology_make_switch(m, 's', 1);
     make_hosts(m, left, scn_whole(m->at, "left", 0, 200, 1));
     make_hosts(m, right, scn_whole(m->at, "right", 0, 200, 1));
     make_cable(m, left, right, &m->trunk);
@@ -186,7 +189,7 @@ static void make_dumbbell(struct maker *m) {
 static void make_tree(struct maker *m) {
     const struct sk_at leaves = sk_at_member(m->at, "leaves");
     const size_t n = sk_at_length(&leaves);
-    const uint32_t root = make_switch(m, 's', 0);
+    const uint32_t root = scenario_topology_make_switch(m, 's', 0);
     if (n > 64) {
         sk_at_fail(&leaves, "more than 64 switches below the root");
         return;
@@ -194,7 +197,7 @@ static void make_tree(struct maker *m) {
     for (size_t i = 0; i < n; i++) {
         const struct sk_at item = sk_at_item(&leaves, i);
         const uint64_t hosts = sk_at_number(&item, true, 64);
-        const uint32_t leaf = make_switch(m, 's', (uint32_t)i + 1);
+        const uint32_t leaf = scenario_topology_make_switch(m, 's', (uint32_t)i + 1);
         make_cable(m, leaf, root, &m->trunk);
         make_hosts(m, leaf, (uint32_t)hosts);
     }
@@ -207,10 +210,10 @@ static void make_leaf_spine(struct maker *m) {
                    hosts = scn_whole(m->at, "hosts", 1, 12, 2);
     uint32_t leaf[32];
     for (uint32_t i = 0; i < leaves; i++)
-        make_hosts(m, leaf[i] = make_switch(m, 's', i), hosts);
+        make_hosts(m, leaf[i] = scenario_topology_make_switch(m, 's', i), hosts);
     m->like.program = program_of(m->s, m->at, "spine_program", "l2");
     for (uint32_t p = 0; p < spines; p++) {
-        const uint32_t spine = make_switch(m, 'p', p);
+        const uint32_t spine = scenario_topology_make_switch(m, 'p', p);
         for (uint32_t i = 0; i < leaves; i++)
             make_cable(m, leaf[i], spine, &m->trunk);
     }
@@ -241,7 +244,7 @@ static void make_custom(struct maker *m) {
                            a = sk_at_item(&ends, 0), b = sk_at_item(&ends, 1);
         struct scn_line line;
         sk_at_keys(&item, link_keys);
-        read_line(&item, &m->link, &line);
+        scenario_topology_read_line(&item, &m->link, &line);
         if (sk_at_length(&ends) != 2)
             sk_at_fail(&ends, "must be the names of two stations");
         else
@@ -258,7 +261,7 @@ static void read_overrides(struct scenario *s, const struct sk_at *at) {
         sk_at_keys(&item, keys);
         const uint32_t cable = scn_cable_named(s, &name);
         if (!at->doc->failed)
-            read_line(&item, &s->cables[cable].line, &s->cables[cable].line);
+            scenario_topology_read_line(&item, &s->cables[cable].line, &s->cables[cable].line);
     }
 }
 
@@ -288,7 +291,7 @@ static void check_cables(const struct scenario *s, const struct sk_at *at) {
     }
 }
 
-static uint32_t end_of(const uint32_t *joined, uint32_t i) {
+static uint32_t scenario_topology_end_of(const uint32_t *joined, uint32_t i) {
     while (joined[i] != i)
         i = joined[i];
     return i;
@@ -306,7 +309,8 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
         if (!a->is_switch || !b->is_switch || strcmp(s->programs[a->program], l2) != 0 ||
             strcmp(s->programs[b->program], l2) != 0)
             continue;
-        const uint32_t one = end_of(joined, c->a), other = end_of(joined, c->b);
+        const uint32_t one = scenario_topology_end_of(joined, c->a),
+                       other = scenario_topology_end_of(joined, c->b);
         if (one == other)
             sk_at_fail(at, "the link %s-%s closes a loop of switches that flood (l2)", a->name,
                        b->name);

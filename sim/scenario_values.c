@@ -20,7 +20,7 @@ void *scn_keep(const struct sk_at *at, size_t n, size_t size) {
     return sk_json_keep(at->doc, (n ? n : 1) * size);
 }
 
-static double number(const struct sk_at *at, double least, double most) {
+static double scenario_values_number(const struct sk_at *at, double least, double most) {
     const double v = json_number_value(at->value);
     if (!json_is_number(at->value))
         sk_at_fail(at, "must be a number");
@@ -34,7 +34,7 @@ static double number(const struct sk_at *at, double least, double most) {
 double scn_number(const struct sk_at *at, const char *key, double least, double most,
                   double otherwise) {
     const struct sk_at m = sk_at_member(at, key);
-    return m.value ? number(&m, least, most) : otherwise;
+    return m.value ? scenario_values_number(&m, least, most) : otherwise;
 }
 
 uint32_t scn_whole(const struct sk_at *at, const char *key, uint32_t least, uint32_t most,
@@ -44,7 +44,7 @@ uint32_t scn_whole(const struct sk_at *at, const char *key, uint32_t least, uint
         return otherwise;
     if (!json_is_integer(m.value))
         sk_at_fail(&m, "must be a whole number");
-    return (uint32_t)number(&m, least, most);
+    return (uint32_t)scenario_values_number(&m, least, most);
 }
 
 static bool read_pair(const struct sk_at *at, double least, double most, struct sim_range *out) {
@@ -53,8 +53,8 @@ static bool read_pair(const struct sk_at *at, double least, double most, struct 
         return false;
     }
     const struct sk_at low = sk_at_item(at, 0), high = sk_at_item(at, 1);
-    out->low = number(&low, least, most);
-    out->high = number(&high, least, most);
+    out->low = scenario_values_number(&low, least, most);
+    out->high = scenario_values_number(&high, least, most);
     if (out->low > out->high)
         sk_at_fail(at, "starts with %g, which is more than %g", out->low, out->high);
     return out->low <= out->high;
@@ -80,7 +80,7 @@ struct sim_range scn_range(const struct sk_at *at, const char *key, double least
         if (m.doc->failed)
             r = (struct sim_range){otherwise, otherwise, false};
     } else if (m.value) {
-        r.low = r.high = number(&m, least, most);
+        r.low = r.high = scenario_values_number(&m, least, most);
     }
     return r;
 }

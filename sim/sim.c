@@ -181,7 +181,7 @@ static bool has_endless_job(const struct sim *s) {
     return s->scenario->n_jobs == 0;
 }
 
-static void explain(struct sim *s) {
+static void sim_explain(struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++) {
         const struct sim_job *job = s->jobs[i];
         for (uint32_t w = 0; w < job->n_workers && !s->violated; w++) {
@@ -201,9 +201,9 @@ void sim_run(struct sim *s) {
         s->ended = true;
         run_until(s, s->limit_ns);
         if (s->unfinished)
-            explain(s);
+            sim_explain(s);
     } else if (!run_until(s, s->limit_ns)) {
-        explain(s);
+        sim_explain(s);
     } else {
         s->ended = true;
         run_until(s, s->done_at + quiet);

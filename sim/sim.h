@@ -12,8 +12,8 @@
 //
 // Its rooms, from the bottom up: events (time), link (cables and their faults), node (a switch
 // that runs a compiled program), host (stations at the ends, and the lanes of jobs on them),
-// job (tensors, and whether their sums are right), build (from a scenario to all these), routes, faults,
-// check (the invariants), result.
+// job (tensors, and whether their sums are right), build (from a scenario to all these), routes,
+// faults, check (the invariants), result.
 //
 // INVARIANTS. While it runs: time does not go back; the packets that links and switches received
 // equal those that they sent, lost for a reason or still hold; every sum that a worker gets is the
@@ -146,12 +146,12 @@ struct sim {
     uint64_t checked;          // events that had happened when the whole network was checked last
 };
 
-// 'programs': as scenario->programs, compiled. 'live' and 'trace' (entries; a power of two) as in trace.h.
-// Null after filling 'err': the scenario cannot be built.
+// 'programs': as scenario->programs, compiled. 'live' and 'trace' (entries; a power of two) as in
+// trace.h. Null after filling 'err': the scenario cannot be built.
 struct sim *sim_new(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
                     size_t trace, FILE *live, struct sk_error *err);
-// Whether it can be built and its switches take their configurations, as far as a seed tells. -1 after
-// filling 'err': a mistake in the scenario, which is nothing that a run found.
+// Whether it can be built and its switches take their configurations, as far as a seed tells. -1
+// after filling 'err': a mistake in the scenario, which is nothing that a run found.
 int sim_try(const struct scenario *sc, struct sk_program *const *programs, uint64_t seed,
             struct sk_error *err);
 void sim_run(struct sim *s);

@@ -41,7 +41,7 @@ void sim_trace_free(struct sim_trace *t) {
     *t = (struct sim_trace){0};
 }
 
-static void print_atp(const uint8_t *h, FILE *out) {
+static void sim_trace_print_atp(const uint8_t *h, FILE *out) {
     fprintf(out,
             " fragment %" PRIu32 " index %u bits %08" PRIx32 "/%08" PRIx32
             " fan-in %u/%u%s%s%s%s%s%s",
@@ -61,7 +61,7 @@ static void print_entry(const struct sim_trace_entry *e, FILE *out) {
     if (e->key.protocol != SIM_OTHER)
         fprintf(out, " job %u", e->key.job);
     if (e->key.protocol == SIM_ATP)
-        print_atp(h, out);
+        sim_trace_print_atp(h, out);
     if (e->key.protocol == SIM_SWITCHML)
         fprintf(out, " slot %u version %u chunk %" PRIu32, (h[6] & 0x7f) << 8 | h[7], h[6] >> 7,
                 (uint32_t)h[2] << 24 | (uint32_t)h[3] << 16 | (uint32_t)h[4] << 8 | h[5]);
@@ -85,7 +85,7 @@ void sim_trace_add(struct sim_trace *t, uint64_t now, const char *where, const c
         print_entry(e, t->live);
 }
 
-static bool wanted(const struct sim_trace_entry *e, const struct sim_key *key) {
+static bool sim_trace_wanted(const struct sim_trace_entry *e, const struct sim_key *key) {
     return !key || (!e->length && e->key.protocol == SIM_OTHER) ||
            (e->key.protocol == key->protocol && e->key.job == key->job &&
             e->key.number == key->number);
@@ -95,8 +95,8 @@ void sim_trace_print(const struct sim_trace *t, const struct sim_key *key, size_
     const uint64_t oldest = t->written > t->size ? t->written - t->size : 0;
     uint64_t from = t->written;
     for (size_t n = 0; from > oldest && n < most; from--)
-        n += wanted(&t->ring[(from - 1) & (t->size - 1)], key);
+        n += sim_trace_wanted(&t->ring[(from - 1) & (t->size - 1)], key);
     for (; from < t->written; from++)
-        if (wanted(&t->ring[from & (t->size - 1)], key))
+        if (sim_trace_wanted(&t->ring[from & (t->size - 1)], key))
             print_entry(&t->ring[from & (t->size - 1)], out);
 }

@@ -2,9 +2,9 @@
 //
 // trace: what happened last, to be told when something is wrong.
 //
-// A ring of the last events, each with the protocol's header as it was on the wire. When an invariant
-// does not hold, those of the fragment (ATP) or slot (SwitchML) concerned are printed. With 'live' every
-// event is printed as it happens.
+// A ring of the last events, each with the protocol's header as it was on the wire. When an
+// invariant does not hold, those of the fragment (ATP) or slot (SwitchML) concerned are printed.
+// With 'live' every event is printed as it happens.
 //
 // Concurrency: belongs to one thread.
 #ifndef SILKEN_SIM_TRACE_H

@@ -2,11 +2,11 @@
 //
 // What tensors are made of, and what their sums must be.
 //
-// An integer is 32 random bits for SwitchML, whose sums wrap; for ATP, whose sums saturate, it is small
-// enough that the sum of all workers is not. A float is between minus and plus the scenario's magnitude.
-// Sums of floats are compared with the real ones within what fixed point numbers can be off: half a unit
-// of the scaling factor for each worker, and the rounding of the result; a value too many or too few is
-// thousands of times as far off.
+// An integer is 32 random bits for SwitchML, whose sums wrap; for ATP, whose sums saturate, it is
+// small enough that the sum of all workers is not. A float is between minus and plus the scenario's
+// magnitude. Sums of floats are compared with the real ones within what fixed point numbers can be
+// off: half a unit of the scaling factor for each worker, and the rounding of the result; a value
+// too many or too few is thousands of times as far off.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,12 @@ static uint64_t seed_of(const struct sim_job *job, uint64_t tensor, uint32_t wor
     return sim_mix(sim_mix(job->value_seed + tensor * UINT64_C(0xd1342543de82ef95)) + worker);
 }
 
-static uint32_t bits_of(uint64_t seed, size_t element) {
+static uint32_t sim_values_bits_of(uint64_t seed, size_t element) {
     return (uint32_t)(sim_mix(seed + element * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
 // As much as all workers may have together without saturating, for each.
-static uint32_t mask_of(const struct sim_job *job) {
+static uint32_t sim_values_mask_of(const struct sim_job *job) {
     if (job->as->protocol == SIM_SWITCHML)
         return UINT32_MAX;
     uint32_t bound = UINT32_C(1) << 30;
@@ -38,9 +38,9 @@ static float real_of(const struct sim_job *job, uint32_t bits) {
 void values_fill(const struct sim_job *job, uint64_t tensor, uint32_t worker, size_t count,
                  uint32_t *out) {
     const uint64_t seed = seed_of(job, tensor, worker);
-    const uint32_t mask = mask_of(job);
+    const uint32_t mask = sim_values_mask_of(job);
     for (size_t i = 0; i < count; i++) {
-        const uint32_t bits = bits_of(seed, i);
+        const uint32_t bits = sim_values_bits_of(seed, i);
         if (job->as->work.floats) {
             const float real = real_of(job, bits);
             memcpy(&out[i], &real, sizeof real);
@@ -97,7 +97,7 @@ struct sim_tensor *values_tensor(struct sim_job *job, uint64_t number, size_t co
     return t;
 }
 
-static double tolerance(const struct sim_job *job) {
+static double sim_values_tolerance(const struct sim_job *job) {
     const double n = job->n_workers, m = job->as->work.magnitude;
     const double rounding = n * m * 0x1p-22;
     if (job->as->protocol == SIM_SWITCHML || job->as->dynamic_scale)
@@ -107,7 +107,7 @@ static double tolerance(const struct sim_job *job) {
 
 size_t values_wrong(const struct sim_job *job, const struct sim_tensor *t, const uint32_t *data,
                     size_t from, size_t count) {
-    const double off = tolerance(job);
+    const double off = sim_values_tolerance(job);
     for (size_t i = from; i < from + count; i++) {
         float real;
         if (t->sums && data[i] == t->sums[i])

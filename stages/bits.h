@@ -155,8 +155,8 @@ SK_INLINE void sk_bits_put(uint8_t *p, unsigned offset, unsigned width, uint64_t
     sk_store64(p, (sk_load64(p) & ~mask) | (v >> last & mask));
     p[8] = (uint8_t)((p[8] & (0xff >> last)) | (v & sk_mask(last)) << (8 - last));
 }
-// The same in a word of 1, 2, 4 or 8 bytes that is loaded and stored whole, so that a load that follows
-// a store of other bits of the word gets its bytes from one store, and waits for none.
+// The same in a word of 1, 2, 4 or 8 bytes that is loaded and stored whole, so that a load that
+// follows a store of other bits of the word gets its bytes from one store, and waits for none.
 SK_INLINE uint64_t sk_word_get(const uint8_t *word, unsigned bytes, unsigned offset,
                                unsigned width) {
     return sk_load_bytes(word, bytes) >> (bytes * 8 - offset - width) & sk_mask(width);

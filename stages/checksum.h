@@ -3,9 +3,9 @@
 // checksum: the 16-bit one's-complement sum of RFC 1071, as TNA's Checksum extern computes it
 // (tna-facts 4.8).
 //
-// A running sum is kept in 64 bits and folded when it is asked for: adding 64-bit pieces of big-endian data
-// with the carry out of them is the same, modulo 2^16 - 1, as adding its 16-bit words, and as there the sum is
-// zero only when all of them are.
+// A running sum is kept in 64 bits and folded when it is asked for: adding 64-bit pieces of
+// big-endian data with the carry out of them is the same, modulo 2^16 - 1, as adding its 16-bit
+// words, and as there the sum is zero only when all of them are.
 #ifndef SILKEN_STAGES_CHECKSUM_H
 #define SILKEN_STAGES_CHECKSUM_H
 
@@ -18,7 +18,8 @@ static inline uint64_t sk_csum_add(uint64_t sum, uint64_t value) {
     sum += value;
     return sum + (sum < value);
 }
-// The same without carries, as long as few values are added: such sums can be subtracted from each other.
+// The same without carries, as long as few values are added: such sums can be subtracted from each
+// other.
 static inline uint64_t sk_csum_exact(uint64_t sum, uint64_t value) {
     return sum + (value & 0xffffffff) + (value >> 32);
 }
@@ -27,7 +28,8 @@ static inline uint16_t sk_csum_fold(uint64_t sum) {
     uint32_t s = (uint32_t)((sum + (sum << 32 | sum >> 32)) >> 32);
     return (uint16_t)((s + (s << 16 | s >> 16)) >> 16);
 }
-// The exact sum with bytes, the first of which is the high half of a word; an odd one at the end is padded with zero.
+// The exact sum with bytes, the first of which is the high half of a word; an odd one at the end is
+// padded with zero.
 static inline uint64_t sk_csum_bytes(uint64_t sum, const uint8_t *p, size_t n) {
     for (; n >= 4; p += 4, n -= 4)
         sum += sk_load32(p);

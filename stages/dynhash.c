@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned bytes_of(unsigned bits) {
+static unsigned dynhash_bytes_of(unsigned bits) {
     return (bits + 7) / 8;
 }
 
@@ -38,19 +38,19 @@ void sk_dynhash_free(struct sk_dynhash *h) {
 }
 
 // First bit of a field in the compiled hash's input.
-static unsigned field_at(const struct sk_hash_desc *d, uint32_t field) {
-    unsigned at = 8 * bytes_of(d->bits) - d->bits;
+static unsigned dynhash_field_at(const struct sk_hash_desc *d, uint32_t field) {
+    unsigned at = 8 * dynhash_bytes_of(d->bits) - d->bits;
     for (uint32_t i = 0; i < field; i++)
         at += d->fields[i].width;
     return at;
 }
 
-static void gather(const struct sk_dynhash *h, const uint8_t *input, uint8_t *out) {
-    unsigned to = 8 * bytes_of(h->bits) - h->bits;
+static void dynhash_gather(const struct sk_dynhash *h, const uint8_t *input, uint8_t *out) {
+    unsigned to = 8 * dynhash_bytes_of(h->bits) - h->bits;
     for (uint32_t i = 0; i < h->n_slices; i++) {
         const struct sk_hash_slice *s = &h->slices[i];
-        unsigned from =
-            field_at(h->desc, s->field) + h->desc->fields[s->field].width - s->start - s->length;
+        unsigned from = dynhash_field_at(h->desc, s->field) + h->desc->fields[s->field].width -
+                        s->start - s->length;
         for (uint32_t done = 0; done < s->length;) {
             unsigned n = s->length - done < 64 ? s->length - done : 64;
             sk_bits_put(out, to, n, sk_bits_get(input, from, n));
@@ -59,9 +59,9 @@ static void gather(const struct sk_dynhash *h, const uint8_t *input, uint8_t *ou
     }
 }
 
-static sk_u128 hash(const struct sk_dynhash *h, const uint8_t *p) {
+static sk_u128 dynhash_hash(const struct sk_dynhash *h, const uint8_t *p) {
     const struct sk_hash_algorithm *a = &h->algorithm;
-    const unsigned n = bytes_of(h->bits);
+    const unsigned n = dynhash_bytes_of(h->bits);
     switch (a->kind) {
     case SK_HASH_IDENTITY:
         return sk_hash_identity(p, n);
@@ -79,10 +79,10 @@ static sk_u128 hash(const struct sk_dynhash *h, const uint8_t *p) {
 sk_u128 sk_dynhash_run(const struct sk_dynhash *h, const uint8_t *input) {
     uint8_t gathered[SK_HASH_MAX_BYTES] = {0};
     if (h->n_slices > 0) {
-        gather(h, input, gathered);
+        dynhash_gather(h, input, gathered);
         input = gathered;
     }
     const unsigned width = h->desc->width, rotate = h->algorithm.rotate;
-    sk_u128 v = hash(h, input) & sk_mask128(width);
+    sk_u128 v = dynhash_hash(h, input) & sk_mask128(width);
     return rotate ? (v << rotate | v >> (width - rotate)) & sk_mask128(width) : v;
 }

@@ -30,8 +30,8 @@ struct sk_hash_field {
     uint64_t value; // of a constant, its low 64 bits
     int32_t twin;   // field that may change places with this one (@symmetric), or -1
 };
-// A hash as compiled. 'fields' are in order, the first most significant; a hash of something that is
-// no list has none.
+// A hash as compiled. 'fields' are in order, the first most significant; a hash of something that
+// is no list has none.
 struct sk_hash_desc {
     const char *name;
     const struct sk_hash_field *fields;

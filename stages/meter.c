@@ -41,8 +41,8 @@ static uint64_t refill(uint64_t tokens, uint64_t rate, uint64_t dt, uint64_t ful
 }
 
 // 'cost' and 'unit' (of a burst size) are in parts.
-static enum sk_color mark(struct sk_meter_cell *cell, uint64_t now, sk_u128 cost, uint64_t unit,
-                          enum sk_color color) {
+static enum sk_color meter_mark(struct sk_meter_cell *cell, uint64_t now, sk_u128 cost,
+                                uint64_t unit, enum sk_color color) {
     if (!cell || !cell->configured)
         return color;
     struct sk_meter_state *m = &cell->meter;
@@ -65,11 +65,11 @@ static enum sk_color mark(struct sk_meter_cell *cell, uint64_t now, sk_u128 cost
 enum sk_color sk_meter_bytes(struct sk_meter_cell *cell, uint64_t now, int64_t bytes,
                              enum sk_color color) {
     uint64_t n = bytes > 0 ? (uint64_t)bytes : 0; // an adjustment may exceed the packet
-    return mark(cell, now, (sk_u128)n * (8 * PARTS_PER_BIT), PARTS_PER_KBIT, color);
+    return meter_mark(cell, now, (sk_u128)n * (8 * PARTS_PER_BIT), PARTS_PER_KBIT, color);
 }
 
 enum sk_color sk_meter_packet(struct sk_meter_cell *cell, uint64_t now, enum sk_color color) {
-    return mark(cell, now, PARTS_PER_PACKET, PARTS_PER_PACKET, color);
+    return meter_mark(cell, now, PARTS_PER_PACKET, PARTS_PER_PACKET, color);
 }
 
 // ---- filters ------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ uint64_t sk_decay(uint64_t dt_ns, uint64_t tau_ps) {
     return whole >= 32 ? 0 : product >> 32 >> whole;
 }
 
-static uint64_t scaled(uint64_t v, uint64_t factor) { // factor: units of 2^-32
+static uint64_t meter_scaled(uint64_t v, uint64_t factor) { // factor: units of 2^-32
     return (uint64_t)((sk_u128)v * factor >> 32);
 }
 
@@ -126,15 +126,15 @@ static void filter_sample(struct sk_filter *f, uint64_t now, uint32_t value, uin
     if (!f->started)
         f->value = x;
     else if (x >= f->value)
-        f->value = x - scaled(x - f->value, sk_decay(dt, gain_ps));
+        f->value = x - meter_scaled(x - f->value, sk_decay(dt, gain_ps));
     else
-        f->value = x + scaled(f->value - x, sk_decay(dt, decay_ps));
+        f->value = x + meter_scaled(f->value - x, sk_decay(dt, decay_ps));
     f->started = true;
 }
 
 static void filter_rate(struct sk_filter *f, uint64_t now, uint32_t value, uint64_t decay_ps) {
     uint64_t x = (uint64_t)value << POINT, dt = since_last(f, now);
-    uint64_t left = f->started ? scaled(f->value, sk_decay(dt, decay_ps)) : 0;
+    uint64_t left = f->started ? meter_scaled(f->value, sk_decay(dt, decay_ps)) : 0;
     f->value = left > UINT64_MAX - x ? UINT64_MAX : left + x;
     f->started = true;
 }

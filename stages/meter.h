@@ -2,8 +2,8 @@
 //
 // meter: the cells of meters, low-pass filters and early-drop filters (tna-facts 4.5).
 //
-// A cell is configured by the control plane and executed by packets. Time is the packet's: the 48-bit
-// nanosecond clock of its parser, which wraps after 78 hours. A packet that is stamped up to
+// A cell is configured by the control plane and executed by packets. Time is the packet's: the
+// 48-bit nanosecond clock of its parser, which wraps after 78 hours. A packet that is stamped up to
 // SK_METER_BACK ns before the one before it counts as simultaneous with it. All arithmetic on the
 // packet path is in integers, so that the same packets with the same clock give the same result
 // everywhere.
@@ -18,8 +18,8 @@
 //
 // Without a colour given (colour-blind) a packet comes green. Tokens are counted in parts so small
 // that a rate adds a whole number of them each nanosecond: 10^-6 bit (1 kbit/s = 1 part/ns; a byte
-// is 8 * 10^6) and 10^-9 packet (1 packet/s = 1 part/ns). There is nothing to round, so a meter does
-// not drift however its packets are spaced.
+// is 8 * 10^6) and 10^-9 packet (1 packet/s = 1 part/ns). There is nothing to round, so a meter
+// does not drift however its packets are spaced.
 //
 // LPF is an exponential filter of the values given to it. With dt the time since the cell's last
 // packet and E(c) = exp(-dt / c), where E is 0 for c = 0:
@@ -28,12 +28,12 @@
 //     rate    v' = v * E(decay) + x       a sum of what came in, forgotten at the decay constant
 //
 // The first packet sets v' = x. The result is v' rounded to the nearest integer, shifted right by
-// the scale-down factor, at most the largest value of its width. The public sources are the driver's
-// encoding of the constants (open-p4studio, pipe_mgr_meter_drv_workflows.c) and its test of the rate
-// mode (ptf-tests/meters/test.py, whose table of inputs, times and outputs, made with a model of the
-// chip, this formula meets within 5 %); the chip rounds the constants to a mantissa and an exponent
-// and approximates the exponential, which is not public and not imitated. E is computed with an
-// error below 2^-26, v has 16 bits after the point.
+// the scale-down factor, at most the largest value of its width. The public sources are the
+// driver's encoding of the constants (open-p4studio, pipe_mgr_meter_drv_workflows.c) and its test
+// of the rate mode (ptf-tests/meters/test.py, whose table of inputs, times and outputs, made with a
+// model of the chip, this formula meets within 5 %); the chip rounds the constants to a mantissa
+// and an exponent and approximates the exponential, which is not public and not imitated. E is
+// computed with an error below 2^-26, v has 16 bits after the point.
 //
 // WRED averages the queue depths given to it as a sample-mode filter with one constant, and drops
 //
@@ -45,7 +45,8 @@
 // pipe's seeded generator.
 //
 // A cell that was never configured, or an index beyond the last cell, leaves things as they are: a
-// meter gives the colour it is given, green without one; a filter gives its input; WRED never drops.
+// meter gives the colour it is given, green without one; a filter gives its input; WRED never
+// drops.
 //
 // Thread-safety: a cell belongs to its pipe's thread; the control plane changes it between packets.
 #ifndef SILKEN_STAGES_METER_H

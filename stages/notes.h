@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// notes: what a pass did to one packet, noted down by the program itself, so that the engine can do it again to
-// packets that are like it in all that the pass looked at (pipeline/switch/flows.h).
+// notes: what a pass did to one packet, noted down by the program itself, so that the engine can do
+// it again to packets that are like it in all that the pass looked at (pipeline/switch/flows.h).
 //
-// A program that takes notes has a pointer to them first in each pipe's state, null most of the time:
+// A program that takes notes has a pointer to them first in each pipe's state, null most of the
+// time:
 //
 //     if (__builtin_expect(s->notes != NULL, 0))
 //         sk_note_hit(s->notes, &entry->hits, &entry->last_hit);
 //
-// It notes which bits of the packet it has looked at, or might have written; what it has counted; and whether it did
-// anything that would not be the same again (a meter, a random number, a copy). What it does not say is where the
-// packet goes: its wishes do.
+// It notes which bits of the packet it has looked at, or might have written; what it has counted;
+// and whether it did anything that would not be the same again (a meter, a random number, a copy).
+// What it does not say is where the packet goes: its wishes do.
 //
 // Thread-safety: notes are of one packet.
 #ifndef SILKEN_STAGES_NOTES_H
@@ -114,8 +115,8 @@ SK_NOTE sk_note_took(struct sk_notes *n, const uint8_t *at, size_t bytes) {
 SK_NOTE sk_note_removed(struct sk_notes *n, const uint8_t *at) {
     n->unfit |= !sk_note_in_front(n, at, 1);
 }
-// That a header was extracted that leaves as the so manyth: in another order they would be moved. One of what the
-// engine put in front would become a part of the packet.
+// That a header was extracted that leaves as the so manyth: in another order they would be moved.
+// One of what the engine put in front would become a part of the packet.
 SK_NOTE sk_note_order(struct sk_notes *n, const uint8_t *at, uint8_t place) {
     n->unfit |= place <= n->place || at < n->frame;
     n->place = place;

@@ -8,7 +8,8 @@
 // with the frame check sequence after them.
 //
 // SK_NEED works on the generated function's variables: p (cursor), end, base (start of the bytes
-// that p walks in), before (bytes consumed before base), tail (room for a copy of tail_bytes), tailed, err.
+// that p walks in), before (bytes consumed before base), tail (room for a copy of tail_bytes),
+// tailed, err.
 #ifndef SILKEN_STAGES_PARSE_H
 #define SILKEN_STAGES_PARSE_H
 
@@ -49,9 +50,9 @@ void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const 
         }                                                                                          \
     } while (0)
 
-// Puts the n bytes in front of 'from_end' in front of 'to_end', in steps of SK_COPY_SLACK bytes: as many
-// before both stretches may be read and written besides. They overlap only where what is written
-// lies after what is read.
+// Puts the n bytes in front of 'from_end' in front of 'to_end', in steps of SK_COPY_SLACK bytes: as
+// many before both stretches may be read and written besides. They overlap only where what is
+// written lies after what is read.
 #define SK_COPY_SLACK 32u
 SK_INLINE void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t n) {
     for (size_t done = 0; done < n; done += SK_COPY_SLACK) {
@@ -62,8 +63,8 @@ SK_INLINE void sk_copy_back(uint8_t *to_end, const uint8_t *from_end, size_t n) 
         memcpy(to_end - done - SK_COPY_SLACK / 2, &high, sizeof high);
     }
 }
-// n bytes, a constant, of one store: up to 8 with one load, which C compilers do not make one of with that of
-// what is beside them.
+// n bytes, a constant, of one store: up to 8 with one load, which C compilers do not make one of
+// with that of what is beside them.
 SK_INLINE void sk_copy_piece(uint8_t *to, const uint8_t *from, unsigned n) {
     if (n > 8) {
         memcpy(to, from, n);
@@ -89,7 +90,8 @@ SK_INLINE void sk_copy_front(uint8_t *to, const uint8_t *from, size_t n) {
     for (; done < n; done++)
         to[done] = from[done];
 }
-// The last of the bytes that are left to copy, when there are so many; read as a whole before any of it is written.
+// The last of the bytes that are left to copy, when there are so many; read as a whole before any
+// of it is written.
 #define SK_COPY_LAST(type)                                                                         \
     if (n >= sizeof(type)) {                                                                       \
         type last;                                                                                 \

@@ -28,7 +28,7 @@ struct sk_rank *sk_rank_new(int64_t priority, uint64_t sequence, void *of) {
     return r;
 }
 
-static struct sk_rank *follow(const link *l) {
+static struct sk_rank *rank_follow(const link *l) {
     return atomic_load_explicit((link *)l, memory_order_relaxed);
 }
 
@@ -42,7 +42,7 @@ static bool before_in_list(const struct sk_rank *a, const struct sk_rank *b) {
 static void links_before(struct sk_ranking *l, const struct sk_rank *r, link *before[]) {
     link *level = l->first;
     for (uint32_t i = SK_RANK_HEIGHT; i-- > 0;) {
-        for (struct sk_rank *n; (n = follow(&level[i])) != NULL && before_in_list(n, r);)
+        for (struct sk_rank *n; (n = rank_follow(&level[i])) != NULL && before_in_list(n, r);)
             level = n->next;
         before[i] = &level[i];
     }
@@ -52,7 +52,7 @@ void sk_rank_insert(struct sk_ranking *l, struct sk_rank *r) {
     link *before[SK_RANK_HEIGHT];
     links_before(l, r, before);
     for (uint32_t i = 0; i < r->height; i++)
-        atomic_store_explicit(&r->next[i], follow(before[i]), memory_order_relaxed);
+        atomic_store_explicit(&r->next[i], rank_follow(before[i]), memory_order_relaxed);
     for (uint32_t i = 0; i < r->height; i++)
         atomic_store_explicit(before[i], r, memory_order_release);
 }
@@ -61,5 +61,5 @@ void sk_rank_remove(struct sk_ranking *l, struct sk_rank *r) {
     link *before[SK_RANK_HEIGHT];
     links_before(l, r, before);
     for (uint32_t i = r->height; i-- > 0;)
-        atomic_store_explicit(before[i], follow(&r->next[i]), memory_order_release);
+        atomic_store_explicit(before[i], rank_follow(&r->next[i]), memory_order_release);
 }

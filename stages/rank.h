@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rank: things in order of precedence: smallest priority number first, among equal ones the one
-// added first. A skip list: finding a place, putting in and taking out cost O(log n); a reader walks
-// the lowest level.
+// added first. A skip list: finding a place, putting in and taking out cost O(log n); a reader
+// walks the lowest level.
 //
 // One writer; readers may walk meanwhile. A rank taken out still leads on to what followed it, so a
 // reader that stands on it gets to the end of the list; its owner frees it when no reader is left.

@@ -79,7 +79,7 @@ static struct sk_group *group_new(uint32_t id, uint32_t max_size,
     return g;
 }
 
-static struct sk_group *group_of(const struct sk_entry *e) {
+static struct sk_group *selector_group_of(const struct sk_entry *e) {
     return (struct sk_group *)(uintptr_t)e->data[0];
 }
 
@@ -87,7 +87,7 @@ static struct group_refs *refs_of(const struct sk_entry *e) {
     return (struct group_refs *)(uintptr_t)e->data[1];
 }
 
-static struct sk_entry *find(const struct sk_selector *s, uint64_t id) {
+static struct sk_entry *selector_find(const struct sk_selector *s, uint64_t id) {
     return sk_lookup_hash(s->groups, &id, 1);
 }
 
@@ -115,8 +115,9 @@ static int hold_members(struct sk_selector *s, struct sk_group *g) {
 }
 
 // A group with its members held and placed.
-static int make(struct sk_selector *s, const struct sk_group *old, uint32_t id, uint32_t max_size,
-                const struct sk_group_member *members, uint32_t n, struct sk_group **out) {
+static int selector_make(struct sk_selector *s, const struct sk_group *old, uint32_t id,
+                         uint32_t max_size, const struct sk_group_member *members, uint32_t n,
+                         struct sk_group **out) {
     if (max_size > s->desc->max_group_size || n > max_size)
         return SK_E_GROUP_SIZE;
     struct sk_group *g = group_new(id, max_size, members, n);
@@ -139,8 +140,8 @@ static void unmake(struct sk_selector *s, struct sk_group *g, const struct sk_gr
     free(g);
 }
 
-static void write_bits(struct sk_selector *s, const struct sk_group *g,
-                       const struct sk_group *old) {
+static void selector_write_bits(struct sk_selector *s, const struct sk_group *g,
+                                const struct sk_group *old) {
     if (s->bits)
         sk_bits_write(s->bits, g, old);
 }
@@ -154,19 +155,20 @@ int sk_selector_add(struct sk_selector *s, uint32_t id, uint32_t max_size,
                     const struct sk_group_member *members, uint32_t n) {
     const uint64_t key = id;
     struct sk_group *g;
-    if (find(s, id))
+    if (selector_find(s, id))
         return SK_E_EXISTS;
     struct group_refs *refs = calloc(1, sizeof *refs);
     if (!refs)
         return SK_E_MEMORY;
-    int error = make(s, NULL, id, max_size ? max_size : s->desc->max_group_size, members, n, &g);
+    int error =
+        selector_make(s, NULL, id, max_size ? max_size : s->desc->max_group_size, members, n, &g);
     if (!error) {
         const uint64_t data[2] = {(uintptr_t)g, (uintptr_t)refs};
         error = sk_table_add(s->groups, &key, NULL, 0, 0, data);
         if (error)
             unmake(s, g, NULL);
         else
-            write_bits(s, g, NULL);
+            selector_write_bits(s, g, NULL);
     }
     if (error)
         free(refs);
@@ -179,13 +181,13 @@ static int still_good(const struct sk_entry *e, const struct sk_group *now) {
         return SK_OK;
     if (now->n_up == 0)
         return SK_E_EMPTY;
-    return now->action == group_of(e)->action ? SK_OK : SK_E_ACTIONS;
+    return now->action == selector_group_of(e)->action ? SK_OK : SK_E_ACTIONS;
 }
 
 static int next_version(struct sk_selector *s, struct sk_entry *e, uint32_t id, uint32_t max_size,
                         const struct sk_group_member *members, uint32_t n, struct sk_group **out) {
-    struct sk_group *old = group_of(e);
-    int error = make(s, old, id, max_size ? max_size : old->max_size, members, n, out);
+    struct sk_group *old = selector_group_of(e);
+    int error = selector_make(s, old, id, max_size ? max_size : old->max_size, members, n, out);
     if (error)
         return error;
     error = still_good(e, *out);
@@ -196,22 +198,22 @@ static int next_version(struct sk_selector *s, struct sk_entry *e, uint32_t id, 
 
 int sk_selector_may_modify(struct sk_selector *s, uint32_t id, uint32_t max_size,
                            const struct sk_group_member *members, uint32_t n) {
-    struct sk_entry *e = find(s, id);
+    struct sk_entry *e = selector_find(s, id);
     struct sk_group *g;
     int error = e ? next_version(s, e, id, max_size, members, n, &g) : SK_E_NO_GROUP;
     if (!error)
-        unmake(s, g, group_of(e));
+        unmake(s, g, selector_group_of(e));
     return error;
 }
 
 int sk_selector_modify(struct sk_selector *s, uint32_t id, uint32_t max_size,
                        const struct sk_group_member *members, uint32_t n) {
     const uint64_t key = id;
-    struct sk_entry *e = find(s, id);
+    struct sk_entry *e = selector_find(s, id);
     struct sk_group *g;
     if (!e)
         return SK_E_NO_GROUP;
-    struct sk_group *old = group_of(e);
+    struct sk_group *old = selector_group_of(e);
     int error = next_version(s, e, id, max_size, members, n, &g);
     if (error)
         return error;
@@ -221,14 +223,14 @@ int sk_selector_modify(struct sk_selector *s, uint32_t id, uint32_t max_size,
         unmake(s, g, old);
         return error;
     }
-    write_bits(s, g, old);
+    selector_write_bits(s, g, old);
     release_members(s, old, old->n);
     retire(s, old);
     return SK_OK;
 }
 
 int sk_selector_may_delete(const struct sk_selector *s, uint32_t id) {
-    const struct sk_entry *e = find(s, id);
+    const struct sk_entry *e = selector_find(s, id);
     if (!e)
         return SK_E_NO_GROUP;
     return refs_of(e)->entries ? SK_E_IN_USE : SK_OK;
@@ -239,14 +241,14 @@ int sk_selector_delete(struct sk_selector *s, uint32_t id) {
     int error = sk_selector_may_delete(s, id);
     if (error)
         return error;
-    struct sk_entry *e = find(s, id);
-    struct sk_group *g = group_of(e);
+    struct sk_entry *e = selector_find(s, id);
+    struct sk_group *g = selector_group_of(e);
     struct group_refs *refs = refs_of(e);
     error = sk_table_delete(s->groups, &key, NULL, 0);
     if (error)
         return error;
     free(refs); // readers do not look at it
-    write_bits(s, NULL, g);
+    selector_write_bits(s, NULL, g);
     release_members(s, g, g->n);
     retire(s, g);
     return SK_OK;
@@ -259,7 +261,7 @@ static bool entry_is_held(void *aux, const struct sk_entry *e) {
 }
 
 static bool first_id(void *aux, const struct sk_entry *e) {
-    *(uint32_t *)aux = group_of(e)->id;
+    *(uint32_t *)aux = selector_group_of(e)->id;
     return false;
 }
 
@@ -284,21 +286,21 @@ int sk_selector_clear(struct sk_selector *s) {
 // References by entries.
 
 int sk_selector_may_hold(const struct sk_selector *s, uint32_t id) {
-    const struct sk_entry *e = find(s, id);
+    const struct sk_entry *e = selector_find(s, id);
     if (!e)
         return SK_E_NO_GROUP;
-    return group_of(e)->n_up ? SK_OK : SK_E_EMPTY;
+    return selector_group_of(e)->n_up ? SK_OK : SK_E_EMPTY;
 }
 
 int sk_selector_hold(struct sk_selector *s, uint32_t id) {
     int error = sk_selector_may_hold(s, id);
     if (!error)
-        refs_of(find(s, id))->entries++;
+        refs_of(selector_find(s, id))->entries++;
     return error;
 }
 
 void sk_selector_release(struct sk_selector *s, uint32_t id) {
-    struct sk_entry *e = find(s, id);
+    struct sk_entry *e = selector_find(s, id);
     assert(e && refs_of(e)->entries > 0);
     refs_of(e)->entries--;
 }
@@ -307,12 +309,12 @@ void sk_selector_release(struct sk_selector *s, uint32_t id) {
 // Choosing.
 
 // Other random numbers from the same hash.
-static uint64_t mix(uint64_t hash, uint64_t salt) {
+static uint64_t selector_mix(uint64_t hash, uint64_t salt) {
     return sk_hash_mix(salt * UINT64_C(0x9e3779b97f4a7c15), hash);
 }
 
 static uint64_t first_number(const struct sk_group *g, uint64_t hash) {
-    return g->n <= LINE_MEMBERS ? hash & sk_mask(LINE_HASH) : mix(hash, 0);
+    return g->n <= LINE_MEMBERS ? hash & sk_mask(LINE_HASH) : selector_mix(hash, 0);
 }
 
 static bool is_up(const struct sk_selector *s, const struct sk_group *g, uint32_t i) {
@@ -323,7 +325,7 @@ static uint32_t largest_mix(const struct sk_selector *s, const struct sk_group *
     uint32_t best = 0;
     uint64_t largest = 0;
     for (uint32_t i = 0; i < g->n; i++) {
-        uint64_t m = mix(hash, RESILIENT_TRY + i);
+        uint64_t m = selector_mix(hash, RESILIENT_TRY + i);
         if (is_up(s, g, i) && m >= largest) {
             largest = m;
             best = i;
@@ -335,7 +337,7 @@ static uint32_t largest_mix(const struct sk_selector *s, const struct sk_group *
 static uint32_t choose_resilient(const struct sk_selector *s, const struct sk_group *g,
                                  uint64_t hash) {
     for (uint32_t try = 0; try < RESILIENT_TRY; try++) {
-        uint64_t number = try == 0 ? first_number(g, hash) : mix(hash, try);
+        uint64_t number = try == 0 ? first_number(g, hash) : selector_mix(hash, try);
         uint32_t i = (uint32_t)(number % g->n);
         if (is_up(s, g, i))
             return g->members[i].member;
@@ -354,8 +356,8 @@ static uint32_t choose_fair(const struct sk_selector *s, const struct sk_group *
 }
 
 bool sk_selector_choose(const struct sk_selector *s, uint32_t id, uint64_t hash, uint32_t *member) {
-    const struct sk_entry *e = find(s, id);
-    const struct sk_group *g = e ? group_of(e) : NULL;
+    const struct sk_entry *e = selector_find(s, id);
+    const struct sk_group *g = e ? selector_group_of(e) : NULL;
     uint32_t n_up = 0;
     for (uint32_t i = 0; g && s->bits && i < g->n; i++)
         n_up += is_up(s, g, i);
@@ -381,8 +383,8 @@ const struct sk_selector_desc *sk_selector_desc(const struct sk_selector *s) {
 }
 
 const struct sk_group *sk_selector_find(const struct sk_selector *s, uint32_t id) {
-    const struct sk_entry *e = find(s, id);
-    return e ? group_of(e) : NULL;
+    const struct sk_entry *e = selector_find(s, id);
+    return e ? selector_group_of(e) : NULL;
 }
 
 size_t sk_selector_count(const struct sk_selector *s) {
@@ -394,14 +396,14 @@ struct each {
     void *aux;
 };
 
-static bool each_group(void *aux, const struct sk_entry *e) {
+static bool selector_each_group(void *aux, const struct sk_entry *e) {
     struct each *each = aux;
-    return each->fn(each->aux, group_of(e));
+    return each->fn(each->aux, selector_group_of(e));
 }
 
 void sk_selector_each(const struct sk_selector *s, bool (*fn)(void *aux, const struct sk_group *g),
                       void *aux) {
-    sk_table_each(s->groups, each_group, &(struct each){fn, aux});
+    sk_table_each(s->groups, selector_each_group, &(struct each){fn, aux});
 }
 
 void sk_selector_quiesce(struct sk_selector *s) {
@@ -459,17 +461,17 @@ void sk_selector_set_bit(struct sk_selector *s, uint32_t index, bool up) {
     sk_tables_changed();
 }
 
-static bool free_group(void *aux, const struct sk_entry *e) {
+static bool selector_free_group(void *aux, const struct sk_entry *e) {
     (void)aux;
     free(refs_of(e));
-    free(group_of(e));
+    free(selector_group_of(e));
     return true;
 }
 
 void sk_selector_free(struct sk_selector *s) {
     if (!s)
         return;
-    sk_table_each(s->groups, free_group, NULL);
+    sk_table_each(s->groups, selector_free_group, NULL);
     sk_selector_quiesce(s);
     sk_table_free(s->groups);
     free(s->bits);

@@ -2,10 +2,10 @@
 //
 // selector: the groups of an action selector (tna-facts 4.9).
 //
-// A group is a list of members of the selector's action profile, each with its status. A packet that
-// hits an entry naming a group gets one of the members that are up, chosen by a hash that generated
-// code computes over the table's 'selector' keys. A member may be listed several times: it gets as
-// many shares.
+// A group is a list of members of the selector's action profile, each with its status. A packet
+// that hits an entry naming a group gets one of the members that are up, chosen by a hash that
+// generated code computes over the table's 'selector' keys. A member may be listed several times:
+// it gets as many shares.
 //
 // Rules (those of the open driver, pipe_mgr_select_tbl.c): all members of a group have the same
 // action; a group that entries name keeps at least one member that is up and its action, and cannot
@@ -18,8 +18,8 @@
 //   RESILIENT:  place r(h) mod n if it is up; else a second and a third place by other mixes of h;
 //               else, among all places up, the one whose mix with h is largest.
 // The first try and FAIR are what the chip does with selector_enable_scramble off. RESILIENT asks
-// places in an order that h alone decides, so when a member goes down only its own packets move, and
-// they come back with it.
+// places in an order that h alone decides, so when a member goes down only its own packets move,
+// and they come back with it.
 //
 // Memory. The status above is what the control plane set. Where the program has actions on the
 // selector (SelectorAction, or a register given to it), each place of a group also has a bit in the
@@ -71,8 +71,8 @@ struct sk_selector;
 // 'members' is the profile's table; it must outlive the selector. Null when memory is short.
 struct sk_selector *sk_selector_new(const struct sk_selector_desc *desc, struct sk_table *members);
 void sk_selector_free(struct sk_selector *s); // null allowed
-// Where its memory is: desc->lines * 128 cells of a byte, 'stride' bytes from one to the next. Before
-// there are groups; the cells must outlive it. False when memory is short.
+// Where its memory is: desc->lines * 128 cells of a byte, 'stride' bytes from one to the next.
+// Before there are groups; the cells must outlive it. False when memory is short.
 bool sk_selector_set_memory(struct sk_selector *s, void *cells, size_t stride);
 // The bit at an index of the memory.
 bool sk_selector_bit(const struct sk_selector *s, uint32_t index);

@@ -83,7 +83,7 @@ static bool take_lines(struct sk_selector_bits *m, uint32_t lines, uint32_t *fir
 
 // ---- places -------------------------------------------------------------------------------------
 
-static uint32_t index_of(const struct sk_group *g, uint32_t place) {
+static uint32_t selector_bits_index_of(const struct sk_group *g, uint32_t place) {
     struct shape s = shape_of(g->max_size);
     return (g->line + place / s.per_line) * LINE_BITS + place % s.per_line;
 }
@@ -95,7 +95,7 @@ static uint32_t count_of(const struct sk_group *g, uint32_t member) {
     return n;
 }
 
-static bool stays(const struct sk_group *g, const struct sk_group *old) {
+static bool selector_bits_stays(const struct sk_group *g, const struct sk_group *old) {
     if (!old)
         return false;
     struct shape a = shape_of(g->max_size), b = shape_of(old->max_size);
@@ -131,7 +131,7 @@ static void remove_members(struct places *p, const struct sk_group *g) {
     }
 }
 
-static void add_members(struct places *p, const struct sk_group *g) {
+static void selector_bits_add_members(struct places *p, const struct sk_group *g) {
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t who = g->members[i].member;
         for (uint32_t k = count_at(p, who); k < count_of(g, who); k++)
@@ -148,7 +148,7 @@ static void set_places(struct sk_group *g, const struct places *p) {
         while (p->member[at] != g->members[i].member || before-- > 0)
             at++;
         g->place[i] = at;
-        g->index[i] = index_of(g, at);
+        g->index[i] = selector_bits_index_of(g, at);
     }
 }
 
@@ -158,12 +158,12 @@ static void place_in_line(struct sk_group *g, const struct sk_group *old) {
     for (uint32_t i = 0; i < p.n; i++)
         p.member[old->place[i]] = old->members[i].member;
     remove_members(&p, g);
-    add_members(&p, g);
+    selector_bits_add_members(&p, g);
     set_places(g, &p);
 }
 
 bool sk_bits_place(struct sk_selector_bits *b, struct sk_group *g, const struct sk_group *old) {
-    bool keep = stays(g, old);
+    bool keep = selector_bits_stays(g, old);
     if (!keep && !take_lines(b, shape_of(g->max_size).lines, &g->line))
         return false;
     if (keep)
@@ -174,7 +174,7 @@ bool sk_bits_place(struct sk_selector_bits *b, struct sk_group *g, const struct 
     }
     for (uint32_t i = 0; i < g->n; i++) {
         g->place[i] = i;
-        g->index[i] = index_of(g, i);
+        g->index[i] = selector_bits_index_of(g, i);
     }
     return true;
 }
@@ -185,7 +185,7 @@ static void free_lines(struct sk_selector_bits *b, const struct sk_group *g) {
 
 void sk_bits_unplace(struct sk_selector_bits *b, const struct sk_group *g,
                      const struct sk_group *old) {
-    if (!stays(g, old))
+    if (!selector_bits_stays(g, old))
         free_lines(b, g);
 }
 
@@ -225,6 +225,6 @@ void sk_bits_write(struct sk_selector_bits *b, const struct sk_group *g,
     for (uint32_t i = 0; old && i < old->n; i++)
         if (!g || at_index(g, old->index[i]) == g->n)
             set_bit(b, old->index[i], false);
-    if (old && (!g || !stays(g, old)))
+    if (old && (!g || !selector_bits_stays(g, old)))
         free_lines(b, old);
 }

@@ -9,7 +9,8 @@
 //     hash.c           CRCs and other hashes; dynhash.c: hashes that the control plane has changed
 //     mathunit.h       approximate arithmetic of a stateful ALU
 //     meter.c          cells of meters and filters
-//     table.c          tables: making, changing, reading them (table_writer.h: shared by its writers)
+//     table.c          tables: making, changing, reading them (table_writer.h: shared by its
+//                      writers)
 //     table_entry.c    one entry of any kind of table
 //     table_exact.c    arrays and hashes (table_impl.h: inline lookups)
 //     table_lpm.c      longest prefix match

@@ -14,8 +14,9 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-// Large blocks begin so many bytes apart from one another, modulo the size of a page: the same member of the states of
-// several pipes, which a packet that goes around them visits in turn, would lie in the same set of the cache else.
+// Large blocks begin so many bytes apart from one another, modulo the size of a page: the same
+// member of the states of several pipes, which a packet that goes around them visits in turn, would
+// lie in the same set of the cache else.
 #define COLOUR  ((size_t)1088)
 #define COLOURS 8
 #define LARGE   ((size_t)256 << 20)

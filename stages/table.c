@@ -83,8 +83,8 @@ struct sk_entry *sk_table_default(const struct sk_table *t) {
 // --------------------------------------------------------------------------------------------
 // Changes.
 
-static sk_slot *find_slot(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
-                          int64_t priority) {
+static sk_slot *table_find_slot(const struct sk_table *t, const uint64_t *value,
+                                const uint64_t *mask, int64_t priority) {
     if (t->kind != SK_KIND_INDEX)
         return sk_hash_find(t, value, mask, priority);
     sk_slot *slot = &sk_slots_of(t)->slot[value[0]];
@@ -96,12 +96,12 @@ struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
     uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
     if (t->kind == SK_KIND_NONE || sk_canonical_key(t, value, mask, v, m) != SK_OK)
         return NULL;
-    sk_slot *slot = find_slot(t, v, m, priority);
+    sk_slot *slot = table_find_slot(t, v, m, priority);
     return slot ? sk_load_slot(slot) : NULL;
 }
 
 // Makes a complete entry visible. False when there is no memory.
-static bool insert(struct sk_table *t, struct node *n) {
+static bool table_insert(struct sk_table *t, struct node *n) {
     if (t->kind == SK_KIND_INDEX) {
         sk_slot_set(&sk_slots_of(t)->slot[n->e.value[0]], &n->e);
         return true;
@@ -114,8 +114,9 @@ static bool insert(struct sk_table *t, struct node *n) {
 }
 
 // 'c' is the program's entry, or null when the control plane adds one.
-static int add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, int64_t priority,
-               uint32_t action, const uint64_t *data, const struct sk_const_entry *c) {
+static int table_add(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                     int64_t priority, uint32_t action, const uint64_t *data,
+                     const struct sk_const_entry *c) {
     struct sk_table_writer *w = t->writer;
     if (t->kind == SK_KIND_NONE)
         return SK_E_KEY;
@@ -127,7 +128,7 @@ static int add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, 
         error = v[i] & ~t->key_mask[i] ? SK_E_MASKED : SK_OK;
     if (error)
         return error;
-    if (find_slot(t, v, m, priority))
+    if (table_find_slot(t, v, m, priority))
         return SK_E_EXISTS;
     if (t->desc->proxy && sk_table_lookup(t, v))
         return SK_E_COLLISION;
@@ -145,7 +146,7 @@ static int add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, 
         sk_node_free(n);
         return error;
     }
-    if (!sk_node_init_direct(t, n) || !insert(t, n)) {
+    if (!sk_node_init_direct(t, n) || !table_insert(t, n)) {
         sk_entry_release(t, action, data);
         sk_node_free(n);
         return SK_E_MEMORY;
@@ -161,7 +162,7 @@ int sk_table_add(struct sk_table *t, const uint64_t *value, const uint64_t *mask
                  uint32_t action, const uint64_t *data) {
     if (t->desc->const_entries)
         return SK_E_CONST;
-    return add(t, value, mask, priority, action, data, NULL);
+    return table_add(t, value, mask, priority, action, data, NULL);
 }
 
 // The slot of an entry that the control plane may change.
@@ -173,7 +174,7 @@ static int find_mutable(const struct sk_table *t, const uint64_t *value, const u
     int error = sk_canonical_key(t, value, mask, v, m);
     if (error)
         return error;
-    *slot = find_slot(t, v, m, priority);
+    *slot = table_find_slot(t, v, m, priority);
     if (!*slot)
         return SK_E_NOT_FOUND;
     return t->desc->const_entries || sk_load_slot(*slot)->is_const ? SK_E_CONST : SK_OK;
@@ -185,14 +186,15 @@ static void forget_fixed(struct sk_table *t, const struct sk_entry *old, struct 
             t->fixed[i] = now;
 }
 
-static int may_modify(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
-                      int64_t priority, uint32_t action, const uint64_t *data, sk_slot **slot) {
+static int table_may_modify(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                            int64_t priority, uint32_t action, const uint64_t *data,
+                            sk_slot **slot) {
     int error = find_mutable(t, value, mask, priority, slot);
     if (!error)
         error = sk_check_action(t, action, data, IN_ENTRY);
     if (error)
         return error;
-    struct node *old = node_of(sk_load_slot(*slot));
+    struct node *old = table_writer_node_of(sk_load_slot(*slot));
     if (old->held_by_groups && action != old->e.action)
         return SK_E_ACTIONS;
     return sk_entry_may_hold(t, action, data);
@@ -201,16 +203,16 @@ static int may_modify(const struct sk_table *t, const uint64_t *value, const uin
 int sk_table_may_modify(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                         int64_t priority, uint32_t action, const uint64_t *data) {
     sk_slot *slot;
-    return may_modify(t, value, mask, priority, action, data, &slot);
+    return table_may_modify(t, value, mask, priority, action, data, &slot);
 }
 
 int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                     int64_t priority, uint32_t action, const uint64_t *data) {
     sk_slot *slot;
-    int error = may_modify(t, value, mask, priority, action, data, &slot);
+    int error = table_may_modify(t, value, mask, priority, action, data, &slot);
     if (error)
         return error;
-    struct node *old = node_of(sk_load_slot(slot));
+    struct node *old = table_writer_node_of(sk_load_slot(slot));
     struct node *n = sk_node_new(t, old->e.value, old->e.mask, action, data);
     if (!n)
         return SK_E_MEMORY;
@@ -231,7 +233,7 @@ int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *m
 
 static void remove_slot(struct sk_table *t, sk_slot *slot) {
     struct sk_table_writer *w = t->writer;
-    struct node *n = node_of(sk_load_slot(slot));
+    struct node *n = table_writer_node_of(sk_load_slot(slot));
     sk_slot_set(slot, t->kind == SK_KIND_INDEX ? NULL : SK_TOMBSTONE);
     if (t->kind == SK_KIND_LPM)
         sk_lpm_remove(t, &n->e);
@@ -246,28 +248,28 @@ static void remove_slot(struct sk_table *t, sk_slot *slot) {
     sk_tables_changed();
 }
 
-static int may_delete(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
-                      int64_t priority, sk_slot **slot) {
+static int table_may_delete(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
+                            int64_t priority, sk_slot **slot) {
     int error = find_mutable(t, value, mask, priority, slot);
-    return !error && sk_node_held(node_of(sk_load_slot(*slot))) ? SK_E_IN_USE : error;
+    return !error && sk_node_held(table_writer_node_of(sk_load_slot(*slot))) ? SK_E_IN_USE : error;
 }
 
 int sk_table_may_delete(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                         int64_t priority) {
     sk_slot *slot;
-    return may_delete(t, value, mask, priority, &slot);
+    return table_may_delete(t, value, mask, priority, &slot);
 }
 
 int sk_table_delete(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                     int64_t priority) {
     sk_slot *slot;
-    int error = may_delete(t, value, mask, priority, &slot);
+    int error = table_may_delete(t, value, mask, priority, &slot);
     if (!error)
         remove_slot(t, slot);
     return error;
 }
 
-static int set_default(struct sk_table *t, uint32_t action, const uint64_t *data) {
+static int table_set_default(struct sk_table *t, uint32_t action, const uint64_t *data) {
     static const uint64_t no_key[SK_MAX_KEY_WORDS];
     struct sk_entry *old = sk_load_slot(&t->dflt);
     struct node *n = sk_node_new(t, no_key, no_key, action, data);
@@ -278,7 +280,7 @@ static int set_default(struct sk_table *t, uint32_t action, const uint64_t *data
     }
     if (old) {
         sk_entry_release(t, old->action, old->data);
-        sk_node_inherit(n, node_of(old));
+        sk_node_inherit(n, table_writer_node_of(old));
     } else if (!sk_node_init_direct(t, n)) {
         sk_node_free(n);
         return SK_E_MEMORY;
@@ -286,7 +288,7 @@ static int set_default(struct sk_table *t, uint32_t action, const uint64_t *data
     n->e.id = UINT32_MAX;
     sk_slot_set(&t->dflt, &n->e);
     if (old)
-        retire_node(t->writer, node_of(old));
+        retire_node(t->writer, table_writer_node_of(old));
     sk_tables_changed();
     return SK_OK;
 }
@@ -300,7 +302,7 @@ int sk_table_may_set_default(const struct sk_table *t, uint32_t action, const ui
 
 int sk_table_set_default(struct sk_table *t, uint32_t action, const uint64_t *data) {
     int error = sk_table_may_set_default(t, action, data);
-    return error ? error : set_default(t, action, data);
+    return error ? error : table_set_default(t, action, data);
 }
 
 void sk_table_reset_default(struct sk_table *t) {
@@ -309,7 +311,7 @@ void sk_table_reset_default(struct sk_table *t) {
     if (e->action == t->desc->default_action &&
         (words == 0 || memcmp(e->data, t->desc->default_data, words * sizeof(uint64_t)) == 0))
         return;
-    set_default(t, t->desc->default_action, t->desc->default_data);
+    table_set_default(t, t->desc->default_action, t->desc->default_data);
 }
 
 int sk_table_may_clear(const struct sk_table *t) {
@@ -326,7 +328,7 @@ int sk_table_clear(struct sk_table *t) {
         next = n->next;
         if (n->e.is_const || t->desc->const_entries)
             continue;
-        sk_slot *slot = find_slot(t, n->e.value, n->e.mask, n->e.priority);
+        sk_slot *slot = table_find_slot(t, n->e.value, n->e.mask, n->e.priority);
         assert(slot && sk_load_slot(slot) == &n->e);
         remove_slot(t, slot);
     }
@@ -455,7 +457,7 @@ static bool add_program_entries(struct sk_table *t) {
         return false;
     for (uint32_t i = 0; i < d->n_entries; i++) {
         const struct sk_const_entry *c = &d->entries[i];
-        int error = add(t, c->value, c->mask, c->priority, c->action, c->data, c);
+        int error = table_add(t, c->value, c->mask, c->priority, c->action, c->data, c);
         if (!error)
             t->fixed[i] = &t->writer->last->e;
         else if (error != SK_E_EXISTS)
@@ -490,7 +492,7 @@ struct sk_table *sk_table_new(const struct sk_table_desc *desc) {
     t->kind = choose_kind(desc);
     t->writer = calloc(1, sizeof *t->writer);
     if (!t->writer || !make_keys(t) || !make_lookup(t) ||
-        set_default(t, desc->default_action, desc->default_data) != SK_OK) {
+        table_set_default(t, desc->default_action, desc->default_data) != SK_OK) {
         sk_table_free(t);
         return NULL;
     }
@@ -516,7 +518,7 @@ void sk_table_free(struct sk_table *t) {
     }
     struct sk_entry *dflt = sk_load_slot(&t->dflt);
     if (dflt)
-        sk_node_free(node_of(dflt));
+        sk_node_free(table_writer_node_of(dflt));
     free(sk_slots_of(t));
     free(sk_buckets_of(t));
     free(t->fixed);

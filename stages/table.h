@@ -13,10 +13,10 @@
 // longest prefix wins; any ternary or range key -> smallest priority number wins, among equal ones
 // the entry added first. A table without keys always misses.
 //
-// Action profiles (tna-facts 4.9). The members of a profile are the entries of a table too, with the
-// member's id as key. Other tables' entries and a selector's groups (selector.h) refer to them; what
-// is referred to cannot be deleted. References are counted by the writer; a lookup finds the member
-// by its id when it needs it, so a changed member is changed for all.
+// Action profiles (tna-facts 4.9). The members of a profile are the entries of a table too, with
+// the member's id as key. Other tables' entries and a selector's groups (selector.h) refer to them;
+// what is referred to cannot be deleted. References are counted by the writer; a lookup finds the
+// member by its id when it needs it, so a changed member is changed for all.
 //
 // Concurrency: one writer at a time; lookups may run on another thread while an entry is added,
 // changed or deleted, and see the entry before or after, never a mix. Memory of removed entries is
@@ -30,7 +30,8 @@
 
 #pragma GCC visibility push(default) // compiled programs call these
 
-// A table's key, and an action's data, have at most so many bytes, each field counted in whole ones.
+// A table's key, and an action's data, have at most so many bytes, each field counted in whole
+// ones.
 #define SK_MAX_KEY_BYTES  512
 #define SK_MAX_DATA_BYTES 512
 // No field has more words than bytes.
@@ -88,9 +89,9 @@ struct sk_table_desc {
     uint32_t direct_words; // 64-bit words of direct register cells per entry
     const uint64_t *direct_initial;
     const struct sk_field_desc *direct_fields; // of each word: "pipe.Ingress.register.member"
-    // Entries are found by this function of the key, not by the key; all keys are exact. Two keys of
-    // one value cannot be in the table together: those of a proxy hash; where it puts fields side by side
-    // there are none. Null: by the key.
+    // Entries are found by this function of the key, not by the key; all keys are exact. Two keys
+    // of one value cannot be in the table together: those of a proxy hash; where it puts fields
+    // side by side there are none. Null: by the key.
     uint64_t (*proxy)(const uint64_t *key);
     bool key_masks;  // the control plane says which bits of the keys count; all keys are exact
     bool is_profile; // its entries are the members of an action profile: key $ACTION_MEMBER_ID
@@ -101,8 +102,8 @@ struct sk_table_desc {
 struct sk_hits { // of an entry that is a branch of the program
     uint64_t hits, last;
 };
-// Counts a hit at the time 'now'. C compilers make of two plain stores side by side one of a vector,
-// which takes longer to put together than to store twice.
+// Counts a hit at the time 'now'. C compilers make of two plain stores side by side one of a
+// vector, which takes longer to put together than to store twice.
 #define SK_HIT(count, time, now)                                                                   \
     do {                                                                                           \
         (count)++;                                                                                 \
@@ -214,8 +215,8 @@ int sk_table_may_delete(const struct sk_table *t, const uint64_t *value, const u
 int sk_table_may_set_default(const struct sk_table *t, uint32_t action, const uint64_t *data);
 int sk_table_may_clear(const struct sk_table *t);
 size_t sk_table_count(const struct sk_table *t);
-// Which bits of the key count, of a table with key masks: key words, all ones at first. SK_E_NOT_EMPTY
-// while it has entries. Between packets only.
+// Which bits of the key count, of a table with key masks: key words, all ones at first.
+// SK_E_NOT_EMPTY while it has entries. Between packets only.
 int sk_table_set_key_mask(struct sk_table *t, const uint64_t *mask);
 const uint64_t *sk_table_key_mask(const struct sk_table *t);
 // Calls 'fn' for every entry, in order of precedence for ternary tables; stops when it returns
@@ -223,8 +224,8 @@ const uint64_t *sk_table_key_mask(const struct sk_table *t);
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),
                    void *aux);
 void sk_table_quiesce(struct sk_table *t);
-// Whether it is known when an entry, or the default action, was hit last. Not of what is the program's own for good
-// and does not age.
+// Whether it is known when an entry, or the default action, was hit last. Not of what is the
+// program's own for good and does not age.
 bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def);
 // Changes whenever a table, a group or anything else that a program looks at was changed, in any
 // switch: who remembers what a program did remembers that beside it. Call sk_tables_changed after a

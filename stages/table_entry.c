@@ -60,7 +60,7 @@ const char *sk_table_strerror(int error) {
 // Checks of what the control plane gives.
 
 // True when the field's words hold no bit beyond its width.
-static bool fits(const uint64_t *v, uint32_t width) {
+static bool table_entry_fits(const uint64_t *v, uint32_t width) {
     return width % 64 == 0 || (v[sk_words(width) - 1] & ~sk_mask(width % 64)) == 0;
 }
 
@@ -92,7 +92,7 @@ int sk_compare_words(const uint64_t *a, const uint64_t *b, uint32_t words) {
 static bool key_field_ok(const struct sk_key_pos *k, const uint64_t *value, const uint64_t *mask) {
     value += k->word;
     mask += k->word;
-    if (!fits(value, k->width) || !fits(mask, k->width))
+    if (!table_entry_fits(value, k->width) || !table_entry_fits(mask, k->width))
         return false;
     switch (k->match) {
     case SK_EXACT:
@@ -146,7 +146,7 @@ int sk_check_action(const struct sk_table *t, uint32_t action, const uint64_t *d
         return SK_E_ACTION;
     uint32_t word = 0;
     for (uint32_t i = 0; i < a->n_params; i++) {
-        if (!data || !fits(data + word, a->params[i].width))
+        if (!data || !table_entry_fits(data + word, a->params[i].width))
             return SK_E_DATA;
         word += sk_words(a->params[i].width);
     }
@@ -235,7 +235,7 @@ void sk_node_inherit(struct node *n, struct node *old) {
 
 struct node *sk_find_member(const struct sk_table *members, uint64_t id) {
     struct sk_entry *e = sk_lookup_member(members, id);
-    return e ? node_of(e) : NULL;
+    return e ? table_writer_node_of(e) : NULL;
 }
 
 int sk_table_hold(struct sk_table *members, uint32_t id, uint32_t *action) {

@@ -2,8 +2,8 @@
 //
 // table_exact: the slots under every kind of table: an array, or a hash of buckets.
 //
-// In an exact table the tag is of the key alone (or of its proxy), as the inline lookups compute it.
-// In the others it is of the writer's own index, over the mask and the priority too.
+// In an exact table the tag is of the key alone (or of its proxy), as the inline lookups compute
+// it. In the others it is of the writer's own index, over the mask and the priority too.
 #include "stages/table_writer.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ sk_slot *sk_hash_find(const struct sk_table *t, const uint64_t *value, const uin
 }
 
 // True when it took a place that was never taken: not that of a removed entry with the same tag.
-static bool put(const struct sk_table *t, struct sk_buckets *s, struct sk_entry *e) {
+static bool table_exact_put(const struct sk_table *t, struct sk_buckets *s, struct sk_entry *e) {
     struct home h = home(t, e->value, e->mask, e->priority);
     for (;; h.bucket++) {
         struct sk_bucket *b = &s->bucket[h.bucket & s->mask];
@@ -101,7 +101,7 @@ static bool put(const struct sk_table *t, struct sk_buckets *s, struct sk_entry 
 }
 
 void sk_hash_put(struct sk_table *t, struct sk_entry *e) {
-    t->writer->used += put(t, sk_buckets_of(t), e);
+    t->writer->used += table_exact_put(t, sk_buckets_of(t), e);
 }
 
 // At most half of the places may be in use. A new hash has room for at least half as many more as
@@ -118,7 +118,7 @@ bool sk_hash_reserve(struct sk_table *t) {
     if (!grown)
         return false;
     for (struct node *e = w->first; e; e = e->next)
-        put(t, grown, &e->e);
+        table_exact_put(t, grown, &e->e);
     w->used = w->count;
     atomic_store_explicit(&t->buckets, grown, memory_order_release);
     if (old)

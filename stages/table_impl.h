@@ -12,21 +12,22 @@
 //
 // - SK_KIND_INDEX: a single exact key of at most 16 bits: an array of entries, of whose pages
 //   those are in memory that have one.
-// - SK_KIND_HASH: exact keys: a hash of buckets, at most half full. A bucket is one cache line of four
-//   places, each a tag and an entry. The tag is the key itself where that is one word, otherwise the
-//   key's whole hash. Places are taken in order, and a key whose bucket is full goes to the next one.
+// - SK_KIND_HASH: exact keys: a hash of buckets, at most half full. A bucket is one cache line of
+//   four places, each a tag and an entry. The tag is the key itself where that is one word,
+//   otherwise the key's whole hash. Places are taken in order, and a key whose bucket is full goes
+//   to the next one.
 // - SK_KIND_LPM: a trie of 256-way nodes (table_lpm.h).
 // - SK_KIND_TERNARY: ternary and range keys: groups of entries with one mask (table_ternary.h).
 //
-// The last two have the hash too, over key, mask and (ternary) priority: the writer finds entries by
-// it. Generated code looks into the first two itself and calls sk_table_lookup() for the others.
+// The last two have the hash too, over key, mask and (ternary) priority: the writer finds entries
+// by it. Generated code looks into the first two itself and calls sk_table_lookup() for the others.
 //
 // Publication: every pointer a reader follows is written with release and read with acquire order.
 // A removed slot holds SK_TOMBSTONE, which ends no probe. A place's tag is written before its first
-// entry and stays for as long as the buckets do: a place that is taken again is taken by an entry with
-// the same tag. So a reader that found the tag may take whatever entry it then finds there, and finds
-// none other with the tag when the tag is the key. What readers may still see when it is taken away is
-// kept until sk_table_quiesce().
+// entry and stays for as long as the buckets do: a place that is taken again is taken by an entry
+// with the same tag. So a reader that found the tag may take whatever entry it then finds there,
+// and finds none other with the tag when the tag is the key. What readers may still see when it is
+// taken away is kept until sk_table_quiesce().
 #ifndef SILKEN_STAGES_TABLE_IMPL_H
 #define SILKEN_STAGES_TABLE_IMPL_H
 
@@ -101,8 +102,8 @@ struct sk_table {
 static inline const uint64_t *sk_entry_key(const struct sk_entry *e) {
     return (const uint64_t *)(e + 1);
 }
-// The action data of an entry of any but a ternary table: 'words' are those of the key, or 1 of the word that
-// stands for it.
+// The action data of an entry of any but a ternary table: 'words' are those of the key, or 1 of the
+// word that stands for it.
 static inline const uint64_t *sk_entry_data(const struct sk_entry *e, unsigned words) {
     return (const uint64_t *)(e + 1) + words;
 }
@@ -164,7 +165,8 @@ static inline const struct sk_buckets *sk_load_buckets(const struct sk_table *t)
     return atomic_load_explicit((_Atomic(struct sk_buckets *) *)&t->buckets, memory_order_acquire);
 }
 
-// By a word, which is the tag, so the entry is not read here. '*place': where it is; else as it was.
+// By a word, which is the tag, so the entry is not read here. '*place': where it is; else as it
+// was.
 static inline struct sk_entry *sk_find_word(const struct sk_buckets *s, uint64_t key,
                                             uint32_t *place) {
     for (uint64_t i = sk_hash_word(s->secret, s->secret.start, key);; i++) {
@@ -188,10 +190,11 @@ static inline struct sk_entry *sk_lookup_u64(const struct sk_table *t, uint64_t 
     return sk_find_word(sk_load_buckets(t), key, &ignored);
 }
 
-// The same, looked for first where the pipe found a key last: packets that follow each other ask for the same
-// entries. Where to look does not depend on the key then, so a processor that guesses that it is there goes on
-// with the entry, and does not wait for the key, its hash and the bucket. '*place' is the table's and the
-// pipe's own, 0 at first. A stale hint is harmless: the tag is compared.
+// The same, looked for first where the pipe found a key last: packets that follow each other ask
+// for the same entries. Where to look does not depend on the key then, so a processor that guesses
+// that it is there goes on with the entry, and does not wait for the key, its hash and the bucket.
+// '*place' is the table's and the pipe's own, 0 at first. A stale hint is harmless: the tag is
+// compared.
 static inline struct sk_entry *sk_lookup_again(const struct sk_table *t, uint64_t key,
                                                uint32_t *place) {
     const struct sk_buckets *s = sk_load_buckets(t);
@@ -230,8 +233,9 @@ static inline struct sk_entry *sk_lookup_hash(const struct sk_table *t, const ui
 static inline bool sk_hash_is_large(const struct sk_buckets *s) {
     return s && s->mask >= 63;
 }
-// Asks for the entry that sk_lookup_hash is going to find, if it is in its first bucket, as it is about to be
-// counted as hit, and returns it: or another one of the table, or null. None is looked at.
+// Asks for the entry that sk_lookup_hash is going to find, if it is in its first bucket, as it is
+// about to be counted as hit, and returns it: or another one of the table, or null. None is looked
+// at.
 static inline struct sk_entry *sk_hash_ahead(const struct sk_buckets *s, const uint64_t *key,
                                              unsigned words) {
     const uint64_t hash = sk_hash_key(s->secret, key, words);

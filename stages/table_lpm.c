@@ -37,11 +37,11 @@ struct sk_lpm {
     struct byte_at at[];
 };
 
-static uint8_t byte_of(const struct sk_lpm *l, const uint64_t *key, uint32_t i) {
+static uint8_t table_lpm_byte_of(const struct sk_lpm *l, const uint64_t *key, uint32_t i) {
     return (uint8_t)(key[l->at[i].word] >> l->at[i].shift);
 }
 
-static struct trie *load(const trie_link *l) {
+static struct trie *table_lpm_load(const trie_link *l) {
     return atomic_load_explicit((trie_link *)l, memory_order_acquire);
 }
 
@@ -63,15 +63,15 @@ POPCNT struct sk_entry *sk_lpm_lookup(const struct sk_table *t, const uint64_t *
     const struct sk_lpm *l = t->lpm;
     struct sk_entry *best = NULL;
     uint32_t at = 0;
-    for (const struct trie *n = load(&l->root); n;) {
+    for (const struct trie *n = table_lpm_load(&l->root); n;) {
         for (; at < n->depth; at++)
-            if (byte_of(l, key, at) != n->path[at])
+            if (table_lpm_byte_of(l, key, at) != n->path[at])
                 return best;
-        uint8_t i = byte_of(l, key, at++);
+        uint8_t i = table_lpm_byte_of(l, key, at++);
         struct sk_entry *e = sk_load_slot(result_at(n, i));
         best = e ? e : best;
         const trie_link *next = child_at(n, i);
-        n = next ? load(next) : NULL;
+        n = next ? table_lpm_load(next) : NULL;
     }
     return best;
 }
@@ -92,11 +92,11 @@ POPCNT static void spread(const struct trie *n, struct spread *s) {
     for (unsigned i = 0; i < 256; i++) {
         const trie_link *c = child_at(n, i);
         s->result[i] = sk_load_slot(result_at(n, i));
-        s->child[i] = c ? load(c) : NULL;
+        s->child[i] = c ? table_lpm_load(c) : NULL;
     }
 }
 
-static struct trie *gather(const struct spread *s) {
+static struct trie *table_lpm_gather(const struct spread *s) {
     unsigned results = 0, children = 0;
     for (unsigned i = 0; i < 256; i++) {
         results += i == 0 || s->result[i] != s->result[i - 1];
@@ -144,13 +144,13 @@ static uint32_t length_in(const struct sk_lpm *l, const struct sk_table *t, cons
     return length;
 }
 
-static void span_of(const struct sk_table *t, const struct sk_entry *e, struct span *s) {
+static void table_lpm_span_of(const struct sk_table *t, const struct sk_entry *e, struct span *s) {
     const struct sk_lpm *l = t->lpm;
     uint32_t bits = 8 * l->exact_bytes + l->pad + length_in(l, t, e->mask);
     s->depth = bits ? (bits - 1) / 8 : 0;
     s->n = 1u << (8 - (bits - 8 * s->depth));
     for (uint32_t i = 0; i <= s->depth; i++)
-        s->path[i] = byte_of(l, e->value, i);
+        s->path[i] = table_lpm_byte_of(l, e->value, i);
     s->first = s->path[s->depth];
 }
 
@@ -162,14 +162,15 @@ static void cover(const struct sk_table *t, struct spread *node, const struct sp
             node->result[i] = e;
 }
 
-static struct trie *leaf(const struct sk_table *t, const struct span *s, struct sk_entry *e) {
+static struct trie *table_lpm_leaf(const struct sk_table *t, const struct span *s,
+                                   struct sk_entry *e) {
     struct spread node = {.depth = s->depth, .path = s->path};
     cover(t, &node, s, e);
-    return gather(&node);
+    return table_lpm_gather(&node);
 }
 
-static void publish(struct sk_table *t, trie_link *at, struct trie *n) {
-    struct trie *old = load(at);
+static void table_lpm_publish(struct sk_table *t, trie_link *at, struct trie *n) {
+    struct trie *old = table_lpm_load(at);
     atomic_store_explicit(at, n, memory_order_release);
     if (old)
         sk_retire(t, &old->retired);
@@ -183,7 +184,7 @@ static trie_link *descend(struct sk_lpm *l, const struct span *s, trie_link **pa
     *parent = NULL;
     *differ = 0;
     for (;;) {
-        const struct trie *n = load(at);
+        const struct trie *n = table_lpm_load(at);
         if (!n)
             return at;
         uint32_t end = n->depth < s->depth ? n->depth : s->depth;
@@ -203,9 +204,9 @@ bool sk_lpm_insert(struct sk_table *t, struct sk_entry *e) {
     struct span s;
     trie_link *parent;
     uint32_t differ;
-    span_of(t, e, &s);
+    table_lpm_span_of(t, e, &s);
     trie_link *at = descend(t->lpm, &s, &parent, &differ);
-    struct trie *n = load(at);
+    struct trie *n = table_lpm_load(at);
     struct spread node = {.path = s.path};
     struct trie *child = NULL;
     bool replaces = false; // 'n' itself, not what leads to it
@@ -220,7 +221,7 @@ bool sk_lpm_insert(struct sk_table *t, struct sk_entry *e) {
         node.child[n->path[differ]] = n;
         cover(t, &node, &s, e);
     } else {
-        child = leaf(t, &s, e);
+        child = table_lpm_leaf(t, &s, e);
         if (!child)
             return false;
         if (differ < n->depth) { // they part here
@@ -232,7 +233,7 @@ bool sk_lpm_insert(struct sk_table *t, struct sk_entry *e) {
         }
         node.child[s.path[node.depth]] = child;
     }
-    struct trie *now = gather(&node);
+    struct trie *now = table_lpm_gather(&node);
     if (!now) {
         free(child);
         return false;
@@ -267,11 +268,11 @@ static struct sk_entry *next_shorter(const struct sk_table *t, const struct span
 
 // In the one node that has it. Runs of results may be equal afterwards: the next change of the
 // node's shape joins them.
-static void replace(struct sk_table *t, const struct span *s, const struct sk_entry *old,
-                    struct sk_entry *now, trie_link **at, trie_link **parent) {
+static void table_lpm_replace(struct sk_table *t, const struct span *s, const struct sk_entry *old,
+                              struct sk_entry *now, trie_link **at, trie_link **parent) {
     uint32_t differ;
     *at = descend(t->lpm, s, parent, &differ);
-    const struct trie *n = load(*at);
+    const struct trie *n = table_lpm_load(*at);
     for (uint32_t i = s->first; i < s->first + s->n; i++) {
         sk_slot *slot = result_at(n, i);
         if (sk_load_slot(slot) == old)
@@ -282,13 +283,13 @@ static void replace(struct sk_table *t, const struct span *s, const struct sk_en
 void sk_lpm_replace(struct sk_table *t, struct sk_entry *old, struct sk_entry *now) {
     struct span s;
     trie_link *at, *parent;
-    span_of(t, old, &s);
-    replace(t, &s, old, now, &at, &parent);
+    table_lpm_span_of(t, old, &s);
+    table_lpm_replace(t, &s, old, now, &at, &parent);
 }
 
 // A node with no result and one child gives way to the child.
 static void shorten(struct sk_table *t, trie_link *at) {
-    const struct trie *n = load(at);
+    const struct trie *n = table_lpm_load(at);
     unsigned children = 0;
     for (unsigned w = 0; w < 4; w++)
         children += (unsigned)__builtin_popcountll(n->child_bits[w]);
@@ -296,14 +297,14 @@ static void shorten(struct sk_table *t, trie_link *at) {
         if (sk_load_slot(result_at(n, i)))
             return;
     if (children <= 1)
-        publish(t, at, children ? load(&n->child[0]) : NULL);
+        table_lpm_publish(t, at, children ? table_lpm_load(&n->child[0]) : NULL);
 }
 
 static bool childless(const struct trie *n) {
     return !(n->child_bits[0] | n->child_bits[1] | n->child_bits[2] | n->child_bits[3]);
 }
 
-static bool empty(const struct trie *n) {
+static bool table_lpm_is_empty(const struct trie *n) {
     for (unsigned i = 0; i < 256; i++)
         if (sk_load_slot(result_at(n, i)))
             return false;
@@ -313,22 +314,22 @@ static bool empty(const struct trie *n) {
 void sk_lpm_remove(struct sk_table *t, struct sk_entry *e) {
     struct span s;
     trie_link *at, *parent;
-    span_of(t, e, &s);
-    replace(t, &s, e, next_shorter(t, &s, e), &at, &parent);
-    struct trie *n = load(at);
-    if (!parent || !empty(n)) {
+    table_lpm_span_of(t, e, &s);
+    table_lpm_replace(t, &s, e, next_shorter(t, &s, e), &at, &parent);
+    struct trie *n = table_lpm_load(at);
+    if (!parent || !table_lpm_is_empty(n)) {
         shorten(t, at);
         return;
     }
     // Without memory the empty node stays: a step too many, same results.
-    struct trie *above = load(parent);
+    struct trie *above = table_lpm_load(parent);
     struct spread node;
     spread(above, &node);
     node.child[s.path[above->depth]] = NULL;
-    struct trie *now = gather(&node);
+    struct trie *now = table_lpm_gather(&node);
     if (!now)
         return;
-    publish(t, parent, now);
+    table_lpm_publish(t, parent, now);
     sk_retire(t, &n->retired);
     shorten(t, parent);
 }
@@ -363,12 +364,12 @@ static void free_below(struct trie *n) {
     for (unsigned w = 0; w < 4; w++)
         children += (unsigned)__builtin_popcountll(n->child_bits[w]);
     for (unsigned i = 0; i < children; i++)
-        free_below(load(&n->child[i]));
+        free_below(table_lpm_load(&n->child[i]));
     free(n);
 }
 
 void sk_lpm_free(struct sk_lpm *l) {
     if (l)
-        free_below(load(&l->root));
+        free_below(table_lpm_load(&l->root));
     free(l);
 }

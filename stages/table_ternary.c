@@ -3,7 +3,7 @@
 // table_ternary: the lookup. See table_ternary.h.
 #include "stages/table_ternary_impl.h"
 
-static bool at_most(const uint64_t *a, const uint64_t *b, uint32_t words) {
+static bool table_ternary_at_most(const uint64_t *a, const uint64_t *b, uint32_t words) {
     for (uint32_t i = words; i-- > 0;)
         if (a[i] != b[i])
             return a[i] < b[i];
@@ -15,8 +15,8 @@ static bool range_matches(const struct sk_table *t, const struct sk_entry *e, co
         const struct sk_key_pos *k = &t->keys[i];
         const uint64_t *v = key + k->word;
         if (k->match == SK_RANGE) {
-            if (!at_most(e->value + k->word, v, k->words) ||
-                !at_most(v, e->mask + k->word, k->words))
+            if (!table_ternary_at_most(e->value + k->word, v, k->words) ||
+                !table_ternary_at_most(v, e->mask + k->word, k->words))
                 return false;
             continue;
         }
@@ -39,7 +39,7 @@ static bool ternary_matches(const struct sk_entry *e, const uint64_t *key, uint3
 static struct sk_entry *search_chain(const struct sk_table *t, const struct chain *c,
                                      const uint64_t *key, struct sk_entry *best) {
     for (const struct sk_rank *r = sk_rank_first(&c->entries); r; r = sk_rank_next(r)) {
-        if (!better(best, r->priority, r->sequence))
+        if (!table_ternary_better(best, r->priority, r->sequence))
             break;
         struct sk_entry *e = sk_rank_of(r);
         if (!t->has_range || range_matches(t, e, key))
@@ -56,14 +56,14 @@ static struct sk_entry *search_group(const struct sk_table *t, const struct chai
     if (e) {
         bool matches =
             t->has_range ? range_matches(t, e, key) : ternary_matches(e, key, t->key_words);
-        return matches && better(best, e->priority, e->sequence) ? e : best;
+        return matches && table_ternary_better(best, e->priority, e->sequence) ? e : best;
     }
     uint64_t value[SK_MAX_KEY_WORDS], hash = g->seed;
     for (uint32_t i = 0; i < g->n; i++) {
         value[i] = key[g->part[i].word] & g->part[i].mask;
         hash = sk_hash_word(t->secret, hash, value[i]);
     }
-    const struct chain *found = find_chain(c, g, hash, value);
+    const struct chain *found = table_ternary_find_chain(c, g, hash, value);
     return found ? search_chain(t, found, key, best) : best;
 }
 
@@ -76,13 +76,13 @@ struct sk_entry *sk_ternary_lookup(const struct sk_table *t, const uint64_t *key
         const struct place_of_group *p = &o->place[i];
         if (r &&
             (i == o->n || sk_precedence(r->priority, r->sequence, p->priority, p->sequence) < 0)) {
-            if (!better(best, r->priority, r->sequence))
+            if (!table_ternary_better(best, r->priority, r->sequence))
                 break;
             best = search_group(t, c, sk_rank_of(r), key, best);
             r = sk_rank_next(r);
             continue;
         }
-        if (!better(best, p->priority, p->sequence))
+        if (!table_ternary_better(best, p->priority, p->sequence))
             break;
         i++;
         if (((key[p->word] ^ p->value) &

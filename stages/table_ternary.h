@@ -3,18 +3,19 @@
 // table_ternary: ternary and range match: tuple space search.
 //
 // Entries with the same mask are a group. A lookup masks the key once per group and asks a hash for
-// the result; groups stand in order of the best entry that each has, so the search ends at the first
-// group that cannot have a better entry than the one found. Of a mask only the words that are not
-// zero are looked at.
+// the result; groups stand in order of the best entry that each has, so the search ends at the
+// first group that cannot have a better entry than the one found. Of a mask only the words that are
+// not zero are looked at.
 //
 // A range counts in the mask with the bits that its ends have in common from the top (all bits of a
-// single value, none of the whole range), so a key that lies in the range agrees in them. Entries of
-// one group with equal masked values are a chain, in order of precedence; with ranges each of them
-// is compared in full, until one matches.
+// single value, none of the whole range), so a key that lies in the range agrees in them. Entries
+// of one group with equal masked values are a chain, in order of precedence; with ranges each of
+// them is compared in full, until one matches.
 //
-// A group of a single entry has no use for the hash: the entry itself is compared. And of each group
-// the order has one word of what all its entries have in common, so that most keys that cannot match
-// in it never get to it: with as many masks as entries the search is one of a dense list.
+// A group of a single entry has no use for the hash: the entry itself is compared. And of each
+// group the order has one word of what all its entries have in common, so that most keys that
+// cannot match in it never get to it: with as many masks as entries the search is one of a dense
+// list.
 //
 // The order of the groups is an array that does not change and a list of the places taken since it
 // was made; after so many changes there is a new one. A group that comes to stand further in front

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// table_ternary_impl: the structures of table_ternary.h, between what reads them (table_ternary.c) and
-// what changes them (table_ternary_writer.c).
+// table_ternary_impl: the structures of table_ternary.h, between what reads them (table_ternary.c)
+// and what changes them (table_ternary_writer.c).
 #ifndef SILKEN_STAGES_TABLE_TERNARY_IMPL_H
 #define SILKEN_STAGES_TABLE_TERNARY_IMPL_H
 
@@ -63,8 +63,8 @@ typedef _Atomic(uint64_t) atomic_word;
 struct chains {
     struct sk_retired retired;
     uint64_t mask;
-    // Four bits per slot; of each hash that is there one is set. Most groups have no chain for a key,
-    // and this is small enough to stay in a cache.
+    // Four bits per slot; of each hash that is there one is set. Most groups have no chain for a
+    // key, and this is small enough to stay in a cache.
     atomic_word *present;
     struct chain_slot slot[];
 };
@@ -103,8 +103,9 @@ static inline uint64_t present_bit(const struct chains *c, uint64_t hash) {
     return hash >> 24 & (4 * (c->mask + 1) - 1);
 }
 
-static inline const struct chain *find_chain(const struct chains *c, const struct group *g,
-                                             uint64_t hash, const uint64_t *value) {
+static inline const struct chain *table_ternary_find_chain(const struct chains *c,
+                                                           const struct group *g, uint64_t hash,
+                                                           const uint64_t *value) {
     uint64_t bit = present_bit(c, hash);
     if (!(atomic_load_explicit(&c->present[bit / 64], memory_order_acquire) >> bit % 64 & 1))
         return NULL;
@@ -119,7 +120,8 @@ static inline const struct chain *find_chain(const struct chains *c, const struc
     }
 }
 
-static inline bool better(const struct sk_entry *best, int64_t priority, uint64_t sequence) {
+static inline bool table_ternary_better(const struct sk_entry *best, int64_t priority,
+                                        uint64_t sequence) {
     return !best || sk_precedence(priority, sequence, best->priority, best->sequence) < 0;
 }
 

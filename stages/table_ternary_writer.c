@@ -31,7 +31,8 @@ static void group_mask(const struct sk_table *t, const struct sk_entry *e, uint6
     }
 }
 
-static bool has_mask(const struct group *g, const uint64_t *mask, uint32_t words) {
+static bool table_ternary_writer_has_mask(const struct group *g, const uint64_t *mask,
+                                          uint32_t words) {
     uint32_t i = 0;
     for (uint32_t w = 0; w < words; w++) {
         if (!mask[w])
@@ -46,7 +47,7 @@ static bool has_mask(const struct group *g, const uint64_t *mask, uint32_t words
 static struct group *find_group(const struct sk_table *t, const uint64_t *mask, uint64_t hash) {
     const struct sk_ternary *s = t->ternary;
     struct group *g = s->n_buckets ? s->bucket[hash & (s->n_buckets - 1)] : NULL;
-    while (g && !(g->state->hash == hash && has_mask(g, mask, t->key_words)))
+    while (g && !(g->state->hash == hash && table_ternary_writer_has_mask(g, mask, t->key_words)))
         g = g->state->next_in_bucket;
     return g;
 }
@@ -70,7 +71,7 @@ static bool reserve_group(struct sk_ternary *s) {
     return true;
 }
 
-static void free_group(struct group *g) {
+static void table_ternary_writer_free_group(struct group *g) {
     if (g)
         free(g->state);
     free(g);
@@ -104,7 +105,7 @@ static struct group *new_group(const struct sk_table *t, const uint64_t *mask, u
     return g;
 }
 
-static void add_group(struct sk_ternary *s, struct group *g) {
+static void table_ternary_writer_add_group(struct sk_ternary *s, struct group *g) {
     struct group **bucket = &s->bucket[g->state->hash & (s->n_buckets - 1)];
     g->state->next_in_bucket = *bucket;
     *bucket = g;
@@ -113,7 +114,7 @@ static void add_group(struct sk_ternary *s, struct group *g) {
 
 // ---- the order of the groups ----
 
-static int by_place(const void *a, const void *b) {
+static int table_ternary_writer_by_place(const void *a, const void *b) {
     const struct place_of_group *x = a, *y = b;
     return sk_precedence(x->priority, x->sequence, y->priority, y->sequence);
 }
@@ -133,7 +134,7 @@ static void change_order(struct sk_table *t) {
             g->state->at.sequence = best->sequence;
             o->place[o->n++] = g->state->at;
         }
-    qsort(o->place, o->n, sizeof *o->place, by_place);
+    qsort(o->place, o->n, sizeof *o->place, table_ternary_writer_by_place);
     for (uint64_t i = 0; i < o->n; i++)
         o->place[i].group->state->in_array = &o->place[i];
     atomic_store_explicit(&s->order, o, memory_order_release);
@@ -269,7 +270,7 @@ static void drop_plan(struct plan *p) {
         if (p->new_chain)
             free(p->place->chain);
         if (p->new_group)
-            free_group(p->place->group);
+            table_ternary_writer_free_group(p->place->group);
     }
     free(p->place);
     free(p->in_groups);
@@ -311,7 +312,7 @@ static bool make_plan(struct sk_table *t, const struct sk_entry *e, struct plan 
         value[i] = e->value[g->part[i].word] & g->part[i].mask;
         hash = sk_hash_word(t->secret, hash, value[i]);
     }
-    at->chain = (struct chain *)find_chain(load_chains(t->ternary), g, hash, value);
+    at->chain = (struct chain *)table_ternary_find_chain(load_chains(t->ternary), g, hash, value);
     if (!at->chain) {
         p->new_chain = true;
         at->chain = new_chain(g, hash, value);
@@ -331,7 +332,7 @@ bool sk_ternary_insert(struct sk_table *t, struct node *n) {
     struct place *at = n->place = p.place;
     struct group_state *state = at->group->state;
     if (p.new_group)
-        add_group(s, at->group);
+        table_ternary_writer_add_group(s, at->group);
     if (p.new_chain)
         add_chain(s, at->chain);
     widen_group(state, n->e.value);

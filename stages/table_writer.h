@@ -36,7 +36,7 @@ struct sk_table_writer {
     struct sk_retired *retired_blocks;
 };
 
-static inline struct node *node_of(struct sk_entry *e) {
+static inline struct node *table_writer_node_of(struct sk_entry *e) {
     return (struct node *)((char *)e - offsetof(struct node, e));
 }
 // 'r' is the block's first member; null is ignored.

@@ -4,16 +4,18 @@
  *
  *      ethernet_h 14 | ipv4_h 20 | udp_h 8 | switchml_h 8 | exponents_h 2 | k elements of 4 bytes
  *
- * The layout of the headers is that of the P4 program (the generated switchml_wire.h); hosts/switchml/frame.h
- * describes the fields for a worker.
+ * The layout of the headers is that of the P4 program (the generated switchml_wire.h);
+ * hosts/switchml/frame.h describes the fields for a worker.
  *
  * RESTARTS. A restarted switch and its workers exchange their progress by messages of this form
- * (hosts/switchml/worker.h, control/tor/jobs_resume.c). The switch's port is SWML_RESTART_PORT in all of them, so
- * neither side confuses them with others, and a worker sends them to that port only:
+ * (hosts/switchml/worker.h, control/tor/jobs_resume.c). The switch's port is SWML_RESTART_PORT in
+ * all of them, so neither side confuses them with others, and a worker sends them to that port
+ * only:
  *
  *      msg_type  from    pool_index   tsi          elements
  *      2 WHERE   switch  first slot   0            none: the packet ends after the exponents
- *      3 HERE    worker  first slot   pool size    how often the slots from there on were used, k of them
+ *      3 HERE    worker  first slot   pool size    how often the slots from there on were used, k
+ *                                                  of them
  *      4 AGAIN   switch  slot         of a chunk   none
  *      5 KEPT    worker, then switch to those who need it: the answer to that chunk, as it was
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * reduce: what the ranks of all three all-reduces have in common: the tensor, its check, the stamps.
- * Plain C that a C++ compiler takes too, for Gloo.
+ * reduce: what the ranks of all three all-reduces have in common: the tensor, its check, the
+ * stamps. Plain C that a C++ compiler takes too, for Gloo.
  *
  * A rank reduces REDUCE_TIMED tensors, after one that nobody times, and says for each when it began
- * and ended, on the clock that all processes of the machine share. Before each there is a sum of one
- * element, so that no rank begins long before the others are there.
+ * and ended, on the clock that all processes of the machine share. Before each there is a sum of
+ * one element, so that no rank begins long before the others are there.
  */
 #ifndef SILKEN_BENCH_ALLREDUCE_REDUCE_H
 #define SILKEN_BENCH_ALLREDUCE_REDUCE_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// echo ADDRESS TIMES MICROSECONDS: asks an IPv4 host for an ICMP echo so many times, with a pause between, and prints
-// the median of the round trips in microseconds. ping rounds each to one. For bench/tor/tor.py.
+// echo ADDRESS TIMES MICROSECONDS: asks an IPv4 host for an ICMP echo so many times, with a pause
+// between, and prints the median of the round trips in microseconds. ping rounds each to one. For
+// bench/tor/tor.py.
 #include <arpa/inet.h>
 #include <netinet/ip.h>
 #include <netinet/ip_icmp.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// flood INTERFACE SECONDS BYTES DESTINATION SOURCE: sends Ethernet frames of BYTES (without FCS) as fast as the
-// kernel takes them, past its queues, and prints how many it took. For bench/tor/tor.py.
+// flood INTERFACE SECONDS BYTES DESTINATION SOURCE: sends Ethernet frames of BYTES (without FCS) as
+// fast as the kernel takes them, past its queues, and prints how many it took. For
+// bench/tor/tor.py.
 #include <net/if.h>
 #include <netpacket/packet.h>
 #include <stdio.h>

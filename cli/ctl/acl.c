@@ -7,7 +7,7 @@
 #include "cli/ctl/ctl_impl.h"
 #include "base/json.h"
 
-static void print_list(const json_t *list) {
+static void ctl_acl_print_list(const json_t *list) {
     size_t i;
     json_t *item;
     printf("%s", sk_json_text(list, "list"));
@@ -29,7 +29,7 @@ static void print_lists(const json_t *lists) {
     size_t i;
     json_t *list;
     json_array_foreach(lists, i, list) {
-        print_list(list);
+        ctl_acl_print_list(list);
     }
 }
 
@@ -41,7 +41,7 @@ static void print_rule(const json_t *result) {
 }
 
 // "acl test LIST FIELD=VALUE..."
-static int test(struct ctl *c) {
+static int ctl_acl_test(struct ctl *c) {
     json_t *request = c->request;
     ctl_op(c, "tor.acl.test");
     ctl_set_text(c, "list", ctl_next_word(c, "the name of a list"));
@@ -55,7 +55,7 @@ static int test(struct ctl *c) {
 int ctl_acl(struct ctl *c) {
     if (*c->words && ctl_is(*c->words, "test")) {
         c->words++;
-        return test(c);
+        return ctl_acl_test(c);
     }
     ctl_op(c, "tor.acl");
     if (*c->words)

@@ -32,8 +32,9 @@ static int (*batch_command(const char *word))(struct ctl *c) {
     return NULL;
 }
 
-// Splits the line in place, as a shell does with words in quotation marks; the rest after a word that
-// begins with '#' is a comment. False: a quotation mark is not closed, or there are too many words.
+// Splits the line in place, as a shell does with words in quotation marks; the rest after a word
+// that begins with '#' is a comment. False: a quotation mark is not closed, or there are too many
+// words.
 static bool batch_split(char *line, char **words) {
     size_t n = 0;
     for (char *at = line;;) {

@@ -64,7 +64,8 @@ static const char usage[] =
     "goes on\n"
     "  reload                                      read the configuration file again\n"
     "  program FILE.p4                             replace the program while packets flow\n"
-    "  state dump [--whole]                        all state that packets changed, as JSON; --whole: of one moment\n"
+    "  state dump [--whole]                        all state that packets changed, as JSON; "
+    "--whole: of one moment\n"
     "  links | vlans                               links or VLANs of a ToR's control plane, with "
     "their state\n"
     "  macs [flush] [vid N] [link NAME] [mac ADDRESS]     stations and their links; flush: forget "
@@ -121,7 +122,7 @@ static const struct {
     {"routes", ctl_routes},     {"icmp", ctl_icmp},
 };
 
-static int run_command(struct ctl *c) {
+static int ctl_run_command(struct ctl *c) {
     const char *word = ctl_next_word(c, "a command");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (ctl_is(word, commands[i].word))
@@ -177,7 +178,7 @@ int cmd_ctl(int argc, char **argv) {
         return EXIT_FAILED;
     }
     c.request = json_object();
-    int status = run_command(&c);
+    int status = ctl_run_command(&c);
     json_decref(c.request);
     sk_client_close(c.client);
     return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// job: aggregation jobs: the state of their slots (control/state/jobs.h), and those that the ToR's control plane admits
-// (control/tor/jobs_impl.h).
+// job: aggregation jobs: the state of their slots (control/state/jobs.h), and those that the ToR's
+// control plane admits (control/tor/jobs_impl.h).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void print_host(const json_t *host, const char *what, size_t rank) {
     putchar('\n');
 }
 
-static void print_job(const json_t *job) {
+static void ctl_job_print(const json_t *job) {
     const bool atp = strcmp(sk_json_text(job, "protocol"), "atp") == 0;
     const long long first = sk_json_number(job, atp ? "first_aggregator" : "first_slot"),
                     n = sk_json_number(job, atp ? "aggregators" : "slots");
@@ -84,13 +84,13 @@ static void print_served(const json_t *job) {
     }
 }
 
-static void print_list(const json_t *result) {
+static void ctl_job_print_list(const json_t *result) {
     const json_t *jobs = json_object_get(result, "jobs"),
                  *served = json_object_get(result, "service");
     size_t i;
     json_t *job;
     json_array_foreach(jobs, i, job) {
-        print_job(job);
+        ctl_job_print(job);
     }
     json_array_foreach(json_object_get(result, "lost"), i, job) {
         printf("%s: not admitted since the switch was started: %s\n", sk_json_text(job, "name"),
@@ -112,7 +112,7 @@ static void print_nothing(const json_t *result) {
 // ---- words ----
 
 // "port:address,port:address"
-static void set_list(struct ctl *c, const char *key, const char *words) {
+static void ctl_job_set_list(struct ctl *c, const char *key, const char *words) {
     json_t *list = json_array();
     char *copy = strdup(words), *rest = copy, *word;
     while (copy && (word = strsep(&rest, ",")))
@@ -166,7 +166,7 @@ static int job_add(struct ctl *c) {
             return ctl_unknown(c, "job add", *c->words);
         const char *value = (c->words++, ctl_next_word(c, options[i].option));
         if (options[i].kind == LIST)
-            set_list(c, options[i].key, value);
+            ctl_job_set_list(c, options[i].key, value);
         else if (options[i].kind == NUMBERS)
             set_numbers(c, options[i].key, value);
         else if (options[i].kind == YES_OR_NO)
@@ -177,7 +177,7 @@ static int job_add(struct ctl *c) {
         else
             (options[i].kind == TEXT ? ctl_set_text : ctl_set_number)(c, options[i].key, value);
     }
-    return ctl_finish(c, print_job);
+    return ctl_finish(c, ctl_job_print);
 }
 
 static int job_remove(struct ctl *c) {
@@ -195,7 +195,7 @@ int ctl_job(struct ctl *c) {
     if (word && ctl_is(word, "list")) {
         c->words++;
         ctl_op(c, "job.list");
-        return ctl_finish(c, print_list);
+        return ctl_finish(c, ctl_job_print_list);
     }
     ctl_op(c, "job");
     if (word)

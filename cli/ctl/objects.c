@@ -24,7 +24,7 @@ static int table_data(struct ctl *c) {
 }
 
 // Without a pipe, the first that has the table and every pipe whose entries are others.
-static int dump_table(struct ctl *c) {
+static int ctl_objects_dump_table(struct ctl *c) {
     bool one = json_object_get(c->request, "pipe");
     int status = ctl_finish_pages(c, "entries", ctl_print_entries);
     unsigned differ = one ? 0 : c->differ;
@@ -54,7 +54,7 @@ static int table_mask(struct ctl *c) {
     return ctl_finish(c, set ? NULL : ctl_print_masks);
 }
 
-static int reset_default(struct ctl *c) {
+static int ctl_objects_reset_default(struct ctl *c) {
     ctl_op(c, "table.default.reset");
     ctl_set_text(c, "table", ctl_next_word(c, "a table"));
     c->words++;
@@ -86,14 +86,14 @@ int ctl_table(struct ctl *c) {
     if (ctl_is(word, "dump")) {
         ctl_op(c, "table.dump");
         ctl_take_entry(c, 0);
-        return dump_table(c);
+        return ctl_objects_dump_table(c);
     }
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         if (!ctl_is(word, changes[i].word))
             continue;
         ctl_op(c, changes[i].op);
         if (ctl_is(word, "default") && c->words[0] && c->words[1] && ctl_is(c->words[1], "reset"))
-            return reset_default(c);
+            return ctl_objects_reset_default(c);
         ctl_take_entry(c, changes[i].parts);
         return ctl_finish(c, NULL);
     }

@@ -8,7 +8,7 @@
 
 // ---- reading a reply: what is missing is printed as nothing, never a reason to stop ----
 
-static const json_t *list(const json_t *object, const char *key) {
+static const json_t *ctl_print_list(const json_t *object, const char *key) {
     return json_object_get(object, key);
 }
 
@@ -34,15 +34,15 @@ static void print_table(const json_t *t) {
     size_t i, j;
     json_t *v, *param;
     printf("%s\n  %lld of %lld entries%s\n", sk_json_text(t, "name"),
-           (long long)json_integer_value(json_array_get(list(t, "entries"), 0)),
+           (long long)json_integer_value(json_array_get(ctl_print_list(t, "entries"), 0)),
            sk_json_number(t, "size"), json_is_true(json_object_get(t, "const")) ? ", const" : "");
-    json_array_foreach(list(t, "keys"), i, v) {
+    json_array_foreach(ctl_print_list(t, "keys"), i, v) {
         printf("  key     %s: %lld bits, %s\n", sk_json_text(v, "name"), sk_json_number(v, "width"),
                sk_json_text(v, "match"));
     }
-    json_array_foreach(list(t, "actions"), i, v) {
+    json_array_foreach(ctl_print_list(t, "actions"), i, v) {
         printf("  action  %s(", sk_json_text(v, "name"));
-        json_array_foreach(list(v, "params"), j, param) {
+        json_array_foreach(ctl_print_list(v, "params"), j, param) {
             printf("%s%s: %lld", j ? ", " : "", sk_json_text(param, "name"),
                    sk_json_number(param, "width"));
         }
@@ -53,7 +53,7 @@ static void print_table(const json_t *t) {
 void ctl_print_tables(const json_t *result) {
     size_t i;
     json_t *t;
-    json_array_foreach(list(result, "tables"), i, t) {
+    json_array_foreach(ctl_print_list(result, "tables"), i, t) {
         if (!json_is_true(json_object_get(t, "hidden")))
             print_table(t);
     }
@@ -62,7 +62,7 @@ void ctl_print_tables(const json_t *result) {
 void ctl_print_registers(const json_t *result) {
     size_t i;
     json_t *r;
-    json_array_foreach(list(result, "registers"), i, r) {
+    json_array_foreach(ctl_print_list(result, "registers"), i, r) {
         printf("%-48s %8lld x %lld bits%s\n", sk_json_text(r, "name"), sk_json_number(r, "size"),
                sk_json_number(r, "width"), sk_json_number(r, "words") == 2 ? " x 2" : "");
     }
@@ -71,14 +71,14 @@ void ctl_print_registers(const json_t *result) {
 void ctl_print_counters(const json_t *result) {
     size_t i;
     json_t *c;
-    json_array_foreach(list(result, "counters"), i, c) {
+    json_array_foreach(ctl_print_list(result, "counters"), i, c) {
         printf("%-48s %8lld\n", sk_json_text(c, "name"), sk_json_number(c, "size"));
     }
 }
 
 // ---- entries ----
 
-static void print_action(const json_t *e) {
+static void ctl_print_action(const json_t *e) {
     static const char *const references[] = {"member", "group"};
     for (size_t r = 0; r < 2; r++)
         if (json_object_get(e, references[r])) {
@@ -89,7 +89,7 @@ static void print_action(const json_t *e) {
     json_t *v;
     bool first = true;
     printf("%s(", sk_json_text(e, "action"));
-    json_object_foreach((json_t *)list(e, "args"), name, v) {
+    json_object_foreach((json_t *)ctl_print_list(e, "args"), name, v) {
         printf("%s%s=%s", first ? "" : ", ", name, json_string_value(v));
         first = false;
     }
@@ -108,7 +108,7 @@ static void print_counts(const json_t *e) {
 static bool has_order(const json_t *table) {
     size_t i;
     json_t *key;
-    json_array_foreach(list(table, "keys"), i, key) {
+    json_array_foreach(ctl_print_list(table, "keys"), i, key) {
         if (strcmp(sk_json_text(key, "match"), "ternary") == 0 ||
             strcmp(sk_json_text(key, "match"), "range") == 0)
             return true;
@@ -122,21 +122,21 @@ void ctl_print_entries(const json_t *result, bool first) {
     const char *name;
     if (first)
         printf("%s, pipe %lld\n", sk_json_text(result, "name"), sk_json_number(result, "pipe"));
-    json_array_foreach(list(result, "entries"), i, e) {
+    json_array_foreach(ctl_print_list(result, "entries"), i, e) {
         printf("  ");
         if (has_order(result))
             printf("%lld  ", sk_json_number(e, "priority"));
-        json_object_foreach((json_t *)list(e, "key"), name, v) {
+        json_object_foreach((json_t *)ctl_print_list(e, "key"), name, v) {
             printf("%s=%s  ", name, json_string_value(v));
         }
-        print_action(e);
+        ctl_print_action(e);
         print_counts(e);
     }
     if (json_object_get(result, "next"))
         return;
     printf("  default  ");
-    print_action(list(result, "default"));
-    print_counts(list(result, "default"));
+    ctl_print_action(ctl_print_list(result, "default"));
+    print_counts(ctl_print_list(result, "default"));
 }
 
 // ---- registers and counters ----
@@ -145,8 +145,8 @@ static void print_register_heading(const json_t *result) {
     size_t i, j;
     json_t *field, *pipe;
     printf("%s\n%10s", sk_json_text(result, "name"), "index");
-    json_array_foreach(list(result, "fields"), i, field) {
-        json_array_foreach(list(result, "pipes"), j, pipe) {
+    json_array_foreach(ctl_print_list(result, "fields"), i, field) {
+        json_array_foreach(ctl_print_list(result, "pipes"), j, pipe) {
             char heading[64];
             snprintf(heading, sizeof heading, "%s[%lld]", json_string_value(field),
                      (long long)json_integer_value(pipe));
@@ -161,10 +161,10 @@ void ctl_print_register(const json_t *result, bool first) {
     json_t *cell, *field, *v;
     if (first)
         print_register_heading(result);
-    json_array_foreach(list(result, "cells"), i, cell) {
+    json_array_foreach(ctl_print_list(result, "cells"), i, cell) {
         printf("%10lld", sk_json_number(cell, "index"));
-        json_array_foreach(list(result, "fields"), j, field) {
-            json_array_foreach(list(cell, json_string_value(field)), k, v) {
+        json_array_foreach(ctl_print_list(result, "fields"), j, field) {
+            json_array_foreach(ctl_print_list(cell, json_string_value(field)), k, v) {
                 printf(" %14s", json_string_value(v));
             }
         }
@@ -177,7 +177,7 @@ static void print_cells(const json_t *result, bool first, bool above_zero) {
     json_t *cell;
     if (first)
         printf("%s\n", sk_json_text(result, "name"));
-    json_array_foreach(list(result, "cells"), i, cell) {
+    json_array_foreach(ctl_print_list(result, "cells"), i, cell) {
         if (above_zero && sk_json_number(cell, "packets") == 0 &&
             sk_json_number(cell, "bytes") == 0)
             continue;
@@ -227,7 +227,7 @@ void ctl_print_ports(const json_t *result) {
     json_t *p;
     printf("%-5s %-5s %14s %16s %14s %16s  %s\n", "port", "link", "rx packets", "rx bytes",
            "tx packets", "tx bytes", "device");
-    json_array_foreach(list(result, "ports"), i, p) {
+    json_array_foreach(ctl_print_list(result, "ports"), i, p) {
         const char *link = json_is_true(json_object_get(p, "loopback")) ? "loop"
                            : !json_is_true(json_object_get(p, "link"))  ? "down"
                            : json_is_false(json_object_get(p, "up"))    ? "off"
@@ -237,7 +237,7 @@ void ctl_print_ports(const json_t *result) {
                sk_json_number(p, "tx_packets"), sk_json_number(p, "tx_bytes"),
                sk_json_text(p, "device"), sk_json_text(p, "name"));
         print_port_metadata(json_object_get(p, "metadata"));
-        print_drops(list(p, "drops"), "      dropped: ");
+        print_drops(ctl_print_list(p, "drops"), "      dropped: ");
     }
 }
 
@@ -250,7 +250,7 @@ void ctl_print_stats(const json_t *result) {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         printf("%-46s %12lld\n", names[i], sk_json_number(result, keys[i]));
     puts("dropped");
-    print_drops(list(result, "drops"), "  ");
+    print_drops(ctl_print_list(result, "drops"), "  ");
 }
 
 void ctl_print_digest(const json_t *event, bool json) {
@@ -277,10 +277,10 @@ void ctl_print_groups(const json_t *result, bool first) {
     if (first)
         printf("%s, pipe %lld, members of %s\n", sk_json_text(result, "name"),
                sk_json_number(result, "pipe"), sk_json_text(result, "profile"));
-    json_array_foreach(list(result, "list"), i, g) {
+    json_array_foreach(ctl_print_list(result, "list"), i, g) {
         printf("  group %lld  at most %lld  members", sk_json_number(g, "id"),
                sk_json_number(g, "max_size"));
-        json_array_foreach(list(g, "members"), j, m) {
+        json_array_foreach(ctl_print_list(g, "members"), j, m) {
             printf(" %lld%s", sk_json_number(m, "member"),
                    json_is_true(json_object_get(m, "up")) ? "" : ":down");
             if (json_object_get(m, "index"))
@@ -298,14 +298,14 @@ void ctl_print_member(const json_t *result) {
 void ctl_print_pre(const json_t *result) {
     size_t i, j;
     json_t *v, *node;
-    json_array_foreach(list(result, "nodes"), i, v) {
+    json_array_foreach(ctl_print_list(result, "nodes"), i, v) {
         printf("node %lld  rid %lld  ports ", sk_json_number(v, "id"), sk_json_number(v, "rid"));
-        print_numbers(list(v, "ports"));
+        print_numbers(ctl_print_list(v, "ports"));
         putchar('\n');
     }
-    json_array_foreach(list(result, "groups"), i, v) {
+    json_array_foreach(ctl_print_list(result, "groups"), i, v) {
         printf("group %lld  nodes", sk_json_number(v, "id"));
-        json_array_foreach(list(v, "nodes"), j, node) {
+        json_array_foreach(ctl_print_list(v, "nodes"), j, node) {
             if (json_object_get(node, "ecmp"))
                 printf(" ecmp %lld", sk_json_number(node, "ecmp"));
             else
@@ -320,8 +320,8 @@ void ctl_print_pre(const json_t *result) {
 // ---- jobs ----
 
 static bool waits_alike(const json_t *a, const json_t *b) {
-    return json_equal(list(a, "present"), list(b, "present")) &&
-           json_equal(list(a, "pipes"), list(b, "pipes")) &&
+    return json_equal(ctl_print_list(a, "present"), ctl_print_list(b, "present")) &&
+           json_equal(ctl_print_list(a, "pipes"), ctl_print_list(b, "pipes")) &&
            sk_json_number(b, "slot") - sk_json_number(a, "slot") <= 1;
 }
 
@@ -340,23 +340,23 @@ static size_t print_waiting(const json_t *waiting, size_t i) {
     else
         printf("  slots %lld to %lld", sk_json_number(first, "slot"), sk_json_number(last, "slot"));
     printf(", pipes ");
-    print_numbers(list(first, "pipes"));
+    print_numbers(ctl_print_list(first, "pipes"));
     printf(": has ");
-    print_numbers(list(first, "present"));
+    print_numbers(ctl_print_list(first, "present"));
     printf("; waits for ");
-    print_numbers(list(first, "missing"));
+    print_numbers(ctl_print_list(first, "missing"));
     putchar('\n');
     return n;
 }
 
-static void print_job(const json_t *job) {
+static void ctl_print_job(const json_t *job) {
     size_t i;
     json_t *v;
     printf("job %lld: %zu of %lld workers registered, slots %lld to %lld\n",
-           sk_json_number(job, "job"), json_array_size(list(job, "workers")),
+           sk_json_number(job, "job"), json_array_size(ctl_print_list(job, "workers")),
            sk_json_number(job, "size"), sk_json_number(job, "first_slot"),
            sk_json_number(job, "first_slot") + sk_json_number(job, "slots") - 1);
-    json_array_foreach(list(job, "workers"), i, v) {
+    json_array_foreach(ctl_print_list(job, "workers"), i, v) {
         printf("  worker %2lld  port %3lld  %-15s", sk_json_number(v, "worker"),
                sk_json_number(v, "port"), sk_json_text(v, "ip"));
         if (json_object_get(v, "packets"))
@@ -367,10 +367,10 @@ static void print_job(const json_t *job) {
             printf("  no packet yet");
         putchar('\n');
     }
-    if (json_array_size(list(job, "waiting")) == 0)
+    if (json_array_size(ctl_print_list(job, "waiting")) == 0)
         puts("  no slot waits for a worker");
-    for (i = 0; i < json_array_size(list(job, "waiting"));)
-        i += print_waiting(list(job, "waiting"), i);
+    for (i = 0; i < json_array_size(ctl_print_list(job, "waiting"));)
+        i += print_waiting(ctl_print_list(job, "waiting"), i);
     if (sk_json_number(job, "more") > 0)
         printf("  %lld more slots wait\n", sk_json_number(job, "more"));
 }
@@ -378,12 +378,12 @@ static void print_job(const json_t *job) {
 void ctl_print_jobs(const json_t *result) {
     size_t i;
     json_t *v;
-    json_array_foreach(list(result, "jobs"), i, v) {
-        print_job(v);
+    json_array_foreach(ctl_print_list(result, "jobs"), i, v) {
+        ctl_print_job(v);
     }
-    if (json_array_size(list(result, "jobs")) == 0)
+    if (json_array_size(ctl_print_list(result, "jobs")) == 0)
         puts("no job: no worker is registered");
-    json_array_foreach(list(result, "drops"), i, v) {
+    json_array_foreach(ctl_print_list(result, "drops"), i, v) {
         printf("dropped, %s: %lld\n", sk_json_text(v, "reason"), sk_json_number(v, "packets"));
     }
 }

@@ -25,7 +25,7 @@ void ctl_print_meters(const json_t *result) {
 }
 
 // "CIR_KBPS 8  PIR_KBPS 16": without what all names begin with
-static void print_values(const json_t *data) {
+static void ctl_print_meter_values(const json_t *data) {
     const char *name;
     json_t *v;
     bool any = false;
@@ -49,12 +49,12 @@ void ctl_print_meter(const json_t *result, bool first) {
     (void)first;
     json_array_foreach(json_object_get(result, "cells"), i, cell) {
         printf("%8lld", (long long)json_integer_value(json_object_get(cell, "index")));
-        print_values(cell);
+        ctl_print_meter_values(cell);
     }
 }
 
 void ctl_print_data(const json_t *result) {
-    print_values(json_object_get(result, "data"));
+    ctl_print_meter_values(json_object_get(result, "data"));
 }
 
 static void print_other(const json_t *event) {

@@ -13,7 +13,7 @@
 #define AGAIN_US 100000
 
 // Asks until it is there. Null after a sentence.
-static json_t *ask(struct ctl *c, const json_t *request) {
+static json_t *ctl_program_ask(struct ctl *c, const json_t *request) {
     struct sk_error err;
     for (;;) {
         json_t *result = sk_client_call(c->client, json_deep_copy(request), &err);
@@ -56,12 +56,12 @@ static void print_reload(const json_t *result) {
         print_kept(result);
 }
 
-static int finish(struct ctl *c, void (*print)(const json_t *result)) {
+static int ctl_program_finish(struct ctl *c, void (*print)(const json_t *result)) {
     if (*c->words && !c->bad)
         return cli_misused("ctl", "unexpected argument '%s'", *c->words);
     if (c->bad)
         return EXIT_UNUSABLE;
-    json_t *result = ask(c, c->request);
+    json_t *result = ctl_program_ask(c, c->request);
     if (!result)
         return EXIT_FAILED;
     if (c->json)
@@ -74,7 +74,7 @@ static int finish(struct ctl *c, void (*print)(const json_t *result)) {
 
 int ctl_reload(struct ctl *c) {
     ctl_op(c, "reload");
-    return finish(c, print_reload);
+    return ctl_program_finish(c, print_reload);
 }
 
 int ctl_program(struct ctl *c) {
@@ -83,5 +83,5 @@ int ctl_program(struct ctl *c) {
     ctl_op(c, "program");
     if (!c->bad)
         ctl_set_text(c, "file", realpath(file, path) ? path : file);
-    return finish(c, print_kept);
+    return ctl_program_finish(c, print_kept);
 }

@@ -25,7 +25,7 @@ static void print_neighbours(const json_t *result, bool first) {
     }
 }
 
-static void print_flushed(const json_t *result) {
+static void ctl_routing_print_flushed(const json_t *result) {
     printf("%lld forgotten\n", sk_json_number(result, "flushed"));
 }
 
@@ -47,7 +47,7 @@ int ctl_neighbours(struct ctl *c) {
             break;
         }
     }
-    return ctl_finish(c, print_flushed);
+    return ctl_finish(c, ctl_routing_print_flushed);
 }
 
 // ---- routes ----

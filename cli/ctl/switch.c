@@ -133,7 +133,7 @@ int ctl_pre(struct ctl *c) {
     return ctl_is(word, "delete") ? pre_delete(c) : ctl_unknown(c, "pre", word);
 }
 
-static int port_metadata(struct ctl *c) {
+static int ctl_switch_port_metadata(struct ctl *c) {
     c->words++;
     ctl_op(c, "port.metadata");
     ctl_set_number(c, "port", ctl_next_word(c, "a port"));
@@ -156,7 +156,7 @@ static void take_port(struct ctl *c) {
         ctl_set_text(c, "port", word);
 }
 
-static int port_add(struct ctl *c) {
+static int ctl_switch_port_add(struct ctl *c) {
     ctl_op(c, "port.add");
     ctl_set_number(c, "port", ctl_next_word(c, "a port"));
     ctl_set_text(c, "device", ctl_next_word(c, "a device"));
@@ -174,14 +174,14 @@ static int port_add(struct ctl *c) {
     return ctl_finish(c, NULL);
 }
 
-static int port_remove(struct ctl *c) {
+static int ctl_switch_port_remove(struct ctl *c) {
     ctl_op(c, "port.remove");
     take_port(c);
     return ctl_finish(c, NULL);
 }
 
 // port set PORT up, or port up PORT
-static int port_set(struct ctl *c, const char *word) {
+static int ctl_switch_port_set(struct ctl *c, const char *word) {
     ctl_op(c, "port.set");
     take_port(c);
     if (ctl_is(word, "set")) {
@@ -196,17 +196,17 @@ static int port_set(struct ctl *c, const char *word) {
 int ctl_port(struct ctl *c) {
     if (*c->words && ctl_is(*c->words, "add")) {
         c->words++;
-        return port_add(c);
+        return ctl_switch_port_add(c);
     }
     if (*c->words && ctl_is(*c->words, "remove")) {
         c->words++;
-        return port_remove(c);
+        return ctl_switch_port_remove(c);
     }
     if (*c->words &&
         (ctl_is(*c->words, "set") || ctl_is(*c->words, "up") || ctl_is(*c->words, "down")))
-        return port_set(c, *c->words++);
+        return ctl_switch_port_set(c, *c->words++);
     if (*c->words && ctl_is(*c->words, "metadata"))
-        return port_metadata(c);
+        return ctl_switch_port_metadata(c);
     if (*c->words && (ctl_is(*c->words, "queue") || ctl_is(*c->words, "deflect")))
         return ctl_members_request(c, ctl_is(*c->words, "queue") ? "port.queue" : "port.deflect");
     if (*c->words && ctl_is(*c->words, "queues")) {
@@ -225,7 +225,7 @@ int ctl_stats(struct ctl *c) {
     return ctl_finish(c, ctl_print_stats);
 }
 
-static void print_state(const json_t *result) {
+static void ctl_switch_print_state(const json_t *result) {
     const char *text = json_string_value(json_object_get(result, "state"));
     fputs(text ? text : "", stdout);
 }
@@ -239,7 +239,7 @@ int ctl_state(struct ctl *c) {
         c->words++;
         json_object_set_new(c->request, "whole", json_true());
     }
-    return ctl_finish(c, print_state);
+    return ctl_finish(c, ctl_switch_print_state);
 }
 
 int ctl_alarms(struct ctl *c) {

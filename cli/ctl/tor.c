@@ -22,7 +22,7 @@ static void print_vlans_of(const json_t *link) {
         printf("none");
 }
 
-static void print_member(const json_t *port, const char *before) {
+static void ctl_tor_print_member(const json_t *port, const char *before) {
     printf("%s%lld", before, sk_json_number(port, "port"));
     if (*sk_json_text(port, "name"))
         printf(" %s", sk_json_text(port, "name"));
@@ -30,7 +30,7 @@ static void print_member(const json_t *port, const char *before) {
         printf(sk_json_is(port, "carrier") ? " (waits)" : " (down)");
 }
 
-static void print_links(const json_t *links) {
+static void ctl_tor_print_links(const json_t *links) {
     size_t i, p;
     json_t *link, *port;
     printf("%-16s %-4s %9s %6s %9s\n", "link", "", "seconds", "number", "addresses");
@@ -42,7 +42,7 @@ static void print_links(const json_t *links) {
         printf(sk_json_is(link, "lag") ? sk_json_is(link, "lacp") ? "; LACP of" : "; LAG of"
                                        : "; port");
         json_array_foreach(json_object_get(link, "ports"), p, port) {
-            print_member(port, p ? ", " : " ");
+            ctl_tor_print_member(port, p ? ", " : " ");
         }
         printf("%s%s%s\n", sk_json_is(link, "isolated") ? "; isolated" : "",
                sk_json_is(link, "learn") ? "" : "; does not learn",
@@ -52,7 +52,7 @@ static void print_links(const json_t *links) {
 
 int ctl_links(struct ctl *c) {
     ctl_op(c, "tor.links");
-    return ctl_finish(c, print_links);
+    return ctl_finish(c, ctl_tor_print_links);
 }
 
 // ---- VLANs ----
@@ -98,7 +98,7 @@ static void print_macs(const json_t *result, bool first) {
     }
 }
 
-static void print_flushed(const json_t *result) {
+static void ctl_tor_print_flushed(const json_t *result) {
     printf("%lld forgotten\n", sk_json_number(result, "flushed"));
 }
 
@@ -125,5 +125,5 @@ int ctl_macs(struct ctl *c) {
     c->words += flush;
     ctl_op(c, flush ? "tor.mac.flush" : "tor.macs");
     take_filter(c);
-    return flush ? ctl_finish(c, print_flushed) : ctl_finish_pages(c, "macs", print_macs);
+    return flush ? ctl_finish(c, ctl_tor_print_flushed) : ctl_finish_pages(c, "macs", print_macs);
 }

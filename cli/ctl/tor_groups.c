@@ -9,7 +9,7 @@
 // ---- groups ----
 
 // "a static, b 250": the seconds until it is forgotten.
-static void print_links(const json_t *links) {
+static void ctl_tor_groups_print_links(const json_t *links) {
     size_t i;
     json_t *link;
     json_array_foreach(links, i, link) {
@@ -30,7 +30,7 @@ static void print_groups(const json_t *result, bool first) {
     json_array_foreach(json_object_get(result, "groups"), i, group) {
         printf("%-5lld %-28s %-18s ", sk_json_number(group, "vid"), sk_json_text(group, "group"),
                sk_json_text(group, "mac"));
-        print_links(json_object_get(group, "links"));
+        ctl_tor_groups_print_links(json_object_get(group, "links"));
         printf("%s%s\n", sk_json_is(group, "flooded") ? "; flooded" : "",
                sk_json_is(group, "job") ? "; a job's" : "");
     }
@@ -68,7 +68,7 @@ static void print_queriers(const json_t *result) {
         print_querier(json_object_get(vlan, "igmp"));
         print_querier(json_object_get(vlan, "mld"));
         putchar(' ');
-        print_links(json_object_get(vlan, "routers"));
+        ctl_tor_groups_print_links(json_object_get(vlan, "routers"));
         if (sk_json_number(vlan, "refused"))
             printf("; %lld groups refused", sk_json_number(vlan, "refused"));
         if (sk_json_number(vlan, "bad"))
@@ -86,7 +86,7 @@ int ctl_queriers(struct ctl *c) {
 
 // ---- LACP ----
 
-static void print_state(const char *whose, const json_t *state) {
+static void ctl_tor_groups_print_state(const char *whose, const json_t *state) {
     size_t i;
     json_t *word;
     printf("; %s:", whose);
@@ -95,7 +95,7 @@ static void print_state(const char *whose, const json_t *state) {
     }
 }
 
-static void print_member(const json_t *member) {
+static void ctl_tor_groups_print_member(const json_t *member) {
     printf("  port %lld: %s", sk_json_number(member, "port"),
            sk_json_is(member, "active") ? "active"
            : sk_json_is(member, "link") ? "waits"
@@ -105,10 +105,10 @@ static void print_member(const json_t *member) {
                sk_json_number(member, "received"));
         if (sk_json_number(member, "bad"))
             printf(", %lld bad", sk_json_number(member, "bad"));
-        print_state("own", json_object_get(member, "state"));
+        ctl_tor_groups_print_state("own", json_object_get(member, "state"));
         if (sk_json_is(member, "current")) {
             printf("; partner %s", sk_json_text(member, "partner"));
-            print_state("its", json_object_get(member, "partner_state"));
+            ctl_tor_groups_print_state("its", json_object_get(member, "partner_state"));
         }
     }
     if (sk_json_number(member, "markers"))
@@ -130,7 +130,7 @@ static void print_lacp(const json_t *result) {
         else
             printf("%s: static\n", sk_json_text(lag, "link"));
         json_array_foreach(json_object_get(lag, "members"), k, member) {
-            print_member(member);
+            ctl_tor_groups_print_member(member);
         }
     }
     if (sk_json_number(result, "bad"))

@@ -12,13 +12,13 @@
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int signal_number) {
+static void ctl_trace_interrupt(int signal_number) {
     (void)signal_number;
     interrupted = 1;
 }
 
 // By number or name.
-static void add_port(struct ctl *c) {
+static void ctl_trace_add_port(struct ctl *c) {
     const char *word = ctl_next_word(c, "a port");
     json_t *ports = json_object_get(c->request, "ports");
     if (!ports) {
@@ -29,11 +29,11 @@ static void add_port(struct ctl *c) {
                                                     : json_string(word));
 }
 
-static bool take_words(struct ctl *c) {
+static bool ctl_trace_take_words(struct ctl *c) {
     while (*c->words && !c->bad) {
         const char *word = *c->words++;
         if (ctl_is(word, "--port")) {
-            add_port(c);
+            ctl_trace_add_port(c);
         } else if (ctl_is(word, "--field")) {
             const char *pair = ctl_next_word(c, "NAME=VALUE");
             ctl_add_pair(c, "fields", pair, strlen(pair));
@@ -51,7 +51,7 @@ static bool take_words(struct ctl *c) {
     return !c->bad;
 }
 
-static json_t *ask(struct ctl *c, json_t *request) {
+static json_t *ctl_trace_ask(struct ctl *c, json_t *request) {
     struct sk_error err;
     json_t *reply = sk_client_call(c->client, request, &err);
     if (!reply)
@@ -69,7 +69,7 @@ static void print_packets(const json_t *reply) {
 }
 
 // The last reply; what is said about the packets goes to standard error.
-static int end(const json_t *reply) {
+static int ctl_trace_end(const json_t *reply) {
     const char *error = json_string_value(json_object_get(reply, "error"));
     const long long shown = sk_json_number(reply, "shown");
     if (error && *error) {
@@ -83,25 +83,25 @@ static int end(const json_t *reply) {
     return shown > 0 && sk_json_number(reply, "differing") == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
-static int follow(struct ctl *c) {
+static int ctl_trace_follow(struct ctl *c) {
     for (bool stopping = false;;) {
         const struct timespec rest = {0, ASK_MS * 1000000L};
         nanosleep(&rest, NULL);
         if (interrupted && !stopping) {
             stopping = true;
-            json_t *stopped = ask(c, json_pack("{s:s}", "op", "trace.stop"));
+            json_t *stopped = ctl_trace_ask(c, json_pack("{s:s}", "op", "trace.stop"));
             if (!stopped)
                 return EXIT_FAILED;
             json_decref(stopped);
         }
-        json_t *reply = ask(c, json_pack("{s:s}", "op", "trace.read"));
+        json_t *reply = ctl_trace_ask(c, json_pack("{s:s}", "op", "trace.read"));
         if (!reply)
             return EXIT_FAILED;
         const char *state = json_string_value(json_object_get(reply, "state"));
         const bool over = !state || ctl_is(state, "done") || ctl_is(state, "failed") ||
                           (stopping && ctl_is(state, "compiling"));
         print_packets(reply);
-        const int status = over ? end(reply) : 0;
+        const int status = over ? ctl_trace_end(reply) : 0;
         json_decref(reply);
         if (over)
             return status;
@@ -110,15 +110,15 @@ static int follow(struct ctl *c) {
 
 // silken ctl trace [--port PORT]... [--field NAME=VALUE]... [--count N] [--timeout SECONDS]
 int ctl_trace(struct ctl *c) {
-    const struct sigaction action = {.sa_handler = interrupt};
+    const struct sigaction action = {.sa_handler = ctl_trace_interrupt};
     ctl_op(c, "trace.start");
-    if (!take_words(c))
+    if (!ctl_trace_take_words(c))
         return EXIT_UNUSABLE;
     ctl_set_text(c, "form", c->json ? "json" : "text");
-    json_t *reply = ask(c, json_deep_copy(c->request));
+    json_t *reply = ctl_trace_ask(c, json_deep_copy(c->request));
     if (!reply)
         return EXIT_FAILED;
     json_decref(reply);
     sigaction(SIGINT, &action, NULL);
-    return follow(c);
+    return ctl_trace_follow(c);
 }

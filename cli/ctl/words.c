@@ -216,7 +216,7 @@ void ctl_take_members(struct ctl *c) {
 
 // ---- talking ----
 
-static json_t *call(struct ctl *c) {
+static json_t *ctl_words_call(struct ctl *c) {
     struct sk_error err;
     json_t *result = sk_client_call(c->client, json_deep_copy(c->request), &err);
     if (!result)
@@ -233,7 +233,7 @@ int ctl_finish(struct ctl *c, void (*print)(const json_t *result)) {
         return EXIT_UNUSABLE;
     if (c->collects)
         return EXIT_GOOD;
-    json_t *result = call(c);
+    json_t *result = ctl_words_call(c);
     if (!result)
         return EXIT_FAILED;
     if (c->json)
@@ -256,7 +256,7 @@ int ctl_finish_pages(struct ctl *c, const char *list,
     long long left = json_integer_value(json_object_get(c->request, "count"));
     bool counted = left > 0;
     for (bool first = true;; first = false) {
-        json_t *result = call(c);
+        json_t *result = ctl_words_call(c);
         if (!result)
             return EXIT_FAILED;
         if (c->json)

@@ -21,8 +21,8 @@ struct idx {
     size_t error_size;
 };
 
-__attribute__((format(printf, 2, 3))) static int fail(const struct idx *x, const char *format,
-                                                      ...) {
+__attribute__((format(printf, 2, 3))) static int dataset_fail(const struct idx *x,
+                                                              const char *format, ...) {
     int n = snprintf(x->error, x->error_size, "%s: ", x->path);
     va_list args;
 
@@ -41,9 +41,9 @@ static int idx_open(struct idx *x) {
         return 0;
     }
     if (errno == ENOENT || errno == ENOTDIR) {
-        return fail(x, "missing; it comes with the Debian package " DATASET_PACKAGE);
+        return dataset_fail(x, "missing; it comes with the Debian package " DATASET_PACKAGE);
     }
-    return fail(x, "%s", errno ? strerror(errno) : "out of memory");
+    return dataset_fail(x, "%s", errno ? strerror(errno) : "out of memory");
 }
 
 // All of 'size' bytes or an error. gzread takes an unsigned count, hence the pieces.
@@ -53,10 +53,10 @@ static int idx_read(const struct idx *x, uint8_t *to, size_t size, const char *w
         int got = gzread(x->file, to, piece);
         if (got < 0) {
             int code;
-            return fail(x, "damaged: %s", gzerror(x->file, &code));
+            return dataset_fail(x, "damaged: %s", gzerror(x->file, &code));
         }
         if (got == 0) {
-            return fail(x, "ends in the middle of the %s", what);
+            return dataset_fail(x, "ends in the middle of the %s", what);
         }
         to += got;
         size -= (size_t)got;
@@ -81,14 +81,15 @@ static int read_header(const struct idx *x, uint32_t magic, const char *what, ui
         return -1;
     }
     if (found != magic) {
-        return fail(x, "not an IDX file of %s: it starts with 0x%08x, not with 0x%08x", what,
-                    (unsigned)found, (unsigned)magic);
+        return dataset_fail(x, "not an IDX file of %s: it starts with 0x%08x, not with 0x%08x",
+                            what, (unsigned)found, (unsigned)magic);
     }
     if (idx_read_u32(x, count)) {
         return -1;
     }
     if (*count == 0 || *count > MAX_COUNT) {
-        return fail(x, "says it has %u %s; it can have 1 to %d", (unsigned)*count, what, MAX_COUNT);
+        return dataset_fail(x, "says it has %u %s; it can have 1 to %d", (unsigned)*count, what,
+                            MAX_COUNT);
     }
     return 0;
 }
@@ -105,13 +106,13 @@ static int read_images(const struct idx *x, size_t limit, struct dataset *set, u
         return -1;
     }
     if (rows != DATASET_SIDE || columns != DATASET_SIDE) {
-        return fail(x, "has images of %u x %u pixels, not of %d x %d", (unsigned)rows,
-                    (unsigned)columns, DATASET_SIDE, DATASET_SIDE);
+        return dataset_fail(x, "has images of %u x %u pixels, not of %d x %d", (unsigned)rows,
+                            (unsigned)columns, DATASET_SIDE, DATASET_SIDE);
     }
     set->count = smaller(*count, limit);
     set->pixels = malloc(set->count * DATASET_PIXELS);
     if (!set->pixels) {
-        return fail(x, "out of memory");
+        return dataset_fail(x, "out of memory");
     }
     return idx_read(x, set->pixels, set->count * DATASET_PIXELS, "images");
 }
@@ -119,8 +120,8 @@ static int read_images(const struct idx *x, size_t limit, struct dataset *set, u
 static int check_labels(const struct idx *x, const struct dataset *set) {
     for (size_t i = 0; i < set->count; i++) {
         if (set->labels[i] >= DATASET_CLASSES) {
-            return fail(x, "label %zu is %u; classes are 0 to %d", i, (unsigned)set->labels[i],
-                        DATASET_CLASSES - 1);
+            return dataset_fail(x, "label %zu is %u; classes are 0 to %d", i,
+                                (unsigned)set->labels[i], DATASET_CLASSES - 1);
         }
     }
     return 0;
@@ -133,11 +134,11 @@ static int read_labels(const struct idx *x, struct dataset *set, uint32_t images
         return -1;
     }
     if (count != images) {
-        return fail(x, "has %u labels for %u images", (unsigned)count, (unsigned)images);
+        return dataset_fail(x, "has %u labels for %u images", (unsigned)count, (unsigned)images);
     }
     set->labels = malloc(set->count);
     if (!set->labels) {
-        return fail(x, "out of memory");
+        return dataset_fail(x, "out of memory");
     }
     return idx_read(x, set->labels, set->count, "labels") || check_labels(x, set) ? -1 : 0;
 }

@@ -131,7 +131,7 @@ static void show_preparation(struct demo *d) {
                 demo_seconds_since(d->phase_began));
 }
 
-static int prepare(struct demo *d) {
+static int demo_prepare(struct demo *d) {
     bool compiled = false, trained = false;
     char error[256];
     int status;
@@ -372,7 +372,7 @@ static int train(struct demo *d) {
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-static int load(struct demo *d) {
+static int demo_load(struct demo *d) {
     char error[512], images[27], test_images[27];
     unsigned per_epoch;
 
@@ -427,7 +427,7 @@ static int add_job(struct demo *d, enum silken_protocol protocol) {
     return 0;
 }
 
-static int set_up(struct demo *d) {
+static int demo_set_up(struct demo *d) {
     int status = add_job(d, d->o.protocol);
     char error[256];
 
@@ -464,8 +464,8 @@ static int make_spaces(struct demo *d) {
     return 0;
 }
 
-static int run_all(struct demo *d) {
-    int status = prepare(d);
+static int demo_run_all(struct demo *d) {
+    int status = demo_prepare(d);
 
     status = status ? status : make_spaces(d);
     status = status ? status : demo_start_switches(d);
@@ -497,11 +497,11 @@ static int print_results(struct demo *d) {
 }
 
 static int demo(struct demo *d) {
-    int status = load(d);
+    int status = demo_load(d);
 
-    status = status ? status : set_up(d);
+    status = status ? status : demo_set_up(d);
     if (!status) {
-        status = run_all(d);
+        status = demo_run_all(d);
         supervise_end(&d->supervisor);
     }
     status = status ? status : print_results(d);

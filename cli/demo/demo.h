@@ -7,8 +7,8 @@
 //      parent          compiles the P4 program, starts the others, watches, reports
 //      reference       trains the same model in one process, adding the shards' gradients itself;
 //                      runs while the program is compiled
-//      switch          `silken run` with the program and a packet port for each worker; with ATP one
-//                      for each rack
+//      switch          `silken run` with the program and a packet port for each worker; with ATP
+//                      one for each rack
 //      server 0..m-1   ATP's parameter servers
 //      worker 0..n-1   train on shards of each batch; the sum of their gradients comes back from
 //                      the switch, packet by packet

@@ -58,7 +58,8 @@ int demo_cannot_start(struct demo *d, const char *error);
 // One tick of waiting. Returns a status.
 int demo_tick(struct demo *d);
 
-// Starts the racks' switches, or the parameter servers, and waits until all are ready. Return a status.
+// Starts the racks' switches, or the parameter servers, and waits until all are ready. Return a
+// status.
 int demo_start_switches(struct demo *d);
 int demo_start_servers(struct demo *d);
 

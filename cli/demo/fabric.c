@@ -32,8 +32,8 @@
 #define WINDOW     200
 #define WINDOW_MAX 384
 
-// Aggregators of the first pipe that has some: those of others would cost the packets of all ports a
-// way there.
+// Aggregators of the first pipe that has some: those of others would cost the packets of all ports
+// a way there.
 #define INDICES 16384
 
 // ---- names --------------------------------------------------------------------------------------
@@ -92,32 +92,34 @@ void fabric_uplink_end(unsigned rack, char name[16]) {
     snprintf(name, 16, "rack%u", rack & 0xffff);
 }
 
-static bool exists(const char *path) {
+static bool fabric_exists(const char *path) {
     struct stat st;
 
     return stat(path, &st) == 0;
 }
 
-// A switch makes a socket for each port, in order; the last rack's those of the links to others too.
+// A switch makes a socket for each port, in order; the last rack's those of the links to others
+// too.
 bool fabric_ready(const struct fabric *f, unsigned rack) {
     char uplink[256];
 
     for (unsigned link = 0; link < fabric_links(f); link++) {
         struct fabric_address a = fabric_address(f, link);
-        if (a.rack == rack && !exists(a.socket)) {
+        if (a.rack == rack && !fabric_exists(a.socket)) {
             return false;
         }
     }
     for (unsigned other = 0; rack + 1 == f->racks && other < rack; other++) {
         fabric_uplink(f, other, uplink);
-        if (!exists(uplink)) {
+        if (!fabric_exists(uplink)) {
             return false;
         }
     }
     return true;
 }
 
-static void device_of(const struct fabric *f, const struct fabric_address *a, char device[512]) {
+static void fabric_device_of(const struct fabric *f, const struct fabric_address *a,
+                             char device[512]) {
     if (f->veth) {
         snprintf(device, 512, "afpacket:%s", a->station_end);
         return;
@@ -134,9 +136,9 @@ struct station {
     unsigned buckets;
 };
 
-// As frameworks do it: the gradient in buckets. SwitchML, whose lanes share every tensor, needs one;
-// ATP as many as there are lanes, each of which gets whole tensors.
-static int sum(void *self, float *tensor, size_t n, char *error, size_t error_size) {
+// As frameworks do it: the gradient in buckets. SwitchML, whose lanes share every tensor, needs
+// one; ATP as many as there are lanes, each of which gets whole tensors.
+static int fabric_sum(void *self, float *tensor, size_t n, char *error, size_t error_size) {
     const struct station *station = self;
     struct silken_request *request[DEMO_MAX_LANES];
     unsigned begun = 0;
@@ -157,7 +159,7 @@ static int sum(void *self, float *tensor, size_t n, char *error, size_t error_si
     return rc ? -1 : 0;
 }
 
-static void counts(void *self, struct reduce_counts *out) {
+static void fabric_counts(void *self, struct reduce_counts *out) {
     const struct station *station = self;
     struct silken_stats s;
 
@@ -178,11 +180,11 @@ struct description {
     struct fabric_group fabric; // the switch's address
 };
 
-static void describe(const struct fabric *f, unsigned station, struct description *d) {
+static void fabric_describe(const struct fabric *f, unsigned station, struct description *d) {
     d->fabric = fabric_switch(fabric_address(f, station * f->lanes).rack);
     for (unsigned i = 0; i < f->lanes; i++) {
         const struct fabric_address own = fabric_address(f, station * f->lanes + i);
-        device_of(f, &own, d->device[i]);
+        fabric_device_of(f, &own, d->device[i]);
         d->own[i] = own;
         d->lane[i] = (struct silken_lane){
             .worker_mac = d->own[i].mac,
@@ -252,14 +254,15 @@ int fabric_open(const struct fabric *f, unsigned rank, struct reducer *r, char *
         snprintf(error, error_size, "out of memory");
         return -1;
     }
-    describe(f, rank, &d);
+    fabric_describe(f, rank, &d);
     open_options(f, rank, &d, &config);
     if (silken_open(&station->comm, &config, error, error_size)) {
         free(station);
         return -1;
     }
     station->buckets = f->protocol == SILKEN_ATP ? f->lanes : 1;
-    *r = (struct reducer){.self = station, .block = f->elements, .sum = sum, .counts = counts};
+    *r = (struct reducer){
+        .self = station, .block = f->elements, .sum = fabric_sum, .counts = fabric_counts};
     r->scale = f->protocol == SILKEN_ATP ? ATP_SCALE : 0;
     return 0;
 }
@@ -278,7 +281,7 @@ int fabric_serve(const struct fabric *f, unsigned number, struct silken_server *
     struct silken_server_config config;
     struct description d;
 
-    describe(f, f->workers + number, &d);
+    fabric_describe(f, f->workers + number, &d);
     silken_server_config_init(&config);
     config.job = FABRIC_JOB;
     config.workers = f->workers;

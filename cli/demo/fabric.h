@@ -3,16 +3,17 @@
 // fabric: the racks of the demo, with a switch each, and the links of workers and servers.
 //
 // Everything is derived from a link's number in one place, so that both sides agree. A station, a
-// worker or a parameter server, has a link for each lane. Links are numbered station by station, the
-// workers' first, and within a station lane by lane. Link i is attached to device port first_port + i
-// of its rack's switch by shared memory (DPDK's memif), whose socket is in the demo's folder, or by
-// a veth pair between network namespaces (spaces.h); it has its own MAC and IP address.
+// worker or a parameter server, has a link for each lane. Links are numbered station by station,
+// the workers' first, and within a station lane by lane. Link i is attached to device port
+// first_port + i of its rack's switch by shared memory (DPDK's memif), whose socket is in the
+// demo's folder, or by a veth pair between network namespaces (spaces.h); it has its own MAC and IP
+// address.
 //
-// Workers are spread over the racks in order; servers are in the last rack. Its switch has a link to
-// each other one, at port FABRIC_PORTS - rack of both.
+// Workers are spread over the racks in order; servers are in the last rack. Its switch has a link
+// to each other one, at port FABRIC_PORTS - rack of both.
 //
-// Two jobs may share one switch with p4/ina (--protocol both): SwitchML's has the first pipe's ports, and
-// ATP's those of the second, where ATP's aggregators are.
+// Two jobs may share one switch with p4/ina (--protocol both): SwitchML's has the first pipe's
+// ports, and ATP's those of the second, where ATP's aggregators are.
 //
 // fabric.c is the stations' side, fabric_config.c writes what a switch has to know.
 #ifndef SILKEN_CLI_DEMO_FABRIC_H
@@ -41,8 +42,8 @@ struct fabric {
 #define FABRIC_JOB         1
 #define FABRIC_PORTS       63 // of a pipe, without the first one
 #define FABRIC_SECOND_PIPE 129
-// Slots of the job of SwitchML, that is packets of a worker in flight. A gradient is 199 packets of 256
-// elements.
+// Slots of the job of SwitchML, that is packets of a worker in flight. A gradient is 199 packets of
+// 256 elements.
 #define FABRIC_POOL     64
 #define FABRIC_UDP_PORT 0xbee0 // of everybody
 
@@ -62,7 +63,8 @@ struct fabric_group {
     char mac[18], ip[16];
 };
 struct fabric_group fabric_group(unsigned lane);
-// The address of a rack's switch, which workers of SwitchML send to, and where sessions of jobs are begun.
+// The address of a rack's switch, which workers of SwitchML send to, and where sessions of jobs are
+// begun.
 struct fabric_group fabric_switch(unsigned rack);
 
 // The socket of the link between the last rack and another one.
@@ -70,8 +72,8 @@ void fabric_uplink(const struct fabric *f, unsigned rack, char socket[256]);
 // The interface of either end of that link, as a veth pair.
 void fabric_uplink_end(unsigned rack, char name[16]);
 
-// Writes the configuration of a rack's switch to 'path', for all 'jobs' on it. Returns 0, or -1 with a
-// sentence in 'error'.
+// Writes the configuration of a rack's switch to 'path', for all 'jobs' on it. Returns 0, or -1
+// with a sentence in 'error'.
 int fabric_write_config(const struct fabric *const *f, unsigned jobs, unsigned rack,
                         const char *path, char *error, size_t error_size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The configuration of a rack's switch (control/config/config.h) for its jobs: the tables, groups and ports that
-// the READMEs of p4/switchml, p4/atp and p4/ina list, in their words.
+// The configuration of a rack's switch (control/config/config.h) for its jobs: the tables, groups
+// and ports that the READMEs of p4/switchml, p4/atp and p4/ina list, in their words.
 #include "cli/demo/fabric.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@ static unsigned group_of_lane(const struct fabric *f, unsigned lane) {
 }
 
 // Tables by the names that they have in a program of one protocol, or in p4/ina.
-static const char *table(const struct fabric *f, const char *alone, const char *shared) {
+static const char *fabric_config_table(const struct fabric *f, const char *alone,
+                                       const char *shared) {
     return f->shared ? shared : alone;
 }
 
@@ -37,7 +38,7 @@ static json_t *veth_at(unsigned port, const char *name, const char *interface) {
     return json_pack("{s:i, s:s, s:s}", "port", port, "name", name, "device", device);
 }
 
-static json_t *port_of(const struct fabric *f, unsigned link) {
+static json_t *fabric_config_port_of(const struct fabric *f, unsigned link) {
     struct fabric_address a = fabric_address(f, link);
 
     if (f->veth) {
@@ -82,34 +83,36 @@ static unsigned way_to(const struct fabric *f, unsigned rack, const struct fabri
 static json_t *admission_of(const struct fabric *f, unsigned link) {
     struct fabric_address a = fabric_address(f, link);
 
-    return json_pack("{s:s, s:{s:i, s:s, s:i}, s:s, s:{s:I, s:i, s:i, s:i, s:i, s:i, s:i}}", //
-                     "table",
-                     table(f, "pipe.Ingress.admission.workers", SHARED "admission.workers"), //
-                     "key",                                                                  //
-                     "hdr.switchml.job_number", FABRIC_JOB,                                  //
-                     "hdr.ipv4.src_addr", a.ip,                                              //
-                     "ig_intr_md.ingress_port", a.port,                                      //
-                     "action", "admit",                                                      //
-                     "args",                                                                 //
-                     "worker_bit", (json_int_t)1 << a.station,                               //
-                     "num_workers", f->workers,                                              //
-                     "group", group_of_lane(f, a.lane),                                      //
-                     "rid", a.port,                                                          //
-                     "port", a.port,                                                         //
-                     "pool_base", 0,                                                         //
-                     "pool_last", FABRIC_POOL - 1);
+    return json_pack(
+        "{s:s, s:{s:i, s:s, s:i}, s:s, s:{s:I, s:i, s:i, s:i, s:i, s:i, s:i}}", //
+        "table",
+        fabric_config_table(f, "pipe.Ingress.admission.workers", SHARED "admission.workers"), //
+        "key",                                                                                //
+        "hdr.switchml.job_number", FABRIC_JOB,                                                //
+        "hdr.ipv4.src_addr", a.ip,                                                            //
+        "ig_intr_md.ingress_port", a.port,                                                    //
+        "action", "admit",                                                                    //
+        "args",                                                                               //
+        "worker_bit", (json_int_t)1 << a.station,                                             //
+        "num_workers", f->workers,                                                            //
+        "group", group_of_lane(f, a.lane),                                                    //
+        "rid", a.port,                                                                        //
+        "port", a.port,                                                                       //
+        "pool_base", 0,                                                                       //
+        "pool_last", FABRIC_POOL - 1);
 }
 
 // The addresses that a copy of the result gets.
 static json_t *receiver_of(const struct fabric *f, unsigned link) {
     struct fabric_address a = fabric_address(f, link);
 
-    return json_pack("{s:s, s:{s:i}, s:s, s:{s:s, s:s, s:i}}", //
-                     "table",
-                     table(f, "pipe.Egress.receivers", "switchml.Egress.switchml.receivers"), //
-                     "key", "md.rid", a.port,                                                 //
-                     "action", "address",                                                     //
-                     "args", "mac", a.mac, "ip", a.ip, "udp_port", FABRIC_UDP_PORT);
+    return json_pack(
+        "{s:s, s:{s:i}, s:s, s:{s:s, s:s, s:i}}", //
+        "table",
+        fabric_config_table(f, "pipe.Egress.receivers", "switchml.Egress.switchml.receivers"), //
+        "key", "md.rid", a.port,                                                               //
+        "action", "address",                                                                   //
+        "args", "mac", a.mac, "ip", a.ip, "udp_port", FABRIC_UDP_PORT);
 }
 
 static void switchml_entries(const struct fabric *f, json_t *list) {
@@ -126,10 +129,10 @@ static json_t *mac_entry(const struct fabric *f, const char *mac, const char *ac
     const char *shared = f->protocol == SILKEN_ATP ? "atp.AtpPipe.Ingress.forward.macs"
                                                    : "switchml.SwitchmlPipe.Ingress.forward.macs";
 
-    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}",                         //
-                     "table", table(f, "pipe.Ingress.forward.macs", shared), //
-                     "key", "hdr.ethernet.dst_addr", mac,                    //
-                     "action", action,                                       //
+    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}",                                       //
+                     "table", fabric_config_table(f, "pipe.Ingress.forward.macs", shared), //
+                     "key", "hdr.ethernet.dst_addr", mac,                                  //
+                     "action", action,                                                     //
                      "args", parameter, value);
 }
 
@@ -154,7 +157,7 @@ static json_t *node_at(unsigned port) {
 }
 
 // The links of this lane of all workers in the rack; from the last rack, the way to the others.
-static json_t *group_of(const struct fabric *f, unsigned rack, unsigned lane) {
+static json_t *fabric_config_group_of(const struct fabric *f, unsigned rack, unsigned lane) {
     json_t *nodes = json_array();
 
     for (unsigned worker = 0; worker < f->workers; worker++) {
@@ -169,7 +172,7 @@ static json_t *group_of(const struct fabric *f, unsigned rack, unsigned lane) {
     return json_pack("{s:i, s:o}", "id", group_of_lane(f, lane), "nodes", nodes);
 }
 
-static void add_port(json_t *ports, json_t *nodes, json_t *port) {
+static void fabric_config_add_port(json_t *ports, json_t *nodes, json_t *port) {
     unsigned number = (unsigned)json_integer_value(json_object_get(port, "port"));
 
     json_array_append_new(ports, port);
@@ -181,25 +184,25 @@ static void ports_and_nodes(const struct fabric *f, unsigned rack, json_t *ports
 
     for (unsigned link = 0; link < fabric_links(f); link++) {
         if (fabric_address(f, link).rack == rack) {
-            add_port(ports, nodes, port_of(f, link));
+            fabric_config_add_port(ports, nodes, fabric_config_port_of(f, link));
         }
     }
     for (unsigned other = 0; other < f->racks; other++) {
         if (other != rack && (rack == last || other == last)) {
-            add_port(ports, nodes, uplink_of(f, rack, other));
+            fabric_config_add_port(ports, nodes, uplink_of(f, rack, other));
         }
     }
 }
 
-static json_t *configuration(const struct fabric *const *f, unsigned jobs, unsigned rack,
-                             const char *program) {
+static json_t *fabric_config_configuration(const struct fabric *const *f, unsigned jobs,
+                                           unsigned rack, const char *program) {
     json_t *ports = json_array(), *nodes = json_array(), *groups = json_array();
     json_t *entries = json_array(), *root;
 
     for (unsigned i = 0; i < jobs; i++) {
         ports_and_nodes(f[i], rack, ports, nodes);
         for (unsigned lane = 0; lane < f[i]->lanes; lane++) {
-            json_array_append_new(groups, group_of(f[i], rack, lane));
+            json_array_append_new(groups, fabric_config_group_of(f[i], rack, lane));
         }
         if (f[i]->protocol == SILKEN_SWITCHML) {
             switchml_entries(f[i], entries);
@@ -226,7 +229,7 @@ static json_t *configuration(const struct fabric *const *f, unsigned jobs, unsig
 int fabric_write_config(const struct fabric *const *f, unsigned jobs, unsigned rack,
                         const char *path, char *error, size_t error_size) {
     char *program = realpath(f[0]->program, NULL);
-    json_t *root = program ? configuration(f, jobs, rack, program) : NULL;
+    json_t *root = program ? fabric_config_configuration(f, jobs, rack, program) : NULL;
     int failed = 0;
 
     if (!program) {

@@ -92,7 +92,7 @@ static void softmax(float p[MODEL_OUTPUTS]) {
     }
 }
 
-static void forward(const float *weights, const uint8_t *pixels, struct activation *a) {
+static void model_forward(const float *weights, const uint8_t *pixels, struct activation *a) {
     for (size_t i = 0; i < MODEL_INPUTS; i++) {
         a->input[i] = (float)pixels[i] * (1.0f / 255);
     }
@@ -164,7 +164,7 @@ void model_gradient(const float weights[MODEL_PARAMS], const struct dataset *set
     memset(gradient, 0, MODEL_PARAMS * sizeof *gradient);
     for (size_t i = 0; i < n; i++) {
         uint8_t label = set->labels[index[i]];
-        forward(weights, set->pixels + (size_t)index[i] * DATASET_PIXELS, &a);
+        model_forward(weights, set->pixels + (size_t)index[i] * DATASET_PIXELS, &a);
         add_score(score, &a, label);
         backward(weights, &a, label, scale, gradient);
     }
@@ -175,7 +175,7 @@ struct model_score model_evaluate(const float weights[MODEL_PARAMS], const struc
     struct activation a;
 
     for (size_t i = 0; i < set->count; i++) {
-        forward(weights, set->pixels + i * DATASET_PIXELS, &a);
+        model_forward(weights, set->pixels + i * DATASET_PIXELS, &a);
         add_score(&score, &a, set->labels[i]);
     }
     return score;

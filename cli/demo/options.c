@@ -51,8 +51,8 @@ struct parser {
     const char *value; // of it
 };
 
-__attribute__((format(printf, 2, 3))) static int fail(const struct parser *p, const char *format,
-                                                      ...) {
+__attribute__((format(printf, 2, 3))) static int demo_options_fail(const struct parser *p,
+                                                                   const char *format, ...) {
     va_list args;
 
     va_start(args, format);
@@ -70,8 +70,8 @@ static int parse_number(const struct parser *p, uint64_t low, uint64_t high, uin
     errno = 0;
     v = strtoull(p->value, &end, 0);
     if (p->value[0] < '0' || p->value[0] > '9' || *end || errno || v < low || v > high) {
-        return fail(p, "%s takes a number from %llu to %llu, not '%s'", p->name,
-                    (unsigned long long)low, (unsigned long long)high, p->value);
+        return demo_options_fail(p, "%s takes a number from %llu to %llu, not '%s'", p->name,
+                                 (unsigned long long)low, (unsigned long long)high, p->value);
     }
     *out = v;
     return 0;
@@ -99,8 +99,9 @@ static int parse_share(const struct parser *p, double *out) {
         end++;
     }
     if (end == p->value || *end || errno || !(v >= 0 && v <= LARGEST_LOSS)) {
-        return fail(p, "%s takes a share of packets from 0 to %g%%, such as 1%% or 0.01, not '%s'",
-                    p->name, 100 * LARGEST_LOSS, p->value);
+        return demo_options_fail(
+            p, "%s takes a share of packets from 0 to %g%%, such as 1%% or 0.01, not '%s'", p->name,
+            100 * LARGEST_LOSS, p->value);
     }
     *out = v;
     return 0;
@@ -108,7 +109,7 @@ static int parse_share(const struct parser *p, double *out) {
 
 static int parse_text(const struct parser *p, const char **out) {
     if (!p->value[0]) {
-        return fail(p, "%s takes a name, not an empty one", p->name);
+        return demo_options_fail(p, "%s takes a name, not an empty one", p->name);
     }
     *out = p->value;
     return 0;
@@ -120,7 +121,7 @@ static int set_protocol(const struct parser *p) {
     bool atp = strcmp(p->value, "atp") == 0, both = strcmp(p->value, "both") == 0;
 
     if (!atp && !both && strcmp(p->value, "switchml") != 0) {
-        return fail(p, "--protocol takes switchml, atp or both, not '%s'", p->value);
+        return demo_options_fail(p, "--protocol takes switchml, atp or both, not '%s'", p->value);
     }
     p->o->protocol = atp ? SILKEN_ATP : SILKEN_SWITCHML;
     p->o->both = both;
@@ -137,7 +138,7 @@ static int set_racks(const struct parser *p) {
 
 static int set_links(const struct parser *p) {
     if (strcmp(p->value, "memif") != 0 && strcmp(p->value, "veth") != 0) {
-        return fail(p, "--links takes memif or veth, not '%s'", p->value);
+        return demo_options_fail(p, "--links takes memif or veth, not '%s'", p->value);
     }
     p->o->veth = strcmp(p->value, "veth") == 0;
     return 0;
@@ -158,7 +159,7 @@ static int set_elements(const struct parser *p) {
         return -1;
     }
     if (v != 64 && v != 256) {
-        return fail(p, "--elements takes 64 or 256, not %s", p->value);
+        return demo_options_fail(p, "--elements takes 64 or 256, not %s", p->value);
     }
     p->o->elements = (unsigned)v;
     return 0;
@@ -204,7 +205,7 @@ static int set_keep(const struct parser *p) {
     return parse_text(p, &p->o->keep);
 }
 
-static int set_limit(const struct parser *p) {
+static int demo_options_set_limit(const struct parser *p) {
     return parse_unsigned(p, 1, 86400, &p->o->limit);
 }
 
@@ -231,13 +232,13 @@ static const struct option {
     {"--batch", true, set_batch},       {"--images", true, set_images},
     {"--seed", true, set_seed},         {"--program", true, set_program},
     {"--data", true, set_data},         {"--keep", true, set_keep},
-    {"--record", true, set_record},     {"--limit", true, set_limit},
+    {"--record", true, set_record},     {"--limit", true, demo_options_set_limit},
     {"--quiet", false, set_quiet},      {"-q", false, set_quiet},
     {"--help", false, set_help},        {"-h", false, set_help},
 };
 
 // 'length' is that of the name in "--name=value".
-static const struct option *find(const char *name, size_t length) {
+static const struct option *demo_options_find(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (strlen(options[i].name) == length && memcmp(options[i].name, name, length) == 0) {
             return &options[i];
@@ -249,32 +250,34 @@ static const struct option *find(const char *name, size_t length) {
 // Takes the option at argv[*i], and its value.
 static int parse_option(struct parser *p, int argc, char **argv, int *i) {
     const char *arg = argv[*i], *equals = strchr(arg, '=');
-    const struct option *option = find(arg, equals ? (size_t)(equals - arg) : strlen(arg));
+    const struct option *option =
+        demo_options_find(arg, equals ? (size_t)(equals - arg) : strlen(arg));
 
     if (!option) {
-        return fail(p, "there is no option '%s'; see silken demo --help", arg);
+        return demo_options_fail(p, "there is no option '%s'; see silken demo --help", arg);
     }
     if (equals && !option->takes_value) {
-        return fail(p, "%s takes no value", option->name);
+        return demo_options_fail(p, "%s takes no value", option->name);
     }
     p->name = option->name;
     p->value = equals ? equals + 1 : NULL;
     if (option->takes_value && !equals) {
         if (*i + 1 >= argc) {
-            return fail(p, "%s needs a value", option->name);
+            return demo_options_fail(p, "%s needs a value", option->name);
         }
         p->value = argv[++*i];
     }
     return option->set(p);
 }
 
-static int check_together(const struct parser *p) {
+static int demo_options_check_together(const struct parser *p) {
     if (p->o->batch < p->o->workers) {
-        return fail(p, "a batch of %u images cannot be shared among %u workers", p->o->batch,
-                    p->o->workers);
+        return demo_options_fail(p, "a batch of %u images cannot be shared among %u workers",
+                                 p->o->batch, p->o->workers);
     }
     if (p->o->workers < p->o->racks) {
-        return fail(p, "%u workers cannot be spread over %u racks", p->o->workers, p->o->racks);
+        return demo_options_fail(p, "%u workers cannot be spread over %u racks", p->o->workers,
+                                 p->o->racks);
     }
     return 0;
 }
@@ -284,8 +287,9 @@ static int check_ports(const struct parser *p) {
     unsigned links = (o->workers + o->servers) * o->lanes, ports = links + o->racks - 1;
 
     if (ports > FABRIC_PORTS) {
-        return fail(p, "%u workers%s with %u lanes need %u ports; there are %d", o->workers,
-                    o->servers ? " and their servers" : "", o->lanes, ports, FABRIC_PORTS);
+        return demo_options_fail(p, "%u workers%s with %u lanes need %u ports; there are %d",
+                                 o->workers, o->servers ? " and their servers" : "", o->lanes,
+                                 ports, FABRIC_PORTS);
     }
     return 0;
 }
@@ -296,22 +300,24 @@ static int check_protocol(const struct parser *p) {
     bool atp = o->both || o->protocol == SILKEN_ATP;
 
     if (!atp && (o->servers || o->racks)) {
-        return fail(p, "--servers and --racks need --protocol atp");
+        return demo_options_fail(p, "--servers and --racks need --protocol atp");
     }
     if (o->both && o->racks > 1) {
-        return fail(p, "both protocols share the switch of one rack");
+        return demo_options_fail(p, "both protocols share the switch of one rack");
     }
     if (!o->both && atp && o->elements) {
-        return fail(p, "--elements needs --protocol switchml: packets of ATP have %d", ATP_VALUES);
+        return demo_options_fail(p, "--elements needs --protocol switchml: packets of ATP have %d",
+                                 ATP_VALUES);
     }
     if (o->both && o->elements > 64) {
-        return fail(p, "on a switch for both protocols, SwitchML's packets have 64 elements");
+        return demo_options_fail(
+            p, "on a switch for both protocols, SwitchML's packets have 64 elements");
     }
     return 0;
 }
 
 // The defaults that the protocol determines.
-static void settle(struct demo_options *o) {
+static void demo_options_settle(struct demo_options *o) {
     const char *program = "p4/switchml/switchml.p4";
     unsigned elements = 256;
 
@@ -352,6 +358,6 @@ int demo_options_parse(struct demo_options *o, int argc, char **argv, char *erro
     if (check_protocol(&p)) {
         return -1;
     }
-    settle(o);
-    return check_together(&p) || check_ports(&p) ? -1 : 0;
+    demo_options_settle(o);
+    return demo_options_check_together(&p) || check_ports(&p) ? -1 : 0;
 }

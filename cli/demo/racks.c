@@ -17,7 +17,7 @@
 
 // ---- the switch ---------------------------------------------------------------------------------
 
-static bool is_last(const struct demo *d, unsigned rack) {
+static bool demo_racks_is_last(const struct demo *d, unsigned rack) {
     return rack + 1 == d->o.racks;
 }
 
@@ -39,7 +39,7 @@ static int start_switch(struct demo *d, unsigned rack) {
     if (fabric_write_config(fabric, d->jobs, rack, config, error, sizeof error)) {
         return demo_cannot_start(d, error);
     }
-    if (d->o.record && is_last(d, rack)) {
+    if (d->o.record && demo_racks_is_last(d, rack)) {
         argv[6] = "--record";
         argv[7] = (char *)d->o.record;
     }

@@ -23,7 +23,7 @@ bool report_due(const struct report *r, uint64_t now_ns) {
 }
 
 // A line that wraps could not be written over, so it ends before the terminal's last column.
-static int columns(const struct report *r) {
+static int demo_report_columns(const struct report *r) {
     struct winsize size;
 
     if (!r->terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2) {
@@ -42,7 +42,7 @@ void report_line(struct report *r, uint64_t now_ns, const char *format, ...) {
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    printf(r->terminal ? "\r\033[K%.*s" : "%.*s\n", columns(r), line);
+    printf(r->terminal ? "\r\033[K%.*s" : "%.*s\n", demo_report_columns(r), line);
     fflush(stdout);
     r->unfinished = r->terminal;
     r->last_ns = now_ns;
@@ -56,8 +56,8 @@ void report_break(struct report *r) {
     }
 }
 
-__attribute__((format(printf, 3, 0))) static void labelled(struct report *r, const char *label,
-                                                           const char *format, va_list args) {
+__attribute__((format(printf, 3, 0))) static void
+demo_report_labelled(struct report *r, const char *label, const char *format, va_list args) {
     report_break(r);
     printf("%-*s ", LABEL_WIDTH, label);
     vprintf(format, args);
@@ -70,7 +70,7 @@ void report_done(struct report *r, const char *label, const char *format, ...) {
 
     if (!r->quiet) {
         va_start(args, format);
-        labelled(r, label, format, args);
+        demo_report_labelled(r, label, format, args);
         va_end(args);
     }
 }
@@ -79,7 +79,7 @@ void report_result(struct report *r, const char *label, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    labelled(r, label, format, args);
+    demo_report_labelled(r, label, format, args);
     va_end(args);
 }
 

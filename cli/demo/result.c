@@ -52,7 +52,7 @@ static void print_accuracy(struct report *r, const char *label, const float *wei
                   100 * (double)score.correct / (double)score.images, score.correct, score.images);
 }
 
-static void print_difference(struct report *r, const float *a, const float *b) {
+static void demo_result_print_difference(struct report *r, const float *a, const float *b) {
     double largest = 0, size = 0;
 
     for (size_t i = 0; i < MODEL_PARAMS; i++) {
@@ -82,7 +82,7 @@ static void print_line_of(struct report *r, const char *label, uint64_t n, const
     report_result(r, label, "%s%s", report_grouped(n, number), rest);
 }
 
-static void print_atp(struct report *r, const struct board *b) {
+static void demo_result_print_atp(struct report *r, const struct board *b) {
     struct server_totals s = server_totals(b);
     struct job_totals t = job_totals(b);
     char fragments[27], whole[27], some[27], one[27], losses[27], timeouts[27];
@@ -138,10 +138,10 @@ bool result_print(struct report *r, const struct board *b, const float *referenc
 
     print_accuracy(r, "accuracy through the switch", through_switch, test);
     print_accuracy(r, "accuracy of one process", reference, test);
-    print_difference(r, through_switch, reference);
+    demo_result_print_difference(r, through_switch, reference);
     print_traffic(r, b, plan->steps);
     if (atp) {
-        print_atp(r, b);
+        demo_result_print_atp(r, b);
     }
     good = sums_within_bounds(r, b, plan->steps);
     return weights_agree(r, b) && good;

@@ -29,9 +29,9 @@ struct server_totals {
 struct server_totals server_totals(const struct board *b);
 
 // Prints the results, with what ATP has to tell if it is that, and what is wrong with them. Returns
-// whether the job is verified: every sum of every worker and step was within its bound, and all workers
-// ended with the same weights. For use after all processes have ended well. 'reference' are the weights
-// to compare with.
+// whether the job is verified: every sum of every worker and step was within its bound, and all
+// workers ended with the same weights. For use after all processes have ended well. 'reference' are
+// the weights to compare with.
 bool result_print(struct report *r, const struct board *b, const float *reference,
                   const struct train_plan *plan, const struct dataset *test, bool atp);
 

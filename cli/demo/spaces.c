@@ -14,7 +14,7 @@ static int here(void) {
 }
 
 // A new one; -1 with errno.
-static int make(const struct spaces *s) {
+static int spaces_make_one(const struct spaces *s) {
     if (unshare(CLONE_NEWNET)) {
         return -1;
     }
@@ -33,7 +33,7 @@ void spaces_leave(const struct spaces *s) {
 }
 
 // A veth pair, each end up in its namespace.
-static bool join(const struct spaces *s, int one, const char *a, int other, const char *b) {
+static bool spaces_join(const struct spaces *s, int one, const char *a, int other, const char *b) {
     char command[512];
 
     snprintf(command, sizeof command,
@@ -53,7 +53,7 @@ static bool join_all(const struct spaces *s, const struct fabric *f, const int *
     for (unsigned link = 0; link < fabric_links(f); link++) {
         const struct fabric_address a = fabric_address(f, link);
         const unsigned number = link / f->lanes;
-        if (!join(s, s->rack[a.rack], a.switch_end, station[number], a.station_end)) {
+        if (!spaces_join(s, s->rack[a.rack], a.switch_end, station[number], a.station_end)) {
             return false;
         }
     }
@@ -64,7 +64,7 @@ static bool join_racks(const struct spaces *s, unsigned racks) {
     for (unsigned rack = 0; rack + 1 < racks; rack++) {
         char name[16];
         fabric_uplink_end(rack, name);
-        if (!join(s, s->rack[racks - 1], name, s->rack[rack], name)) {
+        if (!spaces_join(s, s->rack[racks - 1], name, s->rack[rack], name)) {
             return false;
         }
     }
@@ -77,11 +77,11 @@ int spaces_make(struct spaces *s, const struct fabric *const *f, unsigned jobs, 
 
     s->used = true;
     for (unsigned rack = 0; good && rack < f[0]->racks; rack++) {
-        good = (s->rack[rack] = make(s)) >= 0;
+        good = (s->rack[rack] = spaces_make_one(s)) >= 0;
     }
     for (unsigned j = 0; j < jobs; j++) {
         for (unsigned i = 0; good && i < f[j]->workers + f[j]->servers; i++) {
-            good = (s->station[j][i] = make(s)) >= 0;
+            good = (s->station[j][i] = spaces_make_one(s)) >= 0;
         }
     }
     if (!good) {

@@ -24,14 +24,14 @@ static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 static struct sigaction before[N_TAKEN];
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int signal) {
+static void supervise_on_signal(int signal) {
     (void)signal;
     interrupted = 1;
 }
 
 // Without SA_RESTART: a sleep in the main loop ends at once.
-static void take_signals(void) {
-    struct sigaction action = {.sa_handler = on_signal};
+static void supervise_take_signals(void) {
+    struct sigaction action = {.sa_handler = supervise_on_signal};
 
     interrupted = 0;
     for (size_t i = 0; i < N_TAKEN; i++) {
@@ -51,7 +51,7 @@ bool supervise_interrupted(void) {
 
 // ---- the folder ---------------------------------------------------------------------------------
 
-static int make_folder(struct supervisor *s, char *error, size_t error_size) {
+static int supervise_make_folder(struct supervisor *s, char *error, size_t error_size) {
     const char *tmp = getenv("TMPDIR");
     int n = snprintf(s->folder, sizeof s->folder, "%s/silken-demo-XXXXXX",
                      tmp && tmp[0] ? tmp : "/tmp");
@@ -98,14 +98,14 @@ static void remove_folder(struct supervisor *s) {
 
 int supervise_begin(struct supervisor *s, const char *keep, char *error, size_t error_size) {
     *s = (struct supervisor){0};
-    if (make_folder(s, error, error_size)) {
+    if (supervise_make_folder(s, error, error_size)) {
         return -1;
     }
     if (make_logs(s, keep, error, error_size)) {
         remove_folder(s);
         return -1;
     }
-    take_signals();
+    supervise_take_signals();
     return 0;
 }
 
@@ -159,8 +159,8 @@ static void enter_child(const struct child *c, pid_t parent) {
 }
 
 // Returns the child in the parent, and null in the child or on failure, told apart by *pid.
-static struct child *start(struct supervisor *s, const char *name, pid_t *pid, char *error,
-                           size_t error_size) {
+static struct child *supervise_start(struct supervisor *s, const char *name, pid_t *pid,
+                                     char *error, size_t error_size) {
     struct child *c = new_child(s, name, error, error_size);
     pid_t parent = getpid();
 
@@ -189,7 +189,7 @@ static struct child *start(struct supervisor *s, const char *name, pid_t *pid, c
 struct child *supervise_call(struct supervisor *s, const char *name, int (*body)(void *argument),
                              void *argument, char *error, size_t error_size) {
     pid_t pid;
-    struct child *c = start(s, name, &pid, error, error_size);
+    struct child *c = supervise_start(s, name, &pid, error, error_size);
 
     if (pid == 0) {
         int status = body(argument);
@@ -202,7 +202,7 @@ struct child *supervise_call(struct supervisor *s, const char *name, int (*body)
 struct child *supervise_self(struct supervisor *s, const char *name, char *const argv[],
                              char *error, size_t error_size) {
     pid_t pid;
-    struct child *c = start(s, name, &pid, error, error_size);
+    struct child *c = supervise_start(s, name, &pid, error, error_size);
 
     if (pid == 0) {
         execv("/proc/self/exe", argv);
@@ -214,7 +214,7 @@ struct child *supervise_self(struct supervisor *s, const char *name, char *const
 
 // ---- ending -------------------------------------------------------------------------------------
 
-static bool collect(struct child *c) {
+static bool supervise_collect(struct child *c) {
     if (c->running && waitpid(c->pid, &c->status, WNOHANG) == c->pid) {
         c->running = false;
         return true;
@@ -231,20 +231,20 @@ struct child *supervise_reap(struct supervisor *s) {
 
     for (size_t i = 0; i < s->n; i++) {
         struct child *c = &s->child[i];
-        // Of several, the last one started: when a worker goes, the switch's driver may crash over it
-        // in the same moment, while workers bear the end of their switch for a long time.
-        if (collect(c) && !supervise_succeeded(c) && !c->stopped) {
+        // Of several, the last one started: when a worker goes, the switch's driver may crash over
+        // it in the same moment, while workers bear the end of their switch for a long time.
+        if (supervise_collect(c) && !supervise_succeeded(c) && !c->stopped) {
             bad = c;
         }
     }
     return bad;
 }
 
-static bool wait_for(struct child *c, unsigned ms) {
+static bool supervise_wait_for(struct child *c, unsigned ms) {
     const struct timespec tick = {.tv_nsec = 5000000};
 
     for (unsigned t = 0; c->running && t < ms; t += 5) {
-        if (!collect(c)) {
+        if (!supervise_collect(c)) {
             nanosleep(&tick, NULL);
         }
     }
@@ -258,7 +258,7 @@ void supervise_stop(struct child *c) {
         return;
     }
     kill(-c->pid, SIGTERM);
-    if (!wait_for(c, STOP_WAIT_MS)) {
+    if (!supervise_wait_for(c, STOP_WAIT_MS)) {
         kill(-c->pid, SIGKILL);
         while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR) {
         }

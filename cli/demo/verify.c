@@ -90,8 +90,8 @@ static void check_element(float got, double expected, double bound, size_t i,
     }
 }
 
-static void check_block(const float *result, const float *const *inputs, unsigned workers,
-                        size_t from, size_t to, struct verify_tally *t) {
+static void verify_check_block(const float *result, const float *const *inputs, unsigned workers,
+                               size_t from, size_t to, struct verify_tally *t) {
     double bound = verify_bound(largest_magnitude(inputs, workers, from, to), workers);
 
     for (size_t i = from; i < to; i++) {
@@ -110,7 +110,7 @@ bool verify_sums(const float *result, const float *const *inputs, unsigned worke
 
     for (size_t from = 0; from < n; from += block) {
         size_t to = n - from < block ? n : from + block;
-        check_block(result, inputs, workers, from, to, tally);
+        verify_check_block(result, inputs, workers, from, to, tally);
     }
     return tally->failed == failed;
 }

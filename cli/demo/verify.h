@@ -18,8 +18,8 @@
 // gets it as a float, and the second term is the rounding that this alone may add. The exact sum is
 // taken in double precision, whose own error is a millionth of the first term.
 //
-// ATP has one factor for all, f = 10^8, and no blocks; theorem 1 is the same. Sums that do not fit are
-// added up as floats, with an error of the second term alone.
+// ATP has one factor for all, f = 10^8, and no blocks; theorem 1 is the same. Sums that do not fit
+// are added up as floats, with an error of the second term alone.
 //
 // A block in which all tensors are zero must come back as zeros; one that has a NaN, an infinity or
 // a magnitude of 2^126 and above, whose sum no 8-bit exponent can carry, as NaN everywhere.
@@ -47,7 +47,8 @@ struct verify_tally {
 bool verify_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
                  size_t block, struct verify_tally *tally);
 
-// The same with the one factor 'f'. A sum that is no number, or is infinite, must come back as that.
+// The same with the one factor 'f'. A sum that is no number, or is infinite, must come back as
+// that.
 bool verify_scaled_sums(const float *result, const float *const *inputs, unsigned workers, size_t n,
                         double f, struct verify_tally *tally);
 

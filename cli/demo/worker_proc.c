@@ -51,8 +51,8 @@ static int unpublished(const struct worker_job *job, unsigned step, char *error,
     return 0;
 }
 
-static void explain(const struct verify_tally *t, unsigned step, size_t block, char *error,
-                    size_t size) {
+static void worker_proc_explain(const struct verify_tally *t, unsigned step, size_t block,
+                                char *error, size_t size) {
     snprintf(error, size,
              "step %u: element %zu (packet %zu) of the sum is %.9g, the exact sum is %.9g; they "
              "differ by %.3g, more than %.3g; %llu elements of this sum are wrong",
@@ -74,7 +74,7 @@ static int check_sum(const struct worker_job *job, unsigned step, const struct r
     }
     if (r->scale > 0 ? !verify_scaled_sums(sum, inputs, workers, MODEL_PARAMS, r->scale, tally)
                      : !verify_sums(sum, inputs, workers, MODEL_PARAMS, r->block, tally)) {
-        explain(tally, step, r->block, error, size);
+        worker_proc_explain(tally, step, r->block, error, size);
         return -1;
     }
     return 0;

@@ -62,7 +62,7 @@ struct sk_pauses run_pauses(struct run *r) {
 
 // ---- the socket ----
 
-static bool device_of(void *aux, uint16_t port, struct sk_port_device *out) {
+static bool run_control_device_of(void *aux, uint16_t port, struct sk_port_device *out) {
     const struct run *r = aux;
     return sk_ports_device(r->ports, port, out);
 }
@@ -89,7 +89,7 @@ struct sk_service run_service(struct run *r, uint64_t now) {
                                .n_ports = r->n_port_list,
                                .list = ports_of,
                                .recording = r->recording,
-                               .device = device_of,
+                               .device = run_control_device_of,
                                .other = run_request,
                                .alarms = run_watch_alarms,
                                .aggregators = run_watch_aggregators,
@@ -102,7 +102,7 @@ struct sk_service run_service(struct run *r, uint64_t now) {
 }
 
 // Clients that ask without end leave packets half of the time.
-static void serve(struct run *r, uint64_t now) {
+static void run_control_serve(struct run *r, uint64_t now) {
     const struct sk_service service = run_service(r, now);
     if (!r->server || now < r->control.server_due)
         return;
@@ -116,21 +116,22 @@ static bool has_listeners(const struct run *r) {
     return r->server && sk_server_has_listeners(r->server);
 }
 
-static void publish(void *aux, const struct sk_idle_event *event) {
+static void run_control_publish(void *aux, const struct sk_idle_event *event) {
     sk_server_publish(aux, sk_idle_event_json(event));
 }
 
-// All entries are looked at, and packets wait: with a ToR, whose control plane asks its entries one by one and
-// does not need it, there may be tens of thousands.
+// All entries are looked at, and packets wait: with a ToR, whose control plane asks its entries one
+// by one and does not need it, there may be tens of thousands.
 static void look_for_idle(struct run *r, uint64_t now) {
     if (now < r->control.idle_due || !has_listeners(r) || r->tor)
         return;
     struct sk_pauses pauses = run_pauses(r);
-    sk_control_idle_poll(r->sw, &pauses, publish, r->server);
+    sk_control_idle_poll(r->sw, &pauses, run_control_publish, r->server);
     r->control.idle_due = now + IDLE_INTERVAL_NS;
 }
 
-// To the ToR's control plane and to all that listen to events; those that come while nobody does are gone.
+// To the ToR's control plane and to all that listen to events; those that come while nobody does
+// are gone.
 static void publish_digests(struct run *r) {
     struct run_control *c = &r->control;
     unsigned n = 0;
@@ -163,7 +164,7 @@ static void follow_record(struct run *r) {
     run_resume(r);
 }
 
-static void link_changed(void *aux, uint16_t port, bool up) {
+static void run_control_link_changed(void *aux, uint16_t port, bool up) {
     struct run_control *c = &((struct run *)aux)->control;
     c->changes[c->n_changes].port = port;
     c->changes[c->n_changes++].up = up;
@@ -183,7 +184,7 @@ static void follow_links(struct run *r, uint64_t now) {
         return;
     c->n_changes = 0;
     run_pause(r);
-    sk_ports_follow_links(r->ports, link_changed, r);
+    sk_ports_follow_links(r->ports, run_control_link_changed, r);
     run_resume(r);
     for (unsigned i = 0; i < c->n_changes; i++) {
         run_tor_link(r, c->changes[i].port, run_link_is_up(r, c->changes[i].port));
@@ -264,7 +265,7 @@ static void *control(void *aux) {
             sk_lcores_stop(r->lcores);
         reload_when_told(r);
         follow_links(r, now);
-        serve(r, now);
+        run_control_serve(r, now);
         run_watch_turn(r, now);
         run_trace_turn(r, now);
         run_compile_turn(r, now);

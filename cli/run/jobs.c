@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The job service in the running switch (control/service/service.h): what it admits are jobs of the ToR, by the same
-// requests as an operator's.
+// The job service in the running switch (control/service/service.h): what it admits are jobs of the
+// ToR, by the same requests as an operator's.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

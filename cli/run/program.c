@@ -174,7 +174,8 @@ void run_compile_left(struct run *r, uint64_t client) {
         run_compile_end(r);
 }
 
-// The compiler would wait for who writes a FIFO, and the switch's end for the compiler. What is not there it says itself.
+// The compiler would wait for who writes a FIFO, and the switch's end for the compiler. What is not
+// there it says itself.
 static int check_regular(const char *path, struct sk_error *err) {
     struct stat st;
     return stat(path, &st) || S_ISREG(st.st_mode)
@@ -263,7 +264,7 @@ static int swap(struct run *r, struct run_exchange *x, struct sk_error *err) {
 }
 
 // A ToR's control plane writes its tables again itself, and what packets left in them comes then.
-static void keep(void *aux) {
+static void run_program_keep(void *aux) {
     struct run_exchange *x = aux;
     sk_carry_cells(&x->carry);
     if (x->tor)
@@ -280,9 +281,9 @@ int run_exchange(struct run *r, struct run_exchange *x, const struct sk_config *
     run_pause(r);
     int rc = 0;
     if (to)
-        rc = sk_config_bring(r->config, to, x->with, keep, x, err);
+        rc = sk_config_bring(r->config, to, x->with, run_program_keep, x, err);
     else
-        keep(x);
+        run_program_keep(x);
     if (rc == 0)
         rc = swap(r, x, err);
     if (rc == 0 && r->tor) {
@@ -319,7 +320,7 @@ void run_runs(struct run *r, struct sk_program *program, struct run_source *sour
 // ---- the request ----
 
 // A port's metadata is laid out as the program has it.
-static void describe_ports(struct run *r, json_t *lost) {
+static void run_program_describe_ports(struct run *r, json_t *lost) {
     struct sk_error err;
     for (size_t i = 0; i < r->config->n_ports; i++) {
         const struct sk_config_port *p = &r->config->ports[i];
@@ -332,11 +333,12 @@ static void describe_ports(struct run *r, json_t *lost) {
     }
 }
 
-static int replace(struct run *r, struct sk_program *program, json_t **done, struct sk_error *err) {
+static int run_program_replace(struct run *r, struct sk_program *program, json_t **done,
+                               struct sk_error *err) {
     struct run_exchange *x = run_exchange_new(r, program, err);
     const int rc = x ? run_exchange(r, x, NULL, err) : -1;
     if (rc == 0) {
-        describe_ports(r, x->carry.lost);
+        run_program_describe_ports(r, x->carry.lost);
         *done = json_pack("{s:s}", "state", "replaced");
         run_exchange_tell(r, x, *done);
     }
@@ -350,7 +352,7 @@ int run_program(struct run *r, const char *path, json_t **done, struct sk_error 
     int rc = run_compile(r, source, &program, err);
     if (rc == 1)
         *done = json_pack("{s:s}", "state", "compiling");
-    if (rc == 0 && (rc = replace(r, program, done, err)) == 0) {
+    if (rc == 0 && (rc = run_program_replace(r, program, done, err)) == 0) {
         run_runs(r, program, source);
         return 0;
     }

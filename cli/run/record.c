@@ -41,8 +41,8 @@ static void *write_records(void *aux) {
     }
 }
 
-static int write_config(const struct sk_config *c, const char *file, const char *program,
-                        uint64_t clock, struct sk_error *err) {
+static int run_record_write_config(const struct sk_config *c, const char *file, const char *program,
+                                   uint64_t clock, struct sk_error *err) {
     char absolute[PATH_MAX];
     if (!record_has_beside(file))
         return 0;
@@ -61,7 +61,7 @@ static int write_config(const struct sk_config *c, const char *file, const char 
     return rc;
 }
 
-static void describe_ports(struct run_record *r, const struct sk_config *c) {
+static void run_record_describe_ports(struct run_record *r, const struct sk_config *c) {
     struct record_port *list = calloc(c->n_ports + 1, sizeof *list);
     size_t n = 0;
     if (!list)
@@ -83,7 +83,7 @@ static struct record_options files_of(const struct sk_config *c, const char *fil
         .path = file, .file_bytes = c->record.file_mib << 20, .files = c->record.files};
 }
 
-static bool same_file(const char *a, const char *b) {
+static bool run_record_same_file(const char *a, const char *b) {
     struct stat x, y;
     return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
            x.st_ino == y.st_ino;
@@ -91,15 +91,16 @@ static bool same_file(const char *a, const char *b) {
 
 static int check_apart(const char *written, const char *given, const char *program,
                        struct sk_error *err) {
-    const bool config = same_file(written, given);
-    if (!config && !same_file(written, program))
+    const bool config = run_record_same_file(written, given);
+    if (!config && !run_record_same_file(written, program))
         return 0;
     return sk_fail(
         err, "the recording would overwrite %s, the %s of this switch; record under another name",
         written, config ? "configuration" : "program");
 }
 
-static int check_devices(const struct sk_config *c, const char *file, struct sk_error *err) {
+static int run_record_check_devices(const struct sk_config *c, const char *file,
+                                    struct sk_error *err) {
     for (size_t i = 0; i < c->n_ports; i++)
         if (record_is_of_device(file, c->ports[i].device))
             return sk_fail(err, "%s is used by port %u's device; record under another name", file,
@@ -127,8 +128,8 @@ int run_record_check(const struct sk_config *c, const char *file, const char *gi
     char *beside = record_config_path(file);
     const bool kept = record_has_beside(file);
     // a ring has files of other names
-    const bool bad = (!files.file_bytes &&
-                      (check_apart(file, given, program, err) || check_devices(c, file, err))) ||
+    const bool bad = (!files.file_bytes && (check_apart(file, given, program, err) ||
+                                            run_record_check_devices(c, file, err))) ||
                      (kept && check_apart(beside, given, program, err)) ||
                      record_check(&files, err) || (kept && check_beside(beside, err));
     free(beside);
@@ -152,16 +153,16 @@ static bool open_all(struct run_record *r, const struct sk_config *c, unsigned n
         return sk_fail(err, "%s", error) == 0;
     r->reader = sk_record_reader_of(r->recorder);
     // which are there only now
-    if (!files.file_bytes && check_devices(c, file, err))
+    if (!files.file_bytes && run_record_check_devices(c, file, err))
         return false;
     r->out = record_open(&files, err);
     if (!r->out)
         return false;
-    describe_ports(r, c);
+    run_record_describe_ports(r, c);
     return true;
 }
 
-static void free_all(struct run_record *r) {
+static void run_record_free_all(struct run_record *r) {
     record_close(r->out, r->reader, NULL);
     sk_record_reader_close(r->reader);
     sk_recorder_free(r->recorder);
@@ -176,14 +177,14 @@ struct run_record *run_record_start(struct sk_recording *recording, const struct
         abort();
     atomic_init(&r->failed, false);
     if (!open_all(r, c, sk_recording_cores(recording), file, err) ||
-        write_config(c, file, program, clock, err)) {
-        free_all(r);
+        run_record_write_config(c, file, program, clock, err)) {
+        run_record_free_all(r);
         return NULL;
     }
     int rc = sk_thread_anywhere(&r->thread, write_records, r);
     if (rc) {
         sk_fail(err, "cannot start a thread to record with: %s", strerror(rc));
-        free_all(r);
+        run_record_free_all(r);
         return NULL;
     }
     sk_recording_own(recording, r->recorder);
@@ -212,5 +213,5 @@ void run_record_end(struct run_record *r) {
                 "silken run: %" PRIu64 " records are missing: the ring was full; see "
                 "\"ring\", \"snaplen\" and \"ports\" of \"record\"\n",
                 n.lost);
-    free_all(r);
+    run_record_free_all(r);
 }

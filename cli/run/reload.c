@@ -9,7 +9,7 @@
 
 // ---- ports ----
 
-static const struct sk_config_port *find(const struct sk_config *c, uint16_t port) {
+static const struct sk_config_port *run_reload_find(const struct sk_config *c, uint16_t port) {
     for (size_t i = 0; i < c->n_ports; i++)
         if (c->ports[i].port == port)
             return &c->ports[i];
@@ -35,7 +35,7 @@ struct port_work {
     size_t added, removed;
 };
 
-static struct sk_config_port copy_of(const struct sk_config_port *p) {
+static struct sk_config_port run_reload_copy_of(const struct sk_config_port *p) {
     struct sk_config_port own = *p;
     own.device = strdup(p->device);
     own.name = p->name ? strdup(p->name) : NULL;
@@ -47,7 +47,7 @@ static struct sk_config_port copy_of(const struct sk_config_port *p) {
 static int take_port_away(struct port_work *w, const struct sk_config_port *p,
                           struct sk_error *err) {
     struct port_step *s = &w->done[w->n_done];
-    *s = (struct port_step){.port = p->port, .before = copy_of(p)};
+    *s = (struct port_step){.port = p->port, .before = run_reload_copy_of(p)};
     w->n_done++;
     if (run_remove_port(w->r, s->port, err) == 0) {
         w->removed++;
@@ -91,7 +91,7 @@ static int change_ports(struct port_work *w, const struct sk_config *to, struct 
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < r->config->n_ports; i++) {
         const struct sk_config_port *now = run_port_of(r, r->config->ports[i].port);
-        if (now && !find(to, now->port))
+        if (now && !run_reload_find(to, now->port))
             rc = take_port_away(w, now, err);
     }
     for (size_t i = 0; rc == 0 && i < to->n_ports; i++) {
@@ -105,14 +105,15 @@ static int change_ports(struct port_work *w, const struct sk_config *to, struct 
     return rc;
 }
 
-static bool same_name(const char *a, const char *b) {
+static bool run_reload_same_name(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 // Metadata is written again wherever there is some: whether it differs only the program knows.
 static bool same_description(const struct sk_config *from, const struct sk_config_port *p) {
-    const struct sk_config_port *before = find(from, p->port);
-    return before && !before->has_metadata && !p->has_metadata && same_name(before->name, p->name);
+    const struct sk_config_port *before = run_reload_find(from, p->port);
+    return before && !before->has_metadata && !p->has_metadata &&
+           run_reload_same_name(before->name, p->name);
 }
 
 // ---- the whole ----
@@ -127,7 +128,8 @@ static int try_tor(struct run *r, const struct sk_config *to, const struct sk_pr
     for (size_t i = 0; i < to->n_ports; i++)
         ports[n++] = to->ports[i];
     for (size_t i = 0; i < r->n_port_list; i++)
-        if (!find(to, r->port_list[i].port) && !find(r->config, r->port_list[i].port))
+        if (!run_reload_find(to, r->port_list[i].port) &&
+            !run_reload_find(r->config, r->port_list[i].port))
             ports[n++] = r->port_list[i];
     int rc = run_tor_try(r, to->tor, ports, n, err);
     if (rc == 0)
@@ -148,8 +150,8 @@ static int check_fixed(struct run *r, const struct sk_config *to, struct sk_erro
     return 0;
 }
 
-static int check(struct run *r, const struct sk_config *to, const struct sk_program *program,
-                 struct sk_error *err) {
+static int run_reload_check(struct run *r, const struct sk_config *to,
+                            const struct sk_program *program, struct sk_error *err) {
     const struct sk_switch_options opt = {.packet_bytes = SK_PORTS_FRAME};
     return try_tor(r, to, program, err) ? -1 : sk_config_try(to, program, &opt, err);
 }
@@ -186,8 +188,8 @@ static void change_switch_back(struct run *r, const struct sk_config *to, struct
         run_say(err.text);
 }
 
-static int change(struct run *r, const struct sk_config *to, struct run_exchange *x, json_t **done,
-                  struct sk_error *err) {
+static int run_reload_change(struct run *r, const struct sk_config *to, struct run_exchange *x,
+                             json_t **done, struct sk_error *err) {
     struct sk_change_counts n;
     struct port_work *w = calloc(1, sizeof *w);
     if (!w)
@@ -228,10 +230,10 @@ static int fetch_program(struct run *r, const struct sk_config *to, struct run_s
 static int reload_with(struct run *r, const struct sk_config *to, const struct sk_program *program,
                        json_t **done, struct sk_error *err) {
     struct run_exchange *x = NULL;
-    if (check(r, to, program ? program : r->program, err) ||
+    if (run_reload_check(r, to, program ? program : r->program, err) ||
         (program && !(x = run_exchange_new(r, program, err))))
         return -1;
-    const int rc = change(r, to, x, done, err);
+    const int rc = run_reload_change(r, to, x, done, err);
     run_exchange_free(x);
     return rc;
 }

@@ -19,7 +19,7 @@ void run_event(void *aux, json_t *event) {
 }
 
 // What went wrong is in the document's sentence.
-static json_t *done(const struct sk_at *at, int rc) {
+static json_t *run_requests_done(const struct sk_at *at, int rc) {
     at->doc->failed |= rc != 0;
     return rc ? NULL : json_object();
 }
@@ -39,7 +39,7 @@ static uint16_t port_member(const struct run *r, const struct sk_at *at, bool an
     return number;
 }
 
-static json_t *port_add(struct run *r, const struct sk_at *at) {
+static json_t *run_requests_port_add(struct run *r, const struct sk_at *at) {
     static const char *const keys[] = {"op",       "port",   "device",      "name", "mtu",
                                        "metadata", "queues", "promiscuous", NULL};
     struct sk_config_port p = {0};
@@ -52,7 +52,7 @@ static json_t *port_add(struct run *r, const struct sk_at *at) {
     char *beside = run_beside_config(r, ".");
     const int rc = sk_rights_device(&r->config->requests, beside, p.device, at->doc->err);
     free(beside);
-    return done(at, rc ? rc : run_add_port(r, &p, at->doc->err));
+    return run_requests_done(at, rc ? rc : run_add_port(r, &p, at->doc->err));
 }
 
 // Not one that the ToR's section names.
@@ -71,21 +71,23 @@ static int remove_port(struct run *r, uint16_t port, struct sk_error *err) {
     return rc;
 }
 
-static json_t *port_remove(struct run *r, const struct sk_at *at) {
+static json_t *run_requests_port_remove(struct run *r, const struct sk_at *at) {
     static const char *const keys[] = {"op", "port", NULL};
     sk_at_keys(at, keys);
     const uint16_t port = port_member(r, at, false);
-    return at->doc->failed ? NULL : done(at, remove_port(r, port, at->doc->err));
+    return at->doc->failed ? NULL : run_requests_done(at, remove_port(r, port, at->doc->err));
 }
 
-static json_t *port_set(struct run *r, const struct sk_at *at) {
+static json_t *run_requests_port_set(struct run *r, const struct sk_at *at) {
     static const char *const keys[] = {"op", "port", "up", NULL};
     sk_at_keys(at, keys);
     const uint16_t port = port_member(r, at, true);
     const struct sk_at up = sk_at_member(at, "up");
     if (!at->doc->failed && !json_is_boolean(up.value))
         sk_at_fail(up.value ? &up : at, "\"up\" must be true or false");
-    return at->doc->failed ? NULL : done(at, run_enable_port(r, port, json_is_true(up.value)));
+    return at->doc->failed
+               ? NULL
+               : run_requests_done(at, run_enable_port(r, port, json_is_true(up.value)));
 }
 
 // ---- the file ----
@@ -135,10 +137,14 @@ json_t *run_request(void *aux, const char *op, const struct sk_at *at, bool *kno
         const char *op;
         json_t *(*handle)(struct run *r, const struct sk_at *at);
     } ops[] = {
-        {"port.add", port_add},         {"port.remove", port_remove},
-        {"port.set", port_set},         {"reload", reload},
-        {"program", program},           {"trace.start", run_trace_start},
-        {"trace.read", run_trace_read}, {"trace.stop", run_trace_stop},
+        {"port.add", run_requests_port_add},
+        {"port.remove", run_requests_port_remove},
+        {"port.set", run_requests_port_set},
+        {"reload", reload},
+        {"program", program},
+        {"trace.start", run_trace_start},
+        {"trace.read", run_trace_read},
+        {"trace.stop", run_trace_stop},
     };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].op, op) == 0) {

@@ -20,10 +20,10 @@
 //     trace.c          the way of single packets
 //     sample.c         sFlow
 //
-// The lcores run the pipes and do nothing else; the first of them is the main thread. All other work is
-// done on the control thread, one piece after the other, so that what is here needs no locks: while the
-// control thread runs, all of struct run is its own, but for 'sw' and 'ports', which lcores read in their
-// turns and which therefore change only while they pause.
+// The lcores run the pipes and do nothing else; the first of them is the main thread. All other
+// work is done on the control thread, one piece after the other, so that what is here needs no
+// locks: while the control thread runs, all of struct run is its own, but for 'sw' and 'ports',
+// which lcores read in their turns and which therefore change only while they pause.
 #ifndef SILKEN_CLI_RUN_RUN_H
 #define SILKEN_CLI_RUN_RUN_H
 
@@ -108,8 +108,8 @@ struct run {
     struct run_trace *trace;   // null: none was asked for, or it is over
 };
 
-// The switch's clock: the time of day when the process began, and from there on without any jumps, so that
-// captures have dates and a replay of them has the same times.
+// The switch's clock: the time of day when the process began, and from there on without any jumps,
+// so that captures have dates and a replay of them has the same times.
 void run_clock_start(void);
 uint64_t run_now(void);
 
@@ -117,7 +117,8 @@ uint64_t run_now(void);
 bool run_say(const char *sentence);
 
 // ---- start.c
-// Null with a sentence. Once there is a configuration, of a regular file alone: a running switch waits for nobody.
+// Null with a sentence. Once there is a configuration, of a regular file alone: a running switch
+// waits for nobody.
 struct sk_config *run_read_config(const struct run *r, struct sk_error *err);
 // Everything but the threads. False after a sentence.
 bool run_start(struct run *r);
@@ -157,12 +158,12 @@ void run_tor_digest(struct run *r, const struct sk_digest *digest);
 void run_tor_link(struct run *r, uint16_t port, bool up);
 void run_tor_ports_changed(struct run *r);
 void run_tor_program_changed(struct run *r, bool kept); // while the switch pauses
-// Whether the section is good where there are such ports; and from now on it is, with the ports of now. 0, or
-// negative with a sentence and nothing changed.
+// Whether the section is good where there are such ports; and from now on it is, with the ports of
+// now. 0, or negative with a sentence and nothing changed.
 int run_tor_try(struct run *r, const struct sk_at *section, const struct sk_config_port *ports,
                 size_t n_ports, struct sk_error *err);
-// Whether all jobs of the section that are new in it can be placed, in a switch with the program. The same. Those that
-// were added at run time are not considered.
+// Whether all jobs of the section that are new in it can be placed, in a switch with the program.
+// The same. Those that were added at run time are not considered.
 int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk_program *program,
                      const struct sk_config_port *ports, size_t n_ports, struct sk_error *err);
 int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *err);
@@ -173,8 +174,8 @@ bool run_jobs_start(struct run *r); // after the ToR; false after a sentence
 // For poll(): the service has something to do; -1: there is none, or it has had its time.
 int run_jobs_fd(const struct run *r, uint64_t now);
 void run_jobs_turn(struct run *r, uint64_t now);
-// The request 'op' was answered with 'result': what the service knows is added to a list of jobs; it is told of a job
-// that was removed.
+// The request 'op' was answered with 'result': what the service knows is added to a list of jobs;
+// it is told of a job that was removed.
 void run_jobs_answered(struct run *r, const char *op, const json_t *request, json_t *result);
 struct sk_watch_control;
 void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for metrics
@@ -215,8 +216,8 @@ void run_describe_port(struct run *r, const struct sk_config_port *p);
 // While the lcores run. 0, or negative with a sentence and nothing changed.
 int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error *err);
 int run_remove_port(struct run *r, uint16_t port, struct sk_error *err);
-// A port whose interface was deleted and is there again, or that waits. One with a call, as it may take a while; false:
-// there is none that can be opened.
+// A port whose interface was deleted and is there again, or that waits. One with a call, as it may
+// take a while; false: there is none that can be opened.
 bool run_reopen_port(struct run *r);
 void run_follow_interfaces(struct run *r); // an alarm for each port whose interface was deleted
 // A port that was removed and cannot be opened is in the list all the same, and waits.
@@ -234,7 +235,8 @@ bool run_service_start(struct run *r);
 void run_service_end(struct run *r);
 
 // ---- program.c
-// Which program: file, folders, macros. As the configuration says, or (path not null) with another file.
+// Which program: file, folders, macros. As the configuration says, or (path not null) with another
+// file.
 struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
                                   const char *path);
 struct run_source *run_source_copy(const struct run_source *s);
@@ -250,8 +252,9 @@ int run_compile(struct run *r, struct run_source *source, struct sk_program **pr
 void run_compile_turn(struct run *r, uint64_t now);
 void run_compile_left(struct run *r, uint64_t client); // the client is gone
 void run_compile_end(struct run *r);
-// The program takes the place of the one that runs, with all that can be kept; 'to' (or null): and with what is in
-// tables, registers... as that configuration has it. 0, or negative with a sentence and nothing changed.
+// The program takes the place of the one that runs, with all that can be kept; 'to' (or null): and
+// with what is in tables, registers... as that configuration has it. 0, or negative with a sentence
+// and nothing changed.
 struct run_exchange *run_exchange_new(struct run *r, const struct sk_program *program,
                                       struct sk_error *err);
 void run_exchange_free(struct run_exchange *x); // null allowed
@@ -262,8 +265,9 @@ void run_exchange_back(struct run *r, struct run_exchange *x); // as before the 
 void run_exchange_tell(const struct run *r, const struct run_exchange *x, json_t *done);
 // It does from here on: both are taken over, and the old ones freed.
 void run_runs(struct run *r, struct sk_program *program, struct run_source *source);
-// The file is compiled beside the running switch, and takes its program's place: {"state": "compiling"}, ask again,
-// or "replaced" with what was kept and lost. 0, or negative with a sentence and nothing changed.
+// The file is compiled beside the running switch, and takes its program's place: {"state":
+// "compiling"}, ask again, or "replaced" with what was kept and lost. 0, or negative with a
+// sentence and nothing changed.
 int run_program(struct run *r, const char *path, json_t **done, struct sk_error *err);
 
 // ---- compiler.c
@@ -283,9 +287,10 @@ void run_compiler_free(struct run_compiler *c); // ends it within a tenth of a s
 struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt);
 
 // ---- reload.c
-// The file is read again, checked beside the running switch, and what differs is changed: ports, and what
-// control/config/change.h says. 0, with what was done as an object (a new reference); or negative with a sentence,
-// and everything as it was. With another program {"state": "compiling"} at first: ask again.
+// The file is read again, checked beside the running switch, and what differs is changed: ports,
+// and what control/config/change.h says. 0, with what was done as an object (a new reference); or
+// negative with a sentence, and everything as it was. With another program {"state": "compiling"}
+// at first: ask again.
 int run_reload(struct run *r, json_t **done, struct sk_error *err);
 
 // ---- requests.c

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sample: sFlow of a running switch: samples that ports took (pipeline/ports/sample.c), and counts of ports now
-// and then, as datagrams (control/watch/sflow.h) to a collector.
+// sample: sFlow of a running switch: samples that ports took (pipeline/ports/sample.c), and counts
+// of ports now and then, as datagrams (control/watch/sflow.h) to a collector.
 #include "cli/run/run.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static uint64_t drops_in(const struct sk_port_stats *n) {
     return n->drops[SK_DROP_TOO_LONG] + n->drops[SK_DROP_TOO_SHORT] + n->drops[SK_DROP_NO_BUFFER];
 }
 
-static void add_port(struct run_sample *s, const struct sk_watch_port *p, uint64_t now) {
+static void run_sample_add_port(struct run_sample *s, const struct sk_watch_port *p, uint64_t now) {
     const struct sflow_port out = {.port = p->port,
                                    .enabled = p->up,
                                    .link = p->has_device ? p->device.link : p->up,
@@ -76,13 +76,13 @@ static void add_port(struct run_sample *s, const struct sk_watch_port *p, uint64
     sflow_add_port(&s->sflow, &out);
 }
 
-static void add_counts(struct run *r, uint64_t now) {
+static void run_sample_add_counts(struct run *r, uint64_t now) {
     struct run_sample *s = r->sample;
     const struct sk_service service = run_service(r, now);
     s->counts_due = now + s->counts_ns;
     sk_watch_take(&s->moment, &service);
     for (size_t i = 0; i < s->moment.n_ports; i++)
-        add_port(s, &s->moment.ports[i], now);
+        run_sample_add_port(s, &s->moment.ports[i], now);
 }
 
 void run_sample_turn(struct run *r, uint64_t now) {
@@ -94,7 +94,7 @@ void run_sample_turn(struct run *r, uint64_t now) {
     for (unsigned i = 0; i < n; i++)
         add_packet(s, &taken[i], now);
     if (s->counts_ns && now >= s->counts_due)
-        add_counts(r, now);
+        run_sample_add_counts(r, now);
     if (now >= s->send_due)
         send_datagram(s, now);
 }

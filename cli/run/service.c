@@ -87,7 +87,7 @@ static bool write_pid(struct run *r) {
 
 // ---- rights ----
 
-static bool failed(const char *what, const char *name) {
+static bool run_service_failed(const char *what, const char *name) {
     char sentence[256];
     snprintf(sentence, sizeof sentence, "cannot %s '%s': %s", what, name, strerror(errno));
     return run_say(sentence);
@@ -100,9 +100,9 @@ static bool may_lock_memory(void) {
     return syscall(SYS_capget, &head, data) == 0 && data[0].permitted & 1u << CAP_IPC_LOCK;
 }
 
-// Of this thread and those that it starts: the interrupt thread of DPDK and the lcores need none. Rings of an af_packet
-// port are locked memory, of which a user has little; 'limited': a container's root may not allow more, and that is
-// a capability, too.
+// Of this thread and those that it starts: the interrupt thread of DPDK and the lcores need none.
+// Rings of an af_packet port are locked memory, of which a user has little; 'limited': a
+// container's root may not allow more, and that is a capability, too.
 static bool keep_capabilities(const struct run *r, bool limited) {
     const struct sk_config_daemon *d = &r->config->daemon;
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -111,11 +111,12 @@ static bool keep_capabilities(const struct run *r, bool limited) {
                           (d->net_admin ? 1u << CAP_NET_ADMIN : 0) |
                           (d->net_raw && limited && may_lock_memory() ? 1u << CAP_IPC_LOCK : 0);
     data[0].effective = data[0].permitted = kept;
-    return syscall(SYS_capset, &head, data) == 0 || failed("keep", "capabilities");
+    return syscall(SYS_capset, &head, data) == 0 || run_service_failed("keep", "capabilities");
 }
 
-// What the user compiles later, for a trace or another program, it must be able to keep. Root runs nothing that lies in
-// a folder of others, so the user gets one of its own in the cache; the way to it has to be open, not what is there.
+// What the user compiles later, for a trace or another program, it must be able to keep. Root runs
+// nothing that lies in a folder of others, so the user gets one of its own in the cache; the way to
+// it has to be open, not what is there.
 static bool share_cache(const struct passwd *user) {
     const char *cache = getenv("SILKEN_CACHE");
     char path[PATH_MAX];
@@ -126,12 +127,13 @@ static bool share_cache(const struct passwd *user) {
         return true; // the user's own folder in /tmp (compiler/cache.c)
     if ((size_t)snprintf(path, sizeof path, "%s/%s", cache, user->pw_name) >= sizeof path) {
         errno = ENAMETOOLONG;
-        return failed("make a folder in", cache);
+        return run_service_failed("make a folder in", cache);
     }
     if (stat(cache, &st) || chmod(cache, (st.st_mode & 07777) | S_IXGRP | S_IXOTH) ||
         (mkdir(path, 0700) && errno != EEXIST) || lchown(path, user->pw_uid, user->pw_gid))
-        return failed("make a folder of the user in", cache);
-    return setenv("SILKEN_CACHE", path, 1) == 0 || failed("name the folder of the user in", cache);
+        return run_service_failed("make a folder of the user in", cache);
+    return setenv("SILKEN_CACHE", path, 1) == 0 ||
+           run_service_failed("name the folder of the user in", cache);
 }
 
 static bool become(const struct run *r, const struct passwd *user) {
@@ -140,7 +142,7 @@ static bool become(const struct run *r, const struct passwd *user) {
         return true;
     if (geteuid() != 0) {
         errno = EPERM;
-        return failed("become", user->pw_name);
+        return run_service_failed("become", user->pw_name);
     }
     if (!share_cache(user))
         return false;
@@ -148,7 +150,7 @@ static bool become(const struct run *r, const struct passwd *user) {
         keeps && setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
     if ((keeps && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) || initgroups(user->pw_name, user->pw_gid) ||
         setgid(user->pw_gid) || setuid(user->pw_uid))
-        return failed("become", user->pw_name);
+        return run_service_failed("become", user->pw_name);
     return !keeps || keep_capabilities(r, limited);
 }
 
@@ -157,7 +159,7 @@ static bool share_socket(const struct run *r, const struct passwd *user) {
     const struct group *group = d->socket_group ? getgrnam(d->socket_group) : NULL;
     if (d->socket_group && !group) {
         errno = ENOENT;
-        return failed("find the group", d->socket_group);
+        return run_service_failed("find the group", d->socket_group);
     }
     if (!r->server)
         return true;
@@ -165,12 +167,12 @@ static bool share_socket(const struct run *r, const struct passwd *user) {
     const uid_t uid = user ? user->pw_uid : (uid_t)-1;
     const gid_t gid = group ? group->gr_gid : user ? user->pw_gid : (gid_t)-1;
     if ((user || group) && chown(path, uid, gid))
-        return failed("give away", path);
-    return chmod(path, d->socket_mode) == 0 || failed("set the mode of", path);
+        return run_service_failed("give away", path);
+    return chmod(path, d->socket_mode) == 0 || run_service_failed("set the mode of", path);
 }
 
-// DPDK makes the folder of a prefix for its owner alone, in one that its other processes share: who is to use our
-// socket, and to remove it at the end, has to get there.
+// DPDK makes the folder of a prefix for its owner alone, in one that its other processes share: who
+// is to use our socket, and to remove it at the end, has to get there.
 static bool share_telemetry(const struct passwd *user) {
     const char *path = sk_ports_telemetry();
     char folder[PATH_MAX];
@@ -185,7 +187,7 @@ static bool share_telemetry(const struct passwd *user) {
         if (up == 0 ? lchown(path, user->pw_uid, user->pw_gid) ||
                           lchown(folder, user->pw_uid, user->pw_gid)
                     : stat(folder, &st) || chmod(folder, (st.st_mode & 07777) | S_IXGRP | S_IXOTH))
-            return failed("give away", path);
+            return run_service_failed("give away", path);
     }
     return true;
 }
@@ -196,12 +198,12 @@ bool run_service_start(struct run *r) {
     const struct passwd *user = NULL;
     if (name && !(errno = 0, user = getpwnam(name))) {
         errno = errno ? errno : ENOENT;
-        return failed("find the user", name);
+        return run_service_failed("find the user", name);
     }
     if (!write_pid(r) || !share_socket(r, user) || !share_telemetry(user))
         return false;
     if (user && r->pid_file && chown(r->pid_file, user->pw_uid, user->pw_gid))
-        return failed("give away", r->pid_file);
+        return run_service_failed("give away", r->pid_file);
     struct sk_error err;
     if (user && r->tor && tor_state_give(r->tor, user->pw_uid, user->pw_gid, &err))
         return run_say(err.text);
@@ -210,7 +212,7 @@ bool run_service_start(struct run *r) {
     if (r->tor && tor_state_check(r->tor, &err))
         return run_say(err.text);
     // nothing that is started from here, a C compiler, gets more than we have
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 || failed("set", "no_new_privs");
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 || run_service_failed("set", "no_new_privs");
 }
 
 void run_service_end(struct run *r) {

@@ -9,40 +9,41 @@
 #include "base/random.h"
 #include "control/sessions/sessions.h"
 
-// Frames from the switch in one turn: what comes faster waits in the port's ring, and then is dropped there.
+// Frames from the switch in one turn: what comes faster waits in the port's ring, and then is
+// dropped there.
 #define FRAMES_AT_ONCE 32u
 #define FRAMES_A_TURN  256u
 
-static bool send_frame(void *aux, const uint8_t *frame, uint32_t length) {
+static bool run_sessions_send_frame(void *aux, const uint8_t *frame, uint32_t length) {
     return sk_ports_inside_give(((struct run *)aux)->ports, frame, length);
 }
 
-static uint64_t random_number(void *aux) {
+static uint64_t run_sessions_random_number(void *aux) {
     (void)aux;
     return sk_random_secret();
 }
 
-static struct sessions_host host_of(struct run *r, bool running) {
+static struct sessions_host run_sessions_host_of(struct run *r, bool running) {
     return (struct sessions_host){.on = {.sw = r->sw,
                                          .pause = running ? run_pause : NULL,
                                          .resume = running ? run_resume : NULL,
                                          .aux = r},
-                                  .send = send_frame,
+                                  .send = run_sessions_send_frame,
                                   .event = run_event,
-                                  .random = random_number,
+                                  .random = run_sessions_random_number,
                                   .aux = r};
 }
 
 bool run_sessions_start(struct run *r) {
     const uint16_t cpu = r->config->has_cpu_port ? r->config->cpu_port : SK_CPU_PORT;
-    const struct sessions_host beforehand = host_of(r, false);
+    const struct sessions_host beforehand = run_sessions_host_of(r, false);
     struct sk_error err;
     if (!r->config->sessions)
         return true;
     r->sessions = sessions_new(&beforehand, r->config->sessions, cpu, run_now(), &err);
     if (!r->sessions)
         return run_say(err.text);
-    const struct sessions_host host = host_of(r, true);
+    const struct sessions_host host = run_sessions_host_of(r, true);
     sessions_host_changed(r->sessions, &host);
     return true;
 }
@@ -62,7 +63,8 @@ void run_sessions_turn(struct run *r, uint64_t now) {
 }
 
 void run_sessions_program_changed(struct run *r, bool kept) {
-    const struct sessions_host paused = host_of(r, false), host = host_of(r, true);
+    const struct sessions_host paused = run_sessions_host_of(r, false),
+                               host = run_sessions_host_of(r, true);
     if (!r->sessions)
         return;
     sessions_switch_replaced(r->sessions, &paused, kept, run_now());

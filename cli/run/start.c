@@ -40,7 +40,7 @@ struct sk_config *run_read_config(const struct run *r, struct sk_error *err) {
     return c;
 }
 
-static bool load_config(struct run *r) {
+static bool run_start_load_config(struct run *r) {
     struct sk_error err;
     r->config = run_read_config(r, &err);
     return r->config || run_say(err.text);
@@ -64,7 +64,7 @@ static bool load_program(struct run *r) {
     return r->program;
 }
 
-static bool tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
+static bool run_start_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {
     return sk_ports_tx(((struct run *)aux)->ports, dev_port, frame, length);
 }
 
@@ -80,11 +80,11 @@ static void observe(struct run *r) {
     sk_core_observe(sk_switch_core(r->sw, 0), o);
 }
 
-static bool make_switch(struct run *r) {
+static bool run_start_make_switch(struct run *r) {
     char error[256];
     struct sk_error err;
     struct sk_switch_options opt = {
-        .tx = tx, .aux = r, .packet_bytes = SK_PORTS_FRAME, .n_cores = r->opt.n_lcores};
+        .tx = run_start_tx, .aux = r, .packet_bytes = SK_PORTS_FRAME, .n_cores = r->opt.n_lcores};
     r->hash_secret = opt.hash_secret = sk_random_secret();
     for (unsigned i = 0; i < SK_PIPES; i++)
         opt.core_of[i] = (uint8_t)(i % r->opt.n_lcores);
@@ -157,7 +157,7 @@ static bool open_socket(struct run *r) {
 // ---- lcores ----
 
 // An lcore does not sleep when something is about to happen by itself.
-static bool turn(void *aux, unsigned lcore) {
+static bool run_start_turn(void *aux, unsigned lcore) {
     struct run *r = aux;
     uint64_t now = run_now();
     bool worked = sk_ports_poll(r->ports, lcore, now) > 0;
@@ -165,12 +165,12 @@ static bool turn(void *aux, unsigned lcore) {
                          now + (uint64_t)r->opt.idle_sleep_us * 1000;
 }
 
-static bool enter(void *aux, unsigned lcore) {
+static bool run_start_enter(void *aux, unsigned lcore) {
     (void)aux;
     (void)lcore;
     return sk_ports_enter();
 }
-static void leave(void *aux, unsigned lcore) {
+static void run_start_leave(void *aux, unsigned lcore) {
     (void)aux;
     (void)lcore;
     sk_ports_leave();
@@ -181,9 +181,9 @@ static bool make_lcores(struct run *r) {
     const struct sk_lcores_options opt = {.n = r->opt.n_lcores,
                                           .cpus = r->opt.n_cpus ? r->opt.cpus : NULL,
                                           .idle_sleep_us = (uint32_t)r->opt.idle_sleep_us,
-                                          .turn = turn,
-                                          .enter = enter,
-                                          .leave = leave,
+                                          .turn = run_start_turn,
+                                          .enter = run_start_enter,
+                                          .leave = run_start_leave,
                                           .aux = r};
     r->lcores = sk_lcores_new(&opt, error, sizeof error);
     return r->lcores || run_say(error);
@@ -191,9 +191,9 @@ static bool make_lcores(struct run *r) {
 
 // ---- the whole ----
 
-// Looks whether the switch can record itself, or begins to. A file of the command line is relative to
-// here.
-static bool record(struct run *r, bool begin) {
+// Looks whether the switch can record itself, or begins to. A file of the command line is relative
+// to here.
+static bool run_start_record(struct run *r, bool begin) {
     struct sk_error err;
     const struct sk_config *c = r->config;
     if (!c->record.file && !r->opt.record_path)
@@ -229,8 +229,9 @@ static bool open_log(struct run *r) {
 bool run_start(struct run *r) {
     // ports last: peers take an open port for a switch that is ready; but for the recording, whose
     // files take the place of older ones
-    return load_config(r) && plan_lcores(r) && record(r, false) && load_program(r) &&
-           make_switch(r) && open_socket(r) && run_watch_start(r) && run_open_ports(r) &&
-           run_sample_start(r) && open_log(r) && run_tor_start(r) && run_jobs_start(r) &&
-           run_sessions_start(r) && make_lcores(r) && run_service_start(r) && record(r, true);
+    return run_start_load_config(r) && plan_lcores(r) && run_start_record(r, false) &&
+           load_program(r) && run_start_make_switch(r) && open_socket(r) && run_watch_start(r) &&
+           run_open_ports(r) && run_sample_start(r) && open_log(r) && run_tor_start(r) &&
+           run_jobs_start(r) && run_sessions_start(r) && make_lcores(r) && run_service_start(r) &&
+           run_start_record(r, true);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ToR's control plane in the running switch: frames by the inside port, digests, links, ages, requests.
+// The ToR's control plane in the running switch: frames by the inside port, digests, links, ages,
+// requests.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,12 +10,13 @@
 #include "control/tor/section.h"
 #include "control/tor/tor.h"
 
-// Frames from the switch in one go: what comes faster waits in the port's ring, and then is dropped there.
+// Frames from the switch in one go: what comes faster waits in the port's ring, and then is dropped
+// there.
 #define PAUSE_INTERVAL_NS UINT64_C(4000000) // of the ToR's writes
 #define FRAMES_AT_ONCE    32u
 #define FRAMES_A_TURN     512u
 
-static bool send_frame(void *aux, const uint8_t *frame, uint32_t length) {
+static bool run_tor_send_frame(void *aux, const uint8_t *frame, uint32_t length) {
     return sk_ports_inside_give(((struct run *)aux)->ports, frame, length);
 }
 
@@ -22,19 +24,19 @@ static bool link_is_up(void *aux, uint16_t port) {
     return run_link_is_up(aux, port);
 }
 
-static char *beside(void *aux, const char *path) {
+static char *run_tor_beside(void *aux, const char *path) {
     return run_beside_config(aux, path);
 }
 
-static struct tor_host host_of(struct run *r) {
+static struct tor_host run_tor_host_of(struct run *r) {
     return (struct tor_host){.sw = r->sw,
                              .ports = r->port_list,
                              .n_ports = r->n_port_list,
                              .pause = run_pause,
                              .resume = run_resume,
-                             .send = send_frame,
+                             .send = run_tor_send_frame,
                              .link = link_is_up,
-                             .beside = beside,
+                             .beside = run_tor_beside,
                              .event = run_event,
                              .pause_interval_ns = PAUSE_INTERVAL_NS,
                              .hash_secret = (uint32_t)r->hash_secret,
@@ -44,7 +46,7 @@ static struct tor_host host_of(struct run *r) {
 // Before the lcores run: nobody pauses.
 bool run_tor_start(struct run *r) {
     struct sk_error err;
-    struct tor_host host = host_of(r);
+    struct tor_host host = run_tor_host_of(r);
     if (!r->config->tor)
         return true;
     if (tor_program_check(r->sw, &err))
@@ -53,7 +55,7 @@ bool run_tor_start(struct run *r) {
     r->tor = tor_new(&host, r->config->tor, &err);
     if (!r->tor)
         return run_say(err.text);
-    host = host_of(r);
+    host = run_tor_host_of(r);
     tor_host_changed(r->tor, &host);
     return true;
 }
@@ -83,14 +85,14 @@ void run_tor_link(struct run *r, uint16_t port, bool up) {
 }
 
 void run_tor_ports_changed(struct run *r) {
-    const struct tor_host host = host_of(r);
+    const struct tor_host host = run_tor_host_of(r);
     if (r->tor)
         tor_host_changed(r->tor, &host);
 }
 
 int run_tor_try(struct run *r, const struct sk_at *section, const struct sk_config_port *ports,
                 size_t n_ports, struct sk_error *err) {
-    struct tor_host host = host_of(r);
+    struct tor_host host = run_tor_host_of(r);
     host.ports = ports;
     host.n_ports = n_ports;
     struct tor_section *s = section ? tor_section_read(section, &host, err) : NULL;
@@ -99,8 +101,8 @@ int run_tor_try(struct run *r, const struct sk_at *section, const struct sk_conf
 }
 
 // ---- jobs, beforehand ----
-// Only a control plane knows whether a job of the section can be placed: one beside the switch's own tries, on a switch
-// beside the running one.
+// Only a control plane knows whether a job of the section can be placed: one beside the switch's
+// own tries, on a switch beside the running one.
 
 struct trial {
     const json_t *before; // jobs of the section that is in force: what became of them was told then
@@ -133,7 +135,7 @@ static const json_t *job_named(const json_t *jobs, const char *name, size_t *ind
     return NULL;
 }
 
-static void hear(void *aux, json_t *event) {
+static void run_tor_hear(void *aux, json_t *event) {
     struct trial *t = aux;
     const char *alarm = json_string_value(json_object_get(event, "alarm")),
                *name = json_string_value(json_object_get(event, "job")),
@@ -168,7 +170,7 @@ int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk
                                   .n_ports = n_ports,
                                   .send = send_nowhere,
                                   .link = no_link,
-                                  .event = hear,
+                                  .event = run_tor_hear,
                                   .aux = &t};
     struct tor *beside = tor_new(&host, &at, err);
     const bool good = beside;
@@ -181,17 +183,17 @@ int run_tor_try_jobs(struct run *r, const struct sk_at *section, const struct sk
 }
 
 int run_tor_reload(struct run *r, const struct sk_at *section, struct sk_error *err) {
-    const struct tor_host host = host_of(r);
+    const struct tor_host host = run_tor_host_of(r);
     return r->tor ? tor_reload(r->tor, &host, section, err) : 0;
 }
 
 void run_tor_program_changed(struct run *r, bool kept) {
-    struct tor_host host = host_of(r);
+    struct tor_host host = run_tor_host_of(r);
     if (!r->tor)
         return;
     host.pause = host.resume = NULL; // it does
     tor_switch_replaced(r->tor, &host, kept);
-    host = host_of(r);
+    host = run_tor_host_of(r);
     tor_host_changed(r->tor, &host);
 }
 

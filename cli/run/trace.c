@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// trace: `silken ctl trace`: a filter is armed, and the way of the next packets that match is printed, while the
-// fast build runs (control/watch/shadow.h says how, pipeline/observe/trap.h how packets are caught).
+// trace: `silken ctl trace`: a filter is armed, and the way of the next packets that match is
+// printed, while the fast build runs (control/watch/shadow.h says how, pipeline/observe/trap.h how
+// packets are caught).
 //
 // One trace at a time. The checked build is compiled by a process of its own, since that may take
 // seconds; all else is done on the control thread. Whoever started a trace reads it again and
@@ -49,7 +50,7 @@ struct run_trace {
 
 // ---- on threads of lcores ----
 
-static bool match(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+static bool run_trace_match(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct run_trace *t = aux;
     if (t->left == 0 || !t->ports[port % SK_PORTS])
         return false;
@@ -76,7 +77,7 @@ static void disarm(struct run *r) {
     t->shadow = NULL;
 }
 
-static void finish(struct run *r, enum trace_state state, const char *error) {
+static void run_trace_finish(struct run *r, enum trace_state state, const char *error) {
     struct run_trace *t = r->trace;
     disarm(r);
     run_compiler_free(t->compiler);
@@ -104,7 +105,8 @@ static void free_trace(struct run *r) {
 
 void run_trace_disarm(struct run *r) {
     if (r->trace && r->trace->state == TRACE_ARMED)
-        finish(r, TRACE_FAILED, "the trace was ended: a port or the program is being replaced");
+        run_trace_finish(r, TRACE_FAILED,
+                         "the trace was ended: a port or the program is being replaced");
 }
 
 void run_trace_left(struct run *r, uint64_t client) {
@@ -127,24 +129,24 @@ static void arm(struct run *r, uint64_t now) {
     t->compiler = NULL;
     if (!t->checked) {
         sk_error_prefix(&err, "the checked build of the program could not be made");
-        finish(r, TRACE_FAILED, err.text);
+        run_trace_finish(r, TRACE_FAILED, err.text);
         return;
     }
     run_pause(r);
     t->shadow = sk_shadow_new(t->checked, r->sw, &err);
-    t->trap = (struct sk_trap){.match = match, .aux = t};
+    t->trap = (struct sk_trap){.match = run_trace_match, .aux = t};
     if (t->shadow)
         sk_switch_set_trap(r->sw, &t->trap, now);
     run_resume(r);
     if (!t->shadow) {
-        finish(r, TRACE_FAILED, err.text);
+        run_trace_finish(r, TRACE_FAILED, err.text);
         return;
     }
     t->state = TRACE_ARMED;
     t->until = now + t->timeout_ns;
 }
 
-static void show(struct run *r, unsigned core) {
+static void run_trace_show(struct run *r, unsigned core) {
     struct run_trace *t = r->trace;
     char *text = NULL;
     size_t length = 0;
@@ -167,7 +169,7 @@ static void take_hits(struct run *r) {
         const int core = sk_trap_hit(r->sw);
         if (core < 0)
             break;
-        show(r, (unsigned)core);
+        run_trace_show(r, (unsigned)core);
         sk_trap_run_rest(r->sw, (unsigned)core, run_now());
     }
     run_resume(r);
@@ -182,14 +184,14 @@ void run_trace_turn(struct run *r, uint64_t now) {
     if (t->state == TRACE_ARMED && sk_trap_hit(r->sw) >= 0)
         take_hits(r);
     if (t->state == TRACE_ARMED && (t->left == 0 || now >= t->until || now >= t->read_until))
-        finish(r, TRACE_DONE, NULL);
+        run_trace_finish(r, TRACE_DONE, NULL);
     if (now >= t->read_until)
         free_trace(r); // nobody wants it any more
 }
 
 // ---- requests ----
 
-static void read_ports(struct run *r, const struct sk_at *at, struct run_trace *t) {
+static void run_trace_read_ports(struct run *r, const struct sk_at *at, struct run_trace *t) {
     const struct sk_at list = sk_at_member(at, "ports");
     const size_t n = sk_at_length(&list);
     for (unsigned port = 0; !list.value && port < SK_PORTS; port++)
@@ -243,7 +245,7 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
     if (!at->doc->failed && (t->left == 0 || t->timeout_ns == 0))
         sk_at_fail(at, "\"count\" and \"timeout\" are at least 1");
     if (!at->doc->failed)
-        read_ports(r, at, t);
+        run_trace_read_ports(r, at, t);
     if (!at->doc->failed)
         read_fields(r->sw, at, t);
     if (!at->doc->failed && r->trace && r->trace->state <= TRACE_ARMED)
@@ -265,7 +267,7 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
     r->trace = t;
     t->compiler = run_compiler_start(r, &checked, true, at->doc->err);
     if (!t->compiler)
-        finish(r, TRACE_FAILED, at->doc->err->text);
+        run_trace_finish(r, TRACE_FAILED, at->doc->err->text);
     return state_json(t);
 }
 
@@ -290,6 +292,6 @@ json_t *run_trace_stop(struct run *r, const struct sk_at *at) {
     if (at->doc->failed)
         return NULL;
     if (r->trace && r->trace->state <= TRACE_ARMED)
-        finish(r, TRACE_DONE, NULL);
+        run_trace_finish(r, TRACE_DONE, NULL);
     return json_object();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// watch: the metrics' port, telemetry and the alarms of a running switch (control/watch/). Who asks for metrics more
-// often than every SHORTEST_NS gets the numbers of before: nobody makes the pipes wait all the time.
+// watch: the metrics' port, telemetry and the alarms of a running switch (control/watch/). Who asks
+// for metrics more often than every SHORTEST_NS gets the numbers of before: nobody makes the pipes
+// wait all the time.
 #include "cli/run/run.h"
 
 #include <stdio.h>
@@ -88,7 +89,7 @@ static void take_moment(struct run *r) {
     json_decref(held);
 }
 
-static void read_metrics(struct run *r) {
+static void run_watch_read_metrics(struct run *r) {
     struct run_watch *w = r->watch;
     take_moment(r);
     if (w->text)
@@ -116,14 +117,14 @@ static struct http_page page(void *aux, const char *path) {
         return (struct http_page){"text/plain; charset=utf-8", start, sizeof start - 1};
     if (strcmp(path, "/metrics") != 0)
         return (struct http_page){0};
-    read_metrics(r);
+    run_watch_read_metrics(r);
     return (struct http_page){"text/plain; version=0.0.4; charset=utf-8", r->watch->text,
                               r->watch->length};
 }
 
 // ---- alarms ----
 
-static void tell(void *aux, json_t *event) {
+static void run_watch_tell(void *aux, json_t *event) {
     struct run *r = aux;
     const char *kind = sk_json_text(event, "alarm"), *text = sk_json_text(event, "text");
     fprintf(stderr, "silken run: alarm%s: %s%s%s\n",
@@ -144,7 +145,7 @@ static void scan(struct run *r, uint64_t now) {
     w->scan_due = now + (any ? SCAN_NS : LOOK_NS); // there may be another program then
 }
 
-static void look(struct run *r, uint64_t now) {
+static void run_watch_look(struct run *r, uint64_t now) {
     struct run_watch *w = r->watch;
     struct sk_service service = run_service(r, now);
     service.device = NULL; // no alarm asks the devices, and they may take their time
@@ -191,7 +192,7 @@ bool run_watch_start(struct run *r) {
     if (!r->watch)
         abort();
     r->watch->counts.started = run_now();
-    r->watch->alarms = sk_alarms_new(&r->config->alarms, tell, r);
+    r->watch->alarms = sk_alarms_new(&r->config->alarms, run_watch_tell, r);
     r->watch->aggregators = sk_aggregators_new();
     if (r->config->telemetry && telemetry_register(&err))
         return run_say(err.text);
@@ -203,7 +204,7 @@ bool run_watch_start(struct run *r) {
 
 void run_watch_turn(struct run *r, uint64_t now) {
     scan(r, now);
-    look(r, now);
+    run_watch_look(r, now);
     answer_telemetry(r);
     if (r->watch->http)
         http_poll(r->watch->http, now, page, r);

@@ -8,7 +8,7 @@
 
 // ---- reading replies: what is missing is nothing ----
 
-static uint64_t number(const json_t *object, const char *key) {
+static uint64_t top_data_number(const json_t *object, const char *key) {
     const json_t *v = json_object_get(object, key);
     if (json_is_string(v)) // beyond what a JSON number of this library holds
         return strtoull(json_string_value(v), NULL, 0);
@@ -16,7 +16,7 @@ static uint64_t number(const json_t *object, const char *key) {
     return n < 0 ? 0 : (uint64_t)n;
 }
 
-static void *make(size_t n, size_t size) {
+static void *top_data_make(size_t n, size_t size) {
     void *memory = calloc(n + 1, size);
     if (!memory)
         abort();
@@ -26,12 +26,12 @@ static void *make(size_t n, size_t size) {
 // Per second. A counter that went back was set again.
 static double rate(const struct top_data *d, const json_t *before, const json_t *now,
                    const char *key) {
-    const uint64_t a = number(before, key), b = number(now, key);
+    const uint64_t a = top_data_number(before, key), b = top_data_number(now, key);
     return (double)(b >= a ? b - a : b) / d->seconds;
 }
 
 // The item of the list whose 'key' is like that of 'item'; null: there was none.
-static const json_t *same(const json_t *list, const json_t *item, const char *key) {
+static const json_t *top_data_is_same(const json_t *list, const json_t *item, const char *key) {
     const json_t *wanted = json_object_get(item, key);
     size_t i;
     json_t *v;
@@ -69,25 +69,25 @@ static void read_port_drops(const struct top_data *d, const json_t *before, cons
     }
 }
 
-static void read_queues(const json_t *now, struct top_port *p) {
+static void top_data_read_queues(const json_t *now, struct top_port *p) {
     size_t i;
     json_t *q;
     uint64_t most = 0;
     json_array_foreach(json_object_get(now, "queues"), i, q) {
-        const uint64_t cells = number(q, "cells");
+        const uint64_t cells = top_data_number(q, "cells");
         p->cells += cells;
         if (cells > most) {
             most = cells;
-            p->deepest = (unsigned)number(q, "queue");
+            p->deepest = (unsigned)top_data_number(q, "queue");
         }
     }
 }
 
-static void read_port(const struct top_data *d, const json_t *before, const json_t *now,
-                      struct top_port *p) {
+static void top_data_read_port(const struct top_data *d, const json_t *before, const json_t *now,
+                               struct top_port *p) {
     const bool up = json_object_get(now, "link") ? json_is_true(json_object_get(now, "link"))
                                                  : json_is_true(json_object_get(now, "up"));
-    p->port = (unsigned)number(now, "port");
+    p->port = (unsigned)top_data_number(now, "port");
     p->name = sk_json_text(now, "name");
     p->device = sk_json_text(now, "device");
     p->link = json_is_true(json_object_get(now, "loopback")) ? "loop" : up ? "up" : "down";
@@ -95,17 +95,17 @@ static void read_port(const struct top_data *d, const json_t *before, const json
     p->in_bits = 8 * rate(d, before, now, "rx_bytes");
     p->out_packets = rate(d, before, now, "tx_packets");
     p->out_bits = 8 * rate(d, before, now, "tx_bytes");
-    p->waiting = number(json_object_get(now, "device_state"), "waiting");
+    p->waiting = top_data_number(json_object_get(now, "device_state"), "waiting");
     read_port_drops(d, before, now, p);
-    read_queues(now, p);
+    top_data_read_queues(now, p);
 }
 
-static void read_ports(struct top_data *d, const json_t *before, const json_t *now) {
+static void top_data_read_ports(struct top_data *d, const json_t *before, const json_t *now) {
     const json_t *list = json_object_get(now, "ports"), *old = json_object_get(before, "ports");
-    d->ports = make(json_array_size(list), sizeof *d->ports);
+    d->ports = top_data_make(json_array_size(list), sizeof *d->ports);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *p = json_array_get(list, i);
-        read_port(d, same(old, p, "port"), p, &d->ports[d->n_ports]);
+        top_data_read_port(d, top_data_is_same(old, p, "port"), p, &d->ports[d->n_ports]);
         d->in_bits += d->ports[d->n_ports].in_bits;
         d->out_bits += d->ports[d->n_ports++].out_bits;
     }
@@ -120,14 +120,14 @@ static void find_place(const struct top_data *d, const json_t *before, const jso
     double most = -1;
     drop->name = "";
     json_array_foreach(json_object_get(now, "ports"), i, p) {
-        const json_t *old = same(json_object_get(before, "ports"), p, "port");
+        const json_t *old = top_data_is_same(json_object_get(before, "ports"), p, "port");
         if (!json_object_get(json_object_get(p, "drops"), drop->reason))
             continue;
         const double r =
             rate(d, json_object_get(old, "drops"), json_object_get(p, "drops"), drop->reason);
         if (r > most) {
             most = r;
-            drop->port = (unsigned)number(p, "port");
+            drop->port = (unsigned)top_data_number(p, "port");
             drop->name = sk_json_text(p, "name");
         }
     }
@@ -146,12 +146,12 @@ static void read_drops(struct top_data *d, const json_t *before, const json_t *n
     const json_t *old = json_object_get(json_object_get(before, "stats"), "drops");
     json_t *list = json_object_get(json_object_get(now, "stats"), "drops"), *v;
     const char *reason;
-    d->drops = make(json_object_size(list), sizeof *d->drops);
+    d->drops = top_data_make(json_object_size(list), sizeof *d->drops);
     json_object_foreach(list, reason, v) {
         struct top_drop *drop = &d->drops[d->n_drops++];
         drop->reason = reason;
         drop->rate = rate(d, old, list, reason);
-        drop->total = number(list, reason);
+        drop->total = top_data_number(list, reason);
         drop->consumed = is_consumed(reason);
         *(drop->consumed ? &d->consumed : &d->dropped) += drop->rate;
         find_place(d, before, now, drop);
@@ -166,15 +166,15 @@ static void find_straggler(const json_t *now, struct top_job *j) {
     size_t i;
     json_t *w;
     json_array_foreach(json_object_get(now, "workers"), i, w) {
-        const uint64_t missing = number(w, "missing");
+        const uint64_t missing = top_data_number(w, "missing");
         const double silent =
-            json_object_get(w, "idle_ms") ? (double)number(w, "idle_ms") / 1000 : -1;
+            json_object_get(w, "idle_ms") ? (double)top_data_number(w, "idle_ms") / 1000 : -1;
         const bool longer = silent < 0 ? j->silent >= 0 : j->silent >= 0 && silent > j->silent;
         if (missing == 0 || missing < j->straggler_slots ||
             (missing == j->straggler_slots && !longer))
             continue;
         j->has_straggler = true;
-        j->straggler = number(w, "worker");
+        j->straggler = top_data_number(w, "worker");
         j->straggler_slots = missing;
         j->silent = silent;
         j->where = sk_json_text(w, "ip");
@@ -195,23 +195,24 @@ static bool has_alarm(const json_t *alarms, const char *alarm, const char *what)
 static uint64_t packets_of(const json_t *job) {
     size_t i;
     json_t *w;
-    uint64_t n = number(job, "packets");
+    uint64_t n = top_data_number(job, "packets");
     json_array_foreach(json_object_get(job, "workers"), i, w) {
-        n += number(w, "packets");
+        n += top_data_number(w, "packets");
     }
     return n;
 }
 
-static void read_job(const struct top_data *d, const json_t *before, const json_t *now,
-                     struct top_job *j) {
+static void top_data_read_job(const struct top_data *d, const json_t *before, const json_t *now,
+                              struct top_job *j) {
     const uint64_t a = packets_of(before), b = packets_of(now);
-    const uint64_t wanted = number(now, "wanted"), there = number(now, "there");
+    const uint64_t wanted = top_data_number(now, "wanted"), there = top_data_number(now, "there");
     j->name = sk_json_text(now, "name");
     j->kind = sk_json_text(now, "kind");
     j->workers = json_array_size(json_object_get(now, "workers"));
-    j->size = number(now, "size");
-    j->waiting = number(now, "waits") + number(now, "held");
-    j->oldest = json_object_get(now, "oldest_ms") ? (double)number(now, "oldest_ms") / 1000 : -1;
+    j->size = top_data_number(now, "size");
+    j->waiting = top_data_number(now, "waits") + top_data_number(now, "held");
+    j->oldest =
+        json_object_get(now, "oldest_ms") ? (double)top_data_number(now, "oldest_ms") / 1000 : -1;
     j->packets = (double)(b >= a ? b - a : b) / d->seconds;
     j->complete = wanted > 0 ? (double)there / (double)wanted : 1;
     j->where = "";
@@ -235,12 +236,12 @@ static const json_t *same_job(const json_t *list, const json_t *job) {
     return NULL;
 }
 
-static void read_jobs(struct top_data *d, const json_t *before, const json_t *now) {
+static void top_data_read_jobs(struct top_data *d, const json_t *before, const json_t *now) {
     const json_t *list = json_object_get(now, "jobs"), *old = json_object_get(before, "jobs");
-    d->jobs = make(json_array_size(list), sizeof *d->jobs);
+    d->jobs = top_data_make(json_array_size(list), sizeof *d->jobs);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *j = json_array_get(list, i);
-        read_job(d, same_job(old, j), j, &d->jobs[d->n_jobs++]);
+        top_data_read_job(d, same_job(old, j), j, &d->jobs[d->n_jobs++]);
     }
 }
 
@@ -249,19 +250,19 @@ static void read_jobs(struct top_data *d, const json_t *before, const json_t *no
 bool top_data_read(struct top_data *d, const json_t *before, const json_t *now) {
     const json_t *old = json_object_get(before, "stats"), *stats = json_object_get(now, "stats");
     *d = (struct top_data){.program = sk_json_text(now, "program"),
-                           .clock = number(now, "clock"),
+                           .clock = top_data_number(now, "clock"),
                            .alarms = json_object_get(now, "alarms")};
-    if (d->clock <= number(before, "clock"))
+    if (d->clock <= top_data_number(before, "clock"))
         return false;
-    d->seconds = (double)(d->clock - number(before, "clock")) / 1e9;
+    d->seconds = (double)(d->clock - top_data_number(before, "clock")) / 1e9;
     d->in_packets = rate(d, old, stats, "rx_packets");
     d->out_packets = rate(d, old, stats, "tx_packets");
     d->recirculated = rate(d, old, stats, "recirculated");
     d->copies = rate(d, old, stats, "copies");
-    d->inside = number(stats, "inside");
-    read_ports(d, before, now);
+    d->inside = top_data_number(stats, "inside");
+    top_data_read_ports(d, before, now);
     read_drops(d, before, now);
-    read_jobs(d, before, now);
+    top_data_read_jobs(d, before, now);
     return true;
 }
 
@@ -273,7 +274,7 @@ void top_data_free(struct top_data *d) {
 
 // ---- for programs ----
 
-static json_t *port_json(const struct top_port *p) {
+static json_t *top_data_port_json(const struct top_port *p) {
     return json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:I, s:i}", "port",
                      (int)p->port, "name", p->name, "device", p->device, "link", p->link,
                      "rx_packets_per_second", p->in_packets, "rx_bits_per_second", p->in_bits,
@@ -283,7 +284,7 @@ static json_t *port_json(const struct top_port *p) {
                      (int)p->deepest);
 }
 
-static json_t *job_json(const struct top_job *j) {
+static json_t *top_data_job_json(const struct top_job *j) {
     json_t *o = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:f}", "job", j->name, "kind",
                           j->kind, "state", j->state, "workers", (json_int_t)j->workers, "size",
                           (json_int_t)j->size, "waiting", (json_int_t)j->waiting,
@@ -301,13 +302,13 @@ static json_t *job_json(const struct top_job *j) {
 json_t *top_data_json(const struct top_data *d) {
     json_t *ports = json_array(), *drops = json_array(), *jobs = json_array();
     for (size_t i = 0; i < d->n_ports; i++)
-        json_array_append_new(ports, port_json(&d->ports[i]));
+        json_array_append_new(ports, top_data_port_json(&d->ports[i]));
     for (size_t i = 0; i < d->n_drops; i++)
         json_array_append_new(drops, json_pack("{s:s, s:f, s:I}", "reason", d->drops[i].reason,
                                                "per_second", d->drops[i].rate, "total",
                                                (json_int_t)d->drops[i].total));
     for (size_t i = 0; i < d->n_jobs; i++)
-        json_array_append_new(jobs, job_json(&d->jobs[i]));
+        json_array_append_new(jobs, top_data_job_json(&d->jobs[i]));
     json_t *out = json_pack(
         "{s:I, s:f, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:o, s:o, s:o}", "clock",
         (json_int_t)d->clock, "seconds", d->seconds, "program", d->program, "rx_packets_per_second",

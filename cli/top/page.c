@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-static void append(struct top_page *p, const char *bytes, size_t n) {
+static void top_page_append(struct top_page *p, const char *bytes, size_t n) {
     if (p->height && p->n_lines >= p->height)
         return;
     if (p->n + n + 1 > p->room) {
@@ -29,7 +29,8 @@ void top_page_free(struct top_page *p) {
 
 // ---- characters ----
 
-// The character at the start of 'text' and how many bytes it has; what is no UTF-8 is one byte, U+FFFD.
+// The character at the start of 'text' and how many bytes it has; what is no UTF-8 is one byte,
+// U+FFFD.
 static uint32_t decode(const char *text, size_t *bytes) {
     const unsigned char *s = (const unsigned char *)text;
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -55,7 +56,7 @@ static uint32_t decode(const char *text, size_t *bytes) {
 }
 
 // Columns, from the system's table of characters; -1: it must not be printed.
-static int columns_of(uint32_t c) {
+static int top_page_columns_of(uint32_t c) {
     static locale_t unicode;
     if (c < 0x80)
         return c < 0x20 || c == 0x7f ? -1 : 1;
@@ -77,7 +78,7 @@ struct glyph {
 };
 static struct glyph glyph_at(const struct top_page *p, const char *text, size_t *taken) {
     uint32_t c = decode(text, taken);
-    int columns = columns_of(c);
+    int columns = top_page_columns_of(c);
     if (columns < 0 || c == 0xfffd || (c >= 0x80 && !p->utf8))
         return (struct glyph){"?", 1, 1};
     return (struct glyph){text, *taken, (unsigned)columns};
@@ -102,42 +103,42 @@ static void put_within(struct top_page *p, const char *text, unsigned room) {
         struct glyph g = glyph_at(p, text, &taken);
         if (used + g.columns > last)
             break;
-        append(p, g.bytes, g.n);
+        top_page_append(p, g.bytes, g.n);
         used += g.columns;
     }
     if (cut && room > 0) {
-        append(p, p->utf8 ? "\u2026" : "~", p->utf8 ? strlen("\u2026") : 1);
+        top_page_append(p, p->utf8 ? "\u2026" : "~", p->utf8 ? strlen("\u2026") : 1);
         used++;
     }
     p->column += used;
 }
 
-static unsigned rest(const struct top_page *p) {
+static unsigned top_page_rest(const struct top_page *p) {
     return p->column < p->width ? p->width - p->column : 0;
 }
 
 static void begin_colour(struct top_page *p, enum top_colour c) {
     if (p->colour && c != TOP_PLAIN)
-        append(p, colours[c], strlen(colours[c]));
+        top_page_append(p, colours[c], strlen(colours[c]));
 }
 static void end_colour(struct top_page *p, enum top_colour c) {
     if (p->colour && c != TOP_PLAIN)
-        append(p, "\033[0m", 4);
+        top_page_append(p, "\033[0m", 4);
 }
 
 void top_put(struct top_page *p, enum top_colour c, const char *text) {
     begin_colour(p, c);
-    put_within(p, text, rest(p));
+    put_within(p, text, top_page_rest(p));
     end_colour(p, c);
 }
 
 static void pad(struct top_page *p, unsigned n) {
-    for (n = n < rest(p) ? n : rest(p); n > 0; n--, p->column++)
-        append(p, " ", 1);
+    for (n = n < top_page_rest(p) ? n : top_page_rest(p); n > 0; n--, p->column++)
+        top_page_append(p, " ", 1);
 }
 
 void top_cell(struct top_page *p, enum top_colour c, int width, const char *text) {
-    unsigned want = (unsigned)abs(width), room = want < rest(p) ? want : rest(p);
+    unsigned want = (unsigned)abs(width), room = want < top_page_rest(p) ? want : top_page_rest(p);
     unsigned has = top_width(p, text);
     has = has < room ? has : room;
     if (width > 0)
@@ -152,7 +153,7 @@ void top_cell(struct top_page *p, enum top_colour c, int width, const char *text
 }
 
 void top_line(struct top_page *p) {
-    append(p, "\n", 1);
+    top_page_append(p, "\n", 1);
     p->n_lines++;
     p->column = 0;
 }

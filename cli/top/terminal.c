@@ -21,7 +21,7 @@
 static volatile sig_atomic_t ended, resized, stopped;
 static struct termios before;
 
-static void note(int signal_number) {
+static void top_terminal_note(int signal_number) {
     if (signal_number == SIGWINCH)
         resized = 1;
     else if (signal_number == SIGTSTP)
@@ -30,7 +30,7 @@ static void note(int signal_number) {
         ended = 1;
 }
 
-static void say(const char *bytes, size_t n) {
+static void top_terminal_say(const char *bytes, size_t n) {
     while (n > 0) {
         const ssize_t written = write(STDOUT_FILENO, bytes, n);
         if (written < 0 && errno != EINTR)
@@ -45,7 +45,7 @@ bool top_terminal_utf8(void) {
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-static void measure(struct top_terminal *t) {
+static void top_terminal_measure(struct top_terminal *t) {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0 || size.ws_row == 0)
         size = (struct winsize){.ws_col = 80, .ws_row = 24};
@@ -53,21 +53,21 @@ static void measure(struct top_terminal *t) {
     t->height = size.ws_row;
 }
 
-static void take(struct top_terminal *t) {
+static void top_terminal_take(struct top_terminal *t) {
     struct termios raw = before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    say(ENTER, strlen(ENTER));
+    top_terminal_say(ENTER, strlen(ENTER));
     t->alternate = true;
-    measure(t);
+    top_terminal_measure(t);
 }
 
-static void give_back(struct top_terminal *t) {
+static void top_terminal_give_back(struct top_terminal *t) {
     if (!t->alternate)
         return;
-    say(LEAVE, strlen(LEAVE));
+    top_terminal_say(LEAVE, strlen(LEAVE));
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
     t->alternate = false;
 }
@@ -77,29 +77,30 @@ bool top_terminal_open(struct top_terminal *t) {
     *t = (struct top_terminal){0};
     if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before))
         return false;
-    const struct sigaction action = {.sa_handler = note}; // no SA_RESTART: waiting ends
+    const struct sigaction action = {.sa_handler =
+                                         top_terminal_note}; // no SA_RESTART: waiting ends
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &action, NULL);
     t->colour = cli_in_colour(STDOUT_FILENO);
     t->utf8 = top_terminal_utf8();
-    take(t);
+    top_terminal_take(t);
     return true;
 }
 
 void top_terminal_close(struct top_terminal *t) {
-    give_back(t);
+    top_terminal_give_back(t);
 }
 
 // The shell gets its terminal back until it continues us.
 static void stop_here(struct top_terminal *t) {
-    give_back(t);
+    top_terminal_give_back(t);
     stopped = 0;
     raise(SIGSTOP);
-    take(t);
+    top_terminal_take(t);
 }
 
 // A key of several bytes, as terminals send them: ESC [ A ... ; others are 0.
-static int key_of(const char *bytes, ssize_t n) {
+static int top_terminal_key_of(const char *bytes, ssize_t n) {
     static const struct {
         const char *bytes;
         int key;
@@ -120,7 +121,7 @@ int top_terminal_key(struct top_terminal *t, int timeout_ms) {
         const ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
         if (n <= 0)
             return -2; // the terminal is gone
-        return key_of(bytes, n);
+        return top_terminal_key_of(bytes, n);
     }
     if (ended)
         return -2;
@@ -129,7 +130,7 @@ int top_terminal_key(struct top_terminal *t, int timeout_ms) {
     if (stopped)
         stop_here(t);
     resized = 0;
-    measure(t);
+    top_terminal_measure(t);
     return -1;
 }
 
@@ -148,6 +149,6 @@ void top_terminal_show(const struct top_page *p) {
         }
     }
     at += strlen(strcpy(at, "\033[J"));
-    say(bytes, (size_t)(at - bytes));
+    top_terminal_say(bytes, (size_t)(at - bytes));
     free(bytes);
 }

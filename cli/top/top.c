@@ -27,16 +27,16 @@ struct top {
 
 // ---- the command line ----
 
-static int index_of(const char *word, const char *const *names, int n) {
+static int top_index_of(const char *word, const char *const *names, int n) {
     for (int i = 0; i < n; i++)
         if (ctl_is(word, names[i]))
             return i;
     return -1;
 }
 
-static bool choose(struct ctl *c, const char *what, const char *const *names, int n, int *out) {
+static bool top_choose(struct ctl *c, const char *what, const char *const *names, int n, int *out) {
     const char *word = ctl_next_word(c, what);
-    *out = index_of(word, names, n);
+    *out = top_index_of(word, names, n);
     if (*out < 0 && !c->bad) {
         cli_misused("ctl", "there is no %s '%s'", what, word);
         c->bad = true;
@@ -54,7 +54,7 @@ static void take_interval(struct ctl *c, struct top *t) {
         c->bad = cli_misused("ctl", "'%s' must be seconds, 0.1 to 60", word);
 }
 
-static bool take_words(struct ctl *c, struct top *t) {
+static bool top_take_words(struct ctl *c, struct top *t) {
     int n;
     while (*c->words && !c->bad) {
         const char *word = *c->words++;
@@ -67,10 +67,10 @@ static bool take_words(struct ctl *c, struct top *t) {
         else if (ctl_is(word, "--interval"))
             take_interval(c, t);
         else if (ctl_is(word, "--view")) {
-            if (choose(c, "view", top_view_names, TOP_VIEWS, &n))
+            if (top_choose(c, "view", top_view_names, TOP_VIEWS, &n))
                 t->choice.view = (enum top_view)n;
         } else if (ctl_is(word, "--sort")) {
-            if (choose(c, "order", top_sort_names, TOP_SORTS, &n))
+            if (top_choose(c, "order", top_sort_names, TOP_SORTS, &n))
                 t->choice.sort = (enum top_sort)n;
         } else {
             cli_misused("ctl", "unexpected argument '%s'", word);
@@ -82,7 +82,7 @@ static bool take_words(struct ctl *c, struct top *t) {
 
 // ---- asking ----
 
-static bool ask(struct top *t) {
+static bool top_ask(struct top *t) {
     json_t *reply = sk_client_call(t->client, json_pack("{s:s}", "op", "watch"), &t->err);
     if (!reply)
         return false;
@@ -94,7 +94,7 @@ static bool ask(struct top *t) {
 
 // ---- without a terminal ----
 
-static void print(struct top *t, struct top_data *d) {
+static void top_print(struct top *t, struct top_data *d) {
     struct top_page page = {.width = 250, .utf8 = top_terminal_utf8()};
     const char *columns = getenv("COLUMNS");
     const long n = columns ? strtol(columns, NULL, 10) : 0;
@@ -124,10 +124,10 @@ static int run_plain(struct top *t) {
     for (;;) {
         struct top_data d;
         sleep_ms(t->interval);
-        if (!ask(t))
+        if (!top_ask(t))
             return EXIT_FAILED;
         if (top_data_read(&d, t->before, t->now))
-            print(t, &d);
+            top_print(t, &d);
         top_data_free(&d);
         if (t->once || !t->json || ferror(stdout))
             return EXIT_GOOD;
@@ -150,7 +150,7 @@ static void last_line(struct top *t, struct top_page *p) {
     top_line(p);
 }
 
-static void show(struct top *t, const struct top_terminal *terminal) {
+static void top_show(struct top *t, const struct top_terminal *terminal) {
     struct top_data d;
     struct top_page page = {.width = terminal->width,
                             .height = terminal->height,
@@ -212,7 +212,7 @@ static void do_key(struct top *t, int key, unsigned height) {
 static int run_live(struct top *t, struct top_terminal *terminal) {
     uint64_t due = sk_clock_now() + (uint64_t)SHORTEST * MS; // the first rates are of a short time
     for (;;) {
-        show(t, terminal);
+        top_show(t, terminal);
         const uint64_t now = sk_clock_now();
         const int key = top_terminal_key(terminal, now < due ? (int)((due - now) / MS) + 1 : 0);
         if (key == -2 || key == 'q' || key == 'Q')
@@ -221,18 +221,19 @@ static int run_live(struct top *t, struct top_terminal *terminal) {
         if (sk_clock_now() < due)
             continue;
         due = sk_clock_now() + (uint64_t)t->interval * MS;
-        if (!t->paused && !ask(t))
+        if (!t->paused && !top_ask(t))
             return EXIT_FAILED;
     }
 }
 
-// silken ctl top [--once] [--json] [--view V] [--sort S] [--reverse] [--quiet-too] [--interval SECONDS]
+// silken ctl top [--once] [--json] [--view V] [--sort S] [--reverse] [--quiet-too]
+//                [--interval SECONDS]
 int ctl_top(struct ctl *c) {
     struct top t = {.client = c->client, .interval = 1000, .json = c->json};
     struct top_terminal terminal;
-    if (!take_words(c, &t))
+    if (!top_take_words(c, &t))
         return EXIT_UNUSABLE;
-    int status = ask(&t) ? EXIT_GOOD : EXIT_FAILED;
+    int status = top_ask(&t) ? EXIT_GOOD : EXIT_FAILED;
     if (status == EXIT_GOOD && (t.once || t.json || !top_terminal_open(&terminal))) {
         status = run_plain(&t);
     } else if (status == EXIT_GOOD) {

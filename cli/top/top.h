@@ -8,11 +8,11 @@
 //     page.c      lines of a given width: text is cut by columns, not bytes
 //     terminal.c  the terminal: raw keys, size, alternate screen, colours
 //
-// Rates are differences of counters over the difference of the switch's clock, which both are of the same
-// moment. A counter that went back was set again, and counts from zero.
+// Rates are differences of counters over the difference of the switch's clock, which both are of
+// the same moment. A counter that went back was set again, and counts from zero.
 //
-// Text of others (names of ports and jobs) never reaches the terminal as it is: what is not printable
-// becomes '?'.
+// Text of others (names of ports and jobs) never reaches the terminal as it is: what is not
+// printable becomes '?'.
 #ifndef SILKEN_CLI_TOP_TOP_H
 #define SILKEN_CLI_TOP_TOP_H
 
@@ -88,8 +88,8 @@ struct top_data {
     uint64_t inside;
     const json_t *alarms;
 };
-// Of two results of "watch", which must live as long. False when they are not two of one switch: its clock
-// did not go on.
+// Of two results of "watch", which must live as long. False when they are not two of one switch:
+// its clock did not go on.
 bool top_data_read(struct top_data *d, const json_t *before, const json_t *now);
 void top_data_free(struct top_data *d);
 // The same for programs: a new reference.
@@ -126,8 +126,8 @@ struct top_terminal {
 bool top_terminal_open(struct top_terminal *t);
 void top_terminal_close(struct top_terminal *t);
 bool top_terminal_utf8(void);
-// Waits for a key at most so long: the key, 0: nothing came, -1: the size changed or it was stopped and went
-// on: draw again, -2: the end. Keys with more than one byte are TOP_UP and so on.
+// Waits for a key at most so long: the key, 0: nothing came, -1: the size changed or it was stopped
+// and went on: draw again, -2: the end. Keys with more than one byte are TOP_UP and so on.
 enum { TOP_UP = 256, TOP_DOWN, TOP_PAGE_UP, TOP_PAGE_DOWN };
 int top_terminal_key(struct top_terminal *t, int timeout_ms);
 void top_terminal_show(const struct top_page *p);

@@ -11,7 +11,8 @@
 const char *const top_view_names[TOP_VIEWS] = {"all", "ports", "drops", "jobs", "alarms"};
 const char *const top_sort_names[TOP_SORTS] = {"port", "in", "out", "drops", "queue", "name"};
 
-static void put(struct top_page *p, enum top_colour c, const char *before, const char *text) {
+static void top_views_put(struct top_page *p, enum top_colour c, const char *before,
+                          const char *text) {
     top_put(p, TOP_PLAIN, before);
     top_put(p, c, text);
 }
@@ -27,7 +28,7 @@ static void cell_number(struct top_page *p, enum top_colour c, int width, double
 
 static void put_rate(struct top_page *p, const char *name, double v, const char *unit) {
     char text[TOP_NUMBER];
-    put(p, TOP_PLAIN, name, top_number(v, text));
+    top_views_put(p, TOP_PLAIN, name, top_number(v, text));
     top_put(p, TOP_PLAIN, unit);
 }
 
@@ -44,7 +45,7 @@ static void draw_totals(struct top_page *p, const struct top_data *d) {
         devices++;
         up += strcmp(d->ports[i].link, "down") != 0;
     }
-    put(p, TOP_HEAD, "silken top  ", program ? program + 1 : d->program);
+    top_views_put(p, TOP_HEAD, "silken top  ", program ? program + 1 : d->program);
     localtime_r(&seconds, &at);
     strftime(text, sizeof text, "  %H:%M:%S", &at);
     top_put(p, TOP_PLAIN, text);
@@ -72,25 +73,26 @@ static void draw_totals(struct top_page *p, const struct top_data *d) {
 static enum top_sort order;
 static bool turned;
 
-static int more(double a, double b) {
+static int top_views_compare_descending(double a, double b) {
     return a > b ? -1 : a < b;
 }
 
-static int compare_ports(const void *x, const void *y) {
+static int top_views_compare_ports(const void *x, const void *y) {
     const struct top_port *a = x, *b = y;
     int c = 0;
     switch (order) {
     case TOP_BY_IN:
-        c = more(a->in_packets, b->in_packets);
+        c = top_views_compare_descending(a->in_packets, b->in_packets);
         break;
     case TOP_BY_OUT:
-        c = more(a->out_packets, b->out_packets);
+        c = top_views_compare_descending(a->out_packets, b->out_packets);
         break;
     case TOP_BY_DROPS:
-        c = more(a->drops, b->drops);
+        c = top_views_compare_descending(a->drops, b->drops);
         break;
     case TOP_BY_QUEUE:
-        c = more((double)a->cells + (double)a->waiting, (double)b->cells + (double)b->waiting);
+        c = top_views_compare_descending((double)a->cells + (double)a->waiting,
+                                         (double)b->cells + (double)b->waiting);
         break;
     case TOP_BY_NAME:
         c = strcmp(a->name, b->name);
@@ -111,7 +113,7 @@ struct columns {
     int name;
     bool bits, queue, reason;
 };
-static struct columns columns_of(const struct top_page *p, const struct top_data *d) {
+static struct columns top_views_columns_of(const struct top_page *p, const struct top_data *d) {
     struct columns c = {.bits = p->width >= 60, .queue = p->width >= 72, .reason = p->width >= 90};
     unsigned longest = 4;
     for (size_t i = 0; i < d->n_ports; i++) {
@@ -141,7 +143,7 @@ static void port_heading(struct top_page *p, struct columns c) {
     if (c.queue)
         top_cell(p, TOP_HEAD, 8, "queued");
     if (c.reason)
-        put(p, TOP_HEAD, "  ", "most drops");
+        top_views_put(p, TOP_HEAD, "  ", "most drops");
     top_line(p);
 }
 
@@ -175,19 +177,19 @@ static void port_line(struct top_page *p, const struct top_port *port, struct co
     if (c.queue)
         queue_cell(p, port);
     if (c.reason)
-        put(p, TOP_WARN, "  ", port->reason);
+        top_views_put(p, TOP_WARN, "  ", port->reason);
     top_line(p);
 }
 
 // At most 'room' lines, with those of the headings.
 static void draw_ports(struct top_page *p, struct top_data *d, const struct top_choice *c,
                        unsigned room) {
-    const struct columns columns = columns_of(p, d);
+    const struct columns columns = top_views_columns_of(p, d);
     unsigned hidden = 0, shown = 0, skip = c->from;
     char text[64];
     order = c->sort;
     turned = c->reverse;
-    qsort(d->ports, d->n_ports, sizeof *d->ports, compare_ports);
+    qsort(d->ports, d->n_ports, sizeof *d->ports, top_views_compare_ports);
     port_heading(p, columns);
     for (size_t i = 0; i < d->n_ports; i++) {
         const struct top_port *port = &d->ports[i];
@@ -217,14 +219,14 @@ static void draw_drops(struct top_page *p, const struct top_data *d, unsigned ro
     char text[64];
     top_cell(p, TOP_HEAD, 7, "drop/s");
     top_cell(p, TOP_HEAD, 14, "in all");
-    put(p, TOP_HEAD, "  ", "reason, and where most are dropped");
+    top_views_put(p, TOP_HEAD, "  ", "reason, and where most are dropped");
     top_line(p);
     for (size_t i = 0; i < d->n_drops && i + 1 < room; i++) {
         const struct top_drop *drop = &d->drops[i];
         cell_number(p, drop->rate > 0 && !drop->consumed ? TOP_WARN : TOP_PLAIN, 6, drop->rate);
         snprintf(text, sizeof text, "%llu", (unsigned long long)drop->total);
         top_cell(p, TOP_PLAIN, 14, text);
-        put(p, TOP_PLAIN, "  ", drop->reason);
+        top_views_put(p, TOP_PLAIN, "  ", drop->reason);
         snprintf(text, sizeof text, ", port %u ", drop->port);
         top_put(p, TOP_DIM, text);
         top_put(p, TOP_DIM, drop->name);
@@ -273,7 +275,7 @@ static void draw_jobs(struct top_page *p, const struct top_data *d, const struct
     top_cell(p, TOP_HEAD, 7, "pkt/s");
     top_cell(p, TOP_HEAD, 8, "waiting");
     top_cell(p, TOP_HEAD, 7, "there");
-    put(p, TOP_HEAD, "  ", "whom for");
+    top_views_put(p, TOP_HEAD, "  ", "whom for");
     top_line(p);
     const unsigned from = c->view == TOP_JOBS ? c->from : 0;
     for (size_t i = from; i < d->n_jobs && i - from + 1 < room; i++)

@@ -28,7 +28,7 @@ static mpz_srcptr view(mpz_t v, big x) {
 }
 
 // Moves a temporary into the arena.
-static big keep(struct arena *a, mpz_t v) {
+static big big_keep(struct arena *a, mpz_t v) {
     size_t n = mpz_size(v);
     struct bigint *x = arena_alloc(a, sizeof *x + n * sizeof x->limb[0]);
     x->n = (uint32_t)n;
@@ -76,7 +76,7 @@ big big_parse(struct arena *a, const char *digits, int base) {
         return NULL;
     mpz_t v;
     mpz_init_set_str(v, clean, base); // cannot fail: only digits are left
-    return keep(a, v);
+    return big_keep(a, v);
 }
 
 int big_cmp(big x, big y) {
@@ -138,60 +138,60 @@ const char *big_str(struct arena *a, big x, int base) {
 
 typedef void (*binary_fn)(mpz_ptr, mpz_srcptr, mpz_srcptr);
 
-static big binary(struct arena *a, binary_fn fn, big x, big y) {
+static big big_binary(struct arena *a, binary_fn fn, big x, big y) {
     mpz_t vx, vy, r;
     mpz_init(r);
     fn(r, view(vx, x), view(vy, y));
-    return keep(a, r);
+    return big_keep(a, r);
 }
 
 big big_add(struct arena *a, big x, big y) {
-    return binary(a, mpz_add, x, y);
+    return big_binary(a, mpz_add, x, y);
 }
 
 big big_sub(struct arena *a, big x, big y) {
-    return binary(a, mpz_sub, x, y);
+    return big_binary(a, mpz_sub, x, y);
 }
 
 big big_mul(struct arena *a, big x, big y) {
     if ((uint64_t)big_bits(x) + big_bits(y) > BIG_MAX_BITS + 1u) // may be one bit less than that
         return NULL;
-    big product = binary(a, mpz_mul, x, y);
+    big product = big_binary(a, mpz_mul, x, y);
     return big_bits(product) > BIG_MAX_BITS ? NULL : product;
 }
 
 big big_div(struct arena *a, big x, big y) {
-    return y->n == 0 ? NULL : binary(a, mpz_tdiv_q, x, y);
+    return y->n == 0 ? NULL : big_binary(a, mpz_tdiv_q, x, y);
 }
 
 big big_mod(struct arena *a, big x, big y) {
-    return y->n == 0 ? NULL : binary(a, mpz_tdiv_r, x, y);
+    return y->n == 0 ? NULL : big_binary(a, mpz_tdiv_r, x, y);
 }
 
 big big_and(struct arena *a, big x, big y) {
-    return binary(a, mpz_and, x, y);
+    return big_binary(a, mpz_and, x, y);
 }
 
 big big_or(struct arena *a, big x, big y) {
-    return binary(a, mpz_ior, x, y);
+    return big_binary(a, mpz_ior, x, y);
 }
 
 big big_xor(struct arena *a, big x, big y) {
-    return binary(a, mpz_xor, x, y);
+    return big_binary(a, mpz_xor, x, y);
 }
 
 big big_neg(struct arena *a, big x) {
     mpz_t vx, r;
     mpz_init(r);
     mpz_neg(r, view(vx, x));
-    return keep(a, r);
+    return big_keep(a, r);
 }
 
 big big_not(struct arena *a, big x) {
     mpz_t vx, r;
     mpz_init(r);
     mpz_com(r, view(vx, x));
-    return keep(a, r);
+    return big_keep(a, r);
 }
 
 big big_shl(struct arena *a, big x, uint64_t n) {
@@ -202,7 +202,7 @@ big big_shl(struct arena *a, big x, uint64_t n) {
     mpz_t vx, r;
     mpz_init(r);
     mpz_mul_2exp(r, view(vx, x), (mp_bitcnt_t)n);
-    return keep(a, r);
+    return big_keep(a, r);
 }
 
 big big_shr(struct arena *a, big x, uint64_t n) {
@@ -211,7 +211,7 @@ big big_shr(struct arena *a, big x, uint64_t n) {
     mpz_t vx, r;
     mpz_init(r);
     mpz_fdiv_q_2exp(r, view(vx, x), (mp_bitcnt_t)n);
-    return keep(a, r);
+    return big_keep(a, r);
 }
 
 big big_wrap_u(struct arena *a, big x, unsigned w) {
@@ -222,7 +222,7 @@ big big_wrap_u(struct arena *a, big x, unsigned w) {
     mpz_t vx, r;
     mpz_init(r);
     mpz_fdiv_r_2exp(r, view(vx, x), w);
-    return keep(a, r);
+    return big_keep(a, r);
 }
 
 big big_wrap_s(struct arena *a, big x, unsigned w) {
@@ -235,7 +235,7 @@ big big_wrap_s(struct arena *a, big x, unsigned w) {
     mpz_init_set_ui(r, 1);
     mpz_mul_2exp(r, r, w);
     mpz_sub(r, v, r);
-    return keep(a, r);
+    return big_keep(a, r);
 }
 
 big big_slice(struct arena *a, big x, unsigned hi, unsigned lo) {

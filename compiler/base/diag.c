@@ -79,12 +79,14 @@ static bool said_before(const struct diag *d, enum diag_severity severity, struc
     return false;
 }
 
-static void collect(struct diag *d, enum diag_severity severity, struct loc at, const char *text) {
+static void diag_collect(struct diag *d, enum diag_severity severity, struct loc at,
+                         const char *text) {
     struct diag_message m = {.severity = severity, .at = at, .text = text};
     VEC_PUSH(d->a, &d->messages, m);
 }
 
-static void report(struct diag *d, enum diag_severity severity, struct loc at, const char *text) {
+static void diag_report(struct diag *d, enum diag_severity severity, struct loc at,
+                        const char *text) {
     const bool warns = severity == DIAG_WARNING;
     d->skip_notes = d->too_many || said_before(d, severity, at, text);
     if (!d->skip_notes && warns && d->warnings == DIAG_MAX_WARNINGS)
@@ -93,7 +95,7 @@ static void report(struct diag *d, enum diag_severity severity, struct loc at, c
         return;
     d->notes = 0;
     d->warnings += warns;
-    collect(d, severity, at, text);
+    diag_collect(d, severity, at, text);
     if (severity == DIAG_ERROR && ++d->errors >= DIAG_MAX_ERRORS)
         d->too_many = true;
 }
@@ -101,14 +103,14 @@ static void report(struct diag *d, enum diag_severity severity, struct loc at, c
 void diag_error(struct diag *d, struct loc at, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    report(d, DIAG_ERROR, at, arena_vprintf(d->a, fmt, ap));
+    diag_report(d, DIAG_ERROR, at, arena_vprintf(d->a, fmt, ap));
     va_end(ap);
 }
 
 void diag_warning(struct diag *d, struct loc at, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    report(d, DIAG_WARNING, at, arena_vprintf(d->a, fmt, ap));
+    diag_report(d, DIAG_WARNING, at, arena_vprintf(d->a, fmt, ap));
     va_end(ap);
 }
 
@@ -117,7 +119,7 @@ void diag_unsupported(struct diag *d, struct loc at, const char *fmt, ...) {
     va_start(ap, fmt);
     const char *what = arena_vprintf(d->a, fmt, ap);
     va_end(ap);
-    report(d, DIAG_ERROR, at, arena_printf(d->a, "not supported yet: %s", what));
+    diag_report(d, DIAG_ERROR, at, arena_printf(d->a, "not supported yet: %s", what));
 }
 
 void diag_note(struct diag *d, struct loc at, const char *fmt, ...) {
@@ -126,7 +128,7 @@ void diag_note(struct diag *d, struct loc at, const char *fmt, ...) {
     d->notes++;
     va_list ap;
     va_start(ap, fmt);
-    collect(d, DIAG_NOTE, at, arena_vprintf(d->a, fmt, ap));
+    diag_collect(d, DIAG_NOTE, at, arena_vprintf(d->a, fmt, ap));
     va_end(ap);
 }
 
@@ -150,7 +152,7 @@ unsigned diag_errors(const struct diag *d) {
 
 // Reads the whole file into the arena; leaves 'text' null when it cannot. The size is bounded so
 // that a device or a runaway file does not hang an error message.
-static void read_source(struct arena *a, struct source *s) {
+static void diag_read_source(struct arena *a, struct source *s) {
     enum { LIMIT = 64 << 20 };
     s->read_tried = true;
     struct stat st;
@@ -175,7 +177,7 @@ const char *diag_source_line(const struct diag *d, struct loc at, size_t *length
         return NULL;
     struct source *s = &d->files.v[at.file];
     if (!s->text && !s->read_tried)
-        read_source(d->a, s);
+        diag_read_source(d->a, s);
     if (!s->text)
         return NULL;
     const char *p = s->text, *end = s->text + s->length;
@@ -232,7 +234,7 @@ void diag_print_source(const struct diag *d, FILE *out, struct loc at, bool colo
 }
 
 // A message or a path, which may quote a user's own; a message is a line.
-static void put_text(FILE *out, const char *text) {
+static void diag_put_text(FILE *out, const char *text) {
     for (; *text; text++)
         put_source_byte(out, *text);
 }
@@ -245,14 +247,14 @@ static const char *const severity_colour[] = {
 static void print_message(const struct diag *d, FILE *out, const struct diag_message *m,
                           bool colour) {
     if (m->at.line != 0) {
-        put_text(out, diag_path(d, m->at.file));
+        diag_put_text(out, diag_path(d, m->at.file));
         fprintf(out, ":%u:%u: ", m->at.line, m->at.col);
     } else {
         fputs("silken: ", out);
     }
     fprintf(out, "%s%s:%s ", colour ? severity_colour[m->severity] : "", severity_text[m->severity],
             colour ? "\033[0m" : "");
-    put_text(out, m->text);
+    diag_put_text(out, m->text);
     fputc('\n', out);
     diag_print_source(d, out, m->at, colour);
 }

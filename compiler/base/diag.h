@@ -73,7 +73,8 @@ unsigned diag_errors(const struct diag *d);
 void diag_print(const struct diag *d, FILE *out, bool colour);
 // Warnings and their notes only.
 void diag_print_warnings(const struct diag *d, FILE *out, bool colour);
-// The two lines under a message: the source line of 'at' and its caret; nothing when it is not known.
+// The two lines under a message: the source line of 'at' and its caret; nothing when it is not
+// known.
 void diag_print_source(const struct diag *d, FILE *out, struct loc at, bool colour);
 
 _Noreturn void diag_bug(const char *file, int line, const char *fmt, ...)

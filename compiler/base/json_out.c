@@ -5,7 +5,7 @@
 
 #include "compiler/base/utf8.h"
 
-static void put_text(FILE *out, const char *s) {
+static void jout_put_text(FILE *out, const char *s) {
     fputc('"', out);
     while (*s) {
         const unsigned char c = (unsigned char)*s;
@@ -29,20 +29,20 @@ static void new_line(struct json_out *j) {
         fputs("  ", j->out);
 }
 
-static void begin(struct json_out *j, const char *key) {
+static void jout_begin(struct json_out *j, const char *key) {
     if (j->started)
         fputc(',', j->out);
     if (j->depth)
         new_line(j);
     j->started = true;
     if (key) {
-        put_text(j->out, key);
+        jout_put_text(j->out, key);
         fputs(": ", j->out);
     }
 }
 
 void jout_open(struct json_out *j, const char *key, char bracket) {
-    begin(j, key);
+    jout_begin(j, key);
     fputc(bracket, j->out);
     j->depth++;
     j->started = false;
@@ -59,31 +59,31 @@ void jout_close(struct json_out *j, char bracket) {
 }
 
 void jout_string(struct json_out *j, const char *key, const char *s) {
-    begin(j, key);
-    put_text(j->out, s);
+    jout_begin(j, key);
+    jout_put_text(j->out, s);
 }
 
 void jout_u64(struct json_out *j, const char *key, uint64_t v) {
-    begin(j, key);
+    jout_begin(j, key);
     fprintf(j->out, "%" PRIu64, v);
 }
 
 void jout_i64(struct json_out *j, const char *key, int64_t v) {
-    begin(j, key);
+    jout_begin(j, key);
     fprintf(j->out, "%" PRId64, v);
 }
 
 void jout_null(struct json_out *j, const char *key) {
-    begin(j, key);
+    jout_begin(j, key);
     fputs("null", j->out);
 }
 
 void jout_bool(struct json_out *j, const char *key, bool v) {
-    begin(j, key);
+    jout_begin(j, key);
     fputs(v ? "true" : "false", j->out);
 }
 
 void jout_empty(struct json_out *j, const char *key) {
-    begin(j, key);
+    jout_begin(j, key);
     fputs("[]", j->out);
 }

@@ -22,7 +22,8 @@ static bool share_cut(char *path) {
     return slash;
 }
 
-// share/silken in the folder that the program's folder is in; null: it is not there. The caller frees it.
+// share/silken in the folder that the program's folder is in; null: it is not there. The caller
+// frees it.
 static char *share_beside_program(void) {
     char program[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);

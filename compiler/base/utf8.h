@@ -8,8 +8,8 @@
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" // for bytes that are no character
 
-// Bytes of the character that zero-terminated 'text' begins with, 1 to 4; 0: it begins with none (also at its end).
-// Neither surrogates nor overlong forms are characters.
+// Bytes of the character that zero-terminated 'text' begins with, 1 to 4; 0: it begins with none
+// (also at its end). Neither surrogates nor overlong forms are characters.
 size_t p4_utf8_length(const char *text);
 
 #endif

@@ -9,7 +9,7 @@
 // ------------------------------------------------------------------------------------------------
 // Structured annotations (section 20.2)
 
-static void check_keys(struct checker *c, const struct annotation *an) {
+static void check_annot_keys(struct checker *c, const struct annotation *an) {
     for (size_t i = 1; i < an->keys.n; i++)
         for (size_t k = 0; k < i; k++)
             if (an->keys.v[i] && an->keys.v[k] && strcmp(an->keys.v[i], an->keys.v[k]) == 0)
@@ -51,7 +51,7 @@ static void check_repeated(struct checker *c, const annot_vec *annots, size_t i)
 // ------------------------------------------------------------------------------------------------
 // Annotations with a fixed meaning (section 20.3)
 
-static bool is_one_of(const char *name, const char *const *names, size_t n) {
+static bool check_annot_is_one_of(const char *name, const char *const *names, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -76,14 +76,15 @@ static void check_annotation(struct checker *c, struct annotation *an) {
     static const char *const strings[] = {"name", "noWarn", "deprecated"};
     static const char *const empty[] = {"hidden", "optional", "tableonly", "defaultonly",
                                         "silken_consumes"};
-    check_keys(c, an);
+    check_annot_keys(c, an);
     if (an->structured)
         check_structured(c, an);
     bool string =
         an->args.n == 1 && (an->args.v[0]->kind == EX_STRING || an->args.v[0]->op == OP_CONCAT);
-    if (!string && is_one_of(an->name, strings, sizeof strings / sizeof *strings))
+    if (!string && check_annot_is_one_of(an->name, strings, sizeof strings / sizeof *strings))
         diag_error(c->d, an->at, "@%s takes one string: @%s(\"...\")", an->name, an->name);
-    else if (an->text && an->text[0] && is_one_of(an->name, empty, sizeof empty / sizeof *empty))
+    else if (an->text && an->text[0] &&
+             check_annot_is_one_of(an->name, empty, sizeof empty / sizeof *empty))
         diag_error(c->d, an->at, "@%s takes no arguments", an->name);
 }
 
@@ -118,7 +119,7 @@ static const char *control_name(struct checker *c, const struct decl *d) {
 
 // Actions of several blocks may share an absolute name when they have no parameters: entries name
 // actions within their table. Programs have a 'nop' or '_drop' for each of their controls.
-static bool may_share(const struct decl *d, const struct decl *old) {
+static bool check_annot_may_share(const struct decl *d, const struct decl *old) {
     return d->params.n == 0 && old->params.n == 0 && d->parent && old->parent &&
            d->parent != old->parent;
 }
@@ -143,7 +144,7 @@ void check_control_name(struct checker *c, struct decl *d) {
     const struct decl *old = names_find(c->control_names, entry->name);
     if (!annot_find(&old->annots, "name") && !annot_find(&d->annots, "name"))
         return; // declared twice, which is reported as such
-    if (may_share(d, old))
+    if (check_annot_may_share(d, old))
         diag_warning(
             c->d, d->name_at,
             "the control plane knows another action as '%s', too; each table lists one of them",

@@ -156,15 +156,15 @@ static void unify_arguments(struct checker *c, const struct signature *sig, stru
                       slots[i]->value->type);
 }
 
-static bool mentions(const struct type *t, const struct decl *tparam) {
+static bool check_args_mentions(const struct type *t, const struct decl *tparam) {
     if (!t)
         return false;
     if (t->kind == TY_VAR && t->decl == tparam)
         return true;
-    if (t->elem && mentions(t->elem, tparam))
+    if (t->elem && check_args_mentions(t->elem, tparam))
         return true;
     for (size_t i = 0; i < t->args.n; i++)
-        if (mentions(t->args.v[i], tparam))
+        if (check_args_mentions(t->args.v[i], tparam))
             return true;
     return false;
 }
@@ -173,7 +173,7 @@ static bool mentions(const struct type *t, const struct decl *tparam) {
 static bool only_left_out(const struct signature *sig, struct arg **slots,
                           const struct decl *tparam) {
     for (size_t i = 0; i < sig->params->n; i++)
-        if (!slots[i] && mentions(sig->params->v[i]->type, tparam))
+        if (!slots[i] && check_args_mentions(sig->params->v[i]->type, tparam))
             return true;
     return false;
 }
@@ -204,7 +204,7 @@ static bool check_inferred(struct checker *c, const struct expr *call, const str
 // ------------------------------------------------------------------------------------------------
 // Directions
 
-static bool is_object(const struct type *t) {
+static bool check_args_is_object(const struct type *t) {
     return t->kind == TY_EXTERN || t->kind == TY_PARSER || t->kind == TY_CONTROL ||
            t->kind == TY_PACKAGE;
 }
@@ -230,7 +230,7 @@ static bool must_be_known(const struct signature *sig, const struct decl *param)
         return true;
     bool external =
         sig->decl->kind == D_METHOD || (sig->decl->kind == D_FUNCTION && !sig->decl->body);
-    return external && param->dir == DIR_NONE && param->type && !is_object(param->type);
+    return external && param->dir == DIR_NONE && param->type && !check_args_is_object(param->type);
 }
 
 // The control plane gives it, so a target knows it before any packet comes.
@@ -309,8 +309,8 @@ static struct expr *check_argument(struct checker *c, const struct signature *si
     return value;
 }
 
-static bool check_names(struct checker *c, const struct expr *call, const struct signature *sig,
-                        struct arg **slots) {
+static bool check_args_names(struct checker *c, const struct expr *call,
+                             const struct signature *sig, struct arg **slots) {
     size_t where = 0;
     enum arrangement why = arrange(&call->args, sig->params, slots, &where);
     complain_arrangement(c, call, sig, why, where);
@@ -320,7 +320,7 @@ static bool check_names(struct checker *c, const struct expr *call, const struct
 struct type *check_arguments(struct checker *c, struct expr *call, const struct signature *sig) {
     struct arg **slots = ARENA_ARRAY(c->a, struct arg *, sig->params->n);
     struct type **targs = fresh_targs(c, sig);
-    if (!check_names(c, call, sig, slots) || !explicit_targs(c, call, sig, targs))
+    if (!check_args_names(c, call, sig, slots) || !explicit_targs(c, call, sig, targs))
         return poison(c, call);
     unify_arguments(c, sig, slots, targs);
     if (!check_inferred(c, call, sig, slots, targs))
@@ -397,7 +397,7 @@ static struct decl *no_overload(struct checker *c, const struct expr *call,
     if (candidates->n == 1) {
         struct signature one = with_candidate(c, *sig, candidates->v[0]);
         struct arg **slots = ARENA_ARRAY(c->a, struct arg *, one.params->n);
-        check_names(c, call, &one, slots);
+        check_args_names(c, call, &one, slots);
         return NULL;
     }
     diag_error(c->d, call->at, "none of the %zu declarations of '%s' takes these arguments",

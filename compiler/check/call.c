@@ -9,7 +9,7 @@
 // ------------------------------------------------------------------------------------------------
 // Where a call may stand
 
-static bool is_block(const struct type *t) {
+static bool check_call_is_block(const struct type *t) {
     return t->kind == TY_PARSER || t->kind == TY_CONTROL;
 }
 
@@ -205,7 +205,7 @@ static bool no_arguments(struct checker *c, struct expr *e) {
     return false;
 }
 
-static struct type *apply_table(struct checker *c, struct expr *e, struct type *t) {
+static struct type *check_call_apply_table(struct checker *c, struct expr *e, struct type *t) {
     e->a->type = t;
     e->call = CALL_APPLY_TABLE;
     e->decl = t->decl;
@@ -218,7 +218,8 @@ static struct type *apply_table(struct checker *c, struct expr *e, struct type *
 }
 
 // 'inst.apply(...)' and, with inferred type arguments, 'Type.apply(...)' (section 15.1).
-static struct type *apply_block(struct checker *c, struct expr *e, struct type *t, bool direct) {
+static struct type *check_call_apply_block(struct checker *c, struct expr *e, struct type *t,
+                                           bool direct) {
     bool parser = t->kind == TY_PARSER;
     e->call = CALL_APPLY_BLOCK;
     set_callee(c, e, t->decl, t->kind);
@@ -320,14 +321,14 @@ static struct type *call_member(struct checker *c, struct expr *e) {
         return poison(c, e);
     bool direct = t->kind == TY_TYPE;
     struct type *object = direct ? t->elem : t;
-    bool block = is_block(object);
+    bool block = check_call_is_block(object);
     e->builtin = builtin_named(e->a->name);
     if (object->kind == TY_EXTERN && !direct)
         return call_method(c, e, object);
     if (object->kind == TY_TABLE && strcmp(e->a->name, "apply") == 0)
-        return apply_table(c, e, object);
+        return check_call_apply_table(c, e, object);
     if (block && strcmp(e->a->name, "apply") == 0)
-        return apply_block(c, e, object, direct);
+        return check_call_apply_block(c, e, object, direct);
     bool size = e->builtin >= BI_MIN_SIZE_BITS;
     if (has_builtin(e->builtin, object) && (!direct || size))
         return call_builtin(c, e, object);
@@ -349,7 +350,7 @@ static decl_vec constructors(struct checker *c, const struct decl *ext) {
 static bool close_types(struct checker *c, struct expr *e, struct type *t, bool written) {
     for (size_t i = 0; i < t->args.n; i++) {
         struct type *arg = settle(c, t->args.v[i]);
-        if (has_vars(c, arg) && is_block(t))
+        if (has_vars(c, arg) && check_call_is_block(t))
             continue; // decided by the place it is passed to
         if (has_vars(c, arg) && !written && t->kind != TY_PACKAGE) {
             diag_error(c->d, e->at, "the type '%s' of '%s' cannot be inferred here; write %s<...>",

@@ -26,15 +26,15 @@ struct expr *to_bits(struct checker *c, struct expr *e) {
     return is_serializable(e->type) ? new_cast(c, e, e->type->elem) : e;
 }
 
-static bool is_block(const struct type *t) {
+static bool check_coerce_is_block(const struct type *t) {
     return t->kind == TY_PARSER || t->kind == TY_CONTROL;
 }
 
-static struct expr *mismatch(struct checker *c, struct expr *e, struct type *want,
-                             struct role role) {
+static struct expr *check_coerce_mismatch(struct checker *c, struct expr *e, struct type *want,
+                                          struct role role) {
     diag_error(c->d, e->at, "%s has type '%s', but '%s' is expected here", role_text(c, role),
                tn(c, e->type), tn(c, want));
-    if (is_block(want) && want->kind == e->type->kind)
+    if (check_coerce_is_block(want) && want->kind == e->type->kind)
         note_misfit(c, want, e->type);
     poison(c, e);
     return e;
@@ -43,7 +43,7 @@ static struct expr *mismatch(struct checker *c, struct expr *e, struct type *wan
 // ------------------------------------------------------------------------------------------------
 // Lists and records
 
-static bool is_aggregate(const struct type *t) {
+static bool check_coerce_is_aggregate(const struct type *t) {
     return t->kind == TY_STRUCT || t->kind == TY_HEADER || t->kind == TY_TUPLE ||
            t->kind == TY_STACK || t->kind == TY_LIST;
 }
@@ -153,7 +153,7 @@ static struct expr *record_to(struct checker *c, struct expr *e, struct type *wa
 // Asking
 
 static bool list_convertible(struct checker *c, const struct expr *e, struct type *want) {
-    if (!is_aggregate(want) || !count_agrees(e, want))
+    if (!check_coerce_is_aggregate(want) || !count_agrees(e, want))
         return false;
     for (size_t i = 0; i < written_elements(e); i++)
         if (!convertible(c, e->args.v[i]->value, element_type(c, want, i)))
@@ -185,7 +185,7 @@ static bool type_converts(struct checker *c, struct type *from, struct type *wan
         return type_underlying(want)->kind == TY_BITS && want->kind != TY_ENUM;
     if (is_serializable(from))
         return type_equal(from->elem, want);
-    if (is_block(want) && from->kind == want->kind)
+    if (check_coerce_is_block(want) && from->kind == want->kind)
         return block_fits(c, want, from);
     return false;
 }
@@ -250,7 +250,7 @@ static bool is_open_ended(const struct type *t) {
 }
 
 // Section 7.3.
-static bool has_default(const struct type *t) {
+static bool check_coerce_has_default(const struct type *t) {
     switch (t->kind) {
     case TY_STRING:
     case TY_MATCH_KIND:
@@ -270,7 +270,7 @@ static struct expr *literal_to(struct checker *c, struct expr *e, struct type *w
                                struct role role) {
     switch (e->kind) {
     case EX_LIST:
-        if (e->type->kind == TY_TUPLE && is_aggregate(want))
+        if (e->type->kind == TY_TUPLE && check_coerce_is_aggregate(want))
             return list_to(c, e, want);
         return NULL;
     case EX_STRUCT:
@@ -284,7 +284,7 @@ static struct expr *literal_to(struct checker *c, struct expr *e, struct type *w
         e->type = want;
         return e;
     case EX_DOTS:
-        if (!has_default(want))
+        if (!check_coerce_has_default(want))
             diag_error(c->d, e->at, "there is no default value of type '%s'", tn(c, want));
         e->type = want;
         return e;
@@ -330,12 +330,12 @@ struct expr *coerce(struct checker *c, struct expr *e, struct type *want, struct
     if (type_equal(e->type, want))
         return e;
     if (!type_converts(c, e->type, want) && !constant_to_int(e, want))
-        return mismatch(c, e, want, role);
+        return check_coerce_mismatch(c, e, want, role);
     if (e->type->kind == TY_INT)
         return int_to_bits(c, e, want);
     if (is_serializable(e->type) || want->kind == TY_INT)
         return new_cast(c, e, want);
-    if (is_block(want))
+    if (check_coerce_is_block(want))
         settle_block(c, e);
     return e;
 }

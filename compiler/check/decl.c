@@ -19,14 +19,14 @@ struct context {
     struct type *returns;
 };
 
-static struct context enter(struct checker *c, enum place place) {
+static struct context check_decl_enter(struct checker *c, enum place place) {
     struct context saved = {c->place, c->block, c->routine, c->returns};
     c->place = place;
     names_push(c);
     return saved;
 }
 
-static void leave(struct checker *c, struct context saved) {
+static void check_decl_leave(struct checker *c, struct context saved) {
     names_pop(c);
     c->place = saved.place;
     c->block = saved.block;
@@ -91,7 +91,7 @@ static void check_var(struct checker *c, struct decl *d) {
 // ------------------------------------------------------------------------------------------------
 // Parameters (section 6.8)
 
-static bool is_object(const struct type *t) {
+static bool check_decl_is_object(const struct type *t) {
     return t->kind == TY_PARSER || t->kind == TY_CONTROL || t->kind == TY_PACKAGE;
 }
 
@@ -140,7 +140,7 @@ static const char *bad_parameter(const struct decl *owner, const struct decl *p,
         return "constructor parameters have no direction";
     if (is_ctor)
         return bad_constructor_parameter(owner, t);
-    if (is_object(t))
+    if (check_decl_is_object(t))
         return "parsers, controls and packages can only be constructor parameters";
     if (t->kind == TY_EXTERN && p->dir != DIR_NONE)
         return "a parameter of an extern type has no direction";
@@ -232,7 +232,7 @@ static void check_all_return(struct checker *c, const struct decl *d) {
 
 static void check_function(struct checker *c, struct decl *d) {
     declare_name(c, d); // known inside, so that recursion is called by its name
-    struct context saved = enter(c, AT_FUNCTION);
+    struct context saved = check_decl_enter(c, AT_FUNCTION);
     declare_tparams(c, d);
     check_result_type(c, d);
     check_params(c, d, &d->params, false);
@@ -242,27 +242,27 @@ static void check_function(struct checker *c, struct decl *d) {
         check_body(c, d->body);
         check_all_return(c, d);
     }
-    leave(c, saved);
+    check_decl_leave(c, saved);
 }
 
-static void check_action(struct checker *c, struct decl *d) {
+static void check_decl_action(struct checker *c, struct decl *d) {
     d->parent = c->block;
     d->type = new_type(c, TY_ACTION);
     d->type->decl = d;
     declare_name(c, d);
     check_control_name(c, d);
-    struct context saved = enter(c, AT_ACTION);
+    struct context saved = check_decl_enter(c, AT_ACTION);
     c->routine = d;
     c->returns = c->t_void;
     check_params(c, d, &d->params, false);
     check_body(c, d->body);
-    leave(c, saved);
+    check_decl_leave(c, saved);
 }
 
 // ------------------------------------------------------------------------------------------------
 // Externs (section 7.2.10)
 
-static bool same_parameters(const struct decl *x, const struct decl *y) {
+static bool check_decl_same_parameters(const struct decl *x, const struct decl *y) {
     if (x->params.n != y->params.n)
         return false;
     for (size_t i = 0; i < x->params.n; i++)
@@ -276,7 +276,7 @@ static void check_method_unique(struct checker *c, const struct decl *ext, size_
     const struct decl *m = ext->members.v[i];
     for (size_t k = 0; k < i; k++) {
         const struct decl *other = ext->members.v[k];
-        if (!has_name(other, m->name) || !same_parameters(other, m))
+        if (!has_name(other, m->name) || !check_decl_same_parameters(other, m))
             continue;
         diag_error(c->d, m->name_at, "method '%s' is declared twice with the same parameters",
                    m->name);
@@ -337,7 +337,7 @@ static void check_locals(struct checker *c, struct decl *d, enum place place) {
 // The scope of parameters is opened and left open for the body.
 static struct context enter_block(struct checker *c, struct decl *d, enum type_kind kind) {
     declare_name(c, d);
-    struct context saved = enter(c, AT_TOP);
+    struct context saved = check_decl_enter(c, AT_TOP);
     declare_tparams(c, d);
     d->type = decl_type(c, kind, d);
     check_params(c, d, &d->params, false);
@@ -349,31 +349,31 @@ static struct context enter_block(struct checker *c, struct decl *d, enum type_k
     return saved;
 }
 
-static void leave_block(struct checker *c, struct context saved) {
+static void check_decl_leave_block(struct checker *c, struct context saved) {
     names_pop(c);
-    leave(c, saved);
+    check_decl_leave(c, saved);
 }
 
 static void check_parser(struct checker *c, struct decl *d) {
     struct context saved = enter_block(c, d, TY_PARSER);
     check_locals(c, d, AT_PARSER);
     check_parser_decl(c, d);
-    leave_block(c, saved);
+    check_decl_leave_block(c, saved);
 }
 
-static void check_control(struct checker *c, struct decl *d) {
+static void check_decl_control(struct checker *c, struct decl *d) {
     struct context saved = enter_block(c, d, TY_CONTROL);
     check_locals(c, d, AT_CONTROL);
     c->place = AT_APPLY;
     c->returns = c->t_void;
     check_body(c, d->body);
-    leave_block(c, saved);
+    check_decl_leave_block(c, saved);
 }
 
 // ------------------------------------------------------------------------------------------------
 // All of them
 
-static void misplaced(struct checker *c, const struct decl *d) {
+static void check_decl_misplaced(struct checker *c, const struct decl *d) {
     diag_error(c->d, d->name_at.line ? d->name_at : d->at, "'%s' cannot be declared here",
                d->name ? d->name : "this");
 }
@@ -421,10 +421,10 @@ static void check_any(struct checker *c, struct decl *d) {
         check_parser(c, d);
         break;
     case D_CONTROL:
-        check_control(c, d);
+        check_decl_control(c, d);
         break;
     case D_ACTION:
-        check_action(c, d);
+        check_decl_action(c, d);
         break;
     case D_TABLE:
         d->parent = c->block;
@@ -440,13 +440,13 @@ static void check_any(struct checker *c, struct decl *d) {
     case D_ENUMERATOR:
     case D_METHOD:
     case D_STATE:
-        misplaced(c, d);
+        check_decl_misplaced(c, d);
     }
 }
 
 void check_decl(struct checker *c, struct decl *d) {
     if (d->kind == D_TABLE)
-        misplaced(c, d);
+        check_decl_misplaced(c, d);
     else
         check_any(c, d);
 }
@@ -473,5 +473,5 @@ void check_local_decl(struct checker *c, struct decl *d) {
     if (may_be_local(c, d))
         check_any(c, d);
     else
-        misplaced(c, d);
+        check_decl_misplaced(c, d);
 }

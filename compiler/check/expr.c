@@ -231,7 +231,7 @@ static struct type *no_member(struct checker *c, struct expr *e, const decl_vec 
     return poison(c, e);
 }
 
-static struct type *enumerator(struct checker *c, struct expr *e, struct decl *m) {
+static struct type *check_expr_enumerator(struct checker *c, struct expr *e, struct decl *m) {
     if (!m)
         return NULL;
     e->decl = m;
@@ -253,11 +253,11 @@ static struct type *infer_type_member(struct checker *c, struct expr *e) {
     struct guess g = guess_start(e->name);
     struct type *r = NULL;
     if (t->kind == TY_ENUM) {
-        r = enumerator(c, e, member_named(&t->decl->members, e->name));
+        r = check_expr_enumerator(c, e, member_named(&t->decl->members, e->name));
         for (size_t i = 0; i < t->decl->members.n; i++)
             guess_try(&g, t->decl->members.v[i]->name);
     } else if (t->kind == TY_ERROR || t->kind == TY_MATCH_KIND) {
-        r = enumerator(c, e, names_find(s, e->name));
+        r = check_expr_enumerator(c, e, names_find(s, e->name));
         guess_in(s, &g);
     }
     if (r)
@@ -268,11 +268,11 @@ static struct type *infer_type_member(struct checker *c, struct expr *e) {
     return poison(c, e);
 }
 
-static bool in_parser(const struct checker *c) {
+static bool check_expr_in_parser(const struct checker *c) {
     return c->block && c->block->kind == D_PARSER;
 }
 
-static bool is_last(const struct expr *e) {
+static bool check_expr_is_last(const struct expr *e) {
     const struct type *t = e->a && e->a->type ? type_underlying(e->a->type) : NULL;
     return e->kind == EX_MEMBER && t && t->kind == TY_STACK && strcmp(e->name, "last") == 0;
 }
@@ -280,7 +280,7 @@ static bool is_last(const struct expr *e) {
 void note_written(struct checker *c, const struct expr *e) {
     while (e->kind == EX_MEMBER || e->kind == EX_INDEX || e->kind == EX_SLICE ||
            e->kind == EX_PLUS_SLICE) {
-        if (is_last(e)) {
+        if (check_expr_is_last(e)) {
             diag_warning(c->d, e->name_at,
                          "'last' is written; by the specification it can only be read, and p4c "
                          "refuses this: write to %s[...]",
@@ -302,7 +302,7 @@ static struct type *infer_stack_member(struct checker *c, struct expr *e, const 
         t->elem->kind == TY_HEADER || t->elem->kind == TY_UNION || t->elem->kind == TY_VAR;
     if ((!next && !last && !last_index) || !headers)
         return no_member(c, e, NULL);
-    if (!in_parser(c))
+    if (!check_expr_in_parser(c))
         diag_error(c->d, e->name_at, "'%s' of a header stack can only be used in a parser",
                    e->name);
     e->lvalue = (next || last) && e->a->lvalue;
@@ -511,7 +511,7 @@ static struct type *infer_set(struct checker *c, struct expr *e) {
     return set_of(c, e->a->type);
 }
 
-static struct type *misplaced(struct checker *c, struct expr *e, const char *text) {
+static struct type *check_expr_misplaced(struct checker *c, struct expr *e, const char *text) {
     diag_error(c->d, e->at, "'%s' is not a value; it is only allowed in keysets and entries", text);
     return poison(c, e);
 }
@@ -564,9 +564,9 @@ static struct type *infer_kind(struct checker *c, struct expr *e) {
     case EX_DOTS:
         return c->t_dontcare; // decided by the place, see coerce
     case EX_DEFAULT:
-        return misplaced(c, e, "default");
+        return check_expr_misplaced(c, e, "default");
     case EX_DONTCARE:
-        return misplaced(c, e, "_");
+        return check_expr_misplaced(c, e, "_");
     case EX_MASK:
     case EX_RANGE:
         return infer_set(c, e);

@@ -79,7 +79,7 @@ static big divide(struct checker *c, const struct expr *e, big x, big y) {
     return e->op == OP_DIV ? big_div(c->a, x, y) : big_mod(c->a, x, y);
 }
 
-static big shift(struct checker *c, const struct expr *e, big x, big y) {
+static big check_fold_shift(struct checker *c, const struct expr *e, big x, big y) {
     if (big_sign(y) < 0)
         return NULL; // reported where operand types are checked
     uint64_t n = big_fits_u64(y) ? big_to_u64(y) : UINT64_MAX;
@@ -100,7 +100,7 @@ static big concatenate(struct checker *c, const struct expr *e, big x, big y) {
     return high ? big_or(c->a, high, low) : too_large(c, e);
 }
 
-static big compare(struct checker *c, enum op op, big x, big y) {
+static big check_fold_compare(struct checker *c, enum op op, big x, big y) {
     int order = big_cmp(x, y);
     bool r = false;
     switch (op) {
@@ -133,7 +133,7 @@ static big product(struct checker *c, const struct expr *e, big x, big y) {
     return r ? r : too_large(c, e);
 }
 
-static big arithmetic(struct checker *c, const struct expr *e, big x, big y) {
+static big check_fold_arithmetic(struct checker *c, const struct expr *e, big x, big y) {
     switch (e->op) {
     case OP_ADD:
     case OP_ADD_SAT:
@@ -148,7 +148,7 @@ static big arithmetic(struct checker *c, const struct expr *e, big x, big y) {
         return divide(c, e, x, y);
     case OP_SHL:
     case OP_SHR:
-        return shift(c, e, x, y);
+        return check_fold_shift(c, e, x, y);
     case OP_BAND:
     case OP_AND:
         return big_and(c->a, x, y);
@@ -160,11 +160,11 @@ static big arithmetic(struct checker *c, const struct expr *e, big x, big y) {
     case OP_CONCAT:
         return concatenate(c, e, x, y);
     default:
-        return compare(c, e->op, x, y);
+        return check_fold_compare(c, e->op, x, y);
     }
 }
 
-static bool is_bad(const struct expr *e) {
+static bool check_fold_is_bad(const struct expr *e) {
     return !e->type || e->type->kind == TY_ERROR_TYPE;
 }
 
@@ -173,11 +173,12 @@ void fold_binary(struct checker *c, struct expr *e) {
     bool divides = e->op == OP_DIV || e->op == OP_MOD;
     if (divides && e->b->cval && big_sign(e->b->cval) == 0 && !e->a->cval)
         divide(c, e, e->b->cval, e->b->cval);
-    if (is_bad(e) || is_bad(e->a) || is_bad(e->b) || !e->a->cval || !e->b->cval)
+    if (check_fold_is_bad(e) || check_fold_is_bad(e->a) || check_fold_is_bad(e->b) || !e->a->cval ||
+        !e->b->cval)
         return;
     if (e->a->type->kind == TY_STRING)
         return;
-    big r = arithmetic(c, e, e->a->cval, e->b->cval);
+    big r = check_fold_arithmetic(c, e, e->a->cval, e->b->cval);
     if (r && (e->op == OP_ADD_SAT || e->op == OP_SUB_SAT))
         r = saturate(c, r, e->type);
     e->cval = r ? fold_to_type(c, r, e->type) : NULL;

@@ -71,7 +71,7 @@ static bool occurs(struct checker *c, unsigned var, struct type *t) {
     return false;
 }
 
-static bool bind(struct checker *c, struct type *var, struct type *t) {
+static bool check_infer_bind(struct checker *c, struct type *var, struct type *t) {
     if (t->kind == TY_VOID || t->kind == TY_TYPE || occurs(c, var->width, t))
         return false;
     c->vars.v[var->width] = t;
@@ -100,7 +100,7 @@ static bool unify_fields(struct checker *c, struct type *f, const struct type *a
     return ok;
 }
 
-static bool is_block(const struct type *t) {
+static bool check_infer_is_block(const struct type *t) {
     return t->kind == TY_PARSER || t->kind == TY_CONTROL;
 }
 
@@ -113,9 +113,9 @@ bool unify(struct checker *c, struct type *formal, struct type *actual) {
     if (!f || !a || f == a)
         return f == a;
     if (is_open(f))
-        return is_open(a) && f->width == a->width ? true : bind(c, f, a);
+        return is_open(a) && f->width == a->width ? true : check_infer_bind(c, f, a);
     if (is_open(a))
-        return bind(c, a, f);
+        return check_infer_bind(c, a, f);
     if (f->kind == TY_DONTCARE || a->kind == TY_DONTCARE || f->kind == TY_ERROR_TYPE ||
         a->kind == TY_ERROR_TYPE)
         return true;
@@ -129,7 +129,7 @@ bool unify(struct checker *c, struct type *formal, struct type *actual) {
     }
     if (f->kind != a->kind)
         return a->kind == TY_INT && f->kind == TY_BITS;
-    if (is_block(f) && f->decl != a->decl)
+    if (check_infer_is_block(f) && f->decl != a->decl)
         return block_fits(c, f, a);
     if (f->elem && a->elem && f->kind != TY_NEWTYPE && f->kind != TY_ENUM)
         return unify(c, f->elem, a->elem) && f->width == a->width;
@@ -141,7 +141,8 @@ bool unify(struct checker *c, struct type *formal, struct type *actual) {
 // ------------------------------------------------------------------------------------------------
 // Parsers and controls against the block types of an architecture
 
-static struct type *param_type(struct checker *c, const struct type *block, const struct decl *p) {
+static struct type *check_infer_param_type(struct checker *c, const struct type *block,
+                                           const struct decl *p) {
     if (block->args.n == 0 || block->args.n != block->decl->tparams.n)
         return p->type;
     return type_subst(c->a, p->type, &block->decl->tparams, block->args.v);
@@ -158,8 +159,8 @@ static size_t agreeing_params(struct checker *c, struct type *formal, struct typ
         const struct decl *want = f->v[i];
         bool agrees = false;
         if (j < a->n && want->dir == a->v[j]->dir) {
-            struct type *wt = settle(c, param_type(c, formal, want));
-            struct type *at = param_type(c, actual, a->v[j]);
+            struct type *wt = settle(c, check_infer_param_type(c, formal, want));
+            struct type *at = check_infer_param_type(c, actual, a->v[j]);
             // An optional parameter must not bind variables by accident: compare it as it is.
             agrees = is_optional(want) ? type_equal(wt, at) : unify(c, wt, at);
         }
@@ -185,9 +186,10 @@ void note_misfit(struct checker *c, struct type *formal, struct type *actual) {
     size_t j = agreeing_params(c, formal, actual, &want);
     if (!want && j < a->n)
         diag_note(c->d, a->v[j]->at, "'%s' has no parameter '%s%s' at this position",
-                  formal->decl->name, dirs[a->v[j]->dir], tn(c, param_type(c, actual, a->v[j])));
+                  formal->decl->name, dirs[a->v[j]->dir],
+                  tn(c, check_infer_param_type(c, actual, a->v[j])));
     else if (want)
         diag_note(c->d, j < a->n ? a->v[j]->at : actual->decl->name_at,
                   "parameter %zu should be '%s%s'", j + 1, dirs[want->dir],
-                  tn(c, param_type(c, formal, want)));
+                  tn(c, check_infer_param_type(c, formal, want)));
 }

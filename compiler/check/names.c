@@ -17,7 +17,7 @@ struct names {
     size_t n_buckets, n;
 };
 
-static size_t hash_name(const char *s) {
+static size_t check_names_hash(const char *s) {
     size_t h = 1469598103934665603u;
     for (; *s; s++)
         h = (h ^ (unsigned char)*s) * 1099511628211u;
@@ -45,46 +45,46 @@ static void bucket_append(struct symbol **bucket, struct symbol *sym) {
     *bucket = sym;
 }
 
-static void grow(struct checker *c, struct names *s) {
+static void check_names_grow(struct checker *c, struct names *s) {
     size_t n = s->n_buckets ? s->n_buckets * 4 : 8;
     struct symbol **buckets = ARENA_ARRAY(c->a, struct symbol *, n);
     for (size_t i = 0; i < s->n_buckets; i++) {
         for (struct symbol *sym = s->buckets[i], *next; sym; sym = next) {
             next = sym->next;
-            bucket_append(&buckets[hash_name(sym->decl->name) % n], sym);
+            bucket_append(&buckets[check_names_hash(sym->decl->name) % n], sym);
         }
     }
     s->buckets = buckets;
     s->n_buckets = n;
 }
 
-static struct symbol *find(const struct names *s, const char *name) {
+static struct symbol *check_names_find(const struct names *s, const char *name) {
     if (!s->n_buckets)
         return NULL;
-    struct symbol *sym = s->buckets[hash_name(name) % s->n_buckets];
+    struct symbol *sym = s->buckets[check_names_hash(name) % s->n_buckets];
     while (sym && strcmp(sym->decl->name, name) != 0)
         sym = sym->next;
     return sym;
 }
 
 struct decl *names_find(const struct names *s, const char *name) {
-    struct symbol *sym = name ? find(s, name) : NULL;
+    struct symbol *sym = name ? check_names_find(s, name) : NULL;
     return sym ? sym->decl : NULL;
 }
 
-static void add(struct checker *c, struct names *s, struct decl *d) {
+static void check_names_add(struct checker *c, struct names *s, struct decl *d) {
     if (s->n >= s->n_buckets)
-        grow(c, s);
+        check_names_grow(c, s);
     struct symbol *sym = ARENA_NEW(c->a, struct symbol);
     sym->decl = d;
-    bucket_append(&s->buckets[hash_name(d->name) % s->n_buckets], sym);
+    bucket_append(&s->buckets[check_names_hash(d->name) % s->n_buckets], sym);
     s->n++;
 }
 
 bool names_add(struct checker *c, struct names *s, struct decl *d) {
-    if (!d->name || find(s, d->name))
+    if (!d->name || check_names_find(s, d->name))
         return false;
-    add(c, s, d);
+    check_names_add(c, s, d);
     return true;
 }
 
@@ -92,20 +92,20 @@ static struct names *names_with(struct checker *c, const char *name, bool absolu
     if (!name)
         return NULL;
     for (struct names *s = absolute ? c->top : c->scope; s; s = s->up)
-        if (find(s, name))
+        if (check_names_find(s, name))
             return s;
     return NULL;
 }
 
 struct decl *lookup_name(struct checker *c, const char *name, bool absolute) {
     struct names *s = names_with(c, name, absolute);
-    return s ? find(s, name)->decl : NULL;
+    return s ? check_names_find(s, name)->decl : NULL;
 }
 
 decl_vec lookup_names(struct checker *c, const char *name, bool absolute) {
     decl_vec all = {0};
     struct names *s = names_with(c, name, absolute);
-    for (struct symbol *sym = s ? find(s, name) : NULL; sym; sym = sym->next)
+    for (struct symbol *sym = s ? check_names_find(s, name) : NULL; sym; sym = sym->next)
         if (strcmp(sym->decl->name, name) == 0)
             VEC_PUSH(c->a, &all, sym->decl);
     return all;
@@ -115,7 +115,7 @@ decl_vec lookup_names(struct checker *c, const char *name, bool absolute) {
 // Declaring
 
 // Parameters by which overloads are told apart (section 8.20): their names in order.
-static bool same_parameters(const struct decl *x, const struct decl *y) {
+static bool check_names_same_parameters(const struct decl *x, const struct decl *y) {
     if (x->params.n != y->params.n)
         return false;
     for (size_t i = 0; i < x->params.n; i++)
@@ -125,11 +125,11 @@ static bool same_parameters(const struct decl *x, const struct decl *y) {
 }
 
 static bool may_overload(const struct decl *x, const struct decl *y) {
-    return x->kind == D_FUNCTION && y->kind == D_FUNCTION && !same_parameters(x, y);
+    return x->kind == D_FUNCTION && y->kind == D_FUNCTION && !check_names_same_parameters(x, y);
 }
 
-static struct decl *conflict(const struct names *s, const struct decl *d) {
-    for (struct symbol *sym = find(s, d->name); sym; sym = sym->next)
+static struct decl *check_names_conflict(const struct names *s, const struct decl *d) {
+    for (struct symbol *sym = check_names_find(s, d->name); sym; sym = sym->next)
         if (strcmp(sym->decl->name, d->name) == 0 && !may_overload(sym->decl, d))
             return sym->decl;
     return NULL;
@@ -160,14 +160,14 @@ static void check_shadowing(struct checker *c, const struct decl *d) {
 void declare_name(struct checker *c, struct decl *d) {
     if (!d->name)
         return;
-    struct decl *old = conflict(c->scope, d);
+    struct decl *old = check_names_conflict(c->scope, d);
     if (old) {
         diag_error(c->d, d->name_at, "'%s' is declared twice", d->name);
         note_declared(c, old);
         return;
     }
     check_shadowing(c, d);
-    add(c, c->scope, d);
+    check_names_add(c, c->scope, d);
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-static bool is_bad(const struct expr *e) {
+static bool check_op_is_bad(const struct expr *e) {
     return !e->type || e->type->kind == TY_ERROR_TYPE;
 }
 
-static bool is_number(const struct type *t) {
+static bool check_op_is_number(const struct type *t) {
     return t->kind == TY_BITS || t->kind == TY_INT;
 }
 
@@ -40,7 +40,7 @@ static bool both_open(struct expr *a, struct expr *b) {
 }
 
 bool unify_operands(struct checker *c, struct expr **a, struct expr **b) {
-    if (is_bad(*a) || is_bad(*b))
+    if (check_op_is_bad(*a) || check_op_is_bad(*b))
         return false;
     struct role role = ROLE("this operand", NULL);
     struct expr *x = *a, *y = *b;
@@ -60,7 +60,7 @@ bool unify_operands(struct checker *c, struct expr **a, struct expr **b) {
         return type_equal(x->type, y->type);
     // Two different enums, or an enum and an int, meet at their representation.
     struct expr *xb = to_bits(c, x), *yb = to_bits(c, y);
-    if ((xb != x || yb != y) && is_number(xb->type) && is_number(yb->type)) {
+    if ((xb != x || yb != y) && check_op_is_number(xb->type) && check_op_is_number(yb->type)) {
         *a = xb;
         *b = yb;
         return unify_operands(c, a, b);
@@ -76,12 +76,12 @@ static bool unary_allowed(enum op op, const struct type *t) {
         return t->kind == TY_BOOL;
     if (op == OP_CPL)
         return t->kind == TY_BITS;
-    return is_number(t);
+    return check_op_is_number(t);
 }
 
 struct type *infer_unary(struct checker *c, struct expr *e) {
     infer(c, e->a);
-    if (is_bad(e->a))
+    if (check_op_is_bad(e->a))
         return poison(c, e);
     if (e->op != OP_NOT)
         e->a = to_bits(c, e->a);
@@ -109,9 +109,9 @@ static struct type *shift_type(struct checker *c, struct expr *e) {
     e->a = to_bits(c, e->a);
     e->b = to_bits(c, e->b);
     const struct type *x = e->a->type, *y = e->b->type;
-    if (!is_number(x))
+    if (!check_op_is_number(x))
         return bad_operand(c, e, e->a);
-    if (!is_number(y))
+    if (!check_op_is_number(y))
         return bad_operand(c, e, e->b);
     if (e->b->cval && big_sign(e->b->cval) < 0) {
         diag_error(c->d, e->b->at, "shift by a negative amount");
@@ -188,9 +188,9 @@ static struct type *equality_type(struct checker *c, struct expr *e) {
 static struct type *order_type(struct checker *c, struct expr *e) {
     e->a = to_bits(c, e->a);
     e->b = to_bits(c, e->b);
-    if (!is_number(e->a->type))
+    if (!check_op_is_number(e->a->type))
         return bad_operand(c, e, e->a);
-    if (!is_number(e->b->type))
+    if (!check_op_is_number(e->b->type))
         return bad_operand(c, e, e->b);
     return unify_operands(c, &e->a, &e->b) ? c->t_bool : mismatched(c, e);
 }
@@ -216,9 +216,9 @@ static struct type *arithmetic_type(struct checker *c, struct expr *e) {
     bool division = e->op == OP_DIV || e->op == OP_MOD;
     e->a = to_bits(c, e->a);
     e->b = to_bits(c, e->b);
-    if (!is_number(e->a->type))
+    if (!check_op_is_number(e->a->type))
         return bad_operand(c, e, e->a);
-    if (!is_number(e->b->type))
+    if (!check_op_is_number(e->b->type))
         return bad_operand(c, e, e->b);
     if (division && (is_negative(e->a) || is_negative(e->b))) {
         diag_error(c->d, e->at, "'%s' is not defined for negative values", op_text(e->op));
@@ -232,7 +232,7 @@ static struct type *arithmetic_type(struct checker *c, struct expr *e) {
 }
 
 struct type *binary_type(struct checker *c, struct expr *e) {
-    if (is_bad(e->a) || is_bad(e->b))
+    if (check_op_is_bad(e->a) || check_op_is_bad(e->b))
         return poison(c, e);
     switch (e->op) {
     case OP_SHL:
@@ -271,7 +271,7 @@ struct type *infer_cond(struct checker *c, struct expr *e) {
     e->a = check_as(c, e->a, c->t_bool, ROLE("the condition", NULL));
     infer(c, e->b);
     infer(c, e->c);
-    if (is_bad(e->b) || is_bad(e->c))
+    if (check_op_is_bad(e->b) || check_op_is_bad(e->c))
         return poison(c, e);
     if (!both_open(e->b, e->c) && !unify_operands(c, &e->b, &e->c)) {
         diag_error(c->d, e->at, "the two values of '?:' have different types, '%s' and '%s'",
@@ -343,7 +343,7 @@ static struct type *cast_literal(struct checker *c, struct expr *e, struct type 
 struct type *infer_cast(struct checker *c, struct expr *e) {
     struct type *to = resolve_open_type(c, e->tref);
     infer(c, e->a);
-    if (to->kind == TY_ERROR_TYPE || is_bad(e->a))
+    if (to->kind == TY_ERROR_TYPE || check_op_is_bad(e->a))
         return poison(c, e);
     if (is_literal_form(e->a))
         to = cast_literal(c, e, to);

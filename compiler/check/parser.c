@@ -40,8 +40,8 @@ static bool ends_agree(struct checker *c, const struct expr *e) {
     return false;
 }
 
-static struct expr *check_end(struct checker *c, struct expr *e, struct type *key,
-                              const struct expr *selected, const char *what) {
+static struct expr *check_parser_end(struct checker *c, struct expr *e, struct type *key,
+                                     const struct expr *selected, const char *what) {
     if (!case_fits(c, e, key, selected))
         return e;
     e = coerce(c, e, key, ROLE(what, NULL));
@@ -73,8 +73,8 @@ static struct expr *check_mask(struct checker *c, struct expr *e, struct type *k
     infer(c, e->b);
     if (!ends_agree(c, e))
         side = c->t_bad;
-    e->a = check_end(c, e->a, side, selected, low ? "the low end" : "the value");
-    e->b = check_end(c, e->b, side, selected, low ? "the high end" : "the mask");
+    e->a = check_parser_end(c, e->a, side, selected, low ? "the low end" : "the value");
+    e->b = check_parser_end(c, e->b, side, selected, low ? "the high end" : "the mask");
     if (low && e->a->cval && e->b->cval && big_cmp(e->a->cval, e->b->cval) > 0)
         report_empty(c, e, selected != NULL);
     e->type = set_of(c, key);
@@ -153,7 +153,7 @@ static void check_select_key(struct checker *c, struct expr **key) {
     poison(c, *key);
 }
 
-static struct type *keys_type(struct checker *c, const struct select *s) {
+static struct type *check_parser_keys_type(struct checker *c, const struct select *s) {
     struct type *t = new_type(c, TY_TUPLE);
     for (size_t i = 0; i < s->keys.n; i++)
         VEC_PUSH(c->a, &t->args, s->keys.v[i]->type);
@@ -163,7 +163,7 @@ static struct type *keys_type(struct checker *c, const struct select *s) {
 // A value set whose struct or tuple has one field per key.
 static bool set_matches(struct checker *c, const struct type *elem, const struct select *s) {
     if (elem->kind == TY_TUPLE)
-        return type_equal(elem, keys_type(c, s));
+        return type_equal(elem, check_parser_keys_type(c, s));
     if (elem->kind != TY_STRUCT || elem->decl->members.n != s->keys.n)
         return elem->kind == TY_ERROR_TYPE;
     for (size_t i = 0; i < s->keys.n; i++) {
@@ -192,7 +192,7 @@ static void check_tuple_keyset(struct checker *c, struct expr *e, const struct s
         struct expr **value = &e->args.v[i]->value;
         *value = check_keyset(c, *value, s->keys.v[i]->type, s->keys.v[i]);
     }
-    e->type = set_of(c, keys_type(c, s));
+    e->type = set_of(c, check_parser_keys_type(c, s));
 }
 
 static void check_select_keyset(struct checker *c, struct select_case *sc, const struct select *s) {
@@ -202,7 +202,7 @@ static void check_select_keyset(struct checker *c, struct select_case *sc, const
         return;
     }
     if (e->kind == EX_DEFAULT || e->kind == EX_DONTCARE) {
-        e->type = set_of(c, s->keys.n == 1 ? s->keys.v[0]->type : keys_type(c, s));
+        e->type = set_of(c, s->keys.n == 1 ? s->keys.v[0]->type : check_parser_keys_type(c, s));
         return;
     }
     bool name = e->kind == EX_NAME || e->kind == EX_MEMBER;
@@ -276,7 +276,7 @@ static const struct stmt *transition_of(const struct decl *state) {
     return last && last->kind == ST_TRANSITION ? last : NULL;
 }
 
-static void visit(decl_vec *todo, bool *seen, struct decl *state) {
+static void check_parser_visit(decl_vec *todo, bool *seen, struct decl *state) {
     if (!state || seen[state->index])
         return;
     seen[state->index] = true;
@@ -302,13 +302,13 @@ static void check_reachable(struct checker *c, const struct decl *parser, struct
     const decl_vec *states = &parser->members;
     bool *seen = ARENA_ARRAY(c->a, bool, states->n);
     decl_vec todo = {.v = ARENA_ARRAY(c->a, struct decl *, states->n), .cap = states->n};
-    visit(&todo, seen, start);
+    check_parser_visit(&todo, seen, start);
     for (size_t i = 0; i < todo.n; i++) {
         const struct stmt *t = transition_of(todo.v[i]);
         if (t)
-            visit(&todo, seen, t->state);
+            check_parser_visit(&todo, seen, t->state);
         for (size_t k = 0; t && t->select && k < t->select->cases.n; k++)
-            visit(&todo, seen, t->select->cases.v[k]->state);
+            check_parser_visit(&todo, seen, t->select->cases.v[k]->state);
     }
     bool ends = false;
     for (size_t i = 0; i < todo.n; i++)

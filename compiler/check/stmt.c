@@ -236,7 +236,7 @@ static void check_for(struct checker *c, struct stmt *s) {
     names_pop(c);
 }
 
-static struct type *elements_of(struct checker *c, struct type *t) {
+static struct type *check_stmt_elements_of(struct checker *c, struct type *t) {
     switch (t->kind) {
     case TY_SET:
     case TY_STACK:
@@ -265,7 +265,7 @@ static void check_collection(struct checker *c, struct stmt *s, struct type *var
         s->a = coerce(c, s->a, list, ROLE("the list", NULL));
         return;
     }
-    struct type *elem = elements_of(c, t);
+    struct type *elem = check_stmt_elements_of(c, t);
     if (!elem || !type_equal(elem, var))
         diag_error(c->d, s->a->at, "'%s' cannot run over a value of type '%s'",
                    s->decl ? s->decl->name : "for", tn(c, t));
@@ -298,7 +298,7 @@ static void check_if(struct checker *c, struct stmt *s) {
     check_stmt(c, s->else_s);
 }
 
-static void check_block(struct checker *c, struct stmt *s) {
+static void check_stmt_block(struct checker *c, struct stmt *s) {
     names_push(c);
     for (size_t i = 0; i < s->stmts.n; i++)
         check_stmt(c, s->stmts.v[i]);
@@ -319,7 +319,7 @@ void check_stmt(struct checker *c, struct stmt *s) {
     case ST_TRANSITION: // parser.c
         break;
     case ST_BLOCK:
-        check_block(c, s);
+        check_stmt_block(c, s);
         break;
     case ST_DECL:
         if (s->decl)

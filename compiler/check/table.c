@@ -66,7 +66,7 @@ static bool names_itself(const struct expr *e) {
     }
 }
 
-static void check_key(struct checker *c, struct table_key *k) {
+static void check_table_key(struct checker *c, struct table_key *k) {
     struct type *t = infer(c, k->expr);
     check_match_kind(c, k);
     if (t->kind != TY_ERROR_TYPE && t->kind != TY_INT && !names_itself(k->expr) &&
@@ -167,7 +167,7 @@ static void check_listed_action(struct checker *c, struct table *t, size_t i) {
     bind_action(c, ta->call, d, directed_params(d));
 }
 
-static struct table_action *listed(const struct table *t, const struct decl *action) {
+static struct table_action *check_table_listed(const struct table *t, const struct decl *action) {
     for (size_t i = 0; i < t->actions.n; i++)
         if (t->actions.v[i]->action == action)
             return t->actions.v[i];
@@ -221,7 +221,7 @@ static struct decl *check_full_action(struct checker *c, const struct decl *tabl
         bad_reference(c, ref);
         return NULL;
     }
-    struct table_action *ta = listed(table->table, d);
+    struct table_action *ta = check_table_listed(table->table, d);
     if (!ta)
         return not_listed(c, table->table, ref, table, d);
     bind_action(c, ref, d, d->params.n);
@@ -251,7 +251,7 @@ static void check_default(struct checker *c, struct decl *d) {
         return;
     }
     t->default_decl = check_full_action(c, d, t->default_action);
-    struct table_action *ta = t->default_decl ? listed(t, t->default_decl) : NULL;
+    struct table_action *ta = t->default_decl ? check_table_listed(t, t->default_decl) : NULL;
     if (ta && annot_find(&ta->annots, "tableonly"))
         diag_error(c->d, t->default_action->at, "'%s' is @tableonly, so it cannot be the default",
                    t->default_decl->name);
@@ -302,7 +302,7 @@ static struct expr *check_entry_key(struct checker *c, const struct table_key *k
     return e;
 }
 
-static struct type *keys_type(struct checker *c, const struct table *t) {
+static struct type *check_table_keys_type(struct checker *c, const struct table *t) {
     struct type *keys = new_type(c, TY_TUPLE);
     for (size_t i = 0; i < t->keys.n; i++)
         VEC_PUSH(c->a, &keys->args, t->keys.v[i]->expr->type);
@@ -313,7 +313,7 @@ static void check_entry_keys(struct checker *c, const struct table *t, struct ta
     struct expr *e = en->keyset;
     size_t given = e->kind == EX_LIST ? e->args.n : 1;
     if (takes_all(e) && t->keys.n > 1) {
-        e->type = keys_type(c, t);
+        e->type = check_table_keys_type(c, t);
         return;
     }
     if (given != t->keys.n) {
@@ -328,7 +328,7 @@ static void check_entry_keys(struct checker *c, const struct table *t, struct ta
     }
     for (size_t i = 0; i < e->args.n; i++)
         e->args.v[i]->value = check_entry_key(c, t->keys.v[i], e->args.v[i]->value);
-    e->type = keys_type(c, t);
+    e->type = check_table_keys_type(c, t);
 }
 
 static void check_priority(struct checker *c, const struct table *t, struct table_entry *en) {
@@ -366,7 +366,7 @@ static void check_entry(struct checker *c, struct decl *d, struct table_entry *e
     check_entry_keys(c, d->table, en);
     check_priority(c, d->table, en);
     en->action = check_full_action(c, d, en->call);
-    struct table_action *ta = en->action ? listed(d->table, en->action) : NULL;
+    struct table_action *ta = en->action ? check_table_listed(d->table, en->action) : NULL;
     if (ta && annot_find(&ta->annots, "defaultonly"))
         diag_error(c->d, en->call->at, "'%s' is @defaultonly, so no entry can have it",
                    en->action->name);
@@ -531,7 +531,7 @@ static bool precedes(struct loc x, struct loc y) {
            (x.line < y.line || (x.line == y.line && x.col < y.col));
 }
 
-static void check_order(struct checker *c, const struct table *t) {
+static void check_table_order(struct checker *c, const struct table *t) {
     if (t->default_action && precedes(t->default_at, t->actions_at))
         diag_error(c->d, t->default_at, "'default_action' must come after 'actions'");
     if (t->has_entries && precedes(t->entries_at, t->keys_at))
@@ -545,13 +545,13 @@ void check_table(struct checker *c, struct decl *d) {
     d->type->decl = d;
     c->place = AT_APPLY; // keys are computed when the table is applied
     for (size_t i = 0; i < t->keys.n; i++)
-        check_key(c, t->keys.v[i]);
+        check_table_key(c, t->keys.v[i]);
     c->place = AT_TABLE;
     if (!t->actions_at.line && t->actions.n == 0)
         diag_error(c->d, d->name_at, "table '%s' has no property 'actions'", d->name);
     for (size_t i = 0; i < t->actions.n; i++)
         check_listed_action(c, t, i);
-    check_order(c, t);
+    check_table_order(c, t);
     check_default(c, d);
     for (size_t i = 0; i < t->properties.n; i++)
         check_property(c, t, i);

@@ -104,7 +104,7 @@ static struct type *resolve_sized(struct checker *c, struct tref *t) {
 // this many; with the limit every walk over a type ends soon.
 #define MAX_LEAVES (1u << 18)
 
-static size_t leaves(struct checker *c, const struct type *t);
+static size_t check_type_count_leaves(struct checker *c, const struct type *t);
 
 static size_t leaves_of_fields(struct checker *c, const struct type *t) {
     size_t n = 1;
@@ -112,13 +112,13 @@ static size_t leaves_of_fields(struct checker *c, const struct type *t) {
         struct type *ft = t->decl->members.v[i]->type;
         if (ft && t->args.n && t->args.n == t->decl->tparams.n)
             ft = type_subst(c->a, ft, &t->decl->tparams, t->args.v);
-        n += ft ? leaves(c, ft) : 1;
+        n += ft ? check_type_count_leaves(c, ft) : 1;
     }
     return n;
 }
 
 // Leaves of a value of type 't', all stack elements counted; more than MAX_LEAVES is just "more".
-static size_t leaves(struct checker *c, const struct type *t) {
+static size_t check_type_count_leaves(struct checker *c, const struct type *t) {
     size_t n = 1;
     switch (t->kind) {
     case TY_STRUCT:
@@ -128,17 +128,17 @@ static size_t leaves(struct checker *c, const struct type *t) {
     case TY_STACK:
     case TY_LIST:
     case TY_SET:
-        n = leaves(c, t->elem);
+        n = check_type_count_leaves(c, t->elem);
         return t->kind == TY_STACK && t->width ? n * t->width : n;
     default:
         for (size_t i = 0; i < t->args.n && n <= MAX_LEAVES; i++)
-            n += leaves(c, t->args.v[i]);
+            n += check_type_count_leaves(c, t->args.v[i]);
         return n;
     }
 }
 
 static struct type *limited(struct checker *c, struct loc at, struct type *t) {
-    if (leaves(c, t) <= MAX_LEAVES)
+    if (check_type_count_leaves(c, t) <= MAX_LEAVES)
         return t;
     diag_error(c->d, at, "this type has more than %u fields", MAX_LEAVES);
     return c->t_bad;
@@ -446,7 +446,7 @@ static bool check_unique(struct checker *c, const decl_vec *members, size_t i, c
     return false;
 }
 
-static void check_field(struct checker *c, struct decl *d, size_t i, unsigned *varbits) {
+static void check_type_field(struct checker *c, struct decl *d, size_t i, unsigned *varbits) {
     struct decl *f = d->members.v[i];
     f->parent = d;
     f->index = (unsigned)i;
@@ -468,7 +468,7 @@ void check_struct(struct checker *c, struct decl *d) {
     d->type = decl_type(c, kind, d);
     unsigned varbits = 0;
     for (size_t i = 0; i < d->members.n; i++)
-        check_field(c, d, i, &varbits);
+        check_type_field(c, d, i, &varbits);
     d->type = limited(c, d->name_at, d->type);
     names_pop(c);
     declare_name(c, d);

@@ -9,7 +9,7 @@
 // ------------------------------------------------------------------------------------------------
 // Equality
 
-static bool same_args(const struct type *x, const struct type *y) {
+static bool types_same_args(const struct type *x, const struct type *y) {
     if (x->args.n != y->args.n)
         return false;
     for (size_t i = 0; i < x->args.n; i++)
@@ -67,13 +67,13 @@ bool type_equal(const struct type *x, const struct type *y) {
     case TY_TYPE:
         return same_elem(x, y);
     case TY_TUPLE:
-        return same_args(x, y);
+        return types_same_args(x, y);
     case TY_RECORD:
-        return same_args(x, y) && same_names(x, y);
+        return types_same_args(x, y) && same_names(x, y);
     case TY_VAR:
         return x->decl == y->decl && (x->decl || x->width == y->width);
     default:
-        return x->decl == y->decl && same_args(x, y);
+        return x->decl == y->decl && types_same_args(x, y);
     }
 }
 
@@ -105,7 +105,7 @@ static const char *width_name(struct arena *a, const struct type *t) {
     return arena_printf(a, "%u", t->width);
 }
 
-static const char *plain_name(const struct type *t) {
+static const char *types_plain_name(const struct type *t) {
     switch (t->kind) {
     case TY_ERROR_TYPE:
         return "<error>";
@@ -173,7 +173,7 @@ const char *type_name(struct arena *a, const struct type *t) {
     case TY_PACKAGE:
         return declared_name(a, t);
     default:
-        return plain_name(t);
+        return types_plain_name(t);
     }
 }
 

@@ -10,13 +10,14 @@
 // in the report:
 //
 //   graph      the gress's control as units, the contents of a stage: tables, gateways, and the
-//              statements between tables as tables without a key; which exclude each other; what each
-//              reads and writes; the dependencies between them                              (graph.h)
-//   salu       whether each register action fits a stateful ALU, each register its users    (salu.h)
-//   memory     the resources of a unit in a stage: RAMs, crossbars, hash bits, action data...      (memory.h)
-//   place      which stages each unit goes to, both gresses sharing them                     (place.h)
-//   parde      parser and deparser: states, rows, depth, extractors, POV bits, checksums     (parde.h)
-//   phv        containers: which field sits where, and from which stage to which it lives    (phv.h)
+//              statements between tables as tables without a key; which exclude each other; what
+//              each reads and writes; the dependencies between them (graph.h)
+//   salu       whether each register action fits a stateful ALU, each register its users (salu.h)
+//   memory     the resources of a unit in a stage: RAMs, crossbars, hash bits, action data...
+//              (memory.h)
+//   place      which stages each unit goes to, both gresses sharing them (place.h)
+//   parde      parser and deparser: states, rows, depth, extractors, POV bits, checksums (parde.h)
+//   phv        containers: which field sits where, and from which stage to which it lives (phv.h)
 //
 // A phase that finds a limit exceeded adds a violation and continues, so that one run reports all;
 // placement continues past the last stage. Numbers are estimates where the chip's compiler has
@@ -35,7 +36,7 @@
 #include "compiler/ir/ir.h"
 #include "compiler/ir/target.h"
 
-// ---- what a program is made of -------------------------------------------------------------------
+// ---- what a program is made of ------------------------------------------------------------------
 
 // Bits [lo, lo + width) of a variable.
 struct chip_bits {
@@ -77,7 +78,8 @@ struct chip_access {
     const struct ir_counter *counter;
     const struct ir_meter *meter;
     const struct ir_selector *selector;
-    // The index: which PHV bits it reads, whether through a hash or straight, as action data, constant.
+    // The index: which PHV bits it reads, whether through a hash or straight, as action data,
+    // constant.
     chip_bits_vec index;
     bool index_is_hash, index_is_data, index_is_constant;
     chip_bits_vec operands; // PHV that the register action reads
@@ -115,8 +117,8 @@ struct chip_unit {
     struct loc at;
     const struct ir_table *table;
     const struct ir_stmt *stmt; // IR_APPLY, the first statement, or IR_IF / IR_SWITCH
-    // The condition that is asked on the way here and that this unit's gateway answers; null: none. A gateway
-    // that stands alone has it, too.
+    // The condition that is asked on the way here and that this unit's gateway answers; null: none.
+    // A gateway that stands alone has it, too.
     const struct ir_stmt *condition;
     // The unit whose outcome leads here, of several the first, and which of its outcomes; -1: none.
     int parent;
@@ -141,7 +143,8 @@ enum chip_dep_kind {
     CHIP_DEP_OUTPUT,
     CHIP_DEP_ANTI,
     CHIP_DEP_CONTROL,
-    // Both write into what will be one container, different bits of it: not in one stage, in either order.
+    // Both write into what will be one container, different bits of it: not in one stage, in either
+    // order.
     CHIP_DEP_CONFLICT
 };
 extern const char *const chip_dep_names[]; // "match", ...
@@ -170,7 +173,7 @@ struct chip_gress {
     unsigned stages; // last stage in use + 1
 };
 
-// ---- PHV, parser, deparser: what the report shows of them -----------------------------------------
+// ---- PHV, parser, deparser: what the report shows of them ---------------------------------------
 struct chip_slice { // of a field in a container
     struct chip_bits bits;
     unsigned container_lo;
@@ -198,7 +201,7 @@ struct chip_deparser {
         bridged_bytes;
 };
 
-// ---- report ---------------------------------------------------------------------------------------
+// ---- report -------------------------------------------------------------------------------------
 // One step of a packet's way: "the condition 'hdr.x == 1' holds".
 struct chip_step {
     struct loc at;
@@ -219,7 +222,8 @@ struct chip_violation {
 struct chip_pipe {
     const struct ir_pipeline *ir;
     struct chip_gress gress[2];
-    // Stages in use, beyond the chip's when it does not fit: what is taken of each, [stage][resource].
+    // Stages in use, beyond the chip's when it does not fit: what is taken of each,
+    // [stage][resource].
     VEC(unsigned *) stages;
     struct chip_phv phv;
     struct chip_parser parser[2];
@@ -234,8 +238,8 @@ struct chip_report {
     VEC(struct chip_pipe *) pipes; // one for each pipeline of the program
     VEC(struct chip_violation) violations;
     VEC(const char *) notes; // what the estimates leave out, for this program
-    // Set by compile_check(): the file; why this target; whether the model has seen the program, else the
-    // violations are the compiler's messages and there are no pipes.
+    // Set by compile_check(): the file; why this target; whether the model has seen the program,
+    // else the violations are the compiler's messages and there are no pipes.
     const char *path;
     bool target_of_program; // not asked for: the program says it
     bool judged;
@@ -243,7 +247,8 @@ struct chip_report {
     unsigned stages; // of the fullest pipe, both gresses
 };
 
-// Never null. Messages go into the report, not into 'd', which is there for names of files and source lines.
+// Never null. Messages go into the report, not into 'd', which is there for names of files and
+// source lines.
 struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_program *p,
                                enum chip_target target);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool same_place(struct loc a, struct loc b) {
+static bool report_add_same_place(struct loc a, struct loc b) {
     return a.file == b.file && a.line == b.line && a.col == b.col;
 }
 
@@ -13,7 +13,8 @@ struct chip_violation *chip_violate(struct chip_report *r, const char *rule, str
         .rule = rule, .message = message, .suggestion = suggestion, .at = at};
     r->fits = false;
     for (size_t i = 0; i < r->violations.n; i++)
-        if (strcmp(r->violations.v[i].rule, rule) == 0 && same_place(r->violations.v[i].at, at)) {
+        if (strcmp(r->violations.v[i].rule, rule) == 0 &&
+            report_add_same_place(r->violations.v[i].at, at)) {
             struct chip_violation *scratch = ARENA_NEW(r->arena, struct chip_violation);
             *scratch = v;
             return scratch;

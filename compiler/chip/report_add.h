@@ -7,8 +7,8 @@
 #include "compiler/chip/chip.h"
 
 // Adds a violation. 'message' and 'suggestion' are printf'ed by the caller (arena_printf).
-// Returned for also/limit/used to be set; valid until the next one is added. The same rule at the same
-// place is added once: afterwards a scratch violation is returned.
+// Returned for also/limit/used to be set; valid until the next one is added. The same rule at the
+// same place is added once: afterwards a scratch violation is returned.
 struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
                                     const char *message, const char *suggestion);
 void chip_exceed(struct chip_violation *v, uint64_t used, uint64_t limit);

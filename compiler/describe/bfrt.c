@@ -81,7 +81,7 @@ static void one_key(struct bfrt *b, uint32_t id, const char *name, const char *t
 }
 
 // A table that depends on none, with a key of one 32-bit index.
-static void index_key(struct bfrt *b, uint32_t id, const char *name) {
+static void bfrt_index_key(struct bfrt *b, uint32_t id, const char *name) {
     jout_empty(b->j, "depends_on");
     jout_open(b->j, "key", '[');
     one_key(b, id, name, "uint32");
@@ -189,7 +189,7 @@ void bfrt_ageing_fields(struct bfrt *b) {
 
 static void counter_table(struct bfrt *b, const struct ir_counter *c) {
     begin_table(b, SCHEMA_COUNTER, c->name, "Counter", c->size);
-    index_key(b, ID_COUNTER_INDEX, "$COUNTER_INDEX");
+    bfrt_index_key(b, ID_COUNTER_INDEX, "$COUNTER_INDEX");
     jout_open(b->j, "data", '[');
     bfrt_counter_fields(b, c);
     jout_close(b->j, ']');
@@ -198,7 +198,7 @@ static void counter_table(struct bfrt *b, const struct ir_counter *c) {
 
 static void register_table(struct bfrt *b, const struct ir_register *r) {
     begin_table(b, SCHEMA_REGISTER, r->name, "Register", r->size);
-    index_key(b, ID_REGISTER_INDEX, "$REGISTER_INDEX");
+    bfrt_index_key(b, ID_REGISTER_INDEX, "$REGISTER_INDEX");
     jout_open(b->j, "data", '[');
     bfrt_register_fields(b, r, 1);
     jout_close(b->j, ']');
@@ -216,7 +216,7 @@ static void meter_table(struct bfrt *b, const struct ir_meter *m) {
         [IR_WRED] = {SCHEMA_WRED, "Wred", "$WRED_INDEX", ID_WRED_INDEX},
     };
     begin_table(b, kinds[m->kind].kind, m->name, kinds[m->kind].type, m->size);
-    index_key(b, kinds[m->kind].id, kinds[m->kind].index);
+    bfrt_index_key(b, kinds[m->kind].id, kinds[m->kind].index);
     jout_open(b->j, "data", '[');
     bfrt_meter_fields(b, m);
     jout_close(b->j, ']');
@@ -227,7 +227,7 @@ static void meter_table(struct bfrt *b, const struct ir_meter *m) {
 
 static void profile_table(struct bfrt *b, const struct ir_action_profile *p) {
     begin_table(b, SCHEMA_PROFILE, p->name, "Action", p->size);
-    index_key(b, ID_MEMBER, "$ACTION_MEMBER_ID");
+    bfrt_index_key(b, ID_MEMBER, "$ACTION_MEMBER_ID");
     bfrt_action_specs(b, p->actions.v, p->actions.n);
     jout_empty(b->j, "data");
     end_table(b, NULL, NULL);
@@ -305,7 +305,7 @@ static void register_param(struct bfrt *b, const struct ir_reg_param *r) {
 
 // ---- parsers ------------------------------------------------------------------------------------
 
-static void value_set(struct bfrt *b, const struct ir_value_set *v) {
+static void bfrt_value_set(struct bfrt *b, const struct ir_value_set *v) {
     begin_table(b, SCHEMA_VALUE_SET, v->name, "ParserValueSet", v->size);
     jout_empty(b->j, "depends_on");
     jout_open(b->j, "key", '[');
@@ -332,7 +332,7 @@ static const struct ir_header *intrinsic_header(const struct ir_gress *g) {
 }
 
 // Named after the parser, the key after what the program calls the intrinsic metadata.
-static void port_metadata(struct bfrt *b, const struct ir_gress *g, unsigned bits) {
+static void bfrt_port_metadata(struct bfrt *b, const struct ir_gress *g, unsigned bits) {
     const struct ir_header *md = intrinsic_header(g);
     const char *state = g->states.n ? g->states.v[0]->name : "";
     const char *dot = strchr(state, '.');
@@ -405,7 +405,7 @@ static void gress_tables(struct bfrt *b, const struct ir_gress *g) {
     for (size_t i = 0; i < g->reg_params.n; i++)
         register_param(b, g->reg_params.v[i]);
     for (size_t i = 0; i < g->value_sets.n; i++)
-        value_set(b, g->value_sets.v[i]);
+        bfrt_value_set(b, g->value_sets.v[i]);
     for (size_t i = 0; i < g->hashes.n; i++)
         schema_bfrt_hash(b->j, b->a, &b->ids, g->hashes.v[i]);
 }
@@ -420,7 +420,7 @@ void schema_bfrt(FILE *f, struct arena *a, const struct ir_program *p) {
         b.p = p->pipelines.v[i];
         gress_tables(&b, &b.p->gress[IR_INGRESS]);
         gress_tables(&b, &b.p->gress[IR_EGRESS]);
-        port_metadata(&b, &b.p->gress[IR_INGRESS], 8 * (p->ingress_prefix - 8));
+        bfrt_port_metadata(&b, &b.p->gress[IR_INGRESS], 8 * (p->ingress_prefix - 8));
     }
     jout_close(&j, ']');
     jout_open(&j, "learn_filters", '[');

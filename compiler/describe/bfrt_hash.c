@@ -48,8 +48,8 @@ static uint32_t table_id(const struct out *o, enum schema_kind kind) {
     return schema_bfrt_id(o->ids, kind, NULL) | schema_base(o->ids, SCHEMA_HASH, o->h->name);
 }
 
-static void begin(const struct out *o, enum schema_kind kind, const char *suffix, const char *type,
-                  bool depends) {
+static void bfrt_hash_begin(const struct out *o, enum schema_kind kind, const char *suffix,
+                            const char *type, bool depends) {
     jout_open(o->j, NULL, '{');
     jout_string(o->j, "name", arena_printf(o->a, "%s.%s", o->h->name, suffix));
     jout_u64(o->j, "id", table_id(o, kind));
@@ -62,12 +62,12 @@ static void begin(const struct out *o, enum schema_kind kind, const char *suffix
     jout_close(o->j, ']');
 }
 
-static void end(const struct out *o) {
+static void bfrt_hash_end(const struct out *o) {
     jout_empty(o->j, "supported_operations");
     jout_empty(o->j, "attributes");
 }
 
-static void flags(const struct out *o, bool mandatory, bool read_only) {
+static void bfrt_hash_flags(const struct out *o, bool mandatory, bool read_only) {
     jout_bool(o->j, "mandatory", mandatory);
     jout_bool(o->j, "read_only", read_only);
 }
@@ -96,10 +96,10 @@ static void type_bytes(const struct out *o, unsigned width) {
     jout_close(o->j, '}');
 }
 
-static void single(const struct out *o, bool mandatory, uint32_t id, const char *name,
-                   const char *type_name, const uint64_t *dflt) {
+static void bfrt_hash_single(const struct out *o, bool mandatory, uint32_t id, const char *name,
+                             const char *type_name, const uint64_t *dflt) {
     jout_open(o->j, NULL, '{');
-    flags(o, mandatory, false);
+    bfrt_hash_flags(o, mandatory, false);
     jout_open(o->j, "singleton", '{');
     id_name(o, id, name, false);
     jout_empty(o->j, "annotations");
@@ -127,7 +127,7 @@ static void end_action(const struct out *o) {
 static void begin_param(const struct out *o, uint32_t id, const char *name, bool mandatory) {
     jout_open(o->j, NULL, '{');
     id_name(o, id, name, false);
-    flags(o, mandatory, false);
+    bfrt_hash_flags(o, mandatory, false);
     jout_empty(o->j, "annotations");
 }
 
@@ -146,7 +146,7 @@ static void pre_defined(const struct out *o) {
     end_action(o);
 }
 
-static void user_defined(const struct out *o) {
+static void bfrt_hash_user_defined(const struct out *o) {
     static const struct {
         const char *name, *type;
         const uint64_t *dflt;
@@ -166,26 +166,26 @@ static void user_defined(const struct out *o) {
 }
 
 static void algorithm_table(const struct out *o) {
-    begin(o, SCHEMA_HASH_ALGORITHM, "algorithm", "DynHashAlgorithm", true);
+    bfrt_hash_begin(o, SCHEMA_HASH_ALGORITHM, "algorithm", "DynHashAlgorithm", true);
     jout_empty(o->j, "key");
     jout_open(o->j, "data", '[');
-    single(o, false, ID_ROTATE, "rotate", "uint32", &zero);
-    single(o, false, ID_SEED, "seed", "uint32", &zero);
-    single(o, false, ID_MSB, "msb", "bool", NULL);
-    single(o, false, ID_EXTEND, "extend", "bool", NULL);
+    bfrt_hash_single(o, false, ID_ROTATE, "rotate", "uint32", &zero);
+    bfrt_hash_single(o, false, ID_SEED, "seed", "uint32", &zero);
+    bfrt_hash_single(o, false, ID_MSB, "msb", "bool", NULL);
+    bfrt_hash_single(o, false, ID_EXTEND, "extend", "bool", NULL);
     jout_close(o->j, ']');
     jout_open(o->j, "action_specs", '[');
     pre_defined(o);
-    user_defined(o);
+    bfrt_hash_user_defined(o);
     jout_close(o->j, ']');
-    end(o);
+    bfrt_hash_end(o);
     jout_close(o->j, '}');
 }
 
 static void configure_field(const struct out *o, uint32_t id, const struct ir_hash_field *f) {
     const uint64_t width = f->width;
     jout_open(o->j, NULL, '{');
-    flags(o, false, false);
+    bfrt_hash_flags(o, false, false);
     jout_open(o->j, "singleton", '{');
     id_name(o, id, f->name, true);
     jout_open(o->j, "annotations", '[');
@@ -196,28 +196,28 @@ static void configure_field(const struct out *o, uint32_t id, const struct ir_ha
     }
     jout_close(o->j, ']');
     jout_open(o->j, "container", '[');
-    single(o, false, ID_START_BIT, "start_bit", "uint64", &zero);
-    single(o, false, ID_LENGTH, "length", "uint64", &width);
-    single(o, true, ID_ORDER, "order", "uint64", NULL);
+    bfrt_hash_single(o, false, ID_START_BIT, "start_bit", "uint64", &zero);
+    bfrt_hash_single(o, false, ID_LENGTH, "length", "uint64", &width);
+    bfrt_hash_single(o, true, ID_ORDER, "order", "uint64", NULL);
     jout_close(o->j, ']');
     jout_close(o->j, '}');
     jout_close(o->j, '}');
 }
 
 static void configure_table(const struct out *o) {
-    begin(o, SCHEMA_HASH, "configure", "DynHashConfigure", false);
+    bfrt_hash_begin(o, SCHEMA_HASH, "configure", "DynHashConfigure", false);
     jout_empty(o->j, "key");
     jout_open(o->j, "data", '[');
     for (size_t i = 0; i < o->h->fields.n; i++)
         configure_field(o, (uint32_t)i + 1, &o->h->fields.v[i]);
     jout_close(o->j, ']');
-    end(o);
+    bfrt_hash_end(o);
     jout_close(o->j, '}');
 }
 
 static void compute_table(const struct out *o) {
     uint32_t id = 1;
-    begin(o, SCHEMA_HASH_COMPUTE, "compute", "DynHashCompute", true);
+    bfrt_hash_begin(o, SCHEMA_HASH_COMPUTE, "compute", "DynHashCompute", true);
     jout_open(o->j, "key", '[');
     for (size_t i = 0; i < o->h->fields.n; i++) {
         const struct ir_hash_field *f = &o->h->fields.v[i];
@@ -234,7 +234,7 @@ static void compute_table(const struct out *o) {
     jout_close(o->j, ']');
     jout_open(o->j, "data", '[');
     jout_open(o->j, NULL, '{');
-    flags(o, false, true);
+    bfrt_hash_flags(o, false, true);
     jout_open(o->j, "singleton", '{');
     id_name(o, ID_VALUE, "hash_value", false);
     jout_empty(o->j, "annotations");
@@ -242,7 +242,7 @@ static void compute_table(const struct out *o) {
     jout_close(o->j, '}');
     jout_close(o->j, '}');
     jout_close(o->j, ']');
-    end(o);
+    bfrt_hash_end(o);
     jout_bool(o->j, "read_only", true);
     jout_close(o->j, '}');
 }

@@ -19,7 +19,7 @@ static const char *match_name(enum ir_match m) {
     return "Range";
 }
 
-static void key_field(struct bfrt *b, uint32_t id, const struct ir_key *k) {
+static void bfrt_table_key_field(struct bfrt *b, uint32_t id, const struct ir_key *k) {
     size_t n = strlen(k->name);
     jout_open(b->j, NULL, '{');
     bfrt_id_name(b, id, k->name);
@@ -34,12 +34,12 @@ static void key_field(struct bfrt *b, uint32_t id, const struct ir_key *k) {
     jout_close(b->j, '}');
 }
 
-static void table_key(struct bfrt *b, const struct ir_table *t) {
+static void bfrt_table_key(struct bfrt *b, const struct ir_table *t) {
     bool priority = false;
     jout_open(b->j, "key", '[');
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct ir_key *k = &t->keys.v[i];
-        key_field(b, (uint32_t)i + 1, k);
+        bfrt_table_key_field(b, (uint32_t)i + 1, k);
         priority = priority || k->match == IR_MATCH_TERNARY || k->match == IR_MATCH_RANGE;
     }
     if (priority) {
@@ -112,7 +112,7 @@ static void member_or_group(struct bfrt *b, const struct ir_table *t) {
     jout_close(b->j, '}');
 }
 
-static void profile_of(struct bfrt *b, const struct ir_table *t) {
+static void bfrt_table_profile_of(struct bfrt *b, const struct ir_table *t) {
     jout_open(b->j, "depends_on", '[');
     if (t->selector)
         jout_u64(b->j, NULL, schema_bfrt_id(&b->ids, SCHEMA_SELECTOR, t->selector->name));
@@ -133,9 +133,9 @@ void bfrt_match_table(struct bfrt *b, const struct ir_table *t) {
         jout_close(b->j, '}');
     }
     jout_close(b->j, ']');
-    profile_of(b, t);
+    bfrt_table_profile_of(b, t);
     jout_bool(b->j, "has_const_default_action", t->const_default);
-    table_key(b, t);
+    bfrt_table_key(b, t);
     if (!t->profile)
         bfrt_action_specs(b, t->actions.v, t->actions.n);
     jout_open(b->j, "data", '[');

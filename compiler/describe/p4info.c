@@ -16,36 +16,36 @@ struct p4info {
     VEC(const char *) actions, types; // written so far
 };
 
-static void indent(struct p4info *w) {
+static void p4info_indent(struct p4info *w) {
     for (unsigned i = 0; i < w->depth; i++)
         fputs("  ", w->out);
 }
 
 static void open_message(struct p4info *w, const char *name) {
-    indent(w);
+    p4info_indent(w);
     fprintf(w->out, "%s {\n", name);
     w->depth++;
 }
 
 static void close_message(struct p4info *w) {
     w->depth--;
-    indent(w);
+    p4info_indent(w);
     fputs("}\n", w->out);
 }
 
-static void number(struct p4info *w, const char *key, uint64_t v) {
-    indent(w);
+static void p4info_number(struct p4info *w, const char *key, uint64_t v) {
+    p4info_indent(w);
     fprintf(w->out, "%s: %" PRIu64 "\n", key, v);
 }
 
-static void word(struct p4info *w, const char *key, const char *v) {
-    indent(w);
+static void p4info_word(struct p4info *w, const char *key, const char *v) {
+    p4info_indent(w);
     fprintf(w->out, "%s: %s\n", key, v);
 }
 
 // Bytes beyond ASCII are written in octal, as text format wants them.
-static void string(struct p4info *w, const char *key, const char *v) {
-    indent(w);
+static void p4info_string(struct p4info *w, const char *key, const char *v) {
+    p4info_indent(w);
     fprintf(w->out, "%s: \"", key);
     for (const unsigned char *p = (const unsigned char *)v; *p; p++) {
         if (*p == '"' || *p == '\\')
@@ -63,9 +63,9 @@ static uint32_t preamble(struct p4info *w, enum schema_kind kind, const char *na
     const char *local = schema_local(w->p, name);
     uint32_t id = schema_p4info_id(&w->ids, kind, kind == SCHEMA_ACTION ? local : name);
     open_message(w, "preamble");
-    number(w, "id", id);
-    string(w, "name", local);
-    string(w, "alias", schema_alias(local));
+    p4info_number(w, "id", id);
+    p4info_string(w, "name", local);
+    p4info_string(w, "alias", schema_alias(local));
     close_message(w);
     return id;
 }
@@ -76,7 +76,7 @@ static uint32_t action_id(struct p4info *w, const struct ir_action *a) {
 
 // ---- tables -------------------------------------------------------------------------------------
 
-static void match_field(struct p4info *w, uint32_t id, const struct ir_key *k) {
+static void p4info_match_field(struct p4info *w, uint32_t id, const struct ir_key *k) {
     static const char *const kinds[] = {
         [IR_MATCH_EXACT] = "EXACT",
         [IR_MATCH_TERNARY] = "TERNARY",
@@ -84,73 +84,75 @@ static void match_field(struct p4info *w, uint32_t id, const struct ir_key *k) {
         [IR_MATCH_RANGE] = "RANGE",
     };
     open_message(w, "match_fields");
-    number(w, "id", id);
-    string(w, "name", k->name);
-    number(w, "bitwidth", k->expr->width);
-    word(w, "match_type", kinds[k->match]);
+    p4info_number(w, "id", id);
+    p4info_string(w, "name", k->name);
+    p4info_number(w, "bitwidth", k->expr->width);
+    p4info_word(w, "match_type", kinds[k->match]);
     close_message(w);
 }
 
 static void action_ref(struct p4info *w, const struct ir_table_action *ta) {
     open_message(w, "action_refs");
-    number(w, "id", action_id(w, ta->action));
+    p4info_number(w, "id", action_id(w, ta->action));
     if (ta->default_only || ta->table_only) {
-        string(w, "annotations", ta->default_only ? "@defaultonly" : "@tableonly");
-        word(w, "scope", ta->default_only ? "DEFAULT_ONLY" : "TABLE_ONLY");
+        p4info_string(w, "annotations", ta->default_only ? "@defaultonly" : "@tableonly");
+        p4info_word(w, "scope", ta->default_only ? "DEFAULT_ONLY" : "TABLE_ONLY");
     }
     close_message(w);
 }
 
-static void table(struct p4info *w, const struct ir_table *t) {
+static void p4info_table(struct p4info *w, const struct ir_table *t) {
     open_message(w, "tables");
     preamble(w, SCHEMA_TABLE, t->name);
     for (size_t i = 0; i < t->keys.n; i++)
-        match_field(w, (uint32_t)i + 1, &t->keys.v[i]);
+        p4info_match_field(w, (uint32_t)i + 1, &t->keys.v[i]);
     for (size_t i = 0; i < t->actions.n; i++)
         action_ref(w, &t->actions.v[i]);
     uint32_t dflt = action_id(w, t->default_action);
     if (t->const_default)
-        number(w, "const_default_action_id", dflt);
+        p4info_number(w, "const_default_action_id", dflt);
     open_message(w, "initial_default_action");
-    number(w, "action_id", dflt);
+    p4info_number(w, "action_id", dflt);
     close_message(w);
     for (size_t i = 0; i < t->direct_counters.n; i++)
-        number(w, "direct_resource_ids",
-               schema_p4info_id(&w->ids, SCHEMA_DIRECT_COUNTER, t->direct_counters.v[i]->name));
+        p4info_number(
+            w, "direct_resource_ids",
+            schema_p4info_id(&w->ids, SCHEMA_DIRECT_COUNTER, t->direct_counters.v[i]->name));
     if (t->direct_meter && t->direct_meter->kind == IR_METER)
-        number(w, "direct_resource_ids",
-               schema_p4info_id(&w->ids, SCHEMA_DIRECT_METER, t->direct_meter->name));
+        p4info_number(w, "direct_resource_ids",
+                      schema_p4info_id(&w->ids, SCHEMA_DIRECT_METER, t->direct_meter->name));
     if (t->profile)
-        number(w, "implementation_id", schema_p4info_id(&w->ids, SCHEMA_PROFILE, t->profile->name));
-    number(w, "size", schema_table_size(t));
+        p4info_number(w, "implementation_id",
+                      schema_p4info_id(&w->ids, SCHEMA_PROFILE, t->profile->name));
+    p4info_number(w, "size", schema_table_size(t));
     if (t->idle_timeout)
-        word(w, "idle_timeout_behavior", "NOTIFY_CONTROL");
+        p4info_word(w, "idle_timeout_behavior", "NOTIFY_CONTROL");
     if (t->const_entries)
-        word(w, "is_const_table", "true");
+        p4info_word(w, "is_const_table", "true");
     if (t->entries.n)
-        word(w, "has_initial_entries", "true");
+        p4info_word(w, "has_initial_entries", "true");
     close_message(w);
 }
 
-static bool is_written(const struct p4info *w, const char *action) {
+static bool p4info_is_written(const struct p4info *w, const char *action) {
     for (size_t i = 0; i < w->actions.n; i++)
         if (strcmp(w->actions.v[i], action) == 0)
             return true;
     return false;
 }
 
-static void action(struct p4info *w, const struct ir_action *a) {
+static void p4info_action(struct p4info *w, const struct ir_action *a) {
     const char *local = schema_local(w->p, a->name);
-    if (is_written(w, local))
+    if (p4info_is_written(w, local))
         return;
     VEC_PUSH(w->a, &w->actions, local);
     open_message(w, "actions");
     preamble(w, SCHEMA_ACTION, a->name);
     for (size_t i = 0; i < a->params.n; i++) {
         open_message(w, "params");
-        number(w, "id", i + 1);
-        string(w, "name", a->params.v[i].name);
-        number(w, "bitwidth", a->params.v[i].var->width);
+        p4info_number(w, "id", i + 1);
+        p4info_string(w, "name", a->params.v[i].name);
+        p4info_number(w, "bitwidth", a->params.v[i].var->width);
         close_message(w);
     }
     close_message(w);
@@ -165,15 +167,15 @@ static void unit(struct p4info *w, enum ir_counter_type type) {
         [IR_COUNT_BOTH] = "BOTH",
     };
     open_message(w, "spec");
-    word(w, "unit", units[type]);
+    p4info_word(w, "unit", units[type]);
     close_message(w);
 }
 
-static void counter(struct p4info *w, const struct ir_counter *c) {
+static void p4info_counter(struct p4info *w, const struct ir_counter *c) {
     open_message(w, "counters");
     preamble(w, SCHEMA_COUNTER, c->name);
     unit(w, c->type);
-    number(w, "size", c->size);
+    p4info_number(w, "size", c->size);
     close_message(w);
 }
 
@@ -181,7 +183,7 @@ static void direct_counter(struct p4info *w, const struct ir_table *t, const str
     open_message(w, "direct_counters");
     preamble(w, SCHEMA_DIRECT_COUNTER, c->name);
     unit(w, c->type);
-    number(w, "direct_table_id", schema_p4info_id(&w->ids, SCHEMA_TABLE, t->name));
+    p4info_number(w, "direct_table_id", schema_p4info_id(&w->ids, SCHEMA_TABLE, t->name));
     close_message(w);
 }
 
@@ -192,9 +194,9 @@ static void meter(struct p4info *w, const struct ir_meter *m, const struct ir_ta
     preamble(w, owner ? SCHEMA_DIRECT_METER : SCHEMA_METER, m->name);
     unit(w, m->bytes ? IR_COUNT_BYTES : IR_COUNT_PACKETS);
     if (owner)
-        number(w, "direct_table_id", schema_p4info_id(&w->ids, SCHEMA_TABLE, owner->name));
+        p4info_number(w, "direct_table_id", schema_p4info_id(&w->ids, SCHEMA_TABLE, owner->name));
     else
-        number(w, "size", m->size);
+        p4info_number(w, "size", m->size);
     close_message(w);
 }
 
@@ -203,7 +205,7 @@ static void meter(struct p4info *w, const struct ir_meter *m, const struct ir_ta
 static void bitstring(struct p4info *w, unsigned width, bool is_signed) {
     open_message(w, "bitstring");
     open_message(w, is_signed ? "int" : "bit");
-    number(w, "bitwidth", width);
+    p4info_number(w, "bitwidth", width);
     close_message(w);
     close_message(w);
 }
@@ -225,26 +227,26 @@ static void register_type(struct p4info *w, const struct ir_register *r) {
     close_message(w);
 }
 
-static void reg(struct p4info *w, const struct ir_register *r) {
+static void p4info_reg(struct p4info *w, const struct ir_register *r) {
     open_message(w, "registers");
     preamble(w, SCHEMA_REGISTER, r->name);
     register_type(w, r);
-    number(w, "size", r->size);
+    p4info_number(w, "size", r->size);
     close_message(w);
 }
 
-static void value_set(struct p4info *w, const struct ir_value_set *v) {
+static void p4info_value_set(struct p4info *w, const struct ir_value_set *v) {
     open_message(w, "value_sets");
     preamble(w, SCHEMA_VALUE_SET, v->name);
     for (size_t i = 0; i < v->widths.n; i++) {
         open_message(w, "match");
-        number(w, "id", i + 1);
-        string(w, "name", v->names.v[i]);
-        number(w, "bitwidth", v->widths.v[i]);
-        word(w, "match_type", "TERNARY");
+        p4info_number(w, "id", i + 1);
+        p4info_string(w, "name", v->names.v[i]);
+        p4info_number(w, "bitwidth", v->widths.v[i]);
+        p4info_word(w, "match_type", "TERNARY");
         close_message(w);
     }
-    number(w, "size", v->size);
+    p4info_number(w, "size", v->size);
     close_message(w);
 }
 
@@ -254,7 +256,8 @@ static void profile_tables(struct p4info *w, const struct ir_gress *g,
                            const struct ir_action_profile *p) {
     for (size_t i = 0; i < g->tables.n; i++)
         if (g->tables.v[i]->profile == p && !g->tables.v[i]->hidden)
-            number(w, "table_ids", schema_p4info_id(&w->ids, SCHEMA_TABLE, g->tables.v[i]->name));
+            p4info_number(w, "table_ids",
+                          schema_p4info_id(&w->ids, SCHEMA_TABLE, g->tables.v[i]->name));
 }
 
 static void profile(struct p4info *w, const struct ir_gress *g, const struct ir_action_profile *p) {
@@ -266,21 +269,21 @@ static void profile(struct p4info *w, const struct ir_gress *g, const struct ir_
     preamble(w, SCHEMA_PROFILE, p->name);
     profile_tables(w, g, p);
     if (s)
-        word(w, "with_selector", "true");
-    number(w, "size", p->size);
+        p4info_word(w, "with_selector", "true");
+    p4info_number(w, "size", p->size);
     if (s)
-        number(w, "max_group_size", s->max_group_size);
+        p4info_number(w, "max_group_size", s->max_group_size);
     close_message(w);
 }
 
 // ---- digests ------------------------------------------------------------------------------------
 
-static void digest(struct p4info *w, const struct ir_digest *d) {
+static void p4info_digest(struct p4info *w, const struct ir_digest *d) {
     open_message(w, "digests");
     preamble(w, SCHEMA_DIGEST, d->name);
     open_message(w, "type_spec");
     open_message(w, "struct");
-    string(w, "name", d->type_name);
+    p4info_string(w, "name", d->type_name);
     close_message(w);
     close_message(w);
     close_message(w);
@@ -293,11 +296,11 @@ static void digest_type(struct p4info *w, const struct ir_digest *d) {
             return;
     VEC_PUSH(w->a, &w->types, d->type_name);
     open_message(w, "structs");
-    string(w, "key", d->type_name);
+    p4info_string(w, "key", d->type_name);
     open_message(w, "value");
     for (size_t i = 0; i < d->fields.n; i++) {
         open_message(w, "members");
-        string(w, "name", d->fields.v[i].name);
+        p4info_string(w, "name", d->fields.v[i].name);
         open_message(w, "type_spec");
         bitstring(w, d->fields.v[i].width, d->fields.v[i].is_signed);
         close_message(w);
@@ -311,23 +314,23 @@ static void digest_type(struct p4info *w, const struct ir_digest *d) {
 
 typedef void each_gress(struct p4info *w, const struct ir_gress *g);
 
-static void tables(struct p4info *w, const struct ir_gress *g) {
+static void p4info_tables(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->tables.n; i++)
         if (!g->tables.v[i]->hidden)
-            table(w, g->tables.v[i]);
+            p4info_table(w, g->tables.v[i]);
 }
 
 // Only what a table of the controller can choose: actions that the program calls have no entries.
 static void actions(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->tables.n; i++)
         for (size_t k = 0; !g->tables.v[i]->hidden && k < g->tables.v[i]->actions.n; k++)
-            action(w, g->tables.v[i]->actions.v[k].action);
+            p4info_action(w, g->tables.v[i]->actions.v[k].action);
 }
 
-static void counters(struct p4info *w, const struct ir_gress *g) {
+static void p4info_counters(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->counters.n; i++)
         if (!g->counters.v[i]->direct)
-            counter(w, g->counters.v[i]);
+            p4info_counter(w, g->counters.v[i]);
 }
 
 static void direct_counters(struct p4info *w, const struct ir_gress *g) {
@@ -336,7 +339,7 @@ static void direct_counters(struct p4info *w, const struct ir_gress *g) {
             direct_counter(w, g->tables.v[i], g->tables.v[i]->direct_counters.v[k]);
 }
 
-static void meters(struct p4info *w, const struct ir_gress *g) {
+static void p4info_meters(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->meters.n; i++)
         if (!g->meters.v[i]->direct && g->meters.v[i]->kind == IR_METER)
             meter(w, g->meters.v[i], NULL);
@@ -350,25 +353,25 @@ static void direct_meters(struct p4info *w, const struct ir_gress *g) {
     }
 }
 
-static void registers(struct p4info *w, const struct ir_gress *g) {
+static void p4info_registers(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->registers.n; i++)
         if (!g->registers.v[i]->direct && !g->registers.v[i]->implied)
-            reg(w, g->registers.v[i]);
+            p4info_reg(w, g->registers.v[i]);
 }
 
-static void value_sets(struct p4info *w, const struct ir_gress *g) {
+static void p4info_value_sets(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->value_sets.n; i++)
-        value_set(w, g->value_sets.v[i]);
+        p4info_value_set(w, g->value_sets.v[i]);
 }
 
-static void profiles(struct p4info *w, const struct ir_gress *g) {
+static void p4info_profiles(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->profiles.n; i++)
         profile(w, g, g->profiles.v[i]);
 }
 
 static void digests(struct p4info *w, const struct ir_gress *g) {
     for (size_t i = 0; i < g->digests.n; i++)
-        digest(w, g->digests.v[i]);
+        p4info_digest(w, g->digests.v[i]);
 }
 
 static void digest_types(struct p4info *w, const struct ir_gress *g) {
@@ -388,18 +391,18 @@ void schema_p4info(FILE *f, struct arena *a, const struct ir_program *p) {
     struct p4info w = {.out = f, .a = a, .ids = {.a = a}};
     fputs("# proto-file: p4/config/v1/p4info.proto\n# proto-message: p4.config.v1.P4Info\n\n", f);
     open_message(&w, "pkg_info");
-    string(&w, "arch", "tna");
+    p4info_string(&w, "arch", "tna");
     close_message(&w);
-    for_each(&w, p, tables);
+    for_each(&w, p, p4info_tables);
     for_each(&w, p, actions);
-    for_each(&w, p, profiles);
-    for_each(&w, p, counters);
+    for_each(&w, p, p4info_profiles);
+    for_each(&w, p, p4info_counters);
     for_each(&w, p, direct_counters);
-    for_each(&w, p, meters);
+    for_each(&w, p, p4info_meters);
     for_each(&w, p, direct_meters);
-    for_each(&w, p, registers);
+    for_each(&w, p, p4info_registers);
     for_each(&w, p, digests);
-    for_each(&w, p, value_sets);
+    for_each(&w, p, p4info_value_sets);
     open_message(&w, "type_info");
     for_each(&w, p, digest_types);
     close_message(&w);

@@ -5,8 +5,8 @@
 
 #define BASE_MASK 0xffffffu
 
-// Prefixes of the identifiers, as controllers of the chip know them. An object that P4Runtime has no
-// message for has no prefix there.
+// Prefixes of the identifiers, as controllers of the chip know them. An object that P4Runtime has
+// no message for has no prefix there.
 static const struct {
     uint32_t bfrt, p4info;
 } prefixes[SCHEMA_KINDS] = {

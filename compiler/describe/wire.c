@@ -19,7 +19,7 @@ struct part {
     int shift;           // left, of the byte in the value; negative: right
 };
 
-static struct part part_of(const struct ir_wire_field *f, unsigned byte) {
+static struct part wire_part_of(const struct ir_wire_field *f, unsigned byte) {
     unsigned end = f->bit_offset + f->width, first = byte * 8, last = first + 8;
     unsigned mask = 0xff;
     if (first < f->bit_offset)
@@ -34,7 +34,7 @@ static void getter(FILE *out, const char *type, const struct ir_wire_field *f) {
     fprintf(out, "static inline uint%u_t %s_get_%s(const uint8_t *p) {\n", n, type, f->name);
     fprintf(out, "    return (uint%u_t)(", n);
     for (unsigned b = f->bit_offset / 8; b <= last; b++) {
-        struct part p = part_of(f, b);
+        struct part p = wire_part_of(f, b);
         const char *sep = b < last ? " |\n        " : ");\n";
         if (p.mask == 0xff)
             fprintf(out, "(uint64_t)p[%u]", p.byte);
@@ -51,7 +51,7 @@ static void setter(FILE *out, const char *type, const struct ir_wire_field *f) {
     unsigned n = storage_bits(f->width), last = (f->bit_offset + f->width - 1) / 8;
     fprintf(out, "static inline void %s_set_%s(uint8_t *p, uint%u_t v) {\n", type, f->name, n);
     for (unsigned b = f->bit_offset / 8; b <= last; b++) {
-        struct part p = part_of(f, b);
+        struct part p = wire_part_of(f, b);
         char value[48];
         if (p.shift > 0)
             snprintf(value, sizeof value, "(uint64_t)v >> %d", p.shift);
@@ -103,7 +103,7 @@ static void wire_type(FILE *out, const struct ir_wire_type *t) {
     }
 }
 
-static void guard(FILE *out, const char *directive, const struct ir_program *p) {
+static void wire_guard(FILE *out, const char *directive, const struct ir_program *p) {
     const char *slash = strrchr(p->path, '/');
     fprintf(out, "%s SILKEN_WIRE_", directive);
     upper(out, slash ? slash + 1 : p->path);
@@ -114,8 +114,8 @@ void emit_wire_header(FILE *out, const struct ir_program *p) {
     const char *name = strrchr(p->path, '/');
     fprintf(out, "// Wire formats of %s, written by Silken's compiler. Not meant to be edited.\n",
             name ? name + 1 : p->path);
-    guard(out, "#ifndef", p);
-    guard(out, "#define", p);
+    wire_guard(out, "#ifndef", p);
+    wire_guard(out, "#define", p);
     fputs("\n#include <stdint.h>\n#include <string.h>\n", out);
     for (size_t i = 0; i < p->wire_types.n; i++)
         wire_type(out, &p->wire_types.v[i]);

@@ -6,8 +6,8 @@
 // lowering is just lowering. They also take care of the identities that keep generated code
 // readable (x & 1...1, slices of slices, double negation). Operand widths must agree as ir.h says.
 //
-// The value of bit<0> is a constant without bits, whatever it is made of. It stands in no statement:
-// lowering leaves it out.
+// The value of bit<0> is a constant without bits, whatever it is made of. It stands in no
+// statement: lowering leaves it out.
 //
 // Expressions may be shared between statements but form no cycles, and nesting is bounded by the
 // nesting of the source, so recursive walks are safe.

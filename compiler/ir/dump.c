@@ -66,7 +66,7 @@ static const char *source_name(struct dump *d, const struct ir_var *v) {
     return *v->name == '$' ? "value" : v->name;
 }
 
-static const char *text(struct dump *d, const struct ir_expr *e);
+static const char *ir_dump_text(struct dump *d, const struct ir_expr *e);
 
 static const char *source_text(struct dump *d, const struct ir_expr *e) {
     switch (e->op) {
@@ -77,16 +77,16 @@ static const char *source_text(struct dump *d, const struct ir_expr *e) {
     case IR_LOOKAHEAD:
         return "lookahead";
     case IR_NOT:
-        return arena_printf(d->a, "%s%s", e->width == 1 ? "!" : "~", text(d, e->a));
+        return arena_printf(d->a, "%s%s", e->width == 1 ? "!" : "~", ir_dump_text(d, e->a));
     case IR_ZEXT:
     case IR_SEXT:
-        return text(d, e->a);
+        return ir_dump_text(d, e->a);
     default:
         return NULL;
     }
 }
 
-static const char *text(struct dump *d, const struct ir_expr *e) {
+static const char *ir_dump_text(struct dump *d, const struct ir_expr *e) {
     if (!e)
         return "-";
     const char *source = d->source ? source_text(d, e) : NULL;
@@ -102,40 +102,41 @@ static const char *text(struct dump *d, const struct ir_expr *e) {
         return arena_printf(d->a, "lookahead(%u +%u)", e->lo, e->width);
     case IR_NOT:
     case IR_NEG:
-        return arena_printf(d->a, "%s%s", op_name(e->op), text(d, e->a));
+        return arena_printf(d->a, "%s%s", op_name(e->op), ir_dump_text(d, e->a));
     case IR_SLICE:
-        return arena_printf(d->a, "%s[%u:%u]", text(d, e->a), e->lo + e->width - 1, e->lo);
+        return arena_printf(d->a, "%s[%u:%u]", ir_dump_text(d, e->a), e->lo + e->width - 1, e->lo);
     case IR_ZEXT:
     case IR_SEXT:
         return arena_printf(d->a, "%s%u(%s)", e->op == IR_ZEXT ? "zext" : "sext", e->width,
-                            text(d, e->a));
+                            ir_dump_text(d, e->a));
     case IR_REG_PARAM:
         return e->param->name;
     case IR_MATH_UNIT:
-        return arena_printf(d->a, "%s(%s)", e->math->name, text(d, e->a));
+        return arena_printf(d->a, "%s(%s)", e->math->name, ir_dump_text(d, e->a));
     case IR_COND:
-        return arena_printf(d->a, "(%s ? %s : %s)", text(d, e->a), text(d, e->b), text(d, e->c));
+        return arena_printf(d->a, "(%s ? %s : %s)", ir_dump_text(d, e->a), ir_dump_text(d, e->b),
+                            ir_dump_text(d, e->c));
     default:
         break;
     }
     const char *name = op_name(e->op);
     if (d->source && *name == 's' && name[1] != 'm') // a sign is a matter of types
         name++;
-    return arena_printf(d->a, "(%s %s %s)", text(d, e->a), name, text(d, e->b));
+    return arena_printf(d->a, "(%s %s %s)", ir_dump_text(d, e->a), name, ir_dump_text(d, e->b));
 }
 
 const char *ir_expr_text(struct arena *a, const struct ir_expr *e) {
-    return text(&(struct dump){.a = a}, e);
+    return ir_dump_text(&(struct dump){.a = a}, e);
 }
 
 const char *ir_source_text(struct arena *a, const struct ir_expr *e) {
-    return text(&(struct dump){.a = a, .source = true}, e);
+    return ir_dump_text(&(struct dump){.a = a, .source = true}, e);
 }
 
 static const char *list_text(struct dump *d, const ir_expr_vec *v) {
     const char *s = "";
     for (size_t i = 0; i < v->n; i++)
-        s = arena_printf(d->a, "%s%s%s", s, i ? ", " : "", text(d, v->v[i]));
+        s = arena_printf(d->a, "%s%s%s", s, i ? ", " : "", ir_dump_text(d, v->v[i]));
     return s;
 }
 
@@ -145,16 +146,16 @@ static const char *hex(struct dump *d, big v) {
 
 // ---- statements ---------------------------------------------------------------------------------
 
-static void dump_block(struct dump *d, const struct ir_block *b);
+static void ir_dump_block(struct dump *d, const struct ir_block *b);
 
 static void dump_nested(struct dump *d, const struct ir_block *b) {
     d->indent++;
-    dump_block(d, b);
+    ir_dump_block(d, b);
     d->indent--;
 }
 
 static void dump_switch(struct dump *d, const struct ir_stmt *s) {
-    LINE(d, "switch %s", text(d, s->e));
+    LINE(d, "switch %s", ir_dump_text(d, s->e));
     for (size_t i = 0; i < s->cases.n; i++) {
         const struct ir_case *c = &s->cases.v[i];
         const char *values = c->values.n ? "" : "default";
@@ -174,7 +175,7 @@ static void dump_extract(struct dump *d, const struct ir_stmt *s) {
     const char *names = "";
     for (size_t i = 0; i < s->headers.n; i++)
         names = arena_printf(d->a, "%s%s%s", names, i ? ", " : "", s->headers.v[i]->name);
-    LINE(d, "extract {%s}[%s]", names, text(d, s->e));
+    LINE(d, "extract {%s}[%s]", names, ir_dump_text(d, s->e));
 }
 
 static void dump_csum_update(struct dump *d, const struct ir_stmt *s) {
@@ -184,9 +185,9 @@ static void dump_csum_update(struct dump *d, const struct ir_stmt *s) {
     for (size_t i = 0; i < s->csum_args.n; i++) {
         const struct ir_csum_arg *arg = &s->csum_args.v[i];
         if (arg->only_if)
-            LINE(d, "%s if %s", text(d, arg->e), arg->only_if->name);
+            LINE(d, "%s if %s", ir_dump_text(d, arg->e), arg->only_if->name);
         else
-            LINE(d, "%s", text(d, arg->e));
+            LINE(d, "%s", ir_dump_text(d, arg->e));
     }
     d->indent--;
 }
@@ -198,7 +199,7 @@ static const char *to_var(struct dump *d, const struct ir_var *v) {
 static void dump_control_flow(struct dump *d, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_IF:
-        LINE(d, "if %s", text(d, s->e));
+        LINE(d, "if %s", ir_dump_text(d, s->e));
         dump_nested(d, s->then_b);
         if (s->else_b) {
             LINE(d, "else");
@@ -240,22 +241,22 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_REG_EXEC:
         LINE(d, "%sexecute %s[%s]", to_var(d, s->var), s->regaction->name,
-             s->use ? uses[s->use] : text(d, s->e));
+             s->use ? uses[s->use] : ir_dump_text(d, s->e));
         return;
     case IR_REG_READ:
         LINE(d, "%s%s%s = read %s[%s]", s->var->name, s->var2 ? ", " : "",
-             s->var2 ? s->var2->name : "", s->reg->name, text(d, s->e));
+             s->var2 ? s->var2->name : "", s->reg->name, ir_dump_text(d, s->e));
         return;
     case IR_REG_WRITE:
-        LINE(d, "write %s[%s] = %s%s%s", s->reg->name, text(d, s->e), text(d, s->e2),
-             s->e3 ? ", " : "", s->e3 ? text(d, s->e3) : "");
+        LINE(d, "write %s[%s] = %s%s%s", s->reg->name, ir_dump_text(d, s->e),
+             ir_dump_text(d, s->e2), s->e3 ? ", " : "", s->e3 ? ir_dump_text(d, s->e3) : "");
         return;
     case IR_COUNT:
-        LINE(d, "count %s[%s]", s->counter->name, text(d, s->e));
+        LINE(d, "count %s[%s]", s->counter->name, ir_dump_text(d, s->e));
         return;
     case IR_METER_EXEC:
-        LINE(d, "%s = meter %s[%s](%s)", s->var->name, s->meter->name, text(d, s->e),
-             text(d, s->e2));
+        LINE(d, "%s = meter %s[%s](%s)", s->var->name, s->meter->name, ir_dump_text(d, s->e),
+             ir_dump_text(d, s->e2));
         return;
     case IR_HASH:
         LINE(d, "%s = hash %s(%s)", s->var->name, s->hash->name, list_text(d, &s->args));
@@ -267,7 +268,7 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
         LINE(d, "resubmit {%s}", list_text(d, &s->args));
         return;
     case IR_MIRROR:
-        LINE(d, "mirror to %s {%s}", text(d, s->e), list_text(d, &s->args));
+        LINE(d, "mirror to %s {%s}", ir_dump_text(d, s->e), list_text(d, &s->args));
         return;
     case IR_DIGEST:
         LINE(d, "digest %s {%s}", s->digest->name, list_text(d, &s->args));
@@ -290,13 +291,14 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
     }
 }
 
-static void dump_stmt(struct dump *d, const struct ir_stmt *s) {
+static void ir_dump_stmt(struct dump *d, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_ASSIGN:
         if (s->slice)
-            LINE(d, "%s[%u:%u] = %s", s->var->name, s->lo + s->width - 1, s->lo, text(d, s->e));
+            LINE(d, "%s[%u:%u] = %s", s->var->name, s->lo + s->width - 1, s->lo,
+                 ir_dump_text(d, s->e));
         else
-            LINE(d, "%s = %s", s->var->name, text(d, s->e));
+            LINE(d, "%s = %s", s->var->name, ir_dump_text(d, s->e));
         return;
     case IR_IF:
     case IR_SWITCH:
@@ -319,7 +321,7 @@ static void dump_stmt(struct dump *d, const struct ir_stmt *s) {
         LINE(d, "raise 0x%x", s->lo);
         return;
     case IR_ADVANCE:
-        LINE(d, "advance %s", text(d, s->e));
+        LINE(d, "advance %s", ir_dump_text(d, s->e));
         return;
     case IR_EMIT:
         LINE(d, "emit %s", s->header->name);
@@ -330,14 +332,14 @@ static void dump_stmt(struct dump *d, const struct ir_stmt *s) {
     }
 }
 
-static void dump_block(struct dump *d, const struct ir_block *b) {
+static void ir_dump_block(struct dump *d, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++)
-        dump_stmt(d, b->stmts.v[i]);
+        ir_dump_stmt(d, b->stmts.v[i]);
 }
 
 // ---- parser -------------------------------------------------------------------------------------
 
-static const char *state_text(struct dump *d, const struct ir_gress *g, int id) {
+static const char *ir_dump_state_text(struct dump *d, const struct ir_gress *g, int id) {
     if (id == IR_ACCEPT)
         return "accept";
     if (id < 0 || (size_t)id >= g->states.n)
@@ -361,15 +363,15 @@ static void dump_case(struct dump *d, const struct ir_gress *g, const struct ir_
         else
             fprintf(d->out, "%s &&& %s", hex(d, k->value), hex(d, k->mask));
     }
-    fprintf(d->out, " -> %s\n", state_text(d, g, c->next));
+    fprintf(d->out, " -> %s\n", ir_dump_state_text(d, g, c->next));
 }
 
 static void dump_state(struct dump *d, const struct ir_gress *g, const struct ir_state *s) {
     LINE(d, "state %s", s->name);
     d->indent++;
-    dump_block(d, s->body);
+    ir_dump_block(d, s->body);
     if (s->keys.n == 0) {
-        LINE(d, "-> %s", state_text(d, g, s->next));
+        LINE(d, "-> %s", ir_dump_state_text(d, g, s->next));
     } else {
         LINE(d, "select %s", list_text(d, &s->keys));
         d->indent++;
@@ -525,7 +527,7 @@ static void dump_action(struct dump *d, const struct ir_action *a) {
     dump_nested(d, a->body);
 }
 
-static void dump_entry(struct dump *d, const struct ir_entry *e) {
+static void ir_dump_entry(struct dump *d, const struct ir_entry *e) {
     line_start(d);
     fprintf(d->out, "%sentry %" PRId64 ":", e->is_const ? "const " : "", e->priority);
     for (size_t i = 0; i < e->keys.n; i++) {
@@ -539,14 +541,14 @@ static void dump_entry(struct dump *d, const struct ir_entry *e) {
     fputs(")\n", d->out);
 }
 
-static void dump_table(struct dump *d, const struct ir_table *t) {
+static void ir_dump_table(struct dump *d, const struct ir_table *t) {
     static const char *const kinds[] = {"exact", "ternary", "lpm", "range"};
     LINE(d, "table %s [%" PRIu64 "]%s%s", t->name, t->size, t->hidden ? " hidden" : "",
          t->const_entries ? " constant" : "");
     d->indent++;
     for (size_t i = 0; i < t->keys.n; i++)
         LINE(d, "key %s %s = %s", t->keys.v[i].name, kinds[t->keys.v[i].match],
-             text(d, t->keys.v[i].expr));
+             ir_dump_text(d, t->keys.v[i].expr));
     if (t->proxy)
         LINE(d, "proxy hash %s", t->proxy->name);
     if (t->profile)
@@ -579,7 +581,7 @@ static void dump_table(struct dump *d, const struct ir_table *t) {
     for (size_t i = 0; i < t->direct_registers.n; i++)
         LINE(d, "register %s", t->direct_registers.v[i]->name);
     for (size_t i = 0; i < t->entries.n; i++)
-        dump_entry(d, t->entries.v[i]);
+        ir_dump_entry(d, t->entries.v[i]);
     d->indent--;
 }
 
@@ -615,7 +617,7 @@ static void dump_gress(struct dump *d, const struct ir_gress *g) {
     for (size_t i = 0; i < g->selectors.n; i++)
         dump_selector(d, g->selectors.v[i]);
     for (size_t i = 0; i < g->tables.n; i++)
-        dump_table(d, g->tables.v[i]);
+        ir_dump_table(d, g->tables.v[i]);
     LINE(d, "control");
     dump_nested(d, g->control);
     LINE(d, "deparser");

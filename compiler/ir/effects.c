@@ -68,14 +68,14 @@ void ir_each_written(const struct ir_stmt *s, void (*fn)(void *aux, const struct
 
 // ---- expressions ----
 
-static void read_var(struct ir_effects *f, const struct ir_var *v) {
+static void ir_effects_read_var(struct ir_effects *f, const struct ir_var *v) {
     if (v)
         f->reads[v->id] = true;
 }
 
 static void add_node(void *aux, const struct ir_expr *x) {
     if (x->op == IR_VAR)
-        read_var(aux, x->var);
+        ir_effects_read_var(aux, x->var);
 }
 
 void ir_effects_add_expr(struct ir_effects *f, const struct ir_expr *x) {
@@ -84,7 +84,7 @@ void ir_effects_add_expr(struct ir_effects *f, const struct ir_expr *x) {
 
 // ---- statements ----
 
-static void assign(struct ir_effects *f, const struct ir_var *v) {
+static void ir_effects_assign(struct ir_effects *f, const struct ir_var *v) {
     if (v)
         f->assigned[v->id] = f->writes[v->id] = true;
 }
@@ -110,7 +110,7 @@ static void add_header(struct ir_effects *f, enum ir_stmt_kind kind, const struc
         break;
     default: // IR_EMIT, the only other one that has a header
         f->emitted[h->id] = true;
-        read_var(f, h->valid);
+        ir_effects_read_var(f, h->valid);
     }
 }
 
@@ -129,16 +129,16 @@ static void add_one(void *aux, const struct ir_stmt *s) {
     const struct ir_var *results[IR_MAX_RESULTS];
     f->kinds |= UINT64_C(1) << s->kind;
     for (size_t i = 0, n = ir_results(s, results); i < n; i++)
-        assign(f, results[i]);
+        ir_effects_assign(f, results[i]);
     if (s->kind == IR_CSUM_VERIFY || s->slice) // a part of what it was stays
-        read_var(f, s->var);
+        ir_effects_read_var(f, s->var);
     if (s->header)
         add_header(f, s->kind, s->header);
     for (size_t i = 0; i < s->headers.n; i++)
         add_header(f, s->kind, s->headers.v[i]);
     for (size_t i = 0; i < s->csum_args.n; i++)
         if (s->csum_args.v[i].only_if)
-            read_var(f, s->csum_args.v[i].only_if->valid);
+            ir_effects_read_var(f, s->csum_args.v[i].only_if->valid);
     if (s->table)
         ir_effects_add_table(f, s->table);
     if (s->reg)
@@ -164,7 +164,7 @@ void ir_effects_add_action(struct ir_effects *f, const struct ir_action *x) {
         return;
     f->has_action[x->id] = true;
     for (size_t i = 0; i < x->params.n; i++)
-        assign(f, x->params.v[i].var);
+        ir_effects_assign(f, x->params.v[i].var);
     ir_effects_add_block(f, x->body);
 }
 
@@ -182,7 +182,7 @@ void ir_effects_add_table(struct ir_effects *f, const struct ir_table *t) {
     for (size_t i = 0; i < t->direct_registers.n; i++)
         f->registers[t->direct_registers.v[i]->id] = true;
     ir_effects_add_block(f, t->select);
-    read_var(f, t->select_hash);
+    ir_effects_read_var(f, t->select_hash);
 }
 
 void ir_effects_add_regaction(struct ir_effects *f, const struct ir_regaction *ra) {

@@ -92,23 +92,23 @@ static void find_extracted(void *ctx, struct ir_stmt *s) {
     find_added(ctx, s);
 }
 
-static unsigned size_of(const struct sizes *z, const struct ir_header *h) {
+static unsigned ir_emitted_size_of(const struct sizes *z, const struct ir_header *h) {
     return z->added[h->id] ? 0 : z->bytes[h->id];
 }
 
-static unsigned extracted(const struct sizes *z, const struct ir_block *b) {
+static unsigned ir_emitted_extracted(const struct sizes *z, const struct ir_block *b) {
     unsigned total = 0;
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
         unsigned one = 0;
         if (s->kind == IR_EXTRACT && s->header)
-            one = size_of(z, s->header);
+            one = ir_emitted_size_of(z, s->header);
         for (size_t k = 0; s->kind == IR_EXTRACT && k < s->headers.n; k++)
-            if (size_of(z, s->headers.v[k]) > one)
-                one = size_of(z, s->headers.v[k]);
-        total += one + extracted(z, s->then_b) + extracted(z, s->else_b);
+            if (ir_emitted_size_of(z, s->headers.v[k]) > one)
+                one = ir_emitted_size_of(z, s->headers.v[k]);
+        total += one + ir_emitted_extracted(z, s->then_b) + ir_emitted_extracted(z, s->else_b);
         for (size_t k = 0; k < s->cases.n; k++)
-            total += extracted(z, s->cases.v[k].body);
+            total += ir_emitted_extracted(z, s->cases.v[k].body);
     }
     return total;
 }
@@ -124,7 +124,7 @@ static unsigned most_from(struct sizes *z, int id) {
         unsigned one = most_from(z, st->cases.v[i].next);
         most = one > most ? one : most;
     }
-    return z->most[id] = most + extracted(z, st->body);
+    return z->most[id] = most + ir_emitted_extracted(z, st->body);
 }
 
 unsigned ir_most_emitted(struct arena *a, const struct ir_gress *g) {
@@ -149,7 +149,7 @@ unsigned ir_most_emitted(struct arena *a, const struct ir_gress *g) {
         most = most_from(&z, 0);
     else
         for (size_t i = 0; i < g->headers.n; i++)
-            most += z.extracted[i] ? size_of(&z, g->headers.v[i]) : 0;
+            most += z.extracted[i] ? ir_emitted_size_of(&z, g->headers.v[i]) : 0;
     for (size_t i = 0; i < g->headers.n; i++)
         most += z.added[i] ? z.bytes[i] : 0;
     return most;

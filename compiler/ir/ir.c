@@ -42,7 +42,7 @@ const char *const ir_intrinsic_names[IRI_COUNT] = {
     [IRI_UPDATE_DELAY_ON_TX] = "update_delay_on_tx",
 };
 
-static struct ir_expr *node(struct arena *a, enum ir_op op, unsigned width) {
+static struct ir_expr *ir_node(struct arena *a, enum ir_op op, unsigned width) {
     struct ir_expr *e = ARENA_NEW(a, struct ir_expr);
     e->op = op;
     e->width = width;
@@ -50,7 +50,7 @@ static struct ir_expr *node(struct arena *a, enum ir_op op, unsigned width) {
 }
 
 struct ir_expr *ir_const(struct arena *a, unsigned width, big v) {
-    struct ir_expr *e = node(a, IR_CONST, width);
+    struct ir_expr *e = ir_node(a, IR_CONST, width);
     e->value = big_wrap_u(a, v, width);
     return e;
 }
@@ -60,7 +60,7 @@ struct ir_expr *ir_const_u64(struct arena *a, unsigned width, uint64_t v) {
 }
 
 struct ir_expr *ir_ref(struct arena *a, struct ir_var *var) {
-    struct ir_expr *e = node(a, IR_VAR, var->width);
+    struct ir_expr *e = ir_node(a, IR_VAR, var->width);
     e->var = var;
     return e;
 }
@@ -68,19 +68,19 @@ struct ir_expr *ir_ref(struct arena *a, struct ir_var *var) {
 struct ir_expr *ir_lookahead(struct arena *a, unsigned width, unsigned lo) {
     if (width == 0)
         return ir_const_u64(a, 0, 0);
-    struct ir_expr *e = node(a, IR_LOOKAHEAD, width);
+    struct ir_expr *e = ir_node(a, IR_LOOKAHEAD, width);
     e->lo = lo;
     return e;
 }
 
 struct ir_expr *ir_reg_param_value(struct arena *a, struct ir_reg_param *p) {
-    struct ir_expr *e = node(a, IR_REG_PARAM, p->width);
+    struct ir_expr *e = ir_node(a, IR_REG_PARAM, p->width);
     e->param = p;
     return e;
 }
 
 struct ir_expr *ir_math_unit_of(struct arena *a, struct ir_math_unit *m, struct ir_expr *x) {
-    struct ir_expr *e = node(a, IR_MATH_UNIT, x->width);
+    struct ir_expr *e = ir_node(a, IR_MATH_UNIT, x->width);
     e->math = m;
     e->a = x;
     return e;
@@ -109,16 +109,16 @@ bool ir_same(const struct ir_expr *x, const struct ir_expr *y) {
     return ir_same(x->a, y->a) && ir_same(x->b, y->b) && ir_same(x->c, y->c);
 }
 
-static bool same_value(big x, big y) { // or both are null
+static bool ir_same_value(big x, big y) { // or both are null
     return !x || !y ? x == y : big_cmp(x, y) == 0;
 }
 
 bool ir_same_key(const struct ir_key_value *x, const struct ir_key_value *y) {
-    return same_value(x->value, y->value) && same_value(x->mask, y->mask) &&
-           same_value(x->high, y->high);
+    return ir_same_value(x->value, y->value) && ir_same_value(x->mask, y->mask) &&
+           ir_same_value(x->high, y->high);
 }
 
-static bool is_zero(const struct ir_expr *e) {
+static bool ir_is_zero(const struct ir_expr *e) {
     return e->op == IR_CONST && big_sign(e->value) == 0;
 }
 
@@ -139,14 +139,14 @@ struct ir_expr *ir_unary(struct arena *a, enum ir_op op, struct ir_expr *x) {
         return ir_const(a, x->width, op == IR_NOT ? big_not(a, x->value) : big_neg(a, x->value));
     if (op == IR_NOT && x->op == IR_NOT)
         return x->a;
-    struct ir_expr *e = node(a, op, x->width);
+    struct ir_expr *e = ir_node(a, op, x->width);
     e->a = x;
     return e;
 }
 
 struct ir_expr *ir_not_bool(struct arena *a, struct ir_expr *x) {
     if (x->op == IR_EQ || x->op == IR_NE) {
-        struct ir_expr *e = node(a, x->op == IR_EQ ? IR_NE : IR_EQ, 1);
+        struct ir_expr *e = ir_node(a, x->op == IR_EQ ? IR_NE : IR_EQ, 1);
         e->a = x->a;
         e->b = x->b;
         return e;
@@ -267,20 +267,20 @@ static struct ir_expr *fold_binary_const(struct arena *a, enum ir_op op, struct 
 }
 
 // Identities with one constant operand; null when none applies.
-static struct ir_expr *identity(struct arena *a, enum ir_op op, struct ir_expr *x,
-                                struct ir_expr *y) {
+static struct ir_expr *ir_identity(struct arena *a, enum ir_op op, struct ir_expr *x,
+                                   struct ir_expr *y) {
     switch (op) {
     case IR_ADD:
     case IR_OR:
     case IR_XOR:
-        return is_zero(y) ? x : is_zero(x) ? y : NULL;
+        return ir_is_zero(y) ? x : ir_is_zero(x) ? y : NULL;
     case IR_SUB:
     case IR_SHL:
     case IR_LSHR:
     case IR_ASHR:
-        return is_zero(y) ? x : NULL;
+        return ir_is_zero(y) ? x : NULL;
     case IR_AND:
-        if (is_zero(x) || is_zero(y))
+        if (ir_is_zero(x) || ir_is_zero(y))
             return ir_const_u64(a, x->width, 0);
         return is_ones(y) ? x : is_ones(x) ? y : NULL;
     case IR_LAND:
@@ -323,10 +323,10 @@ struct ir_expr *ir_binary(struct arena *a, enum ir_op op, struct ir_expr *x, str
     if (ir_is_const(x) && ir_is_const(y))
         folded = fold_binary_const(a, op, x, y);
     if (!folded)
-        folded = identity(a, op, x, y);
+        folded = ir_identity(a, op, x, y);
     if (folded)
         return folded;
-    struct ir_expr *e = node(a, op, result_width(op, x, y));
+    struct ir_expr *e = ir_node(a, op, result_width(op, x, y));
     e->a = x;
     e->b = y;
     return e;
@@ -347,7 +347,7 @@ struct ir_expr *ir_slice(struct arena *a, struct ir_expr *x, unsigned lo, unsign
         return ir_slice(a, x->b, lo, width);
     if ((x->op == IR_ZEXT || x->op == IR_SEXT) && lo + width <= x->a->width)
         return ir_slice(a, x->a, lo, width);
-    struct ir_expr *e = node(a, IR_SLICE, width);
+    struct ir_expr *e = ir_node(a, IR_SLICE, width);
     e->a = x;
     e->lo = lo;
     return e;
@@ -358,7 +358,7 @@ struct ir_expr *ir_resize(struct arena *a, struct ir_expr *x, unsigned width, bo
         return ir_slice(a, x, 0, width);
     if (ir_is_const(x))
         return ir_const(a, width, seen(a, x, is_signed));
-    struct ir_expr *e = node(a, is_signed ? IR_SEXT : IR_ZEXT, width);
+    struct ir_expr *e = ir_node(a, is_signed ? IR_SEXT : IR_ZEXT, width);
     e->a = x;
     return e;
 }
@@ -371,7 +371,7 @@ struct ir_expr *ir_choose(struct arena *a, struct ir_expr *c, struct ir_expr *x,
         return x;
     if (ir_is_true(x) && ir_is_false(y))
         return c;
-    struct ir_expr *e = node(a, IR_COND, x->width);
+    struct ir_expr *e = ir_node(a, IR_COND, x->width);
     e->a = c;
     e->b = x;
     e->c = y;
@@ -406,7 +406,7 @@ bool ir_ends(const struct ir_block *b) {
 
 // ---- messages -----------------------------------------------------------------------------------
 
-static bool same_place(struct loc x, struct loc y) {
+static bool ir_same_place(struct loc x, struct loc y) {
     return x.file == y.file && x.line == y.line && x.col == y.col;
 }
 
@@ -419,11 +419,11 @@ static unsigned depth_of(const struct ir_application *x) {
 
 // The innermost applications in different places that the two lead through; they have the same
 // depth as long as the places further inside are the same.
-static bool part(const struct ir_stmt *first, const struct ir_stmt *second, struct loc at[2]) {
+static bool ir_part(const struct ir_stmt *first, const struct ir_stmt *second, struct loc at[2]) {
     const struct ir_application *x = first->within, *y = second->within;
-    if (!same_place(first->at, second->at) || depth_of(x) != depth_of(y))
+    if (!ir_same_place(first->at, second->at) || depth_of(x) != depth_of(y))
         return false;
-    while (x && same_place(x->at, y->at)) {
+    while (x && ir_same_place(x->at, y->at)) {
         x = x->up;
         y = y->up;
     }
@@ -437,7 +437,7 @@ static bool part(const struct ir_stmt *first, const struct ir_stmt *second, stru
 void ir_note_first(struct diag *d, const struct ir_stmt *first, const struct ir_stmt *second,
                    const char *what) {
     struct loc at[2];
-    if (!part(first, second, at)) {
+    if (!ir_part(first, second, at)) {
         diag_note(d, first->at, "%s", what);
         return;
     }

@@ -6,8 +6,8 @@
 // checked build and the trace; the model of the chip (chip.h) reads the same form. It is small,
 // explicit and typed:
 //
-// - Everything is instantiated and inlined. The source's structure remains where hardware and control
-//   plane need it: headers, parser states, tables, actions, registers with their actions,
+// - Everything is instantiated and inlined. The source's structure remains where hardware and
+//   control plane need it: headers, parser states, tables, actions, registers with their actions,
 //   other externs. Each has the fully qualified name a control plane uses ("pipe.Ingress.forward").
 // - All data are scalars: fixed-width bit vectors held in variables ("fields of the PHV"). A header
 //   instance is a list of variables in wire order plus a 1-bit validity variable. Structs, stacks
@@ -15,10 +15,10 @@
 // - All variables are zero when a packet enters a gress (a legal refinement of "undefined").
 // - Signedness is in operators, not in types. Operands of an operator have equal widths, except
 //   concatenation and shift amounts; a result is always reduced to its width.
-// - Control flow is structured (blocks, if, switch) plus EXIT and a LABEL/LEAVE pair: 'return' in an
-//   inlined body leaves the enclosing IR_BLOCK that carries the label.
-// - Variables, headers, tables... are referred to by pointer; 'id' is the index in the list of their
-//   gress and is dense. IR lives in the compilation's arena.
+// - Control flow is structured (blocks, if, switch) plus EXIT and a LABEL/LEAVE pair: 'return' in
+//   an inlined body leaves the enclosing IR_BLOCK that carries the label.
+// - Variables, headers, tables... are referred to by pointer; 'id' is the index in the list of
+//   their gress and is dense. IR lives in the compilation's arena.
 //
 // Files:
 //
@@ -96,7 +96,8 @@ enum ir_intrinsic {
     IRI_RID,
     // both: out to the deparser
     IRI_DROP_CTL,
-    IRI_CONSUMED, // ingress: an action with @silken_consumes ran; no field of TNA's, and not on a chip
+    IRI_CONSUMED, // ingress: an action with @silken_consumes ran; no field of TNA's, and not on a
+                  // chip
     IRI_DIGEST_TYPE,
     IRI_RESUBMIT_TYPE,
     IRI_MIRROR_TYPE,
@@ -205,9 +206,9 @@ struct ir_register {
     uint64_t size;             // cells; 0 for a DirectRegister
     big initial[2];            // null = 0
     bool direct;               // DirectRegister: one cell per entry of the table that owns it
-    // Its bits say who gets packets in the groups of this selector (stages/selector_bits.h); null: a
-    // register like others. 'implied': made for the selector, whose name it has; the control plane's
-    // schema does not list it.
+    // Its bits say who gets packets in the groups of this selector (stages/selector_bits.h); null:
+    // a register like others. 'implied': made for the selector, whose name it has; the control
+    // plane's schema does not list it.
     struct ir_selector *of_selector;
     bool implied;
     enum ir_counting counting;
@@ -438,8 +439,8 @@ struct ir_table {
     bool hidden; // @hidden: not shown to the control plane
     bool idle_timeout;
     const struct ir_partitions *partitions; // or null
-    bool
-        key_masks; // @dynamic_table_key_masks(1): of the keys, all exact, the control plane's bits count
+    bool key_masks; // @dynamic_table_key_masks(1): of the keys, all exact, the control plane's bits
+                    // count
     struct loc at;
 };
 
@@ -544,8 +545,8 @@ struct ir_select_key_set {    // one key of one case
     big high;                 // inclusive upper end or null
     struct ir_value_set *set; // run-time value set or null
 };
-// Keys of all its select positions are ternary. In a select with several keys a set of n keys stands
-// at n neighbouring positions, all of which name it, its first key at the first of them.
+// Keys of all its select positions are ternary. In a select with several keys a set of n keys
+// stands at n neighbouring positions, all of which name it, its first key at the first of them.
 struct ir_value_set {
     unsigned id;
     const char *name;
@@ -600,7 +601,8 @@ struct ir_gress {
     // What the parser unpacks a port's metadata into (ingress); empty: it takes the bytes as they
     // are.
     ir_field_vec port_fields;
-    // Bytes of these as the chip's driver has them: each member of the struct begins with a byte of its own.
+    // Bytes of these as the chip's driver has them: each member of the struct begins with a byte of
+    // its own.
     unsigned port_bytes;
     struct loc port_at; // where they are unpacked
 };
@@ -646,8 +648,8 @@ struct ir_program {
 
 // Stable indented text of the whole program, for golden tests and people.
 void ir_dump(FILE *out, struct arena *a, const struct ir_program *p);
-// Notes to an error about two statements that must not both be met: where the first one is, or, when
-// they come from one line of a control that is applied in several places, where those are.
+// Notes to an error about two statements that must not both be met: where the first one is, or,
+// when they come from one line of a control that is applied in several places, where those are.
 // 'what' says of the first "it was applied here".
 void ir_note_first(struct diag *d, const struct ir_stmt *first, const struct ir_stmt *second,
                    const char *what);

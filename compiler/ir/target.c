@@ -48,8 +48,8 @@ const char *const chip_resource_titles[CHIP_RESOURCES] = {
         [CHIP_TERNARY_TABLES] = 8,                                                                 \
     }
 
-// What both chips have alike. The immediates of a Tofino 2's stateful ALUs are -32 to 31 in comparisons, of which
-// its compiler makes no use.
+// What both chips have alike. The immediates of a Tofino 2's stateful ALUs are -32 to 31 in
+// comparisons, of which its compiler makes no use.
 #define ALIKE                                                                                      \
     .per_stage = PER_STAGE, .register_actions = 4, .salu_constants = 4, .salu_immediate_low = -8,  \
     .salu_immediate_high = 7, .ram_rows = 1024, .ram_bits = 128, .sram_rows = 8,                   \

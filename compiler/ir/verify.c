@@ -32,7 +32,7 @@ static void fault(struct verify *v, const char *fmt, ...) {
     v->fault = v->line ? arena_printf(v->a, "line %u: %s", v->line, what) : what;
 }
 
-static void need(struct verify *v, bool ok, const char *what) {
+static void ir_verify_need(struct verify *v, bool ok, const char *what) {
     if (!ok)
         fault(v, "%s", what);
 }
@@ -46,7 +46,7 @@ static void var(struct verify *v, const struct ir_var *x) {
         fault(v, "variable '%s' is not one of this gress, or has another number", x->name);
 }
 
-static void header(struct verify *v, const struct ir_header *h) {
+static void ir_verify_header(struct verify *v, const struct ir_header *h) {
     if (!h)
         fault(v, "a statement has no header");
     else if (!IS_LISTED(v->g->headers, h))
@@ -55,12 +55,12 @@ static void header(struct verify *v, const struct ir_header *h) {
 
 // ---- expressions ----
 
-static unsigned width_of(const struct ir_expr *x) {
+static unsigned ir_verify_width_of(const struct ir_expr *x) {
     return x ? x->width : 0;
 }
 
 // Operands that an operator has: three bits, of a, b and c.
-static unsigned operands_of(enum ir_op op) {
+static unsigned ir_verify_operands_of(enum ir_op op) {
     switch (op) {
     case IR_CONST:
     case IR_VAR:
@@ -83,7 +83,8 @@ static unsigned operands_of(enum ir_op op) {
 
 // The widths of operands and result agree.
 static bool widths_agree(const struct ir_expr *x) {
-    const unsigned w = x->width, a = width_of(x->a), b = width_of(x->b), c = width_of(x->c);
+    const unsigned w = x->width, a = ir_verify_width_of(x->a), b = ir_verify_width_of(x->b),
+                   c = ir_verify_width_of(x->c);
     switch (x->op) {
     case IR_CONST:
         return x->value && big_sign(x->value) >= 0 && big_bits(x->value) <= w;
@@ -117,49 +118,53 @@ static bool widths_agree(const struct ir_expr *x) {
     }
 }
 
-static void node(void *aux, const struct ir_expr *x) {
+static void ir_verify_node(void *aux, const struct ir_expr *x) {
     struct verify *v = aux;
     const unsigned has = (x->a ? 1u : 0) | (x->b ? 2u : 0) | (x->c ? 4u : 0);
-    need(v, x->width > 0, "an expression has no bits");
-    if (has != operands_of(x->op))
+    ir_verify_need(v, x->width > 0, "an expression has no bits");
+    if (has != ir_verify_operands_of(x->op))
         fault(v, "operator %d has operands that it does not take, or too few", (int)x->op);
     else if (!widths_agree(x))
         fault(v, "operator %d: the widths of %u bits and its operands do not agree", (int)x->op,
               x->width);
-    need(v, x->op != IR_LOOKAHEAD || v->part == PARSER, "a lookahead is not in the parser");
+    ir_verify_need(v, x->op != IR_LOOKAHEAD || v->part == PARSER,
+                   "a lookahead is not in the parser");
     if (x->op == IR_VAR)
         var(v, x->var);
 }
 
 static void expr(struct verify *v, const struct ir_expr *x) {
-    ir_walk_expr(x, node, v);
+    ir_walk_expr(x, ir_verify_node, v);
 }
 
 // ---- statements ----
 
-static void block(struct verify *v, const struct ir_block *b, const struct label *labels);
+static void ir_verify_block(struct verify *v, const struct ir_block *b, const struct label *labels);
 
-static void assign(struct verify *v, const struct ir_stmt *s) {
+static void ir_verify_assign(struct verify *v, const struct ir_stmt *s) {
     if (!s->var || !s->e) {
         fault(v, "an assignment has no variable or no value");
         return;
     }
     const unsigned width = s->slice ? s->width : s->var->width;
-    need(v, s->e->width == width, "an assignment's value has another width than its variable");
-    need(v, !s->slice || s->lo + s->width <= s->var->width,
-         "an assignment to a slice goes beyond its variable");
+    ir_verify_need(v, s->e->width == width,
+                   "an assignment's value has another width than its variable");
+    ir_verify_need(v, !s->slice || s->lo + s->width <= s->var->width,
+                   "an assignment to a slice goes beyond its variable");
 }
 
-static void branches(struct verify *v, const struct ir_stmt *s, const struct label *labels) {
-    need(v, s->e != NULL, "an 'if' or 'switch' has no expression");
-    need(v, s->kind != IR_IF || width_of(s->e) == 1, "a condition is not one bit wide");
-    block(v, s->then_b, labels);
-    block(v, s->else_b, labels);
+static void ir_verify_branches(struct verify *v, const struct ir_stmt *s,
+                               const struct label *labels) {
+    ir_verify_need(v, s->e != NULL, "an 'if' or 'switch' has no expression");
+    ir_verify_need(v, s->kind != IR_IF || ir_verify_width_of(s->e) == 1,
+                   "a condition is not one bit wide");
+    ir_verify_block(v, s->then_b, labels);
+    ir_verify_block(v, s->else_b, labels);
     for (size_t i = 0; i < s->cases.n; i++)
-        block(v, s->cases.v[i].body, labels);
+        ir_verify_block(v, s->cases.v[i].body, labels);
 }
 
-static void leave(struct verify *v, const struct ir_stmt *s, const struct label *labels) {
+static void ir_verify_leave(struct verify *v, const struct ir_stmt *s, const struct label *labels) {
     while (labels && labels->number != s->label)
         labels = labels->outer;
     if (!labels || s->label == 0)
@@ -173,113 +178,115 @@ static void execution(struct verify *v, const struct ir_stmt *s) {
         return;
     }
     const bool index = s->use == IR_REG_INDEX && !ra->reg->direct;
-    need(v, !s->e == !index, "a register action has an index that it does not take, or none");
+    ir_verify_need(v, !s->e == !index,
+                   "a register action has an index that it does not take, or none");
 }
 
-static void in_parser(struct verify *v) {
-    need(v, v->part == PARSER, "a statement of the parser is somewhere else");
+static void ir_verify_in_parser(struct verify *v) {
+    ir_verify_need(v, v->part == PARSER, "a statement of the parser is somewhere else");
 }
 
 static void in_deparser(struct verify *v) {
-    need(v, v->part == DEPARSER, "a statement of the deparser is somewhere else");
+    ir_verify_need(v, v->part == DEPARSER, "a statement of the deparser is somewhere else");
 }
 
 // What each kind of statement must have. No default: a new kind is decided upon here.
-static void by_kind(struct verify *v, const struct ir_stmt *s, const struct label *labels) {
+static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
+                              const struct label *labels) {
     const struct label inner = {s->label, labels};
     switch (s->kind) {
     case IR_ASSIGN:
-        assign(v, s);
+        ir_verify_assign(v, s);
         break;
     case IR_IF:
     case IR_SWITCH:
-        branches(v, s, labels);
+        ir_verify_branches(v, s, labels);
         break;
     case IR_BLOCK:
-        block(v, s->then_b, s->label ? &inner : labels);
+        ir_verify_block(v, s->then_b, s->label ? &inner : labels);
         break;
     case IR_LEAVE:
-        leave(v, s, labels);
+        ir_verify_leave(v, s, labels);
         break;
     case IR_EXIT:
-        need(v, v->part == CONTROL, "an 'exit' is not in the control");
+        ir_verify_need(v, v->part == CONTROL, "an 'exit' is not in the control");
         break;
     case IR_SET_VALID:
     case IR_SET_INVALID:
-        header(v, s->header);
+        ir_verify_header(v, s->header);
         break;
     case IR_APPLY:
-        need(v, s->table && IS_LISTED(v->g->tables, s->table),
-             "a table is missing, or is not one of this gress");
+        ir_verify_need(v, s->table && IS_LISTED(v->g->tables, s->table),
+                       "a table is missing, or is not one of this gress");
         break;
     case IR_REG_EXEC:
         execution(v, s);
         break;
     case IR_REG_READ:
     case IR_REG_WRITE:
-        need(v, s->reg && IS_LISTED(v->g->registers, s->reg),
-             "a register is missing, or is not one of this gress");
-        need(v, s->kind == IR_REG_READ ? s->var != NULL : s->e2 != NULL,
-             "a register is read into nothing, or written with nothing");
+        ir_verify_need(v, s->reg && IS_LISTED(v->g->registers, s->reg),
+                       "a register is missing, or is not one of this gress");
+        ir_verify_need(v, s->kind == IR_REG_READ ? s->var != NULL : s->e2 != NULL,
+                       "a register is read into nothing, or written with nothing");
         break;
     case IR_COUNT:
-        need(v, s->counter && IS_LISTED(v->g->counters, s->counter),
-             "a counter is missing, or is not one of this gress");
+        ir_verify_need(v, s->counter && IS_LISTED(v->g->counters, s->counter),
+                       "a counter is missing, or is not one of this gress");
         break;
     case IR_METER_EXEC:
-        need(v, s->meter && IS_LISTED(v->g->meters, s->meter),
-             "a meter is missing, or is not one of this gress");
+        ir_verify_need(v, s->meter && IS_LISTED(v->g->meters, s->meter),
+                       "a meter is missing, or is not one of this gress");
         break;
     case IR_HASH:
-        need(v, s->hash && s->var, "a hash, or where it goes, is missing");
+        ir_verify_need(v, s->hash && s->var, "a hash, or where it goes, is missing");
         break;
     case IR_RANDOM:
-        need(v, s->random && s->var, "a random number, or where it goes, is missing");
+        ir_verify_need(v, s->random && s->var, "a random number, or where it goes, is missing");
         break;
     case IR_EXTRACT:
-        in_parser(v);
+        ir_verify_in_parser(v);
         if (s->headers.n == 0)
-            header(v, s->header);
+            ir_verify_header(v, s->header);
         for (size_t i = 0; i < s->headers.n; i++)
-            header(v, s->headers.v[i]);
-        need(v, s->headers.n == 0 || s->e, "an extraction into a stack has no index");
+            ir_verify_header(v, s->headers.v[i]);
+        ir_verify_need(v, s->headers.n == 0 || s->e, "an extraction into a stack has no index");
         break;
     case IR_ADVANCE:
-        in_parser(v);
-        need(v, s->e != NULL, "an advance has no length");
+        ir_verify_in_parser(v);
+        ir_verify_need(v, s->e != NULL, "an advance has no length");
         break;
     case IR_RAISE:
-        in_parser(v);
+        ir_verify_in_parser(v);
         break;
     case IR_CSUM_ADD:
     case IR_CSUM_SUBTRACT:
-        in_parser(v);
-        need(v, s->checksum != NULL, "a checksum is missing");
+        ir_verify_in_parser(v);
+        ir_verify_need(v, s->checksum != NULL, "a checksum is missing");
         break;
     case IR_CSUM_VERIFY:
     case IR_CSUM_GET:
-        in_parser(v);
-        need(v, s->checksum && s->var, "a checksum, or where it goes, is missing");
+        ir_verify_in_parser(v);
+        ir_verify_need(v, s->checksum && s->var, "a checksum, or where it goes, is missing");
         break;
     case IR_EMIT:
         in_deparser(v);
-        header(v, s->header);
+        ir_verify_header(v, s->header);
         break;
     case IR_CSUM_UPDATE:
         in_deparser(v);
-        need(v, s->checksum && s->var, "a checksum, or where it goes, is missing");
+        ir_verify_need(v, s->checksum && s->var, "a checksum, or where it goes, is missing");
         break;
     case IR_RESUBMIT:
         in_deparser(v);
         break;
     case IR_MIRROR:
         in_deparser(v);
-        need(v, s->e != NULL, "a mirror has no session");
+        ir_verify_need(v, s->e != NULL, "a mirror has no session");
         break;
     case IR_DIGEST:
         in_deparser(v);
-        need(v, s->digest && s->args.n == s->digest->fields.n,
-             "a digest is missing, or has not a value for each field");
+        ir_verify_need(v, s->digest && s->args.n == s->digest->fields.n,
+                       "a digest is missing, or has not a value for each field");
         break;
     }
 }
@@ -296,17 +303,18 @@ static void stmt(struct verify *v, const struct ir_stmt *s, const struct label *
         expr(v, s->args.v[i]);
     for (size_t i = 0; i < s->csum_args.n; i++)
         expr(v, s->csum_args.v[i].e);
-    by_kind(v, s, labels);
+    ir_verify_by_kind(v, s, labels);
 }
 
-static void block(struct verify *v, const struct ir_block *b, const struct label *labels) {
+static void ir_verify_block(struct verify *v, const struct ir_block *b,
+                            const struct label *labels) {
     for (size_t i = 0; b && i < b->stmts.n; i++)
         stmt(v, b->stmts.v[i], labels);
 }
 
-static void part(struct verify *v, enum part where, const struct ir_block *b) {
+static void ir_verify_part(struct verify *v, enum part where, const struct ir_block *b) {
     v->part = where;
-    block(v, b, NULL);
+    ir_verify_block(v, b, NULL);
     v->line = 0;
 }
 
@@ -348,45 +356,45 @@ static void one_header(struct verify *v, const struct ir_header *h) {
     var(v, h->valid);
 }
 
-static void action(struct verify *v, const struct ir_action *a) {
+static void ir_verify_action(struct verify *v, const struct ir_action *a) {
     if (!a || !IS_LISTED(v->g->actions, a))
         fault(v, "an action is missing, or is not one of this gress");
 }
 
-static void table(struct verify *v, const struct ir_table *t) {
+static void ir_verify_table(struct verify *v, const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
         expr(v, t->keys.v[i].expr);
     for (size_t i = 0; i < t->actions.n; i++)
-        action(v, t->actions.v[i].action);
-    action(v, t->default_action);
+        ir_verify_action(v, t->actions.v[i].action);
+    ir_verify_action(v, t->default_action);
     for (size_t i = 0; i < t->entries.n; i++) {
         const struct ir_entry *e = t->entries.v[i];
-        action(v, e->action);
+        ir_verify_action(v, e->action);
         if (e->keys.n != t->keys.n || (e->action && e->args.n != e->action->params.n))
             fault(v, "entry %zu of table '%s' has not a value for each key and parameter", i,
                   t->name);
     }
     if (t->default_action && t->default_args.n != t->default_action->params.n)
         fault(v, "the default action of table '%s' has not a value for each parameter", t->name);
-    part(v, CONTROL, t->select);
+    ir_verify_part(v, CONTROL, t->select);
 }
 
-static void next_state(struct verify *v, const struct ir_state *st, int next) {
+static void ir_verify_next_state(struct verify *v, const struct ir_state *st, int next) {
     if (next >= (int)v->g->states.n || next < IR_REJECT)
         fault(v, "state '%s' goes on to a state that there is not", st->name);
 }
 
-static void state(struct verify *v, const struct ir_state *st) {
-    part(v, PARSER, st->body);
+static void ir_verify_state(struct verify *v, const struct ir_state *st) {
+    ir_verify_part(v, PARSER, st->body);
     for (size_t i = 0; i < st->keys.n; i++)
         expr(v, st->keys.v[i]);
     for (size_t i = 0; i < st->cases.n; i++) {
-        next_state(v, st, st->cases.v[i].next);
+        ir_verify_next_state(v, st, st->cases.v[i].next);
         if (st->cases.v[i].sets.n && st->cases.v[i].sets.n != st->keys.n)
             fault(v, "a case of state '%s' has not a set for each key", st->name);
     }
     if (st->keys.n == 0)
-        next_state(v, st, st->next);
+        ir_verify_next_state(v, st, st->next);
 }
 
 const char *ir_fault(struct arena *a, const struct ir_gress *g) {
@@ -395,19 +403,19 @@ const char *ir_fault(struct arena *a, const struct ir_gress *g) {
     for (size_t i = 0; i < g->headers.n; i++)
         one_header(&v, g->headers.v[i]);
     for (size_t i = 0; i < g->states.n; i++)
-        state(&v, g->states.v[i]);
-    part(&v, CONTROL, g->control);
-    part(&v, DEPARSER, g->deparser);
+        ir_verify_state(&v, g->states.v[i]);
+    ir_verify_part(&v, CONTROL, g->control);
+    ir_verify_part(&v, DEPARSER, g->deparser);
     v.part = CONTROL;
     for (size_t i = 0; i < g->actions.n; i++) {
         for (size_t k = 0; k < g->actions.v[i]->params.n; k++)
             var(&v, g->actions.v[i]->params.v[k].var);
-        part(&v, CONTROL, g->actions.v[i]->body);
+        ir_verify_part(&v, CONTROL, g->actions.v[i]->body);
     }
     for (size_t i = 0; i < g->regactions.n; i++)
-        part(&v, CONTROL, g->regactions.v[i]->body);
+        ir_verify_part(&v, CONTROL, g->regactions.v[i]->body);
     for (size_t i = 0; i < g->tables.n; i++)
-        table(&v, g->tables.v[i]);
+        ir_verify_table(&v, g->tables.v[i]);
     return v.fault;
 }
 

@@ -29,14 +29,16 @@ static size_t *written_order(struct lower *lw, const decl_vec *params, const str
 }
 
 // Whether an argument written after the one for order[k] has effects.
-static bool effects_after(const struct expr *call, const size_t *order, size_t k, size_t n) {
+static bool lower_bind_effects_after(const struct expr *call, const size_t *order, size_t k,
+                                     size_t n) {
     while (++k < n)
         if (scan_effects(bound_arg(call, order[k])))
             return true;
     return false;
 }
 
-static struct type *param_type(struct lower *lw, const struct decl *p, struct env *callee) {
+static struct type *lower_bind_param_type(struct lower *lw, const struct decl *p,
+                                          struct env *callee) {
     struct env *saved = lw->env;
     lw->env = callee;
     struct type *t = env_type(lw, p->type);
@@ -56,7 +58,7 @@ static struct value *default_arg(struct lower *lw, const struct decl *p, struct 
 // 'later': an argument that is evaluated after this one has effects.
 static void evaluate(struct lower *lw, struct bound *b, struct expr *e, bool later,
                      struct env *callee, bool action_data) {
-    struct type *t = param_type(lw, b->param, callee);
+    struct type *t = lower_bind_param_type(lw, b->param, callee);
     if (e && e->kind == EX_DONTCARE)
         e = NULL;
     if (!e) {
@@ -89,7 +91,7 @@ static struct value *own_storage(const struct bound *b) {
     return b->in && value_is_storage(b->in) ? b->in : NULL;
 }
 
-static bool touches(const struct bound *b, struct value *v) {
+static bool lower_bind_touches(const struct bound *b, struct value *v) {
     if (b->in && values_overlap(b->in, v))
         return true;
     for (size_t i = 0; i < b->outside.n; i++)
@@ -100,24 +102,24 @@ static bool touches(const struct bound *b, struct value *v) {
 
 // Whether parameters i and k, seen by reference, could be told from copies: they overlap and one
 // of them is written.
-static bool clash(const struct call_args *args, size_t i, size_t k) {
+static bool lower_bind_clash(const struct call_args *args, size_t i, size_t k) {
     const struct bound *x = &args->v.v[i], *y = &args->v.v[k];
     if (i == k || (!gives(x->param) && !gives(y->param)))
         return false;
     struct value *own = own_storage(x);
-    return own && touches(y, own);
+    return own && lower_bind_touches(y, own);
 }
 
 static bool can_refer(const struct call_args *args, size_t i, const bool *same, const bool *refer) {
     if (!own_storage(&args->v.v[i]) || (same && !same[i]))
         return false;
     for (size_t k = 0; k < args->v.n; k++)
-        if (refer[k] && clash(args, i, k))
+        if (refer[k] && lower_bind_clash(args, i, k))
             return false;
     return true;
 }
 
-static bool is_aggregate(const struct bound *b) {
+static bool lower_bind_is_aggregate(const struct bound *b) {
     const struct value *own = own_storage(b);
     return own && own->kind != VAL_BITS;
 }
@@ -128,13 +130,13 @@ static bool is_aggregate(const struct bound *b) {
 static void choose_references(const struct call_args *args, const bool *same, bool *refer) {
     for (int aggregates = 1; aggregates >= 0; aggregates--)
         for (size_t i = 0; i < args->v.n; i++)
-            if (is_aggregate(&args->v.v[i]) == aggregates)
+            if (lower_bind_is_aggregate(&args->v.v[i]) == aggregates)
                 refer[i] = can_refer(args, i, same, refer);
     for (size_t m = 0; m < args->v.n; m++)
         for (size_t n = 0; n < m; n++) {
             const size_t i = args->order[m], k = args->order[n];
             if (refer[i] && !refer[k] && gives(args->v.v[i].param) && gives(args->v.v[k].param) &&
-                clash(args, i, k))
+                lower_bind_clash(args, i, k))
                 refer[i] = false;
         }
 }
@@ -156,7 +158,8 @@ static const char *storage_name(struct lower *lw, const struct env *callee, cons
     return arena_printf(lw->a, "%s.%s", path, name);
 }
 
-// The copy of a field with a validity of its own has one, too; those of metadata have it by their type.
+// The copy of a field with a validity of its own has one, too; those of metadata have it by their
+// type.
 static void shadow_validity(struct lower *lw, const struct value *inside,
                             const struct value *outside, bool anywhere) {
     if (inside->kind != VAL_BITS || inside->e->op != IR_VAR || inside->e->var->valid)
@@ -191,7 +194,7 @@ static void copy_in(struct lower *lw, struct call_args *args, struct bound *b, s
     lw->block = saved;
 }
 
-static bool same_place(const struct value *x, const struct value *y) {
+static bool lower_bind_same_place(const struct value *x, const struct value *y) {
     if (x == y)
         return true;
     if (x->kind != y->kind || x->n != y->n || x->header != y->header)
@@ -199,7 +202,7 @@ static bool same_place(const struct value *x, const struct value *y) {
     if (x->kind == VAL_BITS)
         return x->e->op == IR_VAR && y->e->op == IR_VAR && x->e->var == y->e->var;
     for (size_t i = 0; i < x->n; i++)
-        if (!same_place(x->items[i], y->items[i]))
+        if (!lower_bind_same_place(x->items[i], y->items[i]))
             return false;
     return x->n > 0;
 }
@@ -214,7 +217,7 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
         b->inside = b->in;
     } else if (refer && !(before && before->copied)) {
         b->inside = own;
-        if (before && !same_place(before->inside, own))
+        if (before && !lower_bind_same_place(before->inside, own))
             lower_unsupported(lw, at, "applying this again with other arguments");
         if (b->param->dir == DIR_OUT)
             copy_in(lw, args, b, at);
@@ -222,7 +225,7 @@ static void bind_one(struct lower *lw, struct call_args *args, size_t i, struct 
         b->copied = true;
         b->inside = before
                         ? before->inside
-                        : storage_new(lw, param_type(lw, b->param, callee),
+                        : storage_new(lw, lower_bind_param_type(lw, b->param, callee),
                                       storage_name(lw, callee, b->param->name), b->param->name_at);
         if (!before)
             shadow_validity(lw, b->inside, own ? own : b->in, sharing && sharing->validity[i]);
@@ -245,7 +248,7 @@ void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
     for (size_t k = 0; k < params->n; k++) {
         size_t i = args->order[k];
         evaluate(lw, &args->v.v[i], bound_arg(call, i),
-                 effects_after(call, args->order, k, params->n), callee, action_data);
+                 lower_bind_effects_after(call, args->order, k, params->n), callee, action_data);
     }
     bool *refer = ARENA_ARRAY(lw->a, bool, params->n + 1);
     if (mode == BIND_ONCE || mode == BIND_SHARED)

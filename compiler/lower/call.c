@@ -69,8 +69,8 @@ static void shift_stack(struct lower *lw, struct expr *e, bool push) {
         shift_next(lw, stack, (unsigned)n, push, e->at);
 }
 
-static struct value *size_of(struct lower *lw, struct expr *e, const struct type *of, bool bytes,
-                             bool largest) {
+static struct value *lower_call_size_of(struct lower *lw, struct expr *e, const struct type *of,
+                                        bool bytes, bool largest) {
     struct type *t = env_type(lw, e->type);
     long bits = of ? type_bits(lw->a, of) : -1;
     if (bits < 0 || (largest && bits > INT32_MAX)) {
@@ -106,10 +106,12 @@ static struct value *eval_builtin(struct lower *lw, struct expr *e) {
         return nothing(lw, e);
     case BI_MIN_SIZE_BITS:
     case BI_MAX_SIZE_BITS:
-        return size_of(lw, e, measured_type(lw, e), false, e->builtin == BI_MAX_SIZE_BITS);
+        return lower_call_size_of(lw, e, measured_type(lw, e), false,
+                                  e->builtin == BI_MAX_SIZE_BITS);
     case BI_MIN_SIZE_BYTES:
     case BI_MAX_SIZE_BYTES:
-        return size_of(lw, e, measured_type(lw, e), true, e->builtin == BI_MAX_SIZE_BYTES);
+        return lower_call_size_of(lw, e, measured_type(lw, e), true,
+                                  e->builtin == BI_MAX_SIZE_BYTES);
     default:
         lower_unsupported(lw, e->at, "this method");
         return nothing(lw, e);
@@ -196,7 +198,7 @@ static struct ir_var *own_validity(struct lower *lw, const struct lvalue *l, str
     return valid;
 }
 
-static struct value *invalidate(struct lower *lw, struct expr *e) {
+static struct value *lower_call_invalidate(struct lower *lw, struct expr *e) {
     struct lvalue l = eval_lvalue(lw, bound_arg(e, 0));
     struct value *v = lvalue_whole(&l);
     if (v && v->kind == VAL_HEADER) {
@@ -228,11 +230,12 @@ static struct value *extern_function(struct lower *lw, struct expr *e) {
     if (strcmp(name, "funnel_shift_right") == 0)
         return funnel_shift(lw, e);
     if (strcmp(name, "invalidate") == 0)
-        return invalidate(lw, e);
+        return lower_call_invalidate(lw, e);
     if (strcmp(name, "is_validated") == 0)
         return is_validated(lw, e);
     if (strcmp(name, "sizeInBits") == 0 || strcmp(name, "sizeInBytes") == 0)
-        return size_of(lw, e, arg ? env_type(lw, arg->type) : NULL, name[7] == 'y', false);
+        return lower_call_size_of(lw, e, arg ? env_type(lw, arg->type) : NULL, name[7] == 'y',
+                                  false);
     if (strcmp(name, "port_metadata_unpack") == 0)
         return port_metadata_unpack(lw, e);
     if (strcmp(name, "static_assert") == 0) // the checker has looked at it

@@ -2,10 +2,10 @@
 //
 // coalesce: copies that nobody can tell from the original.
 //
-// A call has been lowered with its parameters as variables of their own: t = X before the body, X = t
-// after it, for each scalar in them. Where the body shows that it makes no difference, t is renamed
-// to X and the copies go away, so that an action that executes a register with a header field keeps
-// that shape:
+// A call has been lowered with its parameters as variables of their own: t = X before the body, X =
+// t after it, for each scalar in them. Where the body shows that it makes no difference, t is
+// renamed to X and the copies go away, so that an action that executes a register with a header
+// field keeps that shape:
 //
 // - an 'out' or 'inout' t becomes X when the body does not touch X otherwise;
 // - an 'in' t (never written) becomes X when on no path t is read after X was written.
@@ -26,7 +26,7 @@ struct touch {
     bool found;
 };
 
-static bool is_copy(const struct ir_stmt *s, const struct pair *p, bool out) {
+static bool lower_coalesce_is_copy(const struct ir_stmt *s, const struct pair *p, bool out) {
     struct ir_var *dst = out ? p->x : p->t, *src = out ? p->t : p->x;
     return s->kind == IR_ASSIGN && !s->slice && s->var == dst && s->e->op == IR_VAR &&
            s->e->var == src;
@@ -43,7 +43,7 @@ static bool moves_header(const struct ir_stmt *s, const struct ir_header *h) {
     return false;
 }
 
-static bool writes(const struct ir_stmt *s, const struct ir_var *x) {
+static bool lower_coalesce_writes(const struct ir_stmt *s, const struct ir_var *x) {
     const struct ir_var *results[IR_MAX_RESULTS];
     for (size_t i = 0, n = ir_results(s, results); i < n; i++)
         if (results[i] == x)
@@ -53,7 +53,7 @@ static bool writes(const struct ir_stmt *s, const struct ir_var *x) {
 
 static void touch_stmt(void *ctx, struct ir_stmt *s) {
     struct touch *t = ctx;
-    if (!is_copy(s, &t->p, true) && writes(s, t->p.x))
+    if (!lower_coalesce_is_copy(s, &t->p, true) && lower_coalesce_writes(s, t->p.x))
         t->found = true;
 }
 
@@ -63,7 +63,7 @@ static void touch_expr(void *ctx, struct ir_expr *e) {
         t->found = true;
 }
 
-static bool touched(struct ir_block *body, struct pair p) {
+static bool lower_coalesce_touched(struct ir_block *body, struct pair p) {
     struct touch t = {.p = p};
     ir_visit_block(&(struct ir_visitor){.ctx = &t, .stmt = touch_stmt, .expr = touch_expr}, body);
     return t.found;
@@ -110,8 +110,8 @@ static bool stmt_late(struct ir_stmt *s, const struct pair *p, bool *written) {
             return true;
     if (s->regaction && branch_late(s->regaction->body, p, *written, &after))
         return true;
-    *written = after || writes(s, p->x);
-    return writes(s, p->t);
+    *written = after || lower_coalesce_writes(s, p->x);
+    return lower_coalesce_writes(s, p->t);
 }
 
 static bool reads_late(struct ir_block *b, const struct pair *p, bool *written) {
@@ -134,7 +134,7 @@ static void rename_slot(void *ctx, struct ir_var **var) {
 static void rename_stmt(void *ctx, struct ir_stmt *s) {
     static struct ir_block nothing;
     const struct pair *p = ctx;
-    if (is_copy(s, p, true)) { // done before an exit; nothing is left to do
+    if (lower_coalesce_is_copy(s, p, true)) { // done before an exit; nothing is left to do
         s->kind = IR_BLOCK;
         s->then_b = &nothing;
         s->var = NULL;
@@ -160,10 +160,10 @@ static struct ir_var *scalar_var(const struct value *v) {
     return v && v->kind == VAL_BITS && v->e->op == IR_VAR ? v->e->var : NULL;
 }
 
-static void drop_copies(struct ir_block *b, const struct pair *p, bool out) {
+static void lower_coalesce_drop_copies(struct ir_block *b, const struct pair *p, bool out) {
     size_t n = 0;
     for (size_t i = 0; i < b->stmts.n; i++)
-        if (!is_copy(b->stmts.v[i], p, out))
+        if (!lower_coalesce_is_copy(b->stmts.v[i], p, out))
             b->stmts.v[n++] = b->stmts.v[i];
     b->stmts.n = n;
 }
@@ -172,14 +172,14 @@ static bool other_copies_touch(const struct frame *f, struct pair p) {
     struct ir_block others = {0};
     others.stmts.v = f->copy_out.v;
     others.stmts.n = f->copy_out.n;
-    return touched(&others, p);
+    return lower_coalesce_touched(&others, p);
 }
 
 static void drop_copies_out(struct frame *f, const struct pair *p) {
     struct ir_block copies = {0};
     copies.stmts.v = f->copy_out.v;
     copies.stmts.n = f->copy_out.n;
-    drop_copies(&copies, p, true);
+    lower_coalesce_drop_copies(&copies, p, true);
     f->copy_out.n = copies.stmts.n;
 }
 
@@ -191,16 +191,17 @@ static void coalesce_out_one(struct call_args *args, struct frame *f, struct pai
     struct pair validity = {.t = p.t->valid, .x = p.x->valid};
     if (!validity.t != !validity.x)
         return;
-    if (touched(args->body, p) || other_copies_touch(f, p))
+    if (lower_coalesce_touched(args->body, p) || other_copies_touch(f, p))
         return;
-    if (validity.x && (touched(args->body, validity) || other_copies_touch(f, validity)))
+    if (validity.x &&
+        (lower_coalesce_touched(args->body, validity) || other_copies_touch(f, validity)))
         return;
     drop_copies_out(f, &p);
-    drop_copies(args->before, &p, false);
+    lower_coalesce_drop_copies(args->before, &p, false);
     rename_var(args->body, p);
     if (validity.x) {
         drop_copies_out(f, &validity);
-        drop_copies(args->before, &validity, false);
+        lower_coalesce_drop_copies(args->before, &validity, false);
         rename_var(args->body, validity);
     }
 }
@@ -235,10 +236,10 @@ static void coalesce_in(struct call_args *args, const struct value *inside,
     written = false;
     if (validity.x && reads_late(args->body, &validity, &written))
         return;
-    drop_copies(args->before, &p, false);
+    lower_coalesce_drop_copies(args->before, &p, false);
     rename_var(args->body, p);
     if (validity.x) {
-        drop_copies(args->before, &validity, false);
+        lower_coalesce_drop_copies(args->before, &validity, false);
         rename_var(args->body, validity);
     }
 }

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static struct value *none(struct lower *lw, struct expr *e) {
+static struct value *lower_deparser_none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
 }
 
@@ -65,7 +65,7 @@ static struct type *named_type(struct lower *lw, const struct expr *e) {
 
 struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e) {
     if (!may_send(lw, e, true))
-        return none(lw, e);
+        return lower_deparser_none(lw, e);
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_RESUBMIT, e->at);
     unsigned bits = 0;
     if (bound_arg(e, 0))
@@ -73,10 +73,10 @@ struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e
     unsigned most = resubmit_bits(lw);
     if (bits > most) {
         lower_error(lw, e->at, "%u bits of resubmit data; a packet carries at most %u", bits, most);
-        return none(lw, e);
+        return lower_deparser_none(lw, e);
     }
     put_when(lw, sends(lw, o, IRI_RESUBMIT_TYPE), s);
-    return none(lw, e);
+    return lower_deparser_none(lw, e);
 }
 
 // ---- mirror -------------------------------------------------------------------------------------
@@ -109,13 +109,13 @@ static bool mirror_header(struct lower *lw, struct ir_stmt *s, struct expr *e) {
 
 struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e) {
     if (!may_send(lw, e, false) || !bound_arg(e, 0))
-        return none(lw, e);
+        return lower_deparser_none(lw, e);
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_MIRROR, e->at);
     s->e = ir_resize(lw->a, eval_bits(lw, bound_arg(e, 0)), ir_limits(lw->out)->mirror_session_bits,
                      false);
     if (!bound_arg(e, 1) || mirror_header(lw, s, e))
         put_when(lw, sends(lw, o, IRI_MIRROR_TYPE), s);
-    return none(lw, e);
+    return lower_deparser_none(lw, e);
 }
 
 // ---- digest -------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ void digest_new(struct lower *lw, struct object *o) {
 
 struct value *digest_method(struct lower *lw, struct object *o, struct expr *e) {
     if (!may_send(lw, e, true) || !bound_arg(e, 0))
-        return none(lw, e);
+        return lower_deparser_none(lw, e);
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_DIGEST, e->at);
     unsigned bits;
     s->digest = o->digest;
@@ -168,7 +168,7 @@ struct value *digest_method(struct lower *lw, struct object *o, struct expr *e) 
         put_when(lw, sends(lw, o, IRI_DIGEST_TYPE), s);
     else
         lower_unsupported(lw, e->at, "packing this into digest '%s'", o->name);
-    return none(lw, e);
+    return lower_deparser_none(lw, e);
 }
 
 // ---- choices ------------------------------------------------------------------------------------
@@ -206,19 +206,19 @@ static bool decides(const struct ir_expr *c, const struct ir_var *type) {
     }
 }
 
-static void check_block(struct lower *lw, const struct ir_gress *g, const struct ir_block *b,
-                        const struct choice *outer);
+static void lower_deparser_check_block(struct lower *lw, const struct ir_gress *g,
+                                       const struct ir_block *b, const struct choice *outer);
 
-static void check_stmt(struct lower *lw, const struct ir_gress *g, const struct ir_stmt *s,
-                       const struct choice *outer) {
+static void lower_deparser_check_stmt(struct lower *lw, const struct ir_gress *g,
+                                      const struct ir_stmt *s, const struct choice *outer) {
     static const char *const names[] = {"resubmit_type", "mirror_type", "digest_type"};
     if (s->kind != IR_RESUBMIT && s->kind != IR_MIRROR && s->kind != IR_DIGEST) {
         struct choice c = {outer, s->kind == IR_IF ? s->e : NULL};
         bool chooses = s->kind == IR_IF || s->kind == IR_SWITCH;
-        check_block(lw, g, s->then_b, chooses ? &c : outer);
-        check_block(lw, g, s->else_b, &c);
+        lower_deparser_check_block(lw, g, s->then_b, chooses ? &c : outer);
+        lower_deparser_check_block(lw, g, s->else_b, &c);
         for (size_t i = 0; i < s->cases.n; i++)
-            check_block(lw, g, s->cases.v[i].body, &c);
+            lower_deparser_check_block(lw, g, s->cases.v[i].body, &c);
         return;
     }
     const struct ir_var *type = type_of(g, s->kind);
@@ -232,12 +232,12 @@ static void check_stmt(struct lower *lw, const struct ir_gress *g, const struct 
         }
 }
 
-static void check_block(struct lower *lw, const struct ir_gress *g, const struct ir_block *b,
-                        const struct choice *outer) {
+static void lower_deparser_check_block(struct lower *lw, const struct ir_gress *g,
+                                       const struct ir_block *b, const struct choice *outer) {
     for (size_t i = 0; b && i < b->stmts.n; i++)
-        check_stmt(lw, g, b->stmts.v[i], outer);
+        lower_deparser_check_stmt(lw, g, b->stmts.v[i], outer);
 }
 
 void check_choices(struct lower *lw, const struct ir_gress *g) {
-    check_block(lw, g, g->deparser, NULL);
+    lower_deparser_check_block(lw, g, g->deparser, NULL);
 }

@@ -58,7 +58,7 @@ static struct value *eval_global_instance(struct lower *lw, struct decl *d) {
     return v;
 }
 
-static struct value *enumerator(struct lower *lw, struct expr *e, struct decl *d) {
+static struct value *lower_expr_enumerator(struct lower *lw, struct expr *e, struct decl *d) {
     struct type *t = env_type(lw, e->type);
     return value_const(lw, t, d->cval ? d->cval : big_u64(lw->a, d->index), e->at);
 }
@@ -75,7 +75,7 @@ static struct value *eval_decl(struct lower *lw, struct expr *e, struct decl *d)
     case D_INSTANCE:
         return eval_global_instance(lw, d);
     case D_ENUMERATOR:
-        return enumerator(lw, e, d);
+        return lower_expr_enumerator(lw, e, d);
     default:
         lower_unsupported(lw, e->at, "using '%s' here", e->name ? e->name : "this");
         return value_zero(lw, env_type(lw, e->type), e->at);
@@ -117,7 +117,7 @@ static struct value *apply_member(struct lower *lw, struct expr *e) {
 
 static struct value *eval_member(struct lower *lw, struct expr *e) {
     if (e->decl && e->decl->kind == D_ENUMERATOR)
-        return enumerator(lw, e, e->decl);
+        return lower_expr_enumerator(lw, e, e->decl);
     if (is_table_apply(e->a))
         return apply_member(lw, e);
     struct value *base = eval(lw, e->a);
@@ -268,7 +268,7 @@ static struct value *eval_cond(struct lower *lw, struct expr *e) {
 
 // ---- lists --------------------------------------------------------------------------------------
 
-static bool effects_after(const struct expr *e, size_t i) {
+static bool lower_expr_effects_after(const struct expr *e, size_t i) {
     for (size_t k = i + 1; k < e->args.n; k++)
         if (scan_effects(e->args.v[k]->value))
             return true;
@@ -278,7 +278,7 @@ static bool effects_after(const struct expr *e, size_t i) {
 static struct value *eval_item(struct lower *lw, struct expr *list, size_t i, struct type *t) {
     struct expr *e = list->args.v[i]->value;
     struct value *v = t ? eval_as(lw, e, t) : eval(lw, e);
-    return effects_after(list, i) ? value_snapshot(lw, v, e->at) : v;
+    return lower_expr_effects_after(list, i) ? value_snapshot(lw, v, e->at) : v;
 }
 
 static size_t member_index(const struct decl *d, const char *name) {

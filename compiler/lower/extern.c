@@ -10,7 +10,7 @@ struct ir_var *result_var(struct lower *lw, struct ir_var *wanted, unsigned widt
     return wanted && wanted->width == width ? wanted : temp_new(lw, "r", width, at);
 }
 
-static struct value *none(struct lower *lw, struct expr *e) {
+static struct value *lower_extern_none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
 }
 
@@ -61,29 +61,29 @@ static struct value *method_of(struct lower *lw, struct object *o, struct expr *
     case OBJ_DIGEST:
         return digest_method(lw, o, e);
     case OBJ_PARSER_PRIORITY: // decides who is parsed first, not what comes of it
-        return none(lw, e);
+        return lower_extern_none(lw, e);
     default:
         lower_unsupported(lw, e->at, "'%s' of extern '%s'", e->a->name, o->type_name);
-        return none(lw, e);
+        return lower_extern_none(lw, e);
     }
 }
 
 struct value *extern_method(struct lower *lw, struct expr *e, struct ir_var *wanted) {
     if (!e->a || e->a->kind != EX_MEMBER || !e->a->a || !e->a->name) {
         lower_unsupported(lw, e->at, "this call");
-        return none(lw, e);
+        return lower_extern_none(lw, e);
     }
     if (e->a->a->kind == EX_THIS)
         return this_method(lw, e);
     struct object *o = object_of(lw, e->a->a);
     if (!o) {
         lower_unsupported(lw, e->at, "method '%s' of this", e->a->name);
-        return none(lw, e);
+        return lower_extern_none(lw, e);
     }
     if (!place_method(lw, o, e))
-        return none(lw, e);
+        return lower_extern_none(lw, e);
     bool owned = o->kind != OBJ_PACKET_IN && o->kind != OBJ_PACKET_OUT;
     if (owned && !object_use(lw, o, e->at))
-        return none(lw, e);
+        return lower_extern_none(lw, e);
     return method_of(lw, o, e, wanted);
 }

@@ -204,14 +204,14 @@ struct mention {
     bool found;
 };
 
-static void mention_expr(void *ctx, struct ir_expr *e) {
+static void lower_gress_mention_expr(void *ctx, struct ir_expr *e) {
     struct mention *m = ctx;
     m->found |= e->op == IR_VAR && e->var == m->var;
 }
 
-static bool mentions(struct ir_block *b, const struct ir_var *var) {
+static bool lower_gress_mentions(struct ir_block *b, const struct ir_var *var) {
     struct mention m = {.var = var};
-    ir_visit_block(&(struct ir_visitor){.ctx = &m, .expr = mention_expr}, b);
+    ir_visit_block(&(struct ir_visitor){.ctx = &m, .expr = lower_gress_mention_expr}, b);
     return var && m.found;
 }
 
@@ -223,8 +223,8 @@ static void find_mirror(void *ctx, struct ir_stmt *s) {
     ((struct mirror_search *)ctx)->found |= s->kind == IR_MIRROR;
 }
 
-// The chip's compiler has a Tofino 2's egress parser say that copies are of the packet as it leaves,
-// like a Tofino's, unless an annotation of the parser forbids it (tna-facts 2.8).
+// The chip's compiler has a Tofino 2's egress parser say that copies are of the packet as it
+// leaves, like a Tofino's, unless an annotation of the parser forbids it (tna-facts 2.8).
 static void choose_mirrored(struct lower *lw, struct ir_gress *g, const struct object *parser) {
     struct ir_var *select = g->intrinsic[IRI_MIRROR_IO_SELECT];
     struct mirror_search s = {false};
@@ -291,7 +291,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     choose_mirrored(lw, g, parts.parsers[0]);
     if (!lw->gave_up)
         check_reset_fields(lw->a, lw->d, &lw->reset_fields, g);
-    g->parser_err_used = mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);
+    g->parser_err_used = lower_gress_mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);
     if (!lw->gave_up)
         check_applied_once(lw->a, lw->d, g);
     if (!lw->gave_up && !diag_errors(lw->d))

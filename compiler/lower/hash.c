@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-static struct value *none(struct lower *lw, struct expr *e) {
+static struct value *lower_hash_none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
 }
 
 // Index of the field of that name in the list; the list's length when it is not there.
-static size_t find_field(const ir_expr_vec *fields, const char *name) {
+static size_t lower_hash_find_field(const ir_expr_vec *fields, const char *name) {
     for (size_t i = fields->n; i-- > 0;)
         if (fields->v[i]->op == IR_VAR && strcmp(fields->v[i]->var->name, name) == 0)
             return i;
@@ -35,7 +35,7 @@ static void make_pair(struct lower *lw, const struct object *o, const struct ann
             lower_error(lw, annot->at, "'@symmetric' takes two names of fields, as strings");
             return;
         }
-        at[i] = find_field(fields, name);
+        at[i] = lower_hash_find_field(fields, name);
         if (at[i] == fields->n) {
             lower_error(lw, annot->at, "'%s' is not among the fields that '%s' hashes", name,
                         o->name);
@@ -120,7 +120,7 @@ static void name_fields(struct lower *lw, struct ir_hash *h, struct expr *list,
 struct value *hash_method(struct lower *lw, struct object *o, struct expr *e,
                           struct ir_var *wanted) {
     if (strcmp(e->a->name, "get") != 0 || !bound_arg(e, 0))
-        return none(lw, e);
+        return lower_hash_none(lw, e);
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_HASH, e->at);
     s->hash = o->hash;
     s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);

@@ -55,7 +55,7 @@ static void know(struct lower *lw, struct rounds *r, struct decl *d, struct valu
     env_bind(lw, lw->env, d, v);
 }
 
-static bool constant(const struct value *v) {
+static bool lower_loop_constant(const struct value *v) {
     return v->kind == VAL_INT || (v->kind == VAL_BITS && ir_is_const(v->e));
 }
 
@@ -68,7 +68,7 @@ static void init_decl(struct lower *lw, struct rounds *r, struct stmt *s) {
     if (d->kind == D_VAR && d->init && scalar && !scan_effects(d->init) &&
         !scan_writes(r->s->body, d)) {
         struct value *v = eval_as(lw, d->init, t);
-        if (constant(v)) {
+        if (lower_loop_constant(v)) {
             know(lw, r, d, v, NULL);
             return;
         }
@@ -88,7 +88,7 @@ static void init_stmt(struct lower *lw, struct rounds *r, struct stmt *s) {
         scan_calls_actions(r->s->body)) // which may name it
         return;
     struct value *v = eval_as(lw, s->b, storage->type);
-    if (constant(v))
+    if (lower_loop_constant(v))
         know(lw, r, d, v, storage);
 }
 
@@ -102,7 +102,7 @@ static bool update_known(struct lower *lw, struct rounds *r, struct stmt *s) {
     if (s->assign_op >= 0)
         v = apply_binary(lw, (enum op)s->assign_op, old, v, old->type, s->at);
     v = convert(lw, v, old->type, s->at);
-    if (!constant(v)) {
+    if (!lower_loop_constant(v)) {
         lower_error(
             lw, s->at,
             "'%s' counts the iterations of this loop, so its value must be known at compile time",
@@ -125,7 +125,7 @@ static void put_leave(struct lower *lw, unsigned label, struct loc at) {
     put(lw, s);
 }
 
-static void one_round(struct lower *lw, struct stmt *body, unsigned break_label) {
+static void lower_loop_one_round(struct lower *lw, struct stmt *body, unsigned break_label) {
     struct ir_block *outer = lw->block, *b = ir_block_new(lw->a);
     struct loop loop = {.up = lw->loop, .break_label = break_label, .continue_label = ++lw->labels};
     lw->loop = &loop;
@@ -136,7 +136,7 @@ static void one_round(struct lower *lw, struct stmt *body, unsigned break_label)
     put_labelled(lw, b, loop.continue_label, body->at);
 }
 
-static void too_many(struct lower *lw, const struct stmt *s) {
+static void lower_loop_too_many(struct lower *lw, const struct stmt *s) {
     lower_error(lw, s->at,
                 "the number of iterations of this loop is not known at compile time, or is above "
                 "%u; a switch has no loops, so they are unrolled",
@@ -157,11 +157,11 @@ static bool check_condition(struct lower *lw, struct expr *e, unsigned break_lab
     return true;
 }
 
-static void run_rounds(struct lower *lw, struct rounds *r, unsigned break_label) {
+static void lower_loop_run_rounds(struct lower *lw, struct rounds *r, unsigned break_label) {
     struct stmt *s = r->s;
     for (unsigned n = 0; check_condition(lw, s->a, break_label) && !lw->gave_up; n++) {
         r->changed = false;
-        one_round(lw, s->body, break_label);
+        lower_loop_one_round(lw, s->body, break_label);
         if (ir_ends(lw->block)) // a body that always leaves
             return;
         for (size_t i = 0; i < s->update.n; i++)
@@ -170,7 +170,7 @@ static void run_rounds(struct lower *lw, struct rounds *r, unsigned break_label)
         if (r->failed)
             return;
         if (!r->changed || n + 1 >= MAX_ROUNDS) {
-            too_many(lw, s);
+            lower_loop_too_many(lw, s);
             return;
         }
     }
@@ -185,7 +185,7 @@ void lower_for(struct lower *lw, struct stmt *s) {
     lw->block = all;
     for (size_t i = 0; i < s->init.n; i++)
         init_stmt(lw, &r, s->init.v[i]);
-    run_rounds(lw, &r, label);
+    lower_loop_run_rounds(lw, &r, label);
     lw->block = outer;
     lw->env = saved;
     put_labelled(lw, all, label, s->at);
@@ -194,7 +194,8 @@ void lower_for(struct lower *lw, struct stmt *s) {
 // ---- for (x in ...) -----------------------------------------------------------------------------
 
 // The variable takes the next value: as itself when the body leaves it alone, else in storage.
-static void take(struct lower *lw, struct stmt *s, struct value *v, struct value *storage) {
+static void lower_loop_take(struct lower *lw, struct stmt *s, struct value *v,
+                            struct value *storage) {
     v = convert(lw, v, env_type(lw, s->decl->type), s->at);
     if (storage)
         assign(lw, storage, v, s->at);
@@ -211,11 +212,11 @@ static void over_range(struct lower *lw, struct stmt *s, struct value *storage, 
     for (big i = low; big_cmp(i, high) <= 0 && !lw->gave_up;
          i = big_add(lw->a, i, big_u64(lw->a, 1))) {
         if (n++ == MAX_ROUNDS) {
-            too_many(lw, s);
+            lower_loop_too_many(lw, s);
             return;
         }
-        take(lw, s, value_const(lw, t, i, s->at), storage);
-        one_round(lw, s->body, label);
+        lower_loop_take(lw, s, value_const(lw, t, i, s->at), storage);
+        lower_loop_one_round(lw, s->body, label);
     }
 }
 
@@ -227,12 +228,12 @@ static void over_items(struct lower *lw, struct stmt *s, struct value *storage, 
         return;
     }
     if (all->n > MAX_ROUNDS) {
-        too_many(lw, s);
+        lower_loop_too_many(lw, s);
         return;
     }
     for (size_t i = 0; i < all->n && !lw->gave_up; i++) {
-        take(lw, s, all->items[i], storage);
-        one_round(lw, s->body, label);
+        lower_loop_take(lw, s, all->items[i], storage);
+        lower_loop_one_round(lw, s->body, label);
     }
 }
 

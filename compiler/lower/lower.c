@@ -107,7 +107,8 @@ unsigned resubmit_bits(const struct lower *lw) {
     return 8 * ir_limits(lw->out)->resubmit_bytes;
 }
 
-// The header types of resubmit data fill the space for it; too long ones are said where they are sent.
+// The header types of resubmit data fill the space for it; too long ones are said where they are
+// sent.
 static void fix_resubmit_types(struct lower *lw) {
     for (size_t i = 0; i < lw->p->decls.n; i++) {
         struct decl *d = lw->p->decls.v[i];

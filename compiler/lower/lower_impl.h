@@ -238,11 +238,11 @@ struct blocks {
     unsigned parser_of[MAX_PARSERS]; // by parser instance; not looked at when there is one
 };
 void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, struct loc at);
-// At the start of an action's body, in a table or inlined: @silken_consumes says that a packet which is
-// dropped after this was taken in by the program.
+// At the start of an action's body, in a table or inlined: @silken_consumes says that a packet
+// which is dropped after this was taken in by the program.
 void note_consumption(struct lower *lw, const struct decl *d, struct loc at);
-// Storage of the architecture's metadata, a variable's or a parameter's: its fields get validities of
-// their own.
+// Storage of the architecture's metadata, a variable's or a parameter's: its fields get validities
+// of their own.
 bool is_intrinsic_struct(const struct type *t);
 void note_validities(struct lower *lw, const struct value *v);
 struct ir_var *validity_new(struct lower *lw, const struct ir_var *v);
@@ -384,8 +384,9 @@ struct sharing {
     const struct call_args
         *earlier; // of the application before, whose storage is taken again; or null
 };
-// Evaluates the call's arguments here and binds the parameters in 'callee'; 'sharing' is null for what
-// is no block. With 'action_data', parameters without direction and argument become the control plane's.
+// Evaluates the call's arguments here and binds the parameters in 'callee'; 'sharing' is null for
+// what is no block. With 'action_data', parameters without direction and argument become the
+// control plane's.
 void bind_args(struct lower *lw, struct call_args *args, const decl_vec *params,
                const struct expr *call, struct env *callee, enum bind_mode mode,
                const struct sharing *sharing, bool action_data);
@@ -484,8 +485,8 @@ bool queue_set(struct lower *lw, struct ir_register *r, enum ir_counting countin
 
 // ---- onebit.c: a stateful ALU's few ways with single bits (tna-facts 4.2)
 // Turns the lowered body of an action on single bits into what the chip does: the result is the bit
-// before or its complement, the bit is set, cleared or left. A message for anything else; nothing for
-// wider actions.
+// before or its complement, the bit is set, cleared or left. A message for anything else; nothing
+// for wider actions.
 void onebit_action(struct lower *lw, struct object *o);
 // A message when 'value' cannot be written to a register of single bits.
 void onebit_written(struct lower *lw, const struct ir_register *r, const struct ir_expr *value,

@@ -20,7 +20,7 @@ static struct ir_expr *index_below(struct lower *lw, struct ir_expr *index, size
     return ir_binary(lw->a, IR_ULT, index, number);
 }
 
-static struct lvalue single(struct lower *lw, struct value *v) {
+static struct lvalue lower_lvalue_single(struct lower *lw, struct value *v) {
     struct lvalue l = {.n = 1, .alts = ARENA_ARRAY(lw->a, struct value *, 1)};
     l.alts[0] = v;
     return l;
@@ -30,7 +30,7 @@ static struct lvalue single(struct lower *lw, struct value *v) {
 static struct lvalue element(struct lower *lw, struct value *stack, struct ir_expr *i,
                              struct loc at) {
     if (stack->n == 0 || ir_is_const(i))
-        return single(lw, eval_index(lw, stack, i, at));
+        return lower_lvalue_single(lw, eval_index(lw, stack, i, at));
     // The place is decided now, whatever happens to the index later (section 6.8).
     struct ir_var *t = temp_new(lw, "i", i->width, at);
     t->shown = ir_source_text(lw->a, i);
@@ -38,13 +38,13 @@ static struct lvalue element(struct lower *lw, struct value *stack, struct ir_ex
     return (struct lvalue){.alts = stack->items, .n = stack->n, .index = ir_ref(lw->a, t)};
 }
 
-static struct lvalue member(struct lower *lw, struct expr *e) {
+static struct lvalue lower_lvalue_member(struct lower *lw, struct expr *e) {
     struct lvalue l = eval_lvalue(lw, e->a);
     struct value *base = l.alts[0];
     if (base->kind == VAL_STACK && !l.index) {
         if (!base->next || lw->place != IN_PARSER_STATE ||
             (strcmp(e->name, "next") != 0 && strcmp(e->name, "last") != 0))
-            return single(lw, eval(lw, e));
+            return lower_lvalue_single(lw, eval(lw, e));
         struct ir_expr *i =
             strcmp(e->name, "next") == 0 ? ir_ref(lw->a, base->next) : stack_last_index(lw, base);
         return element(lw, base, i, e->at);
@@ -54,7 +54,7 @@ static struct lvalue member(struct lower *lw, struct expr *e) {
         alts[i] = value_field(lw, l.alts[i], e->name);
         if (!alts[i]) {
             lower_unsupported(lw, e->at, "assigning to '%s' of this", e->name);
-            return single(lw, value_zero(lw, env_type(lw, e->type), e->at));
+            return lower_lvalue_single(lw, value_zero(lw, env_type(lw, e->type), e->at));
         }
     }
     l.alts = alts;
@@ -100,12 +100,12 @@ static struct lvalue indexed(struct lower *lw, struct expr *e) {
     struct ir_expr *i = eval_index_bits(lw, e->b);
     if (base->kind != VAL_STACK && base->kind != VAL_TUPLE) {
         lower_unsupported(lw, e->at, "assigning to an element of this");
-        return single(lw, value_zero(lw, env_type(lw, e->type), e->at));
+        return lower_lvalue_single(lw, value_zero(lw, env_type(lw, e->type), e->at));
     }
     if (l.index)
         return element_of_each(lw, &l, i, e->b->at);
     if (base->kind == VAL_TUPLE)
-        return single(lw, eval_index(lw, base, i, e->b->at));
+        return lower_lvalue_single(lw, eval_index(lw, base, i, e->b->at));
     return element(lw, base, i, e->b->at);
 }
 
@@ -131,11 +131,11 @@ struct lvalue eval_lvalue(struct lower *lw, struct expr *e) {
         if (lw->early.v[i].expr == e && !lw->early.v[i].value)
             return lw->early.v[i].place;
     if (!go_down(lw, e->at))
-        return single(lw, value_zero(lw, e->type, e->at));
+        return lower_lvalue_single(lw, value_zero(lw, e->type, e->at));
     struct lvalue l;
     switch (e->kind) {
     case EX_MEMBER:
-        l = member(lw, e);
+        l = lower_lvalue_member(lw, e);
         break;
     case EX_INDEX:
         l = indexed(lw, e);
@@ -148,7 +148,7 @@ struct lvalue eval_lvalue(struct lower *lw, struct expr *e) {
         l = eval_lvalue(lw, e->a);
         break;
     default:
-        l = single(lw, eval(lw, e));
+        l = lower_lvalue_single(lw, eval(lw, e));
     }
     go_up(lw);
     return l;

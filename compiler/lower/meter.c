@@ -13,7 +13,7 @@ static bool is_direct(const struct object *o) {
     return strncmp(o->type_name, "Direct", 6) == 0;
 }
 
-static struct type *type_arg(struct lower *lw, const struct object *o, size_t i) {
+static struct type *lower_meter_type_arg(struct lower *lw, const struct object *o, size_t i) {
     const struct type *t = o->type;
     return t && i < t->args.n ? env_type(lw, t->args.v[i]) : NULL;
 }
@@ -111,7 +111,7 @@ void counter_new(struct lower *lw, struct object *o, struct expr *ctor) {
     c->name = o->name;
     c->at = o->at;
     c->direct = is_direct(o);
-    struct type *w = type_arg(lw, o, 0);
+    struct type *w = lower_meter_type_arg(lw, o, 0);
     c->width = w && is_scalar_type(w) ? extern_width(lw, o, w) : 64;
     if (c->width > 64)
         lower_error(lw, o->at, "counter '%s' has %u bits; at most 64 are possible", o->name,
@@ -162,7 +162,7 @@ static void plain_meter(struct lower *lw, struct object *o, struct expr *ctor) {
 }
 
 static void filter(struct lower *lw, struct object *o, struct expr *ctor) {
-    struct type *t = type_arg(lw, o, 0);
+    struct type *t = lower_meter_type_arg(lw, o, 0);
     o->meter->width = t && is_scalar_type(t) ? extern_width(lw, o, t) : FILTER_MAX_WIDTH;
     if (o->meter->width > FILTER_MAX_WIDTH)
         lower_error(lw, o->at, "'%s' filters values of %u bits; at most %u are possible", o->name,
@@ -246,9 +246,10 @@ struct value *meter_method(struct lower *lw, struct object *o, struct expr *e,
 // ---- tables -------------------------------------------------------------------------------------
 
 // Runs 'fn' for the object of a property, or each of a list.
-static void each_object(struct lower *lw, struct expr *e,
-                        void (*fn)(struct lower *lw, void *ctx, struct object *o, struct expr *e),
-                        void *ctx) {
+static void lower_meter_each_object(struct lower *lw, struct expr *e,
+                                    void (*fn)(struct lower *lw, void *ctx, struct object *o,
+                                               struct expr *e),
+                                    void *ctx) {
     if (e->kind == EX_LIST || e->kind == EX_STRUCT) {
         for (size_t i = 0; i < e->args.n; i++)
             fn(lw, ctx, object_of(lw, e->args.v[i]->value), e->args.v[i]->value);
@@ -275,18 +276,18 @@ static void attach_counter(struct lower *lw, void *ctx, struct object *o, struct
 }
 
 void attach_counters(struct lower *lw, struct ir_table *t, const struct table_property *p) {
-    each_object(lw, p->value, attach_counter, &(struct attachment){t, p->name});
+    lower_meter_each_object(lw, p->value, attach_counter, &(struct attachment){t, p->name});
 }
 
-static bool suits(const struct attachment *a, const struct object *o) {
+static bool lower_meter_suits(const struct attachment *a, const struct object *o) {
     return o && o->kind == OBJ_METER &&
            (o->meter->kind == IR_METER) == (strcmp(a->property, "meters") == 0);
 }
 
 // An indirect one may be named too; that says nothing that its calls do not say.
-static void attach_meter(struct lower *lw, void *ctx, struct object *o, struct expr *e) {
+static void lower_meter_attach(struct lower *lw, void *ctx, struct object *o, struct expr *e) {
     const struct attachment *a = ctx;
-    if (!suits(a, o))
+    if (!lower_meter_suits(a, o))
         lower_error(lw, e->at, "'%s' of a table takes a %s", a->property,
                     strcmp(a->property, "meters") == 0 ? "DirectMeter" : "DirectLpf or DirectWred");
     else if (!object_use(lw, o, e->at) || !o->meter->direct)
@@ -299,7 +300,7 @@ static void attach_meter(struct lower *lw, void *ctx, struct object *o, struct e
 }
 
 void attach_meters(struct lower *lw, struct ir_table *t, const struct table_property *p) {
-    each_object(lw, p->value, attach_meter, &(struct attachment){t, p->name});
+    lower_meter_each_object(lw, p->value, lower_meter_attach, &(struct attachment){t, p->name});
 }
 
 // ---- checks at the end of a gress ---------------------------------------------------------------

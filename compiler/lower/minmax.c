@@ -2,10 +2,11 @@
 //
 // minmax: min8, max8, min16 and max16 of a Tofino 2's stateful ALU (tna-facts 4.2).
 //
-// The memory's 128 bits are 16 lanes of 8 bits or 8 of 16, lane 0 in the least significant bits. The
-// mask's set bits say which lanes take part; the result is the smallest or largest of them, unsigned,
-// and the number of its lane, the highest of equals; without any lane both are 0. A 'postmod' is
-// added to the lane that was found (or subtracted from it) afterwards, and stops at the lane's ends.
+// The memory's 128 bits are 16 lanes of 8 bits or 8 of 16, lane 0 in the least significant bits.
+// The mask's set bits say which lanes take part; the result is the smallest or largest of them,
+// unsigned, and the number of its lane, the highest of equals; without any lane both are 0. A
+// 'postmod' is added to the lane that was found (or subtracted from it) afterwards, and stops at
+// the lane's ends.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ static void set_lane(struct lower *lw, const struct lanes *l, unsigned i, struct
     assign_var(lw, word, e, l->at);
 }
 
-static struct ir_block *begin(struct lower *lw) {
+static struct ir_block *lower_minmax_begin(struct lower *lw) {
     struct ir_block *outer = lw->block;
     lw->block = ir_block_new(lw->a);
     return outer;
@@ -60,7 +61,7 @@ static void end_if(struct lower *lw, struct ir_block *outer, struct ir_expr *c, 
         put_if(lw, c, b, NULL, at);
 }
 
-static void search(struct lower *lw, const struct lanes *l) {
+static void lower_minmax_search(struct lower *lw, const struct lanes *l) {
     struct ir_expr *best = ir_ref(lw->a, l->best);
     uint64_t start = l->max ? 0 : (UINT64_C(1) << l->width) - 1;
     assign_var(lw, l->best, ir_const_u64(lw->a, l->width, start), l->at);
@@ -70,13 +71,13 @@ static void search(struct lower *lw, const struct lanes *l) {
         struct ir_expr *c =
             l->max ? ir_binary(lw->a, IR_ULE, best, v) : ir_binary(lw->a, IR_ULE, v, best);
         c = ir_binary(lw->a, IR_LAND, ir_slice(lw->a, l->mask, i, 1), c);
-        struct ir_block *outer = begin(lw);
+        struct ir_block *outer = lower_minmax_begin(lw);
         assign_var(lw, l->best, v, l->at);
         assign_var(lw, l->index, ir_const_u64(lw->a, l->index->width, i), l->at);
         end_if(lw, outer, c, l->at);
     }
     struct ir_expr *none = ir_binary(lw->a, IR_EQ, l->mask, ir_const_u64(lw->a, l->mask->width, 0));
-    struct ir_block *outer = begin(lw);
+    struct ir_block *outer = lower_minmax_begin(lw);
     assign_var(lw, l->best, ir_const_u64(lw->a, l->width, 0), l->at);
     end_if(lw, outer, none, l->at);
 }
@@ -127,7 +128,7 @@ static void change_lane(struct lower *lw, const struct lanes *l, struct expr *po
         struct ir_expr *here = ir_binary(lw->a, IR_EQ, ir_ref(lw->a, l->index),
                                          ir_const_u64(lw->a, l->index->width, i));
         struct ir_expr *c = ir_binary(lw->a, IR_LAND, ir_slice(lw->a, l->mask, i, 1), here);
-        struct ir_block *outer = begin(lw);
+        struct ir_block *outer = lower_minmax_begin(lw);
         set_lane(lw, l, i, to);
         end_if(lw, outer, c, l->at);
     }
@@ -165,7 +166,7 @@ struct value *salu_min_max(struct lower *lw, struct expr *e) {
     l.mask = value_snapshot(lw, value_bits(lw, NULL, mask), e->at)->e;
     l.best = temp_new(lw, "lane", l.width, e->at);
     l.index = temp_new(lw, "index", l.width == 8 ? 4 : 3, e->at);
-    search(lw, &l);
+    lower_minmax_search(lw, &l);
     if (bound_arg(e, 3))
         change_lane(lw, &l, bound_arg(e, 3));
     struct expr *index = bound_arg(e, 2);

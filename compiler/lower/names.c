@@ -17,7 +17,7 @@ void lower_constants(struct lower *lw) {
 }
 
 // Members of the type, if it is an enum with values.
-static void value_names(struct lower *lw, const struct type *t, ir_named_vec *out) {
+static void lower_names_of_values(struct lower *lw, const struct type *t, ir_named_vec *out) {
     while (t && t->kind == TY_NEWTYPE)
         t = t->elem;
     if (!t || t->kind != TY_ENUM || !t->decl)
@@ -38,7 +38,7 @@ void lower_field_names(struct lower *lw) {
             continue;
         for (size_t k = 0; k < d->members.n; k++) {
             struct ir_field_names f = {.header_type = d->name, .field = d->members.v[k]->name};
-            value_names(lw, type_field(lw->a, d->type, f.field, NULL), &f.names);
+            lower_names_of_values(lw, type_field(lw->a, d->type, f.field, NULL), &f.names);
             if (f.names.n)
                 VEC_PUSH(lw->a, &lw->out->field_names, f);
         }

@@ -55,7 +55,7 @@ static const struct {
     {"packet_out", OBJ_PACKET_OUT},
 };
 
-static enum object_kind kind_of(const struct decl *d) {
+static enum object_kind lower_object_kind_of(const struct decl *d) {
     switch (d->kind) {
     case D_CONTROL:
         return OBJ_CONTROL;
@@ -72,7 +72,7 @@ static enum object_kind kind_of(const struct decl *d) {
     return OBJ_UNSUPPORTED;
 }
 
-static struct type *type_arg(struct lower *lw, const struct object *o, size_t i) {
+static struct type *lower_object_type_arg(struct lower *lw, const struct object *o, size_t i) {
     const struct type *t = o->type;
     return t && i < t->args.n ? env_type(lw, t->args.v[i]) : NULL;
 }
@@ -144,7 +144,7 @@ static void hash_new(struct lower *lw, struct object *o, struct expr *ctor) {
                       {"XOR16", IR_HASH_XOR16},
                       {"XOR32", IR_HASH_XOR32}};
     struct ir_hash *h = ARENA_NEW(lw->a, struct ir_hash);
-    struct type *w = type_arg(lw, o, 0);
+    struct type *w = lower_object_type_arg(lw, o, 0);
     o->hash = h;
     h->name = o->name;
     h->at = o->at;
@@ -173,7 +173,7 @@ static big poly_arg(struct lower *lw, struct expr *ctor, size_t i, const char *w
 
 static void polynomial_new(struct lower *lw, struct object *o, struct expr *ctor) {
     struct crc_polynomial *p = &o->poly;
-    struct type *t = type_arg(lw, o, 0);
+    struct type *t = lower_object_type_arg(lw, o, 0);
     p->width = t && is_scalar_type(t) ? extern_width(lw, o, t) : 32;
     p->coeff = poly_arg(lw, ctor, 0, "coefficient");
     p->reversed = big_sign(poly_arg(lw, ctor, 1, "'reversed'")) != 0;
@@ -194,7 +194,7 @@ static void polynomial_new(struct lower *lw, struct object *o, struct expr *ctor
 // ---- the rest -----------------------------------------------------------------------------------
 
 static void random_new(struct lower *lw, struct object *o) {
-    struct type *t = type_arg(lw, o, 0);
+    struct type *t = lower_object_type_arg(lw, o, 0);
     o->random = ARENA_NEW(lw->a, struct ir_random);
     o->random->name = o->name;
     o->random->width = t && is_scalar_type(t) ? extern_width(lw, o, t) : 32;
@@ -290,7 +290,7 @@ struct object *object_new(struct lower *lw, struct expr *ctor, struct decl *inst
     if (!o->decl || !go_down(lw, at))
         return o;
     o->type_name = o->decl->name;
-    o->kind = kind_of(o->decl);
+    o->kind = lower_object_kind_of(o->decl);
     object_init(lw, o, ctor);
     // What is declared in a gress belongs to it, used or not: a control plane can name it.
     if (lw->gress_env && lw->env != lw->globals && o->kind != OBJ_CONTROL && o->kind != OBJ_PARSER)

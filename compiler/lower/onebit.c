@@ -2,11 +2,11 @@
 //
 // onebit: a stateful ALU's few ways with single bits (tna-facts 4.2).
 //
-// It sets the bit, clears it or leaves it, and returns the bit as it was before, or the complement of
-// that. The chip's compiler makes one of these six instructions of any body without conditions and
-// operands: also of 'value = 0; rv = value;', which therefore returns what was there before, and of a
-// constant result. Here the body is walked once with symbols for what the variables hold, and then
-// replaced by what the instruction does.
+// It sets the bit, clears it or leaves it, and returns the bit as it was before, or the complement
+// of that. The chip's compiler makes one of these six instructions of any body without conditions
+// and operands: also of 'value = 0; rv = value;', which therefore returns what was there before,
+// and of a constant result. Here the body is walked once with symbols for what the variables hold,
+// and then replaced by what the instruction does.
 #include "compiler/lower/lower_impl.h"
 
 enum symbol {
@@ -78,7 +78,7 @@ static struct known known_expr(struct walk *w, struct ir_expr *e) {
     }
 }
 
-static void refuse(struct walk *w, struct loc at) {
+static void lower_onebit_refuse(struct walk *w, struct loc at) {
     const struct object *o = w->o;
     if (!w->failed)
         lower_error(w->lw, at,
@@ -103,7 +103,7 @@ static void note_assignment(struct walk *w, const struct ir_stmt *s) {
     enum symbol is = to.is;
     bool cell = s->var == w->o->regaction->value[0], result = is_result(w->o, s->var);
     if ((s->slice && s->width != s->var->width) || (cell && is != CONSTANT && is != BEFORE)) {
-        refuse(w, s->at);
+        lower_onebit_refuse(w, s->at);
         return;
     }
     if (result && is == OTHER) {
@@ -131,7 +131,7 @@ static void walk_block(struct walk *w, const struct ir_block *b) {
         else if (s->kind == IR_LEAVE)
             w->ended = true; // there is no other way through the body
         else
-            refuse(w, s->at);
+            lower_onebit_refuse(w, s->at);
     }
 }
 
@@ -150,7 +150,7 @@ static void put_result(struct walk *w, struct ir_block *to, struct ir_var *var) 
 }
 
 // One instruction has one result, which the outputs of a Tofino 2 all give.
-static void check_results(struct walk *w) {
+static void lower_onebit_check_results(struct walk *w) {
     const struct known *first = NULL;
     for (size_t i = 0; i < w->known.n; i++) {
         const struct known *k = &w->known.v[i];
@@ -170,7 +170,7 @@ void onebit_action(struct lower *lw, struct object *o) {
     VEC_PUSH(lw->a, &w.known, ((struct known){.var = ra->value[0], .is = BEFORE}));
     walk_block(&w, ra->body);
     if (!w.failed)
-        check_results(&w);
+        lower_onebit_check_results(&w);
     if (w.failed)
         return;
     struct ir_block *body = ir_block_new(lw->a);

@@ -226,7 +226,7 @@ static struct value *apply_concat(struct lower *lw, struct value *x, struct valu
 }
 
 // The checker has made the operands agree; a compile-time integer takes the other one's type.
-static bool agree(struct lower *lw, struct value **x, struct value **y, struct loc at) {
+static bool lower_op_agree(struct lower *lw, struct value **x, struct value **y, struct loc at) {
     if ((*x)->kind == VAL_INT && (*y)->kind == VAL_BITS)
         *x = convert(lw, *x, (*y)->type, at);
     if ((*y)->kind == VAL_INT && (*x)->kind == VAL_BITS)
@@ -234,13 +234,14 @@ static bool agree(struct lower *lw, struct value **x, struct value **y, struct l
     return (*x)->kind == VAL_BITS && (*y)->kind == VAL_BITS && (*x)->e->width == (*y)->e->width;
 }
 
-static struct value *mismatch(struct lower *lw, enum op op, struct type *t, struct loc at) {
+static struct value *lower_op_mismatch(struct lower *lw, enum op op, struct type *t,
+                                       struct loc at) {
     lower_unsupported(lw, at, "'%s' of these operands", op_text(op));
     return value_zero(lw, t, at);
 }
 
 // The exponent when 'e' is a constant power of two.
-static bool power_of_two(struct lower *lw, const struct ir_expr *e, unsigned *exponent) {
+static bool lower_op_power_of_two(struct lower *lw, const struct ir_expr *e, unsigned *exponent) {
     if (!ir_is_const(e) || big_sign(e->value) == 0)
         return false;
     *exponent = big_bits(e->value) - 1;
@@ -260,7 +261,7 @@ static struct value *apply_product(struct lower *lw, enum op op, struct value *x
     bool nothing = op == OP_MUL && ir_is_const(by) && big_sign(by->value) == 0;
     if (nothing || (ir_is_const(whole) && ir_is_const(by)))
         return value_bits(lw, t, ir_binary(a, arithmetic_op(op, false), x->e, y->e));
-    if (!power_of_two(lw, by, &n)) {
+    if (!lower_op_power_of_two(lw, by, &n)) {
         lower_error(lw, at, "a Tofino cannot %s at run time, except by constant powers of two",
                     op == OP_MUL ? "multiply" : "divide");
         return value_bits(lw, t, whole);
@@ -283,22 +284,22 @@ struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct
     if (shift)
         return x->kind == VAL_BITS && (y->kind == VAL_INT || y->kind == VAL_BITS)
                    ? apply_shift(lw, op, x, y, t, at)
-                   : mismatch(lw, op, t, at);
+                   : lower_op_mismatch(lw, op, t, at);
     if (op == OP_CONCAT)
         return x->kind == VAL_BITS && y->kind == VAL_BITS ? apply_concat(lw, x, y, t, at)
-                                                          : mismatch(lw, op, t, at);
-    bool same = agree(lw, &x, &y, at);
+                                                          : lower_op_mismatch(lw, op, t, at);
+    bool same = lower_op_agree(lw, &x, &y, at);
     if (op == OP_EQ || op == OP_NE) {
         struct ir_expr *equal = value_equal(lw, x, y, at);
         return value_bits(lw, t, op == OP_EQ ? equal : ir_not_bool(lw->a, equal));
     }
     if (!same)
-        return mismatch(lw, op, t, at);
+        return lower_op_mismatch(lw, op, t, at);
     bool is_signed = is_signed_type(x->type);
     if (is_compare(op))
         return value_bits(lw, t, compare_bits(lw, op, x->e, y->e, is_signed));
     if (is_signed && (op == OP_DIV || op == OP_MOD))
-        return mismatch(lw, op, t, at);
+        return lower_op_mismatch(lw, op, t, at);
     if (op == OP_MUL || op == OP_DIV || op == OP_MOD)
         return apply_product(lw, op, x, y, t, at);
     return value_bits(lw, t, ir_binary(lw->a, arithmetic_op(op, is_signed), x->e, y->e));

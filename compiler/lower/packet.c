@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static struct value *none(struct lower *lw, struct expr *e) {
+static struct value *lower_packet_none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
 }
 
@@ -31,7 +31,8 @@ static const struct value *stack_of_next(struct lower *lw, struct expr *e) {
     return l.index ? NULL : l.alts[0];
 }
 
-static struct lvalue next_of(struct lower *lw, const struct value *stack, const struct expr *arg) {
+static struct lvalue lower_packet_next_of(struct lower *lw, const struct value *stack,
+                                          const struct expr *arg) {
     struct lvalue l = {.alts = stack->items, .n = stack->n, .index = ir_ref(lw->a, stack->next)};
     if (plain(arg->a->type)->kind != TY_UNION)
         return l;
@@ -46,7 +47,7 @@ static void extract_into(struct lower *lw, struct expr *arg, struct ir_expr *bit
     const struct value *stack = stack_of_next(lw, arg);
     if (stack && !stack->next)
         stack = NULL;
-    struct lvalue l = stack ? next_of(lw, stack, arg) : eval_lvalue(lw, arg);
+    struct lvalue l = stack ? lower_packet_next_of(lw, stack, arg) : eval_lvalue(lw, arg);
     extract_header(lw, &l, bits, at);
     if (stack)
         assign_var(lw, stack->next,
@@ -54,16 +55,16 @@ static void extract_into(struct lower *lw, struct expr *arg, struct ir_expr *bit
                    at);
 }
 
-static struct value *extract(struct lower *lw, struct expr *e) {
+static struct value *lower_packet_extract(struct lower *lw, struct expr *e) {
     struct expr *arg = bound_arg(e, 0);
     struct ir_expr *bits = NULL;
     if (!arg)
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     if (bound_arg(e, 1)) {
         struct value *v = eval(lw, bound_arg(e, 1));
         bits = v->kind == VAL_INT ? ir_const(lw->a, 32, v->num) : value_snapshot(lw, v, e->at)->e;
         if (!bits)
-            return none(lw, e);
+            return lower_packet_none(lw, e);
     }
     if (arg->kind == EX_DONTCARE) { // skipped
         struct type *t = e->inst.n > 0 ? env_type(lw, e->inst.v[0]) : NULL;
@@ -72,10 +73,10 @@ static struct value *extract(struct lower *lw, struct expr *e) {
             lower_unsupported(lw, e->at, "skipping this");
         else
             put_advance(lw, ((uint64_t)size + 7) / 8 * 8, e->at);
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     }
     extract_into(lw, arg, bits, e->at);
-    return none(lw, e);
+    return lower_packet_none(lw, e);
 }
 
 // ---- lookahead ----------------------------------------------------------------------------------
@@ -110,7 +111,7 @@ static struct value *bits_ahead(struct lower *lw, struct type *t, struct loc at)
     return v;
 }
 
-static struct value *lookahead(struct lower *lw, struct expr *e) {
+static struct value *lower_packet_lookahead(struct lower *lw, struct expr *e) {
     struct type *t = env_type(lw, e->type);
     if (type_bits(lw->a, t) < 0) {
         lower_unsupported(lw, e->at, "looking ahead for a value of this type");
@@ -119,7 +120,8 @@ static struct value *lookahead(struct lower *lw, struct expr *e) {
     return bits_ahead(lw, t, e->at);
 }
 
-// Members that are padding of the program's own the chip's compiler leaves out, and pads as it wants to.
+// Members that are padding of the program's own the chip's compiler leaves out, and pads as it
+// wants to.
 static unsigned port_bytes(struct lower *lw, const struct value *v) {
     const struct decl *d = plain(v->type)->decl;
     long bytes = 0;
@@ -149,29 +151,29 @@ struct value *port_metadata_unpack(struct lower *lw, struct expr *e) {
 
 // ---- packet_in ----------------------------------------------------------------------------------
 
-static struct value *advance(struct lower *lw, struct expr *e) {
+static struct value *lower_packet_advance(struct lower *lw, struct expr *e) {
     uint64_t bits;
     if (!bound_arg(e, 0) || !eval_const_u64(lw, bound_arg(e, 0), "distance", &bits))
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     if (bits % 8 != 0 || bits > 1u << 20)
         lower_error(lw, e->at, "advance by %llu bits; it takes whole bytes",
                     (unsigned long long)bits);
     else if (bits > 0)
         put_advance(lw, bits, e->at);
-    return none(lw, e);
+    return lower_packet_none(lw, e);
 }
 
 struct value *packet_method(struct lower *lw, struct object *o, struct expr *e) {
     const char *name = e->a->name;
     (void)o;
     if (strcmp(name, "extract") == 0)
-        return extract(lw, e);
+        return lower_packet_extract(lw, e);
     if (strcmp(name, "lookahead") == 0)
-        return lookahead(lw, e);
+        return lower_packet_lookahead(lw, e);
     if (strcmp(name, "advance") == 0)
-        return advance(lw, e);
+        return lower_packet_advance(lw, e);
     lower_unsupported(lw, e->at, "packet_in.%s", name);
-    return none(lw, e);
+    return lower_packet_none(lw, e);
 }
 
 // ---- packet_out ---------------------------------------------------------------------------------
@@ -213,10 +215,10 @@ static void emit_value(struct lower *lw, struct value *v, struct loc at) {
 struct value *deparser_emit(struct lower *lw, struct expr *e) {
     if (strcmp(e->a->name, "emit") != 0 || !bound_arg(e, 0)) {
         lower_unsupported(lw, e->at, "packet_out.%s", e->a->name);
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     }
     emit_value(lw, eval(lw, bound_arg(e, 0)), e->at);
-    return none(lw, e);
+    return lower_packet_none(lw, e);
 }
 
 // ---- checksums ----------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ static struct value *csum_update(struct lower *lw, struct object *o, struct expr
                                  struct ir_var *wanted) {
     if (lw->place != IN_DEPARSER_BODY || !bound_arg(e, 0)) {
         lower_error(lw, e->at, "'update' of a checksum may only be called in a deparser");
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     }
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_CSUM_UPDATE, e->at);
     ir_expr_vec flat = {0};
@@ -291,13 +293,13 @@ static struct value *csum_update(struct lower *lw, struct object *o, struct expr
 
 static struct value *csum_add(struct lower *lw, struct object *o, struct expr *e, bool subtract) {
     if (!bound_arg(e, 0))
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     struct ir_stmt *s = ir_stmt_new(lw->a, subtract ? IR_CSUM_SUBTRACT : IR_CSUM_ADD, e->at);
     s->checksum = o->checksum;
     s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
     check_csum_bits(lw, &s->args, e->at);
     put(lw, s);
-    return none(lw, e);
+    return lower_packet_none(lw, e);
 }
 
 // The result is ORed into the destination, as the hardware does it: several verifications may
@@ -326,19 +328,19 @@ static struct value *csum_get(struct lower *lw, struct object *o, struct expr *e
 
 static struct value *csum_deposit(struct lower *lw, struct object *o, struct expr *e) {
     if (!bound_arg(e, 0))
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     struct lvalue l = eval_lvalue(lw, bound_arg(e, 0));
     struct value *dst = lvalue_whole(&l);
     if (!dst || dst->kind != VAL_BITS || dst->e->width != 16) {
         lower_error(lw, e->at, "the residual checksum goes into a field of 16 bits");
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     }
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_CSUM_GET, e->at);
     s->checksum = o->checksum;
     s->flag = true;
     s->var = dst->e->var;
     put(lw, s);
-    return none(lw, e);
+    return lower_packet_none(lw, e);
 }
 
 struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e,
@@ -348,7 +350,7 @@ struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e
         return csum_update(lw, o, e, wanted);
     if (lw->place != IN_PARSER_STATE) {
         lower_error(lw, e->at, "'%s' of a checksum may only be called in a parser", name);
-        return none(lw, e);
+        return lower_packet_none(lw, e);
     }
     if (strcmp(name, "add") == 0 || strcmp(name, "subtract") == 0)
         return csum_add(lw, o, e, name[0] == 's');
@@ -359,5 +361,5 @@ struct value *checksum_method(struct lower *lw, struct object *o, struct expr *e
     if (strcmp(name, "subtract_all_and_deposit") == 0)
         return csum_deposit(lw, o, e);
     lower_unsupported(lw, e->at, "'%s' of a checksum", name);
-    return none(lw, e);
+    return lower_packet_none(lw, e);
 }

@@ -69,7 +69,8 @@ static int target(struct lower *lw, struct decl *d, const char *name) {
 
 // ---- select (section 13.6) ----------------------------------------------------------------------
 
-// Of a range that has two parts (struct keyset): where in the case's sets it is, and the other part.
+// Of a range that has two parts (struct keyset): where in the case's sets it is, and the other
+// part.
 struct other_part {
     size_t at;
     struct ir_select_key_set set;
@@ -148,8 +149,8 @@ static void push_cases(struct lower *lw, struct ir_state *s, const struct ir_sel
     push_cases(lw, s, &other, others, k + 1);
 }
 
-static void select_case(struct lower *lw, struct ir_state *s, struct value *keys,
-                        const struct select_case *sc) {
+static void lower_parser_select_case(struct lower *lw, struct ir_state *s, struct value *keys,
+                                     const struct select_case *sc) {
     struct ir_select_case c = {.next = target(lw, sc->state, sc->next)};
     const struct expr *e = strip(sc->keyset);
     other_part_vec others = {0};
@@ -185,7 +186,7 @@ static void lower_select(struct lower *lw, const struct select *sel) {
         return;
     }
     for (size_t i = 0; i < sel->cases.n; i++)
-        select_case(lw, s, keys, sel->cases.v[i]);
+        lower_parser_select_case(lw, s, keys, sel->cases.v[i]);
 }
 
 static void lower_transition(struct lower *lw, const struct stmt *s) {

@@ -10,7 +10,7 @@
 #define COUNTER_BITS 8u
 #define STACK_DEPTH  4u
 
-static struct value *none(struct lower *lw, struct expr *e) {
+static struct value *lower_pcounter_none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
 }
 
@@ -35,7 +35,7 @@ static struct ir_expr *byte_const(struct lower *lw, uint64_t v) {
 }
 
 // A number of at most 8 bits, whatever zeros are before it.
-static struct ir_expr *byte_of(struct lower *lw, struct expr *e) {
+static struct ir_expr *lower_pcounter_byte_of(struct lower *lw, struct expr *e) {
     struct ir_expr *x = eval_bits(lw, e);
     while (x->op == IR_ZEXT ||
            (x->op == IR_CONCAT && x->a->op == IR_CONST && big_sign(x->a->value) == 0))
@@ -69,8 +69,8 @@ static void put_raise(struct lower *lw, struct ir_expr *condition, unsigned erro
 }
 
 // (field rotated right) & mask, plus add; 'max' bounds the field itself.
-static struct ir_expr *adjusted(struct lower *lw, struct ir_expr *field, struct expr *e,
-                                bool mask_is_number) {
+static struct ir_expr *lower_pcounter_adjusted(struct lower *lw, struct ir_expr *field,
+                                               struct expr *e, bool mask_is_number) {
     uint64_t max, rotate, mask, add;
     if (!byte_arg(lw, e, 1, "maximum of a parser counter", &max) ||
         !byte_arg(lw, e, 2, "rotation of a parser counter", &rotate) ||
@@ -100,7 +100,7 @@ static bool true_arg(struct lower *lw, struct expr *e, size_t i) {
 }
 
 // set(value), set(field, max, rotate, mask, add); push has the same, and update_with_top.
-static void load(struct lower *lw, struct object *o, struct expr *e, bool push) {
+static void lower_pcounter_load(struct lower *lw, struct object *o, struct expr *e, bool push) {
     if (!bound_arg(e, 0))
         return;
     bool whole = !bound_arg(e, 2);
@@ -108,10 +108,10 @@ static void load(struct lower *lw, struct object *o, struct expr *e, bool push) 
         lower_unsupported(lw, e->at, "'update_with_top' of a parser counter");
         return;
     }
-    struct ir_expr *v = byte_of(lw, bound_arg(e, 0));
+    struct ir_expr *v = lower_pcounter_byte_of(lw, bound_arg(e, 0));
     // the mask is a number of bits on a Tofino 1, where its type has three
     if (!whole)
-        v = adjusted(lw, v, e, scalar_width(lw, bound_arg(e, 3)->type, e->at) == 3);
+        v = lower_pcounter_adjusted(lw, v, e, scalar_width(lw, bound_arg(e, 3)->type, e->at) == 3);
     for (unsigned i = push ? STACK_DEPTH : 0; i > 0; i--)
         assign_var(lw, counter_var(lw, o, i), ir_ref(lw->a, counter_var(lw, o, i - 1)), e->at);
     assign_var(lw, counter_var(lw, o, 0), v, e->at);
@@ -122,7 +122,8 @@ static void pop(struct lower *lw, struct object *o, struct loc at) {
         assign_var(lw, counter_var(lw, o, i), ir_ref(lw->a, counter_var(lw, o, i + 1)), at);
 }
 
-static void count(struct lower *lw, struct object *o, struct expr *e, enum ir_op op) {
+static void lower_pcounter_count(struct lower *lw, struct object *o, struct expr *e,
+                                 enum ir_op op) {
     uint64_t n;
     if (byte_arg(lw, e, 0, "step of a parser counter", &n))
         assign_var(lw, counter_var(lw, o, 0),
@@ -138,14 +139,14 @@ struct value *pcounter_method(struct lower *lw, struct object *o, struct expr *e
         return value_bits(lw, env_type(lw, e->type),
                           ir_slice(lw->a, counter_value(lw, o), COUNTER_BITS - 1, 1));
     if (strcmp(name, "set") == 0 || strcmp(name, "push") == 0)
-        load(lw, o, e, name[0] == 'p');
+        lower_pcounter_load(lw, o, e, name[0] == 'p');
     else if (strcmp(name, "pop") == 0)
         pop(lw, o, e->at);
     else if (strcmp(name, "increment") == 0)
-        count(lw, o, e, IR_ADD);
+        lower_pcounter_count(lw, o, e, IR_ADD);
     else if (strcmp(name, "decrement") == 0)
-        count(lw, o, e, IR_SUB);
+        lower_pcounter_count(lw, o, e, IR_SUB);
     else
         lower_unsupported(lw, e->at, "'%s' of a parser counter", name);
-    return none(lw, e);
+    return lower_pcounter_none(lw, e);
 }

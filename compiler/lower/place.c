@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // place: where which extern may be called (tna-facts 1.4). Asked before anything else is done
-// with a call, also for externs that are not supported, so that the first message is the useful one.
+// with a call, also for externs that are not supported, so that the first message is the useful
+// one.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -72,7 +73,7 @@ static const struct rule functions[] = {
     {"port_metadata_unpack", PARSER, true},
 };
 
-static const char *where(const struct rule *r) {
+static const char *lower_place_where(const struct rule *r) {
     if (r->ingress_only)
         return r->places == PARSER ? "an ingress parser" : "an ingress deparser";
     switch (r->places) {
@@ -111,7 +112,7 @@ bool place_method(struct lower *lw, const struct object *o, const struct expr *e
     if (obeys(lw, r) || (lw->written && o->kind == OBJ_REG_PARAM))
         return true;
     lower_error(lw, e->at, "'%s' of %s '%s' may only be called in %s", e->a->name, o->type_name,
-                o->name, where(r));
+                o->name, lower_place_where(r));
     return false;
 }
 
@@ -119,6 +120,6 @@ bool place_function(struct lower *lw, const struct expr *e) {
     const struct rule *r = rule_for(functions, sizeof functions / sizeof *functions, e->decl->name);
     if (obeys(lw, r))
         return true;
-    lower_error(lw, e->at, "'%s' may only be called in %s", e->decl->name, where(r));
+    lower_error(lw, e->at, "'%s' may only be called in %s", e->decl->name, lower_place_where(r));
     return false;
 }

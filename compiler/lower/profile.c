@@ -98,8 +98,8 @@ static void give_register(struct lower *lw, struct object *o, struct expr *e) {
     o->selector->memory = r;
 }
 
-// Lines for all groups at their largest, in whole RAMs, as the chip's compiler counts them; 0 after a
-// message.
+// Lines for all groups at their largest, in whole RAMs, as the chip's compiler counts them; 0 after
+// a message.
 static uint64_t memory_lines(struct lower *lw, const struct ir_selector *s, struct loc at) {
     uint64_t each = (s->max_group_size + LINE_MEMBERS - 1) / LINE_MEMBERS;
     uint64_t lines = (each * s->n_groups + RAM_LINES - 1) / RAM_LINES * RAM_LINES;
@@ -232,7 +232,7 @@ void check_selector_keys(struct lower *lw, const struct ir_table *t, const struc
 
 // ---- actions ------------------------------------------------------------------------------------
 
-static bool has_action(const struct ir_action_profile *p, const struct ir_action *a) {
+static bool lower_profile_has_action(const struct ir_action_profile *p, const struct ir_action *a) {
     for (size_t i = 0; i < p->actions.n; i++)
         if (p->actions.v[i].action == a)
             return true;
@@ -250,7 +250,7 @@ void profile_actions(struct lower *lw, struct ir_table *t) {
         if (first)
             VEC_PUSH(lw->a, &p->actions, t->actions.v[i]);
         else
-            same = same && has_action(p, t->actions.v[i].action);
+            same = same && lower_profile_has_action(p, t->actions.v[i].action);
     }
     if (p && (!same || n != p->actions.n))
         lower_error(lw, t->at,

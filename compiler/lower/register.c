@@ -123,7 +123,8 @@ static struct type *cell_type(struct lower *lw, const struct object *o) {
     return o->type && o->type->args.n > 0 ? env_type(lw, o->type->args.v[0]) : NULL;
 }
 
-static struct ir_expr *cell_index(struct lower *lw, const struct ir_register *r, struct expr *e) {
+static struct ir_expr *lower_register_cell_index(struct lower *lw, const struct ir_register *r,
+                                                 struct expr *e) {
     return r->direct || !e ? NULL : eval_bits(lw, e);
 }
 
@@ -163,7 +164,7 @@ static struct value *register_read(struct lower *lw, struct object *o, struct ex
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_REG_READ, e->at);
     struct ir_var *vars[2] = {NULL, NULL};
     s->reg = r;
-    s->e = cell_index(lw, r, bound_arg(e, 0));
+    s->e = lower_register_cell_index(lw, r, bound_arg(e, 0));
     vars[0] = r->words == 1 ? result_var(lw, wanted, r->width, e->at)
                             : temp_new(lw, "r", r->width, e->at);
     if (r->words == 2)
@@ -182,7 +183,7 @@ static struct value *register_write(struct lower *lw, struct object *o, struct e
     size_t i = r->direct ? 0 : 1;
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_REG_WRITE, e->at);
     s->reg = r;
-    s->e = cell_index(lw, r, bound_arg(e, 0));
+    s->e = lower_register_cell_index(lw, r, bound_arg(e, 0));
     if (!bound_arg(e, i))
         return none;
     if (s->e && scan_effects(bound_arg(e, i)))
@@ -298,7 +299,7 @@ static void bind_wide_cell(struct lower *lw, struct object *o, struct env *env,
 
 // An action may take a number of fewer bits than the register's entries have: the ALU works on
 // whole entries, the action sees the low bits of one and leaves the others as they are.
-static bool takes_part(struct lower *lw, const struct object *o, struct type *t) {
+static bool lower_register_takes_part(struct lower *lw, const struct object *o, struct type *t) {
     const struct object *reg = o->arg->object;
     const struct ir_regaction *ra = o->regaction;
     unsigned my_index = index_width(lw, o), its_index = index_width(lw, reg);
@@ -336,7 +337,7 @@ static bool bind_cell(struct lower *lw, struct object *o, struct env *env, const
     }
     if (!register_width_ok(ra->reg->width)) // said at the register
         return false;
-    if (takes_part(lw, o, t)) {
+    if (lower_register_takes_part(lw, o, t)) {
         bind_part(lw, o, env, p);
         return true;
     }
@@ -388,7 +389,7 @@ static void note_write(void *ctx, struct ir_var **var) {
     s->found |= *var == s->var;
 }
 
-static void note_writes(void *ctx, struct ir_stmt *s) {
+static void lower_register_note_writes(void *ctx, struct ir_stmt *s) {
     ir_written_vars(s, note_write, ctx);
 }
 
@@ -397,7 +398,8 @@ static void note_writes(void *ctx, struct ir_stmt *s) {
 static void end_wide_cell(struct lower *lw, struct object *o, struct ir_block *body,
                           struct loc at) {
     struct write_search s = {.var = o->cell128};
-    ir_visit_block(&(struct ir_visitor){.ctx = &s, .stmt = note_writes, .shallow = true}, body);
+    ir_visit_block(
+        &(struct ir_visitor){.ctx = &s, .stmt = lower_register_note_writes, .shallow = true}, body);
     if (s.found && o->min_max)
         lower_error(lw, at,
                     "an action that searches the entry's lanes cannot assign to the entry; it can "
@@ -409,7 +411,8 @@ static void end_wide_cell(struct lower *lw, struct object *o, struct ir_block *b
 static void end_part(struct lower *lw, struct object *o, struct ir_block *body, struct loc at) {
     struct ir_var *part = o->regaction->part, *all = o->regaction->value[0];
     struct write_search s = {.var = part};
-    ir_visit_block(&(struct ir_visitor){.ctx = &s, .stmt = note_writes, .shallow = true}, body);
+    ir_visit_block(
+        &(struct ir_visitor){.ctx = &s, .stmt = lower_register_note_writes, .shallow = true}, body);
     if (!s.found)
         return;
     struct ir_expr *high =

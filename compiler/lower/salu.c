@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-static struct type *type_arg(struct lower *lw, const struct object *o) {
+static struct type *lower_salu_type_arg(struct lower *lw, const struct object *o) {
     return o->type && o->type->args.n > 0 ? env_type(lw, o->type->args.v[0]) : NULL;
 }
 
-static struct value *none(struct lower *lw, struct expr *e) {
+static struct value *lower_salu_none(struct lower *lw, struct expr *e) {
     return value_zero(lw, env_type(lw, e->type), e->at);
 }
 
@@ -19,7 +19,7 @@ static struct value *none(struct lower *lw, struct expr *e) {
 
 void reg_param_new(struct lower *lw, struct object *o, struct expr *ctor) {
     struct ir_reg_param *p = ARENA_NEW(lw->a, struct ir_reg_param);
-    struct type *t = type_arg(lw, o);
+    struct type *t = lower_salu_type_arg(lw, o);
     o->reg_param = p;
     p->name = o->name;
     p->at = o->at;
@@ -53,7 +53,7 @@ struct value *reg_param_read(struct lower *lw, struct object *o, struct expr *e)
                     "RegisterParam '%s' is read by actions of register '%s' already; it is in that "
                     "register's stateful ALU, so '%s' needs one of its own",
                     p->name, p->reg->name, reg->name);
-        return none(lw, e);
+        return lower_salu_none(lw, e);
     }
     p->reg = reg;
     return value_bits(lw, env_type(lw, e->type), ir_reg_param_value(lw->a, p));
@@ -96,7 +96,7 @@ static double math_function(enum math_op op, double x) {
     }
 }
 
-static bool find_op(struct lower *lw, struct expr *e, enum math_op *op) {
+static bool lower_salu_find_op(struct lower *lw, struct expr *e, enum math_op *op) {
     const struct type *t = plain(e->type);
     big v = eval_const(lw, e, "operation of a MathUnit");
     if (!v || t->kind != TY_ENUM || !big_fits_u64(v) || big_to_u64(v) >= t->decl->members.n)
@@ -124,7 +124,7 @@ static bool positive(struct lower *lw, struct expr *e, const char *what, double 
 static void math_from_op(struct lower *lw, struct ir_math_unit *m, struct expr *ctor) {
     enum math_op op;
     double factor, divisor = 1.0;
-    if (!find_op(lw, bound_arg(ctor, 0), &op) ||
+    if (!lower_salu_find_op(lw, bound_arg(ctor, 0), &op) ||
         !positive(lw, bound_arg(ctor, 1), "factor of a MathUnit", &factor) ||
         (bound_arg(ctor, 2) &&
          !positive(lw, bound_arg(ctor, 2), "divisor of a MathUnit", &divisor)))
@@ -176,7 +176,7 @@ static void math_from_table(struct lower *lw, struct ir_math_unit *m, struct exp
 
 void math_unit_new(struct lower *lw, struct object *o, struct expr *ctor) {
     struct ir_math_unit *m = ARENA_NEW(lw->a, struct ir_math_unit);
-    struct type *t = type_arg(lw, o);
+    struct type *t = lower_salu_type_arg(lw, o);
     o->math_unit = m;
     m->name = o->name;
     m->at = o->at;
@@ -194,7 +194,7 @@ struct value *math_unit_execute(struct lower *lw, struct object *o, struct expr 
     struct type *t = env_type(lw, e->type);
     struct value *x = bound_arg(e, 0) ? eval_as(lw, bound_arg(e, 0), t) : NULL;
     if (!x || x->kind != VAL_BITS || x->e->width > 32)
-        return none(lw, e);
+        return lower_salu_none(lw, e);
     return value_bits(lw, t, ir_math_unit_of(lw->a, o->math_unit, x->e));
 }
 
@@ -207,7 +207,7 @@ static struct value *predicate(struct lower *lw, struct expr *e) {
     struct type *t = env_type(lw, e->type);
     if (!is_scalar_type(t)) {
         lower_error(lw, e->at, "a predicate is a number");
-        return none(lw, e);
+        return lower_salu_none(lw, e);
     }
     struct ir_expr *number = NULL;
     for (size_t i = 0; i < MAX_COMPARES; i++) {
@@ -228,5 +228,5 @@ struct value *this_method(struct lower *lw, struct expr *e) {
         return salu_min_max(lw, e);
     else
         lower_unsupported(lw, e->at, "'this.%s' in a register action", e->a->name);
-    return none(lw, e);
+    return lower_salu_none(lw, e);
 }

@@ -12,7 +12,7 @@ const struct expr *strip(const struct expr *e) {
 }
 
 // Whether the expression is an instance of that extern.
-static bool is_of(const struct expr *e, const char *name) {
+static bool lower_scan_is_of(const struct expr *e, const char *name) {
     const struct type *t = e && e->type ? plain(e->type) : NULL;
     return t && t->kind == TY_EXTERN && t->decl && strcmp(t->decl->name, name) == 0;
 }
@@ -24,7 +24,7 @@ static bool is_pure_call(const struct expr *e) {
                e->builtin != BI_PUSH_FRONT && e->builtin != BI_POP_FRONT;
     if (e->call == CALL_METHOD)
         return e->a && e->a->name &&
-               (strcmp(e->a->name, "lookahead") == 0 || is_of(e->a->a, "RegisterParam"));
+               (strcmp(e->a->name, "lookahead") == 0 || lower_scan_is_of(e->a->a, "RegisterParam"));
     static const char *const pure[] = {"max", "min", "is_validated", "sizeInBits", "sizeInBytes"};
     if (e->call != CALL_FUNCTION || !e->decl || e->decl->body)
         return e->call == CALL_CTOR;
@@ -81,25 +81,25 @@ static void count_call(struct applies *s, const struct expr *e) {
 
 // Sub-controls are applied by statements only (appendix "Restrictions on compile time and run time
 // calls"), so expressions need not be searched.
-static void count_stmt(struct applies *s, const struct stmt *st) {
+static void lower_scan_count_stmt(struct applies *s, const struct stmt *st) {
     if (!st)
         return;
     if (st->kind == ST_CALL)
         count_call(s, st->a);
     for (size_t i = 0; i < st->stmts.n; i++)
-        count_stmt(s, st->stmts.v[i]);
-    count_stmt(s, st->then_s);
-    count_stmt(s, st->else_s);
-    count_stmt(s, st->body);
+        lower_scan_count_stmt(s, st->stmts.v[i]);
+    lower_scan_count_stmt(s, st->then_s);
+    lower_scan_count_stmt(s, st->else_s);
+    lower_scan_count_stmt(s, st->body);
     if (st->kind == ST_FOR || st->kind == ST_FORIN) {
         // Each round applies it, and the same words may mean another place.
         unsigned before = s->n;
-        count_stmt(s, st->body);
+        lower_scan_count_stmt(s, st->body);
         for (size_t i = 0; s->n > before && i < s->n_params; i++)
             s->same[i] = false;
     }
     for (size_t i = 0; i < st->cases.n; i++)
-        count_stmt(s, st->cases.v[i]->body);
+        lower_scan_count_stmt(s, st->cases.v[i]->body);
 }
 
 unsigned scan_applies(struct arena *a, const struct stmt *body, const struct decl *d, bool *same,
@@ -107,7 +107,7 @@ unsigned scan_applies(struct arena *a, const struct stmt *body, const struct dec
     struct applies s = {.a = a, .d = d, .same = same, .n_params = n_params, .calls = calls};
     for (size_t i = 0; i < n_params; i++)
         same[i] = true;
-    count_stmt(&s, body);
+    lower_scan_count_stmt(&s, body);
     return s.n;
 }
 

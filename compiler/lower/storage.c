@@ -270,7 +270,7 @@ static void wire_varbit(struct wiring *w, struct value *v, size_t i, struct loc 
     w->header = v->rest;
 }
 
-static void wire_header(struct lower *lw, struct value *v, struct loc at) {
+static void lower_storage_wire_header(struct lower *lw, struct value *v, struct loc at) {
     struct wiring w = {.lw = lw, .header = v->header};
     const struct decl *d = plain(v->type)->decl;
     for (size_t i = 0; i < v->n; i++) {
@@ -291,7 +291,7 @@ static void wire_header(struct lower *lw, struct value *v, struct loc at) {
 
 static void wire_headers(struct lower *lw, struct value *v, struct loc at) {
     if (v->kind == VAL_HEADER) {
-        wire_header(lw, v, at);
+        lower_storage_wire_header(lw, v, at);
         return;
     }
     for (size_t i = 0; i < v->n; i++)

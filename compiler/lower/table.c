@@ -164,7 +164,7 @@ static bool same_key_name(const struct ir_table *t, const char *name) {
 
 // Keys are evaluated in their order before the lookup (section 14.2.3): whether one with effects
 // follows.
-static bool effects_after(const struct table *t, size_t i) {
+static bool lower_table_effects_after(const struct table *t, size_t i) {
     while (++i < t->keys.n)
         if (scan_effects(t->keys.v[i]->expr))
             return true;
@@ -195,9 +195,9 @@ bool key_has_bits(struct lower *lw, const struct table_key *k) {
     return t->kind != TY_BITS || t->width > 0;
 }
 
-static void table_key(struct lower *lw, struct table_info *t, struct decl *d, size_t i) {
+static void lower_table_key(struct lower *lw, struct table_info *t, struct decl *d, size_t i) {
     const struct table_key *k = d->table->keys.v[i];
-    bool changes = effects_after(d->table, i);
+    bool changes = lower_table_effects_after(d->table, i);
     if (!key_has_bits(lw, k)) { // it matches whatever an entry says; the control plane sees none
         if (scan_effects(k->expr))
             key_expr(lw, k->expr, true, &t->computed[i]);
@@ -243,7 +243,7 @@ static void check_match_kinds(struct lower *lw, const struct ir_table *t) {
 
 // ---- properties ---------------------------------------------------------------------------------
 
-static bool attach_register(struct lower *lw, struct ir_table *t, struct expr *e) {
+static bool lower_table_attach_register(struct lower *lw, struct ir_table *t, struct expr *e) {
     struct object *o = object_of(lw, e);
     if (!o || o->kind != OBJ_REGISTER || !o->reg->direct || !object_use(lw, o, e->at))
         return false;
@@ -255,9 +255,9 @@ static void attach_registers(struct lower *lw, struct ir_table *t, struct expr *
     bool ok = true;
     if (e->kind == EX_LIST || e->kind == EX_STRUCT)
         for (size_t i = 0; i < e->args.n; i++)
-            ok = attach_register(lw, t, e->args.v[i]->value) && ok;
+            ok = lower_table_attach_register(lw, t, e->args.v[i]->value) && ok;
     else
-        ok = attach_register(lw, t, e);
+        ok = lower_table_attach_register(lw, t, e);
     if (!ok)
         lower_error(lw, e->at, "'registers' of a table takes a DirectRegister");
 }
@@ -301,7 +301,8 @@ static void proxy_hash(struct lower *lw, struct ir_table *t, struct expr *e) {
         t->proxy = o->hash;
 }
 
-// "@pragma proxy_hash_width N": a hash of the compiler's choice stands for the key (tna-facts 4.13).
+// "@pragma proxy_hash_width N": a hash of the compiler's choice stands for the key (tna-facts
+// 4.13).
 static void proxy_pragma(struct lower *lw, struct ir_table *t, const struct decl *d) {
     const struct annotation *w = annot_find(&d->annots, "proxy_hash_width");
     const struct annotation *algorithm = annot_find(&d->annots, "proxy_hash_algorithm");
@@ -334,8 +335,9 @@ static void proxy_pragma(struct lower *lw, struct ir_table *t, const struct decl
     t->proxy = h;
 }
 
-// The chip keeps one mask for all of a table's entries, where they are found by a hash of the whole key.
-static void key_masks(struct lower *lw, struct ir_table *t, const struct decl *d) {
+// The chip keeps one mask for all of a table's entries, where they are found by a hash of the whole
+// key.
+static void lower_table_key_masks(struct lower *lw, struct ir_table *t, const struct decl *d) {
     const struct annotation *m = annot_find(&d->annots, "dynamic_table_key_masks");
     const struct expr *e = m && m->args.n == 1 ? m->args.v[0] : NULL;
     if (!m)
@@ -357,8 +359,8 @@ static void key_masks(struct lower *lw, struct ir_table *t, const struct decl *d
         }
 }
 
-static void table_property(struct lower *lw, struct ir_table *t, const struct decl *d,
-                           const struct table_property *p) {
+static void lower_table_property(struct lower *lw, struct ir_table *t, const struct decl *d,
+                                 const struct table_property *p) {
     if (!p->name || !p->value)
         return;
     if (strcmp(p->name, "size") == 0) {
@@ -402,7 +404,7 @@ static void table_property(struct lower *lw, struct ir_table *t, const struct de
 
 // ---- the table ----------------------------------------------------------------------------------
 
-static void table_actions(struct lower *lw, struct ir_table *t, struct decl *d) {
+static void lower_table_actions(struct lower *lw, struct ir_table *t, struct decl *d) {
     for (size_t i = 0; i < d->table->actions.n; i++) {
         const struct table_action *ta = d->table->actions.v[i];
         struct decl *ad = action_decl(ta->call, ta->action);
@@ -447,7 +449,7 @@ static void no_default_action(struct lower *lw, struct ir_table *t) {
     t->default_action = a.action;
 }
 
-static void default_action(struct lower *lw, struct ir_table *t, struct decl *d) {
+static void lower_table_default_action(struct lower *lw, struct ir_table *t, struct decl *d) {
     big_vec args = {0};
     t->const_default = d->table->const_default;
     if (d->table->default_action) {
@@ -502,15 +504,15 @@ static struct table_info *make_table(struct lower *lw, struct decl *d, struct en
     note_annotations(lw, t, &d->annots);
     env_make(lw, home, d, info);
     for (size_t i = 0; i < d->table->keys.n; i++)
-        table_key(lw, info, d, i);
+        lower_table_key(lw, info, d, i);
     for (size_t i = 0; i < d->table->properties.n; i++)
-        table_property(lw, t, d, d->table->properties.v[i]);
+        lower_table_property(lw, t, d, d->table->properties.v[i]);
     proxy_pragma(lw, t, d);
-    key_masks(lw, t, d);
+    lower_table_key_masks(lw, t, d);
     check_selector_keys(lw, t, d);
     check_match_kinds(lw, t);
-    table_actions(lw, t, d);
-    default_action(lw, t, d);
+    lower_table_actions(lw, t, d);
+    lower_table_default_action(lw, t, d);
     profile_actions(lw, t);
     make_entries(lw, t, d);
     lw->env = saved;

@@ -92,7 +92,7 @@ static void use_objects(struct used *u, struct ir_gress *g) {
 }
 
 // An intrinsic field and its validity are used together; so are a header's parts.
-static void complete(struct used *u, struct ir_gress *g) {
+static void lower_tidy_complete(struct used *u, struct ir_gress *g) {
     for (size_t i = 0; i < g->headers.n; i++) // validity belongs to no header's field list
         if (u->vars[g->headers.v[i]->valid->id])
             u->headers[i] = true;
@@ -142,7 +142,7 @@ static void drop_unused(struct used *u, struct ir_gress *g) {
 
 // ---- names --------------------------------------------------------------------------------------
 
-static uint64_t hash_name(const char *s) {
+static uint64_t lower_tidy_hash_name(const char *s) {
     uint64_t h = 14695981039346656037u; // FNV-1a
     for (; *s; s++)
         h = (h ^ (unsigned char)*s) * 1099511628211u;
@@ -155,7 +155,7 @@ struct names {
 };
 
 static bool take_name(struct names *t, const char *name) {
-    for (size_t i = hash_name(name) & t->mask;; i = (i + 1) & t->mask) {
+    for (size_t i = lower_tidy_hash_name(name) & t->mask;; i = (i + 1) & t->mask) {
         if (!t->slots[i]) {
             t->slots[i] = name;
             return true;
@@ -175,7 +175,7 @@ static const char *unique_name(struct lower *lw, struct names *t, const char *na
     }
 }
 
-static struct names names_new(struct lower *lw, size_t n) {
+static struct names lower_tidy_names_new(struct lower *lw, size_t n) {
     struct names t = {.mask = 15};
     while (t.mask < 4 * n)
         t.mask = 2 * t.mask + 1;
@@ -184,8 +184,9 @@ static struct names names_new(struct lower *lw, size_t n) {
 }
 
 static void unique_names(struct lower *lw, struct ir_gress *g) {
-    struct names vars = names_new(lw, g->vars.n), headers = names_new(lw, g->headers.n);
-    struct names states = names_new(lw, g->states.n);
+    struct names vars = lower_tidy_names_new(lw, g->vars.n),
+                 headers = lower_tidy_names_new(lw, g->headers.n);
+    struct names states = lower_tidy_names_new(lw, g->states.n);
     for (size_t i = 0; i < g->vars.n; i++)
         g->vars.v[i]->name = unique_name(lw, &vars, g->vars.v[i]->name);
     for (size_t i = 0; i < g->headers.n; i++)
@@ -196,7 +197,7 @@ static void unique_names(struct lower *lw, struct ir_gress *g) {
 
 // ---- statements that do nothing -----------------------------------------------------------------
 
-static bool does_nothing(const struct ir_stmt *s) {
+static bool lower_tidy_does_nothing(const struct ir_stmt *s) {
     return s->kind == IR_BLOCK && s->then_b->stmts.n == 0;
 }
 
@@ -208,7 +209,7 @@ static void sweep(struct ir_block *b) {
         sweep(s->else_b);
         for (size_t k = 0; k < s->cases.n; k++)
             sweep(s->cases.v[k].body);
-        if (!does_nothing(s))
+        if (!lower_tidy_does_nothing(s))
             b->stmts.v[n++] = s;
     }
     if (b)
@@ -395,9 +396,10 @@ static void drop_unreachable_objects(struct lower *lw, struct ir_gress *g) {
 // ---- control-plane names ------------------------------------------------------------------------
 
 // Two tables with one name could not be told apart by a control plane.
-static void check_names(struct lower *lw, struct ir_gress *g) {
-    struct names t = names_new(lw, g->tables.n + g->registers.n + g->counters.n + g->meters.n +
-                                       g->digests.n + g->profiles.n + g->selectors.n);
+static void lower_tidy_check_names(struct lower *lw, struct ir_gress *g) {
+    struct names t =
+        lower_tidy_names_new(lw, g->tables.n + g->registers.n + g->counters.n + g->meters.n +
+                                     g->digests.n + g->profiles.n + g->selectors.n);
     for (size_t i = 0; i < g->profiles.n; i++)
         if (!take_name(&t, g->profiles.v[i]->name))
             lower_error(
@@ -452,10 +454,10 @@ void tidy_gress(struct lower *lw, struct ir_gress *g) {
     drop_unreachable_objects(lw, g);
     visit_gress(&(struct ir_visitor){.ctx = &u, .expr = used_expr, .stmt = used_stmt}, g);
     use_objects(&u, g);
-    complete(&u, g);
+    lower_tidy_complete(&u, g);
     drop_unused(&u, g);
     unique_names(lw, g);
-    check_names(lw, g);
+    lower_tidy_check_names(lw, g);
     check_direct(lw, g);
     check_direct_meters(lw, g);
     check_attached(lw->a, lw->d, g);

@@ -30,7 +30,7 @@ static const char *string_at(const struct annotation *a, size_t i) {
 }
 
 // ("ingress", "field"), or with the pipe's name in front.
-static void except(void *aux, const struct annotation *a) {
+static void lower_zeroed_except(void *aux, const struct annotation *a) {
     struct ir_program *out = aux;
     const size_t at = a->args.n == 3;
     const enum ir_gress_kind kind =
@@ -58,5 +58,5 @@ void lower_zeroed(struct lower *lw) {
                 if (g->intrinsic[i])
                     g->intrinsic[i]->starts_zero = false;
         }
-    each_annotation(lw->p, "pa_no_init", except, lw->out);
+    each_annotation(lw->p, "pa_no_init", lower_zeroed_except, lw->out);
 }

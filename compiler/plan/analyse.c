@@ -28,7 +28,7 @@ static void use(struct usage *u, const struct ir_var *v) {
     i->user = u->user;
 }
 
-static void share(struct usage *u, const struct ir_var *v) {
+static void plan_analyse_share(struct usage *u, const struct ir_var *v) {
     use(u, v);
     if (v)
         u->plan->vars[v->id].shared = true;
@@ -39,34 +39,34 @@ static void use_expr(void *aux, const struct ir_expr *x) {
         use(aux, x->var);
 }
 
-static void extracted(struct usage *u, const struct ir_header *h) {
+static void plan_analyse_extracted(struct usage *u, const struct ir_header *h) {
     u->plan->headers[h->id].extracted = true;
-    share(u, h->valid);
+    plan_analyse_share(u, h->valid);
 }
 
-static void use_stmt(void *aux, const struct ir_stmt *s) {
+static void plan_analyse_use_stmt(void *aux, const struct ir_stmt *s) {
     struct usage *u = aux;
     const struct ir_var *results[IR_MAX_RESULTS];
     for (size_t i = 0, n = ir_results(s, results); i < n; i++)
         use(u, results[i]);
     if (s->var && s->var->valid)
-        share(u, s->var->valid);
+        plan_analyse_share(u, s->var->valid);
     if (s->header && s->kind == IR_EXTRACT)
-        extracted(u, s->header);
+        plan_analyse_extracted(u, s->header);
     for (size_t i = 0; i < s->headers.n; i++)
-        extracted(u, s->headers.v[i]);
+        plan_analyse_extracted(u, s->headers.v[i]);
     if (s->header && s->kind == IR_EMIT)
         u->plan->headers[s->header->id].emitted = true;
     if (s->header)
-        share(u, s->header->valid);
+        plan_analyse_share(u, s->header->valid);
     for (size_t i = 0; i < s->csum_args.n; i++)
         if (s->csum_args.v[i].only_if)
-            share(u, s->csum_args.v[i].only_if->valid);
+            plan_analyse_share(u, s->csum_args.v[i].only_if->valid);
 }
 
 static void use_block(struct usage *u, const void *user, const struct ir_block *b) {
     u->user = user;
-    ir_walk(b, use_stmt, use_expr, u);
+    ir_walk(b, plan_analyse_use_stmt, use_expr, u);
 }
 
 static void use_parser(struct usage *u) {
@@ -126,7 +126,7 @@ static bool owned_param(const struct plan *plan, const struct ir_var *v, const v
     return false;
 }
 
-static void place(struct plan *plan, const struct ir_var *v) {
+static void plan_analyse_place(struct plan *plan, const struct ir_var *v) {
     struct plan_var *i = &plan->vars[v->id];
     bool once = (i->user == plan->g->control && !plan->split) || i->user == plan->g->deparser;
     if (i->user == plan->g->control && plan->split && i->touched)
@@ -148,15 +148,15 @@ void plan_variables(struct plan *plan) {
     u.user = g;
     for (unsigned i = 0; i < IRI_COUNT; i++)
         if (g->intrinsic[i]) {
-            share(&u, g->intrinsic[i]);
-            share(&u, g->intrinsic[i]->valid);
+            plan_analyse_share(&u, g->intrinsic[i]);
+            plan_analyse_share(&u, g->intrinsic[i]->valid);
         }
     for (size_t i = 0; i < g->headers.n; i++)
-        share(&u, g->headers.v[i]->valid);
+        plan_analyse_share(&u, g->headers.v[i]->valid);
     plan_segments(plan);
     plan_ends(plan);
     plan_share_loaded(plan);
     plan_masks(plan);
     for (size_t i = 0; i < g->vars.n; i++)
-        place(plan, g->vars.v[i]);
+        plan_analyse_place(plan, g->vars.v[i]);
 }

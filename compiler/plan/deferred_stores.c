@@ -21,7 +21,7 @@
 #include "compiler/plan/lanes.h"
 #include "compiler/plan/plan.h"
 
-static void forget(bool *held, const struct ir_var *v) {
+static void plan_stores_forget(bool *held, const struct ir_var *v) {
     if (v)
         held[v->id] = false;
 }
@@ -30,7 +30,7 @@ static void forget(bool *held, const struct ir_var *v) {
 static void forget_lanes(bool *held, const struct emit_lanes *l) {
     for (size_t i = 0; l && i < l->vars.n; i++)
         for (unsigned k = 0; k < (l->vars.v[i].varies ? l->count : 1); k++)
-            forget(held, l->vars.v[i].of[k]);
+            plan_stores_forget(held, l->vars.v[i].of[k]);
 }
 
 static void forget_all_lanes(const struct plan *plan, bool *held) {

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-static enum ir_intrinsic intrinsic_of(const struct ir_gress *g, const struct ir_var *v) {
+static enum ir_intrinsic plan_definedness_intrinsic_of(const struct ir_gress *g,
+                                                       const struct ir_var *v) {
     for (unsigned i = 0; i < IRI_COUNT; i++)
         if (g->intrinsic[i] == v)
             return (enum ir_intrinsic)i;
@@ -16,7 +17,7 @@ static enum ir_intrinsic intrinsic_of(const struct ir_gress *g, const struct ir_
 // What the architecture gives a value before the program runs (tna-facts 2.2, 2.8); lowering's own
 // counters start at 0.
 static bool starts_defined(const struct plan *plan, const struct ir_var *v) {
-    switch (intrinsic_of(plan->g, v)) {
+    switch (plan_definedness_intrinsic_of(plan->g, v)) {
     case IRI_GLOBAL_TSTAMP:
     case IRI_GLOBAL_VER:
     case IRI_PARSER_ERR:

@@ -20,20 +20,21 @@ struct dump {
 };
 
 // "headers.p4:12", the file without its folder.
-static void place(const struct dump *d, struct loc at) {
+static void plan_dump_place(const struct dump *d, struct loc at) {
     if (at.line == 0)
         return;
     const char *path = diag_path(d->plan->d, at.file), *slash = strrchr(path, '/');
     fprintf(d->out, "%s:%" PRIu32 " ", slash ? slash + 1 : path, at.line);
 }
 
-static void line(const struct dump *d, const char *pass, struct loc at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void line(const struct dump *d, const char *pass, struct loc at, const char *fmt, ...) {
+static void plan_dump_line(const struct dump *d, const char *pass, struct loc at, const char *fmt,
+                           ...) __attribute__((format(printf, 4, 5)));
+static void plan_dump_line(const struct dump *d, const char *pass, struct loc at, const char *fmt,
+                           ...) {
     va_list ap;
     va_start(ap, fmt);
     fprintf(d->out, "    %-16s ", pass);
-    place(d, at);
+    plan_dump_place(d, at);
     vfprintf(d->out, fmt, ap);
     fputc('\n', d->out);
     va_end(ap);
@@ -50,25 +51,25 @@ static void in_place(const struct dump *d) {
         const struct ir_header *h = d->plan->g->headers.v[i];
         const struct emit_home *home = &d->plan->homes[i];
         if (is_used(d->plan, h) && home->on_wire)
-            line(d, "in_place", h->at, "%s: %s", h->name,
-                 home->in_place ? "the packet's own bytes" : "a copy");
+            plan_dump_line(d, "in_place", h->at, "%s: %s", h->name,
+                           home->in_place ? "the packet's own bytes" : "a copy");
     }
 }
 
 static void deferred_stores(const struct dump *d) {
     for (size_t i = 0; i < d->plan->g->vars.n; i++)
         if (d->plan->vars[i].held)
-            line(d, "deferred_stores", d->plan->g->vars.v[i]->at, "%s",
-                 d->plan->g->vars.v[i]->name);
+            plan_dump_line(d, "deferred_stores", d->plan->g->vars.v[i]->at, "%s",
+                           d->plan->g->vars.v[i]->name);
 }
 
 // ---- tables and loops ----
 
-static void branches(const struct dump *d) {
+static void plan_dump_branches(const struct dump *d) {
     for (size_t i = 0; i < d->plan->g->tables.n; i++) {
         const struct ir_table *t = d->plan->g->tables.v[i];
         if (d->plan->tables[i].branches)
-            line(d, "branches", t->at, "%s: %zu entries", t->name, t->entries.n);
+            plan_dump_line(d, "branches", t->at, "%s: %zu entries", t->name, t->entries.n);
     }
 }
 
@@ -77,8 +78,8 @@ static void fusion(const struct dump *d) {
         const struct ir_table *t = d->plan->g->tables.v[i];
         const struct emit_table *p = &d->plan->tables[i];
         if (p->followers)
-            line(d, "fusion", t->at, "%s and %u more, %zu assignments after each", t->name,
-                 p->followers, p->n_tail);
+            plan_dump_line(d, "fusion", t->at, "%s and %u more, %zu assignments after each",
+                           t->name, p->followers, p->n_tail);
     }
 }
 
@@ -88,30 +89,32 @@ static void lanes(const struct dump *d) {
         const struct emit_lanes **loops = d->plan->tables[i].loops;
         for (size_t k = 0; loops && k <= t->entries.n; k++)
             if (loops[k])
-                line(d, "lanes", t->at, "%s, entry %zu: %u lanes, %zu registers in each", t->name,
-                     k, loops[k]->count, loops[k]->registers.n);
+                plan_dump_line(d, "lanes", t->at, "%s, entry %zu: %u lanes, %zu registers in each",
+                               t->name, k, loops[k]->count, loops[k]->registers.n);
     }
     for (size_t i = 0; i < d->plan->runs.n; i++) {
         const struct emit_lane_run *r = &d->plan->runs.v[i];
-        line(d, "lanes", r->first->at, "%s: %u lanes of %zu statements, %zu registers in each",
-             r->lanes->name, r->lanes->count, r->n_stmts, r->lanes->registers.n);
+        plan_dump_line(d, "lanes", r->first->at,
+                       "%s: %u lanes of %zu statements, %zu registers in each", r->lanes->name,
+                       r->lanes->count, r->n_stmts, r->lanes->registers.n);
     }
 }
 
 static void sunk_loops(const struct dump *d) {
     for (size_t i = 0; i < d->plan->g->tables.n; i++)
         if (d->plan->tables[i].last)
-            line(d, "sunk_loops", d->plan->g->tables.v[i]->at, "%s", d->plan->g->tables.v[i]->name);
+            plan_dump_line(d, "sunk_loops", d->plan->g->tables.v[i]->at, "%s",
+                           d->plan->g->tables.v[i]->name);
 }
 
 // ---- registers ----
 
-static void banks(const struct dump *d) {
+static void plan_dump_banks(const struct dump *d) {
     for (size_t i = 0; i < d->plan->banks.n; i++) {
         const struct emit_bank *b = &d->plan->banks.v[i];
-        line(d, b->of_loop ? "lanes" : "banks", b->shape->at,
-             "%s and others: a bank of %u registers of %u x %u bits", b->shape->name, b->lanes,
-             b->shape->words, b->shape->width);
+        plan_dump_line(d, b->of_loop ? "lanes" : "banks", b->shape->at,
+                       "%s and others: a bank of %u registers of %u x %u bits", b->shape->name,
+                       b->lanes, b->shape->words, b->shape->width);
     }
 }
 
@@ -119,18 +122,18 @@ static void rows(const struct dump *d) {
     for (size_t i = 0; i < d->plan->rows.n; i++) {
         const struct emit_row *r = &d->plan->rows.v[i];
         const struct ir_register *first = r->registers.v[0];
-        line(d, "rows", first->at, "%s and %zu more: %u bytes", first->name, r->registers.n - 1,
-             plan_row_bytes(r));
+        plan_dump_line(d, "rows", first->at, "%s and %zu more: %u bytes", first->name,
+                       r->registers.n - 1, plan_row_bytes(r));
     }
 }
 
 // ---- the control ----
 
-static void splits(const struct dump *d, const struct emit_split *s, const char *in) {
+static void splits(const struct dump *d, const struct emit_specialisation *s, const char *in) {
     const struct ir_block *b = d->plan->g->control;
     const struct loc at = s->at < b->stmts.n ? b->stmts.v[s->at]->at : (struct loc){0};
-    line(d, "specialise", at, "%sby %s: %zu values, asked for at %u places", in, s->var->name, s->n,
-         s->uses);
+    plan_dump_line(d, "specialise", at, "%sby %s: %zu values, asked for at %u places", in,
+                   s->var->name, s->n, s->uses);
     for (size_t i = 0; i <= s->n; i++) {
         const char *value = i < s->n ? big_str(d->plan->a, s->values[i], 10) : "another value";
         if (s->of[i].split)
@@ -146,49 +149,52 @@ static void specialise(const struct dump *d) {
 
 // ---- the parser ----
 
-static void path(const struct dump *d, const struct known *k) {
+static void plan_dump_path(const struct dump *d, const struct known *k) {
     const char *text = "";
     for (size_t h = 0; h < d->plan->g->headers.n; h++)
         if (k->valid[h])
             text = arena_printf(d->plan->a, "%s %s", text, d->plan->g->headers.v[h]->name);
-    line(d, "parse_paths", (struct loc){0}, "%u bytes%s:%s", k->at, k->apart ? ", split" : "",
-         *text ? text : " no headers");
+    plan_dump_line(d, "parse_paths", (struct loc){0}, "%u bytes%s:%s", k->at,
+                   k->apart ? ", split" : "", *text ? text : " no headers");
 }
 
 static void parse_paths(const struct dump *d) {
     const struct emit_paths *p = d->plan->paths;
     if (!p)
         return;
-    line(d, "parse_paths", (struct loc){0}, "%zu nodes, %zu paths", p->nodes.n, p->ends.n);
+    plan_dump_line(d, "parse_paths", (struct loc){0}, "%zu nodes, %zu paths", p->nodes.n,
+                   p->ends.n);
     for (size_t i = 0; i < p->ends.n; i++)
-        path(d, &p->ends.v[i]);
+        plan_dump_path(d, &p->ends.v[i]);
 }
 
 static void split_packet(const struct dump *d) {
     const struct emit_seam *seam = plan_seam_of(d->plan);
     if (seam)
-        line(d, "split_packet", (struct loc){0}, "after %u bytes of headers, %s given", seam->bytes,
-             seam->given ? seam->given->name : "nothing");
+        plan_dump_line(d, "split_packet", (struct loc){0}, "after %u bytes of headers, %s given",
+                       seam->bytes, seam->given ? seam->given->name : "nothing");
 }
 
-static void prefetch(const struct dump *d) {
+static void plan_dump_prefetch(const struct dump *d) {
     const struct emit_prefetch *p = &d->plan->prefetch;
     if (p->table)
-        line(d, "prefetch", p->table->at, "%s, on the path of %u bytes", p->table->name,
-             d->plan->paths->ends.v[p->path].at);
+        plan_dump_line(d, "prefetch", p->table->at, "%s, on the path of %u bytes", p->table->name,
+                       d->plan->paths->ends.v[p->path].at);
 }
 
 static void flow_record(const struct dump *d) {
     const struct ir_gress *g = d->plan->g;
     for (size_t i = 0; i < g->vars.n && d->plan->decides; i++)
         if (d->plan->decides[i] && g->vars.v[i]->header)
-            line(d, "flow_record", g->vars.v[i]->at, "%s decides", g->vars.v[i]->name);
+            plan_dump_line(d, "flow_record", g->vars.v[i]->at, "%s decides", g->vars.v[i]->name);
 }
 
 void plan_dump(FILE *out, const struct plan *plan) {
     static void (*const parts[])(const struct dump *d) = {
-        in_place,   branches,    fusion,          lanes,        sunk_loops, banks,       rows,
-        specialise, parse_paths, deferred_stores, split_packet, prefetch,   flow_record,
+        in_place,    plan_dump_branches, fusion,       lanes,
+        sunk_loops,  plan_dump_banks,    rows,         specialise,
+        parse_paths, deferred_stores,    split_packet, plan_dump_prefetch,
+        flow_record,
     };
     const struct dump d = {out, plan};
     fprintf(out, "pipeline %s, %s\n", plan->pipeline->name,

@@ -2,10 +2,10 @@
 //
 // egress: what the engine may know of an egress so as to do less for it.
 //
-// An idle one need not be run: it takes no more than the intrinsic metadata, which is always there, has
-// nothing to do and emits nothing that it took. An egress writes into the packet's own bytes only
-// where its parser took them, since headers on the wire are written in place and those that are
-// emitted lie before what was not taken: so a copy that only differs by its egress needs no
+// An idle one need not be run: it takes no more than the intrinsic metadata, which is always there,
+// has nothing to do and emits nothing that it took. An egress writes into the packet's own bytes
+// only where its parser took them, since headers on the wire are written in place and those that
+// are emitted lie before what was not taken: so a copy that only differs by its egress needs no
 // other bytes of its own.
 #include "compiler/plan/plan.h"
 

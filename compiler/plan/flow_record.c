@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// flow_record: programs that take notes of what they do to a packet, so that it can be done again to packets that
-// are like it (stages/notes.h, pipeline/switch/flows.h).
+// flow_record: programs that take notes of what they do to a packet, so that it can be done again
+// to packets that are like it (stages/notes.h, pipeline/switch/flows.h).
 //
-// Which bits of a packet decide is known by header: those of fields that anything reads or might write, but for
-// a checksum that is verified, which is asked for itself when a packet is compared. A program whose passes depend on
-// more than packets, tables and ports takes none: registers, times and lengths. Nor does one that asks few tables: it is
-// as fast as the comparison, or faster.
+// Which bits of a packet decide is known by header: those of fields that anything reads or might
+// write, but for a checksum that is verified, which is asked for itself when a packet is compared.
+// A program whose passes depend on more than packets, tables and ports takes none: registers, times
+// and lengths. Nor does one that asks few tables: it is as fast as the comparison, or faster.
 #include <string.h>
 
 #include "compiler/ir/effects.h"
@@ -180,8 +180,8 @@ bool plan_ends_record(const struct ir_stmt *s) {
     return flow_fate(s) == FLOW_ENDS;
 }
 
-// A table's action that writes to a header of the packet makes of it what is not remembered, and so does not decide
-// either.
+// A table's action that writes to a header of the packet makes of it what is not remembered, and so
+// does not decide either.
 static bool *what_writes_packet(const struct plan *plan) {
     const struct ir_gress *g = plan->g;
     struct ir_effects f = ir_effects_none(plan->a, g);

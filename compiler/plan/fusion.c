@@ -65,8 +65,8 @@ static bool changes_match(const struct ir_effects *f, const struct ir_table *lea
 }
 
 // Could an action of 't' do that?
-static bool disturbs(struct ir_effects *f, const struct ir_table *leader,
-                     const struct ir_expr *guard, const struct ir_table *t) {
+static bool plan_fusion_disturbs(struct ir_effects *f, const struct ir_table *leader,
+                                 const struct ir_expr *guard, const struct ir_table *t) {
     ir_effects_clear(f);
     for (size_t i = 0; i < t->actions.n; i++)
         ir_effects_add_action(f, t->actions.v[i].action);
@@ -116,7 +116,7 @@ static const struct ir_table *follower(struct fuser *u, const struct ir_table *l
     const struct ir_expr *own;
     s = plan_application(s, &own);
     return s && fusible(u->p, s) && ir_same(guard, own) && same_match(leader, s->table) &&
-                   !disturbs(&u->effects, leader, guard, s->table)
+                   !plan_fusion_disturbs(&u->effects, leader, guard, s->table)
                ? s->table
                : NULL;
 }
@@ -139,7 +139,7 @@ static void fuse_block(struct fuser *u, const struct ir_block *b) {
         const struct ir_expr *guard;
         const struct ir_stmt *s = plan_application(b->stmts.v[i], &guard);
         const struct ir_table *next, *last = s ? s->table : NULL;
-        if (!s || !fusible(p, s) || disturbs(&u->effects, last, guard, last))
+        if (!s || !fusible(p, s) || plan_fusion_disturbs(&u->effects, last, guard, last))
             continue;
         struct emit_table *leader = &p->tables[last->id];
         const struct ir_stmt *const *v = (const struct ir_stmt *const *)b->stmts.v;

@@ -2,15 +2,15 @@
 //
 // in_place: headers that stay on the wire.
 //
-// Such a header has a pointer in phv, to its bytes in the packet when it was extracted and to zeros of
-// its own ("home") before. Homes are in the pipe's state and are zero between packets: one that may
-// have been written to is cleared when the packet is done. A field is loaded and stored there, in network order, where the program
-// touches it, so a header costs what is done with it, and the deparser moves bytes only when a
-// header before the payload was added, removed or resized.
+// Such a header has a pointer in phv, to its bytes in the packet when it was extracted and to zeros
+// of its own ("home") before. Homes are in the pipe's state and are zero between packets: one that
+// may have been written to is cleared when the packet is done. A field is loaded and stored there,
+// in network order, where the program touches it, so a header costs what is done with it, and the
+// deparser moves bytes only when a header before the payload was added, removed or resized.
 //
-// Three things ask for a copy when a header is extracted, rather than the packet's own bytes, if the
-// program writes to it: a resubmit and a mirrored copy of the packet as received, and a parser that
-// writes, since a residual checksum is taken of received bytes.
+// Three things ask for a copy when a header is extracted, rather than the packet's own bytes, if
+// the program writes to it: a resubmit and a mirrored copy of the packet as received, and a parser
+// that writes, since a residual checksum is taken of received bytes.
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
@@ -27,7 +27,7 @@ static bool any_field(const struct plan *plan, const struct ir_header *h, const 
 }
 
 // A field that is no C number must be whole bytes, to be an array of them.
-static bool suits(const struct ir_header *h) {
+static bool plan_in_place_suits(const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
         if (emit_is_wide(f->width) && (f->bit_offset % 8 || f->width % 8))
@@ -49,7 +49,7 @@ void plan_in_place(struct plan *plan) {
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct ir_header *h = g->headers.v[i];
         const bool parser = any_field(plan, h, in_parser.assigned, NULL);
-        homes[i].on_wire = homes[i].in_state = !plan->checked && suits(h);
+        homes[i].on_wire = homes[i].in_state = !plan->checked && plan_in_place_suits(h);
         homes[i].written = parser || any_field(plan, h, later.assigned, NULL);
         homes[i].in_place =
             !parser && !(kept && any_field(plan, h, later.assigned, plan->only_last));

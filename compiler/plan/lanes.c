@@ -29,14 +29,14 @@ static void count_expr(void *aux, const struct ir_expr *x) {
         count_var(aux, x->var);
 }
 
-static void count_stmt(void *aux, const struct ir_stmt *s);
+static void plan_lanes_count_stmt(void *aux, const struct ir_stmt *s);
 
 static void count_regaction(void *aux, const struct ir_regaction *ra) {
     if (ra)
-        ir_walk(ra->body, count_stmt, count_expr, aux);
+        ir_walk(ra->body, plan_lanes_count_stmt, count_expr, aux);
 }
 
-static void count_stmt(void *aux, const struct ir_stmt *s) {
+static void plan_lanes_count_stmt(void *aux, const struct ir_stmt *s) {
     count_regaction(aux, s->regaction);
     if (s->regaction && s->use) {
         count_regaction(aux, s->regaction->reg->overflow);
@@ -49,12 +49,12 @@ static void count_stmt(void *aux, const struct ir_stmt *s) {
 
 void emit_count_block(const struct ir_block *b, unsigned *named) {
     struct uses u = {named};
-    ir_walk(b, count_stmt, count_expr, &u);
+    ir_walk(b, plan_lanes_count_stmt, count_expr, &u);
 }
 
 void emit_count_stmt(const struct ir_stmt *s, unsigned *named) {
     struct uses u = {named};
-    count_stmt(&u, s);
+    plan_lanes_count_stmt(&u, s);
     if (s->e)
         ir_walk_expr(s->e, count_expr, &u);
 }
@@ -63,21 +63,21 @@ unsigned *emit_count_uses(const struct plan *plan) {
     const struct ir_gress *g = plan->g;
     struct uses u = {ARENA_ARRAY(plan->a, unsigned, g->vars.n + 1)};
     for (size_t i = 0; i < g->states.n; i++) {
-        ir_walk(g->states.v[i]->body, count_stmt, count_expr, &u);
+        ir_walk(g->states.v[i]->body, plan_lanes_count_stmt, count_expr, &u);
         for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
             ir_walk_expr(g->states.v[i]->keys.v[k], count_expr, &u);
     }
-    ir_walk(g->control, count_stmt, count_expr, &u);
-    ir_walk(g->deparser, count_stmt, count_expr, &u);
+    ir_walk(g->control, plan_lanes_count_stmt, count_expr, &u);
+    ir_walk(g->deparser, plan_lanes_count_stmt, count_expr, &u);
     for (size_t i = 0; i < g->tables.n; i++) {
         const struct ir_table *t = g->tables.v[i];
         for (size_t k = 0; k < t->keys.n; k++)
             ir_walk_expr(t->keys.v[k].expr, count_expr, &u);
-        ir_walk(t->select, count_stmt, count_expr, &u);
+        ir_walk(t->select, plan_lanes_count_stmt, count_expr, &u);
         count_var(&u, t->select_hash);
     }
     for (size_t i = 0; i < g->actions.n; i++)
-        ir_walk(g->actions.v[i]->body, count_stmt, count_expr, &u);
+        ir_walk(g->actions.v[i]->body, plan_lanes_count_stmt, count_expr, &u);
     for (unsigned i = 0; i < IRI_COUNT; i++)
         count_var(&u, g->intrinsic[i]);
     for (size_t i = 0; i < g->headers.n; i++)
@@ -112,7 +112,8 @@ static struct emit_lane_var *tuple_of(struct match *m, const struct ir_var *firs
     return &l->vars.v[l->vars.n - 1];
 }
 
-static bool bind(struct match *m, const struct ir_var *a, const struct ir_var *b, bool written) {
+static bool plan_lanes_bind(struct match *m, const struct ir_var *a, const struct ir_var *b,
+                            bool written) {
     if (!a || !b)
         return a == b;
     struct emit_lane_var *t = tuple_of(m, a);
@@ -128,7 +129,7 @@ static bool match_var(struct match *m, const struct ir_var *a, const struct ir_v
                       bool written) {
     if (b)
         m->named[b->id]++;
-    return bind(m, a, b, written);
+    return plan_lanes_bind(m, a, b, written);
 }
 
 // Lane 0 is matched with itself first, which makes the tuples.
@@ -201,7 +202,7 @@ static bool match_register(struct match *m, const struct ir_register *a,
 }
 
 static bool bind_fresh(struct match *m, const struct ir_var *a, const struct ir_var *b) {
-    if (!bind(m, a, b, true))
+    if (!plan_lanes_bind(m, a, b, true))
         return false;
     if (a)
         tuple_of(m, a)->fresh = true;
@@ -293,18 +294,18 @@ static bool in_its_lane_only(const struct match *m, const struct emit_lane_var *
     return true;
 }
 
-static bool holds(const struct emit_lane_var *t, unsigned n, const struct ir_var *v) {
+static bool plan_lanes_holds(const struct emit_lane_var *t, unsigned n, const struct ir_var *v) {
     for (unsigned i = 0; i < n; i++)
         if (t->of[i] == v)
             return true;
     return false;
 }
 
-static bool disturbs(const struct match *m, const struct emit_lane_var *t) {
+static bool plan_lanes_disturbs(const struct match *m, const struct emit_lane_var *t) {
     const struct emit_lanes *l = m->l;
     for (size_t i = 0; t->written && i < l->vars.n; i++)
         for (unsigned k = 0; &l->vars.v[i] != t && k < m->n; k++)
-            if (holds(t, m->n, l->vars.v[i].of[k]))
+            if (plan_lanes_holds(t, m->n, l->vars.v[i].of[k]))
                 return true;
     return false;
 }
@@ -331,7 +332,7 @@ struct order {
     bool early;
 };
 
-static void reads(void *aux, const struct ir_expr *x) {
+static void plan_lanes_reads(void *aux, const struct ir_expr *x) {
     struct order *o = aux;
     const struct emit_lanes *l = o->m->l;
     for (size_t i = 0; x->op == IR_VAR && i < l->vars.n; i++) {
@@ -341,7 +342,7 @@ static void reads(void *aux, const struct ir_expr *x) {
     }
 }
 
-static void writes(struct order *o, const struct ir_var *v) {
+static void plan_lanes_writes(struct order *o, const struct ir_var *v) {
     for (size_t i = 0; i < o->m->l->vars.n; i++)
         o->set[i] |= o->m->l->vars.v[i].of[0] == v;
 }
@@ -368,13 +369,13 @@ static void branches_in_order(struct order *o, const struct ir_stmt *s) {
 static void in_order(struct order *o, const struct ir_stmt *const *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (s[i]->e)
-            ir_walk_expr(s[i]->e, reads, o);
+            ir_walk_expr(s[i]->e, plan_lanes_reads, o);
         if (s[i]->kind == IR_IF)
             branches_in_order(o, s[i]);
         else
             block_in_order(o, s[i]->regaction ? s[i]->regaction->body : s[i]->then_b);
         if (s[i]->var && !s[i]->slice)
-            writes(o, s[i]->var);
+            plan_lanes_writes(o, s[i]->var);
     }
 }
 
@@ -384,7 +385,7 @@ static bool reads_early(const struct match *m) {
     return o.early;
 }
 
-static bool fits(struct match *m) {
+static bool plan_lanes_fits(struct match *m) {
     struct emit_lanes *l = m->l;
     if (l->registers.n == 0)
         return false; // not worth it
@@ -404,7 +405,7 @@ static bool fits(struct match *m) {
         if (!var_fits(m, &l->vars.v[i]))
             return false;
     for (size_t i = 0; i < l->vars.n; i++)
-        if (disturbs(m, &l->vars.v[i]))
+        if (plan_lanes_disturbs(m, &l->vars.v[i]))
             return false;
     l->count = m->n;
     return m->once || !reads_early(m);
@@ -424,7 +425,7 @@ static struct match new_match(const struct plan *plan, const unsigned *uses, uns
 
 // --------------------------------------------------------------------------------------------
 
-static big arg_of(const struct plan *plan, const big *args, size_t n, size_t i) {
+static big plan_lanes_arg_of(const struct plan *plan, const big *args, size_t n, size_t i) {
     return i < n ? args[i] : big_u64(plan->a, 0);
 }
 
@@ -434,19 +435,19 @@ static bool match_params(struct match *m, const struct ir_action *a, const struc
     if (a->params.n != b->params.n)
         return false;
     for (size_t i = 0; i < a->params.n; i++) {
-        if (!bind(m, a->params.v[i].var, b->params.v[i].var, false))
+        if (!plan_lanes_bind(m, a->params.v[i].var, b->params.v[i].var, false))
             return false;
         struct emit_lane_var *t = tuple_of(m, a->params.v[i].var);
         if (!m->lane)
             t->initial = ARENA_ARRAY(m->plan->a, big, m->n);
-        t->initial[m->lane] = arg_of(m->plan, args, n, i);
+        t->initial[m->lane] = plan_lanes_arg_of(m->plan, args, n, i);
     }
     return true;
 }
 
 // Its body and what stands after it.
-static const struct ir_stmt **statements(const struct plan *plan,
-                                         const struct emit_lane_action *a) {
+static const struct ir_stmt **plan_lanes_statements(const struct plan *plan,
+                                                    const struct emit_lane_action *a) {
     size_t n = a->action->body->stmts.n;
     const struct ir_stmt **s = ARENA_ARRAY(plan->a, const struct ir_stmt *, n + a->n_tail + 1);
     for (size_t i = 0; i < n + a->n_tail; i++)
@@ -463,7 +464,7 @@ struct emit_lanes *emit_lanes_of_actions(const struct plan *plan, const struct e
     size_t len = first->action->body->stmts.n;
     m.inside = g->inside;
     m.once = g->once;
-    m.l->stmts = statements(plan, first);
+    m.l->stmts = plan_lanes_statements(plan, first);
     m.l->n_stmts = len + first->n_tail;
     m.l->name = first->action->name;
     for (unsigned i = 0; i < g->n; i++) {
@@ -471,15 +472,15 @@ struct emit_lanes *emit_lanes_of_actions(const struct plan *plan, const struct e
         m.lane = i;
         if (!a->action->body || a->action->body->stmts.n != len ||
             !match_params(&m, first->action, a->action, a->args, a->n_args) ||
-            !match_stmts(&m, i, m.l->stmts, statements(plan, a), m.l->n_stmts))
+            !match_stmts(&m, i, m.l->stmts, plan_lanes_statements(plan, a), m.l->n_stmts))
             return NULL;
     }
-    return fits(&m) ? m.l : NULL;
+    return plan_lanes_fits(&m) ? m.l : NULL;
 }
 
 // How many lanes of 'period' statements follow each other?
-static unsigned repetitions(const struct plan *plan, const unsigned *uses,
-                            const struct ir_stmt *const *s, size_t n, size_t period) {
+static unsigned plan_lanes_repetitions(const struct plan *plan, const unsigned *uses,
+                                       const struct ir_stmt *const *s, size_t n, size_t period) {
     size_t most = n / period < MAX_LANES ? n / period : MAX_LANES;
     struct match m = new_match(plan, uses, (unsigned)most);
     for (unsigned i = 0; i < most; i++)
@@ -505,7 +506,7 @@ struct emit_lanes *emit_lanes_of_block(const struct plan *plan, const unsigned *
         worth |= executes(s[period - 1]);
         if (!worth)
             continue;
-        unsigned n = repetitions(plan, uses, s, left, period);
+        unsigned n = plan_lanes_repetitions(plan, uses, s, left, period);
         if (n < EMIT_MIN_LANES)
             continue;
         struct match m = new_match(plan, uses, n);
@@ -515,7 +516,7 @@ struct emit_lanes *emit_lanes_of_block(const struct plan *plan, const unsigned *
         bool matched = true;
         for (unsigned i = 0; i < n && matched; i++)
             matched = match_stmts(&m, i, s, s + i * period, period);
-        if (!matched || !fits(&m))
+        if (!matched || !plan_lanes_fits(&m))
             continue;
         m.l->name = m.l->registers.v[0].of[0]->name;
         *stmts = n * period;

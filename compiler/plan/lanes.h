@@ -5,16 +5,16 @@
 // In-network aggregation repeats a stateful operation over dozens of registers at the same index,
 // each with its own header field: the same control instantiated N times, or a table per register.
 // Here these repetitions ("lanes") are found, and printed as a loop over lanes, of which the C
-// compiler makes vector instructions of whatever width the machine has: the fields of a header on the
-// wire are an array with a stride, and the registers are a bank, whose cells for one index are
+// compiler makes vector instructions of whatever width the machine has: the fields of a header on
+// the wire are an array with a stride, and the registers are a bank, whose cells for one index are
 // adjacent (plan.c). What the loop computes is what the repetitions compute one after the
 // other; that they do not disturb each other is shown before there is a loop, never assumed:
 //
 // - The bodies are equal but for the variables, registers and constants that they name, and these
 //   differ in the same way everywhere in a body.
 // - A variable that differs from lane to lane is a field of one header, at a fixed distance from
-//   the last lane's, or is used in its lane only. All others are loaded before the loop and, if they
-//   are written, stored after it: the loop runs the lanes in their order.
+//   the last lane's, or is used in its lane only. All others are loaded before the loop and, if
+//   they are written, stored after it: the loop runs the lanes in their order.
 // - No lane writes a variable that is another one's in another way.
 // - A register belongs to one lane.
 //

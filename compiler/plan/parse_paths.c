@@ -3,19 +3,20 @@
 // parse_paths: what is known of a packet by the way it took through the parser.
 //
 // Once a parser's way is known, so is which headers are there, where they begin, and how long the
-// packet is at least. The entry function is therefore printed with the states of the parser unfolded:
-// a state that can be reached with different headers before it is printed once for each of these
-// cases ("node"). Where ways end with the same headers in the same places they meet ("path"), and from
-// there on the control and the deparser are printed for this path, with places and validities that
-// are constants to the C compiler: headers need no pointers, a header that stays where it is needs no
-// test, and homes are cleared where no header was put in their place.
+// packet is at least. The entry function is therefore printed with the states of the parser
+// unfolded: a state that can be reached with different headers before it is printed once for each
+// of these cases ("node"). Where ways end with the same headers in the same places they meet
+// ("path"), and from there on the control and the deparser are printed for this path, with places
+// and validities that are constants to the C compiler: headers need no pointers, a header that
+// stays where it is needs no test, and homes are cleared where no header was put in their place.
 //
 // What such a way has no room for (a packet that is too short, no case of a select that matches, a
 // state that extracts under a condition or as much as a variable says) starts over in the general
-// function. That is allowed because a parser changes nothing but its own packet's variables and homes.
+// function. That is allowed because a parser changes nothing but its own packet's variables and
+// homes.
 //
-// A program with too many ways has only the general function; a large one is printed for the longest
-// ways.
+// A program with too many ways has only the general function; a large one is printed for the
+// longest ways.
 //
 // A packet that comes around may have its headers apart from what is after them (split_packet.c).
 // Its ways are found first. Where those of packets in one piece know the same, they lead there:
@@ -37,7 +38,7 @@
 // --------------------------------------------------------------------------------------------
 // Finding them.
 
-static struct known copy_known(const struct plan *plan, const struct known *k) {
+static struct known plan_parse_paths_copy_known(const struct plan *plan, const struct known *k) {
     size_t n = plan->g->headers.n;
     struct known c = {k->at, ARENA_ARRAY(plan->a, uint16_t, n + 1),
                       ARENA_ARRAY(plan->a, bool, n + 1), k->apart};
@@ -56,7 +57,7 @@ static bool same_known(const struct plan *plan, const struct known *a, const str
 }
 
 // Where a seam is, counted from the first byte that the parser sees; 0: there is none.
-static unsigned seam_at(const struct plan *plan, const struct emit_paths *p) {
+static unsigned plan_parse_paths_seam_at(const struct plan *plan, const struct emit_paths *p) {
     return p->seam.bytes ? plan_prefix_bytes(plan) + p->seam.bytes : 0;
 }
 
@@ -90,7 +91,8 @@ static void find_unclear(void *aux, const struct ir_stmt *s) {
 }
 
 // False: what is after the statement is not known.
-static bool follow(const struct plan *plan, struct known *k, const struct ir_stmt *s) {
+static bool plan_parse_paths_follow(const struct plan *plan, struct known *k,
+                                    const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_EXTRACT:
         if (s->headers.n)
@@ -123,11 +125,12 @@ static bool follow(const struct plan *plan, struct known *k, const struct ir_stm
 // Nothing that is taken, or looked at, lies on both sides of a seam.
 static bool crosses(const struct plan *plan, const struct emit_paths *p, const struct known *k,
                     unsigned from, unsigned to) {
-    return k->apart && from < seam_at(plan, p) && to > seam_at(plan, p);
+    return k->apart && from < plan_parse_paths_seam_at(plan, p) &&
+           to > plan_parse_paths_seam_at(plan, p);
 }
 
 // Bytes that a statement, or one in it, looks at without taking them.
-static unsigned look_ahead(const struct ir_stmt *s) {
+static unsigned plan_parse_paths_look_ahead(const struct ir_stmt *s) {
     unsigned bytes = 0;
     const struct ir_block b = block_of(&s);
     ir_walk(&b, NULL, plan_lookahead_bytes, &bytes);
@@ -138,12 +141,12 @@ static int find_path(const struct plan *plan, struct emit_paths *p, const struct
     for (size_t i = 0; i < p->ends.n; i++)
         if (same_known(plan, &p->ends.v[i], k) && p->ends.v[i].apart == k->apart)
             return MAX_NODES + (int)i;
-    if (k->apart && k->at < seam_at(plan, p)) // the headers end before the seam
+    if (k->apart && k->at < plan_parse_paths_seam_at(plan, p)) // the headers end before the seam
         return -1;
     p->too_many |= p->ends.n == MAX_PATHS;
     if (p->too_many)
         return -1;
-    VEC_PUSH(plan->a, &p->ends, copy_known(plan, k));
+    VEC_PUSH(plan->a, &p->ends, plan_parse_paths_copy_known(plan, k));
     return MAX_NODES + (int)p->ends.n - 1;
 }
 
@@ -158,7 +161,8 @@ static void look_into(const struct emit_paths *p, struct emit_node *n, size_t wa
     }
 }
 
-static int build(const struct plan *plan, struct emit_paths *p, int state, const struct known *k) {
+static int plan_parse_paths_build(const struct plan *plan, struct emit_paths *p, int state,
+                                  const struct known *k) {
     if (state < 0)
         return find_path(plan, p, k);
     unsigned rounds = 0;
@@ -168,7 +172,7 @@ static int build(const struct plan *plan, struct emit_paths *p, int state, const
             if (n->in.apart == k->apart)
                 return n->open || (k->apart && !n->used) ? -1 : (int)i;
             if (n->whole)
-                return EMIT_APART;
+                return EMIT_SPLIT_PACKET;
         }
         rounds += n->state == state && n->open;
     }
@@ -180,14 +184,17 @@ static int build(const struct plan *plan, struct emit_paths *p, int state, const
     int id = (int)p->nodes.n;
     const struct ir_state *st = plan->g->states.v[state];
     struct emit_node *n = ARENA_NEW(plan->a, struct emit_node);
-    *n = (struct emit_node){
-        .state = state, .in = copy_known(plan, k), .out = copy_known(plan, k), .open = true};
+    *n = (struct emit_node){.state = state,
+                            .in = plan_parse_paths_copy_known(plan, k),
+                            .out = plan_parse_paths_copy_known(plan, k),
+                            .open = true};
     VEC_PUSH(plan->a, &p->nodes, n);
     unsigned ahead = 0;
     for (size_t i = 0; st->body && i < st->body->stmts.n && !n->gives_up; i++) {
-        const unsigned from = n->out.at, look = from + look_ahead(st->body->stmts.v[i]);
+        const unsigned from = n->out.at,
+                       look = from + plan_parse_paths_look_ahead(st->body->stmts.v[i]);
         ahead = look > ahead ? look : ahead;
-        n->gives_up = !follow(plan, &n->out, st->body->stmts.v[i]) ||
+        n->gives_up = !plan_parse_paths_follow(plan, &n->out, st->body->stmts.v[i]) ||
                       crosses(plan, p, k, from, n->out.at) || crosses(plan, p, k, from, look);
     }
     for (size_t i = 0; i < st->keys.n; i++) {
@@ -199,7 +206,8 @@ static int build(const struct plan *plan, struct emit_paths *p, int state, const
     n->next = ARENA_ARRAY(plan->a, int, st->cases.n + 1);
     n->need = UINT_MAX;
     for (size_t i = 0; i < st->cases.n + (st->keys.n == 0) && !n->gives_up; i++) {
-        n->next[i] = build(plan, p, st->keys.n ? st->cases.v[i].next : st->next, &n->out);
+        n->next[i] =
+            plan_parse_paths_build(plan, p, st->keys.n ? st->cases.v[i].next : st->next, &n->out);
         unsigned need =
             n->next[i] < 0 || n->next[i] >= MAX_NODES ? n->out.at : p->nodes.v[n->next[i]]->need;
         n->need = need < n->need ? need : n->need;
@@ -217,7 +225,7 @@ static int build(const struct plan *plan, struct emit_paths *p, int state, const
 static void find_sure(const struct plan *plan, struct emit_paths *p, unsigned prefix) {
     for (size_t i = 0; i < p->nodes.n; i++)
         p->nodes.v[i]->sure = (int)i == p->root         ? prefix
-                              : (int)i == p->root_apart ? seam_at(plan, p)
+                              : (int)i == p->root_apart ? plan_parse_paths_seam_at(plan, p)
                                                         : UINT_MAX;
     for (bool again = true; again;) {
         again = false;
@@ -281,7 +289,8 @@ static unsigned weigh(const struct plan *plan, const struct ir_block *b) {
     return all;
 }
 
-// Leaves the 'n' paths that take most of a packet: what has many headers is what a program is about.
+// Leaves the 'n' paths that take most of a packet: what has many headers is what a program is
+// about.
 static void keep_longest(const struct plan *plan, struct emit_paths *p, size_t n) {
     int *kept = ARENA_ARRAY(plan->a, int, p->ends.n + 1);
     size_t left = 0;
@@ -309,11 +318,11 @@ static void keep_longest(const struct plan *plan, struct emit_paths *p, size_t n
 static struct emit_paths *find_paths(const struct plan *plan, struct emit_seam seam) {
     struct emit_paths *p = ARENA_NEW(plan->a, struct emit_paths);
     *p = (struct emit_paths){.root_apart = -1, .seam = seam};
-    struct known nothing = copy_known(plan, &(struct known){.apart = true});
+    struct known nothing = plan_parse_paths_copy_known(plan, &(struct known){.apart = true});
     if (seam.bytes)
-        p->root_apart = build(plan, p, 0, &nothing);
+        p->root_apart = plan_parse_paths_build(plan, p, 0, &nothing);
     nothing.apart = false;
-    p->root = build(plan, p, 0, &nothing);
+    p->root = plan_parse_paths_build(plan, p, 0, &nothing);
     const bool known = p->root >= 0 && !p->too_many;
     size_t n = MAX_WEIGHT / (weigh(plan, plan->g->control) + 1);
     keep_longest(plan, p, n ? n - 1 : 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parse_paths: what the files about ways through the parser share: finding them (parse_paths.c), printing
-// them (compiler/print/path_entry.c), packets whose headers lie apart (split_packet.c).
+// parse_paths: what the files about ways through the parser share: finding them (parse_paths.c),
+// printing them (compiler/print/path_entry.c), packets whose headers lie apart (split_packet.c).
 #ifndef SILKEN_COMPILER_PLAN_PARSE_PATHS_H
 #define SILKEN_COMPILER_PLAN_PARSE_PATHS_H
 
 #include "compiler/plan/plan.h"
 
-#define EMIT_MAX_NODES 96
-#define EMIT_APART     (-2) // a way that leads to those of packets that are apart
+#define EMIT_MAX_NODES    96
+#define EMIT_SPLIT_PACKET (-2) // a way that leads to those of packets that are apart
 
 struct known {       // of a packet at some point of the parser
     unsigned at;     // bytes after the first one that the parser sees
@@ -27,7 +27,7 @@ struct emit_node {
     bool used;     // some way from here leads to an end
     bool whole;    // all do
     // by case of its state, or one: a node, or after them (EMIT_MAX_NODES) a path; -1: none;
-    // EMIT_APART
+    // EMIT_SPLIT_PACKET
     int *next;
 };
 struct emit_paths {

@@ -28,7 +28,8 @@ static void add_segment(const struct plan *plan, struct emit_header *eh, struct 
     VEC_PUSH(plan->a, &eh->segments, s);
 }
 
-static void add_group(struct plan *plan, const struct ir_header *h, size_t from, size_t to) {
+static void plan_parser_facts_add_group(struct plan *plan, const struct ir_header *h, size_t from,
+                                        size_t to) {
     struct emit_header *eh = &plan->headers[h->id];
     const struct ir_var *first = h->fields.v[from], *last = h->fields.v[to - 1];
     unsigned bits = last->bit_offset + last->width - first->bit_offset;
@@ -52,7 +53,7 @@ static void segment_header(struct plan *plan, const struct ir_header *h) {
         const struct ir_var *f = h->fields.v[i];
         if ((f->bit_offset + f->width) % 8)
             continue;
-        add_group(plan, h, from, i + 1);
+        plan_parser_facts_add_group(plan, h, from, i + 1);
         from = i + 1;
     }
     if (from < h->fields.n)

@@ -3,14 +3,18 @@
 // plan: the decisions before C is printed: places of variables, headers and registers, statements
 // that become loops, paths and cases with code of their own. The face of the room.
 //
-//     plan.c             the passes in one array, with the needs and results of each; plan_pipeline() runs them
+//     plan.c             the passes in one array, with the needs and results of each;
+//                        plan_pipeline() runs them
 //     fusion.c           entries as branches, and tables that are matched once
 //     analyse.c          which code uses which variable, and so where the variable lives
 //     definedness.c      which variables of the checked build have masks
-//     lanes.c            one operation over many registers, as one loop (lanes.h); lane_runs.c: the places of such loops
-//     register_layout.c  banks of registers of one shape, and registers that are used at one index side by side
+//     lanes.c            one operation over many registers, as one loop (lanes.h); lane_runs.c: the
+//                        places of such loops
+//     register_layout.c  banks of registers of one shape, and registers that are used at one index
+//                        side by side
 //     in_place.c         headers that stay in the packet's bytes
-//     deferred_stores.c  fields whose new values wait until the headers have their place, in two passes
+//     deferred_stores.c  fields whose new values wait until the headers have their place, in two
+//                        passes
 //     parse_paths.c      what is known of a packet by its path through the parser (parse_paths.h)
 //     split_packet.c     packets that come around in two pieces, the headers and what follows them
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
@@ -18,7 +22,8 @@
 //     prefetch.c         the lookups of a burst's packets
 //     flow_record.c      the record of a pass, from which the engine can repeat it
 //     egress.c           the work that the engine may leave out of an egress
-//     parser_facts.c     bytes before the packet, lookahead, loops between states, segments of headers
+//     parser_facts.c     bytes before the packet, lookahead, loops between states, segments of
+//                        headers
 //     dump.c             a plan as text: which optimisation fired where
 //
 // A plan is complete before the first line of C is printed, and printing (compiler/print) reads it
@@ -120,9 +125,9 @@ struct emit_continuation {
     unsigned id;                   // the number of its function
     const struct emit_fact *facts; // what is known in it
     struct ir_block *body; // its statements; the last one is the choice, if there is a split
-    const struct emit_split *split;
+    const struct emit_specialisation *split;
 };
-struct emit_split {
+struct emit_specialisation {
     size_t at; // the first statement of the continuations
     const struct ir_var *var;
     unsigned uses; // places that ask for it
@@ -161,7 +166,7 @@ struct plan {
     struct plan_var *vars;
     struct emit_header *headers;
     const struct ir_block *control; // the gress's, or with specialised copies of parts of it
-    const struct emit_split *split; // of the control; null: none
+    const struct emit_specialisation *split; // of the control; null: none
     unsigned n_continuations;
     struct emit_paths *paths; // null: parse_paths.c knows none
     struct emit_prefetch prefetch;
@@ -185,7 +190,8 @@ static inline unsigned emit_bytes(unsigned width) {
 }
 
 // ---- the passes (plan.c) ----
-// Plans both gresses of a pipeline; plans[] is by gress. Deparsers that a Tofino cannot have are errors in 'd'.
+// Plans both gresses of a pipeline; plans[] is by gress. Deparsers that a Tofino cannot have are
+// errors in 'd'.
 void plan_pipeline(struct arena *a, struct diag *d, const struct ir_program *program,
                    const struct ir_pipeline *pipeline, const struct plan_options *opt,
                    struct plan plans[2]);
@@ -221,14 +227,15 @@ void plan_segments(struct plan *plan);         // of headers that are not on the
 void plan_ends(struct plan *plan);             // whose ends residual checksums ask for
 
 // ---- entries as branches, tables matched once (fusion.c) ----
-// What a statement applies that is 'T.apply();' or 'if (guard) { T.apply(); }', or null; '*guard' is
-// null without one.
+// What a statement applies that is 'T.apply();' or 'if (guard) { T.apply(); }', or null; '*guard'
+// is null without one.
 const struct ir_stmt *plan_application(const struct ir_stmt *s, const struct ir_expr **guard);
 // The table that is matched together with 't' after it, or null.
 const struct ir_table *plan_next_of_group(const struct plan *plan, const struct ir_table *t);
 // The action of the entry at that position; after the last entry, the default action.
 const struct ir_action *plan_action_at(const struct ir_table *t, size_t position);
-// The statements from this one on that become a loop over lanes, and how many they are; null, 0: none.
+// The statements from this one on that become a loop over lanes, and how many they are; null, 0:
+// none.
 const struct emit_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
 size_t plan_lane_run_length(const struct plan *plan, const struct ir_stmt *first);
 // How many statements of a block belong together with this one: a fused group, a loop over lanes;

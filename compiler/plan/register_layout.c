@@ -2,10 +2,11 @@
 //
 // register_layout: registers that are visited together lie together.
 //
-// What a program keeps of one thing (an aggregator's owner, its bitmap, how many are in it) is in several
-// registers of one size, and a packet visits all of them at one index. As an array each they would be as
-// many lines of cache, and pages, for a packet. Those whose index is the same expression wherever the
-// program uses them become one array of rows: a row has a cell of each, and is in one line.
+// What a program keeps of one thing (an aggregator's owner, its bitmap, how many are in it) is in
+// several registers of one size, and a packet visits all of them at one index. As an array each
+// they would be as many lines of cache, and pages, for a packet. Those whose index is the same
+// expression wherever the program uses them become one array of rows: a row has a cell of each, and
+// is in one line.
 //
 // Registers of the same shape that loops over lanes have left become banks, too: one array whose
 // cell i holds cell i of all of them, first all first words, then all second words.
@@ -16,7 +17,7 @@
 #define LINE     64 // bytes
 #define MIN_BANK 4
 
-static bool same_shape(const struct ir_register *a, const struct ir_register *b) {
+static bool plan_layout_same_shape(const struct ir_register *a, const struct ir_register *b) {
     return !a->direct && !b->direct && a->width == b->width && a->words == b->words &&
            a->size == b->size;
 }
@@ -26,13 +27,13 @@ static void bank_from(struct plan *plan, size_t first) {
     const struct ir_register *r = g->registers.v[first];
     unsigned lanes = 0;
     for (size_t i = first; i < g->registers.n; i++)
-        lanes += !plan->registers[i].banked && same_shape(r, g->registers.v[i]);
+        lanes += !plan->registers[i].banked && plan_layout_same_shape(r, g->registers.v[i]);
     if (lanes < MIN_BANK)
         return;
     struct emit_bank bank = {.shape = r, .lanes = lanes};
     unsigned lane = 0;
     for (size_t i = first; i < g->registers.n; i++) {
-        if (plan->registers[i].banked || !same_shape(r, g->registers.v[i]))
+        if (plan->registers[i].banked || !plan_layout_same_shape(r, g->registers.v[i]))
             continue;
         plan->registers[i] =
             (struct emit_register){.banked = true, .bank = (unsigned)plan->banks.n, .lane = lane};
@@ -56,7 +57,7 @@ struct uses {
     } * v;
 };
 
-static void note_use(void *aux, const struct ir_stmt *s) {
+static void plan_layout_note_use(void *aux, const struct ir_stmt *s) {
     struct uses *u = aux;
     const struct ir_register *r = s->regaction ? s->regaction->reg : s->reg;
     if (!r || r->direct)
@@ -108,10 +109,10 @@ void plan_rows(struct plan *plan) {
     if (!plan->vectorise && !plan->checked) // the scalar build is what speed is compared with
         return;
     struct uses u = {.v = arena_alloc(plan->a, (g->registers.n + 1) * sizeof *u.v)};
-    ir_walk(g->control, note_use, NULL, &u);
-    ir_walk(g->deparser, note_use, NULL, &u);
+    ir_walk(g->control, plan_layout_note_use, NULL, &u);
+    ir_walk(g->deparser, plan_layout_note_use, NULL, &u);
     for (size_t i = 0; i < g->actions.n; i++)
-        ir_walk(g->actions.v[i]->body, note_use, NULL, &u);
+        ir_walk(g->actions.v[i]->body, plan_layout_note_use, NULL, &u);
     plan->index = ARENA_ARRAY(plan->a, const struct ir_expr *, g->registers.n + 1);
     for (size_t i = 0; i < g->registers.n; i++)
         plan->index[i] = u.v[i].differs ? NULL : u.v[i].index;

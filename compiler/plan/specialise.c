@@ -18,7 +18,8 @@
 // and the differential tests run them (harness/interp).
 //
 // The printer makes a function of each copy. The end of a packet that leaves nothing
-// (compiler/print/entry.c) is printed after the copy, inside the function, so it is specialised too.
+// (compiler/print/entry.c) is printed after the copy, inside the function, so it is specialised
+// too.
 #include "compiler/ir/build.h"
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
@@ -77,7 +78,7 @@ static int plan_known(const struct emit_fact *facts, const struct ir_expr *x) {
     }
 }
 
-static bool is_whole(big mask, unsigned width) {
+static bool plan_specialise_is_whole(big mask, unsigned width) {
     for (unsigned i = 0; i < width; i++)
         if (!(big_word(mask, i / 64) >> i % 64 & 1))
             return false;
@@ -85,8 +86,8 @@ static bool is_whole(big mask, unsigned width) {
 }
 
 // One value of the key, and no other, is in the set.
-static bool is_one(const struct ir_key *k, const struct ir_key_value *v) {
-    return !v->high && (!v->mask || is_whole(v->mask, k->expr->width));
+static bool plan_specialise_is_one(const struct ir_key *k, const struct ir_key_value *v) {
+    return !v->high && (!v->mask || plan_specialise_is_whole(v->mask, k->expr->width));
 }
 
 static bool is_any(const struct ir_key_value *v) {
@@ -99,7 +100,7 @@ static int plan_known_match(struct arena *a, const struct emit_fact *facts, cons
     if (!f)
         return -1;
     if (!f->value)
-        return is_one(k, v) && is_other(f, v->value) ? 0 : -1;
+        return plan_specialise_is_one(k, v) && is_other(f, v->value) ? 0 : -1;
     if (v->high)
         return big_cmp(v->value, f->value) <= 0 && big_cmp(f->value, v->high) <= 0;
     if (!v->mask)
@@ -124,7 +125,7 @@ struct asked {
     size_t n; // MAX_VALUES + 1: too many
 };
 
-static void ask(struct asked *q, big value) {
+static void plan_specialise_ask(struct asked *q, big value) {
     for (size_t i = 0; i < q->n; i++)
         if (big_cmp(q->values[i], value) == 0)
             return;
@@ -159,23 +160,23 @@ static void note_var(void *aux, const struct ir_var *v) {
     w->last[v->id] = w->at;
 }
 
-static void note_written(void *aux, const struct ir_stmt *s) {
+static void plan_specialise_note_written(void *aux, const struct ir_stmt *s) {
     ir_each_written(s, note_var, aux);
     if (s->regaction)
-        ir_walk(s->regaction->body, note_written, NULL, aux);
+        ir_walk(s->regaction->body, plan_specialise_note_written, NULL, aux);
     if (s->regaction && s->regaction->reg->overflow)
-        ir_walk(s->regaction->reg->overflow->body, note_written, NULL, aux);
+        ir_walk(s->regaction->reg->overflow->body, plan_specialise_note_written, NULL, aux);
     if (s->regaction && s->regaction->reg->underflow)
-        ir_walk(s->regaction->reg->underflow->body, note_written, NULL, aux);
+        ir_walk(s->regaction->reg->underflow->body, plan_specialise_note_written, NULL, aux);
     if (!s->table)
         return;
     const struct ir_table *t = s->table;
     for (size_t i = 0; i < t->actions.n; i++)
-        ir_walk(t->actions.v[i].action->body, note_written, NULL, aux);
-    ir_walk(t->default_action->body, note_written, NULL, aux);
+        ir_walk(t->actions.v[i].action->body, plan_specialise_note_written, NULL, aux);
+    ir_walk(t->default_action->body, plan_specialise_note_written, NULL, aux);
     for (size_t i = 0; t->profile && i < t->profile->actions.n; i++)
-        ir_walk(t->profile->actions.v[i].action->body, note_written, NULL, aux);
-    ir_walk(t->select, note_written, NULL, aux);
+        ir_walk(t->profile->actions.v[i].action->body, plan_specialise_note_written, NULL, aux);
+    ir_walk(t->select, plan_specialise_note_written, NULL, aux);
 }
 
 static bool may_decide(const struct emit_fact *facts, const struct ir_var *v) {
@@ -221,7 +222,7 @@ static void uses_of_table(struct uses *u, const struct ir_table *t) {
         for (size_t i = 0; i < t->entries.n; i++) {
             const struct ir_key_value *v = &t->entries.v[i]->keys.v[k];
             if (!is_any(v) && may_match_entry(u->plan, u->facts, t, t->entries.v[i]))
-                use_add(u, x->var, is_one(&t->keys.v[k], v) ? v->value : NULL);
+                use_add(u, x->var, plan_specialise_is_one(&t->keys.v[k], v) ? v->value : NULL);
         }
     }
 }
@@ -277,7 +278,7 @@ static struct places places_of(const struct use *u, size_t written) {
     for (; u; u = u->before) {
         q.uses += u->first;
         if (u->value)
-            ask(&q, u->value);
+            plan_specialise_ask(&q, u->value);
         if (u->value && !with_value)
             with_value = u->at + 1;
         if (q.uses == MIN_USES && !p.end)
@@ -305,7 +306,7 @@ static void values_from(struct arena *a, const struct use *u, size_t at, struct 
         if (u->value)
             VEC_PUSH(a, &values, u->value);
     while (values.n > 0)
-        ask(q, values.v[--values.n]);
+        plan_specialise_ask(q, values.v[--values.n]);
 }
 
 // By statement: the first place to split at that is not before it.
@@ -338,7 +339,7 @@ static bool find_split(const struct plan *plan, const struct emit_fact *facts,
     for (u.at = i; u.at < b->stmts.n; u.at++) {
         const struct ir_block one = {.stmts = {.v = b->stmts.v + u.at, .n = 1}};
         w.at = u.at + 1;
-        ir_walk(&one, note_written, NULL, &w);
+        ir_walk(&one, plan_specialise_note_written, NULL, &w);
         uses_of_stmt(&u, b->stmts.v[u.at]);
     }
     const size_t *next = split_places(plan, b, i);
@@ -360,11 +361,11 @@ static bool find_split(const struct plan *plan, const struct emit_fact *facts,
     return true;
 }
 
-static const struct emit_split *split_from(struct plan *plan, const struct emit_fact *facts,
-                                           size_t first, unsigned depth);
+static const struct emit_specialisation *
+split_from(struct plan *plan, const struct emit_fact *facts, size_t first, unsigned depth);
 
 static const struct emit_fact *fact_in(struct plan *plan, const struct emit_fact *facts,
-                                       const struct emit_split *s, size_t i) {
+                                       const struct emit_specialisation *s, size_t i) {
     struct emit_fact *f = ARENA_NEW(plan->a, struct emit_fact);
     *f = (struct emit_fact){.var = s->var, .more = facts};
     if (i < s->n) {
@@ -379,7 +380,7 @@ static const struct emit_fact *fact_in(struct plan *plan, const struct emit_fact
 }
 
 static void add_continuations(struct plan *plan, const struct emit_fact *facts,
-                              struct emit_split *s, unsigned depth) {
+                              struct emit_specialisation *s, unsigned depth) {
     s->of = ARENA_ARRAY(plan->a, struct emit_continuation, s->n + 1);
     for (size_t i = 0; i <= s->n; i++) {
         struct emit_continuation *c = &s->of[i];
@@ -391,8 +392,8 @@ static void add_continuations(struct plan *plan, const struct emit_fact *facts,
 }
 
 // The split of the statements from 'first' on, with all in it. Null: none.
-static const struct emit_split *split_from(struct plan *plan, const struct emit_fact *facts,
-                                           size_t first, unsigned depth) {
+static const struct emit_specialisation *
+split_from(struct plan *plan, const struct emit_fact *facts, size_t first, unsigned depth) {
     struct split found;
     if (!find_split(plan, facts, plan->g->control, first, &found))
         return NULL;
@@ -400,8 +401,8 @@ static const struct emit_split *split_from(struct plan *plan, const struct emit_
     big *values = ARENA_ARRAY(plan->a, big, q->n + 1);
     for (size_t i = 0; i < q->n; i++)
         values[i] = q->values[i];
-    struct emit_split *s = ARENA_NEW(plan->a, struct emit_split);
-    *s = (struct emit_split){
+    struct emit_specialisation *s = ARENA_NEW(plan->a, struct emit_specialisation);
+    *s = (struct emit_specialisation){
         .at = found.at, .var = q->var, .uses = q->uses, .n = q->n, .values = values};
     add_continuations(plan, facts, s, depth + 1);
     return s;
@@ -417,14 +418,15 @@ struct copier {
 
 static struct ir_block *copy_block(const struct copier *c, const struct ir_block *b);
 
-static struct ir_stmt *copy_of(const struct copier *c, const struct ir_stmt *s) {
+static struct ir_stmt *plan_specialise_copy_of(const struct copier *c, const struct ir_stmt *s) {
     struct ir_stmt *copy = ARENA_NEW(c->plan->a, struct ir_stmt);
     *copy = *s;
     return copy;
 }
 
 // A condition that is known: the branch that is taken, as a statement.
-static struct ir_stmt *copy_known(const struct copier *c, const struct ir_stmt *s, bool taken) {
+static struct ir_stmt *plan_specialise_copy_known(const struct copier *c, const struct ir_stmt *s,
+                                                  bool taken) {
     struct ir_block *b = copy_block(c, taken ? s->then_b : s->else_b);
     if (b && b->stmts.n == 1 && b->stmts.v[0]->kind == IR_APPLY)
         return b->stmts.v[0]; // of a table that may be fused: plan_application() finds it
@@ -449,14 +451,14 @@ static struct ir_stmt *copy_apply(const struct copier *c, struct ir_stmt *s) {
     }
     struct ir_known_match *known = ARENA_NEW(a, struct ir_known_match);
     *known = (struct ir_known_match){may_match, matches};
-    s = copy_of(c, s);
+    s = plan_specialise_copy_of(c, s);
     s->known = known;
     return s;
 }
 
 static struct ir_stmt *copy_inside(const struct copier *c, struct ir_stmt *s) {
     struct ir_block *then_b = copy_block(c, s->then_b), *else_b = copy_block(c, s->else_b);
-    struct ir_stmt *copy = copy_of(c, s);
+    struct ir_stmt *copy = plan_specialise_copy_of(c, s);
     bool changed = then_b != s->then_b || else_b != s->else_b;
     copy->then_b = then_b;
     copy->else_b = else_b;
@@ -472,7 +474,7 @@ static struct ir_stmt *copy_inside(const struct copier *c, struct ir_stmt *s) {
 static struct ir_stmt *copy_stmt(const struct copier *c, struct ir_stmt *s) {
     const int known = s->kind == IR_IF ? plan_known(c->facts, s->e) : -1;
     if (known >= 0)
-        return copy_known(c, s, known);
+        return plan_specialise_copy_known(c, s, known);
     if (s->kind == IR_APPLY)
         return copy_apply(c, s);
     return s->then_b || s->else_b || s->cases.n ? copy_inside(c, s) : s;
@@ -504,10 +506,11 @@ static struct ir_block *copy_block(const struct copier *c, const struct ir_block
 }
 
 static struct ir_block *copy_control(const struct copier *c, size_t first,
-                                     const struct emit_split *s);
+                                     const struct emit_specialisation *s);
 
 // The choice between the continuations.
-static struct ir_stmt *choice(const struct copier *c, const struct emit_split *s) {
+static struct ir_stmt *plan_specialise_choice(const struct copier *c,
+                                              const struct emit_specialisation *s) {
     struct arena *a = c->plan->a;
     struct ir_stmt *to = ir_stmt_new(a, IR_SWITCH, (struct loc){0});
     to->e = ir_ref(a, (struct ir_var *)s->var);
@@ -524,12 +527,12 @@ static struct ir_stmt *choice(const struct copier *c, const struct emit_split *s
 
 // The control from its statement 'first' on, up to a split (null: none) and its choice.
 static struct ir_block *copy_control(const struct copier *c, size_t first,
-                                     const struct emit_split *s) {
+                                     const struct emit_specialisation *s) {
     const struct ir_block *control = c->plan->g->control;
     struct ir_block *copy = ARENA_NEW(c->plan->a, struct ir_block);
     copy_stmts(c, copy, control, first, s ? s->at : control->stmts.n);
     if (s)
-        ir_push(c->plan->a, copy, choice(c, s));
+        ir_push(c->plan->a, copy, plan_specialise_choice(c, s));
     return copy;
 }
 

@@ -11,9 +11,10 @@
 //     | what the parser sees in | headers   |  ...   | what is behind    |
 //     | front of a packet       |           |        |                   |
 //
-// of which the first stays where it is, and only 'tail' changes. The seam is behind as many bytes of headers in all
-// such packets ("seam bytes"), so where a header is remains a constant from one of the two pointers on. The packet is
-// put together where it leaves the program, which most never do.
+// of which the first stays where it is, and only 'tail' changes. The seam is behind as many bytes
+// of headers in all such packets ("seam bytes"), so where a header is remains a constant from one
+// of the two pointers on. The packet is put together where it leaves the program, which most never
+// do.
 //
 // The deparser emits the headers before the seam and then those after it, which the program
 // removes. A header that the parser makes, of those, needs no home: it is put where it will be
@@ -38,8 +39,8 @@ static size_t removed_from(const struct plan *plan, const ir_header_vec *emits) 
     return first;
 }
 
-// How many bytes the first emits are of a packet that came this way and begins with them; 0: they are not in its front
-// one behind the other.
+// How many bytes the first emits are of a packet that came this way and begins with them; 0: they
+// are not in its front one behind the other.
 static unsigned front_bytes(const struct plan *plan, const struct known *k,
                             const ir_header_vec *emits, size_t first) {
     unsigned at = plan_prefix_bytes(plan);

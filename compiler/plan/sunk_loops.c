@@ -16,7 +16,8 @@
 #include "compiler/ir/effects.h"
 #include "compiler/plan/lanes.h"
 
-static bool does_nothing(const struct plan *plan, const struct ir_table *leader, size_t position) {
+static bool plan_sunk_loops_does_nothing(const struct plan *plan, const struct ir_table *leader,
+                                         size_t position) {
     for (const struct ir_table *t = leader; t; t = plan_next_of_group(plan, t)) {
         const struct ir_block *b = plan_action_at(t, position)->body;
         if ((b && b->stmts.n) || plan->tables[t->id].n_tail)
@@ -57,7 +58,8 @@ static bool group_may_wait(const struct plan *plan, const struct ir_table *leade
         ir_effects_add_stmt(&behind, control->stmts.v[i]);
     ir_effects_add_block(&behind, plan->g->deparser);
     for (size_t k = 0; k <= leader->entries.n; k++)
-        if (p->loops[k] ? !may_wait(&behind, p->loops[k], &writes) : !does_nothing(plan, leader, k))
+        if (p->loops[k] ? !may_wait(&behind, p->loops[k], &writes)
+                        : !plan_sunk_loops_does_nothing(plan, leader, k))
             return false;
     return writes;
 }

@@ -2,15 +2,15 @@
 //
 // branch: a table whose few entries are fixed by the program, as branches.
 //
-// They are compared in the order of their precedence. Where several ask for different values of one key
-// it is a switch; what some of them that follow each other ask for alike is compared once, in front of
-// them; and keys that lie together in a header are compared as one word (key_words.c).
+// They are compared in the order of their precedence. Where several ask for different values of one
+// key it is a switch; what some of them that follow each other ask for alike is compared once, in
+// front of them; and keys that lie together in a header are compared as one word (key_words.c).
 #include "compiler/ir/build.h"
 #include "compiler/print/emit_impl.h"
 
 #include <stdlib.h>
 
-static unsigned prefix_bits(const struct ir_table *t, const struct ir_entry *entry) {
+static unsigned emit_branch_prefix_bits(const struct ir_table *t, const struct ir_entry *entry) {
     unsigned bits = 0;
     for (size_t i = 0; i < t->keys.n; i++)
         if (t->keys.v[i].match == IR_MATCH_LPM)
@@ -41,14 +41,14 @@ static struct ranked *ranked_entries(const struct emit *e, const struct ir_table
         r[i].entry = t->entries.v[i];
         r[i].position = i;
         r[i].rank = scan  ? t->entries.v[i]->priority
-                    : lpm ? -(int64_t)prefix_bits(t, t->entries.v[i])
+                    : lpm ? -(int64_t)emit_branch_prefix_bits(t, t->entries.v[i])
                           : 0;
     }
     qsort(r, t->entries.n, sizeof *r, by_precedence);
     return r;
 }
 
-static bool all_ones(big mask, unsigned width) {
+static bool emit_branch_all_ones(big mask, unsigned width) {
     for (unsigned i = 0; i * 64 < width; i++) {
         unsigned n = width - i * 64 < 64 ? width - i * 64 : 64;
         if (big_word(mask, i) != (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1))
@@ -57,22 +57,23 @@ static bool all_ones(big mask, unsigned width) {
     return true;
 }
 
-static const char * and (const struct emit *e, const char *a, const char *b) {
+static const char *emit_branch_conjunction(const struct emit *e, const char *a, const char *b) {
     return *a ? emit_text(e, "%s && %s", a, b) : b;
 }
 
-static const char *key_condition(const struct emit *e, const struct ir_key *k, size_t index,
-                                 const struct ir_key_value *v) {
+static const char *emit_branch_key_condition(const struct emit *e, const struct ir_key *k,
+                                             size_t index, const struct ir_key_value *v) {
     unsigned w = k->expr->width;
     const char *key = emit_text(e, "k%zu", index);
     if (v->high) {
         const char *low =
             big_sign(v->value) ? emit_text(e, "%s >= %s", key, emit_const(e, v->value, w)) : "";
-        return all_ones(v->high, w)
+        return emit_branch_all_ones(v->high, w)
                    ? low
-                   : and(e, low, emit_text(e, "%s <= %s", key, emit_const(e, v->high, w)));
+                   : emit_branch_conjunction(
+                         e, low, emit_text(e, "%s <= %s", key, emit_const(e, v->high, w)));
     }
-    if (!v->mask || all_ones(v->mask, w))
+    if (!v->mask || emit_branch_all_ones(v->mask, w))
         return emit_text(e, "%s == %s", key, emit_const(e, v->value, w));
     if (big_sign(v->mask) == 0)
         return "";
@@ -97,19 +98,19 @@ static bool shadowed(const struct ranked *r, size_t i, const struct ir_table *t)
 
 // Of some of the keys.
 static const char *entry_condition(const struct emit *e, const struct ir_table *t,
-                                   const struct emit_words *words, const struct ir_entry *entry,
+                                   const struct emit_key_words *words, const struct ir_entry *entry,
                                    const bool *wanted) {
     struct emit_key_test *tests = ARENA_ARRAY(e->a, struct emit_key_test, t->keys.n + 1);
     for (size_t k = 0; k < t->keys.n; k++)
         if (wanted[k] && words->of[k] >= 0)
             tests[k] = emit_key_test_of(t->keys.v[k].expr->width, entry->keys.v[k].value,
                                         entry->keys.v[k].mask, entry->keys.v[k].high);
-    const char *cond = emit_word_tests(e, words, tests);
+    const char *cond = emit_key_word_tests(e, words, tests);
     for (size_t k = 0; k < t->keys.n; k++) {
         if (!wanted[k] || tests[k].wanted)
             continue;
-        const char *c = key_condition(e, &t->keys.v[k], k, &entry->keys.v[k]);
-        cond = *c ? and(e, cond, c) : cond;
+        const char *c = emit_branch_key_condition(e, &t->keys.v[k], k, &entry->keys.v[k]);
+        cond = *c ? emit_branch_conjunction(e, cond, c) : cond;
     }
     return cond;
 }
@@ -129,12 +130,12 @@ struct branch {
     const struct ranked **r;
     size_t n;
     bool *known; // by key: it has been compared
-    const struct emit_words *words;
+    const struct emit_key_words *words;
 };
 
 static bool is_one_value(const struct ir_table *t, const struct ranked *r, size_t k) {
     const struct ir_key_value *v = &r->entry->keys.v[k];
-    return !v->high && (!v->mask || all_ones(v->mask, t->keys.v[k].expr->width));
+    return !v->high && (!v->mask || emit_branch_all_ones(v->mask, t->keys.v[k].expr->width));
 }
 
 static bool is_any_value(const struct ranked *r, size_t k) {
@@ -199,7 +200,8 @@ static void switch_case(const struct emit *e, const struct ir_table *t,
     e->to->indent--;
 }
 
-// How many entries from the i-th on ask for the same in some keys, and in which: these are compared once.
+// How many entries from the i-th on ask for the same in some keys, and in which: these are compared
+// once.
 static size_t run_of(const struct ir_table *t, const struct branch *b, size_t i, bool *common) {
     size_t n = 1;
     for (size_t k = 0; k < t->keys.n; k++)
@@ -218,8 +220,9 @@ static size_t run_of(const struct ir_table *t, const struct branch *b, size_t i,
 }
 
 // The n entries from the i-th on, whose 'common' keys are the same.
-static void run(const struct emit *e, const struct ir_table *t, const struct emit_chain *chain,
-                const struct branch *b, size_t i, size_t n, const bool *common, unsigned label) {
+static void emit_branch_run(const struct emit *e, const struct ir_table *t,
+                            const struct emit_chain *chain, const struct branch *b, size_t i,
+                            size_t n, const bool *common, unsigned label) {
     struct branch some = {
         .r = b->r + i, .n = n, .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1), .words = b->words};
     for (size_t k = 0; k < t->keys.n; k++)
@@ -250,7 +253,7 @@ static void print_branch(const struct emit *e, const struct ir_table *t,
     for (size_t i = 0; i < b->n; i++) {
         const size_t n = run_of(t, b, i, common);
         if (n >= MIN_RUN) {
-            run(e, t, chain, b, i, n, common, label);
+            emit_branch_run(e, t, chain, b, i, n, common, label);
             i += n - 1;
             continue;
         }
@@ -270,9 +273,9 @@ void emit_branches(const struct emit *e, const struct ir_table *t,
     const struct ir_expr **keys = ARENA_ARRAY(e->a, const struct ir_expr *, t->keys.n + 1);
     for (size_t k = 0; k < t->keys.n; k++)
         keys[k] = t->keys.v[k].expr;
-    const struct emit_words words = emit_words_of(e, keys, t->keys.n);
+    const struct emit_key_words words = emit_key_words_of(e, keys, t->keys.n);
     key_locals(e, t);
-    emit_word_locals(e, &words);
+    emit_key_word_locals(e, &words);
     const struct ranked *r = ranked_entries(e, t);
     struct branch all = {.r = ARENA_ARRAY(e->a, const struct ranked *, t->entries.n + 1),
                          .known = ARENA_ARRAY(e->a, bool, t->keys.n + 1),

@@ -6,7 +6,8 @@
 
 // The statements of a block and, if its last one is the choice between the continuations of a split
 // (null: none), that.
-static void body(const struct emit *e, const struct ir_block *b, const struct emit_split *s) {
+static void body(const struct emit *e, const struct ir_block *b,
+                 const struct emit_specialisation *s) {
     const struct ir_block head = {.stmts = {.v = b->stmts.v, .n = b->stmts.n - (s ? 1 : 0)}};
     emit_block(e, &head);
     if (s) {
@@ -23,10 +24,10 @@ static void body(const struct emit *e, const struct ir_block *b, const struct em
     emit_control_end(e);
 }
 
-static void continuations(const struct emit *e, const struct emit_split *s);
+static void continuations(const struct emit *e, const struct emit_specialisation *s);
 
 // The function of one, after those that it calls.
-static void continuation(const struct emit *e, const struct emit_split *s,
+static void continuation(const struct emit *e, const struct emit_specialisation *s,
                          const struct emit_continuation *c) {
     const char *value = c->facts->value ? emit_const(e, c->facts->value, s->var->width) : NULL;
     if (c->split)
@@ -40,12 +41,12 @@ static void continuation(const struct emit *e, const struct emit_split *s,
     body(e, c->body, c->split);
 }
 
-static void continuations(const struct emit *e, const struct emit_split *s) {
+static void continuations(const struct emit *e, const struct emit_specialisation *s) {
     for (size_t i = 0; i <= s->n; i++)
         continuation(e, s, &s->of[i]);
 }
 
-void emit_split_control(const struct emit *e) {
+void emit_specialised_control(const struct emit *e) {
     const struct emit of = emit_of_user(e, e->g->control);
     continuations(&of, e->plan->split);
     emit_line(e, " ");

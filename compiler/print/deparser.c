@@ -5,8 +5,8 @@
 // A Tofino's deparser computes checksums and headers from the same final field values, so the
 // statements run first and the headers are written afterwards, in the order of the emits, directly
 // before the payload. Headers that are on the wire where they belong stay there: the last ones,
-// as a rule. From the last one that does not on, all are gathered first and then put in place, since
-// the bytes of one may lie where another goes.
+// as a rule. From the last one that does not on, all are gathered first and then put in place,
+// since the bytes of one may lie where another goes.
 #include "compiler/ir/effects.h"
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
@@ -67,7 +67,7 @@ static void stay(const struct emit *e, const struct ir_header *h, size_t i) {
     emit_close(e, "}");
 }
 
-static void write_header(const struct emit *e, const struct ir_header *h) {
+static void emit_deparser_write_header(const struct emit *e, const struct ir_header *h) {
     if (plan_home_of(e->plan, h)->on_wire)
         emit_line(e, "memcpy(t, v->at_h%u, %u);", h->id, h->bits / 8);
     else
@@ -81,11 +81,12 @@ static const char *still_to_go(const struct emit *e, size_t i, size_t fixed) {
 }
 
 // One that is only put together here: it comes from its home.
-static bool is_made(const struct emit *e, const struct ir_header *h) {
+static bool emit_deparser_is_made(const struct emit *e, const struct ir_header *h) {
     return !e->plan->paths && !e->plan->headers[h->id].extracted;
 }
 
-// In the pieces in which its fields were stored: a load of several stores waits until they are in the cache.
+// In the pieces in which its fields were stored: a load of several stores waits until they are in
+// the cache.
 static void copy_made(const struct emit *e, const struct ir_header *h) {
     for (unsigned at = 0, end = 0; at < h->bits / 8; at = end) {
         const unsigned bytes = emit_stored_bytes(h, at);
@@ -107,7 +108,7 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
         const struct ir_header *h = emits->v[i];
         emit_open(e, "if (%zu < upto && %s) { // %s", i, emit_ref(e, h->valid),
                   emit_comment(e, h->name));
-        if (is_made(e, h)) {
+        if (emit_deparser_is_made(e, h)) {
             emit_line(e, "front -= %u;", h->bits / 8);
             emit_close(e, "}");
             made = true;
@@ -140,7 +141,7 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
         const struct ir_header *h = emits->v[i];
         emit_open(e, "if (%zu < upto && %s) {", i, emit_ref(e, h->valid));
         emit_line(e, "to -= %u;", h->bits / 8);
-        if (is_made(e, h)) {
+        if (emit_deparser_is_made(e, h)) {
             copy_made(e, h);
         } else if (e->plan->paths) {
             emit_line(e, "if (!(there >> %u & 1))", h->id);
@@ -154,7 +155,8 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
 }
 
 // Writes all headers that have not stayed to a place of their own, then before q.
-static void gather(const struct emit *e, const ir_header_vec *emits, size_t fixed, unsigned most) {
+static void emit_deparser_gather(const struct emit *e, const ir_header_vec *emits, size_t fixed,
+                                 unsigned most) {
     emit_line(e,
               "uint8_t room[SK_COPY_SLACK + %u], *const first = room + SK_COPY_SLACK, *t = first;",
               most);
@@ -162,7 +164,7 @@ static void gather(const struct emit *e, const ir_header_vec *emits, size_t fixe
         const struct ir_header *h = emits->v[i];
         emit_open(e, "if (%s%s) { // %s", still_to_go(e, i, fixed), emit_ref(e, h->valid),
                   emit_comment(e, h->name));
-        write_header(e, h);
+        emit_deparser_write_header(e, h);
         emit_trace_emitted(e, h);
         emit_line(e, "t += %u;", h->bits / 8);
         emit_close(e, "}");
@@ -179,20 +181,20 @@ static void gather(const struct emit *e, const ir_header_vec *emits, size_t fixe
 // What is held back of the headers, which are before the payload now.
 static void put_held(const struct emit *e, const ir_header_vec *emits) {
     size_t n = emits->n;
-    while (n > 0 && !emit_holds(e, emits->v[n - 1]))
+    while (n > 0 && !emit_defers(e, emits->v[n - 1]))
         n--;
     if (n == 0)
         return;
     emit_line(e, "uint8_t *to_h = q;");
     for (size_t i = 0; i < n; i++) {
         emit_open(e, "if (%s) {", emit_ref(e, emits->v[i]->valid));
-        emit_held_stores(e, emits->v[i]);
+        emit_deferred_stores(e, emits->v[i]);
         emit_line(e, "to_h += %u;", emits->v[i]->bits / 8);
         emit_close(e, "}");
     }
 }
 
-static void write_headers(const struct emit *e) {
+static void emit_deparser_write_headers(const struct emit *e) {
     const ir_header_vec emits = plan_emits(e->plan);
     const unsigned most = ir_most_emitted(e->a, e->g);
     emit_line(e, " ");
@@ -215,7 +217,7 @@ static void write_headers(const struct emit *e) {
         move_block(e, &emits);
     }
     if (emits.n)
-        gather(e, &emits, fixed, most);
+        emit_deparser_gather(e, &emits, fixed, most);
     emit_line(e, "done:;");
     put_held(e, &emits);
     if (plan_paths_go_on(e->plan))
@@ -236,8 +238,8 @@ void emit_deparser(const struct emit *e) {
     emit_trace_deparse(e);
     emit_block(&of, e->g->deparser);
     emit_close(e, "}");
-    write_headers(&of);
-    emit_apart(e);
+    emit_deparser_write_headers(&of);
+    emit_split_packet(e);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -257,8 +259,9 @@ static void in_each_case(const struct emit *e, const struct ir_header *const *h,
     emit_close(e, "}");
 }
 
-// On a path it is known which headers are there but for those that the control adds or removes. With
-// one call for each case of these, what has to be moved, and how far, is known in each of them.
+// On a path it is known which headers are there but for those that the control adds or removes.
+// With one call for each case of these, what has to be moved, and how far, is known in each of
+// them.
 void emit_headers(const struct emit *e) {
     if (!e->plan->paths) {
         emit_line(e, "%s_emit(v, packet, q);", e->p);

@@ -13,7 +13,7 @@ static void words(const struct emit *e, big v, unsigned width) {
         emit_line(e, "UINT64_C(0x%llx),", (unsigned long long)(v ? big_word(v, w) : 0));
 }
 
-static big ones(const struct emit *e, unsigned width) {
+static big emit_describe_ones(const struct emit *e, unsigned width) {
     big one = big_u64(e->a, 1);
     return big_sub(e->a, big_shl(e->a, one, width), one);
 }
@@ -55,7 +55,8 @@ void emit_action_desc(const struct emit *e, const char *t, unsigned i, const str
     emit_close(e, "};");
 }
 
-static void table_actions(const struct emit *e, const char *name, const struct ir_table *t) {
+static void emit_describe_table_actions(const struct emit *e, const char *name,
+                                        const struct ir_table *t) {
     for (unsigned i = 0; i < t->actions.n; i++)
         emit_action_desc(e, name, i, t->actions.v[i].action, t->actions.v[i].table_only,
                          t->actions.v[i].default_only);
@@ -79,7 +80,7 @@ static void table_entry_words(const struct emit *e, const struct ir_table *t,
         if (t->keys.v[k].match == IR_MATCH_RANGE)
             words(e, v->high ? v->high : v->value, width);
         else
-            words(e, v->mask ? v->mask : ones(e, width), width);
+            words(e, v->mask ? v->mask : emit_describe_ones(e, width), width);
     }
     for (size_t i = 0; i < en->action->params.n; i++)
         words(e, i < en->args.n ? en->args.v[i] : NULL, en->action->params.v[i].var->width);
@@ -87,7 +88,8 @@ static void table_entry_words(const struct emit *e, const struct ir_table *t,
 
 // The words of all entries in one array: the C compiler takes tens of thousands of small ones in
 // minutes, one large one in a second.
-static void table_entries(const struct emit *e, const char *name, const struct ir_table *t) {
+static void emit_describe_table_entries(const struct emit *e, const char *name,
+                                        const struct ir_table *t) {
     if (t->entries.n == 0)
         return;
     size_t at = 0, of_key = 0;
@@ -112,7 +114,8 @@ static void table_entries(const struct emit *e, const char *name, const struct i
     emit_close(e, "};");
 }
 
-static unsigned table_keys(const struct emit *e, const char *name, const struct ir_table *t) {
+static unsigned emit_describe_table_keys(const struct emit *e, const char *name,
+                                         const struct ir_table *t) {
     static const char *const match[] = {"SK_EXACT", "SK_TERNARY", "SK_LPM", "SK_RANGE"};
     unsigned n = 0;
     if (t->keys.n == 0)
@@ -158,9 +161,10 @@ const char *emit_bool_text(bool b) {
 void emit_table_desc(const struct emit *e, const struct ir_table *t) {
     const char *name = emit_text(e, "p%u%c_t%u", e->pipeline_index, emit_gress_letter(e), t->id);
     emit_line(e, " ");
-    unsigned key_words = table_keys(e, name, t), direct = direct_registers(e, name, t);
-    table_actions(e, name, t);
-    table_entries(e, name, t);
+    unsigned key_words = emit_describe_table_keys(e, name, t),
+             direct = direct_registers(e, name, t);
+    emit_describe_table_actions(e, name, t);
+    emit_describe_table_entries(e, name, t);
     data(e, emit_text(e, "%s_default", name), t->default_action, t->default_args.v,
          t->default_args.n);
     emit_open(e, "static const struct sk_table_desc %s = {", name);

@@ -53,7 +53,7 @@ static void gress_functions(const struct emit *e) {
     emit_line(e, "const uint8_t *end; // of the packet");
     if (plan_paths_go_on(e->plan))
         emit_line(e, "uint8_t *front; // of the packet that leaves");
-    emit_apart_members(e);
+    emit_split_packet_members(e);
     emit_line(e, "uint8_t asks; // the deparser put something into 'out'");
     if (ir_block_has(e->g->deparser, IR_RESUBMIT))
         emit_line(e, "uint8_t resubmits;");
@@ -68,23 +68,23 @@ static void gress_functions(const struct emit *e) {
                           e->plan->headers[i].segments.v[j].bits / 8,
                           emit_comment(e, e->g->headers.v[i]->name));
     emit_home_members(e);
-    emit_held_members(e);
-    emit_last_members(e);
+    emit_deferred_members(e);
+    emit_sunk_members(e);
     emit_checked_phv(e);
     emit_close(e, "};");
     emit_trace_headers(e);
     emit_regactions(e);
     emit_actions(e);
     emit_tables(e);
-    emit_note_masks(e);
+    emit_record_masks(e);
     emit_parser(e);
-    emit_last(e);
+    emit_sunk_loops(e);
     emit_deparser(e);
     emit_ends(e);
     emit_control(e);
     emit_gress_entry(e);
     if (kind == IR_INGRESS)
-        emit_ahead(e);
+        emit_prefetch_burst(e);
 }
 
 static void file_head(const struct emit *e) {

@@ -2,8 +2,9 @@
 //
 // emit: pipeline IR -> C.
 //
-// The C text includes only stages/ and the headers at the top of pipeline/ (abi.h, hop.h, checked.h); compiled
-// to a shared object it exports silken_program() (see pipeline/abi.h). The same IR always gives the same text.
+// The C text includes only stages/ and the headers at the top of pipeline/ (abi.h, hop.h,
+// checked.h); compiled to a shared object it exports silken_program() (see pipeline/abi.h). The
+// same IR always gives the same text.
 //
 // Files:
 //
@@ -11,19 +12,24 @@
 //     text.c               lines of the C text, and pieces of it
 //     expr.c               expressions and assignments; wide.c: those beyond 128 bits
 //     stmt.c               statements, and functions made of them: actions, the control
-//     table.c              the application of a table; branch.c: entries as branches; key_words.c: keys compared together
+//     table.c              the application of a table; branch.c: entries as branches; key_words.c:
+//                          keys compared together
 //     register.c           registers and stateful ALUs; lane_loop.c: loops over lanes
 //     meter.c              counters, meters, filters
 //     hash.c               hashes that the control plane may change
 //     profile.c            action profiles, selectors, proxy hashes
 //     parser.c             the parser; path_entry.c: its paths one by one
 //     deparser.c           the deparser, and headers put before the payload
-//     variable.c           names and places of variables; home.c: fields that stay in the packet; deferred.c: fields
-//                          whose stores wait; row.c: registers side by side
-//     continuation.c       the rest of a control for each value of a variable; sunk_loop.c: sunk loops
-//     split.c              packets in two pieces; prefetch.c: a burst's lookups; record.c: the flow record of a pass
+//     variable.c           names and places of variables; home.c: fields that stay in the packet;
+//                          deferred_stores.c: fields whose stores wait; row.c: registers side by
+//                          side
+//     continuation.c       the rest of a control for each value of a variable; sunk_loops.c: sunk
+//                          loops
+//     split_packet.c       packets in two pieces; prefetch.c: a burst's lookups; flow_record.c: the
+//                          flow record of a pass
 //     entry.c              the functions that tie parser, control and deparser together
-//     objects.c            descriptions for the control plane, a pipe's state; describe.c: those of tables
+//     objects.c            descriptions for the control plane, a pipe's state; describe.c: those of
+//                          tables
 //     checked/checked.c    the checked build: which bits of a variable are defined
 //     checked/undefined.c  which bits of an expression are undefined, and where that matters
 //     checked/trace.c      the events of the checked build

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit_impl: what the files of printing share. The interface to the outside is emit.h. emit.h lists the files.
+// emit_impl: what the files of printing share. The interface to the outside is emit.h. emit.h lists
+// the files.
 //
 // Emission prints C. An expression becomes a piece of text of one of three C types, by its width
 // (1..32 bits: uint32_t, 33..64: uint64_t, 65..128: sk_u128), always reduced to its width, so no
@@ -8,10 +9,10 @@
 // what is computed from them are arrays of words (wide.c).
 //
 // Where a variable lives is decided before printing (analyse): in the per-packet struct "phv"; in a
-// local variable of the one C function that uses it; or, fields of most headers, on the wire: phv has
-// a pointer to the header's bytes, which are read and written where a field is touched
-// (compiler/plan/in_place.c). The checked build has no such headers: there, fields that the program never looks
-// at are kept as a raw copy between extraction and emission.
+// local variable of the one C function that uses it; or, fields of most headers, on the wire: phv
+// has a pointer to the header's bytes, which are read and written where a field is touched
+// (compiler/plan/in_place.c). The checked build has no such headers: there, fields that the program
+// never looks at are kept as a raw copy between extraction and emission.
 #ifndef SILKEN_COMPILER_PRINT_EMIT_IMPL_H
 #define SILKEN_COMPILER_PRINT_EMIT_IMPL_H
 
@@ -44,7 +45,7 @@ struct emit_label {
 };
 // What becomes of what a loop over lanes computes for fields on the wire: it is stored where it
 // belongs; in one piece after the loop; it is not needed.
-enum emit_lane_stores { EMIT_STORES, EMIT_STORES_APART, EMIT_STORES_NOTHING };
+enum emit_lane_stores { EMIT_STORES, EMIT_STORES_BUFFERED, EMIT_STORES_NOTHING };
 
 // A loop over lanes whose body is printed: lane 0's statements, of which the variables that differ
 // by lane are somewhere else in the loop.
@@ -135,48 +136,49 @@ const char *emit_home_clear(const struct emit *e, const char *state, const struc
 void emit_home_write(const struct emit *e, const struct ir_var *v);
 void emit_home_extracted(const struct emit *e, const struct ir_header *h); // at 'p'
 
-// ---- fields whose stores wait (deferred.c) ----
-void emit_held_members(const struct emit *e); // of phv
-bool emit_holds(const struct emit *e, const struct ir_header *h);
+// ---- fields whose stores wait (deferred_stores.c) ----
+void emit_deferred_members(const struct emit *e); // of phv
+bool emit_defers(const struct emit *e, const struct ir_header *h);
 // C text: all of the header's fields are held; empty: some cannot be.
-const char *emit_holds_all(const struct emit *e, const struct ir_header *h);
+const char *emit_defers_all(const struct emit *e, const struct ir_header *h);
 // Stores what is held of a header, whose bytes are at C text "to_h".
-void emit_held_stores(const struct emit *e, const struct ir_header *h);
+void emit_deferred_stores(const struct emit *e, const struct ir_header *h);
 // The value of 'n' fields that are side by side on the wire from the first byte of C text 'from' on
 // and fill so many bytes, at most 8.
-const char *emit_held_word(const struct emit *e, const struct ir_var *const *fields, size_t n,
-                           const char *from, unsigned bytes);
+const char *emit_deferred_word(const struct emit *e, const struct ir_var *const *fields, size_t n,
+                               const char *from, unsigned bytes);
 
-// ---- loops that run when it is known what becomes of the packet (sunk_loop.c) ----
-void emit_last_members(const struct emit *e); // of phv
+// ---- loops that run when it is known what becomes of the packet (sunk_loops.c) ----
+void emit_sunk_members(const struct emit *e); // of phv
 // Prints what a position of a fused group does. False: the group's loops do not wait.
-bool emit_note_last(const struct emit *e, const struct ir_table *leader, size_t position);
-void emit_last(const struct emit *e); // the function p0i_last, if there is use for it
-void emit_call_last(const struct emit *e, bool leaves);
+bool emit_note_sunk(const struct emit *e, const struct ir_table *leader, size_t position);
+void emit_sunk_loops(const struct emit *e); // the function p0i_last, if there is use for it
+void emit_call_sunk_loops(const struct emit *e, bool leaves);
 
 // ---- the rest of a control for each value of a variable (continuation.c) ----
-void emit_split_control(const struct emit *e); // the function p0i_control and those that it calls
+// The function p0i_control and those that it calls.
+void emit_specialised_control(const struct emit *e);
 
 // ---- what a burst looks up, fetched ahead (prefetch.c) ----
-void emit_ahead(const struct emit *e); // the function p0_ahead, if there is use for it
+void emit_prefetch_burst(const struct emit *e); // the function p0_ahead, if there is use for it
 
-// ---- notes of what a pass does (record.c): nothing where the pipeline takes none ----
-void emit_note_masks(const struct emit *e);                             // of e->g
-void emit_note_stmt(const struct emit *e, const struct ir_stmt *s);     // before it
-void emit_note_keys(const struct emit *e, const struct ir_state *st);   // of its select
-void emit_note_action(const struct emit *e, const struct ir_action *a); // before a table's
-void emit_note_verified(const struct emit *e, const char *wrong);
+// ---- notes of what a pass does (flow_record.c): nothing where the pipeline takes none ----
+void emit_record_masks(const struct emit *e);                             // of e->g
+void emit_record_stmt(const struct emit *e, const struct ir_stmt *s);     // before it
+void emit_record_keys(const struct emit *e, const struct ir_state *st);   // of its select
+void emit_record_action(const struct emit *e, const struct ir_action *a); // before a table's
+void emit_record_verified(const struct emit *e, const char *wrong);
 // C texts of what was counted; 'last', 'packets' and 'bytes' may be null.
-void emit_note_hit(const struct emit *e, const char *hits, const char *last);
-void emit_note_count(const struct emit *e, const char *packets, const char *bytes,
-                     const char *counted);
+void emit_record_hit(const struct emit *e, const char *hits, const char *last);
+void emit_record_count(const struct emit *e, const char *packets, const char *bytes,
+                       const char *counted);
 
-// ---- packets whose headers lie apart from what follows them (split.c) ----
+// ---- packets whose headers lie apart from what follows them (split_packet.c) ----
 bool emit_is_given(const struct emit *e, const struct ir_header *h);
 // After its extraction: sets its fields, of a packet that came around.
 void emit_given(const struct emit *e);
-void emit_apart_members(const struct emit *e); // of phv
-void emit_apart(const struct emit *e); // the function p0i_emit_apart, if there is use for it
+void emit_split_packet_members(const struct emit *e); // of phv
+void emit_split_packet(const struct emit *e); // the function p0i_emit_apart, if there is use for it
 
 // ---- registers side by side (row.c) ----
 void emit_rows(const struct emit *e); // the state's members
@@ -269,7 +271,8 @@ void emit_headers(const struct emit *e); // in the entry function: puts the vali
 void emit_gress_entry(const struct emit *e);
 void emit_ends(
     const struct emit *e); // the function p0i_ends, with which the control's functions end
-// The head of a function of the control, without "{", and its end from the label on which IR_EXIT goes to.
+// The head of a function of the control, without "{", and its end from the label on which IR_EXIT
+// goes to.
 void emit_control_head(const struct emit *e, const char *name);
 void emit_control_end(const struct emit *e);
 // What phv knows of every packet; the values are C texts. It ends at C text "end".
@@ -278,9 +281,10 @@ void emit_entry_inputs(const struct emit *e, const char *length, const char *now
 
 // ---- ways through the parser (path_entry.c) ----
 void emit_path_entry(const struct emit *e); // the body of the entry function
-void emit_path_apart(const struct emit *e); // the function p0_ingress_apart, if there is use for it
-// Sets the pointers of these headers on that way, and says how many bytes from C text "start" on they are
-// in.
+// The function p0_ingress_apart, if there is use for it.
+void emit_path_split_packet(const struct emit *e);
+// Sets the pointers of these headers on that way, and says how many bytes from C text "start" on
+// they are in.
 unsigned emit_path_places(const struct emit *e, int path, const bool *headers);
 // Where the byte 'at' after the first one that the parser sees is: C text of a pointer.
 struct known; // compiler/plan/parse_paths.h
@@ -341,15 +345,15 @@ void emit_branches(const struct emit *e, const struct ir_table *t,
 bool emit_has_match(const struct ir_table *t, enum ir_match m);
 
 // ---- keys that are compared as one word (key_words.c) ----
-struct emit_word {
+struct emit_key_word {
     const struct ir_header *header;
     unsigned byte, bytes; // of the header
 };
-struct emit_words {
+struct emit_key_words {
     const struct ir_expr *const *keys;
     size_t n;
     int *of; // by key: its word, or -1
-    VEC(struct emit_word) words;
+    VEC(struct emit_key_word) words;
 };
 struct emit_key_test {
     bool wanted;
@@ -357,10 +361,11 @@ struct emit_key_test {
 };
 // Of a key of a word; 'mask' null: all of it, 'high' not null: not this way.
 struct emit_key_test emit_key_test_of(unsigned width, big value, big mask, big high);
-struct emit_words emit_words_of(const struct emit *e, const struct ir_expr *const *keys, size_t n);
-void emit_word_locals(const struct emit *e, const struct emit_words *all);
+struct emit_key_words emit_key_words_of(const struct emit *e, const struct ir_expr *const *keys,
+                                        size_t n);
+void emit_key_word_locals(const struct emit *e, const struct emit_key_words *all);
 // The condition for the tests, by key, that are wanted: only of keys of words. May be empty.
-const char *emit_word_tests(const struct emit *e, const struct emit_words *all,
-                            const struct emit_key_test *tests);
+const char *emit_key_word_tests(const struct emit *e, const struct emit_key_words *all,
+                                const struct emit_key_test *tests);
 
 #endif

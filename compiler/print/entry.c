@@ -2,8 +2,8 @@
 //
 // entry: the functions that tie parser, control and deparser together (contract: pipeline/abi.h).
 //
-// There is one for any packet. Where ways through the parser are printed one by one (compiler/plan/parse_paths.c),
-// those come first, and that one takes what they leave.
+// There is one for any packet. Where ways through the parser are printed one by one
+// (compiler/plan/parse_paths.c), those come first, and that one takes what they leave.
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
 
@@ -18,8 +18,8 @@ static void out_validity(const struct emit *e, enum ir_intrinsic i, const char *
         emit_line(e, "out->%s = %s != 0;", field, emit_ref(e, v->valid));
 }
 
-// Field of 'out' that an intrinsic field or its validity is, and its place in the word of wishes; -1: it has
-// none, and where it is not 0 all wishes are in 'out'.
+// Field of 'out' that an intrinsic field or its validity is, and its place in the word of wishes;
+// -1: it has none, and where it is not 0 all wishes are in 'out'.
 struct wish {
     enum ir_intrinsic i;
     bool validity;
@@ -65,8 +65,9 @@ static const char *wish_value(const struct emit *e, const struct wish *w) {
     return w->validity ? emit_text(e, "(%s != 0)", value) : value;
 }
 
-// It says to whom a group's copies go, and is 0 where no group is wished, whatever the program put there: what a
-// program computes for every packet, as the chip's programs do, is then a matter of those that are copied.
+// It says to whom a group's copies go, and is 0 where no group is wished, whatever the program put
+// there: what a program computes for every packet, as the chip's programs do, is then a matter of
+// those that are copied.
 static bool is_for_copies(const struct wish *w) {
     return w->i == IRI_LEVEL1_MCAST_HASH || w->i == IRI_LEVEL2_MCAST_HASH ||
            w->i == IRI_LEVEL2_EXCLUSION_ID || w->i == IRI_RID;
@@ -100,7 +101,7 @@ static const char *beyond_the_word(const struct emit *e, const struct wish *all,
 }
 
 // What the gress returns, or puts into 'out' where it does not fit.
-static void wishes(const struct emit *e, bool ingress) {
+static void emit_entry_wishes(const struct emit *e, bool ingress) {
     const struct wish *all = ingress ? ingress_wishes : egress_wishes;
     const size_t n = ingress ? sizeof ingress_wishes / sizeof *ingress_wishes
                              : sizeof egress_wishes / sizeof *egress_wishes;
@@ -276,7 +277,7 @@ void emit_ends(const struct emit *e) {
     const bool ingress = e->g->kind == IR_INGRESS;
     const bool mirrors = ir_block_has(e->g->deparser, IR_MIRROR);
     const struct ir_var *select = mirror_select(e);
-    wishes(e, ingress);
+    emit_entry_wishes(e, ingress);
     emit_line(e, " ");
     emit_line(e, "// The wishes of a packet of which nothing leaves, or SK_LEAVES.");
     emit_open(e,
@@ -292,7 +293,7 @@ void emit_ends(const struct emit *e) {
     else
         leave_egress(e, mirrors, leaving);
     emit_open(e, "{");
-    emit_call_last(e, false);
+    emit_call_sunk_loops(e, false);
     emit_line(e, "return %s_wishes(v, out, err);", e->p);
     emit_close(e, "}");
     emit_line(e, "return SK_LEAVES;");
@@ -300,7 +301,7 @@ void emit_ends(const struct emit *e) {
 }
 
 // Everything after the parser; q is the payload.
-static void rest(const struct emit *e, bool ingress) {
+static void emit_entry_rest(const struct emit *e, bool ingress) {
     emit_line(e, " ");
     emit_open(e,
               "%s uint64_t %s_rest(struct p%u_state *s, struct %s_phv *restrict v, "
@@ -311,7 +312,7 @@ static void rest(const struct emit *e, bool ingress) {
     emit_line(e, "const uint64_t ended = %s_control(s, v, packet, out, err);", e->p);
     emit_line(e, "if (ended != SK_LEAVES)");
     emit_line(e, "    return ended;");
-    emit_call_last(e, true);
+    emit_call_sunk_loops(e, true);
     emit_headers(e);
     truncate(e);
     const struct ir_var *select = mirror_select(e);
@@ -322,7 +323,7 @@ static void rest(const struct emit *e, bool ingress) {
     emit_close(e, "}");
 }
 
-static void any(const struct emit *e) {
+static void emit_entry_any_pass(const struct emit *e) {
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_home_begin(e);
     emit_line(e, "const uint64_t wishes = %s_pass(s, v, packet, out);", e->p);
@@ -332,11 +333,12 @@ static void any(const struct emit *e) {
 
 static void entry(const struct emit *e, bool ingress) {
     const char *out = ingress ? "sk_ingress_out" : "sk_egress_out";
-    void (*const ways[])(const struct emit *) = {any, e->plan->paths ? emit_path_entry : NULL};
+    void (*const ways[])(const struct emit *) = {emit_entry_any_pass,
+                                                 e->plan->paths ? emit_path_entry : NULL};
     for (size_t i = 0; i < 2 && ways[i]; i++) {
         bool last = i == 1 || !ways[1];
         if (i == 1)
-            emit_path_apart(e);
+            emit_path_split_packet(e);
         emit_line(e, " ");
         emit_open(
             e,
@@ -347,7 +349,7 @@ static void entry(const struct emit *e, bool ingress) {
                       : "egress_any",
             last ? "sk_pipe" : emit_text(e, "p%u_state", e->pipeline_index), last ? "pipe" : "s",
             out);
-        if (last && ways[i] == any)
+        if (last && ways[i] == emit_entry_any_pass)
             emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
                       e->pipeline_index);
         ways[i](e);
@@ -357,7 +359,7 @@ static void entry(const struct emit *e, bool ingress) {
 
 void emit_gress_entry(const struct emit *e) {
     bool ingress = e->g->kind == IR_INGRESS;
-    rest(e, ingress);
+    emit_entry_rest(e, ingress);
     pass(e, ingress);
     entry(e, ingress);
 }

@@ -14,7 +14,7 @@ const char *emit_storage(unsigned width) {
     return width <= 8 ? "uint8_t" : width <= 16 ? "uint16_t" : emit_ctype(width);
 }
 
-static const char *suffix(unsigned width) {
+static const char *emit_expr_suffix(unsigned width) {
     return width <= 32 ? "32" : width <= 64 ? "" : "128";
 }
 
@@ -69,8 +69,8 @@ static const char *var_value(const struct emit *e, const struct ir_var *v) {
     return v->width <= 16 ? emit_text(e, "(uint32_t)%s", emit_ref(e, v)) : emit_ref(e, v);
 }
 
-static const char *bits_of(const struct emit *e, const char *bytes, unsigned offset,
-                           unsigned width) {
+static const char *emit_expr_bits_of(const struct emit *e, const char *bytes, unsigned offset,
+                                     unsigned width) {
     const char *get = width <= 64 ? "sk_bits_get" : "sk_bits_get128";
     const char *text = emit_text(e, "%s(%s, %u, %u)", get, bytes, offset, width);
     return width <= 32 ? emit_text(e, "(uint32_t)%s", text) : text;
@@ -85,7 +85,8 @@ static const char *slice(const struct emit *e, const struct ir_expr *x) {
     const struct ir_expr *a = x->a;
     if (emit_is_wide(a->width)) {
         if (a->op == IR_VAR)
-            return bits_of(e, emit_ref(e, a->var), wide_offset(a->var, x->lo, x->width), x->width);
+            return emit_expr_bits_of(e, emit_ref(e, a->var), wide_offset(a->var, x->lo, x->width),
+                                     x->width);
         const char *get = emit_text(e, "sk_wide_get%s(%s, %u, %u, %u)", x->width <= 64 ? "" : "128",
                                     emit_wide(e, a), a->width, x->lo, x->width);
         return x->width <= 32 ? emit_text(e, "(uint32_t)%s", get) : get;
@@ -106,7 +107,7 @@ static const char *sign_extend(const struct emit *e, const struct ir_expr *x) {
     return masked(e, emit_text(e, "((%s ^ %s) - %s)", text, sign, sign), x->width);
 }
 
-static const char *concat(const struct emit *e, const struct ir_expr *x) {
+static const char *emit_expr_concat(const struct emit *e, const struct ir_expr *x) {
     const char *a = cast(e, emit_expr(e, x->a), x->a->width, x->width);
     const char *b = cast(e, emit_expr(e, x->b), x->b->width, x->width);
     return emit_text(e, "(%s << %u | %s)", a, x->b->width, b);
@@ -115,18 +116,19 @@ static const char *concat(const struct emit *e, const struct ir_expr *x) {
 // --------------------------------------------------------------------------------------------
 // Operators.
 
-static const char *binary(const struct emit *e, const struct ir_expr *x, const char *op,
-                          bool reduce) {
+static const char *emit_expr_binary(const struct emit *e, const struct ir_expr *x, const char *op,
+                                    bool reduce) {
     const char *text = emit_text(e, "(%s %s %s)", emit_expr(e, x->a), op, emit_expr(e, x->b));
     return reduce ? masked(e, text, x->width) : text;
 }
 
-static const char *call(const struct emit *e, const struct ir_expr *x, const char *name,
-                        bool width) {
+static const char *emit_expr_call(const struct emit *e, const struct ir_expr *x, const char *name,
+                                  bool width) {
     const char *a = emit_expr(e, x->a), *b = emit_expr(e, x->b);
     if (width)
-        return emit_text(e, "%s%s(%s, %s, %u)", name, suffix(x->a->width), a, b, x->a->width);
-    return emit_text(e, "%s%s(%s, %s)", name, suffix(x->a->width), a, b);
+        return emit_text(e, "%s%s(%s, %s, %u)", name, emit_expr_suffix(x->a->width), a, b,
+                         x->a->width);
+    return emit_text(e, "%s%s(%s, %s)", name, emit_expr_suffix(x->a->width), a, b);
 }
 
 const char *emit_u64(const struct emit *e, const struct ir_expr *x) {
@@ -140,8 +142,8 @@ const char *emit_u64(const struct emit *e, const struct ir_expr *x) {
     return emit_text(e, "sk_saturate64(%s)", text);
 }
 
-static const char *shift(const struct emit *e, const struct ir_expr *x, const char *name,
-                         const char *op) {
+static const char *emit_expr_shift(const struct emit *e, const struct ir_expr *x, const char *name,
+                                   const char *op) {
     const char *a = emit_expr(e, x->a);
     if (x->b->op == IR_CONST && op) {
         if (!big_fits_u64(x->b->value) || big_to_u64(x->b->value) >= x->width)
@@ -149,7 +151,8 @@ static const char *shift(const struct emit *e, const struct ir_expr *x, const ch
         const char *text = emit_text(e, "(%s %s %u)", a, op, (unsigned)big_to_u64(x->b->value));
         return x->op == IR_SHL ? masked(e, text, x->width) : text;
     }
-    return emit_text(e, "%s%s(%s, %s, %u)", name, suffix(x->width), a, emit_u64(e, x->b), x->width);
+    return emit_text(e, "%s%s(%s, %s, %u)", name, emit_expr_suffix(x->width), a, emit_u64(e, x->b),
+                     x->width);
 }
 
 static const char * not(const struct emit *e, const struct ir_expr *x) {
@@ -159,50 +162,50 @@ static const char * not(const struct emit *e, const struct ir_expr *x) {
     return masked(e, emit_text(e, "(~%s)", a), x->width);
 }
 
-static const char *compute(const struct emit *e, const struct ir_expr *x) {
+static const char *emit_expr_compute(const struct emit *e, const struct ir_expr *x) {
     switch (x->op) {
     case IR_NOT:
         return not(e, x);
     case IR_NEG:
         return masked(e, emit_text(e, "(0u - %s)", emit_expr(e, x->a)), x->width);
     case IR_ADD:
-        return binary(e, x, "+", true);
+        return emit_expr_binary(e, x, "+", true);
     case IR_SUB:
-        return binary(e, x, "-", true);
+        return emit_expr_binary(e, x, "-", true);
     case IR_MUL:
-        return binary(e, x, "*", true);
+        return emit_expr_binary(e, x, "*", true);
     case IR_AND:
-        return binary(e, x, "&", false);
+        return emit_expr_binary(e, x, "&", false);
     case IR_OR:
-        return binary(e, x, "|", false);
+        return emit_expr_binary(e, x, "|", false);
     case IR_XOR:
-        return binary(e, x, "^", false);
+        return emit_expr_binary(e, x, "^", false);
     case IR_UDIV:
-        return call(e, x, "sk_udiv", false);
+        return emit_expr_call(e, x, "sk_udiv", false);
     case IR_UMOD:
-        return call(e, x, "sk_umod", false);
+        return emit_expr_call(e, x, "sk_umod", false);
     case IR_UADD_SAT:
-        return call(e, x, "sk_uadd_sat", true);
+        return emit_expr_call(e, x, "sk_uadd_sat", true);
     case IR_USUB_SAT:
-        return call(e, x, "sk_usub_sat", true);
+        return emit_expr_call(e, x, "sk_usub_sat", true);
     case IR_SADD_SAT:
-        return call(e, x, "sk_sadd_sat", true);
+        return emit_expr_call(e, x, "sk_sadd_sat", true);
     case IR_SSUB_SAT:
-        return call(e, x, "sk_ssub_sat", true);
+        return emit_expr_call(e, x, "sk_ssub_sat", true);
     case IR_UMIN:
-        return call(e, x, "sk_umin", false);
+        return emit_expr_call(e, x, "sk_umin", false);
     case IR_UMAX:
-        return call(e, x, "sk_umax", false);
+        return emit_expr_call(e, x, "sk_umax", false);
     case IR_SMIN:
-        return call(e, x, "sk_smin", true);
+        return emit_expr_call(e, x, "sk_smin", true);
     case IR_SMAX:
-        return call(e, x, "sk_smax", true);
+        return emit_expr_call(e, x, "sk_smax", true);
     case IR_SHL:
-        return shift(e, x, "sk_shl", "<<");
+        return emit_expr_shift(e, x, "sk_shl", "<<");
     case IR_LSHR:
-        return shift(e, x, "sk_lshr", ">>");
+        return emit_expr_shift(e, x, "sk_lshr", ">>");
     case IR_ASHR:
-        return shift(e, x, "sk_ashr", NULL);
+        return emit_expr_shift(e, x, "sk_ashr", NULL);
     default:
         DIAG_BUG("expression operator %d", (int)x->op);
     }
@@ -221,7 +224,7 @@ const char *emit_expr(const struct emit *e, const struct ir_expr *x) {
     case IR_VAR:
         return var_value(e, x->var);
     case IR_LOOKAHEAD:
-        return bits_of(e, "p", x->lo, x->width);
+        return emit_expr_bits_of(e, "p", x->lo, x->width);
     case IR_SLICE:
         return slice(e, x);
     case IR_ZEXT:
@@ -229,7 +232,7 @@ const char *emit_expr(const struct emit *e, const struct ir_expr *x) {
     case IR_SEXT:
         return sign_extend(e, x);
     case IR_CONCAT:
-        return concat(e, x);
+        return emit_expr_concat(e, x);
     case IR_REG_PARAM:
         return emit_text(e, "(%s)s->%c_param%u", emit_ctype(x->width), e->p[2], x->param->id);
     case IR_MATH_UNIT:
@@ -239,7 +242,7 @@ const char *emit_expr(const struct emit *e, const struct ir_expr *x) {
         return emit_text(e, "(%s ? %s : %s)", emit_cond(e, x->a), emit_expr(e, x->b),
                          emit_expr(e, x->c));
     default:
-        return compute(e, x);
+        return emit_expr_compute(e, x);
     }
 }
 
@@ -265,7 +268,8 @@ static const char *wide_equal(const struct emit *e, const struct ir_expr *x) {
                      emit_bytes(a->width), x->op == IR_EQ ? "==" : "!=");
 }
 
-static const char *compare(const struct emit *e, const struct ir_expr *x, const char *op) {
+static const char *emit_expr_compare(const struct emit *e, const struct ir_expr *x,
+                                     const char *op) {
     return emit_text(e, "%s %s %s", emit_expr(e, x->a), op, emit_expr(e, x->b));
 }
 
@@ -278,18 +282,18 @@ const char *emit_cond(const struct emit *e, const struct ir_expr *x) {
         return x->op == IR_EQ || x->op == IR_NE ? wide_equal(e, x) : emit_wide_compare(e, x);
     switch (x->op) {
     case IR_EQ:
-        return compare(e, x, "==");
+        return emit_expr_compare(e, x, "==");
     case IR_NE:
-        return compare(e, x, "!=");
+        return emit_expr_compare(e, x, "!=");
     case IR_ULT:
-        return compare(e, x, "<");
+        return emit_expr_compare(e, x, "<");
     case IR_ULE:
-        return compare(e, x, "<=");
+        return emit_expr_compare(e, x, "<=");
     case IR_SLT:
-        return call(e, x, "sk_slt", true);
+        return emit_expr_call(e, x, "sk_slt", true);
     case IR_SLE: // a <= b is !(b < a)
-        return emit_text(e, "!sk_slt%s(%s, %s, %u)", suffix(x->a->width), emit_expr(e, x->b),
-                         emit_expr(e, x->a), x->a->width);
+        return emit_text(e, "!sk_slt%s(%s, %s, %u)", emit_expr_suffix(x->a->width),
+                         emit_expr(e, x->b), emit_expr(e, x->a), x->a->width);
     case IR_LAND:
         return logical(e, x, "&&");
     case IR_LOR:
@@ -325,7 +329,7 @@ static void put_wide_var(const struct emit *e, const char *bytes, unsigned offse
     for (unsigned done = 0; done < v->width;) {
         unsigned n = v->width - done < 64 ? v->width - done : 64;
         unsigned from = wide_offset(v, 0, v->width) + done;
-        put_chunk(e, bytes, offset + done, n, bits_of(e, emit_ref(e, v), from, n));
+        put_chunk(e, bytes, offset + done, n, emit_expr_bits_of(e, emit_ref(e, v), from, n));
         done += n;
     }
 }
@@ -345,7 +349,8 @@ static void put_wide_slice(const struct emit *e, const char *bytes, unsigned off
     for (unsigned done = 0; done < x->width;) {
         unsigned n = x->width - done < 64 ? x->width - done : 64;
         unsigned from = wide_offset(x->a->var, x->lo, x->width) + done;
-        put_chunk(e, bytes, offset + done, n, bits_of(e, emit_ref(e, x->a->var), from, n));
+        put_chunk(e, bytes, offset + done, n,
+                  emit_expr_bits_of(e, emit_ref(e, x->a->var), from, n));
         done += n;
     }
 }
@@ -385,7 +390,7 @@ void emit_put_bits(const struct emit *e, const char *bytes, unsigned offset,
     case IR_LOOKAHEAD:
         for (unsigned done = 0; done < x->width;) {
             unsigned n = x->width - done < 64 ? x->width - done : 64;
-            put_chunk(e, bytes, offset + done, n, bits_of(e, "p", x->lo + done, n));
+            put_chunk(e, bytes, offset + done, n, emit_expr_bits_of(e, "p", x->lo + done, n));
             done += n;
         }
         break;
@@ -412,7 +417,7 @@ const char *emit_word(const struct emit *e, const struct ir_expr *x, unsigned i)
                               : emit_text(e, i ? "(uint64_t)(%s >> 64)" : "(uint64_t)%s", text);
     }
     if (x->op == IR_VAR)
-        return bits_of(e, emit_ref(e, x->var), wide_offset(x->var, 64 * i, n), n);
+        return emit_expr_bits_of(e, emit_ref(e, x->var), wide_offset(x->var, 64 * i, n), n);
     return emit_text(e, "(%s)[%u]", emit_wide(e, x), i);
 }
 

@@ -4,7 +4,7 @@
 // access. How one is computed is in stmt.c.
 #include "compiler/print/emit_impl.h"
 
-static char gress_letter(unsigned k) {
+static char emit_hash_gress_letter(unsigned k) {
     return k ? 'e' : 'i';
 }
 
@@ -35,7 +35,7 @@ static uint64_t constant_value(const struct ir_expr *c) {
 
 static void hash_fields(const struct emit *e, unsigned k, const struct ir_hash *h) {
     emit_open(e, "static const struct sk_hash_field p%u%c_hash%u_fields[] = {", e->pipeline_index,
-              gress_letter(k), h->id);
+              emit_hash_gress_letter(k), h->id);
     for (size_t i = 0; i < h->fields.n; i++)
         emit_line(e, "{%s, %u, %s, UINT64_C(0x%llx), %d},", emit_string(e, h->fields.v[i].name),
                   h->fields.v[i].width, bool_text(h->fields.v[i].constant),
@@ -56,15 +56,15 @@ void emit_hash_state(const struct emit *e) {
     for (size_t i = 0; i < e->g->hashes.n; i++)
         if (ir_hash_is_dynamic(e->g->hashes.v[i]))
             emit_line(e, "struct sk_dynhash *%c_hash%zu; // %s",
-                      gress_letter(e->g->kind != IR_INGRESS), i,
+                      emit_hash_gress_letter(e->g->kind != IR_INGRESS), i,
                       emit_comment(e, e->g->hashes.v[i]->name));
 }
 
 void emit_hashes_free(const struct emit *e) {
     for (size_t i = 0; i < e->g->hashes.n; i++)
         if (ir_hash_is_dynamic(e->g->hashes.v[i]))
-            emit_line(e, "sk_dynhash_free(s->%c_hash%zu);", gress_letter(e->g->kind != IR_INGRESS),
-                      i);
+            emit_line(e, "sk_dynhash_free(s->%c_hash%zu);",
+                      emit_hash_gress_letter(e->g->kind != IR_INGRESS), i);
 }
 
 void emit_hash_list(const struct emit *e) {
@@ -81,7 +81,7 @@ void emit_hash_list(const struct emit *e) {
             if (!ir_hash_is_dynamic(h))
                 continue;
             emit_line(e, "{.name = %s, .fields = p%u%c_hash%u_fields, .n_fields = %zu,",
-                      emit_string(e, h->name), p, gress_letter(k), h->id, h->fields.n);
+                      emit_string(e, h->name), p, emit_hash_gress_letter(k), h->id, h->fields.n);
             emit_line(e, " .bits = %u, .width = %u,", h->bits, h->width);
             algorithm(e, h);
         }
@@ -94,7 +94,7 @@ void emit_hash_list(const struct emit *e) {
         for (size_t i = 0; i < e->pipeline->gress[k].hashes.n; i++)
             if (ir_hash_is_dynamic(e->pipeline->gress[k].hashes.v[i])) {
                 emit_line(e, "if (i == %u)", n++);
-                emit_line(e, "    return &s->%c_hash%zu;", gress_letter(k), i);
+                emit_line(e, "    return &s->%c_hash%zu;", emit_hash_gress_letter(k), i);
             }
     emit_line(e, "return NULL;");
     emit_close(e, "}");

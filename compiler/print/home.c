@@ -23,7 +23,7 @@ unsigned emit_stored_bytes(const struct ir_header *h, unsigned byte) {
     return h->bits / 8 - byte;
 }
 
-static struct emit_container container(const struct ir_var *v) {
+static struct emit_container emit_home_container(const struct ir_var *v) {
     const struct ir_header *h = v->header;
     unsigned from = 0, to = 0; // bits: of the byte boundary before a field, and of its end
     for (size_t i = 0; i < h->fields.n && to <= v->bit_offset; i++) {
@@ -46,7 +46,7 @@ void emit_wire_refs(const struct emit *e, struct emit_var *i, const struct ir_va
         i->ref = emit_text(e, "(%s)", from);
     else if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
         i->ref = emit_text(e, "%ssk_load_bytes(%s, %u)", cast, from, v->width / 8);
-    else if (v->header && (i->word = container(v)).bytes)
+    else if (v->header && (i->word = emit_home_container(v)).bytes)
         i->ref = emit_text(e, "%ssk_word_get(%s - %u, %u, %u, %u)", cast, from,
                            v->bit_offset / 8 - i->word.byte, i->word.bytes, i->word.bit, v->width);
     else

@@ -52,7 +52,7 @@ static void array(const struct emit *e, const char *name, const big *values, uns
     emit_close(e, "};");
 }
 
-static bool differ(const big *values, unsigned n) {
+static bool emit_lane_loop_differ(const big *values, unsigned n) {
     for (unsigned i = 1; i < n; i++)
         if (big_cmp(values[0], values[i]))
             return true;
@@ -95,11 +95,11 @@ static const char *params(const struct emit *e, const struct emit_lanes *l, bool
 static void declare_arrays(const struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
-        if (t->varies && !t->wire && t->initial && differ(t->initial, l->count))
+        if (t->varies && !t->wire && t->initial && emit_lane_loop_differ(t->initial, l->count))
             array(e, emit_text(e, "p%zu", i), t->initial, l->count, t->of[0]->width);
     }
     for (size_t i = 0; i < l->consts.n; i++)
-        if (differ(l->consts.v[i].of, l->count))
+        if (emit_lane_loop_differ(l->consts.v[i].of, l->count))
             array(e, emit_text(e, "k%zu", i), l->consts.v[i].of, l->count,
                   l->consts.v[i].first->width);
 }
@@ -116,7 +116,7 @@ static void declare_inside(const struct emit *e) {
         if (!t->varies || t->wire)
             continue;
         const char *initial = !t->initial ? "0"
-                              : differ(t->initial, l->count)
+                              : emit_lane_loop_differ(t->initial, l->count)
                                   ? emit_text(e, "p%zu[l]", i)
                                   : emit_const(e, t->initial[0], v->width);
         emit_line(e, "%s %s = %s;", emit_storage(v->width), emit_var_of(e, v)->name, initial);
@@ -127,7 +127,7 @@ static void declare_inside(const struct emit *e) {
 
 static void declare_apart(const struct emit *e, const struct emit_lanes *l, unsigned run) {
     for (size_t i = 0; i < l->vars.n; i++)
-        if (is_apart(EMIT_STORES_APART, &l->vars.v[i]))
+        if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
             emit_line(e, "_Alignas(64) uint8_t o%zu[%u];", i,
                       run * (l->vars.v[i].of[0]->width / 8));
 }
@@ -136,7 +136,7 @@ static void store_apart(const struct emit *e) {
     const struct emit_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct ir_var *v = l->vars.v[i].of[0];
-        if (is_apart(EMIT_STORES_APART, &l->vars.v[i]))
+        if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
             emit_line(e, "sk_store_bytes(o%zu + %u * l, %u, %s);", i, v->width / 8, v->width / 8,
                       emit_var_of(e, v)->name);
     }
@@ -144,7 +144,7 @@ static void store_apart(const struct emit *e) {
 
 static void put_apart(const struct emit *e, const struct emit_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++)
-        if (is_apart(EMIT_STORES_APART, &l->vars.v[i]))
+        if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
             emit_line(e, "memcpy(w%zu, o%zu, %u);", i, i,
                       l->count * (l->vars.v[i].of[0]->width / 8));
 }
@@ -160,7 +160,7 @@ static void store_shared(const struct emit *e, const struct emit_lanes *l) {
 const char *emit_lane_const(const struct emit *e, const struct ir_expr *x) {
     const struct emit_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->consts.n; i++)
-        if (l->consts.v[i].first == x && differ(l->consts.v[i].of, l->count))
+        if (l->consts.v[i].first == x && emit_lane_loop_differ(l->consts.v[i].of, l->count))
             return emit_text(e, "(%s)k%zu[l]", emit_ctype(x->width), i);
     return NULL;
 }
@@ -173,7 +173,8 @@ static const char *lane_cell(const struct emit *e, const struct ir_register *r, 
     return emit_text(e, "s->%c_bank%u[%s].w[%u][%u + l]", e->p[2], at->bank, index, word, at->lane);
 }
 
-static void execute(const struct emit *e, const struct ir_stmt *s, const char *index) {
+static void emit_lane_loop_execute(const struct emit *e, const struct ir_stmt *s,
+                                   const char *index) {
     const struct ir_regaction *ra = s->regaction;
     struct ir_effects f = ir_effects_none(e->a, e->g);
     ir_effects_add_regaction(&f, ra);
@@ -194,11 +195,11 @@ void emit_lane_exec(const struct emit *e, const struct ir_stmt *s) {
     uint64_t size = s->regaction->reg->size;
     const char *index = emit_u64(e, s->e);
     if (emit_always_inside(s->e, size)) {
-        execute(e, s, index);
+        emit_lane_loop_execute(e, s, index);
         return;
     }
     emit_open(e, "if (%s < UINT64_C(%llu)) {", index, (unsigned long long)size);
-    execute(e, s, index);
+    emit_lane_loop_execute(e, s, index);
     if (s->var) {
         emit_close(e, "} else {");
         e->to->indent++;
@@ -209,7 +210,7 @@ void emit_lane_exec(const struct emit *e, const struct ir_stmt *s) {
 
 // ---- the loop ----
 
-static unsigned at_most(unsigned a, unsigned b) {
+static unsigned emit_lane_loop_at_most(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
@@ -239,23 +240,23 @@ static unsigned cells_room(const struct emit *e, const struct emit_lanes *l,
 }
 
 // The loop runs some lanes more than there are, of which no one sees anything, where that makes its
-// vectors full: 31 lanes are three vectors of eight, one of four and three times one, 32 are four of
-// eight. These lanes' cells are what a bank's rows have more than lanes, their fields what a home has
-// more than its header.
+// vectors full: 31 lanes are three vectors of eight, one of four and three times one, 32 are four
+// of eight. These lanes' cells are what a bank's rows have more than lanes, their fields what a
+// home has more than its header.
 static unsigned lanes_to_run(const struct emit *e, const struct emit_lanes *l,
                              enum emit_lane_stores stores) {
     unsigned run = l->registers.n ? UINT_MAX : 0;
     for (size_t i = 0; i < l->registers.n; i++)
-        run = at_most(run, cells_room(e, l, &l->registers.v[i]));
+        run = emit_lane_loop_at_most(run, cells_room(e, l, &l->registers.v[i]));
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct emit_lane_var *t = &l->vars.v[i];
         if (t->varies && t->wire)
-            run = at_most(run, fields_room(e, l, stores, t));
-        else if (t->varies ? t->initial && differ(t->initial, l->count) : t->written)
+            run = emit_lane_loop_at_most(run, fields_room(e, l, stores, t));
+        else if (t->varies ? t->initial && emit_lane_loop_differ(t->initial, l->count) : t->written)
             run = 0;
     }
     for (size_t i = 0; i < l->consts.n; i++)
-        if (differ(l->consts.v[i].of, l->count))
+        if (emit_lane_loop_differ(l->consts.v[i].of, l->count))
             run = 0;
     return run > l->count ? run : l->count;
 }
@@ -270,15 +271,16 @@ static void lane_loop_body(const struct emit *e) {
     declare_inside(e);
     for (size_t i = 0; i < e->loop->lanes->n_stmts; i++)
         emit_stmt(e, e->loop->lanes->stmts[i]);
-    if (e->loop->stores == EMIT_STORES_APART)
+    if (e->loop->stores == EMIT_STORES_BUFFERED)
         store_apart(e);
 }
 
 // Behind what it has of the packet.
-static void loop(const struct emit *e, const struct emit_lanes *l, enum emit_lane_stores stores) {
+static void emit_lane_loop_loop(const struct emit *e, const struct emit_lanes *l,
+                                enum emit_lane_stores stores) {
     unsigned run = lanes_to_run(e, l, stores);
     // one that has no more lanes to run than there are may as well store where it belongs
-    if (stores == EMIT_STORES_APART && run == l->count)
+    if (stores == EMIT_STORES_BUFFERED && run == l->count)
         stores = EMIT_STORES;
     // how many of those there are, so that vectors are full
     while (stores != EMIT_STORES && run > l->count && run % 8)
@@ -287,13 +289,13 @@ static void loop(const struct emit *e, const struct emit_lanes *l, enum emit_lan
     struct emit in = *e;
     in.loop = &in_loop;
     declare_arrays(e, l);
-    if (stores == EMIT_STORES_APART)
+    if (stores == EMIT_STORES_BUFFERED)
         declare_apart(e, l, run);
     emit_line(e, "#pragma GCC ivdep");
     emit_open(e, "for (unsigned l = 0; l < %u; l++) {", run);
     lane_loop_body(&in);
     emit_close(e, "}");
-    if (stores == EMIT_STORES_APART)
+    if (stores == EMIT_STORES_BUFFERED)
         put_apart(e, l);
 }
 
@@ -301,7 +303,7 @@ void emit_lane_loop(const struct emit *e, const struct emit_lanes *l) {
     emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
     declare_outside(e, l);
     note_homes(e, l);
-    loop(e, l, EMIT_STORES);
+    emit_lane_loop_loop(e, l, EMIT_STORES);
     store_shared(e, l);
     emit_close(e, "}");
 }
@@ -310,13 +312,13 @@ void emit_lane_function(const struct emit *e, const struct emit_lanes *l,
                         enum emit_lane_stores stores, const char *name) {
     emit_line(e, " ");
     emit_line(e, "// %s and %u more", emit_comment(e, l->name), l->count - 1);
-    // one that only changes registers, or stores where it belongs, is small, and a part of the pass that most packets
-    // end with
+    // one that only changes registers, or stores where it belongs, is small, and a part of the pass
+    // that most packets end with
     const bool small = stores == EMIT_STORES_NOTHING || lanes_to_run(e, l, stores) == l->count;
     const char *how = small ? "SK_INLINE" : "static __attribute__((noinline))";
     emit_open(e, "%s void %s(struct p%u_state *s%s) {", how, name, e->pipeline_index,
               params(e, l, false));
-    loop(e, l, stores);
+    emit_lane_loop_loop(e, l, stores);
     emit_close(e, "}");
 }
 

@@ -13,7 +13,7 @@ static char letter(const struct emit *e) {
 // ---- counting -----------------------------------------------------------------------------------
 
 // A length in bytes with an adjustment, never below zero.
-static const char *adjusted(const struct emit *e, const char *bytes, int64_t adjust) {
+static const char *emit_meter_adjusted(const struct emit *e, const char *bytes, int64_t adjust) {
     if (adjust == 0)
         return bytes;
     if (adjust < 0)
@@ -23,9 +23,9 @@ static const char *adjusted(const struct emit *e, const char *bytes, int64_t adj
 }
 
 static void count_cell(const struct emit *e, const struct ir_counter *c, const char *cell) {
-    const char *const counted = adjusted(e, "v->packet_bytes", c->adjust);
-    emit_note_count(e, c->type != IR_COUNT_BYTES ? emit_text(e, "%spackets", cell) : NULL,
-                    c->type != IR_COUNT_PACKETS ? emit_text(e, "%sbytes", cell) : NULL, counted);
+    const char *const counted = emit_meter_adjusted(e, "v->packet_bytes", c->adjust);
+    emit_record_count(e, c->type != IR_COUNT_BYTES ? emit_text(e, "%spackets", cell) : NULL,
+                      c->type != IR_COUNT_PACKETS ? emit_text(e, "%sbytes", cell) : NULL, counted);
     if (c->type != IR_COUNT_BYTES)
         emit_line(e, "%spackets++;", cell);
     if (c->type != IR_COUNT_PACKETS && c->true_egress)
@@ -63,14 +63,14 @@ void emit_late_counts(const struct emit *e) {
             continue;
         emit_line(e, "if (v->late%zu)", i);
         emit_line(e, "    *v->late%zu += %s;", i,
-                  adjusted(e, "(packet->len + SK_FCS_BYTES)", c->adjust));
+                  emit_meter_adjusted(e, "(packet->len + SK_FCS_BYTES)", c->adjust));
     }
 }
 
 // ---- metering -----------------------------------------------------------------------------------
 
 // Declares 'cell'.
-static void find_cell(const struct emit *e, const struct ir_stmt *s) {
+static void emit_meter_find_cell(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_meter *m = s->meter;
     if (m->direct) {
         emit_line(e, "struct sk_meter_cell *const cell = entry->meter;");
@@ -86,7 +86,7 @@ static const char *color_text(const struct emit *e, const struct ir_stmt *s) {
     return s->e2 ? emit_text(e, "sk_color_of(%s)", emit_u64(e, s->e2)) : "SK_GREEN";
 }
 
-static const char *result(const struct emit *e, const struct ir_stmt *s) {
+static const char *emit_meter_result(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_meter *m = s->meter;
     const uint8_t *v = m->value;
     if (m->kind == IR_LPF)
@@ -96,17 +96,17 @@ static const char *result(const struct emit *e, const struct ir_stmt *s) {
         return emit_text(e,
                          "sk_wred_run(cell, v->now, (uint32_t)%s, &s->%c_meter%u_random) ? %u : %u",
                          emit_u64(e, s->e2), letter(e), m->id, v[1], v[0]);
-    const char *mark = m->bytes
-                           ? emit_text(e, "sk_meter_bytes(cell, v->now, %s, %s)",
-                                       adjusted(e, "v->packet_bytes", m->adjust), color_text(e, s))
-                           : emit_text(e, "sk_meter_packet(cell, v->now, %s)", color_text(e, s));
+    const char *mark =
+        m->bytes ? emit_text(e, "sk_meter_bytes(cell, v->now, %s, %s)",
+                             emit_meter_adjusted(e, "v->packet_bytes", m->adjust), color_text(e, s))
+                 : emit_text(e, "sk_meter_packet(cell, v->now, %s)", color_text(e, s));
     return emit_text(e, "((const uint8_t[]){%u, %u, %u})[%s]", v[0], v[1], v[2], mark);
 }
 
 void emit_meter_exec(const struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "{ // %s", emit_comment(e, s->meter->name));
-    find_cell(e, s);
-    emit_line(e, "%s;", emit_set(e, s->var, result(e, s)));
+    emit_meter_find_cell(e, s);
+    emit_line(e, "%s;", emit_set(e, s->var, emit_meter_result(e, s)));
     emit_close(e, "}");
 }
 

@@ -3,9 +3,9 @@
 // objects: what of a program is data: descriptions for the control plane, a pipe's state, and
 // the functions that reach it.
 //
-// Objects are listed ingress first, then egress, each in the order of their ids. Direct registers are
-// not in the lists, because they live in their table's entries; direct counters and meters are, so
-// that a control plane finds the table by their name.
+// Objects are listed ingress first, then egress, each in the order of their ids. Direct registers
+// are not in the lists, because they live in their table's entries; direct counters and meters are,
+// so that a control plane finds the table by their name.
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/emit_impl.h"
 
@@ -71,7 +71,8 @@ static void crc_slices(const struct emit *e, const struct ir_hash *h, const uint
     }
 }
 
-// A table, and a function that controls do not get inlined, where it would be in the way of all else.
+// A table, and a function that controls do not get inlined, where it would be in the way of all
+// else.
 static void crc_table(const struct emit *e, name_vec *done, const struct ir_hash *h) {
     const char *name = emit_crc_table_name(e, h);
     const bool sliced = h->crc_width >= 8 || h->reversed;
@@ -276,7 +277,7 @@ unsigned emit_bank_row(const struct emit_bank *b) {
     return (cells - b->lanes) * 8 <= b->lanes ? cells : b->lanes;
 }
 
-static void banks(const struct emit *e) {
+static void emit_objects_banks(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < p->banks.n; i++) {
         const struct ir_register *r = p->banks.v[i].shape;
@@ -318,7 +319,7 @@ static void state_of_gress(const struct emit *e) {
                   r->words == 2 ? emit_text(e, "struct { %s w[2]; }", type) : type, c, i,
                   (unsigned long long)(r->size + !r->size), emit_comment(e, r->name));
     }
-    banks(e);
+    emit_objects_banks(e);
     emit_rows(e);
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *r = g->registers.v[i];

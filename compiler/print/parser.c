@@ -62,7 +62,7 @@ static void load_segment(const struct emit *e, const struct ir_header *h, unsign
     }
 }
 
-static void extract_one(const struct emit *e, const struct ir_header *h) {
+static void emit_parser_extract_one(const struct emit *e, const struct ir_header *h) {
     emit_line(e, "// extract %s", emit_comment(e, h->name));
     emit_checked_here(e, e->at, emit_text(e, "extracting %s", h->name));
     if (!e->enough)
@@ -86,16 +86,16 @@ static void extract_one(const struct emit *e, const struct ir_header *h) {
     emit_trace_extracted(e, h);
 }
 
-static void extract(const struct emit *e, const struct ir_stmt *s) {
+static void emit_parser_extract(const struct emit *e, const struct ir_stmt *s) {
     if (s->headers.n == 0) {
-        extract_one(e, s->header);
+        emit_parser_extract_one(e, s->header);
         return;
     }
     emit_open(e, "switch (%s) {", emit_u64(e, s->e));
     for (size_t i = 0; i < s->headers.n; i++) {
         emit_line(e, "case %zu:", i);
         e->to->indent++;
-        extract_one(e, s->headers.v[i]);
+        emit_parser_extract_one(e, s->headers.v[i]);
         emit_line(e, "break;");
         e->to->indent--;
     }
@@ -128,15 +128,15 @@ static void need_lookahead(const struct emit *e, const struct ir_stmt *s) {
 
 // Where the header ends whose field stands last in the expression: C text, or null. Which element
 // of a stack that is may be known at run time only.
-static const char *end_of(const struct emit *e, const struct ir_expr *x) {
+static const char *emit_parser_end_of(const struct emit *e, const struct ir_expr *x) {
     if (!x)
         return NULL;
     if (x->op == IR_VAR)
         return x->var->header ? emit_text(e, "end_of%u", x->var->header->id) : NULL;
-    const char *b = end_of(e, x->b), *c = end_of(e, x->c);
+    const char *b = emit_parser_end_of(e, x->b), *c = emit_parser_end_of(e, x->c);
     if (x->op == IR_COND && b && c)
         return emit_text(e, "(%s ? %s : %s)", emit_cond(e, x->a), b, c);
-    return c ? c : b ? b : end_of(e, x->a);
+    return c ? c : b ? b : emit_parser_end_of(e, x->a);
 }
 
 static void checksum(const struct emit *e, const struct ir_stmt *s) {
@@ -155,10 +155,10 @@ static void checksum(const struct emit *e, const struct ir_stmt *s) {
                   (unsigned long long)emit_checksum_most(e, s), sum);
         emit_close(e, "}");
         if (plan_last_part(s))
-            emit_line(e, "upto%u = %s;", id, end_of(e, plan_last_part(s)));
+            emit_line(e, "upto%u = %s;", id, emit_parser_end_of(e, plan_last_part(s)));
         break;
     case IR_CSUM_VERIFY:
-        emit_note_verified(e, emit_text(e, "sk_csum_wrong(csum%u)", id));
+        emit_record_verified(e, emit_text(e, "sk_csum_wrong(csum%u)", id));
         emit_line(e, "%s;",
                   emit_set(e, s->var,
                            emit_text(e, "%s | sk_csum_wrong(csum%u)", emit_ref(e, s->var), id)));
@@ -202,7 +202,7 @@ static void residual(void *aux, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Statements.
 
-static void advance(const struct emit *e, const struct ir_stmt *s) {
+static void emit_parser_advance(const struct emit *e, const struct ir_stmt *s) {
     emit_checked_here(e, s->at, "advancing");
     if (s->e->op == IR_CONST) {
         uint64_t bytes = big_fits_u64(s->e->value) ? big_to_u64(s->e->value) / 8 : UINT64_MAX;
@@ -222,10 +222,10 @@ static void advance(const struct emit *e, const struct ir_stmt *s) {
 void emit_parser_stmt(const struct emit *e, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_EXTRACT:
-        extract(e, s);
+        emit_parser_extract(e, s);
         break;
     case IR_ADVANCE:
-        advance(e, s);
+        emit_parser_advance(e, s);
         break;
     case IR_RAISE:
         emit_line(e, "err |= 0x%x;", s->lo);
@@ -289,9 +289,9 @@ static bool simple_select(const struct ir_state *st) {
     return true;
 }
 
-// Cases with values that differ in some bits, and have every value of those, and lead to the same place: which of the
-// cases behind 'i' that are, by 'like', and the bits. 0: there are too few.
-static uint64_t alike(const struct ir_state *st, size_t i, bool *like) {
+// Cases with values that differ in some bits, and have every value of those, and lead to the same
+// place: which of the cases behind 'i' that are, by 'like', and the bits. 0: there are too few.
+static uint64_t emit_parser_alike(const struct ir_state *st, size_t i, bool *like) {
     const struct ir_select_case *const v = st->cases.v;
     uint64_t all = big_to_u64(v[i].sets.v[0].value), any = all;
     size_t n = 0;
@@ -312,7 +312,7 @@ static void select_alike(const struct emit *e, const struct ir_state *st, bool *
     bool *const like = ARENA_ARRAY(e->a, bool, st->cases.n + 1);
     for (size_t i = 0; i < st->cases.n; i++) {
         const struct ir_select_case *c = &st->cases.v[i];
-        const uint64_t bits = c->sets.n && !done[i] ? alike(st, i, like) : 0;
+        const uint64_t bits = c->sets.n && !done[i] ? emit_parser_alike(st, i, like) : 0;
         if (!bits || e->checked)
             continue;
         emit_line(e, "if ((%s & ~UINT64_C(0x%llx)) == UINT64_C(0x%llx))",
@@ -348,7 +348,7 @@ static void select_switch(const struct emit *e, const struct ir_state *st) {
     emit_close(e, "}");
 }
 
-static const char * and (const struct emit *e, const char *a, const char *b) {
+static const char *emit_parser_conjunction(const struct emit *e, const char *a, const char *b) {
     return *a ? emit_text(e, "%s && %s", a, b) : b;
 }
 
@@ -402,7 +402,7 @@ static const char *key_in_set(const struct emit *e, const struct ir_select_key_s
 // By key: what of it may be compared with others as one word.
 static struct emit_key_test *key_tests(const struct emit *e, const struct ir_state *st,
                                        const struct ir_select_case *c,
-                                       const struct emit_words *words) {
+                                       const struct emit_key_words *words) {
     struct emit_key_test *tests = ARENA_ARRAY(e->a, struct emit_key_test, st->keys.n + 1);
     for (size_t k = 0; k < c->sets.n; k++) {
         const struct ir_select_key_set *s = &c->sets.v[k];
@@ -414,10 +414,11 @@ static struct emit_key_test *key_tests(const struct emit *e, const struct ir_sta
     return tests;
 }
 
-static void select_case(const struct emit *e, const struct ir_state *st,
-                        const struct ir_select_case *c, const struct emit_words *words) {
+static void emit_parser_select_case(const struct emit *e, const struct ir_state *st,
+                                    const struct ir_select_case *c,
+                                    const struct emit_key_words *words) {
     const struct emit_key_test *tests = key_tests(e, st, c, words);
-    const char *cond = emit_word_tests(e, words, tests);
+    const char *cond = emit_key_word_tests(e, words, tests);
     for (size_t k = 0; k < c->sets.n; k++) {
         const struct ir_select_key_set *s = &c->sets.v[k];
         const char *one;
@@ -429,7 +430,7 @@ static void select_case(const struct emit *e, const struct ir_state *st,
         } else {
             one = key_in_set(e, s, k, st->keys.v[k]->width);
         }
-        cond = *one ? and(e, cond, one) : cond;
+        cond = *one ? emit_parser_conjunction(e, cond, one) : cond;
     }
     if (*cond)
         emit_line(e, "if (%s)", cond);
@@ -448,7 +449,7 @@ void emit_transition(const struct emit *e, const struct ir_state *st) {
         emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
     }
-    emit_note_keys(e, st);
+    emit_record_keys(e, st);
     emit_checked_select(e, st);
     emit_trace_select(e, st);
     if (simple_select(st)) {
@@ -463,11 +464,11 @@ void emit_transition(const struct emit *e, const struct ir_state *st) {
         else
             emit_line(e, "const %s k%zu = %s;", emit_ctype(key->width), i, emit_expr(e, key));
     }
-    const struct emit_words words =
-        emit_words_of(e, (const struct ir_expr *const *)st->keys.v, st->keys.n);
-    emit_word_locals(e, &words);
+    const struct emit_key_words words =
+        emit_key_words_of(e, (const struct ir_expr *const *)st->keys.v, st->keys.n);
+    emit_key_word_locals(e, &words);
     for (size_t i = 0; i < st->cases.n; i++)
-        select_case(e, st, &st->cases.v[i], &words);
+        emit_parser_select_case(e, st, &st->cases.v[i], &words);
     no_match(e);
     emit_close(e, "}");
 }
@@ -506,7 +507,7 @@ static struct ir_block after_extracts(const struct emit *e, const struct ir_bloc
     return rest;
 }
 
-static void state(const struct emit *e, const struct ir_state *st, bool counted) {
+static void emit_parser_state(const struct emit *e, const struct ir_state *st, bool counted) {
     emit_line(e, " ");
     emit_line(e, "state_%u:; // %s", st->id, emit_comment(e, st->name));
     if (counted) {
@@ -547,7 +548,7 @@ void emit_parser(const struct emit *e) {
     declare_checksums(e);
     emit_line(e, g->states.n ? "goto state_0;" : "goto done;");
     for (size_t i = 0; i < g->states.n; i++)
-        state(&in, g->states.v[i], loops);
+        emit_parser_state(&in, g->states.v[i], loops);
     emit_line(e, " ");
     emit_line(e, "done:;");
     emit_line(e, "const size_t used = before + (size_t)(p - base);");

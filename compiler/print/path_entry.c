@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// path_entry: the entry function of a gress whose ways through the parser are known (compiler/plan/parse_paths.c).
+// path_entry: the entry function of a gress whose ways through the parser are known
+// (compiler/plan/parse_paths.c).
 //
 // There are two where a packet may come around with its headers apart from what is after them
 // (compiler/plan/split_packet.c): one for packets in one piece, which begin at 'frame', and one for
@@ -23,15 +24,16 @@ static bool has_hops(const struct emit *e) {
 }
 
 // Where the seam is, counted from the first byte that the parser sees.
-static unsigned seam_at(const struct emit *e) {
+static unsigned emit_path_seam_at(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     return seam ? plan_prefix_bytes(e->plan) + seam->bytes : 0;
 }
 
 const char *emit_path_place(const struct emit *e, const struct known *k, unsigned at) {
-    if (!k->apart || at < seam_at(e))
+    if (!k->apart || at < emit_path_seam_at(e))
         return emit_text(e, "start + %u", at);
-    return at == seam_at(e) ? "tail" : emit_text(e, "tail + %u", at - seam_at(e));
+    return at == emit_path_seam_at(e) ? "tail"
+                                      : emit_text(e, "tail + %u", at - emit_path_seam_at(e));
 }
 
 // The name of the pipe's state on path i, from which places of homes are made.
@@ -39,7 +41,8 @@ static const char *state_of_path(const struct emit *e, size_t i) {
     return emit_text(e, "s_%zu", i);
 }
 
-static void places(const struct emit *e, const struct known *k, const char *state) {
+static void emit_path_header_places(const struct emit *e, const struct known *k,
+                                    const char *state) {
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
         if (plan_home_is_placed(e->plan, header) && k->place[h])
@@ -57,18 +60,18 @@ const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c)
     const struct ir_state *st = e->g->states.v[n->state];
     const int next = n->next[c ? (size_t)(c - st->cases.v) : 0];
     if (next < 0)
-        return next == EMIT_APART ? "goto apart;" : "goto other;";
+        return next == EMIT_SPLIT_PACKET ? "goto apart;" : "goto other;";
     return next < MAX_NODES ? emit_text(e, "goto node_%d;", next)
                             : emit_text(e, "goto path_%d;", next - MAX_NODES);
 }
 
 // That so many bytes are there. Before the seam they are, if the packet came with one.
-static void need(const struct emit *e, const struct emit_node *n) {
+static void emit_path_need(const struct emit *e, const struct emit_node *n) {
     if (n->need <= n->sure)
         return;
     if (n->in.apart)
         emit_line(e, "if (__builtin_expect(end - tail < (ptrdiff_t)%d, 0))",
-                  (int)n->need - (int)seam_at(e));
+                  (int)n->need - (int)emit_path_seam_at(e));
     else
         emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", n->need);
     emit_line(e, "    goto other;");
@@ -88,13 +91,13 @@ static void path_state(const struct emit *e, const struct ir_state *st) {
         const unsigned bytes = path_taken(st->body->stmts.v[i]);
         emit_stmt(e, st->body->stmts.v[i]);
         at += bytes;
-        if (bytes && e->node->in.apart && at == seam_at(e))
+        if (bytes && e->node->in.apart && at == emit_path_seam_at(e))
             emit_line(e, "p = tail;");
     }
     emit_transition(e, st);
 }
 
-static void node(const struct emit *e, size_t i) {
+static void emit_path_node(const struct emit *e, size_t i) {
     const struct emit_node *n = e->plan->paths->nodes.v[i];
     const struct ir_state *st = e->g->states.v[n->state];
     if (n->sure == UINT_MAX) // nothing leads here
@@ -106,8 +109,8 @@ static void node(const struct emit *e, size_t i) {
         emit_line(e, "goto other;");
         return;
     }
-    need(e, n);
-    places(e, &n->in, "s");
+    emit_path_need(e, n);
+    emit_path_header_places(e, &n->in, "s");
     emit_line(e, "p = %s;", emit_path_place(e, &n->in, n->in.at));
     struct emit in = emit_of_user(e, &e->g->states);
     in.in_parser = in.enough = true;
@@ -125,7 +128,7 @@ static uint64_t make_behind_seam(const struct emit *e, const struct known *k) {
     uint64_t made = 0;
     if (!plan_seam_of(e->plan) || !plan_made_behind_seam(e->plan, k, before, &bytes))
         return 0;
-    emit_line(e, "if (__builtin_expect(tail - start < %u, 0))", seam_at(e) + bytes);
+    emit_line(e, "if (__builtin_expect(tail - start < %u, 0))", emit_path_seam_at(e) + bytes);
     emit_line(e, "    start = sk_make_room(start + %u, tail, %u, %u) - %u;",
               plan_prefix_bytes(e->plan), plan_seam_of(e->plan)->bytes, bytes,
               plan_prefix_bytes(e->plan));
@@ -158,7 +161,7 @@ static void clear_homes(const struct emit *e, const char *state, uint64_t there)
 }
 
 // What a pass begins with, but for the packet's places.
-static void begin_pass(const struct emit *e, const char *length, const char *ahead) {
+static void emit_path_begin_pass(const struct emit *e, const char *length, const char *ahead) {
     emit_entry_inputs(e, length, "now", ahead);
     for (size_t i = 0; i < e->g->checksums.n; i++)
         emit_line(e, "csum%zu = 0;", i);
@@ -198,7 +201,7 @@ static void hop_apart(const struct emit *e, size_t i) {
 }
 
 // After the pass of path i: the packet goes on here, or the engine goes on with it.
-static void hop(const struct emit *e, size_t i) {
+static void emit_path_hop(const struct emit *e, size_t i) {
     if (plan_seam_of(e->plan))
         hop_apart(e, i);
     if (e->apart)
@@ -221,17 +224,17 @@ static void hop(const struct emit *e, size_t i) {
     emit_line(e, "return wishes_%zu;", i);
 }
 
-static void path(const struct emit *e, size_t i) {
+static void emit_path_one(const struct emit *e, size_t i) {
     const struct known *k = &e->plan->paths->ends.v[i];
     emit_line(e, " ");
     emit_line(e, "path_%zu:;", i);
     uint64_t there = make_behind_seam(e, k);
-    // Other paths have these places too, of which C compilers make something to be worked out once for all of them,
-    // and kept from there on where no register is left, on those that need none.
+    // Other paths have these places too, of which C compilers make something to be worked out once
+    // for all of them, and kept from there on where no register is left, on those that need none.
     const char *state = state_of_path(e, i);
     emit_line(e, "struct p%u_state *%s = s;", e->pipeline_index, state);
     emit_line(e, "__asm__(\"# path %zu\" : \"+r\"(%s));", i, state);
-    places(e, k, state);
+    emit_path_header_places(e, k, state);
     made_places(e, k);
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
@@ -246,7 +249,7 @@ static void path(const struct emit *e, size_t i) {
               i, e->p, emit_path_place(e, k, k->at), (unsigned long long)there);
     clear_homes(e, state, there);
     if (has_hops(e))
-        hop(e, i);
+        emit_path_hop(e, i);
     else
         emit_line(e, "return wishes_%zu;", i);
 }
@@ -284,10 +287,10 @@ static void ways(const struct emit *e, int root) {
     emit_line(e, "goto node_%d;", root);
     for (size_t i = 0; i < e->plan->paths->nodes.n; i++)
         if (e->plan->paths->nodes.v[i]->in.apart == e->apart)
-            node(e, i);
+            emit_path_node(e, i);
     for (size_t i = 0; i < e->plan->paths->ends.n; i++)
         if (e->plan->paths->ends.v[i].apart == e->apart)
-            path(e, i);
+            emit_path_one(e, i);
     others(e);
 }
 
@@ -297,7 +300,7 @@ static void checksums(const struct emit *e) {
 }
 
 // The entry function for split packets.
-void emit_path_apart(const struct emit *e) {
+void emit_path_split_packet(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)
         return;
@@ -325,7 +328,7 @@ void emit_path_apart(const struct emit *e) {
     emit_line(e, "again:;");
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_line(e, "uint8_t *p;");
-    begin_pass(e, emit_text(e, "(uint32_t)(end - tail + %u)", seam->bytes), "NULL");
+    emit_path_begin_pass(e, emit_text(e, "(uint32_t)(end - tail + %u)", seam->bytes), "NULL");
     ways(&of, e->plan->paths->root_apart);
     emit_close(e, "}");
 }
@@ -345,18 +348,18 @@ void emit_path_entry(const struct emit *e) {
               e->pipeline_index);
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_line(e, "uint8_t *const start = frame - %u, *p;", prefix);
-    begin_pass(e, "(uint32_t)(end - frame)", "ahead");
+    emit_path_begin_pass(e, "(uint32_t)(end - frame)", "ahead");
     ways(e, e->plan->paths->root);
     if (!seam)
         return;
     emit_line(e, " ");
     emit_line(e, "apart:; // with nothing between the two pieces");
-    emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", seam_at(e));
+    emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", emit_path_seam_at(e));
     emit_line(e, "    goto other;");
     emit_line(e,
               "return p%u_ingress_apart(s, packet, out, start, start + %u, "
               "SK_APART(sk_hops_left(packet, out), sk_load16(start) & 0x1ff));",
-              e->pipeline_index, seam_at(e));
+              e->pipeline_index, emit_path_seam_at(e));
 }
 
 // ---- what others ask ----

@@ -21,7 +21,7 @@ static void one_packet(const struct emit *e, const struct ir_table *t) {
     emit_line(e, "found[i] = sk_hash_ahead(buckets, key, %u);", words);
 }
 
-void emit_ahead(const struct emit *e) {
+void emit_prefetch_burst(const struct emit *e) {
     const struct emit_prefetch g = e->plan->prefetch;
     if (!g.table)
         return;

@@ -6,7 +6,7 @@
 // The members of a profile are a table (stages/table.h) whose key is the member's id.
 #include "compiler/print/emit_impl.h"
 
-static char gress_letter(const struct emit *e) {
+static char emit_profile_gress_letter(const struct emit *e) {
     return e->g->kind == IR_INGRESS ? 'i' : 'e';
 }
 
@@ -62,13 +62,13 @@ void emit_profiles(const struct emit *e) {
 
 void emit_profile_state(const struct emit *e) {
     for (size_t i = 0; i < e->g->profiles.n; i++)
-        emit_line(e, "struct sk_table *%c_profile%zu;", gress_letter(e), i);
+        emit_line(e, "struct sk_table *%c_profile%zu;", emit_profile_gress_letter(e), i);
     for (size_t i = 0; i < e->g->selectors.n; i++)
-        emit_line(e, "struct sk_selector *%c_selector%zu;", gress_letter(e), i);
+        emit_line(e, "struct sk_selector *%c_selector%zu;", emit_profile_gress_letter(e), i);
 }
 
-static void selector_memory(const struct emit *e, const char *selector,
-                            const struct ir_register *r) {
+static void emit_profile_selector_memory(const struct emit *e, const char *selector,
+                                         const struct ir_register *r) {
     if (!r)
         return;
     const char *first = emit_cell(e, r, "0", "0"), *second = emit_cell(e, r, "1", "0");
@@ -79,14 +79,14 @@ static void selector_memory(const struct emit *e, const char *selector,
 }
 
 void emit_profiles_new(const struct emit *e) {
-    char c = gress_letter(e);
+    char c = emit_profile_gress_letter(e);
     for (size_t i = 0; i < e->g->selectors.n; i++) {
         const char *ref = emit_text(e, "s->%c_selector%zu", c, i);
         emit_line(e, "if (complete)");
         emit_line(e, "    %s = sk_selector_new(&%s_sel%zu, s->%c_profile%u);", ref, e->p, i, c,
                   e->g->selectors.v[i]->profile->id);
         emit_line(e, "complete = complete && %s;", ref);
-        selector_memory(e, ref, e->g->selectors.v[i]->memory);
+        emit_profile_selector_memory(e, ref, e->g->selectors.v[i]->memory);
     }
     for (size_t i = 0; i < e->g->tables.n; i++) {
         const struct ir_table *t = e->g->tables.v[i];
@@ -102,7 +102,7 @@ void emit_profiles_new(const struct emit *e) {
 
 void emit_profiles_free(const struct emit *e) {
     for (size_t i = 0; i < e->g->selectors.n; i++)
-        emit_line(e, "sk_selector_free(s->%c_selector%zu);", gress_letter(e), i);
+        emit_line(e, "sk_selector_free(s->%c_selector%zu);", emit_profile_gress_letter(e), i);
 }
 
 void emit_selector_list(const struct emit *e) {
@@ -136,7 +136,7 @@ bool emit_key_is_packed(const struct emit *e, const struct ir_table *t) {
            !e->plan->tables[t->id].branches;
 }
 
-static void pack(const struct emit *e, const struct ir_table *t) {
+static void emit_profile_pack(const struct emit *e, const struct ir_table *t) {
     const char *text = "key[0]";
     emit_line(e, " ");
     emit_open(e, "static inline uint64_t %s_t%u_proxy(const uint64_t *key) {", e->p, t->id);
@@ -149,7 +149,7 @@ static void pack(const struct emit *e, const struct ir_table *t) {
 // The key's fields as Hash.get({...}) would take them.
 void emit_proxy(const struct emit *e, const struct ir_table *t) {
     if (emit_key_is_packed(e, t))
-        pack(e, t);
+        emit_profile_pack(e, t);
     if (!t->proxy)
         return;
     unsigned bits = 0, word = 0;

@@ -25,8 +25,8 @@ static void direct_cell(const struct emit *e, const struct ir_register *r) {
     emit_line(e, "uint64_t *cell = entry->direct + %u;", emit_direct_word(e->g, r));
 }
 
-static const char *cell_word(const struct emit *e, const struct ir_register *r, const char *index,
-                             unsigned word) {
+static const char *emit_register_cell_word(const struct emit *e, const struct ir_register *r,
+                                           const char *index, unsigned word) {
     const char *w = emit_text(e, "%u", word);
     return r->direct ? emit_text(e, "cell[%s]", w) : emit_cell(e, r, index, w);
 }
@@ -101,14 +101,15 @@ static void load_cell(const struct emit *e, const struct ir_regaction *ra, unsig
     else
         emit_line(e, "%s = %s%s;", emit_ref(e, ra->value[w]),
                   r->direct ? emit_text(e, "(%s)", emit_storage(r->width)) : "",
-                  cell_word(e, r, "index", w));
+                  emit_register_cell_word(e, r, "index", w));
 }
 
 static void store_cell(const struct emit *e, const struct ir_regaction *ra, unsigned w) {
     if (!same_cells(ra))
         store_view(e, ra, w);
     else
-        emit_line(e, "%s = %s;", cell_word(e, ra->reg, "index", w), emit_ref(e, ra->value[w]));
+        emit_line(e, "%s = %s;", emit_register_cell_word(e, ra->reg, "index", w),
+                  emit_ref(e, ra->value[w]));
 }
 
 static void regaction(const struct emit *e, const struct ir_regaction *ra) {
@@ -149,7 +150,7 @@ static void set_zero(const struct emit *e, const struct ir_var *v) {
 }
 
 // The call of the action; its result goes where the statement says.
-static void run(const struct emit *e, const struct ir_stmt *s, const char *call) {
+static void emit_register_run(const struct emit *e, const struct ir_stmt *s, const char *call) {
     emit_line(e, "%s;", s->var && s->regaction->rv ? emit_set(e, s->var, call) : call);
 }
 
@@ -158,13 +159,15 @@ static void run(const struct emit *e, const struct ir_stmt *s, const char *call)
 // One counter says how many cells were written; a queue's second one how many were read. Both only
 // go up, and a queue's cells are used again around the end.
 
-static const char *counter(const struct emit *e, const struct ir_register *r, bool read) {
+static const char *emit_register_counter(const struct emit *e, const struct ir_register *r,
+                                         bool read) {
     return emit_text(e, "s->%c_%s%u", e->p[2], read ? "read" : "log", r->id);
 }
 
 const char *emit_counted_cell(const struct emit *e, const struct ir_regaction *ra,
                               enum ir_reg_use use) {
-    const char *written = counter(e, ra->reg, false), *read = counter(e, ra->reg, true);
+    const char *written = emit_register_counter(e, ra->reg, false),
+               *read = emit_register_counter(e, ra->reg, true);
     unsigned long long size = (unsigned long long)view_size(ra);
     switch (use) {
     case IR_REG_ENQUEUE:
@@ -181,7 +184,8 @@ const char *emit_counted_cell(const struct emit *e, const struct ir_regaction *r
 // Whether there is a cell for the action, and how the counters go on when it runs.
 static const char *has_cell(const struct emit *e, const struct ir_regaction *ra,
                             enum ir_reg_use use) {
-    const char *written = counter(e, ra->reg, false), *read = counter(e, ra->reg, true);
+    const char *written = emit_register_counter(e, ra->reg, false),
+               *read = emit_register_counter(e, ra->reg, true);
     unsigned long long size = (unsigned long long)view_size(ra);
     switch (use) {
     case IR_REG_ENQUEUE:
@@ -197,9 +201,9 @@ static const char *has_cell(const struct emit *e, const struct ir_regaction *ra,
 
 static const char *move_on(const struct emit *e, const struct ir_regaction *ra,
                            enum ir_reg_use use) {
-    const char *written = counter(e, ra->reg, false);
+    const char *written = emit_register_counter(e, ra->reg, false);
     if (use == IR_REG_DEQUEUE)
-        return emit_text(e, "%s++", counter(e, ra->reg, true));
+        return emit_text(e, "%s++", emit_register_counter(e, ra->reg, true));
     if (use == IR_REG_POP)
         return emit_text(e, "%s--", written);
     if (use == IR_REG_APPEND &&
@@ -209,8 +213,8 @@ static const char *move_on(const struct emit *e, const struct ir_regaction *ra,
     return emit_text(e, "%s++", written);
 }
 
-static void run_on(const struct emit *e, const struct ir_regaction *ra, const struct ir_var *to,
-                   const char *index) {
+static void emit_register_run_on(const struct emit *e, const struct ir_regaction *ra,
+                                 const struct ir_var *to, const char *index) {
     const char *call = ra ? emit_text(e, "%s(s, v, %s)", ra_name(e, ra), index) : NULL;
     if (to && ra && ra->rv) {
         emit_line(e, "%s;", emit_set(e, to, call));
@@ -229,10 +233,11 @@ static void reg_exec_counted(const struct emit *e, const struct ir_stmt *s) {
     emit_line(e, "const uint64_t i%u = %s;", t, emit_counted_cell(e, ra, s->use));
     emit_open(e, "if (%s) {", has_cell(e, ra, s->use));
     emit_line(e, "%s;", move_on(e, ra, s->use));
-    run_on(e, ra, s->var, emit_text(e, "i%u", t));
+    emit_register_run_on(e, ra, s->var, emit_text(e, "i%u", t));
     emit_close(e, "} else {");
     e->to->indent++;
-    run_on(e, removes ? ra->reg->underflow : ra->reg->overflow, s->var, emit_text(e, "i%u", t));
+    emit_register_run_on(e, removes ? ra->reg->underflow : ra->reg->overflow, s->var,
+                         emit_text(e, "i%u", t));
     emit_close(e, "}");
     emit_close(e, "}");
 }
@@ -246,7 +251,7 @@ void emit_reg_exec(const struct emit *e, const struct ir_stmt *s) {
     if (s->var && !ra->rv)
         set_zero(e, s->var);
     if (ra->reg->direct) {
-        run(e, s, emit_text(e, "%s(s, v, entry)", ra_name(e, ra)));
+        emit_register_run(e, s, emit_text(e, "%s(s, v, entry)", ra_name(e, ra)));
         return;
     }
     if (s->use) {
@@ -255,7 +260,7 @@ void emit_reg_exec(const struct emit *e, const struct ir_stmt *s) {
     }
     const char *index = emit_u64(e, s->e);
     if (emit_always_inside(s->e, view_size(ra))) {
-        run(e, s, emit_text(e, "%s(s, v, %s)", ra_name(e, ra), index));
+        emit_register_run(e, s, emit_text(e, "%s(s, v, %s)", ra_name(e, ra), index));
         return;
     }
     unsigned t = e->to->n_temps++;
@@ -263,7 +268,7 @@ void emit_reg_exec(const struct emit *e, const struct ir_stmt *s) {
     emit_line(e, "const uint64_t i%u = %s;", t, index);
     emit_line(e, "if (i%u < UINT64_C(%llu))", t, (unsigned long long)view_size(ra));
     e->to->indent++;
-    run(e, s, emit_text(e, "%s(s, v, i%u)", ra_name(e, ra), t));
+    emit_register_run(e, s, emit_text(e, "%s(s, v, i%u)", ra_name(e, ra), t));
     e->to->indent--;
     if (s->var && ra->rv) {
         emit_line(e, "else");
@@ -302,7 +307,7 @@ void emit_reg_read(const struct emit *e, const struct ir_stmt *s) {
     emit_line(e, "uint64_t w%u[2] = {0};", t);
     const char *index = open_cell(e, s->reg, s->e);
     for (unsigned w = 0; w < s->reg->words; w++)
-        emit_line(e, "w%u[%u] = %s;", t, w, cell_word(e, s->reg, index, w));
+        emit_line(e, "w%u[%u] = %s;", t, w, emit_register_cell_word(e, s->reg, index, w));
     close_cell(e, s->reg);
     for (unsigned w = 0; w < 2; w++)
         if (to[w])
@@ -315,7 +320,7 @@ void emit_reg_write(const struct emit *e, const struct ir_stmt *s) {
     const char *index = open_cell(e, s->reg, s->e);
     for (unsigned w = 0; w < s->reg->words; w++)
         if (from[w])
-            emit_line(e, "%s = (%s)%s;", cell_word(e, s->reg, index, w),
+            emit_line(e, "%s = (%s)%s;", emit_register_cell_word(e, s->reg, index, w),
                       emit_storage(s->reg->width), emit_expr(e, from[w]));
     close_cell(e, s->reg);
 }

@@ -3,7 +3,7 @@
 // row: registers side by side, as C (compiler/plan/register_layout.c).
 #include "compiler/print/emit_impl.h"
 
-static void member(const struct emit *e, const struct ir_register *r, const char *align) {
+static void emit_row_member(const struct emit *e, const struct ir_register *r, const char *align) {
     emit_line(e, "%s%s r%u%s; // %s", align, emit_storage(r->width), r->id,
               r->words == 2 ? "[2]" : "", emit_comment(e, r->name));
 }
@@ -13,12 +13,12 @@ static void members(const struct emit *e, const struct emit_row *row, unsigned b
                     const char *align) {
     for (size_t i = 0; i < row->registers.n; i++)
         if (plan_cell_bytes(row->registers.v[i]) / row->registers.v[i]->words == bytes)
-            member(e, row->registers.v[i], align);
+            emit_row_member(e, row->registers.v[i], align);
 }
 
 // Words of 4 bytes begin at 8 each where there is room: C compilers make of equal operations on two
 // that lie side by side one of a vector, which takes longer to put together than both.
-static bool apart(const struct emit_row *row) {
+static bool emit_row_is_spaced(const struct emit_row *row) {
     unsigned at = 0;
     for (unsigned bytes = 8; bytes > 0; bytes /= 2)
         for (size_t i = 0; i < row->registers.n; i++) {
@@ -35,7 +35,7 @@ void emit_rows(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < p->rows.n; i++) {
         const struct emit_row *row = &p->rows.v[i];
-        const char *align = apart(row) ? "_Alignas(8) " : "";
+        const char *align = emit_row_is_spaced(row) ? "_Alignas(8) " : "";
         emit_open(e, "_Alignas(64) struct {");
         emit_line(e, "_Alignas(%u) struct {", plan_row_bytes(row));
         e->to->indent++;

@@ -40,7 +40,7 @@ const char *emit_hash_value(const struct emit *e, const struct ir_hash *h, const
     }
 }
 
-static void hash(const struct emit *e, const struct ir_stmt *s) {
+static void emit_stmt_hash(const struct emit *e, const struct ir_stmt *s) {
     unsigned bits = 0, t = e->to->n_temps++;
     for (size_t i = 0; i < s->args.n; i++)
         bits += s->args.v[i]->width;
@@ -63,7 +63,7 @@ static void hash(const struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void random_number(const struct emit *e, const struct ir_stmt *s) {
+static void emit_stmt_random_number(const struct emit *e, const struct ir_stmt *s) {
     const char *state = emit_text(e, "&s->%c_random%u", e->p[2], s->random->id);
     if (s->var->width <= 64)
         emit_line(
@@ -159,7 +159,7 @@ void emit_checksum_args(const struct emit *e, const char *sum, const struct ir_s
             for (size_t k = 0; k < words; k++)
                 fields[k] = csum_at(s, i + k, &buffer)->e->var;
             emit_line(e, "%s = sk_csum_add(%s, %s);", sum, sum,
-                      emit_held_word(e, fields, words, emit_var_of(e, fields[0])->wire, bytes));
+                      emit_deferred_word(e, fields, words, emit_var_of(e, fields[0])->wire, bytes));
             end += 8 * bytes;
             i += words - 1;
             continue;
@@ -172,8 +172,8 @@ void emit_checksum_args(const struct emit *e, const char *sum, const struct ir_s
 }
 
 // What emit_checksum_args adds when all bits are ones, those that fill up the last word among them.
-// Less the sum itself this is the sum of the words' complements, with the right one of its two zeros
-// (tna-facts 4.8).
+// Less the sum itself this is the sum of the words' complements, with the right one of its two
+// zeros (tna-facts 4.8).
 uint64_t emit_checksum_most(const struct emit *e, const struct ir_stmt *s) {
     uint64_t most = 0;
     unsigned end = 0;
@@ -196,7 +196,7 @@ uint64_t emit_checksum_most(const struct emit *e, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Control flow.
 
-static void branch(const struct emit *e, const struct ir_stmt *s) {
+static void emit_stmt_branch(const struct emit *e, const struct ir_stmt *s) {
     emit_open(e, "if (%s) {", emit_cond(e, s->e));
     emit_block(e, s->then_b);
     if (s->else_b && s->else_b->stmts.n) {
@@ -217,7 +217,8 @@ static bool value_seen(const struct ir_stmt *s, size_t upto_case, size_t upto_va
     return false;
 }
 
-static const char *is_one_of(const struct emit *e, const struct ir_case *c, unsigned width) {
+static const char *emit_stmt_is_one_of(const struct emit *e, const struct ir_case *c,
+                                       unsigned width) {
     struct text_buffer t = {0};
     for (size_t i = 0; i < c->values.n; i++) {
         const char *const or = i ? " || " : "";
@@ -247,7 +248,7 @@ static void chain(const struct emit *e, const struct ir_stmt *s) {
             otherwise = c->body;
             continue;
         }
-        emit_close(e, "} else if (%s) {", is_one_of(e, c, width));
+        emit_close(e, "} else if (%s) {", emit_stmt_is_one_of(e, c, width));
         e->to->indent++;
         if (c->body)
             emit_block(e, c->body);
@@ -290,26 +291,26 @@ static void cases(const struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static bool leaves(const struct ir_block *b, unsigned label);
+static bool emit_stmt_leaves(const struct ir_block *b, unsigned label);
 static bool stmt_leaves(const struct ir_stmt *s, unsigned label) {
     if (s->kind == IR_LEAVE && s->label == label)
         return true;
-    if (leaves(s->then_b, label) || leaves(s->else_b, label))
+    if (emit_stmt_leaves(s->then_b, label) || emit_stmt_leaves(s->else_b, label))
         return true;
     for (size_t i = 0; i < s->cases.n; i++)
-        if (leaves(s->cases.v[i].body, label))
+        if (emit_stmt_leaves(s->cases.v[i].body, label))
             return true;
     return false;
 }
-static bool leaves(const struct ir_block *b, unsigned label) {
+static bool emit_stmt_leaves(const struct ir_block *b, unsigned label) {
     for (size_t i = 0; b && i < b->stmts.n; i++)
         if (stmt_leaves(b->stmts.v[i], label))
             return true;
     return false;
 }
 
-static void block(const struct emit *e, const struct ir_stmt *s) {
-    if (!s->label || !leaves(s->then_b, s->label)) {
+static void emit_stmt_block(const struct emit *e, const struct ir_stmt *s) {
+    if (!s->label || !emit_stmt_leaves(s->then_b, s->label)) {
         emit_block(e, s->then_b);
         return;
     }
@@ -321,7 +322,7 @@ static void block(const struct emit *e, const struct ir_stmt *s) {
     emit_line(e, "leave_%u:;", here.printed);
 }
 
-static void leave(const struct emit *e, const struct ir_stmt *s) {
+static void emit_stmt_leave(const struct emit *e, const struct ir_stmt *s) {
     const struct emit_label *l = e->labels;
     while (l && l->label != s->label)
         l = l->outer;
@@ -330,7 +331,7 @@ static void leave(const struct emit *e, const struct ir_stmt *s) {
     emit_line(e, "goto leave_%u;", l->printed);
 }
 
-static bool exits(const struct ir_table *t) {
+static bool emit_stmt_exits(const struct ir_table *t) {
     for (size_t i = 0; i < t->actions.n; i++)
         if (ir_block_has(t->actions.v[i].action->body, IR_EXIT))
             return true;
@@ -345,15 +346,15 @@ static void apply_known(const struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "%s;", emit_set(e, s->hit, "(r & SK_APPLY_HIT) != 0"));
     if (s->action_run)
         emit_line(e, "%s;", emit_set(e, s->action_run, "r & SK_APPLY_ACTION"));
-    if (exits(s->table)) {
+    if (emit_stmt_exits(s->table)) {
         emit_line(e, "if (r & SK_APPLY_EXIT)");
         emit_line(e, "    goto exit_control;");
     }
     emit_close(e, "}");
 }
 
-static void apply(const struct emit *e, const struct ir_stmt *s) {
-    bool may_exit = exits(s->table);
+static void emit_stmt_apply(const struct emit *e, const struct ir_stmt *s) {
+    bool may_exit = emit_stmt_exits(s->table);
     if (s->known) {
         apply_known(e, s);
         return;
@@ -377,7 +378,7 @@ static void apply(const struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void resubmit(const struct emit *e, const struct ir_stmt *s) {
+static void emit_stmt_resubmit(const struct emit *e, const struct ir_stmt *s) {
     // Only a valid resubmit_type asks for a resubmit (tna-facts 5.3).
     const struct ir_var *type = e->g->intrinsic[IRI_RESUBMIT_TYPE];
     if (!type || !type->valid)
@@ -405,7 +406,7 @@ static void mirror(const struct emit *e, const struct ir_stmt *s) {
     emit_line(e, "out->mirror.header_bytes = %u;", offset / 8);
 }
 
-static void digest(const struct emit *e, const struct ir_stmt *s) {
+static void emit_stmt_digest(const struct emit *e, const struct ir_stmt *s) {
     unsigned offset = 0;
     emit_line(e, "v->asks = 1;");
     emit_line(e, "out->digest.packed = true;");
@@ -439,7 +440,7 @@ static void exit_control(const struct emit *e) {
 static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
     if (e->in_parser)
         emit_parser_need(e, s);
-    emit_note_stmt(e, s);
+    emit_record_stmt(e, s);
     emit_checked_before(e, s);
     emit_trace_before(e, s);
     const struct ir_var *results[IR_MAX_RESULTS];
@@ -453,16 +454,16 @@ static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
             emit_assign(e, s->var, s->e);
         break;
     case IR_IF:
-        branch(e, s);
+        emit_stmt_branch(e, s);
         break;
     case IR_SWITCH:
         cases(e, s);
         break;
     case IR_BLOCK:
-        block(e, s);
+        emit_stmt_block(e, s);
         break;
     case IR_LEAVE:
-        leave(e, s);
+        emit_stmt_leave(e, s);
         break;
     case IR_EXIT:
         exit_control(e);
@@ -474,7 +475,7 @@ static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "%s = 0;", emit_ref(e, s->header->valid));
         break;
     case IR_APPLY:
-        apply(e, s);
+        emit_stmt_apply(e, s);
         break;
     case IR_REG_EXEC:
         emit_reg_exec(e, s);
@@ -492,22 +493,22 @@ static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
         emit_meter_exec(e, s);
         break;
     case IR_HASH:
-        hash(e, s);
+        emit_stmt_hash(e, s);
         break;
     case IR_RANDOM:
-        random_number(e, s);
+        emit_stmt_random_number(e, s);
         break;
     case IR_CSUM_UPDATE:
         checksum_update(e, s);
         break;
     case IR_RESUBMIT:
-        resubmit(e, s);
+        emit_stmt_resubmit(e, s);
         break;
     case IR_MIRROR:
         mirror(e, s);
         break;
     case IR_DIGEST:
-        digest(e, s);
+        emit_stmt_digest(e, s);
         break;
     case IR_EMIT: // a pass of its own: deparser.c
         break;
@@ -567,7 +568,7 @@ static void load_param(const struct emit *e, const struct ir_var *v, size_t i) {
         emit_line(e, "%s = a%zu;", emit_ref(e, v), i);
 }
 
-static void action(const struct emit *e, const struct ir_action *a) {
+static void emit_stmt_action(const struct emit *e, const struct ir_action *a) {
     bool exits = ir_block_has(a->body, IR_EXIT);
     const char *params = "";
     for (size_t i = 0; i < a->params.n; i++) {
@@ -595,7 +596,7 @@ static void action(const struct emit *e, const struct ir_action *a) {
 
 void emit_actions(const struct emit *e) {
     for (size_t i = 0; i < e->g->actions.n; i++)
-        action(e, e->g->actions.v[i]);
+        emit_stmt_action(e, e->g->actions.v[i]);
 }
 
 void emit_control_head(const struct emit *e, const char *name) {
@@ -614,7 +615,7 @@ void emit_control_end(const struct emit *e) {
 
 void emit_control(const struct emit *e) {
     if (e->plan->split) {
-        emit_split_control(e);
+        emit_specialised_control(e);
         return;
     }
     const struct emit of = emit_of_user(e, e->g->control);

@@ -22,7 +22,7 @@ unsigned emit_action_index(const struct ir_table *t, const struct ir_action *a) 
     return (unsigned)t->actions.n;
 }
 
-static const struct ir_action *action_at(const struct ir_table *t, unsigned i) {
+static const struct ir_action *emit_table_action_at(const struct ir_table *t, unsigned i) {
     return i < t->actions.n ? t->actions.v[i].action : t->default_action;
 }
 
@@ -66,7 +66,7 @@ static bool is_exact(const struct ir_table *t) {
 static void run_action(const struct emit *e, const struct ir_action *a, const char *args) {
     bool exits = ir_block_has(a->body, IR_EXIT);
     const char *call = emit_text(e, "%s_action%u(s, v, entry%s)", e->p, a->id, args);
-    emit_note_action(e, a);
+    emit_record_action(e, a);
     if (!exits) {
         emit_line(e, "%s;", call);
         return;
@@ -109,7 +109,7 @@ static void dispatch_entry(const struct emit *e, const struct ir_table *t) {
     for (unsigned i = 0; i < emit_n_actions(t); i++) {
         emit_line(e, "case %u:", i);
         e->to->indent++;
-        run_action(e, action_at(t, i), args_from_data(e, action_at(t, i)));
+        run_action(e, emit_table_action_at(t, i), args_from_data(e, emit_table_action_at(t, i)));
         emit_line(e, "break;");
         e->to->indent--;
     }
@@ -120,7 +120,7 @@ static void dispatch_entry(const struct emit *e, const struct ir_table *t) {
 
 // The action and data are the entry's own, or those of the member that it names, or of the member
 // that the hash chooses in the group that it names.
-static void dispatch(const struct emit *e, const struct ir_table *t) {
+static void emit_table_dispatch(const struct emit *e, const struct ir_table *t) {
     if (!t->profile) {
         dispatch_entry(e, t);
         return;
@@ -186,8 +186,8 @@ bool emit_counts_hits(const struct emit *e, const struct ir_table *t) {
     return p->branches && !p->needs_entry;
 }
 
-// When an entry was hit last is of use where something can come of it: what is the program's own for good does not
-// age (stages/table.h, sk_table_tells_last_hit).
+// When an entry was hit last is of use where something can come of it: what is the program's own
+// for good does not age (stages/table.h, sk_table_tells_last_hit).
 static void count_hit(const struct emit *e, const struct ir_table *t, size_t position) {
     const char *at =
         emit_text(e, "s->%c_hits%u[%zu]", e->p[2], e->plan->tables[t->id].leader, position);
@@ -197,7 +197,7 @@ static void count_hit(const struct emit *e, const struct ir_table *t, size_t pos
         emit_line(e, "SK_HIT(%s.hits, %s.last, v->now);", at, at);
     else
         emit_line(e, "%s.hits++;", at);
-    emit_note_hit(e, emit_text(e, "%s.hits", at), timed ? emit_text(e, "%s.last", at) : NULL);
+    emit_record_hit(e, emit_text(e, "%s.hits", at), timed ? emit_text(e, "%s.last", at) : NULL);
 }
 
 static void const_action(const struct emit *e, const struct ir_action *a, const big *args,
@@ -214,7 +214,7 @@ static void fixed_entry(const struct emit *e, const struct ir_table *t, size_t p
     } else {
         emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), position);
         emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
-        emit_note_hit(e, "entry->hits", "entry->last_hit");
+        emit_record_hit(e, "entry->hits", "entry->last_hit");
     }
     const_action(e, entry->action, entry->args.v, entry->args.n);
 }
@@ -226,10 +226,10 @@ static void miss(const struct emit *e, const struct ir_table *t) {
     } else {
         emit_line(e, "entry = sk_load_slot(&%s->dflt);", emit_table_ref(e, t));
         emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
-        emit_note_hit(e, "entry->hits", "entry->last_hit");
+        emit_record_hit(e, "entry->hits", "entry->last_hit");
     }
     if (!fixed || e->checked) {
-        dispatch(e, t);
+        emit_table_dispatch(e, t);
         return;
     }
     emit_line(e, "r = %u;", emit_action_index(t, t->default_action));
@@ -262,15 +262,16 @@ static void entry_action(const struct emit *e, const struct ir_table *t, size_t 
     tail(e, t);
 }
 
-static void default_action(const struct emit *e, const struct ir_table *t, size_t position) {
+static void emit_table_default_action(const struct emit *e, const struct ir_table *t,
+                                      size_t position) {
     (void)position;
     const_action(e, t->default_action, t->default_args.v, t->default_args.n);
     tail(e, t);
 }
 
-static bool loop(const struct emit *e, const struct ir_table *leader, size_t position) {
+static bool emit_table_loop(const struct emit *e, const struct ir_table *leader, size_t position) {
     const struct emit_table *p = &e->plan->tables[leader->id];
-    if (emit_note_last(e, leader, position))
+    if (emit_note_sunk(e, leader, position))
         return true;
     if (!p->loops || !p->loops[position])
         return false;
@@ -280,14 +281,14 @@ static bool loop(const struct emit *e, const struct ir_table *leader, size_t pos
 
 static void group_hit(const struct emit *e, const struct ir_table *t, size_t position) {
     count_hit(e, t, position);
-    if (!loop(e, t, position))
+    if (!emit_table_loop(e, t, position))
         each_of_group(e, t, entry_action, position);
 }
 
 static void group_miss(const struct emit *e, const struct ir_table *t) {
     count_hit(e, t, t->entries.n);
-    if (!loop(e, t, t->entries.n))
-        each_of_group(e, t, default_action, 0);
+    if (!emit_table_loop(e, t, t->entries.n))
+        each_of_group(e, t, emit_table_default_action, 0);
 }
 
 void emit_fused(const struct emit *e, const struct ir_stmt *s) {
@@ -313,7 +314,7 @@ static void lookup_word(const struct emit *e, const char *table, const char *wor
         emit_line(e, "entry = sk_lookup_u64(%s, %s);", table, word);
 }
 
-static void lookup(const struct emit *e, const struct ir_table *t) {
+static void emit_table_lookup(const struct emit *e, const struct ir_table *t) {
     emit_open(e, "const uint64_t key[%u] = {", key_words(t));
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct ir_expr *x = t->keys.v[i].expr;
@@ -325,7 +326,8 @@ static void lookup(const struct emit *e, const struct ir_table *t) {
     const char *ref = emit_table_ref(e, t);
     bool exact = is_exact(t);
     const bool by_word = is_found_by_word(e, t);
-    // one of a profile keeps the place of its member; one that is looked up ahead has other keys each time
+    // one of a profile keeps the place of its member; one that is looked up ahead has other keys
+    // each time
     const bool again = !t->profile && t != e->plan->prefetch.table;
     const char *last = emit_text(e, "&s->%c_last[%u]", e->p[2], t->id);
     if (by_word)
@@ -353,8 +355,8 @@ static void lookup(const struct emit *e, const struct ir_table *t) {
     emit_line(e, "    entry = sk_load_slot(&%s->dflt);", ref);
     emit_line(e, "}");
     emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
-    emit_note_hit(e, "entry->hits", "entry->last_hit");
-    dispatch(e, t);
+    emit_record_hit(e, "entry->hits", "entry->last_hit");
+    emit_table_dispatch(e, t);
 }
 
 static struct emit emit_of_table(const struct emit *e, const struct ir_table *t) {
@@ -363,7 +365,7 @@ static struct emit emit_of_table(const struct emit *e, const struct ir_table *t)
     return of;
 }
 
-static void table(const struct emit *e, const struct ir_table *t) {
+static void emit_table_one(const struct emit *e, const struct ir_table *t) {
     emit_line(e, " ");
     emit_line(e, "// table %s", emit_comment(e, t->name));
     emit_open(e, "%s uint32_t %s_table%u(struct p%u_state *s, struct %s_phv *restrict v) {",
@@ -376,7 +378,7 @@ static void table(const struct emit *e, const struct ir_table *t) {
     else if (e->plan->tables[t->id].branches)
         emit_branches(&of, t, NULL, &(struct emit_chain){fixed_entry, miss});
     else
-        lookup(&of, t);
+        emit_table_lookup(&of, t);
     emit_line(e, "return r;");
     emit_close(e, "}");
 }
@@ -391,5 +393,5 @@ void emit_tables(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < e->g->tables.n; i++)
         if (p->tables[i].leader == i && p->tables[i].followers == 0)
-            table(e, e->g->tables.v[i]);
+            emit_table_one(e, e->g->tables.v[i]);
 }

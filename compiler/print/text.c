@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static void put_line(const struct emit *e, const char *fmt, va_list ap) {
+static void emit_text_put_line(const struct emit *e, const char *fmt, va_list ap) {
     fprintf(e->to->out, "%*s", e->to->indent * 4, "");
     const int n = vfprintf(e->to->out, fmt, ap);
     fputc('\n', e->to->out);
@@ -17,14 +17,14 @@ static void put_line(const struct emit *e, const char *fmt, va_list ap) {
 void emit_line(const struct emit *e, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    put_line(e, fmt, ap);
+    emit_text_put_line(e, fmt, ap);
     va_end(ap);
 }
 
 void emit_open(const struct emit *e, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    put_line(e, fmt, ap);
+    emit_text_put_line(e, fmt, ap);
     va_end(ap);
     e->to->indent++;
 }
@@ -33,7 +33,7 @@ void emit_close(const struct emit *e, const char *fmt, ...) {
     va_list ap;
     e->to->indent--;
     va_start(ap, fmt);
-    put_line(e, fmt, ap);
+    emit_text_put_line(e, fmt, ap);
     va_end(ap);
 }
 

@@ -6,11 +6,11 @@
 // writes to an unnamed array of its own, which lives as long as the block it stands in.
 #include "compiler/print/emit_impl.h"
 
-static const char *room(const struct emit *e, unsigned width) {
+static const char *emit_wide_room(const struct emit *e, unsigned width) {
     return emit_text(e, "(uint64_t[%u]){0}", (width + 63) / 64);
 }
 
-static const char *constant(const struct emit *e, big value, unsigned width) {
+static const char *emit_wide_constant(const struct emit *e, big value, unsigned width) {
     const char *text = "";
     for (unsigned i = 0; i < (width + 63) / 64; i++)
         text = emit_text(e, "%s%sUINT64_C(0x%llx)", text, i ? ", " : "",
@@ -19,18 +19,18 @@ static const char *constant(const struct emit *e, big value, unsigned width) {
 }
 
 static const char *two(const struct emit *e, const struct ir_expr *x, const char *name) {
-    return emit_text(e, "sk_wide_%s(%s, %s, %s, %u)", name, room(e, x->width), emit_wide(e, x->a),
-                     emit_wide(e, x->b), x->width);
+    return emit_text(e, "sk_wide_%s(%s, %s, %s, %u)", name, emit_wide_room(e, x->width),
+                     emit_wide(e, x->a), emit_wide(e, x->b), x->width);
 }
 
 static const char *shifted(const struct emit *e, const struct ir_expr *x, const char *name) {
-    return emit_text(e, "sk_wide_%s(%s, %s, %s, %u)", name, room(e, x->width), emit_wide(e, x->a),
-                     emit_u64(e, x->b), x->width);
+    return emit_text(e, "sk_wide_%s(%s, %s, %s, %u)", name, emit_wide_room(e, x->width),
+                     emit_wide(e, x->a), emit_u64(e, x->b), x->width);
 }
 
 static const char *resized(const struct emit *e, const struct ir_expr *x, const char *name) {
-    return emit_text(e, "sk_wide_%s(%s, %s, %u, %u)", name, room(e, x->width), emit_wide(e, x->a),
-                     x->a->width, x->width);
+    return emit_text(e, "sk_wide_%s(%s, %s, %u, %u)", name, emit_wide_room(e, x->width),
+                     emit_wide(e, x->a), x->a->width, x->width);
 }
 
 static const char *operation(const struct emit *e, const struct ir_expr *x) {
@@ -38,7 +38,7 @@ static const char *operation(const struct emit *e, const struct ir_expr *x) {
     case IR_NOT:
     case IR_NEG:
         return emit_text(e, "sk_wide_%s(%s, %s, %u)", x->op == IR_NOT ? "not" : "neg",
-                         room(e, x->width), emit_wide(e, x->a), x->width);
+                         emit_wide_room(e, x->width), emit_wide(e, x->a), x->width);
     case IR_ADD:
         return two(e, x, "add");
     case IR_SUB:
@@ -83,25 +83,27 @@ static const char *operation(const struct emit *e, const struct ir_expr *x) {
 }
 
 const char *emit_wide_const(const struct emit *e, big value, unsigned width) {
-    return constant(e, value, width);
+    return emit_wide_constant(e, value, width);
 }
 
 const char *emit_wide(const struct emit *e, const struct ir_expr *x) {
     if (x->op == IR_CONST)
-        return constant(e, x->value, x->width);
+        return emit_wide_constant(e, x->value, x->width);
     if (!emit_is_wide(x->width))
-        return emit_text(e, "sk_wide_of(%s, %s, %u)", room(e, x->width), emit_expr(e, x), x->width);
+        return emit_text(e, "sk_wide_of(%s, %s, %u)", emit_wide_room(e, x->width), emit_expr(e, x),
+                         x->width);
     switch (x->op) {
     case IR_VAR:
-        return emit_text(e, "sk_wide_load(%s, %s, %u, %u)", room(e, x->width), emit_ref(e, x->var),
-                         8 * emit_bytes(x->width) - x->width, x->width);
+        return emit_text(e, "sk_wide_load(%s, %s, %u, %u)", emit_wide_room(e, x->width),
+                         emit_ref(e, x->var), 8 * emit_bytes(x->width) - x->width, x->width);
     case IR_LOOKAHEAD:
-        return emit_text(e, "sk_wide_load(%s, p, %u, %u)", room(e, x->width), x->lo, x->width);
+        return emit_text(e, "sk_wide_load(%s, p, %u, %u)", emit_wide_room(e, x->width), x->lo,
+                         x->width);
     case IR_SLICE:
-        return emit_text(e, "sk_wide_slice(%s, %s, %u, %u, %u)", room(e, x->width),
+        return emit_text(e, "sk_wide_slice(%s, %s, %u, %u, %u)", emit_wide_room(e, x->width),
                          emit_wide(e, x->a), x->a->width, x->lo, x->width);
     case IR_CONCAT:
-        return emit_text(e, "sk_wide_concat(%s, %s, %u, %s, %u)", room(e, x->width),
+        return emit_text(e, "sk_wide_concat(%s, %s, %u, %s, %u)", emit_wide_room(e, x->width),
                          emit_wide(e, x->a), x->a->width, emit_wide(e, x->b), x->b->width);
     case IR_ZEXT:
         return resized(e, x, "zext");

@@ -2,9 +2,9 @@
 //
 // attached: what of counters and meters one table can have (tna-facts 6.1).
 //
-// A table's entry has one address for counters and one for meters, filters and registers. So a counter
-// of the table's entries leaves no room for one with an index; several with an index are used by the
-// same actions at the same index; and a table with a meter or filter has no register.
+// A table's entry has one address for counters and one for meters, filters and registers. So a
+// counter of the table's entries leaves no room for one with an index; several with an index are
+// used by the same actions at the same index; and a table with a meter or filter has no register.
 #include "compiler/ir/build.h"
 #include "compiler/ir/walk.h"
 #include "compiler/rules/rules.h"
@@ -29,32 +29,33 @@ struct uses {
     used_vec counters, meters, registers;
 };
 
-static void push(struct uses *u, used_vec *v, const void *thing, const char *name,
-                 const struct ir_stmt *s) {
+static void rules_attached_push(struct uses *u, used_vec *v, const void *thing, const char *name,
+                                const struct ir_stmt *s) {
     for (size_t i = 0; i < v->n; i++)
         if (v->v[i].thing == thing)
             return;
     VEC_PUSH(u->x->a, v, ((struct used){thing, name, s->e, s->at}));
 }
 
-static void use_stmt(void *ctx, struct ir_stmt *s) {
+static void rules_attached_use_stmt(void *ctx, struct ir_stmt *s) {
     struct uses *u = ctx;
     const struct ir_register *r = s->regaction ? s->regaction->reg : s->reg;
     if (s->counter && !s->counter->direct)
-        push(u, &u->counters, s->counter, s->counter->name, s);
+        rules_attached_push(u, &u->counters, s->counter, s->counter->name, s);
     if (s->meter && !s->meter->direct)
-        push(u, &u->meters, s->meter, s->meter->name, s);
+        rules_attached_push(u, &u->meters, s->meter, s->meter->name, s);
     if (r && !r->direct)
-        push(u, &u->registers, r, r->name, s);
+        rules_attached_push(u, &u->registers, r, r->name, s);
 }
 
 static struct uses uses_of(const struct attached *x, const struct ir_action *a) {
     struct uses u = {.x = x};
-    ir_visit_block(&(struct ir_visitor){.ctx = &u, .stmt = use_stmt, .shallow = true}, a->body);
+    ir_visit_block(
+        &(struct ir_visitor){.ctx = &u, .stmt = rules_attached_use_stmt, .shallow = true}, a->body);
     return u;
 }
 
-static const struct used *find(const used_vec *v, const void *thing) {
+static const struct used *rules_attached_find(const used_vec *v, const void *thing) {
     for (size_t i = 0; i < v->n; i++)
         if (v->v[i].thing == thing)
             return &v->v[i];
@@ -63,7 +64,7 @@ static const struct used *find(const used_vec *v, const void *thing) {
 
 // Are the indices known to be different ones? Those that are computed before the use may be the
 // same though they do not look it.
-static bool differ(const struct ir_expr *x, const struct ir_expr *y) {
+static bool rules_attached_differ(const struct ir_expr *x, const struct ir_expr *y) {
     while (x && x->op == IR_ZEXT)
         x = x->a;
     while (y && y->op == IR_ZEXT)
@@ -76,10 +77,11 @@ static bool differ(const struct ir_expr *x, const struct ir_expr *y) {
 }
 
 // Actions that use the same objects at the same index: 'all' are those of the actions before.
-static bool agree(const struct attached *x, const struct ir_table *t, const struct ir_action *a,
-                  const used_vec *mine, const used_vec *all) {
+static bool rules_attached_agree(const struct attached *x, const struct ir_table *t,
+                                 const struct ir_action *a, const used_vec *mine,
+                                 const used_vec *all) {
     for (size_t i = 0; mine->n && i < all->n; i++) {
-        const struct used *other = find(mine, all->v[i].thing);
+        const struct used *other = rules_attached_find(mine, all->v[i].thing);
         if (!other) {
             diag_error(
                 x->d, mine->v[0].at,
@@ -88,7 +90,7 @@ static bool agree(const struct attached *x, const struct ir_table *t, const stru
                 a->name, t->name, mine->v[0].name, all->v[i].name);
             return false;
         }
-        if (differ(other->index, mine->v[0].index)) {
+        if (rules_attached_differ(other->index, mine->v[0].index)) {
             diag_error(x->d, other->at,
                        "action '%s' of table '%s' uses '%s' and '%s' at different indices; a "
                        "table has one address for them",
@@ -105,12 +107,13 @@ static bool all_agree(const struct attached *x, const struct ir_table *t, bool m
         struct uses u = uses_of(x, t->actions.v[i].action);
         const used_vec *mine = meters ? &u.meters : &u.counters;
         for (size_t k = 0; k < mine->n; k++)
-            if (!find(&all, mine->v[k].thing))
+            if (!rules_attached_find(&all, mine->v[k].thing))
                 VEC_PUSH(x->a, &all, mine->v[k]);
     }
     for (size_t i = 0; all.n > 1 && i < t->actions.n; i++) {
         struct uses u = uses_of(x, t->actions.v[i].action);
-        if (!agree(x, t, t->actions.v[i].action, meters ? &u.meters : &u.counters, &all))
+        if (!rules_attached_agree(x, t, t->actions.v[i].action, meters ? &u.meters : &u.counters,
+                                  &all))
             return false;
     }
     return true;
@@ -141,7 +144,7 @@ static bool said_mixed(const struct attached *x, const struct ir_table *t,
     return false;
 }
 
-static void check_table(const struct attached *x, const struct ir_table *t) {
+static void rules_attached_check_table(const struct attached *x, const struct ir_table *t) {
     struct used meter = {0};
     for (size_t i = 0; i < t->actions.n && !meter.thing; i++) {
         struct uses u = uses_of(x, t->actions.v[i].action);
@@ -158,5 +161,5 @@ static void check_table(const struct attached *x, const struct ir_table *t) {
 void check_attached(struct arena *a, struct diag *d, const struct ir_gress *g) {
     const struct attached x = {a, d};
     for (size_t i = 0; i < g->tables.n; i++)
-        check_table(&x, g->tables.v[i]);
+        rules_attached_check_table(&x, g->tables.v[i]);
 }

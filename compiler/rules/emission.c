@@ -13,7 +13,8 @@ struct emission {
     const struct ir_gress *g;
 };
 
-static void check_register(const struct emission *e, const struct ir_register *r, uint64_t *bytes) {
+static void rules_emission_check_register(const struct emission *e, const struct ir_register *r,
+                                          uint64_t *bytes) {
     if (r->width > 64 || r->words < 1 || r->words > 2)
         diag_unsupported(e->d, r->at, "register '%s' of %u words of %u bits", r->name, r->words,
                          r->width);
@@ -38,7 +39,7 @@ static void check_register(const struct emission *e, const struct ir_register *r
 
 static void check_regaction(const struct emission *e, const struct ir_regaction *ra) {
     const struct ir_register *r = ra->reg;
-    uint64_t memory = r->size * r->width * r->words; // bounded by check_register
+    uint64_t memory = r->size * r->width * r->words; // bounded by rules_emission_check_register
     if (!r->direct && memory < (uint64_t)ra->width * ra->words)
         diag_error(e->d, ra->at,
                    "register '%s' has %llu bits in all; action '%s' works on entries of %u",
@@ -85,23 +86,23 @@ static void check_meter(const struct emission *e, const struct ir_meter *m, uint
         *bytes += m->size * each;
 }
 
-static unsigned bytes_of(unsigned width) {
+static unsigned rules_emission_bytes_of(unsigned width) {
     return (width + 7) / 8;
 }
 
-static void check_action(const struct emission *e, const struct ir_action *a) {
+static void rules_emission_check_action(const struct emission *e, const struct ir_action *a) {
     unsigned bytes = 0;
     for (size_t i = 0; i < a->params.n; i++)
-        bytes += bytes_of(a->params.v[i].var->width);
+        bytes += rules_emission_bytes_of(a->params.v[i].var->width);
     if (bytes > SK_MAX_DATA_BYTES)
         diag_error(e->d, a->at, "the parameters of action '%s' take %u bytes; at most %u", a->name,
                    bytes, SK_MAX_DATA_BYTES);
 }
 
-static void check_table(const struct emission *e, const struct ir_table *t) {
+static void rules_emission_check_table(const struct emission *e, const struct ir_table *t) {
     unsigned bytes = 0;
     for (size_t i = 0; i < t->keys.n; i++)
-        bytes += bytes_of(t->keys.v[i].expr->width);
+        bytes += rules_emission_bytes_of(t->keys.v[i].expr->width);
     if (bytes > SK_MAX_KEY_BYTES)
         diag_error(e->d, t->at, "the key of table '%s' takes %u bytes; at most %u", t->name, bytes,
                    SK_MAX_KEY_BYTES);
@@ -116,10 +117,10 @@ static void check_hash(const struct emission *e, const struct ir_hash *h) {
                          h->crc_width);
 }
 
-static void check_gress(const struct emission *e, uint64_t *bytes) {
+static void rules_emission_check_gress(const struct emission *e, uint64_t *bytes) {
     const struct ir_gress *g = e->g;
     for (size_t i = 0; i < g->registers.n; i++)
-        check_register(e, g->registers.v[i], bytes);
+        rules_emission_check_register(e, g->registers.v[i], bytes);
     for (size_t i = 0; i < g->regactions.n; i++)
         check_regaction(e, g->regactions.v[i]);
     for (size_t i = 0; i < g->counters.n; i++)
@@ -131,9 +132,9 @@ static void check_gress(const struct emission *e, uint64_t *bytes) {
     for (size_t i = 0; i < g->meters.n; i++)
         check_owned(e, NULL, g->meters.v[i]);
     for (size_t i = 0; i < g->actions.n; i++)
-        check_action(e, g->actions.v[i]);
+        rules_emission_check_action(e, g->actions.v[i]);
     for (size_t i = 0; i < g->tables.n; i++)
-        check_table(e, g->tables.v[i]);
+        rules_emission_check_table(e, g->tables.v[i]);
     for (size_t i = 0; i < g->hashes.n; i++)
         check_hash(e, g->hashes.v[i]);
 }
@@ -176,7 +177,7 @@ bool emit_check(struct arena *a, struct diag *d, const struct ir_program *progra
     for (unsigned k = 0; k < 2; k++)
         check_deparser(a, d, program, &p->gress[k]);
     for (unsigned k = 0; k < 2; k++)
-        check_gress(&(struct emission){d, &p->gress[k]}, &bytes);
+        rules_emission_check_gress(&(struct emission){d, &p->gress[k]}, &bytes);
     if (bytes > EMIT_MAX_STATE)
         diag_error(d, (struct loc){0},
                    "pipeline '%s': its registers and counters take %llu "

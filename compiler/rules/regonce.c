@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// regonce: one access per register, packet and pass; and one hit per action profile, for tables that
-// share one have one memory between them. Choosing a member of a group is an access to the selector's
-// memory. Counters and meters too are reached once.
+// regonce: one access per register, packet and pass; and one hit per action profile, for tables
+// that share one have one memory between them. Choosing a member of a group is an access to the
+// selector's memory. Counters and meters too are reached once.
 //
 // The walk goes through the control in program order and carries the accesses that may lie behind
 // it on the way here. Branches start from the same set and their results are united; exit ends a
@@ -48,8 +48,9 @@ static void fork_end(struct check *c, struct fork *f, struct path *p) {
 
 // ---- accesses -----------------------------------------------------------------------------------
 
-// 'x' with what is known on the way to it. Said to whom it concerns when one on the path so far meets it.
-static void reach(struct check *c, struct path *p, struct access x) {
+// 'x' with what is known on the way to it. Said to whom it concerns when one on the path so far
+// meets it.
+static void regonce_reach(struct check *c, struct path *p, struct access x) {
     if (p->dead)
         return;
     struct access *kept = ARENA_NEW(c->a, struct access);
@@ -66,42 +67,42 @@ static void reach(struct check *c, struct path *p, struct access x) {
     see(c, p, kept);
 }
 
-static unsigned slot_of(enum access_kind kind, unsigned id) {
+static unsigned regonce_slot_of(enum access_kind kind, unsigned id) {
     return id * ACCESS_KINDS + kind;
 }
 
 static void access_profile(struct check *c, struct path *p, const struct ir_stmt *s) {
-    reach(c, p,
-          (struct access){.profile = s->table->profile,
-                          .slot = slot_of(ACCESS_PROFILE, s->table->profile->id),
-                          .kind = "action profile",
-                          .name = s->table->profile->name,
-                          .stmt = s,
-                          .table = s->table});
+    regonce_reach(c, p,
+                  (struct access){.profile = s->table->profile,
+                                  .slot = regonce_slot_of(ACCESS_PROFILE, s->table->profile->id),
+                                  .kind = "action profile",
+                                  .name = s->table->profile->name,
+                                  .stmt = s,
+                                  .table = s->table});
 }
 
 static void access_once(struct check *c, struct path *p, const void *thing, unsigned slot,
                         const char *kind, const char *name, const struct ir_stmt *s) {
-    reach(c, p,
-          (struct access){.thing = thing,
-                          .slot = slot,
-                          .kind = kind,
-                          .name = name,
-                          .stmt = s,
-                          .table = c->table,
-                          .action = c->action});
+    regonce_reach(c, p,
+                  (struct access){.thing = thing,
+                                  .slot = slot,
+                                  .kind = kind,
+                                  .name = name,
+                                  .stmt = s,
+                                  .table = c->table,
+                                  .action = c->action});
 }
 
-static void access_register(struct check *c, struct path *p, const struct ir_register *r,
-                            const struct ir_stmt *s) {
-    access_once(c, p, r, slot_of(ACCESS_REGISTER, r->id),
+static void regonce_access_register(struct check *c, struct path *p, const struct ir_register *r,
+                                    const struct ir_stmt *s) {
+    access_once(c, p, r, regonce_slot_of(ACCESS_REGISTER, r->id),
                 r->implied ? "selector memory" : "register", r->name, s);
 }
 
 // Those of a table's entries are reached with the table.
 static void access_counter(struct check *c, struct path *p, const struct ir_stmt *s) {
     if (!s->counter->direct)
-        access_once(c, p, s->counter, slot_of(ACCESS_COUNTER, s->counter->id), "counter",
+        access_once(c, p, s->counter, regonce_slot_of(ACCESS_COUNTER, s->counter->id), "counter",
                     s->counter->name, s);
 }
 
@@ -109,13 +110,13 @@ static void access_meter(struct check *c, struct path *p, const struct ir_stmt *
     static const char *const kinds[] = {
         [IR_METER] = "meter", [IR_LPF] = "filter", [IR_WRED] = "filter"};
     if (!s->meter->direct)
-        access_once(c, p, s->meter, slot_of(ACCESS_METER, s->meter->id), kinds[s->meter->kind],
-                    s->meter->name, s);
+        access_once(c, p, s->meter, regonce_slot_of(ACCESS_METER, s->meter->id),
+                    kinds[s->meter->kind], s->meter->name, s);
 }
 
 // ---- statements ---------------------------------------------------------------------------------
 
-static void walk(struct check *c, struct ir_block *b, struct path *p);
+static void regonce_walk(struct check *c, struct ir_block *b, struct path *p);
 
 static void go(struct check *c, enum way_kind kind, const struct ir_stmt *s, size_t index) {
     struct way_list *l = ARENA_NEW(c->a, struct way_list);
@@ -125,24 +126,24 @@ static void go(struct check *c, enum way_kind kind, const struct ir_stmt *s, siz
     c->ways = l;
 }
 
-static void walk_if(struct check *c, struct ir_stmt *s, struct path *p) {
+static void regonce_walk_if(struct check *c, struct ir_stmt *s, struct path *p) {
     struct fork f = fork_begin(c, p);
     struct path yes = f.before;
     go(c, WAY_TRUE, s, 0);
     learn(c, s->e, true);
-    walk(c, s->then_b, &yes);
+    regonce_walk(c, s->then_b, &yes);
     fork_way_end(c, &f, &yes);
     struct path no = f.before;
     go(c, WAY_FALSE, s, 0);
     learn(c, s->e, false);
-    walk(c, s->else_b, &no);
+    regonce_walk(c, s->else_b, &no);
     fork_way_end(c, &f, &no);
     fork_end(c, &f, p);
     if (yes.dead != no.dead) // there is one way past it
         go(c, yes.dead ? WAY_FALSE : WAY_TRUE, s, 0);
 }
 
-static void walk_switch(struct check *c, struct ir_stmt *s, struct path *p) {
+static void regonce_walk_switch(struct check *c, struct ir_stmt *s, struct path *p) {
     struct fork f = fork_begin(c, p);
     bool has_default = false;
     for (size_t i = 0; i < s->cases.n; i++)
@@ -157,7 +158,7 @@ static void walk_switch(struct check *c, struct ir_stmt *s, struct path *p) {
             if (s->cases.v[k].values.n > 0)
                 learn_case(c, s, &s->cases.v[k], false);
         if (i < s->cases.n)
-            walk(c, s->cases.v[i].body, &one);
+            regonce_walk(c, s->cases.v[i].body, &one);
         fork_way_end(c, &f, &one);
     }
     fork_end(c, &f, p);
@@ -174,7 +175,8 @@ static void when_run(const struct ir_table *t, size_t i, bool *on_hit, bool *on_
 
 enum ways { ANY_WAY, HIT_ONLY, MISS_ONLY };
 
-// An action without data reads none of the profile's memory; a selector chooses whatever comes of it.
+// An action without data reads none of the profile's memory; a selector chooses whatever comes of
+// it.
 static bool reads_profile(const struct ir_table *t, size_t i) {
     return t->selector || t->actions.v[i].action->params.n > 0;
 }
@@ -198,14 +200,14 @@ static void walk_action(struct check *c, struct ir_stmt *s, size_t i, enum ways 
         access_profile(c, p, s);
     c->table = s->table;
     if (ways == HIT_ONLY && s->table->selector && s->table->selector->memory)
-        access_register(c, p, s->table->selector->memory, s);
+        regonce_access_register(c, p, s->table->selector->memory, s);
     c->action = s->table->actions.v[i].action;
-    walk(c, s->table->actions.v[i].action->body, p);
+    regonce_walk(c, s->table->actions.v[i].action->body, p);
     c->table = NULL;
     c->action = NULL;
 }
 
-static void walk_apply(struct check *c, struct ir_stmt *s, struct path *p) {
+static void regonce_walk_apply(struct check *c, struct ir_stmt *s, struct path *p) {
     if (s->action_run)
         VEC_PUSH(c->a, &c->applies, s);
     struct fork f = fork_begin(c, p);
@@ -233,47 +235,47 @@ static void walk_labelled(struct check *c, struct ir_stmt *s, struct path *p) {
     struct label l = {.id = s->label, .at_end = {.dead = true}};
     const struct way_list *ways = c->ways;
     VEC_PUSH(c->a, &c->labels, l);
-    walk(c, s->then_b, p);
+    regonce_walk(c, s->then_b, p);
     struct label *done = &c->labels.v[--c->labels.n];
     if (!done->at_end.dead) // choices in the block were not the only way past it
         c->ways = ways;
     merge(c, p, &done->at_end);
 }
 
-static void leave_block(struct check *c, struct ir_stmt *s, struct path *p) {
+static void regonce_leave_block(struct check *c, struct ir_stmt *s, struct path *p) {
     struct label *l = find_label(c, s->label);
     if (l)
         merge(c, &l->at_end, p);
     p->dead = true;
 }
 
-static void walk_stmt(struct check *c, struct ir_stmt *s, struct path *p) {
+static void regonce_walk_stmt(struct check *c, struct ir_stmt *s, struct path *p) {
     note_writes(c, s);
     switch (s->kind) {
     case IR_IF:
-        walk_if(c, s, p);
+        regonce_walk_if(c, s, p);
         return;
     case IR_SWITCH:
-        walk_switch(c, s, p);
+        regonce_walk_switch(c, s, p);
         return;
     case IR_BLOCK:
         walk_labelled(c, s, p);
         return;
     case IR_LEAVE:
-        leave_block(c, s, p);
+        regonce_leave_block(c, s, p);
         return;
     case IR_EXIT:
         p->dead = true;
         return;
     case IR_APPLY:
-        walk_apply(c, s, p);
+        regonce_walk_apply(c, s, p);
         return;
     case IR_REG_EXEC:
-        access_register(c, p, s->regaction->reg, s);
+        regonce_access_register(c, p, s->regaction->reg, s);
         return;
     case IR_REG_READ:
     case IR_REG_WRITE:
-        access_register(c, p, s->reg, s);
+        regonce_access_register(c, p, s->reg, s);
         return;
     case IR_COUNT:
         access_counter(c, p, s);
@@ -292,9 +294,9 @@ static void learn_assignment(struct check *c, const struct ir_stmt *s) {
         learn_value(c, s->var, big_to_u64(s->e->value));
 }
 
-static void walk(struct check *c, struct ir_block *b, struct path *p) {
+static void regonce_walk(struct check *c, struct ir_block *b, struct path *p) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
-        walk_stmt(c, b->stmts.v[i], p);
+        regonce_walk_stmt(c, b->stmts.v[i], p);
         learn_assignment(c, b->stmts.v[i]);
     }
 }
@@ -333,12 +335,12 @@ static void meet_error(struct check *c, const struct access *first, const struct
                   arena_printf(a, "the earlier access is here%s", access_place(a, first)));
 }
 
-static bool check_gress(struct arena *a, struct diag *d, const struct ir_gress *g) {
+static bool regonce_check_gress(struct arena *a, struct diag *d, const struct ir_gress *g) {
     struct check c = check_new(a, g);
     struct path p = {0};
     c.d = d;
     c.meet = meet_error;
-    walk(&c, g->control, &p);
+    regonce_walk(&c, g->control, &p);
     return c.ok;
 }
 
@@ -348,7 +350,7 @@ struct regonce_pairs regonce_find(struct arena *a, const struct ir_gress *g) {
     struct path p = {0};
     c.pairs = &pairs;
     c.meet = meet_pair;
-    walk(&c, g->control, &p);
+    regonce_walk(&c, g->control, &p);
     return pairs;
 }
 
@@ -356,6 +358,6 @@ bool regonce_check(struct arena *a, struct diag *d, const struct ir_program *p) 
     bool ok = true;
     for (size_t i = 0; i < p->pipelines.n; i++)
         for (int k = IR_INGRESS; k <= IR_EGRESS; k++)
-            ok = check_gress(a, d, &p->pipelines.v[i]->gress[k]) && ok;
+            ok = regonce_check_gress(a, d, &p->pipelines.v[i]->gress[k]) && ok;
     return ok;
 }

@@ -5,9 +5,9 @@
 // Walks every path through a gress's control. Two accesses (RegisterAction execution, read, write,
 // also through tables' actions) of one register that can meet on a path are an error that names
 // both places and, when tables are involved, the tables and actions on the way. Branches exclude
-// each other: the two sides of an if, the cases of a switch, the actions of one table, hit and miss;
-// exit and return end a path. Counters and meters are reached once, too, and of tables that share an
-// action profile one may be hit.
+// each other: the two sides of an if, the cases of a switch, the actions of one table, hit and
+// miss; exit and return end a path. Counters and meters are reached once, too, and of tables that
+// share an action profile one may be hit.
 #ifndef SILKEN_COMPILER_RULES_REGONCE_H
 #define SILKEN_COMPILER_RULES_REGONCE_H
 
@@ -16,7 +16,7 @@
 // Errors for the first pair of each register. False when there is one.
 bool regonce_check(struct arena *a, struct diag *d, const struct ir_program *p);
 
-// ---- all of them, for the hardware model ----------------------------------------------------------
+// ---- all of them, for the hardware model --------------------------------------------------------
 
 struct regonce_step {
     struct loc at;
@@ -38,7 +38,8 @@ struct regonce_pairs {
     bool more;                     // than REGONCE_MAX_PAIRS: those are left out
 };
 #define REGONCE_MAX_PAIRS 1000u
-// Every pair in a gress's control. Two places that meet on several ways are one pair, with one of them.
+// Every pair in a gress's control. Two places that meet on several ways are one pair, with one of
+// them.
 struct regonce_pairs regonce_find(struct arena *a, const struct ir_gress *g);
 
 #endif

@@ -6,7 +6,7 @@
 
 // ---- facts --------------------------------------------------------------------------------------
 
-static uint64_t all_ones(unsigned width) {
+static uint64_t regonce_facts_all_ones(unsigned width) {
     return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 }
 
@@ -50,7 +50,7 @@ static void sort_ranges(struct fact *f) {
 
 static bool complement(struct fact *f) {
     struct fact out = *f;
-    uint64_t next = 0, top = all_ones(f->width);
+    uint64_t next = 0, top = regonce_facts_all_ones(f->width);
     bool open = true; // something above 'next' is left
     out.n = 0;
     sort_ranges(f);
@@ -95,7 +95,7 @@ static bool compare_fact(const struct check *c, const struct ir_expr *e, struct 
     if (value->op != IR_CONST || !big_fits_u64(value->value) ||
         !subject_of(c, left ? e->a : e->b, f))
         return false;
-    uint64_t v = big_to_u64(value->value), top = all_ones(f->width);
+    uint64_t v = big_to_u64(value->value), top = regonce_facts_all_ones(f->width);
     if (v > top)
         return false;
     switch (e->op) {

@@ -49,8 +49,8 @@ static size_t common_ways(const struct access *x, const struct access *y) {
 }
 
 // One pair for the same two places, reached through the same tables.
-static bool is_known(const struct check *c, const struct access *first,
-                     const struct access *second) {
+static bool regonce_path_is_known(const struct check *c, const struct access *first,
+                                  const struct access *second) {
     for (size_t i = 0; i < c->firsts.n; i++) {
         const struct access *x = c->firsts.v[i], *y = c->seconds.v[i];
         if (x->stmt == first->stmt && y->stmt == second->stmt && x->table == first->table &&
@@ -72,7 +72,7 @@ struct steps {
     const struct ir_application *within; // of the step before
 };
 
-static void step(struct steps *s, struct loc at, const char *text) {
+static void regonce_path_step(struct steps *s, struct loc at, const char *text) {
     struct regonce_step x = {.at = at, .text = text};
     VEC_PUSH(s->c->a, &s->pair->steps, x);
 }
@@ -84,15 +84,15 @@ static bool is_part(const struct ir_application *of, const struct ir_application
     return false;
 }
 
-static void enter(struct steps *s, const struct ir_application *x) {
+static void regonce_path_enter(struct steps *s, const struct ir_application *x) {
     if (!x || is_part(s->within, x))
         return;
-    enter(s, x->up);
-    step(s, x->at, "in the control that is applied here");
+    regonce_path_enter(s, x->up);
+    regonce_path_step(s, x->at, "in the control that is applied here");
 }
 
 static void into(struct steps *s, const struct ir_stmt *stmt) {
-    enter(s, stmt->within);
+    regonce_path_enter(s, stmt->within);
     s->within = stmt->within;
 }
 
@@ -135,32 +135,33 @@ static struct loc case_place(const struct way *w) {
     return w->stmt->at;
 }
 
-static void choice(struct steps *s, const struct way *w) {
+static void regonce_path_choice(struct steps *s, const struct way *w) {
     struct arena *a = s->c->a;
     into(s, w->stmt);
     switch (w->kind) {
     case WAY_TRUE:
     case WAY_FALSE:
-        step(s, w->stmt->at,
-             arena_printf(a, "the condition '%s' %s", asked(a, w->stmt),
-                          w->kind == WAY_TRUE ? "holds" : "does not hold"));
+        regonce_path_step(s, w->stmt->at,
+                          arena_printf(a, "the condition '%s' %s", asked(a, w->stmt),
+                                       w->kind == WAY_TRUE ? "holds" : "does not hold"));
         return;
     case WAY_CASE:
-        step(s, case_place(w), case_text(s, w));
+        regonce_path_step(s, case_place(w), case_text(s, w));
         return;
     case WAY_ACTION:
-        step(s, w->stmt->at,
-             arena_printf(a, "table '%s' runs action '%s'", w->stmt->table->name,
-                          w->stmt->table->actions.v[w->index].action->name));
+        regonce_path_step(s, w->stmt->at,
+                          arena_printf(a, "table '%s' runs action '%s'", w->stmt->table->name,
+                                       w->stmt->table->actions.v[w->index].action->name));
         return;
     }
 }
 
-static void arrive(struct steps *s, const struct access *x, const char *what) {
+static void regonce_path_arrive(struct steps *s, const struct access *x, const char *what) {
     into(s, x->stmt);
-    step(s, x->stmt->at,
-         x->profile ? arena_printf(s->c->a, "table '%s' is hit %s", x->table->name, what)
-                    : arena_printf(s->c->a, "%s '%s' is accessed %s", x->kind, x->name, what));
+    regonce_path_step(
+        s, x->stmt->at,
+        x->profile ? arena_printf(s->c->a, "table '%s' is hit %s", x->table->name, what)
+                   : arena_printf(s->c->a, "%s '%s' is accessed %s", x->kind, x->name, what));
 }
 
 static void choices(struct steps *s, const struct way_list *l, size_t from) {
@@ -169,11 +170,11 @@ static void choices(struct steps *s, const struct way_list *l, size_t from) {
     for (; l; l = l->older)
         ways[l->n - 1] = &l->way;
     for (size_t i = from; i < n; i++)
-        choice(s, ways[i]);
+        regonce_path_choice(s, ways[i]);
 }
 
 void meet_pair(struct check *c, const struct access *first, const struct access *second) {
-    if (c->pairs->more || is_known(c, first, second))
+    if (c->pairs->more || regonce_path_is_known(c, first, second))
         return;
     const size_t n_first = ways_n(first->ways), n_second = ways_n(second->ways);
     c->n_steps += n_first + n_second;
@@ -195,8 +196,8 @@ void meet_pair(struct check *c, const struct access *first, const struct access 
     const size_t common = common_ways(first, second);
     pair.straight = common == n_first && common == n_second;
     choices(&s, first->ways, 0);
-    arrive(&s, first, "first");
+    regonce_path_arrive(&s, first, "first");
     choices(&s, second->ways, common);
-    arrive(&s, second, "again");
+    regonce_path_arrive(&s, second, "again");
     VEC_PUSH(c->a, &c->pairs->list, pair);
 }

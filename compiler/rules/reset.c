@@ -38,7 +38,7 @@ static bool same_field(const struct ir_var *a, const struct ir_var *b) {
     return strcmp(last_part(a), last_part(b)) == 0;
 }
 
-static void copy_to(void *ctx, struct ir_var **var) {
+static void rules_reset_copy_to(void *ctx, struct ir_var **var) {
     struct flow *f = ctx;
     const struct ir_stmt *s = f->s;
     const struct ir_var *v = *var;
@@ -60,10 +60,10 @@ static void copy_to(void *ctx, struct ir_var **var) {
     f->from[v->id] = at;
 }
 
-static void statement(void *ctx, struct ir_stmt *s) {
+static void rules_reset_statement(void *ctx, struct ir_stmt *s) {
     struct flow *f = ctx;
     f->s = s;
-    ir_written_vars(s, copy_to, f);
+    ir_written_vars(s, rules_reset_copy_to, f);
 }
 
 // What the control plane gives an action may be anything.
@@ -85,7 +85,7 @@ void check_reset_fields(struct arena *a, struct diag *d, const reset_field_vec *
     struct flow f = {.from = arena_alloc(a, g->vars.n * sizeof *f.from),
                      .changed = arena_alloc(a, g->vars.n * sizeof *f.changed)};
     mark_action_data(&f, g);
-    const struct ir_visitor v = {.ctx = &f, .stmt = statement};
+    const struct ir_visitor v = {.ctx = &f, .stmt = rules_reset_statement};
     do {
         f.grew = false;
         for (size_t i = 0; i < g->states.n; i++)

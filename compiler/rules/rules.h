@@ -3,17 +3,17 @@
 // rules: checks of the pipeline IR for constructs that a Tofino or our engine does not allow. The
 // face of the room.
 //
-//     regonce.c      a register is accessed at most once per packet and pass (regonce.h); regonce_facts.c,
-//                    regonce_seen.c and regonce_path.c: the facts known on a path, the accesses on it, and the
-//                    path in words (regonce_impl.h)
+//     regonce.c      a register is accessed at most once per packet and pass (regonce.h);
+//                    regonce_facts.c, regonce_seen.c and regonce_path.c: the facts known on a path,
+//                    the accesses on it, and the path in words (regonce_impl.h)
 //     table_once.c   a table is applied at most once on any path
 //     attached.c     the counters and meters of one table have one address
 //     reset.c        fields of the deparser's metadata that request missing functions stay 0
 //     emission.c     limits of the generated code
 //
-// A rule reports errors and changes nothing. Lowering calls table_once, attached and reset for each gress as
-// soon as its blocks are lowered; regonce is the driver's (compiler/compile.c) and the chip model's; emission
-// is called before anything is printed.
+// A rule reports errors and changes nothing. Lowering calls table_once, attached and reset for each
+// gress as soon as its blocks are lowered; regonce is the driver's (compiler/compile.c) and the
+// chip model's; emission is called before anything is printed.
 #ifndef SILKEN_COMPILER_RULES_RULES_H
 #define SILKEN_COMPILER_RULES_RULES_H
 
@@ -32,7 +32,8 @@ void check_attached(struct arena *a, struct diag *d, const struct ir_gress *g);
 
 // ---- reset.c
 typedef VEC(struct ir_var *) reset_field_vec;
-// Adds the variable of a field of the deparser's metadata to 'fields' when only 0 may be assigned to it.
+// Adds the variable of a field of the deparser's metadata to 'fields' when only 0 may be assigned
+// to it.
 void note_reset_field(struct arena *a, reset_field_vec *fields, const char *name, struct ir_var *v);
 // Reports what else is assigned to them. Before ids of variables change.
 void check_reset_fields(struct arena *a, struct diag *d, const reset_field_vec *fields,

@@ -29,13 +29,13 @@ struct once {
     struct way_out *out;
 };
 
-static struct applied copy(struct once *o, const struct applied *s) {
+static struct applied table_once_copy(struct once *o, const struct applied *s) {
     struct applied c = {.at = ARENA_ARRAY(o->a, const struct ir_stmt *, o->n + 1), .dead = s->dead};
     memcpy(c.at, s->at, o->n * sizeof *s->at);
     return c;
 }
 
-static void join(struct once *o, struct applied *into, const struct applied *s) {
+static void table_once_join(struct once *o, struct applied *into, const struct applied *s) {
     if (s->dead)
         return;
     for (size_t i = 0; i < o->n; i++)
@@ -44,9 +44,9 @@ static void join(struct once *o, struct applied *into, const struct applied *s) 
     into->dead = false;
 }
 
-static void walk(struct once *o, const struct ir_block *b, struct applied *s);
+static void table_once_walk(struct once *o, const struct ir_block *b, struct applied *s);
 
-static void apply(struct once *o, const struct ir_stmt *st, struct applied *s) {
+static void table_once_apply(struct once *o, const struct ir_stmt *st, struct applied *s) {
     const struct ir_stmt **at = &s->at[st->table->id];
     if (*at && !s->dead) {
         diag_error(o->d, st->at,
@@ -58,64 +58,64 @@ static void apply(struct once *o, const struct ir_stmt *st, struct applied *s) {
     *at = st;
 }
 
-static void branches(struct once *o, const struct ir_stmt *st, struct applied *s) {
-    struct applied end = copy(o, s);
+static void table_once_branches(struct once *o, const struct ir_stmt *st, struct applied *s) {
+    struct applied end = table_once_copy(o, s);
     end.dead = true;
     bool otherwise = false;
     if (st->kind == IR_IF) {
-        struct applied side = copy(o, s);
-        walk(o, st->then_b, &side);
-        join(o, &end, &side);
-        side = copy(o, s);
-        walk(o, st->else_b, &side);
-        join(o, &end, &side);
+        struct applied side = table_once_copy(o, s);
+        table_once_walk(o, st->then_b, &side);
+        table_once_join(o, &end, &side);
+        side = table_once_copy(o, s);
+        table_once_walk(o, st->else_b, &side);
+        table_once_join(o, &end, &side);
         otherwise = true;
     }
     for (size_t i = 0; i < st->cases.n; i++) {
-        struct applied side = copy(o, s);
-        walk(o, st->cases.v[i].body, &side);
-        join(o, &end, &side);
+        struct applied side = table_once_copy(o, s);
+        table_once_walk(o, st->cases.v[i].body, &side);
+        table_once_join(o, &end, &side);
         otherwise |= st->cases.v[i].values.n == 0;
     }
     if (!otherwise)
-        join(o, &end, s);
+        table_once_join(o, &end, s);
     *s = end;
 }
 
-static void labelled(struct once *o, const struct ir_stmt *st, struct applied *s) {
-    struct way_out out = {.up = o->out, .label = st->label, .state = copy(o, s)};
+static void table_once_labelled(struct once *o, const struct ir_stmt *st, struct applied *s) {
+    struct way_out out = {.up = o->out, .label = st->label, .state = table_once_copy(o, s)};
     out.state.dead = true;
     o->out = &out;
-    walk(o, st->then_b, s);
+    table_once_walk(o, st->then_b, s);
     o->out = out.up;
-    join(o, s, &out.state);
+    table_once_join(o, s, &out.state);
 }
 
-static void leave(struct once *o, const struct ir_stmt *st, struct applied *s) {
+static void table_once_leave(struct once *o, const struct ir_stmt *st, struct applied *s) {
     for (struct way_out *out = o->out; out; out = out->up)
         if (out->label == st->label) {
-            join(o, &out->state, s);
+            table_once_join(o, &out->state, s);
             break;
         }
     s->dead = true;
 }
 
-static void walk(struct once *o, const struct ir_block *b, struct applied *s) {
+static void table_once_walk(struct once *o, const struct ir_block *b, struct applied *s) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *st = b->stmts.v[i];
         switch (st->kind) {
         case IR_APPLY:
-            apply(o, st, s);
+            table_once_apply(o, st, s);
             break;
         case IR_IF:
         case IR_SWITCH:
-            branches(o, st, s);
+            table_once_branches(o, st, s);
             break;
         case IR_BLOCK:
-            labelled(o, st, s);
+            table_once_labelled(o, st, s);
             break;
         case IR_LEAVE:
-            leave(o, st, s);
+            table_once_leave(o, st, s);
             break;
         case IR_EXIT:
             s->dead = true;
@@ -131,5 +131,5 @@ void check_applied_once(struct arena *a, struct diag *d, const struct ir_gress *
     struct applied s = {.at = ARENA_ARRAY(a, const struct ir_stmt *, o.n + 1)};
     memset(s.at, 0, (o.n + 1) * sizeof *s.at);
     if (o.n > 0)
-        walk(&o, g->control, &s);
+        table_once_walk(&o, g->control, &s);
 }

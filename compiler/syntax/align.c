@@ -32,12 +32,12 @@ struct aligner {
     size_t line; // the original line of the next output line
 };
 
-static void put(struct aligner *al, const char *p, size_t n) {
+static void align_put(struct aligner *al, const char *p, size_t n) {
     for (size_t i = 0; i < n; i++)
         VEC_PUSH(al->a, &al->out, p[i]);
 }
 
-static struct span read_file(struct arena *a, const char *path) {
+static struct span align_read_file(struct arena *a, const char *path) {
     struct span s = {0};
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
@@ -59,7 +59,7 @@ static size_t file_index(struct aligner *al, const char *path) {
     for (size_t i = 0; i < al->files.n; i++)
         if (strcmp(al->files.v[i].path, path) == 0)
             return i;
-    struct origin o = {.path = path, .text = read_file(al->a, path), .line = 1};
+    struct origin o = {.path = path, .text = align_read_file(al->a, path), .line = 1};
     o.at = o.text.p;
     VEC_PUSH(al->a, &al->files, o);
     return al->files.n - 1;
@@ -91,7 +91,7 @@ static struct span origin_line(struct aligner *al) {
     return line;
 }
 
-static bool is_word(char c) {
+static bool align_is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
@@ -119,8 +119,8 @@ static void skip_blank(struct span *s) {
 // A word, a string, or one other character.
 static size_t token_length(const struct span *s) {
     const char *p = s->p;
-    if (is_word(*p)) {
-        while (p < s->end && is_word(*p))
+    if (align_is_word(*p)) {
+        while (p < s->end && align_is_word(*p))
             p++;
     } else if (*p == '"') {
         for (p++; p < s->end && *p != '"'; p++)
@@ -168,7 +168,7 @@ static void copy_expansion(struct aligner *al, struct span *output, const struct
             return;
         }
         skip_token(output);
-        put(al, from, (size_t)(output->p - from));
+        align_put(al, from, (size_t)(output->p - from));
     }
 }
 
@@ -182,7 +182,7 @@ static void align_line(struct aligner *al, struct span output, struct span origi
         if (ahead.p == ahead.end)
             return;
         if (original.p == original.end) {
-            put(al, output.p, (size_t)(output.end - output.p));
+            align_put(al, output.p, (size_t)(output.end - output.p));
             return;
         }
         if (!same_token(&ahead, &original)) {
@@ -193,11 +193,11 @@ static void align_line(struct aligner *al, struct span output, struct span origi
         output = ahead;
         size_t col = al->out.n - al->line_start, wanted = (size_t)(original.p - line);
         if (col >= wanted && blank)
-            put(al, " ", 1);
+            align_put(al, " ", 1);
         for (; blank && col < wanted; col++)
-            put(al, " ", 1);
+            align_put(al, " ", 1);
         size_t n = token_length(&output);
-        put(al, output.p, n);
+        align_put(al, output.p, n);
         output.p += n;
         original.p += n;
     }
@@ -229,16 +229,16 @@ char *align_columns(struct arena *a, const char *text, size_t *length) {
         al.line_start = al.out.n;
         if (line.end - line.p > 2 && p[0] == '#' && p[1] == ' ') {
             read_marker(&al, line);
-            put(&al, p, (size_t)(line.end - p));
+            align_put(&al, p, (size_t)(line.end - p));
         } else {
             align_line(&al, line, origin_line(&al));
             al.line += al.line > 0;
         }
         if (newline)
-            put(&al, "\n", 1);
+            align_put(&al, "\n", 1);
         p = newline ? newline + 1 : end;
     }
     *length = al.out.n;
-    put(&al, "", 1);
+    align_put(&al, "", 1);
     return al.out.v;
 }

@@ -81,7 +81,7 @@ struct text {
     VEC(char) chars;
 };
 
-static void put(struct text *t, const char *s) {
+static void ast_put(struct text *t, const char *s) {
     for (; *s; s++)
         VEC_PUSH(t->a, &t->chars, *s);
 }
@@ -148,34 +148,34 @@ static int binding(const struct expr *e) {
 static void put_tref(struct text *t, const struct tref *r);
 
 static void put_trefs(struct text *t, const struct tref *const *v, size_t n) {
-    put(t, "<");
+    ast_put(t, "<");
     for (size_t i = 0; i < n; i++) {
-        put(t, i ? ", " : "");
+        ast_put(t, i ? ", " : "");
         put_tref(t, v[i]);
     }
-    put(t, ">");
+    ast_put(t, ">");
 }
 
 static void put_width(struct text *t, const char *name, const struct expr *width) {
-    put(t, name);
+    ast_put(t, name);
     if (!width)
         return;
-    put(t, width->kind == EX_INT ? "<" : "<(");
+    ast_put(t, width->kind == EX_INT ? "<" : "<(");
     put_expr(t, width, BIND_ANY);
-    put(t, width->kind == EX_INT ? ">" : ")>");
+    ast_put(t, width->kind == EX_INT ? ">" : ")>");
 }
 
 static void put_tref(struct text *t, const struct tref *r) {
     static const char *const base[] = {"void", "bool", "int", "string", "error", "match_kind"};
     switch (r->kind) {
     case TR_NAME:
-        put(t, r->absolute ? "." : "");
-        put(t, r->name);
+        ast_put(t, r->absolute ? "." : "");
+        ast_put(t, r->name);
         if (r->args.n)
             put_trefs(t, (const struct tref *const *)r->args.v, r->args.n);
         break;
     case TR_BASE:
-        put(t, base[r->base]);
+        ast_put(t, base[r->base]);
         break;
     case TR_BIT:
         put_width(t, "bit", r->width);
@@ -188,77 +188,77 @@ static void put_tref(struct text *t, const struct tref *r) {
         break;
     case TR_STACK:
         put_tref(t, r->elem);
-        put(t, "[");
+        ast_put(t, "[");
         put_expr(t, r->size, BIND_ANY);
-        put(t, "]");
+        ast_put(t, "]");
         break;
     case TR_TUPLE:
     case TR_LIST:
-        put(t, r->kind == TR_TUPLE ? "tuple" : "list");
+        ast_put(t, r->kind == TR_TUPLE ? "tuple" : "list");
         put_trefs(t, (const struct tref *const *)r->args.v, r->args.n);
         break;
     case TR_DONTCARE:
-        put(t, "_");
+        ast_put(t, "_");
         break;
     }
 }
 
 static void put_int(struct text *t, const struct expr *e) {
     if (e->width)
-        put(t, arena_printf(t->a, "%u%c", e->width, e->is_signed ? 's' : 'w'));
-    put(t, big_str(t->a, e->value, 10));
+        ast_put(t, arena_printf(t->a, "%u%c", e->width, e->is_signed ? 's' : 'w'));
+    ast_put(t, big_str(t->a, e->value, 10));
 }
 
 static void put_string(struct text *t, const char *s) {
-    put(t, "\"");
+    ast_put(t, "\"");
     for (; *s; s++) {
         char c[3] = {*s, 0, 0};
         if (*s == '"' || *s == '\\' || *s == '\n' || *s == '\t') {
             c[1] = *s == '\n' ? 'n' : *s == '\t' ? 't' : *s;
             c[0] = '\\';
         }
-        put(t, c);
+        ast_put(t, c);
     }
-    put(t, "\"");
+    ast_put(t, "\"");
 }
 
 static void put_args(struct text *t, const struct expr *e, const char *open, const char *close) {
-    put(t, open);
+    ast_put(t, open);
     for (size_t i = 0; i < e->args.n; i++) {
         const struct arg *arg = e->args.v[i];
-        put(t, i ? ", " : "");
+        ast_put(t, i ? ", " : "");
         if (arg->name) {
-            put(t, arg->name);
-            put(t, " = ");
+            ast_put(t, arg->name);
+            ast_put(t, " = ");
         }
         put_expr(t, arg->value, BIND_ANY);
     }
-    put(t, close);
+    ast_put(t, close);
 }
 
 static void put_infix(struct text *t, const struct expr *e, const char *op, int own) {
     put_expr(t, e->a, own);
-    put(t, op);
+    ast_put(t, op);
     put_expr(t, e->b, own + 1);
 }
 
 static void put_slice(struct text *t, const struct expr *e, const char *between) {
     put_expr(t, e->a, BIND_POSTFIX);
-    put(t, "[");
+    ast_put(t, "[");
     put_expr(t, e->b, BIND_ANY);
     if (e->c) {
-        put(t, between);
+        ast_put(t, between);
         put_expr(t, e->c, BIND_ANY);
     }
-    put(t, "]");
+    ast_put(t, "]");
 }
 
 static void put_compound(struct text *t, const struct expr *e) {
     switch (e->kind) {
     case EX_MEMBER:
         put_expr(t, e->a, BIND_POSTFIX);
-        put(t, ".");
-        put(t, e->name);
+        ast_put(t, ".");
+        ast_put(t, e->name);
         break;
     case EX_INDEX:
     case EX_SLICE:
@@ -274,7 +274,7 @@ static void put_compound(struct text *t, const struct expr *e) {
         put_args(t, e, "(", ")");
         break;
     case EX_UNARY:
-        put(t, op_text(e->op));
+        ast_put(t, op_text(e->op));
         put_expr(t, e->a, BIND_UNARY);
         break;
     case EX_BINARY:
@@ -288,16 +288,16 @@ static void put_compound(struct text *t, const struct expr *e) {
         break;
     case EX_COND:
         put_expr(t, e->a, BIND_COND + 1);
-        put(t, " ? ");
+        ast_put(t, " ? ");
         put_expr(t, e->b, BIND_COND);
-        put(t, " : ");
+        ast_put(t, " : ");
         put_expr(t, e->c, BIND_COND);
         break;
     default: // EX_CAST; the checker's implicit casts have no text
         if (e->tref) {
-            put(t, "(");
+            ast_put(t, "(");
             put_tref(t, e->tref);
-            put(t, ")");
+            ast_put(t, ")");
         }
         put_expr(t, e->a, e->tref ? BIND_UNARY : BIND_ANY);
     }
@@ -309,14 +309,14 @@ static void put_unbound(struct text *t, const struct expr *e) {
         put_int(t, e);
         break;
     case EX_BOOL:
-        put(t, big_sign(e->value) ? "true" : "false");
+        ast_put(t, big_sign(e->value) ? "true" : "false");
         break;
     case EX_STRING:
         put_string(t, e->name);
         break;
     case EX_NAME:
-        put(t, e->absolute ? "." : "");
-        put(t, e->name);
+        ast_put(t, e->absolute ? "." : "");
+        ast_put(t, e->name);
         break;
     case EX_TYPENAME:
         put_tref(t, e->tref);
@@ -326,19 +326,19 @@ static void put_unbound(struct text *t, const struct expr *e) {
         put_args(t, e, "{", "}");
         break;
     case EX_INVALID:
-        put(t, "{#}");
+        ast_put(t, "{#}");
         break;
     case EX_DOTS:
-        put(t, "...");
+        ast_put(t, "...");
         break;
     case EX_DEFAULT:
-        put(t, "default");
+        ast_put(t, "default");
         break;
     case EX_DONTCARE:
-        put(t, "_");
+        ast_put(t, "_");
         break;
     case EX_THIS:
-        put(t, "this");
+        ast_put(t, "this");
         break;
     default:
         put_compound(t, e);
@@ -347,9 +347,9 @@ static void put_unbound(struct text *t, const struct expr *e) {
 
 static void put_expr(struct text *t, const struct expr *e, int outer) {
     bool parentheses = binding(e) < outer;
-    put(t, parentheses ? "(" : "");
+    ast_put(t, parentheses ? "(" : "");
     put_unbound(t, e);
-    put(t, parentheses ? ")" : "");
+    ast_put(t, parentheses ? ")" : "");
 }
 
 const char *expr_text(struct arena *a, const struct expr *e) {

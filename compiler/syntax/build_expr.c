@@ -86,7 +86,7 @@ void annotation_pairs(struct parser *p, const arg_vec *pairs) {
 // --------------------------------------------------------------------------------------------
 // Depth
 
-static unsigned max_u(unsigned x, unsigned y) {
+static unsigned build_expr_max_u(unsigned x, unsigned y) {
     return x > y ? x : y;
 }
 
@@ -101,14 +101,14 @@ static unsigned tref_depth(const struct tref *t) {
 static unsigned trefs_depth(const tref_vec *list) {
     unsigned depth = 0;
     for (size_t i = 0; list && i < list->n; i++)
-        depth = max_u(depth, list->v[i]->depth);
+        depth = build_expr_max_u(depth, list->v[i]->depth);
     return depth;
 }
 
 static unsigned args_depth(const arg_vec *list) {
     unsigned depth = 0;
     for (size_t i = 0; list && i < list->n; i++)
-        depth = max_u(depth, expr_depth(list->v[i]->value));
+        depth = build_expr_max_u(depth, expr_depth(list->v[i]->value));
     return depth;
 }
 
@@ -186,7 +186,7 @@ struct tref *tref_stack(struct parser *p, struct loc at, struct tref *elem, stru
     struct tref *t = tref_new(p, at, TR_STACK);
     t->elem = elem;
     t->size = size;
-    return tref_done(p, t, max_u(elem->depth, size->depth));
+    return tref_done(p, t, build_expr_max_u(elem->depth, size->depth));
 }
 
 struct tref *tref_dontcare(struct parser *p, struct loc at) {
@@ -259,7 +259,8 @@ static struct expr *expr_of(struct parser *p, struct loc at, enum expr_kind kind
     e->a = a;
     e->b = b;
     e->c = c;
-    return expr_done(p, e, max_u(expr_depth(a), max_u(expr_depth(b), expr_depth(c))));
+    return expr_done(
+        p, e, build_expr_max_u(expr_depth(a), build_expr_max_u(expr_depth(b), expr_depth(c))));
 }
 
 struct expr *expr_index(struct parser *p, struct loc at, struct expr *a, struct expr *b) {
@@ -279,7 +280,9 @@ struct expr *expr_call(struct parser *p, struct loc at, struct expr *callee, con
         e->targs = *targs;
     if (args)
         e->args = *args;
-    return expr_done(p, e, max_u(callee->depth, max_u(trefs_depth(targs), args_depth(args))));
+    return expr_done(
+        p, e,
+        build_expr_max_u(callee->depth, build_expr_max_u(trefs_depth(targs), args_depth(args))));
 }
 
 struct expr *expr_unary(struct parser *p, struct loc at, enum op op, struct expr *a) {
@@ -309,7 +312,7 @@ struct expr *expr_cast(struct parser *p, struct loc at, struct tref *t, struct e
     struct expr *e = expr_leaf(p, at, EX_CAST);
     e->tref = t;
     e->a = a;
-    return expr_done(p, e, max_u(tref_depth(t), a->depth));
+    return expr_done(p, e, build_expr_max_u(tref_depth(t), a->depth));
 }
 
 static struct expr *expr_with_args(struct parser *p, struct loc at, enum expr_kind kind,

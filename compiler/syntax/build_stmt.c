@@ -15,7 +15,7 @@ stmt_vec *stmts_add(struct parser *p, stmt_vec *list, struct stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Depth
 
-static unsigned max_u(unsigned x, unsigned y) {
+static unsigned build_stmt_max_u(unsigned x, unsigned y) {
     return x > y ? x : y;
 }
 
@@ -26,7 +26,7 @@ static unsigned stmt_depth(const struct stmt *s) {
 static unsigned stmts_depth(const stmt_vec *list) {
     unsigned depth = 0;
     for (size_t i = 0; list && i < list->n; i++)
-        depth = max_u(depth, list->v[i]->depth);
+        depth = build_stmt_max_u(depth, list->v[i]->depth);
     return depth;
 }
 
@@ -34,7 +34,7 @@ static unsigned stmts_depth(const stmt_vec *list) {
 static unsigned decl_depth(const struct decl *d) {
     unsigned depth = stmt_depth(d->body);
     for (size_t i = 0; i < d->init_body.n; i++)
-        depth = max_u(depth, decl_depth(d->init_body.v[i]) + 1);
+        depth = build_stmt_max_u(depth, decl_depth(d->init_body.v[i]) + 1);
     return depth;
 }
 
@@ -122,7 +122,7 @@ struct stmt *stmt_if(struct parser *p, struct loc at, struct expr *condition, st
     s->a = condition;
     s->then_s = then_s;
     s->else_s = else_s;
-    return stmt_done(p, s, max_u(then_s->depth, stmt_depth(else_s)));
+    return stmt_done(p, s, build_stmt_max_u(then_s->depth, stmt_depth(else_s)));
 }
 
 // --------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ struct stmt *stmt_switch(struct parser *p, struct loc at, struct expr *e, struct
 
 struct stmt *stmt_switch_add(struct parser *p, struct stmt *cases, struct switch_case *c) {
     VEC_PUSH(p->a, &cases->cases, c);
-    cases->depth = max_u(cases->depth, stmt_depth(c->body));
+    cases->depth = build_stmt_max_u(cases->depth, stmt_depth(c->body));
     return cases;
 }
 
@@ -162,7 +162,7 @@ struct stmt *stmt_for(struct parser *p, struct loc at, struct scope_mark mark, c
         s->update = *update;
     s->a = condition;
     s->body = body;
-    return stmt_done(p, s, max_u(stmts_depth(init), body->depth));
+    return stmt_done(p, s, build_stmt_max_u(stmts_depth(init), body->depth));
 }
 
 struct stmt *stmt_forin(struct parser *p, struct loc at, struct scope_mark mark,

@@ -14,9 +14,9 @@ struct dump {
 };
 
 static void dump_decl(struct dump *w, const struct decl *d);
-static void dump_stmt(struct dump *w, const struct stmt *s);
+static void ast_dump_stmt(struct dump *w, const struct stmt *s);
 
-static void indent(const struct dump *w) {
+static void ast_dump_indent(const struct dump *w) {
     fprintf(w->out, "%*s", 2 * w->level, "");
 }
 
@@ -41,8 +41,9 @@ static void dump_annots(struct dump *w, const annot_vec *annots) {
     }
 }
 
-static void line(struct dump *w, const char *head, const char *text, const annot_vec *annots) {
-    indent(w);
+static void ast_dump_line(struct dump *w, const char *head, const char *text,
+                          const annot_vec *annots) {
+    ast_dump_indent(w);
     fprintf(w->out, "%s%s%s", head, *text ? " " : "", text);
     if (annots)
         dump_annots(w, annots);
@@ -51,7 +52,7 @@ static void line(struct dump *w, const char *head, const char *text, const annot
 
 static void dump_expr(struct dump *w, const char *head, const struct expr *e) {
     if (e)
-        line(w, head, expr_text(w->a, e), NULL);
+        ast_dump_line(w, head, expr_text(w->a, e), NULL);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -60,9 +61,9 @@ static void dump_expr(struct dump *w, const char *head, const struct expr *e) {
 static void dump_child(struct dump *w, const char *head, const struct stmt *s) {
     if (!s)
         return;
-    line(w, head, "", NULL);
+    ast_dump_line(w, head, "", NULL);
     w->level++;
-    dump_stmt(w, s);
+    ast_dump_stmt(w, s);
     w->level--;
 }
 
@@ -77,35 +78,37 @@ static void dump_cases(struct dump *w, const struct stmt *s) {
         dump_expr(w, c->body ? "case" : "case (falls through)", c->label);
         w->level++;
         if (c->body)
-            dump_stmt(w, c->body);
+            ast_dump_stmt(w, c->body);
         w->level--;
     }
 }
 
 static void dump_transition(struct dump *w, const struct stmt *s) {
     if (!s->select) {
-        line(w, "transition", s->name, NULL);
+        ast_dump_line(w, "transition", s->name, NULL);
         return;
     }
-    line(w, "transition select", "", NULL);
+    ast_dump_line(w, "transition select", "", NULL);
     w->level++;
     for (size_t i = 0; i < s->select->keys.n; i++)
         dump_expr(w, "key", s->select->keys.v[i]);
     for (size_t i = 0; i < s->select->cases.n; i++) {
         const struct select_case *c = s->select->cases.v[i];
-        line(w, "case", arena_printf(w->a, "%s -> %s", expr_text(w->a, c->keyset), c->next), NULL);
+        ast_dump_line(w, "case",
+                      arena_printf(w->a, "%s -> %s", expr_text(w->a, c->keyset), c->next), NULL);
     }
     w->level--;
 }
 
 static void dump_assign(struct dump *w, const struct stmt *s) {
     const char *op = s->assign_op < 0 ? "" : op_text((enum op)s->assign_op);
-    line(w, "assign",
-         arena_printf(w->a, "%s %s= %s", expr_text(w->a, s->a), op, expr_text(w->a, s->b)), NULL);
+    ast_dump_line(w, "assign",
+                  arena_printf(w->a, "%s %s= %s", expr_text(w->a, s->a), op, expr_text(w->a, s->b)),
+                  NULL);
 }
 
 static void dump_loop(struct dump *w, const struct stmt *s) {
-    line(w, s->kind == ST_FOR ? "for" : "for in", "", &s->annots);
+    ast_dump_line(w, s->kind == ST_FOR ? "for" : "for in", "", &s->annots);
     w->level++;
     dump_stmts(w, "init", &s->init);
     if (s->decl)
@@ -124,21 +127,21 @@ static void dump_if(struct dump *w, const struct stmt *s) {
     w->level--;
 }
 
-static void dump_block(struct dump *w, const struct stmt *s) {
-    line(w, "block", "", &s->annots);
+static void ast_dump_block(struct dump *w, const struct stmt *s) {
+    ast_dump_line(w, "block", "", &s->annots);
     w->level++;
     for (size_t i = 0; i < s->stmts.n; i++)
-        dump_stmt(w, s->stmts.v[i]);
+        ast_dump_stmt(w, s->stmts.v[i]);
     w->level--;
 }
 
-static void dump_stmt(struct dump *w, const struct stmt *s) {
+static void ast_dump_stmt(struct dump *w, const struct stmt *s) {
     switch (s->kind) {
     case ST_EMPTY:
-        line(w, "empty", "", NULL);
+        ast_dump_line(w, "empty", "", NULL);
         break;
     case ST_BLOCK:
-        dump_block(w, s);
+        ast_dump_block(w, s);
         break;
     case ST_DECL:
         dump_decl(w, s->decl);
@@ -153,10 +156,10 @@ static void dump_stmt(struct dump *w, const struct stmt *s) {
         dump_if(w, s);
         break;
     case ST_RETURN:
-        line(w, "return", s->a ? expr_text(w->a, s->a) : "", NULL);
+        ast_dump_line(w, "return", s->a ? expr_text(w->a, s->a) : "", NULL);
         break;
     case ST_EXIT:
-        line(w, "exit", "", NULL);
+        ast_dump_line(w, "exit", "", NULL);
         break;
     case ST_SWITCH:
         dump_expr(w, "switch", s->a);
@@ -169,10 +172,10 @@ static void dump_stmt(struct dump *w, const struct stmt *s) {
         dump_loop(w, s);
         break;
     case ST_BREAK:
-        line(w, "break", "", NULL);
+        ast_dump_line(w, "break", "", NULL);
         break;
     case ST_CONTINUE:
-        line(w, "continue", "", NULL);
+        ast_dump_line(w, "continue", "", NULL);
         break;
     case ST_TRANSITION:
         dump_transition(w, s);
@@ -183,34 +186,37 @@ static void dump_stmt(struct dump *w, const struct stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Tables
 
-static void dump_entry(struct dump *w, const struct table_entry *e) {
+static void ast_dump_entry(struct dump *w, const struct table_entry *e) {
     const char *priority =
         e->priority ? arena_printf(w->a, "priority %s: ", expr_text(w->a, e->priority)) : "";
-    line(w, e->is_const ? "const entry" : "entry",
-         arena_printf(w->a, "%s%s -> %s", priority, expr_text(w->a, e->keyset),
-                      expr_text(w->a, e->call)),
-         &e->annots);
+    ast_dump_line(w, e->is_const ? "const entry" : "entry",
+                  arena_printf(w->a, "%s%s -> %s", priority, expr_text(w->a, e->keyset),
+                               expr_text(w->a, e->call)),
+                  &e->annots);
 }
 
-static void dump_table(struct dump *w, const struct table *t) {
+static void ast_dump_table(struct dump *w, const struct table *t) {
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct table_key *k = t->keys.v[i];
-        line(w, "key", arena_printf(w->a, "%s: %s", expr_text(w->a, k->expr), k->match_kind),
-             &k->annots);
+        ast_dump_line(w, "key",
+                      arena_printf(w->a, "%s: %s", expr_text(w->a, k->expr), k->match_kind),
+                      &k->annots);
     }
     for (size_t i = 0; i < t->actions.n; i++)
-        line(w, "action", expr_text(w->a, t->actions.v[i]->call), &t->actions.v[i]->annots);
+        ast_dump_line(w, "action", expr_text(w->a, t->actions.v[i]->call),
+                      &t->actions.v[i]->annots);
     dump_expr(w, t->const_default ? "const default_action" : "default_action", t->default_action);
     if (t->has_entries)
-        line(w, t->const_entries ? "const entries" : "entries", "", NULL);
+        ast_dump_line(w, t->const_entries ? "const entries" : "entries", "", NULL);
     w->level++;
     for (size_t i = 0; i < t->entries.n; i++)
-        dump_entry(w, t->entries.v[i]);
+        ast_dump_entry(w, t->entries.v[i]);
     w->level--;
     for (size_t i = 0; i < t->properties.n; i++) {
         const struct table_property *p = t->properties.v[i];
-        line(w, p->is_const ? "const property" : "property",
-             arena_printf(w->a, "%s = %s", p->name, expr_text(w->a, p->value)), &p->annots);
+        ast_dump_line(w, p->is_const ? "const property" : "property",
+                      arena_printf(w->a, "%s = %s", p->name, expr_text(w->a, p->value)),
+                      &p->annots);
     }
 }
 
@@ -249,7 +255,7 @@ static const char *const kind_text[] = {
 
 static void dump_head(struct dump *w, const struct decl *d) {
     static const char *const dir_text[] = {"", " in", " out", " inout"};
-    indent(w);
+    ast_dump_indent(w);
     fprintf(w->out, "%s%s%s%s %s", d->is_abstract ? "abstract " : "",
             d->is_ctor ? "constructor" : kind_text[d->kind], dir_text[d->dir],
             d->is_optional ? " optional" : "", d->name);
@@ -271,7 +277,7 @@ static void dump_decls(struct dump *w, const char *head, const decl_vec *decls) 
     if (decls->n == 0)
         return;
     if (*head)
-        line(w, head, "", NULL);
+        ast_dump_line(w, head, "", NULL);
     w->level += *head ? 1 : 0;
     for (size_t i = 0; i < decls->n; i++)
         dump_decl(w, decls->v[i]);
@@ -288,9 +294,9 @@ static void dump_decl(struct dump *w, const struct decl *d) {
     dump_decls(w, "", &d->members);
     dump_decls(w, "initialiser", &d->init_body);
     if (d->table)
-        dump_table(w, d->table);
+        ast_dump_table(w, d->table);
     if (d->body)
-        dump_stmt(w, d->body);
+        ast_dump_stmt(w, d->body);
     w->level--;
 }
 

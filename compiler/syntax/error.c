@@ -43,42 +43,45 @@ void nested_too_deeply(struct parser *p, struct loc at) {
     p->stopped = true;
 }
 
-static bool has(const struct expected *x, const char *name) {
+static bool syntax_error_has(const struct expected *x, const char *name) {
     for (size_t i = 0; i < x->n; i++)
         if (strcmp(x->names[i], name) == 0)
             return true;
     return false;
 }
 
-static void want(struct wanted *w, const char *thing) {
+static void syntax_error_want(struct wanted *w, const char *thing) {
     if (w->n < MAX_NAMED)
         w->things[w->n++] = thing;
 }
 
 // The names that stand for many tokens.
 static void want_classes(struct wanted *w, const struct expected *x) {
-    bool expression = has(x, "integer");
-    bool type = has(x, "bit");
-    if (has(x, "control"))
-        want(w, "a declaration");
-    else if (has(x, "switch"))
-        want(w, "a statement");
-    else if (has(x, "table"))
-        want(w, "a declaration or 'apply'");
-    else if (has(x, "value_set"))
-        want(w, "a declaration or a state");
-    else if (has(x, "abstract"))
-        want(w, "a method");
-    else if (has(x, "key") && has(x, "entries") && !expression && !has(x, "list"))
-        want(w, "a table property");
+    bool expression = syntax_error_has(x, "integer");
+    bool type = syntax_error_has(x, "bit");
+    if (syntax_error_has(x, "control"))
+        syntax_error_want(w, "a declaration");
+    else if (syntax_error_has(x, "switch"))
+        syntax_error_want(w, "a statement");
+    else if (syntax_error_has(x, "table"))
+        syntax_error_want(w, "a declaration or 'apply'");
+    else if (syntax_error_has(x, "value_set"))
+        syntax_error_want(w, "a declaration or a state");
+    else if (syntax_error_has(x, "abstract"))
+        syntax_error_want(w, "a method");
+    else if (syntax_error_has(x, "key") && syntax_error_has(x, "entries") && !expression &&
+             !syntax_error_has(x, "list"))
+        syntax_error_want(w, "a table property");
     else if (expression)
-        want(w, "an expression");
+        syntax_error_want(w, "an expression");
     else if (type)
-        want(w, "a type");
-    else if (has(x, "identifier"))
-        want(w, has(x, "type name") || has(x, "state") ? "a name" : "an identifier");
-    else if (has(x, "type name"))
-        want(w, "a type");
+        syntax_error_want(w, "a type");
+    else if (syntax_error_has(x, "identifier"))
+        syntax_error_want(w, syntax_error_has(x, "type name") || syntax_error_has(x, "state")
+                                 ? "a name"
+                                 : "an identifier");
+    else if (syntax_error_has(x, "type name"))
+        syntax_error_want(w, "a type");
 }
 
 struct mark {
@@ -101,15 +104,15 @@ static const struct mark openers[] = {
     {"'.'", "'.'", false},
 };
 
-static void want_marks(struct wanted *w, const struct expected *x, const struct mark *m, size_t n,
-                       bool classed) {
+static void syntax_error_want_marks(struct wanted *w, const struct expected *x,
+                                    const struct mark *m, size_t n, bool classed) {
     for (size_t i = 0; i < n; i++)
-        if (has(x, m[i].name) && (m[i].ends_list || !classed))
-            want(w, m[i].text);
+        if (syntax_error_has(x, m[i].name) && (m[i].ends_list || !classed))
+            syntax_error_want(w, m[i].text);
 }
 
 static bool expects_statement(const struct expected *x) {
-    return has(x, "switch") || has(x, "control");
+    return syntax_error_has(x, "switch") || syntax_error_has(x, "control");
 }
 
 // Operators are no news: they may follow any expression.
@@ -117,18 +120,19 @@ static void want_all(struct parser *p, struct wanted *w, const struct expected *
     want_classes(w, x);
     bool classed = w->n > 0;
     bool after_call = p->before_last && p->before_last->kind == ')';
-    if (has(x, "+=") && !after_call) { // the start of a statement is no statement yet
-        want(w, "'='");
-        want(w, "'('");
+    if (syntax_error_has(x, "+=") && !after_call) { // the start of a statement is no statement yet
+        syntax_error_want(w, "'='");
+        syntax_error_want(w, "'('");
         return;
     }
-    if (classed && has(x, "';'") && has(x, "integer") && !expects_statement(x))
-        want(w, "';'"); // 'return' with or without a value
-    want_marks(w, x, marks, sizeof marks / sizeof marks[0], classed);
-    if (has(x, "+=") && w->n > 0)
+    if (classed && syntax_error_has(x, "';'") && syntax_error_has(x, "integer") &&
+        !expects_statement(x))
+        syntax_error_want(w, "';'"); // 'return' with or without a value
+    syntax_error_want_marks(w, x, marks, sizeof marks / sizeof marks[0], classed);
+    if (syntax_error_has(x, "+=") && w->n > 0)
         w->n = 1;
     if (w->n == 0)
-        want_marks(w, x, openers, sizeof openers / sizeof openers[0], classed);
+        syntax_error_want_marks(w, x, openers, sizeof openers / sizeof openers[0], classed);
 }
 
 static const char *joined(struct arena *a, const struct wanted *w) {
@@ -191,9 +195,10 @@ static bool unknown_type_before(struct parser *p, const struct expected *x) {
     if (!before || before->kind != TOK_IDENTIFIER || scope_of(p, before) != SCOPE_UNKNOWN)
         return false;
     bool name_follows = p->last_kind == TOK_IDENTIFIER || p->last_kind == TOK_TYPE_IDENTIFIER;
-    bool after_statement_start = name_follows && has(x, "'='") && has(x, "'.'");
+    bool after_statement_start =
+        name_follows && syntax_error_has(x, "'='") && syntax_error_has(x, "'.'");
     bool after_return_type = (p->last_kind == '(' || p->last_kind == TOK_LT) &&
-                             has(x, "identifier") && !has(x, "integer");
+                             syntax_error_has(x, "identifier") && !syntax_error_has(x, "integer");
     return after_statement_start || after_return_type;
 }
 
@@ -202,27 +207,29 @@ static bool type_as_value(struct parser *p, const struct expected *x) {
     const struct token *t = p->last, *before = p->before_last;
     bool type_keyword = p->last_kind == TOK_BIT || p->last_kind == TOK_INT ||
                         p->last_kind == TOK_BOOL || p->last_kind == TOK_VARBIT;
-    if (type_keyword && has(x, "integer")) {
+    if (type_keyword && syntax_error_has(x, "integer")) {
         parse_error(p, t->at, "a type is not a value; a cast is written '(%.*s...) value'",
                     (int)t->length, t->text);
         return true;
     }
     bool after_type = before && before->kind == TOK_IDENTIFIER &&
-                      scope_of(p, before) == SCOPE_TYPE && has(x, "'('") && has(x, "'.'");
-    if (after_type && !has(x, "'+'") && !has(x, "identifier"))
+                      scope_of(p, before) == SCOPE_TYPE && syntax_error_has(x, "'('") &&
+                      syntax_error_has(x, "'.'");
+    if (after_type && !syntax_error_has(x, "'+'") && !syntax_error_has(x, "identifier"))
         parse_error(p, before->at, "%s is a type, not a value", quoted(p, before));
-    return after_type && !has(x, "'+'") && !has(x, "identifier");
+    return after_type && !syntax_error_has(x, "'+'") && !syntax_error_has(x, "identifier");
 }
 
 // A declaration that stands where there are none of its kind.
-static bool misplaced(struct parser *p, const struct expected *x) {
+static bool syntax_error_misplaced(struct parser *p, const struct expected *x) {
     const struct token *before = p->before_last;
-    bool function_head = has(x, "'('") && has(x, "< of types") && x->n == 3;
+    bool function_head =
+        syntax_error_has(x, "'('") && syntax_error_has(x, "< of types") && x->n == 3;
     if (function_head && (p->last_kind == ';' || p->last_kind == '=')) {
         parse_error(p, before->at, "a variable cannot be declared here");
         return true;
     }
-    if (p->last_kind == TOK_IN && has(x, "+=")) {
+    if (p->last_kind == TOK_IN && syntax_error_has(x, "+=")) {
         parse_error(p, before->at, "the variable of a 'for' loop needs a type");
         return true;
     }
@@ -231,7 +238,7 @@ static bool misplaced(struct parser *p, const struct expected *x) {
 
 static bool special_case(struct parser *p, const struct expected *x) {
     const struct token *t = p->last;
-    if (p->before_last && (type_as_value(p, x) || misplaced(p, x)))
+    if (p->before_last && (type_as_value(p, x) || syntax_error_misplaced(p, x)))
         return true;
     if (p->last_kind == TOK_UNEXPECTED && t->length == 0)
         return true; // the scanner reported it
@@ -245,11 +252,13 @@ static bool special_case(struct parser *p, const struct expected *x) {
         report_no_type(p, p->before_last);
         return true;
     }
-    if (p->last_kind == TOK_IDENTIFIER && has(x, "type name") && !has(x, "identifier")) {
+    if (p->last_kind == TOK_IDENTIFIER && syntax_error_has(x, "type name") &&
+        !syntax_error_has(x, "identifier")) {
         report_no_type(p, t);
         return true;
     }
-    if (is_keyword(t) && has(x, "identifier") && !has(x, "integer") && !has(x, "bit")) {
+    if (is_keyword(t) && syntax_error_has(x, "identifier") && !syntax_error_has(x, "integer") &&
+        !syntax_error_has(x, "bit")) {
         parse_error(p, t->at, "%s is a keyword and cannot be a name", quoted(p, t));
         return true;
     }
@@ -332,7 +341,7 @@ static bool may_start_line(int kind) {
 
 // Only a ';' was forgotten, and what follows can be read as if it were there.
 static bool semicolon_forgotten(const struct parser *p, const struct expected *x) {
-    if (!p->before_last || !has(x, "';'") || expects_statement(x))
+    if (!p->before_last || !syntax_error_has(x, "';'") || expects_statement(x))
         return false;
     bool new_line = p->before_last->at.line != p->last->at.line;
     return new_line ? may_start_line(p->last_kind) : starts_something(p->last_kind);

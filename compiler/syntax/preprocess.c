@@ -44,7 +44,8 @@ typedef VEC(const char *) word_vec;
 
 static const struct loc no_place = {0};
 
-// A capture or an object in place of a program: in its first bytes zeros are not few. A pipe is not read.
+// A capture or an object in place of a program: in its first bytes zeros are not few. A pipe is not
+// read.
 static bool is_binary(int fd) {
     char bytes[256];
     ssize_t n = pread(fd, bytes, sizeof bytes, 0), zeros = 0;
@@ -114,7 +115,8 @@ static const char *own_include_dir(struct arena *a) {
     return kept;
 }
 
-static void add_words(struct arena *a, word_vec *argv, const char *const *words, size_t n) {
+static void preprocess_add_words(struct arena *a, word_vec *argv, const char *const *words,
+                                 size_t n) {
     for (size_t i = 0; i < n; i++)
         VEC_PUSH(a, argv, words[i]);
 }
@@ -131,7 +133,7 @@ static const char *const *command(struct arena *a, const char *path,
     static const char *const fixed[] = {"cc",     "-E",       "-x", "assembler-with-cpp",
                                         "-undef", "-nostdinc"};
     word_vec argv = {0};
-    add_words(a, &argv, fixed, sizeof fixed / sizeof fixed[0]);
+    preprocess_add_words(a, &argv, fixed, sizeof fixed / sizeof fixed[0]);
     add_option(a, &argv, "-D",
                arena_printf(a, "__TARGET_TOFINO__=%u", opt && opt->tofino ? opt->tofino : 1));
     for (size_t i = 0; opt && i < opt->n_defines; i++)
@@ -168,7 +170,7 @@ struct child {
 // The command and what it starts are a process group, which can be ended at once (or part of the
 // caller's, who ends that), and each has limits: a device that is included has no end, and macros
 // can grow without one.
-static void limit(const struct child *c) {
+static void preprocess_limit(const struct child *c) {
     const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
     const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS};
     prlimit(c->pid, RLIMIT_AS, &memory, NULL);
@@ -176,7 +178,7 @@ static void limit(const struct child *c) {
 }
 
 // Returns an error number.
-static int start(struct arena *a, const char *const *argv, struct child *c) {
+static int preprocess_start(struct arena *a, const char *const *argv, struct child *c) {
     int out[2], err[2];
     if (pipe2(out, O_CLOEXEC) != 0)
         return errno;
@@ -200,7 +202,7 @@ static int start(struct arena *a, const char *const *argv, struct child *c) {
     posix_spawnattr_destroy(&group);
     posix_spawn_file_actions_destroy(&actions);
     if (!error)
-        limit(c);
+        preprocess_limit(c);
     close(out[1]);
     close(err[1]);
     c->fd[0] = out[0];
@@ -212,7 +214,7 @@ static int start(struct arena *a, const char *const *argv, struct child *c) {
     return error;
 }
 
-static void keep(struct pipe_text *t, const char *bytes, size_t n) {
+static void preprocess_keep(struct pipe_text *t, const char *bytes, size_t n) {
     if (n > t->most - t->n) {
         t->more = true;
         n = t->most - t->n;
@@ -230,17 +232,17 @@ static void keep(struct pipe_text *t, const char *bytes, size_t n) {
 }
 
 // Reads what is there; false at the end.
-static bool read_some(int fd, struct pipe_text *text) {
+static bool preprocess_read_some(int fd, struct pipe_text *text) {
     char buffer[16384];
     const ssize_t n = read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR)
         return true;
     if (n > 0)
-        keep(text, buffer, (size_t)n);
+        preprocess_keep(text, buffer, (size_t)n);
     return n > 0;
 }
 
-static int64_t milliseconds(void) {
+static int64_t preprocess_milliseconds(void) {
     struct timespec t = {0};
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
@@ -254,14 +256,14 @@ static int clock_seconds(const struct child *c) {
 // its text or its time has become too much.
 static void read_both(struct child *c, struct pipe_text text[2]) {
     struct pollfd fds[2] = {{.fd = c->fd[0], .events = POLLIN}, {.fd = c->fd[1], .events = POLLIN}};
-    const int64_t end = milliseconds() + 1000 * clock_seconds(c);
+    const int64_t end = preprocess_milliseconds() + 1000 * clock_seconds(c);
     while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more) {
-        const int64_t left = end - milliseconds();
+        const int64_t left = end - preprocess_milliseconds();
         c->timed_out = left <= 0;
         if (c->timed_out || (poll(fds, 2, (int)left) < 0 && errno != EINTR))
             break;
         for (int i = 0; i < 2; i++)
-            if (fds[i].fd >= 0 && fds[i].revents && !read_some(fds[i].fd, &text[i]))
+            if (fds[i].fd >= 0 && fds[i].revents && !preprocess_read_some(fds[i].fd, &text[i]))
                 fds[i].fd = -1;
     }
     if (c->timed_out || text[0].more)
@@ -270,7 +272,7 @@ static void read_both(struct child *c, struct pipe_text text[2]) {
     close(c->fd[1]);
 }
 
-static bool finish(struct child *c) {
+static bool preprocess_finish(struct child *c) {
     int status;
     while (waitpid(c->pid, &status, 0) < 0)
         if (errno != EINTR)
@@ -280,7 +282,7 @@ static bool finish(struct child *c) {
 }
 
 // A zero-terminated copy in the arena; frees the text.
-static char *take(struct arena *a, struct pipe_text *t) {
+static char *preprocess_take(struct arena *a, struct pipe_text *t) {
     char *copy = arena_strndup(a, t->v ? t->v : "", t->n);
     free(t->v);
     return copy;
@@ -289,13 +291,14 @@ static char *take(struct arena *a, struct pipe_text *t) {
 // --------------------------------------------------------------------------------------------
 // Its complaints: "file:line:col: error: text", source lines and carets in between
 
-static const char *after(const char *line, const char *what) {
+static const char *preprocess_after(const char *line, const char *what) {
     const char *p = strstr(line, what);
     return p ? p + strlen(what) : NULL;
 }
 
 // The place before the severity, "" included: "file:12:3: " or "file:12: ".
-static struct loc place_of(struct arena *a, struct diag *d, const char *line, const char *end) {
+static struct loc preprocess_place_of(struct arena *a, struct diag *d, const char *line,
+                                      const char *end) {
     uint32_t number[2] = {0, 0};
     int n = 0;
     const char *p = end;
@@ -322,10 +325,10 @@ static struct loc place_of(struct arena *a, struct diag *d, const char *line, co
 // The preprocessor drops NUL bytes, with a warning that points at the blanks before them. Those
 // in comments it does not mention, and they do no harm.
 static bool report_nul(struct arena *a, struct diag *d, const char *line) {
-    const char *text = after(line, " warning: null character");
+    const char *text = preprocess_after(line, " warning: null character");
     if (!text)
         return false;
-    struct loc at = place_of(a, d, line, text - strlen("warning: null character"));
+    struct loc at = preprocess_place_of(a, d, line, text - strlen("warning: null character"));
     size_t length = 0;
     const char *source = diag_source_line(d, at, &length);
     const char *nul =
@@ -339,24 +342,24 @@ static bool report_nul(struct arena *a, struct diag *d, const char *line) {
 
 // One line of the preprocessor's messages. Its warnings are about C (a ' in a comment's text, for
 // one), except #warning, which the author of the program wrote, and those about NUL bytes.
-static void read_message(struct arena *a, struct diag *d, const char *line) {
+static void preprocess_read_message(struct arena *a, struct diag *d, const char *line) {
     if (report_nul(a, d, line))
         return;
-    const char *text = after(line, "fatal error: ");
+    const char *text = preprocess_after(line, "fatal error: ");
     size_t skipped = strlen("fatal error: ");
     bool is_error = true;
     if (!text) {
-        text = after(line, " error: ");
+        text = preprocess_after(line, " error: ");
         skipped = strlen("error: ");
     }
     if (!text && strstr(line, "#warning")) {
-        text = after(line, " warning: ");
+        text = preprocess_after(line, " warning: ");
         skipped = strlen("warning: ");
         is_error = false;
     }
     if (!text)
         return;
-    struct loc at = place_of(a, d, line, text - skipped);
+    struct loc at = preprocess_place_of(a, d, line, text - skipped);
     if (is_error)
         diag_error(d, at, "%s", text);
     else
@@ -368,7 +371,7 @@ static void read_messages(struct arena *a, struct diag *d, char *text) {
         char *newline = strchr(p, '\n');
         if (newline)
             *newline = '\0';
-        read_message(a, d, p);
+        preprocess_read_message(a, d, p);
         p = newline ? newline + 1 : NULL;
     }
 }
@@ -402,16 +405,17 @@ char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
     if (!check_readable(d, path) || !check_folders(d, opt))
         return NULL;
     struct child c = {.in_group = opt && opt->in_group};
-    int error = start(a, command(a, path, opt), &c);
+    int error = preprocess_start(a, command(a, path, opt), &c);
     if (error) {
         diag_error(d, no_place, "cannot run the C preprocessor 'cc': %s", strerror(error));
         return NULL;
     }
     struct pipe_text pipes[2] = {{.most = MAX_OUTPUT}, {.most = MAX_COMPLAINTS}};
     read_both(&c, pipes);
-    const bool success = finish(&c);
+    const bool success = preprocess_finish(&c);
     *length = pipes[0].n;
-    char *const text = take(a, &pipes[0]), *const complaints = take(a, &pipes[1]);
+    char *const text = preprocess_take(a, &pipes[0]), *const complaints =
+                                                          preprocess_take(a, &pipes[1]);
     if (!success && report_limits(d, path, &c, &pipes[0], complaints))
         return NULL;
     read_messages(a, d, complaints);

@@ -4,8 +4,8 @@
 //
 // The system's C compiler does it ("cc -E -x assembler-with-cpp -undef -nostdinc", the way the
 // reference compiler does it); include folders are the given ones, then Silken's own p4/include:
-// that of the build, or of the environment variable SILKEN_INCLUDE. __TARGET_TOFINO__ is 1 or 2. The
-// preprocessor's messages become diagnostics, and its text comes back in the columns it was
+// that of the build, or of the environment variable SILKEN_INCLUDE. __TARGET_TOFINO__ is 1 or 2.
+// The preprocessor's messages become diagnostics, and its text comes back in the columns it was
 // written in.
 #ifndef SILKEN_COMPILER_SYNTAX_PREPROCESS_H
 #define SILKEN_COMPILER_SYNTAX_PREPROCESS_H

@@ -33,7 +33,7 @@ struct scope *scope_new(struct arena *a) {
     return s;
 }
 
-static uint64_t hash(const char *name, size_t length) {
+static uint64_t scope_hash(const char *name, size_t length) {
     uint64_t h = 0xcbf29ce484222325u; // FNV-1a
     for (size_t i = 0; i < length; i++)
         h = (h ^ (unsigned char)name[i]) * 0x100000001b3u;
@@ -41,9 +41,9 @@ static uint64_t hash(const char *name, size_t length) {
 }
 
 // The slot of 'name', or the free slot where it belongs.
-static uint32_t *find_slot(const struct scope *s, const char *name, size_t length) {
+static uint32_t *scope_find_slot(const struct scope *s, const char *name, size_t length) {
     size_t mask = s->n_slots - 1;
-    for (size_t i = hash(name, length) & mask;; i = (i + 1) & mask) {
+    for (size_t i = scope_hash(name, length) & mask;; i = (i + 1) & mask) {
         uint32_t *slot = &s->slots[i];
         if (*slot == 0)
             return slot;
@@ -57,11 +57,11 @@ static void grow_slots(struct scope *s) {
     s->n_slots *= 2;
     s->slots = ARENA_ARRAY(s->a, uint32_t, s->n_slots);
     for (size_t i = 0; i < s->entries.n; i++)
-        *find_slot(s, s->entries.v[i].name, s->entries.v[i].length) = (uint32_t)i + 1;
+        *scope_find_slot(s, s->entries.v[i].name, s->entries.v[i].length) = (uint32_t)i + 1;
 }
 
-static uint32_t find_or_add(struct scope *s, const char *name, size_t length) {
-    uint32_t *slot = find_slot(s, name, length);
+static uint32_t scope_find_or_add(struct scope *s, const char *name, size_t length) {
+    uint32_t *slot = scope_find_slot(s, name, length);
     if (*slot != 0)
         return *slot - 1;
     struct entry e = {.name = arena_strndup(s->a, name, length), .length = length};
@@ -73,7 +73,7 @@ static uint32_t find_or_add(struct scope *s, const char *name, size_t length) {
 }
 
 void scope_declare(struct scope *s, const char *name, size_t length, enum scope_kind kind) {
-    uint32_t i = find_or_add(s, name, length);
+    uint32_t i = scope_find_or_add(s, name, length);
     struct entry *e = &s->entries.v[i];
     if (s->depth == 0) {
         e->now = e->top = kind;
@@ -84,18 +84,18 @@ void scope_declare(struct scope *s, const char *name, size_t length, enum scope_
     e->now = kind;
 }
 
-static const struct entry *find(const struct scope *s, const char *name, size_t length) {
-    uint32_t slot = *find_slot(s, name, length);
+static const struct entry *scope_find(const struct scope *s, const char *name, size_t length) {
+    uint32_t slot = *scope_find_slot(s, name, length);
     return slot ? &s->entries.v[slot - 1] : NULL;
 }
 
 enum scope_kind scope_lookup(const struct scope *s, const char *name, size_t length) {
-    const struct entry *e = find(s, name, length);
+    const struct entry *e = scope_find(s, name, length);
     return e ? e->now : SCOPE_UNKNOWN;
 }
 
 enum scope_kind scope_lookup_top(const struct scope *s, const char *name, size_t length) {
-    const struct entry *e = find(s, name, length);
+    const struct entry *e = scope_find(s, name, length);
     return e ? e->top : SCOPE_UNKNOWN;
 }
 

@@ -105,7 +105,7 @@ int tokens_close_bracket(struct parser *p, int kind) {
             tokens_drop_angles(p);
             return close;
         }
-        if (is_block(&p->open.v[i - 1]))
+        if (tokens_is_block(&p->open.v[i - 1]))
             break; // a ')' never closes beyond the block it stands in
         i--;
     }
@@ -113,7 +113,7 @@ int tokens_close_bracket(struct parser *p, int kind) {
 }
 
 void tokens_in_value(struct parser *p) {
-    if (p->open.n > 0 && is_block(&p->open.v[p->open.n - 1]))
+    if (p->open.n > 0 && tokens_is_block(&p->open.v[p->open.n - 1]))
         p->open.v[p->open.n - 1].close = TOK_VALUE_CLOSE;
 }
 
@@ -132,7 +132,7 @@ void tokens_insert_semicolon(struct parser *p) {
 
 void tokens_recovered(struct parser *p) {
     p->recovering = false;
-    while (p->open.n > 0 && !is_block(&p->open.v[p->open.n - 1]))
+    while (p->open.n > 0 && !tokens_is_block(&p->open.v[p->open.n - 1]))
         p->open.n--;
     p->angles.n = 0;
 }
@@ -224,7 +224,7 @@ static int ordinary_kind(struct parser *p, const struct token *t) {
     }
 }
 
-static int hand_out(struct parser *p, const struct token *t, int kind) {
+static int tokens_hand_out(struct parser *p, const struct token *t, int kind) {
     p->after_dot = p->last_kind == '.';
     p->before_last = p->last;
     p->last = t;
@@ -238,24 +238,24 @@ static int hand_out_inserted(struct parser *p, int kind) {
     t->at = loc_after(p->last->at);
     t->text = kind == ';' ? ";" : ")";
     t->length = 1;
-    return hand_out(p, t, kind);
+    return tokens_hand_out(p, t, kind);
 }
 
 static int next_in_text(struct parser *p, struct annotation **annotation) {
     const struct token *t = token_at(p, p->next);
     p->last_index = p->next;
     if (p->next == p->end)
-        return hand_out(p, t, TOK_YYEOF);
+        return tokens_hand_out(p, t, TOK_YYEOF);
     if (tokens_unwind(p))
-        return hand_out(p, t, p->stopped ? TOK_YYEOF : TOK_UNWIND);
+        return tokens_hand_out(p, t, p->stopped ? TOK_YYEOF : TOK_UNWIND);
     if (t->kind == '@' || t->kind == TOK_PRAGMA) {
         *annotation = t->kind == '@' ? tokens_annotation(p) : tokens_pragma(p);
         if (*annotation)
-            return hand_out(p, t, TOK_ANNOTATION);
+            return tokens_hand_out(p, t, TOK_ANNOTATION);
     }
     int kind = ordinary_kind(p, t);
     p->next++;
-    return hand_out(p, t, p->stopped ? TOK_YYEOF : kind);
+    return tokens_hand_out(p, t, p->stopped ? TOK_YYEOF : kind);
 }
 
 static int stream_next(struct parser *p, struct annotation **annotation) {
@@ -267,7 +267,7 @@ static int stream_next(struct parser *p, struct annotation **annotation) {
         return hand_out_inserted(p, kind);
     }
     if (p->recovering && tokens_skip(p) == TOK_SKIPPED)
-        return hand_out(p, token_at(p, p->next - 1), TOK_SKIPPED);
+        return tokens_hand_out(p, token_at(p, p->next - 1), TOK_SKIPPED);
     if (tokens_close_params(p))
         return hand_out_inserted(p, ')');
     return next_in_text(p, annotation);

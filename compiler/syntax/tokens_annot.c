@@ -46,7 +46,7 @@ static struct annotation *annotation_new(struct parser *p, const struct token *n
 // '@' name, '@' name '(' anything ')', '@' name '[' expressions ']'. Null when it is none of these.
 struct annotation *tokens_annotation(struct parser *p) {
     const struct token *name = token_at(p, p->next + 1);
-    if (p->next + 1 >= p->end || !is_word(name))
+    if (p->next + 1 >= p->end || !tokens_is_word(name))
         return NULL;
     struct annotation *n = annotation_new(p, name);
     size_t open = p->next + 2;
@@ -74,7 +74,7 @@ struct annotation *tokens_pragma(struct parser *p) {
     size_t from = p->next + 1, to = from;
     while (to < p->end && p->tokens[to].kind != TOK_END_PRAGMA)
         to++;
-    if (from == to || !is_word(token_at(p, from)))
+    if (from == to || !tokens_is_word(token_at(p, from)))
         return NULL;
     struct annotation *n = annotation_new(p, token_at(p, from));
     n->text = joined_text(p, from + 1, to);

@@ -31,7 +31,8 @@ static enum level level_of(const struct parser *p, size_t i) {
     case TOK_APPLY:
         return kind_at(p, i + 1) == '{' ? LEVEL_BODY : LEVEL_ANY;
     case TOK_STATE:
-        return is_word(token_at(p, i + 1)) && kind_at(p, i + 2) == '{' ? LEVEL_BODY : LEVEL_ANY;
+        return tokens_is_word(token_at(p, i + 1)) && kind_at(p, i + 2) == '{' ? LEVEL_BODY
+                                                                              : LEVEL_ANY;
     default:
         return LEVEL_ANY;
     }
@@ -43,7 +44,7 @@ static enum level level_of(const struct parser *p, size_t i) {
 // Index + 1 of the innermost open parenthesis of parameters, unless a block is open inside.
 static size_t unclosed_params(const struct parser *p) {
     size_t i = p->open.n;
-    while (i > 0 && !is_block(&p->open.v[i - 1]) && !p->open.v[i - 1].is_params)
+    while (i > 0 && !tokens_is_block(&p->open.v[i - 1]) && !p->open.v[i - 1].is_params)
         i--;
     return i > 0 && p->open.v[i - 1].is_params ? i : 0;
 }
@@ -132,7 +133,7 @@ static bool skip_group(struct parser *p, size_t open) {
 
 // ';' that belongs to the head of a 'for' is no end of a statement.
 static bool in_for_head(const struct parser *p) {
-    for (size_t i = p->open.n; i > 0 && !is_block(&p->open.v[i - 1]); i--)
+    for (size_t i = p->open.n; i > 0 && !tokens_is_block(&p->open.v[i - 1]); i--)
         if (p->open.v[i - 1].is_for)
             return true;
     return false;
@@ -169,7 +170,7 @@ static void report_forgotten_brace(struct parser *p, const struct token *t) {
     parse_error(p, t->at, "'%.*s' is not allowed here; a '}' may be missing before it",
                 (int)t->length, t->text);
     for (size_t i = p->quiet ? 0 : p->open.n; i > 0; i--) {
-        if (is_block(&p->open.v[i - 1])) {
+        if (tokens_is_block(&p->open.v[i - 1])) {
             diag_note(p->d, p->open.v[i - 1].at, "this '{' is still open");
             break;
         }
@@ -214,7 +215,7 @@ static bool stands_too_deep(const struct parser *p, enum level level) {
         return false;
     size_t braces = 0;
     for (size_t i = 0; i < p->open.n; i++)
-        braces += is_block(&p->open.v[i]);
+        braces += tokens_is_block(&p->open.v[i]);
     uint32_t scopes = scope_depth(p->scope);
     if (level == LEVEL_TOP)
         return p->open.n > 0 || scopes > 0;
@@ -223,7 +224,7 @@ static bool stands_too_deep(const struct parser *p, enum level level) {
 
 // Forgets the innermost block and what is open inside it.
 static void close_one_block(struct parser *p) {
-    while (p->open.n > 0 && !is_block(&p->open.v[p->open.n - 1]))
+    while (p->open.n > 0 && !tokens_is_block(&p->open.v[p->open.n - 1]))
         p->open.n--;
     p->open.n -= p->open.n > 0;
     p->angles.n = 0;

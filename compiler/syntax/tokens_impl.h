@@ -24,12 +24,12 @@ static inline int kind_at(const struct parser *p, size_t i) {
     return i < p->end ? p->tokens[i].kind : TOK_YYEOF;
 }
 
-static inline bool is_word(const struct token *t) {
+static inline bool tokens_is_word(const struct token *t) {
     char c = t->length ? t->text[0] : '\0';
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static inline bool is_block(const struct bracket *b) {
+static inline bool tokens_is_block(const struct bracket *b) {
     return b->close == '}';
 }
 

@@ -2,10 +2,11 @@
 //
 // entry: where Wireshark shall call the dissector.
 //
-// The parser is followed from its first state with what is known of a packet before it is there: that it came
-// from a front panel port, was not resubmitted, and where in the packet each extracted field lies. A select on
-// the bytes in which Ethernet, VLAN tags, IPv4, IPv6, UDP or TCP say what comes next leads to states that are
-// the program's own: those are entries. What Wireshark knows itself is left to it.
+// The parser is followed from its first state with what is known of a packet before it is there:
+// that it came from a front panel port, was not resubmitted, and where in the packet each extracted
+// field lies. A select on the bytes in which Ethernet, VLAN tags, IPv4, IPv6, UDP or TCP say what
+// comes next leads to states that are the program's own: those are entries. What Wireshark knows
+// itself is left to it.
 #include <inttypes.h>
 #include <string.h>
 
@@ -49,55 +50,58 @@ struct way {
     long base; // where the level's header begins
 };
 
-static uint64_t ones(unsigned n) {
+static uint64_t shark_entry_ones(unsigned n) {
     return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
 // ---- what is known of a value ----
 
-static struct known constant(uint64_t v, unsigned width) {
-    return (struct known){CONSTANT, v & ones(width), 0};
+static struct known shark_entry_constant(uint64_t v, unsigned width) {
+    return (struct known){CONSTANT, v & shark_entry_ones(width), 0};
 }
 
-static struct known eval(const struct shark *s, const struct way *w, const struct ir_expr *e);
+static struct known shark_entry_eval(const struct shark *s, const struct way *w,
+                                     const struct ir_expr *e);
 
-static struct known binary(const struct shark *s, const struct way *w, const struct ir_expr *e) {
-    struct known a = eval(s, w, e->a), b = eval(s, w, e->b);
+static struct known shark_entry_binary(const struct shark *s, const struct way *w,
+                                       const struct ir_expr *e) {
+    struct known a = shark_entry_eval(s, w, e->a), b = shark_entry_eval(s, w, e->b);
     const struct known unknown = {UNKNOWN, 0, 0};
     if (a.what != CONSTANT || b.what != CONSTANT)
         return unknown;
     switch (e->op) {
     case IR_ADD:
-        return constant(a.value + b.value, e->width);
+        return shark_entry_constant(a.value + b.value, e->width);
     case IR_SUB:
-        return constant(a.value - b.value, e->width);
+        return shark_entry_constant(a.value - b.value, e->width);
     case IR_AND:
     case IR_LAND:
-        return constant(a.value & b.value, e->width);
+        return shark_entry_constant(a.value & b.value, e->width);
     case IR_OR:
     case IR_LOR:
-        return constant(a.value | b.value, e->width);
+        return shark_entry_constant(a.value | b.value, e->width);
     case IR_EQ:
-        return constant(a.value == b.value, 1);
+        return shark_entry_constant(a.value == b.value, 1);
     case IR_NE:
-        return constant(a.value != b.value, 1);
+        return shark_entry_constant(a.value != b.value, 1);
     case IR_ULT:
-        return constant(a.value < b.value, 1);
+        return shark_entry_constant(a.value < b.value, 1);
     case IR_ULE:
-        return constant(a.value <= b.value, 1);
+        return shark_entry_constant(a.value <= b.value, 1);
     default:
         return unknown;
     }
 }
 
-static struct known eval(const struct shark *s, const struct way *w, const struct ir_expr *e) {
+static struct known shark_entry_eval(const struct shark *s, const struct way *w,
+                                     const struct ir_expr *e) {
     const struct known unknown = {UNKNOWN, 0, 0};
     struct known a;
     if (e->width > 64 && e->op != IR_VAR)
         return unknown;
     switch (e->op) {
     case IR_CONST:
-        return constant(big_to_u64(e->value), e->width);
+        return shark_entry_constant(big_to_u64(e->value), e->width);
     case IR_VAR:
         return w->vars[e->var->id];
     case IR_LOOKAHEAD:
@@ -105,23 +109,23 @@ static struct known eval(const struct shark *s, const struct way *w, const struc
             return unknown;
         return (struct known){FIELD, 0, 8 * w->at + (long)e->lo};
     case IR_SLICE:
-        a = eval(s, w, e->a);
+        a = shark_entry_eval(s, w, e->a);
         if (a.what == FIELD)
             a.bit += (long)(e->a->width - e->lo - e->width);
         else if (a.what == CONSTANT)
-            a = e->a->width <= 64 ? constant(a.value >> e->lo, e->width) : unknown;
+            a = e->a->width <= 64 ? shark_entry_constant(a.value >> e->lo, e->width) : unknown;
         return a;
     case IR_ZEXT:
-        a = eval(s, w, e->a);
+        a = shark_entry_eval(s, w, e->a);
         return a.what == CONSTANT ? a : unknown;
     case IR_COND:
-        a = eval(s, w, e->a);
-        return a.what == CONSTANT ? eval(s, w, a.value ? e->b : e->c) : unknown;
+        a = shark_entry_eval(s, w, e->a);
+        return a.what == CONSTANT ? shark_entry_eval(s, w, a.value ? e->b : e->c) : unknown;
     case IR_NOT:
-        a = eval(s, w, e->a);
-        return a.what == CONSTANT ? constant(~a.value, e->width) : unknown;
+        a = shark_entry_eval(s, w, e->a);
+        return a.what == CONSTANT ? shark_entry_constant(~a.value, e->width) : unknown;
     default:
-        return e->a && e->b && !e->c ? binary(s, w, e) : unknown;
+        return e->a && e->b && !e->c ? shark_entry_binary(s, w, e) : unknown;
     }
 }
 
@@ -131,22 +135,22 @@ uint64_t shark_in_front(const struct shark *s, const struct ir_var *f) {
     return strcmp(shark_last_name(f->name), "ingress_port") == 0 ? s->ingress_port : 0;
 }
 
-static void extract(const struct shark *s, struct way *w, const struct ir_header *h) {
+static void shark_entry_extract(const struct shark *s, struct way *w, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
         struct known *k = &w->vars[f->id];
         *k = (struct known){w->lost ? UNKNOWN : FIELD, 0, 8 * w->at + (long)f->bit_offset};
         if (!w->lost && w->at < 0)
-            *k = constant(shark_in_front(s, f), f->width > 64 ? 64 : f->width);
+            *k = shark_entry_constant(shark_in_front(s, f), f->width > 64 ? 64 : f->width);
     }
     if (h->valid)
-        w->vars[h->valid->id] = constant(1, 1);
+        w->vars[h->valid->id] = shark_entry_constant(1, 1);
     w->at += h->bits / 8;
 }
 
 static void follow_block(const struct shark *s, struct way *w, const struct ir_block *b);
 
-static void forget(void *aux, const struct ir_stmt *st) {
+static void shark_entry_forget(void *aux, const struct ir_stmt *st) {
     struct way *w = aux;
     if (st->var)
         w->vars[st->var->id].what = UNKNOWN;
@@ -156,56 +160,58 @@ static void forget(void *aux, const struct ir_stmt *st) {
         w->vars[st->header->fields.v[i]->id].what = UNKNOWN;
 }
 
-static void follow(const struct shark *s, struct way *w, const struct ir_stmt *st) {
+static void shark_entry_follow(const struct shark *s, struct way *w, const struct ir_stmt *st) {
     struct known k;
     switch (st->kind) {
     case IR_ASSIGN:
-        w->vars[st->var->id] = st->slice ? (struct known){UNKNOWN, 0, 0} : eval(s, w, st->e);
+        w->vars[st->var->id] =
+            st->slice ? (struct known){UNKNOWN, 0, 0} : shark_entry_eval(s, w, st->e);
         break;
     case IR_EXTRACT:
         if (st->headers.n == 0) {
-            extract(s, w, st->header);
+            shark_entry_extract(s, w, st->header);
             break;
         }
-        k = eval(s, w, st->e);
+        k = shark_entry_eval(s, w, st->e);
         if (k.what == CONSTANT && k.value < st->headers.n)
-            extract(s, w, st->headers.v[k.value]);
+            shark_entry_extract(s, w, st->headers.v[k.value]);
         else
             w->lost = true;
         break;
     case IR_ADVANCE:
-        k = eval(s, w, st->e);
+        k = shark_entry_eval(s, w, st->e);
         w->lost |= k.what != CONSTANT;
         w->at += k.what == CONSTANT ? (long)(k.value / 8) : 0;
         break;
     case IR_IF:
-        k = eval(s, w, st->e);
+        k = shark_entry_eval(s, w, st->e);
         if (k.what == CONSTANT) {
             follow_block(s, w, k.value ? st->then_b : st->else_b);
         } else {
-            shark_each_stmt(st->then_b, forget, w);
-            shark_each_stmt(st->else_b, forget, w);
+            shark_each_stmt(st->then_b, shark_entry_forget, w);
+            shark_each_stmt(st->else_b, shark_entry_forget, w);
         }
         break;
     case IR_BLOCK:
         follow_block(s, w, st->then_b);
         break;
     default:
-        forget(w, st);
+        shark_entry_forget(w, st);
         break;
     }
 }
 
 static void follow_block(const struct shark *s, struct way *w, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++)
-        follow(s, w, b->stmts.v[i]);
+        shark_entry_follow(s, w, b->stmts.v[i]);
 }
 
 // ---- entries ----
 
 // "5", "48864-48879", "1,3,5": the values that a set has. Null: too many pieces.
-static const char *ranges(struct shark *s, const struct ir_select_key_set *set, unsigned width) {
-    const uint64_t all = ones(width);
+static const char *shark_entry_ranges(struct shark *s, const struct ir_select_key_set *set,
+                                      unsigned width) {
+    const uint64_t all = shark_entry_ones(width);
     if (set->high)
         return arena_printf(s->a, "%" PRIu64 "-%" PRIu64, big_to_u64(set->value),
                             big_to_u64(set->high));
@@ -214,13 +220,13 @@ static const char *ranges(struct shark *s, const struct ir_select_key_set *set, 
     if (open == 0)
         return arena_printf(s->a, "%" PRIu64, value);
     unsigned low = (unsigned)__builtin_ctzll(~open); // open bits at the end: a range
-    uint64_t rest = open & ~ones(low);
+    uint64_t rest = open & ~shark_entry_ones(low);
     const char *text = "";
     uint64_t part = 0;
     for (unsigned n = 0; n < MAX_RANGES; n++) {
         text = arena_printf(s->a, "%s%s%" PRIu64, text, n ? "," : "", value | part);
         if (low)
-            text = arena_printf(s->a, "%s-%" PRIu64, text, value | part | ones(low));
+            text = arena_printf(s->a, "%s-%" PRIu64, text, value | part | shark_entry_ones(low));
         part = (part - rest) & rest; // the next subset of the bits
         if (part == 0)
             return text;
@@ -235,7 +241,7 @@ struct use {
     const char *name;      // of a variable that is read and not known
 };
 
-static void note_header(void *aux, const struct ir_stmt *st) {
+static void shark_entry_note_header(void *aux, const struct ir_stmt *st) {
     bool *extracted = aux;
     if (st->kind != IR_EXTRACT)
         return;
@@ -245,7 +251,7 @@ static void note_header(void *aux, const struct ir_stmt *st) {
         extracted[st->headers.v[i]->id] = true;
 }
 
-static void note_use(void *aux, const struct ir_expr *e) {
+static void shark_entry_note_use(void *aux, const struct ir_expr *e) {
     struct use *u = aux;
     if (e->op != IR_VAR || u->vars[e->var->id].what != FIELD)
         return;
@@ -253,15 +259,15 @@ static void note_use(void *aux, const struct ir_expr *e) {
         u->name = e->var->name;
 }
 
-static void mark(const struct ir_gress *g, int state, bool *seen) {
+static void shark_entry_mark(const struct ir_gress *g, int state, bool *seen) {
     if (state < 0 || seen[state])
         return;
     const struct ir_state *st = g->states.v[state];
     seen[state] = true;
     if (st->keys.n == 0)
-        mark(g, st->next, seen);
+        shark_entry_mark(g, st->next, seen);
     for (size_t i = 0; i < st->cases.n; i++)
-        mark(g, st->cases.v[i].next, seen);
+        shark_entry_mark(g, st->cases.v[i].next, seen);
 }
 
 // A field before the entry that a state after it reads; null: none.
@@ -271,14 +277,14 @@ static const char *needs(const struct search *x, int state, const struct known *
     bool *extracted = arena_alloc(x->s->a, (g->headers.n + 1) * sizeof *extracted);
     memset(seen, 0, g->states.n * sizeof *seen);
     memset(extracted, 0, (g->headers.n + 1) * sizeof *extracted);
-    mark(g, state, seen);
+    shark_entry_mark(g, state, seen);
     struct use u = {x, vars, extracted, NULL};
     for (size_t i = 0; i < g->states.n; i++)
         if (seen[i])
-            shark_each_stmt(g->states.v[i]->body, note_header, extracted);
+            shark_each_stmt(g->states.v[i]->body, shark_entry_note_header, extracted);
     for (size_t i = 0; i < g->states.n; i++)
         if (seen[i])
-            shark_each_expr(g->states.v[i], note_use, &u);
+            shark_each_expr(g->states.v[i], shark_entry_note_use, &u);
     return u.name;
 }
 
@@ -295,7 +301,7 @@ static const char *ambiguous(const struct search *x, const struct entry *e, cons
     bool *read = arena_alloc(x->s->a, (g->vars.n + 1) * sizeof *read);
     memset(seen, 0, g->states.n * sizeof *seen);
     memset(read, 0, (g->vars.n + 1) * sizeof *read);
-    mark(g, e->state, seen);
+    shark_entry_mark(g, e->state, seen);
     for (size_t i = 0; i < g->states.n; i++)
         if (seen[i])
             shark_each_expr(g->states.v[i], note_name, read);
@@ -310,9 +316,10 @@ static const char *ambiguous(const struct search *x, const struct entry *e, cons
     return NULL;
 }
 
-static void add_entry(struct search *x, const char *table, const struct ir_select_key_set *set,
-                      unsigned width, int state, const struct way *w) {
-    const char *range = ranges(x->s, set, width);
+static void shark_entry_add(struct search *x, const char *table,
+                            const struct ir_select_key_set *set, unsigned width, int state,
+                            const struct way *w) {
+    const char *range = shark_entry_ranges(x->s, set, width);
     if (state < 0 || x->n == MAX_ENTRIES)
         return;
     if (!range)
@@ -340,50 +347,51 @@ static void add_entry(struct search *x, const char *table, const struct ir_selec
 
 // ---- ways ----
 
-static void visit(struct search *x, int state, const struct way *from, unsigned depth);
+static void shark_entry_visit(struct search *x, int state, const struct way *from, unsigned depth);
 
-static bool is_one_of(uint64_t v, const uint64_t *list, size_t n) {
+static bool shark_entry_is_one_of(uint64_t v, const uint64_t *list, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (list[i] == v)
             return true;
     return false;
 }
 #define ONE_OF(v, ...)                                                                             \
-    is_one_of(v, (const uint64_t[]){__VA_ARGS__},                                                  \
-              sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+    shark_entry_is_one_of(v, (const uint64_t[]){__VA_ARGS__},                                      \
+                          sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 // A case whose key says what comes next.
 static void next_header(struct search *x, const struct ir_select_key_set *set, unsigned width,
                         int state, const struct way *w, unsigned depth) {
     struct way on = *w;
     const bool exact =
-        !set->high && (big_to_u64(set->mask ? set->mask : big_u64(x->s->a, ones(width))) &
-                       ones(width)) == ones(width);
+        !set->high &&
+        (big_to_u64(set->mask ? set->mask : big_u64(x->s->a, shark_entry_ones(width))) &
+         shark_entry_ones(width)) == shark_entry_ones(width);
     const uint64_t v = exact ? big_to_u64(set->value) : 0;
     on.base = w->at;
     switch (w->level) {
     case LEVEL_ETHERNET:
         on.level = v == 0x800 ? LEVEL_IPV4 : v == 0x86dd ? LEVEL_IPV6 : LEVEL_ETHERNET;
         if (exact && ONE_OF(v, 0x800, 0x86dd, 0x8100, 0x88a8, 0x9100))
-            visit(x, state, &on, depth);
+            shark_entry_visit(x, state, &on, depth);
         else if (!exact || !ONE_OF(v, 0x806, 0x8035, 0x8847, 0x8848, 0x8863, 0x8864, 0x888e, 0x88cc,
                                    0x88e5, 0x88f7, 0x8906, 0x8915, 0x22eb))
-            add_entry(x, "ethertype", set, width, state, &on);
+            shark_entry_add(x, "ethertype", set, width, state, &on);
         break;
     case LEVEL_IPV4:
     case LEVEL_IPV6:
         on.level = v == 17 ? LEVEL_UDP : LEVEL_TCP;
         if (exact && ONE_OF(v, 6, 17))
-            visit(x, state, &on, depth);
+            shark_entry_visit(x, state, &on, depth);
         else if (!exact ||
                  !ONE_OF(v, 0, 1, 2, 4, 41, 43, 44, 47, 50, 51, 58, 59, 60, 89, 103, 112, 132))
-            add_entry(x, "ip.proto", set, width, state, &on);
+            shark_entry_add(x, "ip.proto", set, width, state, &on);
         break;
     case LEVEL_UDP:
-        add_entry(x, "udp.port", set, width, state, &on);
+        shark_entry_add(x, "udp.port", set, width, state, &on);
         break;
     case LEVEL_TCP:
-        add_entry(x, "tcp.port", set, width, state, &on);
+        shark_entry_add(x, "tcp.port", set, width, state, &on);
         break;
     }
 }
@@ -392,7 +400,7 @@ static void next_header(struct search *x, const struct ir_select_key_set *set, u
 static int telling_key(const struct search *x, const struct ir_state *st, const struct way *w) {
     for (size_t i = 0; !w->lost && i < st->keys.n; i++) {
         const unsigned width = st->keys.v[i]->width;
-        const struct known k = eval(x->s, w, st->keys.v[i]);
+        const struct known k = shark_entry_eval(x->s, w, st->keys.v[i]);
         if (k.what != FIELD)
             continue;
         const long from_base = k.bit - 8 * w->base;
@@ -415,8 +423,8 @@ static bool possible(const struct search *x, const struct ir_state *st, size_t c
     *certain = true;
     for (size_t i = 0; i < sc->sets.n; i++) {
         const struct ir_select_key_set *set = &sc->sets.v[i];
-        const struct known k = eval(x->s, w, st->keys.v[i]);
-        const uint64_t all = ones(st->keys.v[i]->width);
+        const struct known k = shark_entry_eval(x->s, w, st->keys.v[i]);
+        const uint64_t all = shark_entry_ones(st->keys.v[i]->width);
         if (set->set || k.what != CONSTANT) {
             *certain = *certain && !set->set && !set->high && set->mask && big_sign(set->mask) == 0;
             continue;
@@ -430,7 +438,8 @@ static bool possible(const struct search *x, const struct ir_state *st, size_t c
     return true;
 }
 
-static void choose(struct search *x, const struct ir_state *st, struct way *w, unsigned depth) {
+static void shark_entry_choose(struct search *x, const struct ir_state *st, struct way *w,
+                               unsigned depth) {
     const int key = telling_key(x, st, w);
     for (size_t c = 0; c < st->cases.n; c++) {
         const struct ir_select_case *sc = &st->cases.v[c];
@@ -442,13 +451,13 @@ static void choose(struct search *x, const struct ir_state *st, struct way *w, u
         if (!any)
             next_header(x, set, st->keys.v[key]->width, sc->next, w, depth + 1);
         else if (key < 0)
-            visit(x, sc->next, w, depth + 1);
+            shark_entry_visit(x, sc->next, w, depth + 1);
         if (certain)
             return;
     }
 }
 
-static void visit(struct search *x, int state, const struct way *from, unsigned depth) {
+static void shark_entry_visit(struct search *x, int state, const struct way *from, unsigned depth) {
     if (state < 0 || depth > MAX_DEPTH || x->steps++ > MAX_STEPS)
         return;
     const struct ir_state *st = x->s->g->states.v[state];
@@ -459,9 +468,9 @@ static void visit(struct search *x, int state, const struct way *from, unsigned 
     w.vars = memcpy(x->vars[depth], from->vars, bytes);
     follow_block(x->s, &w, st->body);
     if (st->keys.n == 0)
-        visit(x, st->next, &w, depth + 1);
+        shark_entry_visit(x, st->next, &w, depth + 1);
     else
-        choose(x, st, &w, depth);
+        shark_entry_choose(x, st, &w, depth);
 }
 
 // ---- the port ----
@@ -514,7 +523,8 @@ bool shark_possible(const struct shark *s, const struct ir_state *st, size_t c, 
             continue;
         }
         const uint64_t v = shark_in_front(s, k->var), value = big_to_u64(set->value);
-        const uint64_t mask = (set->mask ? big_to_u64(set->mask) : UINT64_MAX) & ones(k->width);
+        const uint64_t mask =
+            (set->mask ? big_to_u64(set->mask) : UINT64_MAX) & shark_entry_ones(k->width);
         if (set->high ? v < value || v > big_to_u64(set->high) : (v & mask) != (value & mask))
             return false;
     }
@@ -552,7 +562,7 @@ void shark_entries(struct shark *s) {
     struct way w = {.at = -(long)s->p->ingress_prefix};
     w.vars = arena_alloc(s->a, (s->g->vars.n + 1) * sizeof *w.vars);
     memset(w.vars, 0, (s->g->vars.n + 1) * sizeof *w.vars);
-    visit(x, 0, &w, 0);
+    shark_entry_visit(x, 0, &w, 0);
     size_t good = 0;
     for (size_t i = 0; i < x->n; i++)
         good += !x->entries[i].reason;

@@ -7,7 +7,7 @@
 
 #include "compiler/wireshark/wireshark_impl.h"
 
-static const char *fail(struct shark *s, const char *what) {
+static const char *shark_expr_fail(struct shark *s, const char *what) {
     if (!s->failed)
         s->failed = what;
     return "0";
@@ -25,7 +25,7 @@ const char *shark_var(struct shark *s, const struct ir_var *v, unsigned k) {
 static const char *var_bits(struct shark *s, const struct ir_var *v, unsigned pos, unsigned n) {
     unsigned k = pos / 32, r = pos % 32, in_piece = v->width - 32 * k;
     if (v->width > 8 * 32)
-        return fail(s, "a variable of more than 256 bits");
+        return shark_expr_fail(s, "a variable of more than 256 bits");
     if (in_piece > 32)
         in_piece = 32;
     const char *low = shark_var(s, v, k);
@@ -42,11 +42,13 @@ static const char *const_bits(struct shark *s, const struct ir_expr *e, unsigned
 }
 
 // After the cursor, in network order.
-static const char *lookahead(struct shark *s, const struct ir_expr *e, unsigned pos, unsigned n) {
+static const char *shark_expr_lookahead(struct shark *s, const struct ir_expr *e, unsigned pos,
+                                        unsigned n) {
     return arena_printf(s->a, "look(w, %u, %u, %u)", e->lo, e->lo + e->width - pos - n, n);
 }
 
-static const char *concat(struct shark *s, const struct ir_expr *e, unsigned pos, unsigned n) {
+static const char *shark_expr_concat(struct shark *s, const struct ir_expr *e, unsigned pos,
+                                     unsigned n) {
     unsigned wb = e->b->width;
     if (pos >= wb)
         return shark_bits(s, e->a, pos - wb, n);
@@ -65,30 +67,30 @@ static const char *extended(struct shark *s, const struct ir_expr *e, unsigned p
 }
 
 // Of operations whose result is computed as a whole.
-static const char *part(struct shark *s, const struct ir_expr *e, const char *whole, unsigned pos,
-                        unsigned n) {
+static const char *shark_expr_part(struct shark *s, const struct ir_expr *e, const char *whole,
+                                   unsigned pos, unsigned n) {
     if (e->width > 32)
-        return fail(s, "arithmetic on more than 32 bits");
+        return shark_expr_fail(s, "arithmetic on more than 32 bits");
     return pos == 0 && n == e->width ? whole : arena_printf(s->a, "cut(%s, %u, %u)", whole, pos, n);
 }
 
-static const char *whole(struct shark *s, const struct ir_expr *e) {
-    return e->width > 32 ? fail(s, "arithmetic on more than 32 bits")
+static const char *shark_expr_whole(struct shark *s, const struct ir_expr *e) {
+    return e->width > 32 ? shark_expr_fail(s, "arithmetic on more than 32 bits")
                          : shark_bits(s, e, 0, e->width);
 }
 
 static const char *signed_value(struct shark *s, const struct ir_expr *e) {
-    return arena_printf(s->a, "signed(%s, %u)", whole(s, e), e->width);
+    return arena_printf(s->a, "signed(%s, %u)", shark_expr_whole(s, e), e->width);
 }
 
-static const char *compare(struct shark *s, const struct ir_expr *e, const char *op,
-                           bool is_signed) {
-    const char *a = is_signed ? signed_value(s, e->a) : whole(s, e->a);
-    const char *b = is_signed ? signed_value(s, e->b) : whole(s, e->b);
+static const char *shark_expr_compare(struct shark *s, const struct ir_expr *e, const char *op,
+                                      bool is_signed) {
+    const char *a = is_signed ? signed_value(s, e->a) : shark_expr_whole(s, e->a);
+    const char *b = is_signed ? signed_value(s, e->b) : shark_expr_whole(s, e->b);
     return arena_printf(s->a, "%s %s %s", a, op, b);
 }
 
-static const char *equal(struct shark *s, const struct ir_expr *e) {
+static const char *shark_expr_equal(struct shark *s, const struct ir_expr *e) {
     const char *text = "";
     for (unsigned at = 0; at < e->a->width; at += 32) {
         unsigned n = e->a->width - at < 32 ? e->a->width - at : 32;
@@ -101,15 +103,15 @@ static const char *equal(struct shark *s, const struct ir_expr *e) {
 const char *shark_condition(struct shark *s, const struct ir_expr *e) {
     switch (e->op) {
     case IR_EQ:
-        return arena_printf(s->a, "(%s)", equal(s, e));
+        return arena_printf(s->a, "(%s)", shark_expr_equal(s, e));
     case IR_NE:
-        return arena_printf(s->a, "not (%s)", equal(s, e));
+        return arena_printf(s->a, "not (%s)", shark_expr_equal(s, e));
     case IR_ULT:
     case IR_SLT:
-        return arena_printf(s->a, "(%s)", compare(s, e, "<", e->op == IR_SLT));
+        return arena_printf(s->a, "(%s)", shark_expr_compare(s, e, "<", e->op == IR_SLT));
     case IR_ULE:
     case IR_SLE:
-        return arena_printf(s->a, "(%s)", compare(s, e, "<=", e->op == IR_SLE));
+        return arena_printf(s->a, "(%s)", shark_expr_compare(s, e, "<=", e->op == IR_SLE));
     case IR_LAND:
         return arena_printf(s->a, "(%s and %s)", shark_condition(s, e->a),
                             shark_condition(s, e->b));
@@ -122,8 +124,9 @@ const char *shark_condition(struct shark *s, const struct ir_expr *e) {
     }
 }
 
-static const char *arithmetic(struct shark *s, const struct ir_expr *e) {
-    const char *a = whole(s, e->a), *b = e->b ? whole(s, e->b) : "0", *m = power(s, e->width);
+static const char *shark_expr_arithmetic(struct shark *s, const struct ir_expr *e) {
+    const char *a = shark_expr_whole(s, e->a), *b = e->b ? shark_expr_whole(s, e->b) : "0",
+               *m = power(s, e->width);
     switch (e->op) {
     case IR_NEG:
         return arena_printf(s->a, "((0 - %s) %% %s)", a, m);
@@ -138,9 +141,9 @@ static const char *arithmetic(struct shark *s, const struct ir_expr *e) {
     case IR_MUL:
         if (e->width <= 26) // the product is exact
             return arena_printf(s->a, "((%s * %s) %% %s)", a, b, m);
-        return fail(s, "a product of more than 26 bits");
+        return shark_expr_fail(s, "a product of more than 26 bits");
     default:
-        return fail(s, ir_source_text(s->a, e));
+        return shark_expr_fail(s, ir_source_text(s->a, e));
     }
 }
 
@@ -151,11 +154,11 @@ const char *shark_bits(struct shark *s, const struct ir_expr *e, unsigned pos, u
     case IR_VAR:
         return var_bits(s, e->var, pos, n);
     case IR_LOOKAHEAD:
-        return lookahead(s, e, pos, n);
+        return shark_expr_lookahead(s, e, pos, n);
     case IR_SLICE:
         return shark_bits(s, e->a, e->lo + pos, n);
     case IR_CONCAT:
-        return concat(s, e, pos, n);
+        return shark_expr_concat(s, e, pos, n);
     case IR_ZEXT:
         return extended(s, e, pos, n);
     case IR_NOT:
@@ -177,6 +180,6 @@ const char *shark_bits(struct shark *s, const struct ir_expr *e, unsigned pos, u
     default:
         if (ir_is_condition(e->op))
             return arena_printf(s->a, "(%s and 1 or 0)", shark_condition(s, e));
-        return part(s, e, arithmetic(s, e), pos, n);
+        return shark_expr_part(s, e, shark_expr_arithmetic(s, e), pos, n);
     }
 }

@@ -39,7 +39,7 @@ void shark_each_expr(const struct ir_state *st, void (*fn)(void *aux, const stru
 // ---- statements ----
 
 // False after a statement that cannot be expressed: the function ends there.
-static bool block(struct shark *s, const struct ir_block *b);
+static bool shark_state_block(struct shark *s, const struct ir_block *b);
 
 static bool give_up(struct shark *s, const char *what) {
     shark_line(s, "-- cannot be expressed: %s", what);
@@ -61,7 +61,7 @@ static void keep_fields(struct shark *s, const struct ir_header *h) {
     }
 }
 
-static void extract_one(struct shark *s, const struct ir_header *h) {
+static void shark_state_extract_one(struct shark *s, const struct ir_header *h) {
     shark_line(s, "do local at = extract(w, H[%u])", h->id);
     s->indent++;
     keep_fields(s, h);
@@ -72,9 +72,9 @@ static void extract_one(struct shark *s, const struct ir_header *h) {
 }
 
 // An element of a stack: which one is known when the packet is there.
-static bool extract(struct shark *s, const struct ir_stmt *st) {
+static bool shark_state_extract(struct shark *s, const struct ir_stmt *st) {
     if (st->headers.n == 0) {
-        extract_one(s, st->header);
+        shark_state_extract_one(s, st->header);
         return true;
     }
     const char *index = shark_bits(s, st->e, 0, st->e->width < 32 ? st->e->width : 32);
@@ -85,7 +85,7 @@ static bool extract(struct shark *s, const struct ir_stmt *st) {
     for (size_t i = 0; i < st->headers.n; i++) {
         shark_line(s, "%s i == %zu then", i ? "elseif" : "if", i);
         s->indent++;
-        extract_one(s, st->headers.v[i]);
+        shark_state_extract_one(s, st->headers.v[i]);
         s->indent--;
     }
     shark_line(s, "else return beyond(w, %s) end", shark_string(s, st->headers.v[0]->name));
@@ -94,7 +94,7 @@ static bool extract(struct shark *s, const struct ir_stmt *st) {
     return true;
 }
 
-static bool assign(struct shark *s, const struct ir_stmt *st) {
+static bool shark_state_assign(struct shark *s, const struct ir_stmt *st) {
     const struct ir_var *v = st->var;
     if (!s->read[v->id])
         return true;
@@ -131,38 +131,38 @@ static bool is_silent(struct shark *s, const struct ir_block *b) {
     return true;
 }
 
-static bool branch(struct shark *s, const struct ir_stmt *st) {
+static bool shark_state_branch(struct shark *s, const struct ir_stmt *st) {
     const char *condition = shark_condition(s, st->e);
     if (s->failed)
         return give_up(s, s->failed);
     shark_line(s, "if %s then", condition);
     s->indent++;
-    block(s, st->then_b);
+    shark_state_block(s, st->then_b);
     s->indent--;
     if (st->else_b && st->else_b->stmts.n && !is_silent(s, st->else_b)) {
         shark_line(s, "else");
         s->indent++;
-        block(s, st->else_b);
+        shark_state_block(s, st->else_b);
         s->indent--;
     }
     shark_line(s, "end");
     return true;
 }
 
-static bool statement(struct shark *s, const struct ir_stmt *st) {
+static bool shark_state_statement(struct shark *s, const struct ir_stmt *st) {
     switch (st->kind) {
     case IR_ASSIGN:
-        return assign(s, st);
+        return shark_state_assign(s, st);
     case IR_IF:
-        return branch(s, st);
+        return shark_state_branch(s, st);
     case IR_BLOCK:
         if (!st->label) {
-            block(s, st->then_b);
+            shark_state_block(s, st->then_b);
             return true;
         }
         shark_line(s, "do");
         s->indent++;
-        block(s, st->then_b);
+        shark_state_block(s, st->then_b);
         s->indent--;
         shark_line(s, "end");
         shark_line(s, "::L%u::", st->label);
@@ -171,7 +171,7 @@ static bool statement(struct shark *s, const struct ir_stmt *st) {
         shark_line(s, "do goto L%u end", st->label);
         return true;
     case IR_EXTRACT:
-        return extract(s, st);
+        return shark_state_extract(s, st);
     case IR_ADVANCE: {
         const char *n = shark_bits(s, st->e, 0, st->e->width < 32 ? st->e->width : 32);
         if (s->failed)
@@ -200,24 +200,24 @@ static bool statement(struct shark *s, const struct ir_stmt *st) {
     }
 }
 
-static bool block(struct shark *s, const struct ir_block *b) {
+static bool shark_state_block(struct shark *s, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++)
-        if (!statement(s, b->stmts.v[i]))
+        if (!shark_state_statement(s, b->stmts.v[i]))
             return false;
     return true;
 }
 
 // ---- where it goes on ----
 
-static const char *next(struct shark *s, int to) {
+static const char *shark_state_next(struct shark *s, int to) {
     return to == IR_ACCEPT   ? "ACCEPT"
            : to == IR_REJECT ? "reject(w, \"the parser rejects it\")"
                              : arena_printf(s->a, "%d", to);
 }
 
 // One key, in pieces of 32 bits.
-static const char *key_condition(struct shark *s, const struct ir_select_key_set *set, size_t key,
-                                 unsigned width) {
+static const char *shark_state_key_condition(struct shark *s, const struct ir_select_key_set *set,
+                                             size_t key, unsigned width) {
     const char *text = "";
     if (set->high) {
         if (width > 32) {
@@ -252,16 +252,16 @@ static bool put_case(struct shark *s, const struct ir_state *st, const struct ir
                        c->sets.v[i].set->name);
             return true;
         }
-        const char *one = key_condition(s, &c->sets.v[i], i, st->keys.v[i]->width);
+        const char *one = shark_state_key_condition(s, &c->sets.v[i], i, st->keys.v[i]->width);
         if (s->failed)
             return give_up(s, s->failed);
         if (one)
             text = arena_printf(s->a, "%s%s%s", text, *text ? " and " : "", one);
     }
     if (*text)
-        shark_line(s, "if %s then return %s end", text, next(s, c->next));
+        shark_line(s, "if %s then return %s end", text, shark_state_next(s, c->next));
     else
-        shark_line(s, "do return %s end", next(s, c->next));
+        shark_line(s, "do return %s end", shark_state_next(s, c->next));
     return true;
 }
 
@@ -282,13 +282,13 @@ static bool keys(struct shark *s, const struct ir_state *st) {
     return true;
 }
 
-static void state(struct shark *s, const struct ir_state *st) {
+static void shark_state_state(struct shark *s, const struct ir_state *st) {
     shark_line(s, "S[%u] = function(w) -- %s", st->id, st->name);
     s->indent++;
     shark_line(s, "local v = w.v");
-    if (block(s, st->body)) {
+    if (shark_state_block(s, st->body)) {
         if (st->keys.n == 0) {
-            shark_line(s, "do return %s end", next(s, st->next));
+            shark_line(s, "do return %s end", shark_state_next(s, st->next));
         } else if (keys(s, st)) {
             bool good = true, certain = false;
             for (size_t i = 0; good && !certain && i < st->cases.n; i++)
@@ -308,5 +308,5 @@ static void state(struct shark *s, const struct ir_state *st) {
 void shark_states(struct shark *s) {
     for (size_t i = 0; i < s->g->states.n; i++)
         if (s->reached[i])
-            state(s, s->g->states.v[i]);
+            shark_state_state(s, s->g->states.v[i]);
 }

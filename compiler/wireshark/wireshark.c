@@ -64,7 +64,7 @@ static const char *protocol_name(struct shark *s, const char *path) {
 // ---- headers and fields ----
 
 // "hdr.vlan" of "hdr.vlan[1]", "hdr.ipv4.options" of "hdr.ipv4.options.$16".
-static const char *plain_name(struct shark *s, const char *name) {
+static const char *shark_plain_name(struct shark *s, const char *name) {
     char *out = arena_strdup(s->a, name), *w = out;
     for (const char *c = name; *c; c++) {
         if (*c == '[')
@@ -83,7 +83,7 @@ static const char *plain_name(struct shark *s, const char *name) {
 
 // After the name of the parser's parameter: "vlan".
 static const char *short_header(struct shark *s, const struct ir_header *h) {
-    const char *name = plain_name(s, h->name), *dot = strchr(name, '.');
+    const char *name = shark_plain_name(s, h->name), *dot = strchr(name, '.');
     return dot ? dot + 1 : name;
 }
 
@@ -93,8 +93,10 @@ static const char *field_name(struct shark *s, const struct ir_header *h, const 
     return strncmp(f->name, h->name, n) == 0 && f->name[n] == '.' ? f->name + n + 1 : f->name;
 }
 
-// Of fields "v00", "v01"... the stem's length, the number and its digits; false when it has no number.
-static bool numbered(const char *name, size_t *stem, unsigned long *number, unsigned *digits) {
+// Of fields "v00", "v01"... the stem's length, the number and its digits; false when it has no
+// number.
+static bool shark_numbered(const char *name, size_t *stem, unsigned long *number,
+                           unsigned *digits) {
     *stem = strcspn(name, "0123456789");
     size_t n = strspn(name + *stem, "0123456789");
     if (*stem == 0 || n == 0 || n > 6 || name[*stem + n])
@@ -110,13 +112,13 @@ static size_t list_length(struct shark *s, const struct ir_header *h, size_t i) 
     size_t stem, stem2, n = 1;
     unsigned long from, number;
     unsigned digits, digits2;
-    if (!numbered(first, &stem, &from, &digits))
+    if (!shark_numbered(first, &stem, &from, &digits))
         return 1;
     for (; i + n < h->fields.n; n++) {
         const struct ir_var *f = h->fields.v[i + n];
         const char *name = field_name(s, h, f);
         if (f->width != h->fields.v[i]->width || f->is_signed != h->fields.v[i]->is_signed ||
-            !numbered(name, &stem2, &number, &digits2) || stem2 != stem ||
+            !shark_numbered(name, &stem2, &number, &digits2) || stem2 != stem ||
             strncmp(first, name, stem) != 0 || number != from + n ||
             (digits2 != digits && name[stem] == '0'))
             break;
@@ -124,23 +126,23 @@ static size_t list_length(struct shark *s, const struct ir_header *h, size_t i) 
     return n >= LIST ? n : 1;
 }
 
-static bool has(const char *name, const char *const *words) {
+static bool shark_has(const char *name, const char *const *words) {
     for (; *words; words++)
         if (strcasestr(name, *words))
             return true;
     return false;
 }
 
-static bool is_address(const char *name) {
+static bool shark_is_address(const char *name) {
     static const char *const words[] = {"addr", "mac", "dst", "src", "ip", NULL};
     static const char *const not_those[] = {"port", "stamp", NULL};
-    return has(name, words) && !has(name, not_those);
+    return shark_has(name, words) && !shark_has(name, not_those);
 }
 
-static bool is_hexadecimal(const char *name) {
+static bool shark_is_hexadecimal(const char *name) {
     static const char *const words[] = {"type", "sum",   "flags",  "mask",   "hash",
                                         "crc",  "magic", "digest", "bitmap", NULL};
-    return has(name, words);
+    return shark_has(name, words);
 }
 
 static bool is_aligned(const struct ir_var *f) {
@@ -150,10 +152,10 @@ static bool is_aligned(const struct ir_var *f) {
 // ProtoField's kind of it.
 static const char *kind(struct shark *s, const char *name, const struct ir_var *f) {
     if (f->width > 64)
-        return f->width == 128 && is_aligned(f) && is_address(name) ? "ipv6" : "bytes";
-    if (f->width == 48 && is_aligned(f) && is_address(name))
+        return f->width == 128 && is_aligned(f) && shark_is_address(name) ? "ipv6" : "bytes";
+    if (f->width == 48 && is_aligned(f) && shark_is_address(name))
         return "ether";
-    if (f->width == 32 && is_aligned(f) && is_address(name))
+    if (f->width == 32 && is_aligned(f) && shark_is_address(name))
         return "ipv4";
     const unsigned bits = f->width <= 8    ? 8
                           : f->width <= 16 ? 16
@@ -215,7 +217,7 @@ static void add_name(struct names *n, const char *name, uint64_t value) {
 }
 
 // A constant of that width and value is what the select's case says, if only one has them.
-static void add_constant(struct names *n, unsigned width, uint64_t value) {
+static void shark_add_constant(struct names *n, unsigned width, uint64_t value) {
     const struct ir_constant *only = NULL;
     arena_spend(n->s->a, n->s->p->constants.n);
     for (size_t i = 0; i < n->s->p->constants.n; i++) {
@@ -231,7 +233,8 @@ static void add_constant(struct names *n, unsigned width, uint64_t value) {
 }
 
 // Names of a field's values: of its enum, or constants that selects compare it with.
-static const char *value_names(struct shark *s, const struct ir_header *h, const struct ir_var *f) {
+static const char *shark_value_names(struct shark *s, const struct ir_header *h,
+                                     const struct ir_var *f) {
     const struct ir_field_names *wf = enum_of(s, h, f);
     struct names n = {.s = s};
     if (f->width > 32)
@@ -249,7 +252,7 @@ static const char *value_names(struct shark *s, const struct ir_header *h, const
                     continue;
                 const uint64_t all = (UINT64_C(1) << f->width) - 1;
                 if (!sc->sets.v[k].mask || (big_to_u64(sc->sets.v[k].mask) & all) == all)
-                    add_constant(&n, f->width, big_to_u64(sc->sets.v[k].value));
+                    shark_add_constant(&n, f->width, big_to_u64(sc->sets.v[k].value));
             }
     }
     return n.list.n ? arena_printf(s->a, "{%s}", n.list.v) : "";
@@ -266,16 +269,16 @@ static void declare(struct shark *s, const char *key, const char *name, const st
                              : arena_printf(s->a, "%s.%s", header, filter_name(s, name));
     const char *rest = "";
     if (strstr(k, "int")) {
-        const char *names = value_names(s, h, f);
-        const bool hex = !f->is_signed && is_hexadecimal(name);
+        const char *names = shark_value_names(s, h, f);
+        const bool hex = !f->is_signed && shark_is_hexadecimal(name);
         rest = arena_printf(s->a, ", base.%s%s%s", hex ? "HEX" : "DEC", *names ? ", " : "", names);
     }
     shark_line(s, "F[%s] = F[%s] or ProtoField.%s(p.name:lower() .. %s, %s%s)", key, key, k,
                shark_string(s, arena_printf(s->a, ".%s", filter)), shark_string(s, name), rest);
 }
 
-static void describe(struct shark *s, const struct ir_header *h) {
-    const char *base = plain_name(s, h->name);
+static void shark_describe(struct shark *s, const struct ir_header *h) {
+    const char *base = shark_plain_name(s, h->name);
     struct text_buffer rows = {0};
     for (size_t i = 0, n; !h->intrinsic && i < h->fields.n; i += n) {
         const struct ir_var *f = h->fields.v[i];
@@ -284,7 +287,7 @@ static void describe(struct shark *s, const struct ir_header *h) {
         unsigned long number = 0;
         unsigned digits = 0;
         n = list_length(s, h, i);
-        if (n > 1 && numbered(name, &stem, &number, &digits))
+        if (n > 1 && shark_numbered(name, &stem, &number, &digits))
             name = arena_strndup(s->a, name, stem);
         const char *key = shark_string(s, arena_printf(s->a, "%s.%s", base, name));
         if (f->width > 64 && !is_aligned(f))
@@ -313,7 +316,7 @@ static void describe(struct shark *s, const struct ir_header *h) {
 
 // ---- what is there ----
 
-static void note_header(void *aux, const struct ir_stmt *st) {
+static void shark_note_header(void *aux, const struct ir_stmt *st) {
     struct shark *s = aux;
     if (st->kind != IR_EXTRACT)
         return;
@@ -323,25 +326,25 @@ static void note_header(void *aux, const struct ir_stmt *st) {
         s->shown[st->headers.v[i]->id] = true;
 }
 
-static void note_read(void *aux, const struct ir_expr *e) {
+static void shark_note_read(void *aux, const struct ir_expr *e) {
     struct shark *s = aux;
     if (e->op == IR_VAR)
         s->read[e->var->id] = true;
 }
 
-static void reach(struct shark *s, int state) {
+static void shark_reach(struct shark *s, int state) {
     if (state < 0 || s->reached[state])
         return;
     const struct ir_state *st = s->g->states.v[state];
     s->reached[state] = true;
-    shark_each_stmt(st->body, note_header, s);
-    shark_each_expr(st, note_read, s);
+    shark_each_stmt(st->body, shark_note_header, s);
+    shark_each_expr(st, shark_note_read, s);
     if (st->keys.n == 0)
-        reach(s, st->next);
+        shark_reach(s, st->next);
     for (size_t i = 0; i < st->cases.n; i++) {
         bool certain;
         if (shark_possible(s, st, i, &certain))
-            reach(s, st->cases.v[i].next);
+            shark_reach(s, st->cases.v[i].next);
         else
             certain = false;
         if (certain)
@@ -349,7 +352,7 @@ static void reach(struct shark *s, int state) {
     }
 }
 
-static bool *flags(struct shark *s, size_t n) {
+static bool *shark_flags(struct shark *s, size_t n) {
     bool *b = arena_alloc(s->a, n + 1);
     memset(b, 0, n + 1);
     return b;
@@ -365,7 +368,7 @@ static void front(struct shark *s) {
     shark_line(s, "local FRONT = {%u, %u%s}", port >> 8, port & 255, zeros);
 }
 
-static void beginning(struct shark *s) {
+static void shark_beginning(struct shark *s) {
     const char *slash = strrchr(s->p->path, '/'), *file = slash ? slash + 1 : s->p->path;
     shark_line(s,
                "-- What the parser of %s takes of a packet, for Wireshark. Written by silken build",
@@ -409,19 +412,19 @@ static void lines(struct shark *s, const char *const *text) {
 
 void wireshark_dissector(FILE *f, struct arena *a, const struct ir_program *p) {
     struct shark s = {.out = f, .a = a, .p = p, .g = &p->pipelines.v[0]->gress[IR_INGRESS]};
-    s.reached = flags(&s, s.g->states.n);
-    s.read = flags(&s, s.g->vars.n);
-    s.shown = flags(&s, s.g->headers.n);
+    s.reached = shark_flags(&s, s.g->states.n);
+    s.read = shark_flags(&s, s.g->vars.n);
+    s.shown = shark_flags(&s, s.g->headers.n);
     s.name = protocol_name(&s, p->path);
     shark_choose_port(&s);
-    reach(&s, 0);
-    beginning(&s);
+    shark_reach(&s, 0);
+    shark_beginning(&s);
     lines(&s, shark_prologue);
     shark_line(&s, "-- Headers.");
     shark_line(&s, "local F = {}");
     for (size_t i = 0; i < s.g->headers.n; i++)
         if (s.shown[s.g->headers.v[i]->id])
-            describe(&s, s.g->headers.v[i]);
+            shark_describe(&s, s.g->headers.v[i]);
     shark_line(&s, "local all = {}");
     shark_line(&s, "for _, field in pairs(F) do all[#all + 1] = field end");
     shark_line(&s, "p.fields = all");

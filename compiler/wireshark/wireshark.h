@@ -21,8 +21,8 @@
 
 #include "compiler/ir/ir.h"
 
-// Writes the Lua text. What of the parser cannot be expressed stands there in comments, and the dissector
-// stops at it. The same IR always gives the same text.
+// Writes the Lua text. What of the parser cannot be expressed stands there in comments, and the
+// dissector stops at it. The same IR always gives the same text.
 void wireshark_dissector(FILE *f, struct arena *a, const struct ir_program *p);
 
 #endif

@@ -31,8 +31,8 @@ const char *shark_string(struct shark *s, const char *text); // a Lua string
 const char *shark_last_name(const char *name);
 
 // ---- expr.c
-// 'n' (1 to 32) bits of the expression from bit 'pos' on (0: the least), as a Lua expression of a number. What
-// cannot be expressed sets 'failed' and gives "0".
+// 'n' (1 to 32) bits of the expression from bit 'pos' on (0: the least), as a Lua expression of a
+// number. What cannot be expressed sets 'failed' and gives "0".
 const char *shark_bits(struct shark *s, const struct ir_expr *e, unsigned pos, unsigned n);
 // An expression of one bit as a Lua condition.
 const char *shark_condition(struct shark *s, const struct ir_expr *e);
@@ -54,8 +54,8 @@ void shark_choose_port(struct shark *s);
 void shark_entries(struct shark *s);
 // A field of what the chip puts before a packet: zero, but for the port.
 uint64_t shark_in_front(const struct shark *s, const struct ir_var *f);
-// Whether a packet as taken here can meet case 'c', by the fields in front; 'certain': it does, and none
-// after it.
+// Whether a packet as taken here can meet case 'c', by the fields in front; 'certain': it does, and
+// none after it.
 bool shark_possible(const struct shark *s, const struct ir_state *st, size_t c, bool *certain);
 
 // ---- lua.c

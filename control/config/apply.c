@@ -21,8 +21,8 @@ static int set_node(struct sk_switch *sw, const struct sk_config_item *item, str
     return rc ? sk_fail(err, "%s", strerror(-rc)) : 0;
 }
 
-static int set_group(struct sk_switch *sw, const struct sk_config_item *item,
-                     struct sk_error *err) {
+static int config_apply_set_group(struct sk_switch *sw, const struct sk_config_item *item,
+                                  struct sk_error *err) {
     int rc = sk_pre_group_set(sw, (uint16_t)item->index, item->members, item->n_members);
     if (rc == -ENOENT)
         return sk_fail(err, "it contains a node that is not in \"nodes\"");
@@ -76,7 +76,7 @@ int sk_item_apply(struct sk_switch *sw, const struct sk_config_item *item, struc
     case NODE:
         return set_node(sw, item, err);
     case GROUP:
-        return set_group(sw, item, err);
+        return config_apply_set_group(sw, item, err);
     case TM:
         return sk_tm_apply(sw, item->tm, err);
     default:

@@ -11,7 +11,7 @@
 
 // ---- what an item is, and what it says ----
 
-static bool is_one_of(const char *const *list, const char *member) {
+static bool config_change_is_one_of(const char *const *list, const char *member) {
     for (; *list; list++)
         if (strcmp(*list, member) == 0)
             return true;
@@ -28,18 +28,18 @@ static bool is_content(enum sk_item_kind kind, const char *member) {
     case ENTRY:
     case MEMBER:
     case DEFAULT:
-        return is_one_of(of_entry, member);
+        return config_change_is_one_of(of_entry, member);
     case REGISTER:
     case METER:
     case COUNTER:
-        return is_one_of(of_cell, member);
+        return config_change_is_one_of(of_cell, member);
     default:
-        return !is_one_of(which, member);
+        return !config_change_is_one_of(which, member);
     }
 }
 
 // A value set's key is all of it.
-static char *identity(const struct sk_config_item *item) {
+static char *config_change_identity(const struct sk_config_item *item) {
     const char *member;
     json_t *value, *which = json_object();
     json_object_set_new(which, " ", json_integer(item->kind));
@@ -114,7 +114,8 @@ static struct names name_all(const struct sk_config *c,
         const size_t n = names.n;
         if (wanted && !wanted(item))
             continue;
-        names.list[n] = (struct named){.identity = identity(item), .item = item, .order = i};
+        names.list[n] =
+            (struct named){.identity = config_change_identity(item), .item = item, .order = i};
         names.sorted[names.n++] = &names.list[n];
     }
     qsort(names.sorted, names.n, sizeof *names.sorted, by_identity);
@@ -129,7 +130,7 @@ static void free_names(struct names *names) {
 }
 
 // What is there twice (a register's cell that is written twice) has as many others.
-static void pair(struct names *a, struct names *b) {
+static void config_change_pair(struct names *a, struct names *b) {
     for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
         const int order = strcmp(a->sorted[i]->identity, b->sorted[j]->identity);
         if (order == 0) {
@@ -154,8 +155,8 @@ struct work {
     unsigned in_pause;
 };
 
-// What an entry has beside its action (meter, counter, ageing, direct registers) stays when it is changed; what
-// the new file does not give any more is to go.
+// What an entry has beside its action (meter, counter, ageing, direct registers) stays when it is
+// changed; what the new file does not give any more is to go.
 static bool leaves_something(const struct sk_config_item *old, const struct sk_config_item *new) {
     const struct sk_entry_spec *a = &old->bf->entry, *b = &new->bf->entry;
     for (size_t i = 0; i < a->n_args; i++) {
@@ -198,13 +199,13 @@ static int do_now(struct work *w, const struct sk_config_item *old,
     return rc;
 }
 
-static void let_go(struct work *w) {
+static void config_change_let_go(struct work *w) {
     if (w->in_pause > 0)
         w->pause->resume(w->pause->aux);
     w->in_pause = 0;
 }
 
-static void take_back(struct work *w) {
+static void config_change_take_back(struct work *w) {
     struct sk_error ignored;
     w->pause->pause(w->pause->aux);
     while (w->n_done > 0) {
@@ -230,13 +231,13 @@ static int change_items(struct work *w, const struct names *from, const struct n
         rc = do_now(w, old ? old->item : NULL, n->item, err);
         *(old ? &counts->changed : &counts->added) += 1;
     }
-    let_go(w);
+    config_change_let_go(w);
     return rc;
 }
 
 // ---- what is no item: these cannot fail ----
 
-static bool listed(const uint16_t *list, size_t n, uint16_t port) {
+static bool config_change_listed(const uint16_t *list, size_t n, uint16_t port) {
     for (size_t i = 0; i < n; i++)
         if (list[i] == port)
             return true;
@@ -246,12 +247,12 @@ static bool listed(const uint16_t *list, size_t n, uint16_t port) {
 static void change_settings(const struct sk_config *from, const struct sk_config *to,
                             struct sk_switch *sw, struct sk_change_counts *counts) {
     for (size_t i = 0; i < from->n_loopback; i++)
-        if (!listed(to->loopback, to->n_loopback, from->loopback[i])) {
+        if (!config_change_listed(to->loopback, to->n_loopback, from->loopback[i])) {
             sk_switch_port_loopback(sw, from->loopback[i], false);
             counts->removed++;
         }
     for (size_t i = 0; i < to->n_loopback; i++)
-        if (!listed(from->loopback, from->n_loopback, to->loopback[i])) {
+        if (!config_change_listed(from->loopback, from->n_loopback, to->loopback[i])) {
             sk_switch_port_loopback(sw, to->loopback[i], true);
             counts->added++;
         }
@@ -261,20 +262,21 @@ static void change_settings(const struct sk_config *from, const struct sk_config
     }
 }
 
-static int change(const struct sk_config *from, const struct sk_config *to, struct sk_switch *sw,
-                  bool (*wanted)(const struct sk_config_item *item),
-                  const struct sk_change_pause *pause, struct sk_change_counts *counts,
-                  struct sk_error *err) {
+static int config_change_change(const struct sk_config *from, const struct sk_config *to,
+                                struct sk_switch *sw,
+                                bool (*wanted)(const struct sk_config_item *item),
+                                const struct sk_change_pause *pause,
+                                struct sk_change_counts *counts, struct sk_error *err) {
     struct names a = name_all(from, wanted), b = name_all(to, wanted);
     struct work w = {.sw = sw, .pause = pause};
     w.done = calloc(a.n + b.n + 1, sizeof *w.done);
     if (!w.done)
         abort();
     *counts = (struct sk_change_counts){0};
-    pair(&a, &b);
+    config_change_pair(&a, &b);
     const int rc = change_items(&w, &a, &b, counts, err);
     if (rc) {
-        take_back(&w);
+        config_change_take_back(&w);
     } else {
         pause->pause(pause->aux);
         change_settings(from, to, sw, counts);
@@ -289,13 +291,13 @@ static int change(const struct sk_config *from, const struct sk_config *to, stru
 int sk_config_change(const struct sk_config *from, const struct sk_config *to, struct sk_switch *sw,
                      const struct sk_change_pause *pause, struct sk_change_counts *counts,
                      struct sk_error *err) {
-    return change(from, to, sw, NULL, pause, counts, err);
+    return config_change_change(from, to, sw, NULL, pause, counts, err);
 }
 
 int sk_config_change_rest(const struct sk_config *from, const struct sk_config *to,
                           struct sk_switch *sw, const struct sk_change_pause *pause,
                           struct sk_change_counts *counts, struct sk_error *err) {
-    return change(from, to, sw, is_of_switch, pause, counts, err);
+    return config_change_change(from, to, sw, is_of_switch, pause, counts, err);
 }
 
 // ---- into a switch beside ----
@@ -331,7 +333,7 @@ int sk_config_bring(const struct sk_config *from, const struct sk_config *to,
     int rc = 0;
     if (!done)
         abort();
-    pair(&a, &b);
+    config_change_pair(&a, &b);
     for (size_t i = 0; i < b.n; i++) // one that names what is not alike is not there yet
         if (b.list[i].other && same_content(b.list[i].other->item, b.list[i].item))
             done[i] = sk_item_set(with, b.list[i].item, &ignored) == 0;

@@ -2,9 +2,10 @@
 //
 // change: a running switch goes from one configuration to another.
 //
-// What stands in both files alike is left alone, with its counts; what the old one alone has is taken back; what
-// the new one has otherwise is changed in place, so that a packet sees the old or the new and never nothing. What
-// was written at run time stays, but where the new file has the same key.
+// What stands in both files alike is left alone, with its counts; what the old one alone has is
+// taken back; what the new one has otherwise is changed in place, so that a packet sees the old or
+// the new and never nothing. What was written at run time stays, but where the new file has the
+// same key.
 //
 // The switch is touched some items at a time, between 'pause' and 'resume'.
 #ifndef SILKEN_CONTROL_CONFIG_CHANGE_H
@@ -21,19 +22,19 @@ struct sk_change_counts {
     size_t added, changed, removed;
 };
 
-// Whether a switch with the program can be as 'c' says: tried on a switch beside, of which nothing is left.
-// 0, or negative with a sentence that has the place in the file.
+// Whether a switch with the program can be as 'c' says: tried on a switch beside, of which nothing
+// is left. 0, or negative with a sentence that has the place in the file.
 int sk_config_try(const struct sk_config *c, const struct sk_program *program,
                   const struct sk_switch_options *opt, struct sk_error *err);
-// All but ports, "tor" and what only a start can set (sk_config_fixed). 0; or negative with a sentence, and the
-// switch as it was.
+// All but ports, "tor" and what only a start can set (sk_config_fixed). 0; or negative with a
+// sentence, and the switch as it was.
 int sk_config_change(const struct sk_config *from, const struct sk_config *to, struct sk_switch *sw,
                      const struct sk_change_pause *pause, struct sk_change_counts *counts,
                      struct sk_error *err);
-// For a switch that gets another program ('with', which does not run): first what both files say alike, then keep(),
-// which gives it what is kept of the old program's tables, registers..., then what the new file says otherwise or does
-// not say any more. Of everything else (multicast, queues, ...) nothing. 0, or negative with a sentence that has the
-// place in the file.
+// For a switch that gets another program ('with', which does not run): first what both files say
+// alike, then keep(), which gives it what is kept of the old program's tables, registers..., then
+// what the new file says otherwise or does not say any more. Of everything else (multicast, queues,
+// ...) nothing. 0, or negative with a sentence that has the place in the file.
 int sk_config_bring(const struct sk_config *from, const struct sk_config *to,
                     struct sk_switch *with, void (*keep)(void *aux), void *aux,
                     struct sk_error *err);
@@ -41,7 +42,8 @@ int sk_config_bring(const struct sk_config *from, const struct sk_config *to,
 int sk_config_change_rest(const struct sk_config *from, const struct sk_config *to,
                           struct sk_switch *sw, const struct sk_change_pause *pause,
                           struct sk_change_counts *counts, struct sk_error *err);
-// Of the members that a running switch cannot change ("pipes", "lcores", ...) the first that differs; null: none.
+// Of the members that a running switch cannot change ("pipes", "lcores", ...) the first that
+// differs; null: none.
 const char *sk_config_fixed(const struct sk_config *from, const struct sk_config *to);
 // Whether the member is the same in both files (or in neither).
 bool sk_config_same(const struct sk_config *a, const struct sk_config *b, const char *member);

@@ -31,7 +31,7 @@ struct reader {
 
 // ---- small pieces ----
 
-static struct sk_at *kept(const struct sk_at *at) {
+static struct sk_at *config_kept(const struct sk_at *at) {
     struct sk_at *copy = sk_json_keep(at->doc, sizeof *copy);
     *copy = *at;
     return copy;
@@ -132,7 +132,7 @@ static void read_register(struct reader *r, const struct sk_at *at) {
 }
 
 // {"name", "index": 3 or "all", "spec": {...}, "pipe"}
-static void read_meter(struct reader *r, const struct sk_at *at) {
+static void config_read_meter(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"name", "index", "spec", "pipe", NULL};
     sk_at_keys(at, keys);
     struct sk_config_item *item = new_item(r, METER, at);
@@ -158,7 +158,7 @@ static void read_counter(struct reader *r, const struct sk_at *at) {
     item->count.bytes = sk_at_number(&bytes, false, INT64_MAX);
 }
 
-static void read_value_set(struct reader *r, const struct sk_at *at) {
+static void config_read_value_set(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"name", "key", NULL};
     sk_at_keys(at, keys);
     struct sk_config_item *item = new_item(r, VALUE_SET, at);
@@ -167,7 +167,7 @@ static void read_value_set(struct reader *r, const struct sk_at *at) {
     item->entry.keys = sk_at_values(&key, &item->entry.n_keys);
 }
 
-static void read_node(struct reader *r, const struct sk_at *at) {
+static void config_read_node(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"id", "rid", "ports", "lags", NULL};
     sk_at_keys(at, keys);
     struct sk_config_item *item = new_item(r, NODE, at);
@@ -180,7 +180,7 @@ static void read_node(struct reader *r, const struct sk_at *at) {
     item->lags = sk_at_lags(&lags, &item->n_lags);
 }
 
-static void read_group(struct reader *r, const struct sk_at *at) {
+static void config_read_group(struct reader *r, const struct sk_at *at) {
     static const char *const keys[] = {"id", "nodes", NULL};
     sk_at_keys(at, keys);
     struct sk_config_item *item = new_item(r, GROUP, at);
@@ -222,7 +222,7 @@ TM_READER(read_pktgen, SK_TM_PKTGEN)
 static void read_list(struct reader *r, const struct sk_at *parent, const char *key,
                       void (*read)(struct reader *r, const struct sk_at *at)) {
     struct sk_at list = sk_at_member(parent, key);
-    struct sk_at *list_kept = kept(&list);
+    struct sk_at *list_kept = config_kept(&list);
     size_t n = sk_at_length(&list);
     for (size_t i = 0; i < n && !r->doc->failed; i++) {
         struct sk_at item = sk_at_item(list_kept, i);
@@ -231,16 +231,16 @@ static void read_list(struct reader *r, const struct sk_at *parent, const char *
 }
 
 // Of 1 to 'most'; 'otherwise' when it is not given.
-static unsigned read_few(const struct sk_at *root, const char *key, unsigned most,
-                         unsigned otherwise) {
+static unsigned config_read_few(const struct sk_at *root, const char *key, unsigned most,
+                                unsigned otherwise) {
     struct sk_at at = sk_at_member(root, key);
     return at.value ? (unsigned)sk_at_between(&at, true, 1, most) : otherwise;
 }
 
 static void read_lcores(struct reader *r, const struct sk_at *root) {
     struct sk_config *c = r->c;
-    c->pipes = read_few(root, "pipes", SK_PIPES, SK_PIPES);
-    c->lcores = read_few(root, "lcores", SK_PIPES, 1);
+    c->pipes = config_read_few(root, "pipes", SK_PIPES, SK_PIPES);
+    c->lcores = config_read_few(root, "lcores", SK_PIPES, 1);
     struct sk_at lcores = sk_at_member(root, "lcores"), cpus = sk_at_member(root, "cpus"),
                  idle_sleep = sk_at_member(root, "idle_sleep");
     if (c->lcores > c->pipes)
@@ -273,10 +273,10 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
                                        "prune", "backup", "global_rid", NULL};
     struct sk_at at = sk_at_member(root, "multicast");
     sk_at_keys(&at, keys);
-    struct sk_at *at_kept = kept(&at);
-    read_list(r, at_kept, "nodes", read_node); // before the groups that name them
+    struct sk_at *at_kept = config_kept(&at);
+    read_list(r, at_kept, "nodes", config_read_node); // before the groups that name them
     read_list(r, at_kept, "ecmps", read_ecmp);
-    read_list(r, at_kept, "groups", read_group);
+    read_list(r, at_kept, "groups", config_read_group);
     read_list(r, at_kept, "prune", read_prune);
     read_list(r, at_kept, "lags", read_lag);
     read_list(r, at_kept, "backup", read_backup);
@@ -304,7 +304,7 @@ static void read_excepted(const struct sk_at *at, const char *key, bool excepted
     }
 }
 
-static void read_sessions(const struct sk_at *root, struct sk_config *c) {
+static void config_read_sessions(const struct sk_at *root, struct sk_config *c) {
     static const char *const keys[] = {"mac", "ip", "except", NULL};
     static const char *const protocols[] = {"switchml", "atp", NULL};
     struct sk_at at = sk_at_member(root, "sessions");
@@ -334,7 +334,7 @@ static void read_sessions(const struct sk_at *root, struct sk_config *c) {
     c->sessions = s;
 }
 
-static void read_root(struct reader *r, const struct sk_at *root) {
+static void config_read_root(struct reader *r, const struct sk_at *root) {
     static const char *const keys[] = {
         "program",        "include",  "define",      "ports",
         "loopback",       "cpu_port", "multicast",   "members",
@@ -367,8 +367,8 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     struct sk_at tor = sk_at_member(root, "tor");
     if (tor.value && !json_is_object(tor.value))
         sk_at_fail(&tor, "it must be an object");
-    c->tor = tor.value ? kept(&tor) : NULL;
-    read_sessions(root, c);
+    c->tor = tor.value ? config_kept(&tor) : NULL;
+    config_read_sessions(root, c);
     read_lcores(r, root);
     sk_config_read_ports(root, c);
     sk_config_read_record(root, c);
@@ -388,15 +388,15 @@ static void read_root(struct reader *r, const struct sk_at *root) {
     read_list(r, root, "pktgen", read_pktgen);
     struct sk_at deflect = sk_at_member(root, "deflect");
     if (deflect.value)
-        read_tm(r, kept(&deflect), SK_TM_DEFLECT);
+        read_tm(r, config_kept(&deflect), SK_TM_DEFLECT);
     read_list(r, root, "key_masks", read_mask); // before there are entries
     read_entries(r, root, SK_BF_ENTRY);
     read_list(r, root, "defaults", read_default);
     read_list(r, root, "registers", read_register);
     read_list(r, root, "hashes", read_hash);
-    read_list(r, root, "meters", read_meter);
+    read_list(r, root, "meters", config_read_meter);
     read_list(r, root, "counters", read_counter);
-    read_list(r, root, "value_sets", read_value_set);
+    read_list(r, root, "value_sets", config_read_value_set);
 }
 
 json_t *sk_config_json(const struct sk_config *c) {
@@ -413,8 +413,8 @@ void sk_config_free(struct sk_config *c) {
     free(c);
 }
 
-static struct sk_config *parse(const char *name, const char *text, size_t length, bool part,
-                               struct sk_error *err) {
+static struct sk_config *config_parse(const char *name, const char *text, size_t length, bool part,
+                                      struct sk_error *err) {
     json_t *root = sk_json_parse(name, text, length, err);
     if (!root)
         return NULL;
@@ -429,7 +429,7 @@ static struct sk_config *parse(const char *name, const char *text, size_t length
     doc->text = memcpy(text_kept, text, length);
     struct sk_at *at = sk_json_keep(doc, sizeof *at);
     *at = (struct sk_at){.doc = doc, .value = root};
-    read_root(&(struct reader){.c = c, .doc = doc, .part = part}, at);
+    config_read_root(&(struct reader){.c = c, .doc = doc, .part = part}, at);
     if (doc->failed) {
         sk_config_free(c);
         return NULL;
@@ -439,10 +439,10 @@ static struct sk_config *parse(const char *name, const char *text, size_t length
 
 struct sk_config *sk_config_parse(const char *name, const char *text, size_t length,
                                   struct sk_error *err) {
-    return parse(name, text, length, false, err);
+    return config_parse(name, text, length, false, err);
 }
 
 struct sk_config *sk_config_parse_part(const char *name, const char *text, size_t length,
                                        struct sk_error *err) {
-    return parse(name, text, length, true, err);
+    return config_parse(name, text, length, true, err);
 }

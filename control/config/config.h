@@ -6,16 +6,18 @@
 // registers are numbers, true, false, or strings in the forms of control.h.
 //
 //     {
-//       "program": "switchml.p4",             relative to this file; the only key that must be
-//       there "include": ["dir"], "define": ["N=1"], "ports": [{"port": 0, "device":
-//       "net_memif0,role=server,socket=/run/x.sock",
-//                  "name": "worker 0", "mtu": 1500, "metadata": {"vrf": 7},   or all bits: "0x0011..."
+//       "program": "switchml.p4",            relative to this file; the only key that must be there
+//       "include": ["dir"], "define": ["N=1"],
+//       "ports": [{"port": 0, "device": "net_memif0,role=server,socket=/run/x.sock",
+//                  "name": "worker 0", "mtu": 1500,
+//                  "metadata": {"vrf": 7},               or all bits: "0x0011..."
 //                  "queues": 1, "promiscuous": true}],   queues to receive on
 //         (device "inside": no device, but the control thread of this process: for the CPU port; a
-//         configuration with "tor" or "sessions" has one at the CPU port if it does not name that port)
+//         configuration with "tor" or "sessions" has one at the CPU port if it does not name that
+//         port)
 //       "tor": {...},                         the control plane of a ToR: control/tor/section.h
 //       "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254",      of jobs, without a ToR:
-//                    "except": {"switchml": [2], "atp": []}},             control/sessions/sessions.h
+//                    "except": {"switchml": [2], "atp": []}},           control/sessions/sessions.h
 //       "pipes": 4, "lcores": 1,              pipes with ports, and threads to run them on
 //       "cpus": [2, 3],                       processors of the lcores
 //       "idle_sleep": 50,                     us that an lcore sleeps when it is idle; 0: never
@@ -42,31 +44,37 @@
 //       "control_socket": "/run/silken.sock",
 //       "record": {"file": "run.pcapng", "file_size": 100, "files": 10,   MB
 //                  "ports": [0], "snaplen": 128, "ring": 64},
-//       "metrics": {"listen": "127.0.0.1:9464",   Prometheus; more than this machine: "public": true
-//                   "public": false},
-//       "job_service": {"listen": "10.0.0.254:9466", "token_file": "token",   control/service/service.h
-//                       "slots": 128, "wait": 300, "grace": 2, "silence": 10},    of a job; seconds
-//       "telemetry": true,                        DPDK's, with /silken/... (watch/telemetry.h); a text: the
-//                                                 file prefix, else "silken"
+//       "metrics": {"listen": "127.0.0.1:9464",   Prometheus; for more than this machine
+//                   "public": false},             "public": true
+//       "job_service": {"listen": "10.0.0.254:9466",   control/service/service.h
+//                       "token_file": "token", "slots": 128,             slots of a job
+//                       "wait": 300, "grace": 2, "silence": 10},         seconds
+//       "telemetry": true,                        DPDK's, with /silken/... (watch/telemetry.h); a
+//                                                 text: the file prefix, else "silken"
 //       "sampling": {"one_in": 4096, "to": "127.0.0.1:6343", "counts": 20},   sFlow; also in "tor"
-//       "alarms": {"job_stuck": 10, "aggregator": 10, "queue_drops": 1000,    watch/alarms.h; 0: none
+//       "alarms": {"job_stuck": 10, "aggregator": 10, "queue_drops": 1000,  watch/alarms.h; 0: none
 //                  "table_full": 100, "flaps": 6},
-//       "daemon": {"user": "silken", "capabilities": ["net_raw", "net_admin"],    rights after the start
-//                  "socket_mode": "0660", "socket_group": "operators", "pid_file": "/run/silken/pid",
+//       "daemon": {"user": "silken",          rights after the start
+//                  "capabilities": ["net_raw", "net_admin"],
+//                  "socket_mode": "0660", "socket_group": "operators",
+//                  "pid_file": "/run/silken/pid",
 //                  "log": ["tor:dbg"], "log_socket": "/run/silken/log.sock"},
-//       "requests": {"devices": ["tap"], "folders": ["/run/silken"], "programs": ["/etc/silken/p4"],
-//                    "compile_seconds": 600, "compile_memory": 4096},    of the control socket: rights.h
+//       "requests": {"devices": ["tap"],      of the control socket: rights.h
+//                    "folders": ["/run/silken"], "programs": ["/etc/silken/p4"],
+//                    "compile_seconds": 600, "compile_memory": 4096},
 //       "clock": 1763756000000000000,         of replays: when the switch was configured
 //       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
 //     }
 //
-// An argument whose name starts with '$' ("$ENTRY_TTL") is one of attached.h; so are a meter's names.
-// A value with a fraction is written as a string.
+// An argument whose name starts with '$' ("$ENTRY_TTL") is one of attached.h; so are a meter's
+// names. A value with a fraction is written as a string.
 //
-// "priority": 0 to 2^32 - 1, the smaller number wins. "pipe": only in that hardware pipe; without it in all.
+// "priority": 0 to 2^32 - 1, the smaller number wins. "pipe": only in that hardware pipe; without
+// it in all.
 //
-// A file with an unknown key, a wrong type, a value out of range, a register's cell that is there twice
-// or a name that the program does not have is refused whole; the error names the file, line, and the place in the JSON.
+// A file with an unknown key, a wrong type, a value out of range, a register's cell that is there
+// twice or a name that the program does not have is refused whole; the error names the file, line,
+// and the place in the JSON.
 //
 // Files:
 //
@@ -149,7 +157,8 @@ struct sk_config_requests {
     uint64_t compile_seconds,
         compile_memory; // of a compilation, by the clock and of a processor's; MiB
 };
-// Of programs without a ToR (control/sessions/sessions.h): the switch's address, and jobs without sessions.
+// Of programs without a ToR (control/sessions/sessions.h): the switch's address, and jobs without
+// sessions.
 struct sk_config_sessions {
     uint8_t mac[6];
     uint32_t ip;           // host order
@@ -192,7 +201,8 @@ struct sk_config {
 // be known without the program.
 struct sk_config *sk_config_parse(const char *name, const char *text, size_t length,
                                   struct sk_error *err);
-// The same of a file that may leave the program out, because it was said elsewhere ('program' is null).
+// The same of a file that may leave the program out, because it was said elsewhere ('program' is
+// null).
 struct sk_config *sk_config_parse_part(const char *name, const char *text, size_t length,
                                        struct sk_error *err);
 void sk_config_free(struct sk_config *c); // null allowed

@@ -63,9 +63,9 @@ struct sk_config_private {
 int sk_item_apply(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err);
 // Of one that may have it, with other content: there it is as the item says.
 int sk_item_set(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err);
-// Takes it back as far as that can be: entries, members, groups, nodes, sessions go; defaults, hashes,
-// meters, queues are as the program has them; contents of registers and counters stay. 1 when it was not
-// there any more.
+// Takes it back as far as that can be: entries, members, groups, nodes, sessions go; defaults,
+// hashes, meters, queues are as the program has them; contents of registers and counters stay. 1
+// when it was not there any more.
 int sk_item_remove(struct sk_switch *sw, const struct sk_config_item *item, struct sk_error *err);
 
 #endif

@@ -10,8 +10,8 @@
 
 // Reads "ports" of 'root'; after "pipes" and "cpu_port". A fault fails root's document.
 void sk_config_read_ports(const struct sk_at *root, struct sk_config *c);
-// One port, also of a request, without a look at its keys; and whether it can be beside 'others' and in
-// one of so many pipes. A fault fails at's document.
+// One port, also of a request, without a look at its keys; and whether it can be beside 'others'
+// and in one of so many pipes. A fault fails at's document.
 void sk_config_read_port(const struct sk_at *at, struct sk_config_port *p);
 void sk_config_check_port(const struct sk_at *at, const struct sk_config_port *p,
                           const struct sk_config_port *others, size_t n, unsigned pipes);

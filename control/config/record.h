@@ -7,8 +7,8 @@
 #include "control/config/config.h"
 #include "base/json.h"
 
-// Fails where a port is to be recorded (n 'ports', read from 'list') that the configuration has not.
-// What it has are the 'n_all' ports of 'all'.
+// Fails where a port is to be recorded (n 'ports', read from 'list') that the configuration has
+// not. What it has are the 'n_all' ports of 'all'.
 void sk_config_check_recorded(const struct sk_config_port *all, size_t n_all,
                               const struct sk_at *list, const uint16_t *ports, size_t n);
 // config.c's: the member "record" of the file, if there is one, into c->record; after c->ports.

@@ -8,14 +8,14 @@
 #define METRICS_HERE "127.0.0.1:9464"
 #define MOST_PREFIX  32u
 
-static bool flag(const struct sk_at *at) {
+static bool config_watch_flag(const struct sk_at *at) {
     if (at->value && !json_is_boolean(at->value))
         sk_at_fail(at, "it must be true or false");
     return json_is_true(at->value);
 }
 
 // Whoever reaches the port reads everything, so others than this machine must be wanted.
-static void read_metrics(const struct sk_at *root, struct sk_config *c) {
+static void config_watch_read_metrics(const struct sk_at *root, struct sk_config *c) {
     static const char *const keys[] = {"listen", "public", NULL};
     struct sk_at at = sk_at_member(root, "metrics");
     if (!at.value)
@@ -23,7 +23,7 @@ static void read_metrics(const struct sk_at *root, struct sk_config *c) {
     sk_at_keys(&at, keys);
     struct sk_at listen = sk_at_member(&at, "listen"), open = sk_at_member(&at, "public");
     const char *text = sk_at_string(&listen, false);
-    const bool is_public = flag(&open);
+    const bool is_public = config_watch_flag(&open);
     c->metrics.listen = text ? text : METRICS_HERE;
     if (at.doc->failed)
         return;
@@ -78,7 +78,8 @@ static void read_sampling(const struct sk_at *root, struct sk_config *c) {
                    c->sampling.to);
 }
 
-static uint64_t limit(const struct sk_at *at, const char *key, uint64_t most, uint64_t otherwise) {
+static uint64_t config_watch_limit(const struct sk_at *at, const char *key, uint64_t most,
+                                   uint64_t otherwise) {
     const struct sk_at value = sk_at_member(at, key);
     return value.value ? sk_at_number(&value, true, most) : otherwise;
 }
@@ -88,16 +89,16 @@ static void read_alarms(const struct sk_at *root, struct sk_config *c) {
                                        "table_full", "flaps",      NULL};
     const struct sk_at at = sk_at_member(root, "alarms");
     sk_at_keys(&at, keys);
-    c->alarms =
-        (struct sk_config_alarms){.job_stuck = limit(&at, "job_stuck", 86400, 10),
-                                  .aggregator = limit(&at, "aggregator", 86400, 10),
-                                  .queue_drops = limit(&at, "queue_drops", UINT32_MAX, 1000),
-                                  .table_full = (unsigned)limit(&at, "table_full", 100, 100),
-                                  .flaps = (unsigned)limit(&at, "flaps", 32, 6)};
+    c->alarms = (struct sk_config_alarms){
+        .job_stuck = config_watch_limit(&at, "job_stuck", 86400, 10),
+        .aggregator = config_watch_limit(&at, "aggregator", 86400, 10),
+        .queue_drops = config_watch_limit(&at, "queue_drops", UINT32_MAX, 1000),
+        .table_full = (unsigned)config_watch_limit(&at, "table_full", 100, 100),
+        .flaps = (unsigned)config_watch_limit(&at, "flaps", 32, 6)};
 }
 
 void sk_config_read_watch(const struct sk_at *root, struct sk_config *c) {
-    read_metrics(root, c);
+    config_watch_read_metrics(root, c);
     read_telemetry(root, c);
     read_alarms(root, c);
     read_sampling(root, c);

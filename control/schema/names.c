@@ -30,8 +30,8 @@ static void suffixes(const struct spelling *s, const char *full) {
             append_once(s->out, name);
 }
 
-// As people write it: h[1].f for h$1.f, h.isValid() for h.$valid, no bounds of a slice. Null when that is
-// nothing else.
+// As people write it: h[1].f for h$1.f, h.isValid() for h.$valid, no bounds of a slice. Null when
+// that is nothing else.
 static char *respelled(const char *full) {
     size_t length = strlen(full), n = 0;
     char *out = calloc(2, length + 16);
@@ -99,20 +99,21 @@ json_t *schema_object_names(const struct sk_switch *sw, const struct sk_object *
     return spellings(&(struct spelling){json_array(), means_object, &s}, sk_object_name(o));
 }
 
-static const char *field_at(const void *list, size_t i) {
+static const char *schema_names_field_at(const void *list, size_t i) {
     return ((const struct sk_field_desc *)list)[i].name;
 }
 
 json_t *schema_field_names(const struct sk_field_desc *fields, uint32_t n, uint32_t i) {
-    return schema_names(&(struct sk_name_list){"field", n, field_at, fields}, i);
+    return schema_names(&(struct sk_name_list){"field", n, schema_names_field_at, fields}, i);
 }
 
-static const char *action_at(const void *list, size_t i) {
+static const char *schema_names_action_at(const void *list, size_t i) {
     return ((const struct sk_table_desc *)list)->actions[i]->name;
 }
 
 json_t *schema_action_names(const struct sk_table_desc *d, uint32_t i) {
-    return schema_names(&(struct sk_name_list){"action", d->n_actions, action_at, d}, i);
+    return schema_names(&(struct sk_name_list){"action", d->n_actions, schema_names_action_at, d},
+                        i);
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -131,7 +132,7 @@ static char *one_value(const struct sk_field_desc *f) {
     return out;
 }
 
-static json_t *number(const struct sk_field_desc *f) {
+static json_t *schema_names_number(const struct sk_field_desc *f) {
     json_t *n = schema_text("{'type': 'integer'}");
     uint32_t bits = f->is_signed ? f->width - 1 : f->width;
     json_int_t most = bits < 63 ? ((json_int_t)1 << bits) - 1 : INT64_MAX;
@@ -140,10 +141,10 @@ static json_t *number(const struct sk_field_desc *f) {
     return n;
 }
 
-static json_t *value_of(const struct sk_field_desc *f, char *pattern) {
+static json_t *schema_names_value_of(const struct sk_field_desc *f, char *pattern) {
     json_t *forms = json_array(), *text = schema_text("{'type': 'string'}");
     json_object_set_new(text, "pattern", json_sprintf("^\\s*(%s)\\s*$", pattern));
-    json_array_append_new(forms, number(f));
+    json_array_append_new(forms, schema_names_number(f));
     json_array_append_new(forms, text);
     if (f->width == 1)
         json_array_append_new(forms, schema_text("{'type': 'boolean'}"));
@@ -152,14 +153,14 @@ static json_t *value_of(const struct sk_field_desc *f, char *pattern) {
 }
 
 json_t *schema_value(const struct sk_field_desc *f) {
-    return value_of(f, one_value(f));
+    return schema_names_value_of(f, one_value(f));
 }
 
 json_t *schema_key(const struct sk_field_desc *f) {
     char *one = one_value(f), *pattern;
     int n = 0;
     if (f->match == SK_EXACT)
-        return value_of(f, one);
+        return schema_names_value_of(f, one);
     if (f->match == SK_RANGE)
         n = asprintf(&pattern, "\\*|%s|%s\\s*\\.\\.\\s*%s", one, one, one);
     else
@@ -170,7 +171,7 @@ json_t *schema_key(const struct sk_field_desc *f) {
     if (n < 0)
         abort();
     free(one);
-    return value_of(f, pattern);
+    return schema_names_value_of(f, pattern);
 }
 
 json_t *schema_keys(const struct sk_field_desc *fields, uint32_t n, bool priority) {

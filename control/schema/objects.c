@@ -15,19 +15,20 @@ static json_t *def(const struct sections *s, const char *name) {
     return json_object_get(s->defs, name);
 }
 
-static void append(json_t *list, const json_t *more) {
+static void schema_objects_append(json_t *list, const json_t *more) {
     json_array_extend(list, (json_t *)more);
 }
 
 // An index, by its name in the key of an entry.
-static json_t *index_key(const char *name, uint64_t size) {
+static json_t *schema_objects_index_key(const char *name, uint64_t size) {
     json_t *index = json_pack("{s:s, s:i, s:I}", "type", "integer", "minimum", 0, "maximum",
                               (json_int_t)(size ? size - 1 : 0));
     return json_pack("{s:s, s:b, s:[s], s:{s:o}}", "type", "object", "additionalProperties", 0,
                      "required", name, "properties", name, index);
 }
 
-// Entries whose key has 'index' and whose table is one of the names are like 'properties' (taken over).
+// Entries whose key has 'index' and whose table is one of the names are like 'properties' (taken
+// over).
 static void cell_entries(const struct sections *s, const char *index, const json_t *names,
                          json_t *properties) {
     static const char *const others[] = {"priority", "action", "args", "member", "group"};
@@ -58,18 +59,18 @@ static void section_names(const struct sections *s, const char *section, const c
     schema_add(def(s, section), json_pack("{s:{s:{s:o}}}", "properties", member, "enum", names));
 }
 
-static json_t *object_of(json_t *properties) {
+static json_t *schema_objects_of(json_t *properties) {
     return json_pack("{s:s, s:b, s:o}", "type", "object", "additionalProperties", 0, "properties",
                      properties);
 }
 
-static json_t *cell_index(uint64_t size) {
+static json_t *schema_objects_cell_index(uint64_t size) {
     return json_pack("{s:i, s:I}", "minimum", 0, "maximum", (json_int_t)(size ? size - 1 : 0));
 }
 
 // ---- registers ----------------------------------------------------------------------------------
 
-static const char *word_at(const void *list, size_t i) {
+static const char *schema_objects_word_at(const void *list, size_t i) {
     static const char *const plain[] = {"f1", "f2"};
     const struct sk_register_desc *d = list;
     return d->word_names[i] ? d->word_names[i] : plain[i];
@@ -78,7 +79,7 @@ static const char *word_at(const void *list, size_t i) {
 // Fields as {"first": 1} and, in entries, also as {"Ingress.reg.first": 1}.
 static json_t *register_fields(const struct sk_register_desc *d, const json_t *registers) {
     const struct sk_field_desc f = sk_register_field(d);
-    const struct sk_name_list words = {"field", d->wide ? 1 : d->words, word_at, d};
+    const struct sk_name_list words = {"field", d->wide ? 1 : d->words, schema_objects_word_at, d};
     json_t *value = schema_value(&f), *properties = json_object(), *name, *word;
     for (size_t i = 0; i < words.n; i++) {
         json_t *names = schema_names(&words, i);
@@ -95,7 +96,7 @@ static json_t *register_fields(const struct sk_register_desc *d, const json_t *r
         json_decref(names);
     }
     json_decref(value);
-    return object_of(properties);
+    return schema_objects_of(properties);
 }
 
 // All names that end so, also those that other registers share: with a register's field after it,
@@ -118,7 +119,7 @@ static void param_entries(const struct sections *s, const json_t *names,
     schema_add(def(s, "entry"), rule);
 }
 
-static void registers(const struct sections *s) {
+static void schema_objects_registers(const struct sections *s) {
     json_t *all = json_array(), *params = json_array();
     struct sk_object o;
     for (size_t i = 0; sk_object_at(s->sw, SK_REGISTER, i, &o); i++) {
@@ -129,17 +130,18 @@ static void registers(const struct sections *s) {
         json_t *value = json_pack("{s:[o, O]}", "anyOf", schema_value(&f), fields);
         json_object_set_new(fields, "minProperties", json_integer(1));
         section_item(s, "register", "name", names,
-                     json_pack("{s:{s:o, s:o}}", "properties", "index", cell_index(d->size),
-                               "value", value));
+                     json_pack("{s:{s:o, s:o}}", "properties", "index",
+                               schema_objects_cell_index(d->size), "value", value));
         if (d->is_param) {
-            append(params, names);
+            schema_objects_append(params, names);
             param_entries(s, names, &f);
         } else {
             cell_entries(s, "$REGISTER_INDEX", names,
-                         json_pack("{s:o, s:O}", "key", index_key("$REGISTER_INDEX", d->size),
-                                   "data", fields));
+                         json_pack("{s:o, s:O}", "key",
+                                   schema_objects_index_key("$REGISTER_INDEX", d->size), "data",
+                                   fields));
         }
-        append(all, names);
+        schema_objects_append(all, names);
         json_decref(fields);
         json_decref(paths);
         json_decref(names);
@@ -151,7 +153,7 @@ static void registers(const struct sections *s) {
 
 // ---- counters and meters ------------------------------------------------------------------------
 
-static void counters(const struct sections *s) {
+static void schema_objects_counters(const struct sections *s) {
     json_t *all = json_array();
     struct sk_object o;
     for (size_t i = 0; sk_object_at(s->sw, SK_COUNTER, i, &o); i++) {
@@ -173,12 +175,13 @@ static void counters(const struct sections *s) {
                                 schema_text("{'$ref': '#/$defs/value'}"));
         else
             json_object_set_new(item, "bytes", json_pack("{s:i}", "maximum", 0));
-        json_object_set_new(item, "index", cell_index(d->size));
+        json_object_set_new(item, "index", schema_objects_cell_index(d->size));
         section_item(s, "counter", "name", names, json_pack("{s:o}", "properties", item));
         cell_entries(s, "$COUNTER_INDEX", names,
-                     json_pack("{s:o, s:o, s:b}", "key", index_key("$COUNTER_INDEX", d->size),
-                               "data", object_of(data), "pipe", 0));
-        append(all, names);
+                     json_pack("{s:o, s:o, s:b}", "key",
+                               schema_objects_index_key("$COUNTER_INDEX", d->size), "data",
+                               schema_objects_of(data), "pipe", 0));
+        schema_objects_append(all, names);
         json_decref(names);
     }
     section_names(s, "counter", "name", json_copy(all));
@@ -200,7 +203,7 @@ static void put_spec(void *properties, const char *name, const char *brief) {
     }
 }
 
-static void meters(const struct sections *s) {
+static void schema_objects_meters(const struct sections *s) {
     static const char *const indices[] = {"", "$METER_INDEX", "$LPF_INDEX", "$WRED_INDEX"};
     json_t *all = json_array();
     struct sk_object o;
@@ -212,15 +215,15 @@ static void meters(const struct sections *s) {
             continue;
         json_t *names = schema_object_names(s->sw, &o), *spec = json_object();
         sk_attached_each(&holder, put_spec, spec);
-        spec = object_of(spec);
+        spec = schema_objects_of(spec);
         json_object_set_new(spec, "minProperties", json_integer(1));
         section_item(s, "meter", "name", names,
                      json_pack("{s:{s:{s:[{s:s}, o]}, s:O}}", "properties", "index", "anyOf",
-                               "const", "all", cell_index(d->size), "spec", spec));
-        cell_entries(
-            s, indices[d->kind], names,
-            json_pack("{s:o, s:o}", "key", index_key(indices[d->kind], d->size), "data", spec));
-        append(all, names);
+                               "const", "all", schema_objects_cell_index(d->size), "spec", spec));
+        cell_entries(s, indices[d->kind], names,
+                     json_pack("{s:o, s:o}", "key",
+                               schema_objects_index_key(indices[d->kind], d->size), "data", spec));
+        schema_objects_append(all, names);
         json_decref(names);
     }
     section_names(s, "meter", "name", json_copy(all));
@@ -245,10 +248,10 @@ static void selectors(const struct sections *s) {
             schema_text("{'$ACTION_MEMBER_ID': {'type': 'array', 'items': {'$ref': '#/$defs/u32'}},"
                         " '$ACTION_MEMBER_STATUS': {'type': 'array', 'items': {'type': 'boolean'}},"
                         " '$MAX_GROUP_SIZE': {'$ref': '#/$defs/u32'}}");
-        json_t *key = index_key("$SELECTOR_GROUP_ID", (uint64_t)UINT32_MAX + 1);
+        json_t *key = schema_objects_index_key("$SELECTOR_GROUP_ID", (uint64_t)UINT32_MAX + 1);
         cell_entries(s, "$SELECTOR_GROUP_ID", names,
-                     json_pack("{s:o, s:o}", "key", key, "data", object_of(data)));
-        append(all, names);
+                     json_pack("{s:o, s:o}", "key", key, "data", schema_objects_of(data)));
+        schema_objects_append(all, names);
         json_decref(names);
     }
     section_names(s, "group", "selector", json_copy(all));
@@ -256,7 +259,7 @@ static void selectors(const struct sections *s) {
 }
 
 // Returns the names of all.
-static json_t *value_sets(const struct sections *s) {
+static json_t *schema_objects_value_sets(const struct sections *s) {
     json_t *all = json_array();
     struct sk_object o;
     for (size_t i = 0; sk_object_at(s->sw, SK_VALUE_SET, i, &o); i++) {
@@ -273,25 +276,25 @@ static json_t *value_sets(const struct sections *s) {
                                         "['member']}, {'required': ['group']}, {'required': "
                                         "['data']}]}"));
         schema_add(def(s, "entry"), rule);
-        append(all, names);
+        schema_objects_append(all, names);
         json_decref(names);
     }
     section_names(s, "value_set", "name", json_copy(all));
     return all;
 }
 
-static void hashes(const struct sections *s) {
+static void schema_objects_hashes(const struct sections *s) {
     json_t *all = json_array();
     struct sk_object o;
     for (size_t i = 0; sk_object_at(s->sw, SK_HASH, i, &o); i++) {
         json_t *names = schema_object_names(s->sw, &o);
-        append(all, names);
+        schema_objects_append(all, names);
         json_decref(names);
     }
     section_names(s, "hash", "name", all);
 }
 
-static void port_metadata(const struct sections *s) {
+static void schema_objects_port_metadata(const struct sections *s) {
     const struct sk_program_desc *p = sk_switch_program(s->sw);
     json_t *forms = schema_text("[{'$ref': '#/$defs/value'}]");
     for (uint32_t i = 0; i < p->n_pipelines; i++) {
@@ -304,7 +307,7 @@ static void port_metadata(const struct sections *s) {
             json_decref(names);
             json_decref(value);
         }
-        json_array_append_new(forms, object_of(fields));
+        json_array_append_new(forms, schema_objects_of(fields));
     }
     json_object_set_new(s->defs, "port_metadata", json_pack("{s:o}", "anyOf", forms));
 }
@@ -315,7 +318,7 @@ static void plain_entries(const struct sections *s, json_t *sets) {
     struct sk_object o;
     for (size_t i = 0; sk_object_at(s->sw, SK_TABLE, i, &o); i++) {
         json_t *own = schema_object_names(s->sw, &o);
-        append(names, own);
+        schema_objects_append(names, own);
         json_decref(own);
     }
     json_array_extend(names, sets);
@@ -329,11 +332,11 @@ static void plain_entries(const struct sections *s, json_t *sets) {
 
 void schema_add_objects(json_t *defs, const struct sk_switch *sw) {
     const struct sections s = {sw, defs};
-    registers(&s);
-    counters(&s);
-    meters(&s);
+    schema_objects_registers(&s);
+    schema_objects_counters(&s);
+    schema_objects_meters(&s);
     selectors(&s);
-    hashes(&s);
-    port_metadata(&s);
-    plain_entries(&s, value_sets(&s));
+    schema_objects_hashes(&s);
+    schema_objects_port_metadata(&s);
+    plain_entries(&s, schema_objects_value_sets(&s));
 }

@@ -2,8 +2,8 @@
 //
 // schema_impl: what the rooms of the schema share. schema.h lists the files.
 //
-// A schema of a program is the general one with "allOf" added to its "$defs": conditions like "where
-// the table is one of these names, the key is like this".
+// A schema of a program is the general one with "allOf" added to its "$defs": conditions like
+// "where the table is one of these names, the key is like this".
 #ifndef SILKEN_CONTROL_SCHEMA_SCHEMA_IMPL_H
 #define SILKEN_CONTROL_SCHEMA_SCHEMA_IMPL_H
 
@@ -23,13 +23,15 @@ json_t *schema_value(const struct sk_field_desc *f);
 json_t *schema_key(const struct sk_field_desc *f);
 // {"type": "object"} with these keys.
 json_t *schema_keys(const struct sk_field_desc *fields, uint32_t n, bool priority);
-// An object of these properties and no others, for which all that is in the array holds; takes both.
+// An object of these properties and no others, for which all that is in the array holds; takes
+// both.
 json_t *schema_object(json_t *properties, json_t *all);
 // properties[name] = value for each of the names; takes neither reference.
 void schema_put(json_t *properties, const json_t *names, json_t *value);
 // One of the names must be there; takes no reference.
 json_t *schema_required(const json_t *names);
-// {"if": {"properties": {member: {"enum": names}}, "required": [member]}, "then": then}; takes both.
+// {"if": {"properties": {member: {"enum": names}}, "required": [member]}, "then": then}; takes
+// both.
 json_t *schema_when(const char *member, json_t *names, json_t *then);
 // Appends to def["allOf"]; takes the reference of 'schema'.
 void schema_add(json_t *def, json_t *schema);

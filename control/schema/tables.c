@@ -4,7 +4,7 @@
 #include "control/tables/attached.h"
 #include "control/schema/schema_impl.h"
 
-static bool takes_priority(const struct sk_table_desc *d) {
+static bool schema_tables_takes_priority(const struct sk_table_desc *d) {
     for (uint32_t i = 0; i < d->n_keys; i++)
         if (d->keys[i].match == SK_TERNARY || d->keys[i].match == SK_RANGE)
             return true;
@@ -111,8 +111,9 @@ static json_t *entry_of(const struct sk_table_desc *d) {
     if (d->const_entries || d->n_keys == 0)
         return json_false();
     json_t *properties = json_object(), *then = json_pack("{s:o}", "properties", properties);
-    json_object_set_new(properties, "key", schema_keys(d->keys, d->n_keys, takes_priority(d)));
-    if (!takes_priority(d))
+    json_object_set_new(properties, "key",
+                        schema_keys(d->keys, d->n_keys, schema_tables_takes_priority(d)));
+    if (!schema_tables_takes_priority(d))
         json_object_set_new(properties, "priority", json_false());
     if (d->profile) {
         add_references(then, d);
@@ -140,7 +141,7 @@ static json_t *default_of(const struct sk_table_desc *d) {
     return then;
 }
 
-static json_t *member_of(const struct sk_table_desc *d) {
+static json_t *schema_tables_member_of(const struct sk_table_desc *d) {
     json_t *properties = json_pack("{s:o}", "id", schema_key(&d->keys[0]));
     json_t *then = json_pack("{s:o}", "properties", properties);
     add_actions(then, d, true, false);
@@ -190,7 +191,7 @@ void schema_add_tables(json_t *defs, const struct sk_switch *sw) {
         if (d->is_profile) {
             json_array_extend(profiles, names);
             schema_add(json_object_get(defs, "member"),
-                       schema_when("profile", json_copy(names), member_of(d)));
+                       schema_when("profile", json_copy(names), schema_tables_member_of(d)));
         } else {
             json_array_extend(tables, names);
             schema_add(json_object_get(defs, "default"),

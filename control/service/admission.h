@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// admission: jobs whose workers come one by one, whatever they speak: who has come, what the job is given when all
-// have, and what becomes of it when one goes.
+// admission: jobs whose workers come one by one, whatever they speak: who has come, what the job is
+// given when all have, and what becomes of it when one goes.
 //
 //     waiting   until all ranks have come, and the switch knows where they are
 //     running   the switch has the job; each worker has been told its place
-//     ending    a worker has failed, the others were told; the job keeps its slots for the grace time, since packets of
-//               workers that have not heard it yet are still under way
+//     ending    a worker has failed, the others were told; the job keeps its slots for the grace
+//               time, since packets of workers that have not heard it yet are still under way
 //
 // A name has at most one job that is running or ending, and one that waits to be the next.
 //
@@ -67,13 +67,15 @@ struct admission_job {
 };
 
 struct admission_ops {
-    // Where the address is. 1; 0 with what it waits for; or negative with a sentence: it cannot be anywhere.
+    // Where the address is. 1; 0 with what it waits for; or negative with a sentence: it cannot be
+    // anywhere.
     int (*locate)(void *aux, uint32_t ip, struct admission_place *place, struct sk_error *err);
-    // The switch admits the job, whose members are all placed, and fills 'number' and 'elements'. 0, or negative with a
-    // sentence.
+    // The switch admits the job, whose members are all placed, and fills 'number' and 'elements'.
+    // 0, or negative with a sentence.
     int (*add)(void *aux, struct admission_job *job, struct sk_error *err);
     void (*remove)(void *aux, const char *name);
-    // Tells a worker: whom its job waits for; its place; that it is over, and why: after that it is not a member.
+    // Tells a worker: whom its job waits for; its place; that it is over, and why: after that it is
+    // not a member.
     void (*waits)(void *owner, const struct admission_job *job);
     void (*admitted)(void *owner, const struct admission_job *job, uint32_t rank);
     void (*over)(void *owner, const char *why);
@@ -99,7 +101,8 @@ void admission_leave(struct admission *a, void *owner, const char *why, uint64_t
 // Somebody has removed the job from the switch.
 void admission_removed(struct admission *a, const char *name);
 void admission_run(struct admission *a, uint64_t now_ns);
-// An array: name, state, workers, missing, seconds, members, and what it waits for. A new reference.
+// An array: name, state, workers, missing, seconds, members, and what it waits for. A new
+// reference.
 json_t *admission_json(const struct admission *a, uint64_t now_ns);
 struct admission_counts admission_counts(const struct admission *a);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// server: connections of the job service. Each is a stranger until it has sent a good request, then a worker, and at
-// last is told why it is over: it is closed when it has read that, or after PARTING_NS.
+// server: connections of the job service. Each is a stranger until it has sent a good request, then
+// a worker, and at last is told why it is over: it is closed when it has read that, or after
+// PARTING_NS.
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -260,8 +261,8 @@ static bool svc_receive(struct connection *c) {
     return n > 0;
 }
 
-// The same. One that was told the end is shut in our direction, and closed when the client does it, so that what is
-// under way from it does not make its system forget what it was told.
+// The same. One that was told the end is shut in our direction, and closed when the client does it,
+// so that what is under way from it does not make its system forget what it was told.
 static bool svc_write(struct connection *c) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     const ssize_t n = c->length ? send(c->fd, c->out, c->length, MSG_NOSIGNAL) : 0;

@@ -1,31 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// service: the job service: workers that know nothing but its address are admitted to jobs over the network.
+// service: the job service: workers that know nothing but its address are admitted to jobs over the
+// network.
 //
 // A worker connects by TCP and sends one line of JSON:
 //
 //     {"token": "...", "job": "resnet", "rank": 0, "workers": 2,
 //      "kind": "switchml",             the only one; without: this
-//      "ip": "10.0.10.2",              the worker's in the switch's network; without: where it connects from
+//      "ip": "10.0.10.2",              the worker's in the switch's network; without: where it
+//                                      connects from
 //      "port": 48864,                  its UDP port, the same of all workers; without: 48864
-//      "mac": "02:00:00:00:10:00",     if known: the switch must find the same; without: as the switch finds it
-//      "slots": 64}                    of the pool, the same of all workers; without: as the configuration says
+//      "mac": "02:00:00:00:10:00",     if known: the switch must find the same; without: as the
+//                                      switch finds it
+//      "slots": 64}                    of the pool, the same of all workers; without: as the
+//                                      configuration says
 //
 // It gets lines, each with a "state" or an "error", after which the connection is closed:
 //
 //     {"state": "waiting", "missing": [1]}       for these ranks; again when it changes
-//     {"state": "admitted", "job": "resnet", "rank": 0, "workers": 2, "number": 0, "slots": 64, "elements": 64,
-//      "worker_ip": ..., "worker_mac": ..., "worker_port": 48864, "switch_ip": ..., "switch_mac": ...,
+//     {"state": "admitted", "job": "resnet", "rank": 0, "workers": 2, "number": 0, "slots": 64,
+//      "elements": 64,
+//      "worker_ip": ..., "worker_mac": ..., "worker_port": 48864, "switch_ip": ..., "switch_mac":
+//      ...,
 //      "switch_port": 48864}
 //     {"error": "worker 1 of job 'resnet' (10.0.10.3) is gone: its connection was closed"}
 //
-// The connection is the worker's lease on its place. A worker that is done says {"leave": true} and closes; one whose
-// connection ends otherwise ends its job: the others get an error, and the job's slots are free after a grace time.
+// The connection is the worker's lease on its place. A worker that is done says {"leave": true} and
+// closes; one whose connection ends otherwise ends its job: the others get an error, and the job's
+// slots are free after a grace time.
 //
-// The server never blocks and never waits for a client. What it holds for clients is bounded: SERVICE_CONNECTIONS of
-// them, a line and some replies each. One that has not sent its request SERVICE_REQUEST_NS after it came is
-// disconnected; so is one that does not read what it is told. Clients are not trusted before their token was seen, and
-// after that trusted with jobs only: no reply has the text of somebody who had no token.
+// The server never blocks and never waits for a client. What it holds for clients is bounded:
+// SERVICE_CONNECTIONS of them, a line and some replies each. One that has not sent its request
+// SERVICE_REQUEST_NS after it came is disconnected; so is one that does not read what it is told.
+// Clients are not trusted before their token was seen, and after that trusted with jobs only: no
+// reply has the text of somebody who had no token.
 //
 // Files:
 //
@@ -74,16 +82,16 @@ struct service_counts service_counts(const struct service *s);
 void service_close(struct service *s); // null allowed; jobs are removed
 
 // ---- request.c ----
-// Reads a line with the right token. 'from': the address that it came from, host order, 0 if it is not IPv4. 0, or a
-// negative code with a sentence; '*known': the token was right.
+// Reads a line with the right token. 'from': the address that it came from, host order, 0 if it is
+// not IPv4. 0, or a negative code with a sentence; '*known': the token was right.
 int service_request(const char *line, size_t length, const char *token, uint32_t from,
                     struct admission_request *out, bool *known, struct sk_error *err);
 // Is it {"leave": true}.
 bool service_is_leave(const char *line, size_t length);
 
 // ---- token.c ----
-// The file's first line, malloc'ed. It must be a regular file that only its owner and group can read. Null with a
-// sentence.
+// The file's first line, malloc'ed. It must be a regular file that only its owner and group can
+// read. Null with a sentence.
 char *service_token_read(const char *path, struct sk_error *err);
 // In a time that does not tell where they differ.
 bool service_token_same(const char *a, const char *b);

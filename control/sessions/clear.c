@@ -77,7 +77,8 @@ void sessions_clear_aggregators(const struct sessions_switch *s, uint32_t first,
     clear_cells(s, OWNERS, first, count, NULL, 0);
 }
 
-// The job is in the upper eight bits of the owner's fragment, of which the first says that it is locked.
+// The job is in the upper eight bits of the owner's fragment, of which the first says that it is
+// locked.
 static bool clear_is_of(const struct sessions_switch *s, const struct sk_object *o, unsigned pipe,
                         uint64_t index, unsigned job) {
     const struct sk_register_desc *d = &o->desc->registers[o->index];

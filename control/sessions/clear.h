@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// clear: empties what a job has left in a switch, before its next session starts (session/message.h).
+// clear: empties what a job has left in a switch, before its next session starts
+// (session/message.h).
 //
-// The order matters. First packets of the job are stopped at their arrival (the `closed` action of the
-// program's table `sessions`). Then those that had passed are waited for: sk_switch_passes_since(). Then its
-// registers are cleared, some cells in a pause, and the job is opened for the next session.
+// The order matters. First packets of the job are stopped at their arrival (the `closed` action of
+// the program's table `sessions`). Then those that had passed are waited for:
+// sk_switch_passes_since(). Then its registers are cleared, some cells in a pause, and the job is
+// opened for the next session.
 //
 // Concurrency: on the control thread.
 #ifndef SILKEN_CONTROL_SESSIONS_CLEAR_H
@@ -31,7 +33,8 @@ struct sessions_switch {
 uint32_t sessions_slots(const struct sessions_switch *s);
 uint32_t sessions_aggregators(const struct sessions_switch *s);
 
-// Slots, in all pipes: who has contributed, and how many are missing. Elements and exponents need not be cleared.
+// Slots, in all pipes: who has contributed, and how many are missing. Elements and exponents need
+// not be cleared.
 void sessions_clear_slots(const struct sessions_switch *s, uint32_t first, uint32_t count);
 // Aggregators, in all pipes: whose they are.
 void sessions_clear_aggregators(const struct sessions_switch *s, uint32_t first, uint32_t count);

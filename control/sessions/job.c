@@ -41,7 +41,7 @@ static bool job_is_cleared(struct sessions_job *j) {
     return j->state == SESSIONS_CLEARED;
 }
 
-static bool job_open(struct sessions_job *j, uint16_t session, uint64_t id) {
+static bool sessions_job_open(struct sessions_job *j, uint16_t session, uint64_t id) {
     if (!j->ops->open(j->owner, j, session))
         return false;
     j->session = session;
@@ -89,7 +89,7 @@ static void job_hear_worker(struct sessions_job *j, const struct session_end *fr
 
 static void job_start(struct sessions_job *j) {
     const uint64_t id = j->ops->random(j->owner);
-    if (!job_open(j, j->ops->number(j->owner), id))
+    if (!sessions_job_open(j, j->ops->number(j->owner), id))
         return;
     gather_start(j->gather, j->session, id);
     j->ops->started(j->owner, j);
@@ -150,7 +150,7 @@ static void job_hear_begin(struct sessions_job *j, const struct session_end *fro
 }
 
 static void job_run_atp(struct sessions_job *j) {
-    if (!j->next_id || !job_is_cleared(j) || !job_open(j, j->next, j->next_id))
+    if (!j->next_id || !job_is_cleared(j) || !sessions_job_open(j, j->next, j->next_id))
         return;
     j->next_id = 0;
     j->ops->started(j->owner, j);

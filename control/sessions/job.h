@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// job: one aggregation job's sessions in a switch: from what its members say (session/message.h) to what is
-// done in the switch, whatever its tables are written by.
+// job: one aggregation job's sessions in a switch: from what its members say (session/message.h) to
+// what is done in the switch, whatever its tables are written by.
 //
-// A job of SwitchML is coordinated here (session/gather.h). For one of ATP the session that its first server
-// has chosen is begun. In both cases: packets of the job are stopped, those under way waited for, what it left
-// in registers is cleared, packets of the next session are let through.
+// A job of SwitchML is coordinated here (session/gather.h). For one of ATP the session that its
+// first server has chosen is begun. In both cases: packets of the job are stopped, those under way
+// waited for, what it left in registers is cleared, packets of the next session are let through.
 //
 //     sessions_job_hear(j, &from, &message, now)     a message from one of its members
 //     sessions_job_run(j, now)                       every millisecond or so
@@ -20,8 +20,8 @@
 struct sessions_job;
 
 struct sessions_job_ops {
-    // Packets of this session of the job pass from now on, and of no other; 0: of none. False: it could not be
-    // written.
+    // Packets of this session of the job pass from now on, and of no other; 0: of none. False: it
+    // could not be written.
     bool (*open)(void *owner, struct sessions_job *j, unsigned session);
     // Whether packets that came before 'time' (ns) are under way in the switch.
     bool (*under_way)(void *owner, uint64_t time);
@@ -29,7 +29,8 @@ struct sessions_job_ops {
     void (*clear)(void *owner, struct sessions_job *j);
     void (*answer)(void *owner, struct sessions_job *j, const struct session_end *to,
                    const struct session_message *m);
-    // SwitchML: the number of the next session, 1 to 255; as late as can be the one that was used last.
+    // SwitchML: the number of the next session, 1 to 255; as late as can be the one that was used
+    // last.
     uint16_t (*number)(void *owner);
     // Of members, that nobody can guess, not 0.
     uint64_t (*random)(void *owner);
@@ -81,7 +82,8 @@ void sessions_job_hear(struct sessions_job *j, const struct session_end *from,
                        const struct session_message *m, uint64_t now);
 void sessions_job_run(struct sessions_job *j, uint64_t now);
 
-// What the job had in the switch's registers is lost: a session of SwitchML is over, one of ATP goes on.
+// What the job had in the switch's registers is lost: a session of SwitchML is over, one of ATP
+// goes on.
 void sessions_job_lost(struct sessions_job *j, const char *why, uint64_t now);
 
 bool sessions_job_runs(const struct sessions_job *j);

@@ -48,8 +48,8 @@ static int set_entry(const struct sessions *s, const struct sk_entry_spec *e,
 }
 
 // What packets of the job need to pass: a session's number, or nothing helps ('session' 0).
-static int set_session(const struct sessions *s, const char *table, const char *key, unsigned job,
-                       const char *argument, unsigned session, struct sk_error *err) {
+static int sessions_set(const struct sessions *s, const char *table, const char *key, unsigned job,
+                        const char *argument, unsigned session, struct sk_error *err) {
     char number[16], value[16];
     snprintf(number, sizeof number, "%u", job);
     snprintf(value, sizeof value, "%u", session);
@@ -66,8 +66,8 @@ static int set_session(const struct sessions *s, const char *table, const char *
 
 static int set_gate(const struct sessions *s, bool atp, unsigned job, unsigned session,
                     struct sk_error *err) {
-    return atp ? set_session(s, s->atp, "job", job, "port", session, err)
-               : set_session(s, s->switchml, "job_number", job, "number", session, err);
+    return atp ? sessions_set(s, s->atp, "job", job, "port", session, err)
+               : sessions_set(s, s->switchml, "job_number", job, "number", session, err);
 }
 
 // What an entry for the address in the forwarding table beside this table of sessions has to say.
@@ -93,8 +93,8 @@ static bool forwarding_init(struct forwarding *f, const char *sessions_table,
 }
 
 // Frames for the address go to the port, unless the switch knows already where.
-static void forward(const struct sessions *s, const char *sessions_table, const uint8_t mac[6],
-                    uint16_t port) {
+static void sessions_forward(const struct sessions *s, const char *sessions_table,
+                             const uint8_t mac[6], uint16_t port) {
     char value[8];
     struct forwarding f;
     snprintf(value, sizeof value, "%u", port);
@@ -109,12 +109,12 @@ static void forward(const struct sessions *s, const char *sessions_table, const 
 }
 
 static void forward_everywhere(const struct sessions *s, const uint8_t mac[6], uint16_t port) {
-    forward(s, s->switchml, mac, port);
-    forward(s, s->atp, mac, port);
+    sessions_forward(s, s->switchml, mac, port);
+    sessions_forward(s, s->atp, mac, port);
 }
 
-// Where programs of both protocols are in the switch (p4/ina), answers go through the one that has the CPU port's
-// pipe, and the other one knows where ATP's hosts are.
+// Where programs of both protocols are in the switch (p4/ina), answers go through the one that has
+// the CPU port's pipe, and the other one knows where ATP's hosts are.
 static void forward_as_atp(const struct sessions *s, const uint8_t mac[6]) {
     struct forwarding f;
     struct sk_found found;
@@ -125,7 +125,7 @@ static void forward_as_atp(const struct sessions *s, const uint8_t mac[6]) {
     const struct sk_entry *e = found.entry[0];
     const int to_port = sk_find_action(found.desc, "to_port", &ignored);
     if (to_port >= 0 && e->action == (uint32_t)to_port)
-        forward(s, s->switchml, mac, (uint16_t)e->data[0]);
+        sessions_forward(s, s->switchml, mac, (uint16_t)e->data[0]);
 }
 
 static void find_table(const struct sessions *s, const char *name, char *out, size_t size) {
@@ -179,7 +179,7 @@ struct sessions *sessions_new(const struct sessions_host *host,
     return s;
 }
 
-static void free_job(struct job *j) {
+static void sessions_free_job(struct job *j) {
     if (j)
         sessions_job_free(&j->sessions);
     free(j);
@@ -187,15 +187,15 @@ static void free_job(struct job *j) {
 
 void sessions_free(struct sessions *s) {
     for (unsigned i = 0; s && i < SK_JOB_NUMBERS; i++)
-        free_job(s->switchml_jobs[i]);
+        sessions_free_job(s->switchml_jobs[i]);
     for (unsigned i = 0; s && i < ATP_JOBS; i++)
-        free_job(s->atp_jobs[i]);
+        sessions_free_job(s->atp_jobs[i]);
     free(s);
 }
 
 // ---- what is done for a job ----
 
-static bool job_open(void *owner, struct sessions_job *j, unsigned session) {
+static bool sessions_open_job(void *owner, struct sessions_job *j, unsigned session) {
     const struct sessions *s = owner;
     struct sk_error err;
     sessions_pause(s, true);
@@ -244,7 +244,7 @@ static void job_started(void *owner, struct sessions_job *j) {
                                              "session", (int)j->session));
 }
 
-static const struct sessions_job_ops job_ops = {.open = job_open,
+static const struct sessions_job_ops job_ops = {.open = sessions_open_job,
                                                 .under_way = job_under_way,
                                                 .clear = job_clear,
                                                 .answer = job_answer,
@@ -270,7 +270,7 @@ static struct job *switchml_job(struct sessions *s, unsigned number,
     if (*at && (*at)->as.workers == w->workers && (*at)->as.first_slot == w->first_slot &&
         (*at)->as.slots == w->slots)
         return *at;
-    free_job(*at);
+    sessions_free_job(*at);
     *at = new_job();
     (*at)->as = *w;
     sessions_job_init(&(*at)->sessions, &job_ops, s, number, &config);
@@ -338,12 +338,13 @@ void sessions_frame(struct sessions *s, const uint8_t *frame, uint32_t length, u
 
 // ---- replayed ----
 
-static void follow(struct job *j, const struct session_message *m, uint8_t started) {
+static void sessions_follow_message(struct job *j, const struct session_message *m,
+                                    uint8_t started) {
     if (m->kind != started || m->id == j->followed)
         return;
     j->followed = m->id;
     job_clear(j->sessions.owner, &j->sessions);
-    job_open(j->sessions.owner, &j->sessions, m->session);
+    sessions_open_job(j->sessions.owner, &j->sessions, m->session);
 }
 
 void sessions_follow(struct sessions *s, const uint8_t *frame, uint32_t length) {
@@ -356,12 +357,12 @@ void sessions_follow(struct sessions *s, const uint8_t *frame, uint32_t length) 
         return;
     if (m.protocol == SESSION_ATP && *s->atp && m.job > 0 && m.job < ATP_JOBS) {
         forward_as_atp(s, to.mac);
-        follow(atp_job(s, m.job), &m, SESSION_BEGUN);
+        sessions_follow_message(atp_job(s, m.job), &m, SESSION_BEGUN);
     } else if (m.protocol == SESSION_SWITCHML && *s->switchml &&
                sk_jobs_worker(s->host.on.sw, m.job, to.ip, &w)) {
         if (w.has_mac)
             forward_everywhere(s, w.mac, w.port);
-        follow(switchml_job(s, m.job, &w), &m, SESSION_START);
+        sessions_follow_message(switchml_job(s, m.job, &w), &m, SESSION_START);
     }
 }
 
@@ -399,7 +400,7 @@ void sessions_switch_replaced(struct sessions *s, const struct sessions_host *ho
 
 // ---- in words ----
 
-static json_t *job_json(const struct sessions_job *j, uint64_t now) {
+static json_t *sessions_job_json(const struct sessions_job *j, uint64_t now) {
     char text[SESSION_TEXT];
     sessions_job_text(j, now, text, sizeof text);
     return json_pack("{s:s, s:i, s:i, s:s, s:s}", "protocol", j->atp ? "atp" : "switchml", "job",
@@ -411,9 +412,9 @@ json_t *sessions_json(const struct sessions *s, uint64_t now) {
     json_t *list = json_array();
     for (unsigned i = 0; i < SK_JOB_NUMBERS; i++)
         if (s->switchml_jobs[i])
-            json_array_append_new(list, job_json(&s->switchml_jobs[i]->sessions, now));
+            json_array_append_new(list, sessions_job_json(&s->switchml_jobs[i]->sessions, now));
     for (unsigned i = 0; i < ATP_JOBS; i++)
         if (s->atp_jobs[i])
-            json_array_append_new(list, job_json(&s->atp_jobs[i]->sessions, now));
+            json_array_append_new(list, sessions_job_json(&s->atp_jobs[i]->sessions, now));
     return list;
 }

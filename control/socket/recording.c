@@ -54,7 +54,7 @@ unsigned sk_recording_cores(const struct sk_recording *r) {
 
 // ---- memory ----
 
-static void *make(void *aux) {
+static void *recording_make(void *aux) {
     struct making *m = aux;
     m->made = sk_recorder_new(&m->opt, m->error, sizeof m->error);
     // Release: what was made is there for who sees that it is done.
@@ -62,14 +62,14 @@ static void *make(void *aux) {
     return NULL;
 }
 
-static void *give_back(void *aux) {
+static void *recording_give_back(void *aux) {
     sk_recorder_free(aux);
     return NULL;
 }
 
-static void release(struct sk_recorder *recorder) {
+static void recording_release(struct sk_recorder *recorder) {
     pthread_t thread;
-    if (recorder && sk_thread_anywhere(&thread, give_back, recorder) == 0)
+    if (recorder && sk_thread_anywhere(&thread, recording_give_back, recorder) == 0)
         pthread_detach(thread);
     else
         sk_recorder_free(recorder);
@@ -86,7 +86,7 @@ static int begin_making(struct sk_recording *r, const struct sk_recorder_options
         memcpy(m->ports, opt->ports, sizeof m->ports);
         m->opt.ports = m->ports;
     }
-    int rc = sk_thread_anywhere(&m->thread, make, m);
+    int rc = sk_thread_anywhere(&m->thread, recording_make, m);
     if (rc) {
         free(m);
         return sk_fail(err, "cannot start a thread to record with: %s", strerror(rc));
@@ -107,7 +107,7 @@ static struct sk_recorder *end_making(struct sk_recording *r, struct sk_error *e
     return made;
 }
 
-static bool is_made(const struct sk_recording *r) {
+static bool recording_is_made(const struct sk_recording *r) {
     return r->making && atomic_load_explicit(&r->making->done, memory_order_acquire);
 }
 
@@ -126,11 +126,11 @@ int sk_recording_start(struct sk_recording *r, const struct sk_recorder_options 
     struct sk_error ignored;
     if (r->on)
         return sk_fail(err, "it is recorded already");
-    if (r->making && r->unwanted && is_made(r))
-        release(end_making(r, &ignored));
+    if (r->making && r->unwanted && recording_is_made(r))
+        recording_release(end_making(r, &ignored));
     if (!r->making)
         return begin_making(r, opt, err);
-    if (r->unwanted || !is_made(r))
+    if (r->unwanted || !recording_is_made(r))
         return 0;
     r->on = end_making(r, err);
     if (!r->on)
@@ -145,7 +145,7 @@ void sk_recording_stop(struct sk_recording *r) {
     if (!r->on || r->own)
         return;
     sk_switch_record(r->sw, NULL);
-    release(r->on);
+    recording_release(r->on);
     r->on = NULL;
 }
 

@@ -33,8 +33,8 @@ bool sk_recording_is_on(const struct sk_recording *r, struct sk_error *err);
 // Ends what a client started, if it did. Lcores pause.
 void sk_recording_stop(struct sk_recording *r);
 
-// For this process, into a recorder of the caller's, from here until sk_recording_own_stop(). No lcore
-// runs, or all pause.
+// For this process, into a recorder of the caller's, from here until sk_recording_own_stop(). No
+// lcore runs, or all pause.
 void sk_recording_own(struct sk_recording *r, struct sk_recorder *recorder);
 void sk_recording_own_stop(struct sk_recording *r);
 

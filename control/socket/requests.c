@@ -128,7 +128,7 @@ json_t *sk_cells_json(const struct request *r, const struct sk_object *o, const 
     return result;
 }
 
-static json_t *job(const struct request *r) {
+static json_t *requests_job(const struct request *r) {
     static const char *const keys[] = {"op", "job", NULL};
     sk_at_keys(r->at, keys);
     struct sk_at at = sk_at_member(r->at, "job");
@@ -136,14 +136,14 @@ static json_t *job(const struct request *r) {
     if (!good(r))
         return NULL;
     json_t *result = sk_jobs(r->sw, number, r->service->now, r->pauses, r->err);
-    return result ? result : failed(r);
+    return result ? result : requests_failed(r);
 }
 
 // ---- dispatch ----
 
-// How long packets wait for a request: CHANGES and LOOKS have one pause, which several of them may share in a batch;
-// ALONE has one too; SLICES copies what packets change in pauses of its own, as short as pauses.h says, and makes text
-// of it while packets go on.
+// How long packets wait for a request: CHANGES and LOOKS have one pause, which several of them may
+// share in a batch; ALONE has one too; SLICES copies what packets change in pauses of its own, as
+// short as pauses.h says, and makes text of it while packets go on.
 enum request_kind { CHANGES, LOOKS, ALONE, SLICES };
 
 struct op {
@@ -185,7 +185,7 @@ static const struct op ops[] = {
     {"pre.node.delete", sk_request_pre_node_delete, CHANGES},
     {"pre.group.set", sk_request_pre_group_set, CHANGES},
     {"pre.group.delete", sk_request_pre_group_delete, CHANGES},
-    {"job", job, SLICES},
+    {"job", requests_job, SLICES},
     {"meter.read", sk_request_meter_read, SLICES},
     {"meter.write", sk_request_meter_write, CHANGES},
     {"meter.reset", sk_request_meter_reset, CHANGES},
@@ -213,7 +213,7 @@ static bool is_bare(const char *op) {
     return false;
 }
 
-static const struct op *find_op(const char *op) {
+static const struct op *requests_find_op(const char *op) {
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].op, op) == 0)
             return &ops[i];
@@ -221,7 +221,7 @@ static const struct op *find_op(const char *op) {
 }
 
 json_t *(*sk_request_handler_in_batch(const char *op))(const struct request *) {
-    const struct op *found = find_op(op);
+    const struct op *found = requests_find_op(op);
     return found && (found->kind == CHANGES || found->kind == LOOKS) ? found->handle : NULL;
 }
 
@@ -254,12 +254,12 @@ static json_t *in_pause(const struct request *r, const char *name, const struct 
 
 // What touches the switch.
 static json_t *handled(const struct request *r, const char *name, bool *known) {
-    const struct op *op = find_op(name);
+    const struct op *op = requests_find_op(name);
     *known = op;
     return op && op->kind == SLICES ? in_slices(r, op) : in_pause(r, name, op, known);
 }
 
-static json_t *dispatch(void *aux, const struct request *r) {
+static json_t *requests_dispatch(void *aux, const struct request *r) {
     (void)aux;
     if (!json_is_object(r->at->value)) {
         sk_at_fail(r->at, "a request must be a JSON object");
@@ -273,7 +273,7 @@ static json_t *dispatch(void *aux, const struct request *r) {
         return sk_request_batch(r);
     bool known = false;
     json_t *result = NULL;
-    if (good(r) && r->service->other && !find_op(op))
+    if (good(r) && r->service->other && !requests_find_op(op))
         result = r->service->other(r->service->aux, op, r->at, &known);
     if (good(r) && !known)
         result = handled(r, op, &known);
@@ -313,7 +313,7 @@ json_t *sk_request(const struct sk_service *service, const char *text, size_t le
         sk_fail(&err, "the request is not JSON: %s", sk_json_why(&where));
         return refusal(&err);
     }
-    json_t *reply = sk_reply_to(service, root, dispatch, NULL);
+    json_t *reply = sk_reply_to(service, root, requests_dispatch, NULL);
     json_decref(root);
     return reply;
 }

@@ -8,12 +8,14 @@
 // (config.h). Lists that may be long are read in pages: "from" is the first index wanted, and the
 // result's "next" the one to go on with (absent at the end).
 //
-//   batch           requests [continue]    up to SK_BATCH requests that change something, in order, as
-//                                          far as the first that fails; with "continue": true all of
-//                                          them. {"done": how many were good, "replies": [...]}.
-//                                          Packets go on in between: it is not one step for them
+//   batch           requests [continue]    up to SK_BATCH requests that change something, in order,
+//                                          as far as the first that fails; with "continue": true
+//                                          all of them. {"done": how many were good, "replies":
+//                                          [...]}. Packets go on in between: it is not one step for
+//                                          them
 //   hello                                  program, version, pipelines
-//   objects                                tables, registers, counters, value sets, selectors, hashes
+//   objects                                tables, registers, counters, value sets, selectors,
+//                                          hashes
 //   table.dump      table [pipe] [from]    entries, default action, keys of one pipe (the first);
 //                                          "differ": pipes that do not have these alike
 //   table.add       table key [priority] action args [pipe]      "member" or "group" for "action"
@@ -30,22 +32,29 @@
 //   hash.reset      name [pipe]
 //   hash.compute    name values [pipe]     {"field": value...}
 //   register.read   name [from] [count]    per index and field one value a pipe
-//   register.write  name index value [pipe]                value: a number, or {"field": number, ...}
+//   register.write  name index value [pipe]                value: a number, or {"field": number,
+//                                                          ...}
 //   counter.read    name [from] [count]
 //   ports                                             state, device, metadata, counts, and queues
 //                                                     in which something waits, of each
-//   program         file                              compiled beside the switch, and takes its program's
-//                                                     place: {"state": "compiling"}, ask again; or
-//                                                     "replaced", with "kept" entries, "cells", and in "lost"
-//                                                     sentences on what was not kept (carry.h)
-//   reload                                            the configuration's file is read again; how many
-//                                                     things were added, changed, removed; with another
-//                                                     program in it as the request before
-//   port.add        port device [name] [mtu] [queues] [promiscuous] [metadata]    as in the configuration
-//   port.remove     port                              by number or name; what waits for it is sent before
-//   port.set        port up                           by number or name; a port that is not up stays down
-//                                                     whatever its link
-//   port.metadata   port metadata                     {"field": value, ...}, or all bits as one value
+//   program         file                              compiled beside the switch, and takes its
+//                                                     program's place: {"state": "compiling"}, ask
+//                                                     again; or "replaced", with "kept" entries,
+//                                                     "cells", and in "lost" sentences on what was
+//                                                     not kept (carry.h)
+//   reload                                            the configuration's file is read again; how
+//                                                     many things were added, changed, removed;
+//                                                     with another program in it as the request
+//                                                     before
+//   port.add        port device [name] [mtu]          as in the configuration
+//                   [queues] [promiscuous]
+//                   [metadata]
+//   port.remove     port                              by number or name; what waits for it is sent
+//                                                     before
+//   port.set        port up                           by number or name; a port that is not up
+//                                                     stays down whatever its link
+//   port.metadata   port metadata                     {"field": value, ...}, or all bits as one
+//                                                     value
 //   stats                                             of the switch; "inside" is how many packets
 //                                                     wait in it: received + generated + copies =
 //                                                     sent + dropped + inside
@@ -53,22 +62,31 @@
 //   pre.node.set    id [rid] ports                    pre.node.delete   id
 //   pre.group.set   id nodes                          pre.group.delete  id
 //   state           [whole]                           {"state": text}: all that packets left behind
-//                                                     (state.h), in slices, each of one moment; with
-//                                                     "whole": true of one moment, and traffic waits
+//                                                     (state.h), in slices, each of one moment;
+//                                                     with
+//                                                     "whole": true of one moment, and traffic
+//                                                     waits
 //                                                     for all of it
 //   job             [job]                             aggregation jobs (jobs.h)
-//   watch                                             what changes by itself, of one moment: "clock" (ns),
-//                                                     "program", "stats" and "ports" as above, "jobs"
+//   watch                                             what changes by itself, of one moment:
+//                                                     "clock" (ns), "program", "stats" and "ports"
+//                                                     as above, "jobs"
 //                                                     (jobs.h: sk_jobs_brief, watch/aggregators.h),
-//                                                     "alarms". Rates are differences over the clock's
-//   trace.start     [ports] [fields] [count] [timeout] [form]     `silken run` only: arms a filter for the
-//                                                     next packets that come in by "ports" and have "fields"
-//                                                     (watch/shadow.h); form: "text" or "json" (tracer.h)
-//   trace.read                                        {"state": "compiling"|"armed"|"done"|"failed", "error",
-//                                                     "seen", "shown", "differing": packets, "packets":
-//                                                     texts since the last time}; to be asked every second
+//                                                     "alarms". Rates are differences over the
+//                                                     clock's
+//   trace.start     [ports] [fields] [count]          `silken run` only: arms a filter for the next
+//                   [timeout] [form]                  packets that come in by "ports" and have
+//                                                     "fields" (watch/shadow.h); form: "text" or
+//                                                     "json" (tracer.h)
+//   trace.read                                        {"state":
+//                                                     "compiling"|"armed"|"done"|"failed", "error",
+//                                                     "seen", "shown", "differing": packets,
+//                                                     "packets":
+//                                                     texts since the last time}; to be asked every
+//                                                     second
 //   trace.stop
-//   alarms                                            {"alarms": [...]} that are raised (watch/alarms.h)
+//   alarms                                            {"alarms": [...]} that are raised
+//                                                     (watch/alarms.h)
 //
 //   meter.read      name [from] [count] [pipe]        specifications of meters and filters by index
 //   meter.write     name index spec [pipe]            index: a number or "all"; names: attached.h
@@ -78,7 +96,8 @@
 //   entry.write     table key [priority] data [pipe]
 //   idle.poll                                         entries that became idle, or active again
 //   idle.update     table                             hit states (idle.h)
-//   record.start    [ports] [snaplen] [ring]          records: {"state": "preparing"}, ask again; or
+//   record.start    [ports] [snaplen] [ring]          records: {"state": "preparing"}, ask again;
+//                                                     or
 //                                                     {"state": "recording"...} with the descriptor
 //                                                     of the memory (pipeline/observe/recorder.h)
 //   record.stop                                       also done when the client goes away
@@ -86,8 +105,9 @@
 //                   {"event": "idle_timeout", "table", "key", "priority", "state"}
 //                   {"event": "digest", ...}, {"event": "link", "port", "up"}
 //
-// A request that changes the switch does so between two bursts of packets. One that reads copies what packets change in
-// slices (control/tables/pauses.h), and packets go on while text is made of it.
+// A request that changes the switch does so between two bursts of packets. One that reads copies
+// what packets change in slices (control/tables/pauses.h), and packets go on while text is made of
+// it.
 #ifndef SILKEN_CONTROL_SOCKET_REQUESTS_H
 #define SILKEN_CONTROL_SOCKET_REQUESTS_H
 
@@ -110,11 +130,11 @@ struct sk_service {
     void (*list)(void *aux, const struct sk_config_port **ports, size_t *n);
     // What the port's device knows; false: it has none. May be null.
     bool (*device)(void *aux, uint16_t port, struct sk_port_device *out);
-    // Requests that whoever runs the switch answers himself, without a pause: a new reference, or null
-    // after failing 'at''s document; '*known' false: there is none of that name. May be null.
+    // Requests that whoever runs the switch answers himself, without a pause: a new reference, or
+    // null after failing 'at''s document; '*known' false: there is none of that name. May be null.
     json_t *(*other)(void *aux, const char *op, const struct sk_at *at, bool *known);
-    // What whoever runs the switch knows of alarms that are raised (watch/alarms.h) and of jobs of ATP
-    // (watch/aggregators.h): new references. May be null.
+    // What whoever runs the switch knows of alarms that are raised (watch/alarms.h) and of jobs of
+    // ATP (watch/aggregators.h): new references. May be null.
     json_t *(*alarms)(void *aux);
     json_t *(*aggregators)(void *aux);
     // Around what touches the switch, while other threads run its cores; may be null.
@@ -127,8 +147,8 @@ struct sk_service {
     void (*asks)(void *aux, uint64_t client);
     void (*left)(void *aux, uint64_t client);
     bool *subscribe; // set by the request "events"; null: there is nobody to send them to
-    // Recording (recording.h), null: there is none; whether this client started it, and the descriptor
-    // that goes to the client with the reply (-1), null: nothing can be passed.
+    // Recording (recording.h), null: there is none; whether this client started it, and the
+    // descriptor that goes to the client with the reply (-1), null: nothing can be passed.
     struct sk_recording *recording;
     bool *records;
     int *pass;

@@ -59,7 +59,7 @@ json_t *sk_request_group_dump(const struct request *r) {
         return NULL;
     if (sk_find_object(r->sw, SK_SELECTOR, selector, &o, r->err) ||
         !sk_request_pipe(r, &o, wanted, &pipe))
-        return failed(r);
+        return requests_failed(r);
     const struct sk_selector *s = o.desc->selector(sk_switch_pipe(r->sw, pipe), o.index);
     d.groups = json_array();
     d.selector = s;
@@ -76,27 +76,28 @@ json_t *sk_request_group_dump(const struct request *r) {
     return result;
 }
 
-static json_t *change(const struct request *r,
-                      int (*call)(struct sk_switch *, const struct sk_group_spec *,
-                                  struct sk_error *)) {
+static json_t *requests_group_change(const struct request *r,
+                                     int (*call)(struct sk_switch *, const struct sk_group_spec *,
+                                                 struct sk_error *)) {
     struct sk_group_spec g;
     sk_at_group(r->at, SK_AT_ACTION | SK_AT_OP, &g);
-    return good(r) ? done(r, call(r->sw, &g, r->err)) : NULL;
+    return good(r) ? requests_done(r, call(r->sw, &g, r->err)) : NULL;
 }
 
 json_t *sk_request_group_add(const struct request *r) {
-    return change(r, sk_control_group_add);
+    return requests_group_change(r, sk_control_group_add);
 }
 
 json_t *sk_request_group_modify(const struct request *r) {
-    return change(r, sk_control_group_modify);
+    return requests_group_change(r, sk_control_group_modify);
 }
 
 json_t *sk_request_group_delete(const struct request *r) {
     struct sk_group_spec g;
     sk_at_group(r->at, SK_AT_OP, &g);
-    return good(r) ? done(r, sk_control_group_delete(r->sw, g.selector, g.id, g.pipe, r->err))
-                   : NULL;
+    return good(r)
+               ? requests_done(r, sk_control_group_delete(r->sw, g.selector, g.id, g.pipe, r->err))
+               : NULL;
 }
 
 json_t *sk_request_group_clear(const struct request *r) {
@@ -105,7 +106,7 @@ json_t *sk_request_group_clear(const struct request *r) {
     struct sk_at name = sk_at_member(r->at, "selector");
     const char *selector = sk_at_string(&name, true);
     int pipe = sk_at_pipe(r->at);
-    return good(r) ? done(r, sk_control_group_clear(r->sw, selector, pipe, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_group_clear(r->sw, selector, pipe, r->err)) : NULL;
 }
 
 json_t *sk_request_group_member(const struct request *r) {
@@ -121,6 +122,6 @@ json_t *sk_request_group_member(const struct request *r) {
     if (!good(r))
         return NULL;
     if (sk_control_get_member(r->sw, selector, group, h, pipe, &member, r->err))
-        return failed(r);
+        return requests_failed(r);
     return json_pack("{s:I}", "member", (json_int_t)member);
 }

@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-static json_t *slice_text(const struct sk_hash_desc *d, const struct sk_hash_slice *s) {
+static json_t *requests_hash_slice_text(const struct sk_hash_desc *d,
+                                        const struct sk_hash_slice *s) {
     const struct sk_hash_field *f = &d->fields[s->field];
     return s->length == f->width
                ? json_string(f->name)
@@ -47,7 +48,7 @@ void sk_describe_hash(const struct request *r, const struct sk_object *o, json_t
         const struct sk_dynhash *h = *o->desc->hash(sk_switch_pipe(r->sw, pipe), o->index);
         json_t *fields = json_array();
         for (uint32_t i = 0; h && i < h->n_slices; i++)
-            json_array_append_new(fields, slice_text(d, &h->slices[i]));
+            json_array_append_new(fields, requests_hash_slice_text(d, &h->slices[i]));
         for (uint32_t i = 0; (!h || h->n_slices == 0) && i < d->n_fields; i++)
             json_array_append_new(fields, json_string(d->fields[i].name));
         json_array_append_new(pipes, json_pack("{s:i, s:b, s:o, s:o}", "pipe", (int)pipe, "changed",
@@ -67,7 +68,8 @@ json_t *sk_request_hash_fields(const struct request *r) {
     size_t n;
     const char *const *fields = sk_at_strings(&at, &n);
     int pipe = sk_at_pipe(r->at);
-    return good(r) ? done(r, sk_control_hash_fields(r->sw, name, fields, n, pipe, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_hash_fields(r->sw, name, fields, n, pipe, r->err))
+                   : NULL;
 }
 
 json_t *sk_request_hash_algorithm(const struct request *r) {
@@ -78,8 +80,9 @@ json_t *sk_request_hash_algorithm(const struct request *r) {
     size_t n;
     struct sk_named_value *values = sk_at_values(&at, &n);
     int pipe = sk_at_pipe(r->at);
-    return good(r) ? done(r, sk_control_hash_algorithm(r->sw, name, values, n, pipe, r->err))
-                   : NULL;
+    return good(r)
+               ? requests_done(r, sk_control_hash_algorithm(r->sw, name, values, n, pipe, r->err))
+               : NULL;
 }
 
 json_t *sk_request_hash_reset(const struct request *r) {
@@ -87,7 +90,7 @@ json_t *sk_request_hash_reset(const struct request *r) {
     sk_at_keys(r->at, keys);
     const char *name = sk_member_string(r, "name");
     int pipe = sk_at_pipe(r->at);
-    return good(r) ? done(r, sk_control_hash_reset(r->sw, name, pipe, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_hash_reset(r->sw, name, pipe, r->err)) : NULL;
 }
 
 json_t *sk_request_hash_compute(const struct request *r) {
@@ -104,7 +107,7 @@ json_t *sk_request_hash_compute(const struct request *r) {
         return NULL;
     if (sk_control_hash_view(r->sw, name, pipe, &view, r->err) ||
         sk_control_hash_compute(r->sw, name, values, n, pipe, result, r->err))
-        return failed(r);
+        return requests_failed(r);
     const struct sk_field_desc f = {.width = view.desc->width};
     return json_pack("{s:o}", "hash", sk_value_text(&f, result));
 }

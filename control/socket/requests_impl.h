@@ -18,13 +18,13 @@ struct request {
     struct sk_pauses *pauses; // of a handler that pauses the switch itself, around what it copies
 };
 
-static inline json_t *failed(const struct request *r) {
+static inline json_t *requests_failed(const struct request *r) {
     r->at->doc->failed = true; // the sentence is in r->err
     return NULL;
 }
 
-static inline json_t *done(const struct request *r, int rc) {
-    return rc ? failed(r) : json_object();
+static inline json_t *requests_done(const struct request *r, int rc) {
+    return rc ? requests_failed(r) : json_object();
 }
 
 // Reading has gone well so far?
@@ -43,7 +43,8 @@ struct page {
 
 // 'from' and 'count' of a request against what there is, a page at most; false when it failed.
 bool sk_read_page(const struct request *r, uint64_t size, struct page *page);
-// The object's description with its cells of the page, each made by 'cell' of its 'bytes' bytes of 'copies'.
+// The object's description with its cells of the page, each made by 'cell' of its 'bytes' bytes of
+// 'copies'.
 json_t *sk_cells_json(const struct request *r, const struct sk_object *o, const struct page *page,
                       uint64_t size, const void *copies, size_t bytes,
                       json_t *(*cell)(const struct request *, const struct sk_object *,
@@ -54,7 +55,8 @@ void sk_set_number(json_t *object, const char *key, uint64_t v);
 bool sk_request_pipe(const struct request *r, const struct sk_object *o, int wanted,
                      unsigned *pipe);
 
-// Executes the request |value| with a document and a sentence of its own; the reply, a new reference.
+// Executes the request |value| with a document and a sentence of its own; the reply, a new
+// reference.
 json_t *sk_reply_to(const struct sk_service *service, json_t *value,
                     json_t *(*execute)(void *aux, const struct request *r), void *aux);
 // What handles a request that may stand in a batch; null: there is none of that name.

@@ -13,7 +13,7 @@ json_t *sk_request_key_mask(const struct request *r) {
     if (!good(r))
         return NULL;
     if (sk_control_key_mask(r->sw, table, pipe, &view, r->err))
-        return failed(r);
+        return requests_failed(r);
     json_t *masks = json_object();
     const uint64_t *words = view.words;
     for (uint32_t i = 0; i < view.desc->n_keys; i++) {
@@ -32,5 +32,6 @@ json_t *sk_request_key_mask_set(const struct request *r) {
     size_t n;
     struct sk_named_value *masks = sk_at_values(&at, &n);
     int pipe = sk_at_pipe(r->at);
-    return good(r) ? done(r, sk_control_key_mask_set(r->sw, table, masks, n, pipe, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_key_mask_set(r->sw, table, masks, n, pipe, r->err))
+                   : NULL;
 }

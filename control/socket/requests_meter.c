@@ -65,7 +65,7 @@ json_t *sk_request_meter_read(const struct request *r) {
         return NULL;
     if (sk_find_object(r->sw, SK_METER_OBJECT, name, &o, r->err) ||
         sk_control_meter_read(r->sw, sk_object_name(&o), from, pipe, &d, r->err))
-        return failed(r);
+        return requests_failed(r);
     uint64_t size = o.desc->meters[o.index].size;
     if (!sk_read_page(r, size, &page))
         return NULL;
@@ -92,7 +92,8 @@ json_t *sk_request_meter_write(const struct request *r) {
     struct sk_at spec = sk_at_member(r->at, "spec");
     size_t n;
     struct sk_named_value *values = sk_at_values(&spec, &n);
-    return good(r) ? done(r, sk_control_meter_write(r->sw, name, index, values, n, pipe, r->err))
+    return good(r) ? requests_done(
+                         r, sk_control_meter_write(r->sw, name, index, values, n, pipe, r->err))
                    : NULL;
 }
 
@@ -102,7 +103,8 @@ json_t *sk_request_meter_reset(const struct request *r) {
     const char *name = name_member(r, "name");
     uint64_t index = cells_member(r);
     int pipe = sk_at_pipe(r->at);
-    return good(r) ? done(r, sk_control_meter_reset(r->sw, name, index, pipe, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_meter_reset(r->sw, name, index, pipe, r->err))
+                   : NULL;
 }
 
 // ---- counters -----------------------------------------------------------------------------------
@@ -114,14 +116,15 @@ json_t *sk_request_counter_write(const struct request *r) {
     uint64_t index = number_member(r, "index", true);
     struct sk_counter_cell cell = {number_member(r, "packets", false),
                                    number_member(r, "bytes", false)};
-    return good(r) ? done(r, sk_control_counter_write(r->sw, name, index, &cell, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_counter_write(r->sw, name, index, &cell, r->err))
+                   : NULL;
 }
 
 json_t *sk_request_counter_clear(const struct request *r) {
     static const char *const keys[] = {"op", "name", NULL};
     sk_at_keys(r->at, keys);
     const char *name = name_member(r, "name");
-    return good(r) ? done(r, sk_control_counter_clear(r->sw, name, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_counter_clear(r->sw, name, r->err)) : NULL;
 }
 
 // ---- entries ------------------------------------------------------------------------------------
@@ -146,7 +149,7 @@ json_t *sk_request_entry_read(const struct request *r) {
     entry_members(r, &e);
     if (!good(r))
         return NULL;
-    return sk_control_entry_read(r->sw, &e, &d, r->err) ? failed(r)
+    return sk_control_entry_read(r->sw, &e, &d, r->err) ? requests_failed(r)
                                                         : json_pack("{s:o}", "data", data_json(&d));
 }
 
@@ -158,7 +161,7 @@ json_t *sk_request_entry_write(const struct request *r) {
     struct sk_at data = sk_at_member(r->at, "data");
     size_t n;
     struct sk_named_value *values = sk_at_values(&data, &n);
-    return good(r) ? done(r, sk_control_entry_write(r->sw, &e, values, n, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_entry_write(r->sw, &e, values, n, r->err)) : NULL;
 }
 
 // ---- ageing -------------------------------------------------------------------------------------
@@ -199,7 +202,7 @@ json_t *sk_request_idle_update(const struct request *r) {
     static const char *const keys[] = {"op", "table", NULL};
     sk_at_keys(r->at, keys);
     const char *table = name_member(r, "table");
-    return good(r) ? done(r, sk_control_hit_update(r->sw, table, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_hit_update(r->sw, table, r->err)) : NULL;
 }
 
 // From now on the client gets a line for each event.
@@ -210,7 +213,7 @@ json_t *sk_request_events(const struct request *r) {
         return NULL;
     if (!r->service->subscribe) {
         sk_fail(r->err, "events are sent on a control socket only");
-        return failed(r);
+        return requests_failed(r);
     }
     *r->service->subscribe = true;
     return json_object();

@@ -6,7 +6,7 @@
 #include "control/config/record.h"
 #include "control/socket/recording.h"
 
-static json_t *ports_json(const struct request *r) {
+static json_t *requests_record_ports_json(const struct request *r) {
     const struct sk_service *c = r->service;
     json_t *list = json_array();
     for (size_t i = 0; i < c->n_ports; i++) {
@@ -19,7 +19,8 @@ static json_t *ports_json(const struct request *r) {
     return list;
 }
 
-static bool read_options(const struct request *r, struct sk_recorder_options *opt, bool *ports) {
+static bool requests_record_read_options(const struct request *r, struct sk_recorder_options *opt,
+                                         bool *ports) {
     static const char *const keys[] = {"op", "ports", "snaplen", "ring", NULL};
     struct sk_at list = sk_at_member(r->at, "ports"), snaplen = sk_at_member(r->at, "snaplen"),
                  ring = sk_at_member(r->at, "ring");
@@ -40,24 +41,26 @@ json_t *sk_request_record_start(const struct request *r) {
     bool ports[SK_PORTS] = {false};
     struct sk_recorder_options opt = {0};
     int fd = -1;
-    if (!read_options(r, &opt, ports))
+    if (!requests_record_read_options(r, &opt, ports))
         return NULL;
     if (!s->recording || !s->records || !s->pass) {
         sk_fail(r->err, "nothing can be recorded here");
-        return failed(r);
+        return requests_failed(r);
     }
     if (!*s->records && sk_recording_is_on(s->recording, r->err))
-        return failed(r);
+        return requests_failed(r);
     int rc = sk_recording_start(s->recording, &opt, &fd, r->err);
-    // who waits for the memory of a client that went away records nothing yet, and others may be first
+    // who waits for the memory of a client that went away records nothing yet, and others may be
+    // first
     *s->records = sk_recording_is_on(s->recording, NULL);
     if (rc < 0)
-        return failed(r);
+        return requests_failed(r);
     if (rc == 0)
         return json_pack("{s:s}", "state", "preparing");
     *s->pass = fd;
-    json_t *result = json_pack("{s:s, s:s, s:o}", "state", "recording", "program",
-                               sk_switch_program(r->sw)->path, "ports", ports_json(r));
+    json_t *result =
+        json_pack("{s:s, s:s, s:o}", "state", "recording", "program",
+                  sk_switch_program(r->sw)->path, "ports", requests_record_ports_json(r));
     sk_set_number(result, "clock", s->now);
     return result;
 }
@@ -69,7 +72,7 @@ json_t *sk_request_record_stop(const struct request *r) {
         return NULL;
     if (!r->service->records || !*r->service->records) {
         sk_fail(r->err, "this client records nothing");
-        return failed(r);
+        return requests_failed(r);
     }
     *r->service->records = false;
     sk_recording_stop(r->service->recording);

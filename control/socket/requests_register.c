@@ -26,8 +26,8 @@ static void copy_register(const struct request *r, const struct sk_object *o, ui
                 o->desc->register_read(sk_switch_pipe(r->sw, pipe), o->index, index, k);
 }
 
-static json_t *register_cell(const struct request *r, const struct sk_object *o, uint64_t index,
-                             const void *copy) {
+static json_t *requests_register_cell(const struct request *r, const struct sk_object *o,
+                                      uint64_t index, const void *copy) {
     const struct sk_register_desc *d = &o->desc->registers[o->index];
     const struct register_copy *c = copy;
     const struct sk_field_desc f = sk_register_field(d);
@@ -52,7 +52,7 @@ json_t *sk_request_register_read(const struct request *r) {
     if (!good(r))
         return NULL;
     if (sk_find_object(r->sw, SK_REGISTER, name, &o, r->err))
-        return failed(r);
+        return requests_failed(r);
     const struct sk_register_desc *d = &o.desc->registers[o.index];
     if (!sk_read_page(r, d->size, &page))
         return NULL;
@@ -61,7 +61,8 @@ json_t *sk_request_register_read(const struct request *r) {
     for (uint64_t i = page.from; i < page.to; i++)
         copy_register(r, &o, i, &copies[i - page.from]);
     sk_pauses_end(r->pauses);
-    json_t *result = sk_cells_json(r, &o, &page, d->size, copies, sizeof *copies, register_cell);
+    json_t *result =
+        sk_cells_json(r, &o, &page, d->size, copies, sizeof *copies, requests_register_cell);
     json_t *fields = json_array(), *pipes = json_array();
     for (uint32_t word = 0; word < fields_of(d); word++)
         json_array_append_new(fields, json_string(word_name(d, word)));
@@ -110,7 +111,7 @@ json_t *sk_request_register_write(const struct request *r) {
         fields = sk_at_values(&value, &n);
     else
         plain.value = sk_at_text(&value);
-    return good(r) ? done(r, write_fields(r, name, index, pipe, fields, n)) : NULL;
+    return good(r) ? requests_done(r, write_fields(r, name, index, pipe, fields, n)) : NULL;
 }
 
 // Of all pipes together.
@@ -151,12 +152,12 @@ json_t *sk_request_counter_read(const struct request *r) {
     if (!good(r))
         return NULL;
     if (sk_find_object(r->sw, SK_COUNTER, name, &o, r->err))
-        return failed(r);
+        return requests_failed(r);
     uint64_t size = o.desc->counters[o.index].size;
     if (o.desc->counters[o.index].direct) {
         sk_fail(r->err, "counter '%s' is in the entries of table '%s'; name one by its key",
                 sk_object_name(&o), o.desc->tables[o.desc->counters[o.index].table]->name);
-        return failed(r);
+        return requests_failed(r);
     }
     if (!sk_read_page(r, size, &page))
         return NULL;

@@ -6,7 +6,7 @@
 #include "control/socket/requests_impl.h"
 #include "control/state/state.h"
 
-static char *state_text(const struct request *r, bool whole, size_t *length) {
+static char *requests_state_text(const struct request *r, bool whole, size_t *length) {
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
     if (whole)
@@ -27,7 +27,7 @@ json_t *sk_request_state(const struct request *r) {
         sk_at_fail(&whole, "it must be true or false");
     if (!good(r))
         return NULL;
-    char *text = state_text(r, json_is_true(whole.value), &length);
+    char *text = requests_state_text(r, json_is_true(whole.value), &length);
     json_t *result = json_object();
     json_object_set_new(result, "state", json_stringn(text, length));
     free(text);

@@ -8,7 +8,7 @@
 #include "control/tables/port_metadata.h"
 #include "pipeline/tm/pre.h"
 
-static json_t *drops_json(const uint64_t *drops) {
+static json_t *requests_switch_drops_json(const uint64_t *drops) {
     json_t *out = json_object();
     for (int i = 0; i < SK_DROP_COUNT; i++)
         if (drops[i] > 0)
@@ -16,7 +16,8 @@ static json_t *drops_json(const uint64_t *drops) {
     return out;
 }
 
-static const struct sk_config_port *configured(const struct request *r, uint16_t port) {
+static const struct sk_config_port *requests_switch_configured(const struct request *r,
+                                                               uint16_t port) {
     const struct sk_service *s = r->service;
     for (size_t i = 0; i < s->n_ports; i++)
         if (s->ports[i].port == port)
@@ -47,7 +48,7 @@ struct port_copy {
 static void copy_port(const struct request *r, uint16_t port, struct port_copy *p) {
     static const struct sk_port_stats nothing;
     sk_switch_port_stats(r->sw, port, &p->stats);
-    p->shown = configured(r, port) || sk_switch_port_is_up(r->sw, port) ||
+    p->shown = requests_switch_configured(r, port) || sk_switch_port_is_up(r->sw, port) ||
                memcmp(&p->stats, &nothing, sizeof nothing) != 0;
     for (unsigned i = 0; p->shown && i < SK_PORT_QUEUES; i++) {
         p->cells[i] = sk_switch_port_depth(r->sw, port, i);
@@ -70,9 +71,10 @@ static json_t *queues_json(const struct port_copy *p) {
     return list;
 }
 
-static json_t *port_json(const struct request *r, uint16_t port, const struct port_copy *p) {
+static json_t *requests_switch_port_json(const struct request *r, uint16_t port,
+                                         const struct port_copy *p) {
     const struct sk_port_stats *s = &p->stats;
-    const struct sk_config_port *c = configured(r, port);
+    const struct sk_config_port *c = requests_switch_configured(r, port);
     json_t *out =
         json_pack("{s:i, s:b, s:b}", "port", (int)port, "up", sk_switch_port_is_up(r->sw, port),
                   "loopback", sk_switch_port_is_loopback(r->sw, port));
@@ -94,7 +96,7 @@ static json_t *port_json(const struct request *r, uint16_t port, const struct po
     sk_set_number(out, "rx_bytes", s->rx_bytes);
     sk_set_number(out, "tx_packets", s->tx_packets);
     sk_set_number(out, "tx_bytes", s->tx_bytes);
-    json_object_set_new(out, "drops", drops_json(s->drops));
+    json_object_set_new(out, "drops", requests_switch_drops_json(s->drops));
     json_t *queues = queues_json(p);
     if (queues)
         json_object_set_new(out, "queues", queues);
@@ -126,17 +128,17 @@ static struct switch_copy *copy_switch(const struct request *r, bool with_ports)
     return c;
 }
 
-static json_t *ports_json(const struct request *r, const struct switch_copy *c) {
+static json_t *requests_switch_ports_json(const struct request *r, const struct switch_copy *c) {
     json_t *list = json_array();
     for (uint16_t port = 0; port < SK_PORTS; port++)
         if (c->ports[port].shown)
-            json_array_append_new(list, port_json(r, port, &c->ports[port]));
+            json_array_append_new(list, requests_switch_port_json(r, port, &c->ports[port]));
     return list;
 }
 
 json_t *sk_request_ports(const struct request *r) {
     struct switch_copy *c = copy_switch(r, true);
-    json_t *list = ports_json(r, c);
+    json_t *list = requests_switch_ports_json(r, c);
     free(c);
     return json_pack("{s:o}", "ports", list);
 }
@@ -149,10 +151,12 @@ json_t *sk_request_port_metadata(const struct request *r) {
     size_t n = 0;
     if (json_is_object(value.value)) {
         const struct sk_named_value *fields = sk_at_values(&value, &n);
-        return good(r) ? done(r, sk_control_port_metadata(r->sw, port, fields, n, r->err)) : NULL;
+        return good(r) ? requests_done(r, sk_control_port_metadata(r->sw, port, fields, n, r->err))
+                       : NULL;
     }
     const char *text = sk_at_text(&value);
-    return good(r) ? done(r, sk_control_port_metadata_raw(r->sw, port, text, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_port_metadata_raw(r->sw, port, text, r->err))
+                   : NULL;
 }
 
 static json_t *stats_json(const struct request *r, const struct switch_copy *c) {
@@ -173,7 +177,7 @@ static json_t *stats_json(const struct request *r, const struct switch_copy *c) 
     sk_set_number(out, "dropped", dropped);
     sk_set_number(out, "inside", c->inside);
     json_object_set_new(out, "lcores", json_integer(sk_switch_cores(r->sw)));
-    json_object_set_new(out, "drops", drops_json(s.drops));
+    json_object_set_new(out, "drops", requests_switch_drops_json(s.drops));
     return out;
 }
 
@@ -186,7 +190,8 @@ json_t *sk_request_stats(const struct request *r) {
 
 json_t *sk_request_counts(const struct request *r) {
     struct switch_copy *c = copy_switch(r, true);
-    json_t *out = json_pack("{s:o, s:o}", "stats", stats_json(r, c), "ports", ports_json(r, c));
+    json_t *out = json_pack("{s:o, s:o}", "stats", stats_json(r, c), "ports",
+                            requests_switch_ports_json(r, c));
     sk_set_number(out, "clock", c->now);
     free(c);
     return out;
@@ -229,7 +234,7 @@ json_t *sk_request_pre_list(const struct request *r) {
     return json_pack("{s:o, s:o}", "nodes", nodes, "groups", groups);
 }
 
-static json_t *pre_done(const struct request *r, int rc, const char *what) {
+static json_t *requests_switch_pre_done(const struct request *r, int rc, const char *what) {
     switch (-rc) {
     case 0:
         return json_object();
@@ -245,7 +250,7 @@ static json_t *pre_done(const struct request *r, int rc, const char *what) {
     default:
         sk_fail(r->err, "%s", strerror(-rc));
     }
-    return failed(r);
+    return requests_failed(r);
 }
 
 json_t *sk_request_pre_node_set(const struct request *r) {
@@ -260,7 +265,7 @@ json_t *sk_request_pre_node_set(const struct request *r) {
     size_t n_lags;
     uint8_t *lags = sk_at_lags(&lag_list, &n_lags);
     int rc = good(r) ? sk_pre_node_set_lags(r->sw, id, rid, numbers, n, lags, n_lags) : 0;
-    return good(r) ? pre_done(r, rc, "node") : NULL;
+    return good(r) ? requests_switch_pre_done(r, rc, "node") : NULL;
 }
 
 json_t *sk_request_pre_group_set(const struct request *r) {
@@ -270,7 +275,8 @@ json_t *sk_request_pre_group_set(const struct request *r) {
     struct sk_at list = sk_at_member(r->at, "nodes");
     size_t n;
     struct sk_pre_member *members = sk_at_members(&list, &n);
-    return good(r) ? pre_done(r, sk_pre_group_set(r->sw, id, members, n), "node") : NULL;
+    return good(r) ? requests_switch_pre_done(r, sk_pre_group_set(r->sw, id, members, n), "node")
+                   : NULL;
 }
 
 static const char *const id_keys[] = {"op", "id", NULL};
@@ -278,11 +284,11 @@ static const char *const id_keys[] = {"op", "id", NULL};
 json_t *sk_request_pre_node_delete(const struct request *r) {
     sk_at_keys(r->at, id_keys);
     uint32_t id = (uint32_t)sk_member_number(r, "id", true, UINT32_MAX);
-    return good(r) ? pre_done(r, sk_pre_node_delete(r->sw, id), "node") : NULL;
+    return good(r) ? requests_switch_pre_done(r, sk_pre_node_delete(r->sw, id), "node") : NULL;
 }
 
 json_t *sk_request_pre_group_delete(const struct request *r) {
     sk_at_keys(r->at, id_keys);
     uint16_t id = (uint16_t)sk_member_number(r, "id", true, UINT16_MAX);
-    return good(r) ? pre_done(r, sk_pre_group_delete(r->sw, id), "group") : NULL;
+    return good(r) ? requests_switch_pre_done(r, sk_pre_group_delete(r->sw, id), "group") : NULL;
 }

@@ -107,8 +107,8 @@ struct twins {
     bool same;
 };
 
-static bool same_action(const struct sk_table_desc *d, const struct sk_entry *a,
-                        const struct sk_entry *b) {
+static bool requests_table_same_action(const struct sk_table_desc *d, const struct sk_entry *a,
+                                       const struct sk_entry *b) {
     return a->action == b->action &&
            memcmp(a->data, b->data, d->actions[a->action]->data_words * sizeof *a->data) == 0;
 }
@@ -118,12 +118,12 @@ static bool has_twin(void *aux, const struct sk_entry *e) {
     if (t->at++ < t->from)
         return true;
     const struct sk_entry *other = sk_table_find(t->other, e->value, e->mask, e->priority);
-    t->same = other && same_action(t->desc, e, other);
+    t->same = other && requests_table_same_action(t->desc, e, other);
     return t->same && t->at < t->to;
 }
 
-// The pipes that lack one of the entries from 'from' up to 'to' of 'pipe', or have another number of
-// entries or another default action. Counts do not matter.
+// The pipes that lack one of the entries from 'from' up to 'to' of 'pipe', or have another number
+// of entries or another default action. Counts do not matter.
 static json_t *pipes_that_differ(const struct request *r, const struct sk_object *o, unsigned pipe,
                                  size_t from, size_t to) {
     struct sk_table *shown = o->desc->table(sk_switch_pipe(r->sw, pipe), o->index);
@@ -135,8 +135,9 @@ static json_t *pipes_that_differ(const struct request *r, const struct sk_object
                           .other = o->desc->table(sk_switch_pipe(r->sw, i), o->index),
                           .from = from,
                           .to = to};
-        t.same = sk_table_count(shown) == sk_table_count(t.other) &&
-                 same_action(t.desc, sk_table_default(shown), sk_table_default(t.other));
+        t.same =
+            sk_table_count(shown) == sk_table_count(t.other) &&
+            requests_table_same_action(t.desc, sk_table_default(shown), sk_table_default(t.other));
         if (t.same && from < to)
             sk_table_each(shown, has_twin, &t);
         if (!t.same)
@@ -174,7 +175,7 @@ json_t *sk_request_table_dump(const struct request *r) {
     if (!good(r))
         return NULL;
     if (sk_find_object(r->sw, SK_TABLE, name, &o, r->err) || !sk_request_pipe(r, &o, wanted, &pipe))
-        return failed(r);
+        return requests_failed(r);
     struct dump *d = calloc(1, sizeof *d);
     if (!d)
         abort();
@@ -194,7 +195,7 @@ static json_t *change_entry(const struct request *r, unsigned parts,
                                         struct sk_error *)) {
     struct sk_entry_spec e;
     sk_at_entry(r->at, parts | SK_AT_OP, &e);
-    return good(r) ? done(r, call(r->sw, &e, r->err)) : NULL;
+    return good(r) ? requests_done(r, call(r->sw, &e, r->err)) : NULL;
 }
 
 json_t *sk_request_table_add(const struct request *r) {
@@ -213,18 +214,20 @@ json_t *sk_request_table_default(const struct request *r) {
     return change_entry(r, SK_AT_ACTION, sk_control_default_set);
 }
 
-static int reset(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err) {
+static int requests_table_reset(struct sk_switch *sw, const struct sk_entry_spec *e,
+                                struct sk_error *err) {
     return sk_control_default_reset(sw, e->table, e->pipe, err);
 }
 
 json_t *sk_request_table_default_reset(const struct request *r) {
-    return change_entry(r, 0, reset);
+    return change_entry(r, 0, requests_table_reset);
 }
 
-static int clear(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err) {
+static int requests_table_clear(struct sk_switch *sw, const struct sk_entry_spec *e,
+                                struct sk_error *err) {
     return sk_control_table_clear(sw, e->table, e->pipe, err);
 }
 
 json_t *sk_request_table_clear(const struct request *r) {
-    return change_entry(r, 0, clear);
+    return change_entry(r, 0, requests_table_clear);
 }

@@ -47,7 +47,7 @@ struct sk_server {
     uint64_t steps; // clients that came, requests that were answered
 };
 
-static void append(struct buffer *b, const char *bytes, size_t n) {
+static void socket_append(struct buffer *b, const char *bytes, size_t n) {
     if (n == 0)
         return;
     if (b->length + n > b->room) {
@@ -80,7 +80,7 @@ static bool make_address(const char *path, struct sockaddr_un *address, struct s
 // ---- server ----
 
 // A socket file without a listener is what a switch leaves that was killed.
-static bool remove_stale(const struct sockaddr_un *address, struct sk_error *err) {
+static bool socket_remove_stale(const struct sockaddr_un *address, struct sk_error *err) {
     struct stat st;
     if (lstat(address->sun_path, &st))
         return true;
@@ -103,7 +103,7 @@ static bool remove_stale(const struct sockaddr_un *address, struct sk_error *err
 
 struct sk_server *sk_server_open(const char *path, struct sk_error *err) {
     struct sockaddr_un address;
-    if (!make_address(path, &address, err) || !remove_stale(&address, err))
+    if (!make_address(path, &address, err) || !socket_remove_stale(&address, err))
         return NULL;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mode_t mask = umask(0177); // nobody else, from the first moment
@@ -138,8 +138,8 @@ static bool has_work(const struct peer *p) {
     return p->out.length == 0 && p->in.length > 0 && memchr(p->in.bytes, '\n', p->in.length);
 }
 
-// It waits for something, or something that it wants goes on. Half a request is not enough, or nobody would have to
-// send the other half; but what came since it was read may be a whole one.
+// It waits for something, or something that it wants goes on. Half a request is not enough, or
+// nobody would have to send the other half; but what came since it was read may be a whole one.
 static bool is_busy(const struct peer *p) {
     char byte;
     return p->listens || p->records || p->out.length > 0 || has_work(p) ||
@@ -147,7 +147,7 @@ static bool is_busy(const struct peer *p) {
 }
 
 // The one that has asked nothing for longest goes. False when all are busy.
-static bool make_room(struct sk_server *s) {
+static bool socket_make_room(struct sk_server *s) {
     size_t oldest = s->n_peers;
     for (size_t i = 0; i < s->n_peers; i++)
         if ((oldest == s->n_peers || s->peers[i].since < s->peers[oldest].since) &&
@@ -163,7 +163,7 @@ static void accept_peer(struct sk_server *s) {
     int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    if (s->n_peers == SK_SOCKET_CLIENTS && !make_room(s)) {
+    if (s->n_peers == SK_SOCKET_CLIENTS && !socket_make_room(s)) {
         static const char full[] = "{\"ok\": false, \"error\": \"too many clients\"}\n";
         ssize_t ignored = send(fd, full, sizeof full - 1, MSG_NOSIGNAL);
         (void)ignored;
@@ -181,7 +181,7 @@ static bool read_peer(struct peer *p) {
     if (n < 0)
         return errno == EAGAIN || errno == EINTR;
     p->ended |= n == 0;
-    append(&p->in, chunk, (size_t)n);
+    socket_append(&p->in, chunk, (size_t)n);
     return true;
 }
 
@@ -211,8 +211,8 @@ static bool write_peer(struct peer *p) {
     return true;
 }
 
-static void answer(struct sk_server *s, struct peer *p, const struct sk_service *service,
-                   size_t length) {
+static void socket_answer(struct sk_server *s, struct peer *p, const struct sk_service *service,
+                          size_t length) {
     struct sk_service own = *service;
     own.subscribe = &p->listens;
     own.records = &p->records;
@@ -229,8 +229,8 @@ static void answer(struct sk_server *s, struct peer *p, const struct sk_service 
     json_decref(reply);
     if (!text)
         abort();
-    append(&p->out, text, strlen(text));
-    append(&p->out, "\n", 1);
+    socket_append(&p->out, text, strlen(text));
+    socket_append(&p->out, "\n", 1);
     free(text);
     remove_front(&p->in, length + 1);
 }
@@ -242,7 +242,7 @@ static bool serve_peer(struct sk_server *s, struct peer *p, const struct sk_serv
     if (length > SK_SOCKET_LINE)
         return false;
     if (end && p->out.length == 0)
-        answer(s, p, service, length);
+        socket_answer(s, p, service, length);
     if (p->out.length > 0 && !write_peer(p))
         return false;
     return !(p->ended && p->out.length == 0 &&
@@ -323,8 +323,8 @@ void sk_server_publish(struct sk_server *s, json_t *event) {
         if (p->listens && p->out.length > SK_SOCKET_LINE) {
             drop_peer(s, i); // it does not read
         } else if (p->listens) {
-            append(&p->out, text, strlen(text));
-            append(&p->out, "\n", 1);
+            socket_append(&p->out, text, strlen(text));
+            socket_append(&p->out, "\n", 1);
         }
     }
     free(text);
@@ -391,7 +391,7 @@ struct sk_client *sk_client_open_within(const char *path, unsigned seconds, stru
     return c;
 }
 
-static bool send_all(struct sk_client *c, const char *bytes, size_t n) {
+static bool socket_send_all(struct sk_client *c, const char *bytes, size_t n) {
     while (n > 0) {
         ssize_t sent = send(c->fd, bytes, n, MSG_NOSIGNAL);
         if (sent < 0 && errno != EINTR) {
@@ -404,7 +404,7 @@ static bool send_all(struct sk_client *c, const char *bytes, size_t n) {
     return true;
 }
 
-static ssize_t receive(struct sk_client *c, char *chunk, size_t size) {
+static ssize_t socket_receive(struct sk_client *c, char *chunk, size_t size) {
     struct iovec bytes = {chunk, size};
     union passed control;
     struct msghdr m = {.msg_iov = &bytes,
@@ -438,7 +438,7 @@ static bool wait_for_bytes(struct sk_client *c, uint64_t until) {
 }
 
 // The next line, without its end; null when the switch went away, or nothing came by 'until'.
-static char *read_line(struct sk_client *c, uint64_t until) {
+static char *socket_read_line(struct sk_client *c, uint64_t until) {
     size_t searched = 0;
     for (;;) {
         char *end = c->in.length > searched
@@ -453,10 +453,10 @@ static char *read_line(struct sk_client *c, uint64_t until) {
         if (!wait_for_bytes(c, until))
             return NULL;
         char chunk[READ_CHUNK];
-        ssize_t n = receive(c, chunk, sizeof chunk);
+        ssize_t n = socket_receive(c, chunk, sizeof chunk);
         if (n == 0 || (n < 0 && errno != EINTR))
             return NULL;
-        append(&c->in, chunk, n > 0 ? (size_t)n : 0);
+        socket_append(&c->in, chunk, n > 0 ? (size_t)n : 0);
     }
 }
 
@@ -512,9 +512,9 @@ json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *er
         return NULL;
     }
     const uint64_t until = sk_clock_now() + c->seconds * UINT64_C(1000000000);
-    bool sent = !c->late && send_all(c, text, strlen(text)) && send_all(c, "\n", 1);
+    bool sent = !c->late && socket_send_all(c, text, strlen(text)) && socket_send_all(c, "\n", 1);
     free(text);
-    char *line = sent ? read_line(c, until) : NULL;
+    char *line = sent ? socket_read_line(c, until) : NULL;
     if (!line && c->late) {
         fail_late(err, c->seconds);
         return NULL;
@@ -532,7 +532,7 @@ json_t *sk_client_call(struct sk_client *c, json_t *request, struct sk_error *er
 }
 
 json_t *sk_client_event(struct sk_client *c, struct sk_error *err) {
-    char *line = read_line(c, FOR_EVER);
+    char *line = socket_read_line(c, FOR_EVER);
     json_t *event = line ? json_loads(line, JSON_REJECT_DUPLICATES, NULL) : NULL;
     if (!event)
         sk_fail(err, line ? "the switch's event is invalid" : "the switch closed the connection");

@@ -2,8 +2,9 @@
 //
 // compare: a switch's state against that of a file.
 //
-// An item is said by its identity: the members by which state.h says it, in the spelling that the walk
-// writes. Both sides' identities as text are the key of an index; what else an item has are its facts.
+// An item is said by its identity: the members by which state.h says it, in the spelling that the
+// walk writes. Both sides' identities as text are the key of an index; what else an item has are
+// its facts.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,8 +41,8 @@ static char *identity_text(enum state_section s, const json_t *identity) {
     return text;
 }
 
-static void add(struct sk_expected_state *e, enum state_section s, const struct sk_at *at,
-                json_t *identity) {
+static void state_compare_add(struct sk_expected_state *e, enum state_section s,
+                              const struct sk_at *at, json_t *identity) {
     e->list = sk_grow(e->list, e->n, &e->room, sizeof *e->list);
     char *text = identity_text(s, identity);
     if (json_object_get(e->index, text))
@@ -59,11 +60,12 @@ static void read_section(struct sk_expected_state *e, enum state_section s, cons
         struct sk_at item = sk_at_item(at, i);
         json_t *identity = state_identity(&item, s, sw);
         if (identity)
-            add(e, s, &item, identity);
+            state_compare_add(e, s, &item, identity);
     }
 }
 
-static void read_root(struct sk_expected_state *e, const struct sk_at *root, struct sk_switch *sw) {
+static void state_compare_read_root(struct sk_expected_state *e, const struct sk_at *root,
+                                    struct sk_switch *sw) {
     const char *keys[STATE_SECTIONS + 2] = {"silken_state"};
     if (!json_is_object(root->value))
         sk_at_fail(root, "a state must be a JSON object");
@@ -89,7 +91,7 @@ struct sk_expected_state *sk_expected_state_parse(const char *name, const char *
         abort();
     e->root = root;
     e->doc = (struct sk_json){.name = e->name, .text = text, .length = length, .err = err};
-    read_root(e, &(struct sk_at){.doc = &e->doc, .value = root}, sw);
+    state_compare_read_root(e, &(struct sk_at){.doc = &e->doc, .value = root}, sw);
     if (!e->doc.failed)
         return e;
     sk_expected_state_free(e);
@@ -121,7 +123,7 @@ struct comparison {
     FILE *messages;
 };
 
-static void put_text(FILE *out, const json_t *v) {
+static void state_compare_put_text(FILE *out, const json_t *v) {
     char *text = v ? json_dumps(v, JSON_ENCODE_ANY) : NULL;
     fputs(json_is_string(v) ? json_string_value(v) : text ? text : "nothing", out);
     free(text);
@@ -142,20 +144,20 @@ static void put_label(FILE *out, enum state_section s, const json_t *identity) {
         if (json_is_true(v))
             continue;
         fputc(' ', out);
-        put_text(out, v);
+        state_compare_put_text(out, v);
     }
 }
 
-static void report(struct comparison *c, enum state_section s, const json_t *identity,
-                   const char *path, const json_t *expected, const json_t *found) {
+static void state_compare_report(struct comparison *c, enum state_section s, const json_t *identity,
+                                 const char *path, const json_t *expected, const json_t *found) {
     if (c->differences++ >= c->show)
         return;
     fprintf(c->messages, "%s: ", c->e->name);
     put_label(c->messages, s, identity);
     fprintf(c->messages, "%s%s: expected ", *path ? ", " : "", path);
-    put_text(c->messages, expected);
+    state_compare_put_text(c->messages, expected);
     fputs(", found ", c->messages);
-    put_text(c->messages, found);
+    state_compare_put_text(c->messages, found);
     fputc('\n', c->messages);
 }
 
@@ -174,7 +176,7 @@ static bool as_number(const json_t *v, uint64_t *out) {
 }
 
 // The digits of a hexadecimal number of any width, without zeros in front; null: it is none.
-static const char *hexadecimal(const json_t *v) {
+static const char *state_compare_hexadecimal(const json_t *v) {
     const char *text = json_string_value(v);
     if (!text || text[0] != '0' || (text[1] | 32) != 'x' || !text[2 + strspn(text + 2, "0")] ||
         text[strspn(text + 2, HEX_DIGITS) + 2])
@@ -182,15 +184,16 @@ static const char *hexadecimal(const json_t *v) {
     return text + 2 + strspn(text + 2, "0");
 }
 
-static bool same_value(const json_t *a, const json_t *b) {
+static bool state_compare_same_value(const json_t *a, const json_t *b) {
     uint64_t x, y;
     if (json_equal(a, b) || (as_number(a, &x) && as_number(b, &y) && x == y))
         return true;
-    const char *p = hexadecimal(a), *q = hexadecimal(b); // of more than 64 bits
+    const char *p = state_compare_hexadecimal(a),
+               *q = state_compare_hexadecimal(b); // of more than 64 bits
     return p && q && strcasecmp(p, q) == 0;
 }
 
-static bool is_zero(const json_t *v) {
+static bool state_compare_is_zero(const json_t *v) {
     uint64_t x;
     return !v || (as_number(v, &x) && x == 0);
 }
@@ -202,9 +205,9 @@ static void compare_value(struct comparison *c, const struct expectation *x, con
     if (!json_is_object(expected) || !json_is_object(found)) {
         bool same = strcmp(path, "action") == 0 && json_is_string(expected) && json_is_string(found)
                         ? sk_name_matches(json_string_value(found), json_string_value(expected))
-                        : same_value(expected, found);
+                        : state_compare_same_value(expected, found);
         if (!same)
-            report(c, x->section, x->identity, path, expected, found);
+            state_compare_report(c, x->section, x->identity, path, expected, found);
         return;
     }
     char inner[256];
@@ -215,7 +218,7 @@ static void compare_value(struct comparison *c, const struct expectation *x, con
     json_object_foreach((json_t *)found, key, value) {
         snprintf(inner, sizeof inner, "%s %s", path, key);
         if (!json_object_get(expected, key))
-            report(c, x->section, x->identity, inner, NULL, value);
+            state_compare_report(c, x->section, x->identity, inner, NULL, value);
     }
 }
 
@@ -263,7 +266,7 @@ static void unexpected(struct comparison *c, enum state_section s, const json_t 
         return;
     }
     json_t *all = facts(s, item);
-    report(c, s, identity, "", NULL, all);
+    state_compare_report(c, s, identity, "", NULL, all);
     json_decref(all);
 }
 
@@ -299,7 +302,7 @@ static void compare_item(struct state_walk *walk, enum state_section s, json_t *
 }
 
 // What is expected and not listed, because it is zero, or not there.
-static void missing(struct comparison *c, const struct expectation *x) {
+static void state_compare_missing(struct comparison *c, const struct expectation *x) {
     const json_t *value = json_object_get(x->item, "value");
     const char *key;
     json_t *fact;
@@ -311,10 +314,10 @@ static void missing(struct comparison *c, const struct expectation *x) {
     json_t *all = facts(x->section, x->item);
     bool zero = x->section <= STATE_HITS || x->section == STATE_DROPS;
     json_object_foreach(all, key, fact) {
-        zero = zero && is_zero(fact);
+        zero = zero && state_compare_is_zero(fact);
     }
     if (!zero)
-        report(c, x->section, x->identity, "", all, NULL);
+        state_compare_report(c, x->section, x->identity, "", all, NULL);
     json_decref(all);
 }
 
@@ -328,7 +331,7 @@ size_t sk_expected_state_compare(struct sk_expected_state *e, struct sk_switch *
     state_walk(&c.walk);
     for (size_t i = 0; i < e->n; i++)
         if (!e->list[i].seen)
-            missing(&c, &e->list[i]);
+            state_compare_missing(&c, &e->list[i]);
     json_decref(c.otherwise);
     return c.differences;
 }

@@ -64,27 +64,28 @@ static void check_members(const struct reader *r) {
     sk_at_keys(r->at, keys);
 }
 
-static bool has(const struct reader *r, const char *key) {
+static bool state_expect_has(const struct reader *r, const char *key) {
     return json_object_get(r->at->value, key) != NULL;
 }
 
-static void fail(struct reader *r, const char *key) {
+static void state_expect_fail(struct reader *r, const char *key) {
     struct sk_at at = sk_at_member(r->at, key);
     sk_at_fail(at.value ? &at : r->at, "%s", r->err.text);
 }
 
-static void set_number(struct reader *r, const char *key, uint64_t most) {
+static void state_expect_set_number(struct reader *r, const char *key, uint64_t most) {
     struct sk_at at = sk_at_member(r->at, key);
     json_object_set_new(r->identity, key, state_number(sk_at_number(&at, true, most)));
 }
 
-static bool find(struct reader *r, const char *key, enum sk_object_kind kind, struct sk_object *o) {
+static bool state_expect_find(struct reader *r, const char *key, enum sk_object_kind kind,
+                              struct sk_object *o) {
     struct sk_at at = sk_at_member(r->at, key);
     const char *name = sk_at_string(&at, true);
     if (r->at->doc->failed)
         return false;
     if (sk_find_object(r->sw, kind, name, o, &r->err)) {
-        fail(r, key);
+        state_expect_fail(r, key);
         return false;
     }
     json_object_set_new(r->identity, key, json_string(sk_object_name(o)));
@@ -101,22 +102,22 @@ static void read_pipe(struct reader *r, const struct sk_object *o, bool must) {
     if (r->at->doc->failed)
         return;
     if (sk_find_pipes(r->sw, o, pipe, &pipes, &r->err))
-        fail(r, "pipe");
+        state_expect_fail(r, "pipe");
     json_object_set_new(r->identity, "pipe", json_integer(pipe));
 }
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-static const char *member_of(struct reader *r, const struct sk_at *key,
-                             const struct sk_field_desc *fields, uint32_t n, uint32_t field,
-                             bool *used) {
+static const char *state_expect_member_of(struct reader *r, const struct sk_at *key,
+                                          const struct sk_field_desc *fields, uint32_t n,
+                                          uint32_t field, bool *used) {
     const char *name, *text = NULL;
     json_t *value;
     size_t i = 0;
     json_object_foreach(key->value, name, value) {
         int at = sk_find_field("key field", fields, n, name, &r->err);
         if (at < 0)
-            fail(r, "key");
+            state_expect_fail(r, "key");
         if (at == (int)field && text)
             sk_at_fail(key, "key field '%s' is given twice", fields[field].name);
         if (at == (int)field) {
@@ -129,7 +130,7 @@ static const char *member_of(struct reader *r, const struct sk_at *key,
     return text;
 }
 
-static void read_key(struct reader *r, const struct sk_table_desc *d) {
+static void state_expect_read_key(struct reader *r, const struct sk_table_desc *d) {
     struct sk_at at = sk_at_member(r->at, "key");
     uint64_t value[SK_MAX_KEY_WORDS] = {0}, mask[SK_MAX_KEY_WORDS] = {0};
     if (!json_is_object(at.value))
@@ -140,7 +141,7 @@ static void read_key(struct reader *r, const struct sk_table_desc *d) {
          word += sk_words(d->keys[i++].width)) {
         const struct sk_field_desc *f = &d->keys[i];
         bool used = false;
-        const char *text = member_of(r, &at, d->keys, d->n_keys, i, &used);
+        const char *text = state_expect_member_of(r, &at, d->keys, d->n_keys, i, &used);
         if (r->at->doc->failed)
             return;
         if (!used && !sk_key_any(f, value + word, mask + word))
@@ -155,16 +156,16 @@ static void read_key(struct reader *r, const struct sk_table_desc *d) {
 // Which entry of a table: its key and priority, or the default one.
 static void read_entry(struct reader *r, const struct sk_table_desc *d) {
     struct sk_at def = sk_at_member(r->at, "default");
-    if (def.value && (!json_is_true(def.value) || has(r, "key")))
+    if (def.value && (!json_is_true(def.value) || state_expect_has(r, "key")))
         sk_at_fail(&def, "it can only be true, in place of a key");
     if (def.value) {
         json_object_set_new(r->identity, "default", json_true());
         return;
     }
-    read_key(r, d);
+    state_expect_read_key(r, d);
     if (state_takes_priority(d))
-        set_number(r, "priority", INT64_MAX);
-    else if (has(r, "priority"))
+        state_expect_set_number(r, "priority", INT64_MAX);
+    else if (state_expect_has(r, "priority"))
         sk_at_fail(r->at, "table '%s' has no ternary or range key, so no priority", d->name);
 }
 
@@ -179,7 +180,7 @@ static void read_direct_register(struct reader *r) {
         return;
     if (sk_control_direct_find(r->sw, name, NULL, &d, &r->err) ||
         sk_find_object(r->sw, SK_TABLE, d.table, &table, &r->err)) {
-        fail(r, "name");
+        state_expect_fail(r, "name");
         return;
     }
     json_object_set_new(r->identity, "name",
@@ -202,22 +203,23 @@ static void read_index(struct reader *r, const struct sk_object *o, uint64_t siz
     if (size == 0)
         sk_at_fail(r->at, "'%s' has no cells with an index", sk_object_name(o));
     else
-        set_number(r, "index", size - 1);
+        state_expect_set_number(r, "index", size - 1);
 }
 
-static void read_cell(struct reader *r, enum sk_object_kind kind) {
+static void state_expect_read_cell(struct reader *r, enum sk_object_kind kind) {
     struct sk_object o;
-    bool in_entry = has(r, "key") || has(r, "default");
-    if (in_entry && has(r, "index"))
+    bool in_entry = state_expect_has(r, "key") || state_expect_has(r, "default");
+    if (in_entry && state_expect_has(r, "index"))
         sk_at_fail(r->at, "it has \"index\" or \"key\", not both");
     if (in_entry && kind == SK_REGISTER) {
         read_direct_register(r);
         return;
     }
-    if (!find(r, "name", kind, &o))
+    if (!state_expect_find(r, "name", kind, &o))
         return;
-    if (kind == SK_REGISTER && has(r, "otherwise")) {
-        if (has(r, "pipe") || has(r, "index") || has(r, "value"))
+    if (kind == SK_REGISTER && state_expect_has(r, "otherwise")) {
+        if (state_expect_has(r, "pipe") || state_expect_has(r, "index") ||
+            state_expect_has(r, "value"))
             sk_at_fail(r->at,
                        "\"otherwise\" applies to all cells that are not listed, in all pipes");
         return;
@@ -232,21 +234,22 @@ static void read_cell(struct reader *r, enum sk_object_kind kind) {
 
 static void read_table(struct reader *r, bool pipe_must, bool entry) {
     struct sk_object o;
-    if (!find(r, "table", SK_TABLE, &o))
+    if (!state_expect_find(r, "table", SK_TABLE, &o))
         return;
     read_pipe(r, &o, pipe_must);
     if (entry && !r->at->doc->failed)
         read_entry(r, o.desc->tables[o.index]);
 }
 
-static void read_value_set(struct reader *r) {
+static void state_expect_read_value_set(struct reader *r) {
     struct sk_object o;
-    if (!find(r, "name", SK_VALUE_SET, &o))
+    if (!state_expect_find(r, "name", SK_VALUE_SET, &o))
         return;
     read_pipe(r, &o, false);
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(r->sw, &o, pipe)) {
-            read_key(r, sk_table_desc(o.desc->value_set(sk_switch_pipe(r->sw, pipe), o.index)));
+            state_expect_read_key(
+                r, sk_table_desc(o.desc->value_set(sk_switch_pipe(r->sw, pipe), o.index)));
             return;
         }
 }
@@ -254,10 +257,10 @@ static void read_value_set(struct reader *r) {
 static void read_numbered(struct reader *r, const char *key, enum sk_object_kind kind,
                           bool pipe_must) {
     struct sk_object o;
-    if (!find(r, key, kind, &o))
+    if (!state_expect_find(r, key, kind, &o))
         return;
     read_pipe(r, &o, pipe_must);
-    set_number(r, "id", UINT32_MAX);
+    state_expect_set_number(r, "id", UINT32_MAX);
 }
 
 static void read_reason(struct reader *r) {
@@ -280,14 +283,14 @@ json_t *state_identity(const struct sk_at *item, enum state_section s, struct sk
     }
     switch (s) {
     case STATE_REGISTERS:
-        read_cell(&r, SK_REGISTER);
+        state_expect_read_cell(&r, SK_REGISTER);
         break;
     case STATE_COUNTERS:
-        read_cell(&r, SK_COUNTER);
+        state_expect_read_cell(&r, SK_COUNTER);
         break;
     case STATE_METERS:
     case STATE_METER_STATES:
-        read_cell(&r, SK_METER_OBJECT);
+        state_expect_read_cell(&r, SK_METER_OBJECT);
         break;
     case STATE_HITS:
     case STATE_AGEING:
@@ -307,13 +310,13 @@ json_t *state_identity(const struct sk_at *item, enum state_section s, struct sk
         read_numbered(&r, "selector", SK_SELECTOR, s == STATE_SELECTOR_BITS);
         break;
     case STATE_VALUE_SETS:
-        read_value_set(&r);
+        state_expect_read_value_set(&r);
         break;
     case STATE_DROPS:
         read_reason(&r);
         break;
     case STATE_PORTS:
-        set_number(&r, "port", SK_PORTS - 1);
+        state_expect_set_number(&r, "port", SK_PORTS - 1);
         break;
     case STATE_SWITCH:
     case STATE_SECTIONS:

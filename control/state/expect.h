@@ -9,8 +9,8 @@
 
 // Is 'key' a member by which an item of the section is said?
 bool state_is_identity(enum state_section s, const char *key);
-// These members of an item, in the walk's spelling: full names, keys as sk_key_format() writes them. A new
-// reference, or null after failing the document.
+// These members of an item, in the walk's spelling: full names, keys as sk_key_format() writes
+// them. A new reference, or null after failing the document.
 json_t *state_identity(const struct sk_at *item, enum state_section s, struct sk_switch *sw);
 
 #endif

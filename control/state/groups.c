@@ -11,7 +11,7 @@ struct groups {
     size_t n, room;
 };
 
-static bool add_group(void *aux, const struct sk_group *g) {
+static bool state_groups_add(void *aux, const struct sk_group *g) {
     struct groups *all = aux;
     all->list = sk_grow(all->list, all->n, &all->room, sizeof *all->list);
     all->list[all->n++] = g;
@@ -26,7 +26,7 @@ static int by_id(const void *a, const void *b) {
 
 static struct groups groups_of(const struct sk_selector *s) {
     struct groups all = {0};
-    sk_selector_each(s, add_group, &all);
+    sk_selector_each(s, state_groups_add, &all);
     if (all.n)
         qsort(all.list, all.n, sizeof *all.list, by_id);
     return all;
@@ -51,8 +51,8 @@ static json_t *group_item(const struct sk_object *o, const struct sk_group *g) {
                      "max_size", (json_int_t)g->max_size, "members", members);
 }
 
-static struct sk_selector *selector_in(const struct state_walk *w, const struct sk_object *o,
-                                       unsigned pipe) {
+static struct sk_selector *state_groups_selector_in(const struct state_walk *w,
+                                                    const struct sk_object *o, unsigned pipe) {
     return sk_object_in_pipe(w->sw, o, pipe)
                ? o->desc->selector(sk_switch_pipe(w->sw, pipe), o->index)
                : NULL;
@@ -62,21 +62,21 @@ static struct sk_selector *selector_in(const struct state_walk *w, const struct 
 static bool everywhere(const struct state_walk *w, const struct sk_object *o,
                        const struct sk_group *g) {
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
-        struct sk_selector *s = selector_in(w, o, pipe);
+        struct sk_selector *s = state_groups_selector_in(w, o, pipe);
         if (s && !same_group(g, sk_selector_find(s, g->id)))
             return false;
     }
     return true;
 }
 
-static void each_group(struct state_walk *w,
-                       void (*fn)(struct state_walk *w, const struct sk_object *o, unsigned pipe,
-                                  const struct sk_group *g)) {
+static void state_groups_each(struct state_walk *w,
+                              void (*fn)(struct state_walk *w, const struct sk_object *o,
+                                         unsigned pipe, const struct sk_group *g)) {
     size_t n;
     struct sk_object *list = state_objects(w->sw, SK_SELECTOR, &n);
     for (size_t i = 0; i < n; i++)
         for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
-            struct sk_selector *s = selector_in(w, &list[i], pipe);
+            struct sk_selector *s = state_groups_selector_in(w, &list[i], pipe);
             struct groups all = s ? groups_of(s) : (struct groups){0};
             for (size_t k = 0; k < all.n; k++)
                 fn(w, &list[i], pipe, all.list[k]);
@@ -85,8 +85,8 @@ static void each_group(struct state_walk *w,
     free(list);
 }
 
-static void write_group(struct state_walk *w, const struct sk_object *o, unsigned pipe,
-                        const struct sk_group *g) {
+static void state_groups_write(struct state_walk *w, const struct sk_object *o, unsigned pipe,
+                               const struct sk_group *g) {
     bool alike = everywhere(w, o, g);
     for (unsigned i = 0; alike && i < pipe; i++)
         if (sk_object_in_pipe(w->sw, o, i))
@@ -98,12 +98,12 @@ static void write_group(struct state_walk *w, const struct sk_object *o, unsigne
 }
 
 void state_groups(struct state_walk *w) {
-    each_group(w, write_group);
+    state_groups_each(w, state_groups_write);
 }
 
-static void write_bits(struct state_walk *w, const struct sk_object *o, unsigned pipe,
-                       const struct sk_group *g) {
-    struct sk_selector *s = selector_in(w, o, pipe);
+static void state_groups_write_bits(struct state_walk *w, const struct sk_object *o, unsigned pipe,
+                                    const struct sk_group *g) {
+    struct sk_selector *s = state_groups_selector_in(w, o, pipe);
     if (sk_selector_desc(s)->lines == 0)
         return;
     json_t *live = json_array();
@@ -117,5 +117,5 @@ static void write_bits(struct state_walk *w, const struct sk_object *o, unsigned
 }
 
 void state_selector_bits(struct state_walk *w) {
-    each_group(w, write_bits);
+    state_groups_each(w, state_groups_write_bits);
 }

@@ -60,7 +60,7 @@ struct view {
     struct job *jobs;
     size_t n_jobs;
     struct sk_pauses *pauses;
-    uint64_t now;  // ns; after read_jobs() 48 bits, as time stamps are
+    uint64_t now;  // ns; after state_jobs_read() 48 bits, as time stamps are
     bool counting; // in the first pipe: all have the same entries
 };
 
@@ -73,7 +73,8 @@ static json_t *not_this_program(struct view *v) {
     return NULL;
 }
 
-// Of the same program as the workers' table: another one in the switch may have such a counter, too.
+// Of the same program as the workers' table: another one in the switch may have such a counter,
+// too.
 static int find_drops(struct view *v) {
     const char *table = sk_object_name(&v->table);
     const size_t n = strlen(table) - strlen(WORKERS_TABLE);
@@ -102,8 +103,8 @@ static bool find_objects(struct view *v) {
 
 // ---- reading the workers ----
 
-static uint64_t word_of(const struct sk_field_desc *fields, uint32_t n, const uint64_t *words,
-                        const char *name) {
+static uint64_t state_jobs_word_of(const struct sk_field_desc *fields, uint32_t n,
+                                   const uint64_t *words, const char *name) {
     struct sk_error ignored;
     int index = sk_find_field("field", fields, n, name, &ignored);
     if (index < 0)
@@ -115,14 +116,15 @@ static uint64_t word_of(const struct sk_field_desc *fields, uint32_t n, const ui
 
 static uint64_t argument(const struct view *v, const struct sk_entry *e, const char *name) {
     const struct sk_action_desc *a = v->desc->actions[v->action];
-    return word_of(a->params, a->n_params, e->data, name);
+    return state_jobs_word_of(a->params, a->n_params, e->data, name);
 }
 
-static uint64_t key_field(const struct view *v, const struct sk_entry *e, const char *name) {
-    return word_of(v->desc->keys, v->desc->n_keys, e->value, name);
+static uint64_t state_jobs_key_field(const struct view *v, const struct sk_entry *e,
+                                     const char *name) {
+    return state_jobs_word_of(v->desc->keys, v->desc->n_keys, e->value, name);
 }
 
-static struct job *find_job(struct view *v, uint64_t first_slot) {
+static struct job *state_jobs_find(struct view *v, uint64_t first_slot) {
     for (size_t i = 0; i < v->n_jobs; i++)
         if (v->jobs[i].first_slot == first_slot)
             return &v->jobs[i];
@@ -138,8 +140,8 @@ static bool read_worker(void *aux, const struct sk_entry *e) {
     uint64_t bit = argument(v, e, "worker_bit");
     if (e->action != v->action || bit == 0)
         return true;
-    struct job *j = find_job(v, argument(v, e, "pool_base"));
-    uint64_t number = key_field(v, e, "job_number");
+    struct job *j = state_jobs_find(v, argument(v, e, "pool_base"));
+    uint64_t number = state_jobs_key_field(v, e, "job_number");
     j->number = number < j->number ? number : j->number;
     j->size = argument(v, e, "num_workers");
     j->last_slot = j->first_slot + argument(v, e, "pool_last");
@@ -151,7 +153,7 @@ static bool read_worker(void *aux, const struct sk_entry *e) {
         return true;
     if (i == j->n_workers)
         j->workers[j->n_workers++] = (struct worker){.number = w, .port = argument(v, e, "port")};
-    uint64_t ip = key_field(v, e, "src_addr");
+    uint64_t ip = state_jobs_key_field(v, e, "src_addr");
     snprintf(j->workers[i].address, sizeof j->workers[i].address, "%u.%u.%u.%u",
              (unsigned)(ip >> 24 & 255), (unsigned)(ip >> 16 & 255), (unsigned)(ip >> 8 & 255),
              (unsigned)(ip & 255));
@@ -163,7 +165,7 @@ static bool read_worker(void *aux, const struct sk_entry *e) {
 }
 
 // Entries are the same in all pipes, their counters are not.
-static void read_jobs(struct view *v) {
+static void state_jobs_read(struct view *v) {
     v->counting = true;
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
         if (!sk_object_in_pipe(v->sw, &v->table, pipe))
@@ -200,8 +202,8 @@ static bool match_worker(void *aux, const struct sk_entry *e) {
     struct worker_search *s = aux;
     const struct view *v = s->v;
     const uint64_t bit = e->action == v->action ? argument(v, e, "worker_bit") : 0;
-    if (bit == 0 || key_field(v, e, "job_number") != s->number ||
-        key_field(v, e, "src_addr") != s->address)
+    if (bit == 0 || state_jobs_key_field(v, e, "job_number") != s->number ||
+        state_jobs_key_field(v, e, "src_addr") != s->address)
         return true;
     *s->out = (struct sk_job_worker){.rank = (unsigned)__builtin_ctzll(bit),
                                      .workers = (unsigned)argument(v, e, "num_workers"),
@@ -224,10 +226,10 @@ struct receiver_search {
 static bool match_receiver(void *aux, const struct sk_entry *e) {
     const struct receiver_search *s = aux;
     if ((int)e->action != s->action ||
-        word_of(s->desc->keys, s->desc->n_keys, e->value, "rid") != s->rid)
+        state_jobs_word_of(s->desc->keys, s->desc->n_keys, e->value, "rid") != s->rid)
         return true;
     const struct sk_action_desc *a = s->desc->actions[s->action];
-    const uint64_t mac = word_of(a->params, a->n_params, e->data, "mac");
+    const uint64_t mac = state_jobs_word_of(a->params, a->n_params, e->data, "mac");
     for (unsigned i = 0; i < sizeof s->out->mac; i++)
         s->out->mac[i] = (uint8_t)(mac >> (40 - 8 * i));
     s->out->has_mac = true;
@@ -256,7 +258,7 @@ struct number_list {
 
 static bool note_number(void *aux, const struct sk_entry *e) {
     struct number_list *l = aux;
-    const uint64_t number = key_field(l->v, e, "job_number");
+    const uint64_t number = state_jobs_key_field(l->v, e, "job_number");
     if (e->action != l->v->action || number >= SK_JOB_NUMBERS || l->numbers[number])
         return true;
     l->numbers[number] = true;
@@ -291,8 +293,8 @@ unsigned sk_jobs_numbers(struct sk_switch *sw, bool numbers[SK_JOB_NUMBERS]) {
 
 // ---- reading the slots ----
 
-static uint64_t read_word(const struct view *v, const struct sk_object *o, unsigned pipe,
-                          uint64_t index, uint32_t word) {
+static uint64_t state_jobs_read_word(const struct view *v, const struct sk_object *o, unsigned pipe,
+                                     uint64_t index, uint32_t word) {
     if (index >= o->desc->registers[o->index].size)
         return 0;
     return o->desc->register_read(sk_switch_pipe(v->sw, pipe), o->index, index, word);
@@ -302,13 +304,13 @@ static uint64_t read_word(const struct view *v, const struct sk_object *o, unsig
 static unsigned alike_pipes(const struct view *v, unsigned pipe, uint64_t slot, unsigned version) {
     if (!sk_object_in_pipe(v->sw, &v->tally, pipe))
         return 0; // another pipeline is there
-    uint64_t bits = read_word(v, &v->bitmaps[version], pipe, slot, 0), cell;
+    uint64_t bits = state_jobs_read_word(v, &v->bitmaps[version], pipe, slot, 0), cell;
     unsigned pipes = 0;
     cell = version * v->versions + slot;
     for (unsigned p = pipe; p < SK_PIPES; p++)
         if (sk_object_in_pipe(v->sw, &v->tally, p) &&
-            read_word(v, &v->tally, p, cell, v->missing_word) != 0 &&
-            read_word(v, &v->bitmaps[version], p, slot, 0) == bits)
+            state_jobs_read_word(v, &v->tally, p, cell, v->missing_word) != 0 &&
+            state_jobs_read_word(v, &v->bitmaps[version], p, slot, 0) == bits)
             pipes |= 1u << p;
     return pipes;
 }
@@ -325,7 +327,7 @@ static json_t *slot_json(const struct view *v, const struct job *j, unsigned pip
                          unsigned version) {
     unsigned pipe = (unsigned)__builtin_ctz(pipes);
     unsigned n = j->size < MAX_WORKERS ? (unsigned)j->size : MAX_WORKERS;
-    uint64_t bits = read_word(v, &v->bitmaps[version], pipe, slot, 0);
+    uint64_t bits = state_jobs_read_word(v, &v->bitmaps[version], pipe, slot, 0);
     return json_pack("{s:I, s:i, s:o, s:o, s:o}", "slot", (json_int_t)(slot - j->first_slot),
                      "version", (int)version, "pipes", bits_json(pipes, SK_PIPES), "present",
                      bits_json(bits, n), "missing", bits_json(~bits, n));
@@ -363,16 +365,17 @@ static void add_slots(const struct view *v, const struct job *j, json_t *out) {
 static void count_slot(const struct view *v, struct job *j, unsigned pipe, uint64_t slot,
                        unsigned version) {
     const unsigned n = j->size < MAX_WORKERS ? (unsigned)j->size : MAX_WORKERS;
-    if (read_word(v, &v->tally, pipe, version * v->versions + slot, v->missing_word) == 0)
+    if (state_jobs_read_word(v, &v->tally, pipe, version * v->versions + slot, v->missing_word) ==
+        0)
         return;
-    const uint64_t bits = read_word(v, &v->bitmaps[version], pipe, slot, 0);
+    const uint64_t bits = state_jobs_read_word(v, &v->bitmaps[version], pipe, slot, 0);
     const uint64_t cell = version * v->versions + slot;
     const uint64_t words[] = {slot,
                               version,
                               pipe,
                               bits,
-                              read_word(v, &v->tally, pipe, cell, 0),
-                              read_word(v, &v->tally, pipe, cell, v->missing_word)};
+                              state_jobs_read_word(v, &v->tally, pipe, cell, 0),
+                              state_jobs_read_word(v, &v->tally, pipe, cell, v->missing_word)};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         j->fingerprint = (j->fingerprint ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15) >> 1;
     j->waits++;
@@ -412,7 +415,7 @@ static json_t *workers_json(const struct view *v, const struct job *j) {
     return workers;
 }
 
-static json_t *job_json(const struct view *v, const struct job *j) {
+static json_t *state_jobs_json(const struct view *v, const struct job *j) {
     json_t *workers = workers_json(v, j);
     json_t *out = json_pack("{s:I, s:i, s:I, s:I, s:I, s:o}", "job", (json_int_t)j->number,
                             "numbers", (int)j->numbers, "size", (json_int_t)j->size, "first_slot",
@@ -422,7 +425,7 @@ static json_t *job_json(const struct view *v, const struct job *j) {
     return out;
 }
 
-static json_t *drops_json(const struct view *v) {
+static json_t *state_jobs_drops_json(const struct view *v) {
     json_t *list = json_array();
     uint64_t size = v->drops.desc->counters[v->drops.index].size;
     for (uint64_t i = 0; i < size; i++) {
@@ -446,11 +449,11 @@ json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pause
     if (!find_objects(&v))
         return not_this_program(&v);
     sk_pauses_begin(pauses);
-    read_jobs(&v);
-    json_t *jobs = json_array(), *drops = drops_json(&v);
+    state_jobs_read(&v);
+    json_t *jobs = json_array(), *drops = state_jobs_drops_json(&v);
     for (size_t i = 0; i < v.n_jobs; i++)
         if (job < 0 || v.jobs[i].number == (uint64_t)job)
-            json_array_append_new(jobs, job_json(&v, &v.jobs[i]));
+            json_array_append_new(jobs, state_jobs_json(&v, &v.jobs[i]));
     sk_pauses_end(pauses);
     free(v.jobs);
     if (job >= 0 && json_array_size(jobs) == 0) {
@@ -487,7 +490,7 @@ json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *paus
     if (!find_objects(&v))
         return jobs;
     sk_pauses_begin(pauses);
-    read_jobs(&v);
+    state_jobs_read(&v);
     for (size_t i = 0; i < v.n_jobs; i++)
         json_array_append_new(jobs, brief_json(&v, &v.jobs[i]));
     sk_pauses_end(pauses);

@@ -19,13 +19,16 @@
 // "first_slot", "slots",
 //   "waiting": [{"slot", "version", "pipes", "present": [..], "missing": [..]}], "more"}],
 //  "drops": [{"reason", "packets"}]}. 'job' -1: all. "idle_ms" is how long ago,
-// at 'now' (ns) or the switch's clock if that is later, the worker's last packet came; absent when none did. Null after filling 'err'.
-// With 'pauses' (pauses.h) packets go on meanwhile, and slots are read in slices.
+// at 'now' (ns) or the switch's clock if that is later, the worker's last packet came; absent when
+// none did. Null after filling 'err'. With 'pauses' (pauses.h) packets go on meanwhile, and slots
+// are read in slices.
 json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pauses *pauses,
                 struct sk_error *err);
 
-// For those who ask every second: [{"name", "kind": "switchml", "size", "slots", "workers", as above with
-// "missing": how many slots wait for it, "waits": how many wait, "wanted", "there": parts that those want, and
+// For those who ask every second: [{"name", "kind": "switchml", "size", "slots", "workers", as
+// above with
+// "missing": how many slots wait for it, "waits": how many wait, "wanted", "there": parts that
+// those want, and
 // have, "fingerprint": a number that changes when one of those does}]. Empty for other programs.
 json_t *sk_jobs_brief(struct sk_switch *sw, uint64_t now, struct sk_pauses *pauses);
 

@@ -8,11 +8,13 @@
 // checked build or not.
 //
 //   section         an item is said by             and has
-//   registers       name pipe index | key          value; or name and "otherwise": the value of all cells
-//                                                  that are not listed, when that is not zero
+//   registers       name pipe index | key          value; or name and "otherwise": the value of all
+//                                                  cells that are not listed, when that is not zero
 //   counters        name pipe index | key          packets bytes; what is zero is left out
-//   hits            table pipe key | default       hits last_hit (ns, 48 bits; of what ages or changes); entries that were hit
-//   entries         table [pipe] key [priority]    action args | member | group; not those that are const
+//   hits            table pipe key | default       hits last_hit (ns, 48 bits; of what ages or
+//                                                  changes); entries that were hit
+//   entries         table [pipe] key [priority]    action args | member | group; not those that are
+//                                                  const
 //   members         profile [pipe] id              action args
 //   groups          selector [pipe] id             max_size members
 //   selector_bits   selector pipe id               live: the bits that the data plane sees
@@ -35,8 +37,8 @@
 // what only a control plane changes: multicast, mirror sessions, hashes, key masks, ports'
 // settings.
 //
-// The state of a meter is its tokens in the parts of meter.c, "committed" and "peak", and "last", the time
-// of its last packet; that of a filter its value with 16 bits after the point, and "last".
+// The state of a meter is its tokens in the parts of meter.c, "committed" and "peak", and "last",
+// the time of its last packet; that of a filter its value with 16 bits after the point, and "last".
 //
 // Thread-safety: as all of control/.
 //
@@ -57,22 +59,23 @@
 
 #include "control/tables/control.h"
 
-// False when writing failed (errno). With 'pauses' packets go on meanwhile: what they change is read in slices, each of
-// one moment; counts of the switch and of its ports are one slice. Null: nobody runs the switch.
+// False when writing failed (errno). With 'pauses' packets go on meanwhile: what they change is
+// read in slices, each of one moment; counts of the switch and of its ports are one slice. Null:
+// nobody runs the switch.
 struct sk_pauses;
 bool sk_state_write(struct sk_switch *sw, struct sk_pauses *pauses, FILE *out);
 
 // What a switch's state is expected to be.
 struct sk_expected_state;
-// From a file's text; names are those of the program of 'sw' or a unique suffix, values as in control.h.
-// Sections and members that are not there are not compared. Null with a sentence that has the file's name
-// and line.
+// From a file's text; names are those of the program of 'sw' or a unique suffix, values as in
+// control.h. Sections and members that are not there are not compared. Null with a sentence that
+// has the file's name and line.
 struct sk_expected_state *sk_expected_state_parse(const char *name, const char *text, size_t length,
                                                   struct sk_switch *sw, struct sk_error *err);
 void sk_expected_state_free(struct sk_expected_state *e); // null allowed
-// Compares; writes the first 'show' differences to 'messages', a line each: section, object, pipe and
-// index or key, member, what was expected and what is there. Returns how many there are. Once for each
-// that was parsed.
+// Compares; writes the first 'show' differences to 'messages', a line each: section, object, pipe
+// and index or key, member, what was expected and what is there. Returns how many there are. Once
+// for each that was parsed.
 size_t sk_expected_state_compare(struct sk_expected_state *e, struct sk_switch *sw, size_t show,
                                  FILE *messages);
 

@@ -32,7 +32,8 @@ enum state_section {
 };
 const char *state_section_name(enum state_section s);
 
-// Is told each item, in order; all of a section come together, and sections in the order of the list.
+// Is told each item, in order; all of a section come together, and sections in the order of the
+// list.
 struct state_walk {
     struct sk_switch *sw;
     uint64_t now;             // the switch's, when the latest slice was copied

@@ -55,7 +55,7 @@ static int by_key(const void *a, const void *b) {
     return order ? order : (x->pipe > y->pipe) - (x->pipe < y->pipe);
 }
 
-static bool add(void *aux, const struct sk_entry *e) {
+static bool state_tables_add(void *aux, const struct sk_entry *e) {
     struct list *l = aux;
     if (!l->wanted(l->desc, e))
         return true;
@@ -64,8 +64,8 @@ static bool add(void *aux, const struct sk_entry *e) {
     return true;
 }
 
-static struct sk_table *table_in(const struct state_walk *w, const struct sk_object *o,
-                                 unsigned pipe) {
+static struct sk_table *state_tables_in(const struct state_walk *w, const struct sk_object *o,
+                                        unsigned pipe) {
     struct sk_pipe *state = sk_switch_pipe(w->sw, pipe);
     return o->kind == SK_VALUE_SET ? o->desc->value_set(state, o->index)
                                    : o->desc->table(state, o->index);
@@ -83,13 +83,13 @@ json_t *state_key(const struct sk_table_desc *d, const uint64_t *value, const ui
     return key;
 }
 
-static void add_entry(json_t *item, const struct found *f) {
+static void state_tables_add_entry(json_t *item, const struct found *f) {
     json_object_set_new(item, "key", state_key(f->desc, f->entry->value, f->entry->mask));
     if (state_takes_priority(f->desc))
         json_object_set_new(item, "priority", json_integer(f->entry->priority));
 }
 
-static void add_action(json_t *item, const struct found *f) {
+static void state_tables_add_action(json_t *item, const struct found *f) {
     const struct sk_action_desc *a = f->desc->actions[f->entry->action];
     if (a->refers) {
         json_object_set_new(item, a->refers == SK_REFERS_MEMBER ? "member" : "group",
@@ -149,17 +149,17 @@ static bool any_entry(const struct sk_table_desc *d, const struct sk_entry *e) {
 
 static void activity_in(struct state_walk *w, const struct sk_object *o, unsigned pipe,
                         const struct activity *a) {
-    struct sk_table *t = table_in(w, o, pipe);
+    struct sk_table *t = state_tables_in(w, o, pipe);
     struct list l = {.desc = o->desc->tables[o->index], .pipe = pipe, .wanted = any_entry};
     struct slice *s = malloc(sizeof *s);
     uint64_t *direct = calloc(SK_SLICE, (l.desc->direct_words + 1) * sizeof *direct);
     if (!s || !direct)
         abort();
     s->direct = direct;
-    sk_table_each(t, add, &l);
+    sk_table_each(t, state_tables_add, &l);
     if (l.n)
         qsort(l.items, l.n, sizeof *l.items, by_key);
-    add(&l, sk_table_default(t));
+    state_tables_add(&l, sk_table_default(t));
     for (size_t from = 0; from < l.n; from += SK_SLICE)
         activity_slice(w, o, a, s, &l, from);
     free(l.items);
@@ -181,11 +181,11 @@ static void each_activity(struct state_walk *w, const struct activity *a) {
     free(tables);
 }
 
-static void place(json_t *item, const struct found *f, bool def) {
+static void state_tables_place(json_t *item, const struct found *f, bool def) {
     if (def)
         json_object_set_new(item, "default", json_true());
     else
-        add_entry(item, f);
+        state_tables_add_entry(item, f);
 }
 
 static bool was_hit(const struct sk_table_desc *d, const struct sk_entry *e) {
@@ -197,7 +197,7 @@ static void hits_item(struct state_walk *w, const struct sk_object *o, const str
                       bool def) {
     (void)o;
     json_t *item = table_item(f, NULL);
-    place(item, f, def);
+    state_tables_place(item, f, def);
     json_object_set_new(item, "hits", state_number(sk_entry_hits(f->entry)));
     if (sk_table_tells_last_hit(f->desc, def))
         json_object_set_new(item, "last_hit", state_number(sk_entry_last_hit(f->entry)));
@@ -224,7 +224,7 @@ static void counter_item(struct state_walk *w, const struct sk_object *o, const 
         if (o->desc->counters[i].direct && o->desc->counters[i].table == o->index)
             name = o->desc->counters[i].name;
     json_t *item = table_item(f, name);
-    place(item, f, def);
+    state_tables_place(item, f, def);
     if (f->desc->counter_type != 1)
         json_object_set_new(item, "packets", state_number(f->entry->packets));
     if (f->desc->counter_type != 0)
@@ -252,7 +252,7 @@ static json_t *new_meter_item(const struct sk_object *o, const struct found *f, 
         if (o->desc->meters[i].direct && o->desc->meters[i].table == o->index)
             name = o->desc->meters[i].name;
     json_t *item = table_item(f, name);
-    place(item, f, def);
+    state_tables_place(item, f, def);
     return item;
 }
 
@@ -285,7 +285,7 @@ void state_direct_meter_states(struct state_walk *w) {
     each_activity(w, &(struct activity){.has = has_meter, .wanted = meter_ran, .item = meter_item});
 }
 
-static bool ages(const struct sk_table_desc *d) {
+static bool state_tables_ages(const struct sk_table_desc *d) {
     return d->idle_timeout;
 }
 
@@ -299,14 +299,15 @@ static void ageing_item(struct state_walk *w, const struct sk_object *o, const s
     const uint64_t now = w->now;
     (void)o;
     json_t *item = table_item(f, NULL);
-    place(item, f, def);
+    state_tables_place(item, f, def);
     json_object_set_new(item, "ttl_ms", state_number(f->entry->idle.ttl_ms));
     json_object_set_new(item, "active", state_number(now - sk_idle_age(f->entry, now)));
     state_item(w, STATE_AGEING, item);
 }
 
 void state_ageing(struct state_walk *w) {
-    each_activity(w, &(struct activity){.has = ages, .wanted = has_ttl, .item = ageing_item});
+    each_activity(
+        w, &(struct activity){.has = state_tables_ages, .wanted = has_ttl, .item = ageing_item});
 }
 
 // ---- direct registers ---------------------------------------------------------------------------
@@ -363,7 +364,7 @@ static void cells_item(struct state_walk *w, const struct sk_object *o, const st
         }
         if (!same) {
             json_t *item = table_item(f, name);
-            place(item, f, def);
+            state_tables_place(item, f, def);
             json_object_set_new(
                 item, "value",
                 state_words(&d->direct_fields[i], names, n > 2 ? 2 : n, f->entry->direct + i));
@@ -380,7 +381,7 @@ void state_direct_registers(struct state_walk *w) {
 
 // ---- what the control plane wrote: one item for all pipes where they are alike ------------------
 
-static bool same_action(const struct found *x, const struct found *y) {
+static bool state_tables_same_action(const struct found *x, const struct found *y) {
     const struct sk_entry *a = x->entry, *b = y->entry;
     return a->action == b->action &&
            memcmp(a->data, b->data, x->desc->actions[a->action]->data_words * sizeof *a->data) == 0;
@@ -405,7 +406,7 @@ static void write_twins(struct state_walk *w, enum state_section s, const struct
                         size_t n, unsigned pipes, make_item *make) {
     bool alike = n == pipes;
     for (size_t i = 1; alike && i < n; i++)
-        alike = same_action(&list[0], &list[i]);
+        alike = state_tables_same_action(&list[0], &list[i]);
     for (size_t i = 0; i < (alike ? 1 : n); i++) {
         json_t *item = make(&list[i]);
         if (!alike)
@@ -419,9 +420,9 @@ static void object_entries(struct state_walk *w, enum state_section s, const str
     struct list l = {.wanted = not_const};
     for (l.pipe = 0; l.pipe < SK_PIPES; l.pipe++)
         if (sk_object_in_pipe(w->sw, o, l.pipe)) {
-            struct sk_table *t = table_in(w, o, l.pipe);
+            struct sk_table *t = state_tables_in(w, o, l.pipe);
             l.desc = sk_table_desc(t);
-            sk_table_each(t, add, &l);
+            sk_table_each(t, state_tables_add, &l);
         }
     if (l.n)
         qsort(l.items, l.n, sizeof *l.items, by_key);
@@ -435,19 +436,20 @@ static void object_entries(struct state_walk *w, enum state_section s, const str
 
 static json_t *entry_item(const struct found *f) {
     json_t *item = json_pack("{s:s}", "table", f->desc->name);
-    add_entry(item, f);
-    add_action(item, f);
+    state_tables_add_entry(item, f);
+    state_tables_add_action(item, f);
     return item;
 }
 
 static json_t *member_item(const struct found *f) {
     json_t *item = json_pack("{s:s}", "profile", f->desc->name);
     json_object_set_new(item, "id", state_number(f->entry->value[0]));
-    add_action(item, f);
+    state_tables_add_action(item, f);
     return item;
 }
 
-static void tables(struct state_walk *w, enum state_section s, bool profiles, make_item *make) {
+static void state_tables_tables(struct state_walk *w, enum state_section s, bool profiles,
+                                make_item *make) {
     size_t n;
     struct sk_object *list = state_objects(w->sw, SK_TABLE, &n);
     for (size_t i = 0; i < n; i++) {
@@ -459,16 +461,16 @@ static void tables(struct state_walk *w, enum state_section s, bool profiles, ma
 }
 
 void state_entries(struct state_walk *w) {
-    tables(w, STATE_ENTRIES, false, entry_item);
+    state_tables_tables(w, STATE_ENTRIES, false, entry_item);
 }
 
 void state_members(struct state_walk *w) {
-    tables(w, STATE_MEMBERS, true, member_item);
+    state_tables_tables(w, STATE_MEMBERS, true, member_item);
 }
 
 static json_t *default_item(const struct found *f) {
     json_t *item = json_pack("{s:s}", "table", f->desc->name);
-    add_action(item, f);
+    state_tables_add_action(item, f);
     return item;
 }
 
@@ -490,7 +492,7 @@ void state_defaults(struct state_walk *w) {
         for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
             if (!sk_object_in_pipe(w->sw, &list[i], pipe))
                 continue;
-            all[k] = (struct found){d, sk_table_default(table_in(w, &list[i], pipe)), pipe};
+            all[k] = (struct found){d, sk_table_default(state_tables_in(w, &list[i], pipe)), pipe};
             k += !is_programs_default(&all[k]);
         }
         if (!d->hidden && !d->is_profile)

@@ -39,7 +39,7 @@ json_t *state_value(const struct sk_field_desc *f, const uint64_t *words) {
 }
 
 // Of a register: a number where it fits, whatever the width.
-static json_t *cell_word(const struct sk_field_desc *f, const uint64_t *words) {
+static json_t *state_walk_cell_word(const struct sk_field_desc *f, const uint64_t *words) {
     if (f->is_signed || f->width > 64)
         return state_value(f, words);
     return state_number(words[0]);
@@ -48,10 +48,10 @@ static json_t *cell_word(const struct sk_field_desc *f, const uint64_t *words) {
 json_t *state_words(const struct sk_field_desc *fields, const char *const *names, uint32_t n,
                     const uint64_t *words) {
     if (n == 1)
-        return cell_word(fields, words);
+        return state_walk_cell_word(fields, words);
     json_t *value = json_object();
     for (uint32_t i = 0; i < n; i++)
-        json_object_set_new(value, names[i], cell_word(&fields[i], words + i));
+        json_object_set_new(value, names[i], state_walk_cell_word(&fields[i], words + i));
     return value;
 }
 
@@ -83,9 +83,9 @@ static json_t *cell_item(const struct sk_object *o, unsigned pipe, uint64_t inde
 }
 
 // Calls 'cells' for each object of a kind, in each pipe that has it.
-static void each_object(struct state_walk *w, enum sk_object_kind kind,
-                        void (*cells)(struct state_walk *w, const struct sk_object *o,
-                                      unsigned pipe)) {
+static void state_walk_each_object(struct state_walk *w, enum sk_object_kind kind,
+                                   void (*cells)(struct state_walk *w, const struct sk_object *o,
+                                                 unsigned pipe)) {
     size_t n;
     struct sk_object *list = state_objects(w->sw, kind, &n);
     for (size_t i = 0; i < n; i++)
@@ -119,7 +119,7 @@ static uint64_t slice_end(uint64_t from, uint64_t size) {
     return size - from < SK_SLICE ? size : from + SK_SLICE;
 }
 
-static uint32_t words_of(const struct sk_register_desc *d) {
+static uint32_t state_walk_words_of(const struct sk_register_desc *d) {
     return d->words > 1 || d->wide ? 2 : 1;
 }
 
@@ -128,7 +128,7 @@ static void register_slice(struct state_walk *w, const struct sk_object *o, unsi
     const struct sk_register_desc *d = &o->desc->registers[o->index];
     struct sk_pipe *state = sk_switch_pipe(w->sw, pipe);
     const uint64_t to = slice_end(from, d->size);
-    const uint32_t n = words_of(d);
+    const uint32_t n = state_walk_words_of(d);
     uint64_t words[SK_SLICE][2];
     sk_pauses_begin(w->pauses);
     for (uint64_t index = from; index < to; index++)
@@ -145,9 +145,9 @@ static void register_slice(struct state_walk *w, const struct sk_object *o, unsi
     }
 }
 
-static void registers(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+static void state_walk_registers(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
     const struct sk_register_desc *d = &o->desc->registers[o->index];
-    const uint64_t initial[2] = {d->initial[0], words_of(d) > 1 ? d->initial[1] : 0};
+    const uint64_t initial[2] = {d->initial[0], state_walk_words_of(d) > 1 ? d->initial[1] : 0};
     if ((initial[0] || initial[1]) && first_pipe(w, o, pipe)) {
         json_t *item = json_pack("{s:s}", "name", d->name);
         json_object_set_new(item, "otherwise", register_value(d, initial));
@@ -181,7 +181,7 @@ static void counter_slice(struct state_walk *w, const struct sk_object *o, unsig
     }
 }
 
-static void counters(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+static void state_walk_counters(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
     const struct sk_counter_desc *d = &o->desc->counters[o->index];
     for (uint64_t from = 0; !d->direct && from < d->size; from += SK_SLICE)
         counter_slice(w, o, pipe, from);
@@ -248,7 +248,7 @@ static void specs_at(struct state_walk *w, const struct sk_object *o, uint64_t i
     }
 }
 
-static void meters(struct state_walk *w) {
+static void state_walk_meters(struct state_walk *w) {
     size_t n;
     struct sk_object *list = state_objects(w->sw, SK_METER_OBJECT, &n);
     for (size_t i = 0; i < n; i++)
@@ -278,7 +278,8 @@ static void meter_slice(struct state_walk *w, const struct sk_object *o, unsigne
     }
 }
 
-static void meter_states(struct state_walk *w, const struct sk_object *o, unsigned pipe) {
+static void state_walk_meter_states(struct state_walk *w, const struct sk_object *o,
+                                    unsigned pipe) {
     const struct sk_meter_desc *d = &o->desc->meters[o->index];
     for (uint64_t from = 0; !d->direct && from < d->size; from += SK_SLICE)
         meter_slice(w, o, pipe, from);
@@ -286,7 +287,7 @@ static void meter_states(struct state_walk *w, const struct sk_object *o, unsign
 
 // ---- the switch ---------------------------------------------------------------------------------
 
-static void drops(struct state_walk *w, const struct sk_switch_stats *stats) {
+static void state_walk_drops(struct state_walk *w, const struct sk_switch_stats *stats) {
     for (unsigned r = 0; r < SK_DROP_COUNT; r++) {
         if (stats->drops[r] == 0)
             continue;
@@ -303,7 +304,7 @@ static json_t *traffic(uint64_t packets, uint64_t bytes) {
     return t;
 }
 
-static void ports(struct state_walk *w, const struct sk_port_stats *all) {
+static void state_walk_ports(struct state_walk *w, const struct sk_port_stats *all) {
     for (uint16_t port = 0; port < SK_PORTS; port++) {
         const struct sk_port_stats s = all[port];
         uint64_t dropped = 0;
@@ -349,9 +350,9 @@ void state_walk(struct state_walk *w) {
     for (uint16_t port = 0; port < SK_PORTS; port++)
         sk_switch_port_stats(w->sw, port, &of_ports[port]);
     sk_pauses_end(w->pauses);
-    each_object(w, SK_REGISTER, registers);
+    state_walk_each_object(w, SK_REGISTER, state_walk_registers);
     state_direct_registers(w);
-    each_object(w, SK_COUNTER, counters);
+    state_walk_each_object(w, SK_COUNTER, state_walk_counters);
     state_direct_counters(w);
     state_hits(w);
     state_entries(w);
@@ -360,13 +361,13 @@ void state_walk(struct state_walk *w) {
     state_selector_bits(w);
     state_defaults(w);
     state_value_sets(w);
-    meters(w);
+    state_walk_meters(w);
     state_direct_meters(w);
-    each_object(w, SK_METER_OBJECT, meter_states);
+    state_walk_each_object(w, SK_METER_OBJECT, state_walk_meter_states);
     state_direct_meter_states(w);
     state_ageing(w);
-    drops(w, &stats);
-    ports(w, of_ports);
+    state_walk_drops(w, &stats);
+    state_walk_ports(w, of_ports);
     totals(w, &stats);
     free(of_ports);
 }

@@ -11,7 +11,7 @@ struct writer {
 };
 
 // Ends the section before and begins those up to 'to'; empty ones are there too.
-static void begin(struct writer *w, int to) {
+static void state_write_begin(struct writer *w, int to) {
     while (w->last < to) {
         if (w->last >= 0)
             fputs(w->inside ? "\n],\n" : "],\n", w->out);
@@ -23,7 +23,7 @@ static void begin(struct writer *w, int to) {
 
 static void write_item(struct state_walk *walk, enum state_section s, json_t *item) {
     struct writer *w = (struct writer *)walk;
-    begin(w, (int)s);
+    state_write_begin(w, (int)s);
     char *text = json_dumps(item, 0);
     if (!text)
         abort();
@@ -37,7 +37,7 @@ bool sk_state_write(struct sk_switch *sw, struct sk_pauses *pauses, FILE *out) {
         .walk = {.sw = sw, .pauses = pauses, .item = write_item}, .out = out, .last = -1};
     fputs("{\n\"silken_state\": 1,\n", out);
     state_walk(&w.walk);
-    begin(&w, STATE_SECTIONS - 1);
+    state_write_begin(&w, STATE_SECTIONS - 1);
     fputs(w.inside ? "\n]\n}\n" : "]\n}\n", out);
     return fflush(out) == 0 && !ferror(out);
 }

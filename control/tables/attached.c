@@ -156,7 +156,7 @@ struct sk_holder sk_holder_of_table(const struct sk_table_desc *d) {
 
 // ---- values -------------------------------------------------------------------------------------
 
-static int number(const char *text, uint64_t max, uint64_t *out, struct sk_error *err) {
+static int attached_number(const char *text, uint64_t max, uint64_t *out, struct sk_error *err) {
     const struct sk_field_desc f = {.width = 64};
     int rc = sk_value_parse(text, &f, out, err);
     if (rc == 0 && *out > max)
@@ -214,21 +214,21 @@ static int parse_value(enum datum d, const char *text, struct sk_attached *a,
     int rc;
     switch (d) {
     case PKTS:
-        return number(text, UINT64_MAX, &a->packets, err);
+        return attached_number(text, UINT64_MAX, &a->packets, err);
     case BYTES:
-        return number(text, UINT64_MAX, &a->bytes, err);
+        return attached_number(text, UINT64_MAX, &a->bytes, err);
     case CIR_KBPS:
     case CIR_PPS:
-        return number(text, SK_RATE_MAX, &a->rate.cir, err);
+        return attached_number(text, SK_RATE_MAX, &a->rate.cir, err);
     case PIR_KBPS:
     case PIR_PPS:
-        return number(text, SK_RATE_MAX, &a->rate.pir, err);
+        return attached_number(text, SK_RATE_MAX, &a->rate.pir, err);
     case CBS_KBITS:
     case CBS_PKTS:
-        return number(text, SK_BURST_MAX, &a->rate.cbs, err);
+        return attached_number(text, SK_BURST_MAX, &a->rate.cbs, err);
     case PBS_KBITS:
     case PBS_PKTS:
-        return number(text, SK_BURST_MAX, &a->rate.pbs, err);
+        return attached_number(text, SK_BURST_MAX, &a->rate.pbs, err);
     case LPF_TYPE:
         return lpf_type(text, &a->lpf.rate, err);
     case LPF_GAIN:
@@ -236,23 +236,23 @@ static int parse_value(enum datum d, const char *text, struct sk_attached *a,
     case LPF_DECAY:
         return decimal(text, 3, SK_TAU_MAX_PS, &a->lpf.decay_ps, err);
     case LPF_SCALE:
-        rc = number(text, 31, &v, err);
+        rc = attached_number(text, 31, &v, err);
         a->lpf.scale_down = (uint32_t)v;
         return rc;
     case WRED_TAU:
         return decimal(text, 3, SK_TAU_MAX_PS, &a->wred.tau_ps, err);
     case WRED_MIN:
-        rc = number(text, UINT32_MAX, &v, err);
+        rc = attached_number(text, UINT32_MAX, &v, err);
         a->wred.min = (uint32_t)v;
         return rc;
     case WRED_MAX:
-        rc = number(text, UINT32_MAX, &v, err);
+        rc = attached_number(text, UINT32_MAX, &v, err);
         a->wred.max = (uint32_t)v;
         return rc;
     case WRED_PROBABILITY:
         return probability(text, &a->wred.probability, err);
     case TTL:
-        return number(text, UINT32_MAX, &a->ttl_ms, err);
+        return attached_number(text, UINT32_MAX, &a->ttl_ms, err);
     default:
         return sk_fail(err, "it can only be read");
     }
@@ -362,7 +362,7 @@ static char *next_value(struct sk_data *out, enum datum d) {
     return out->list[out->n++].value;
 }
 
-static void put_number(struct sk_data *out, enum datum d, uint64_t v) {
+static void attached_put_number(struct sk_data *out, enum datum d, uint64_t v) {
     snprintf(next_value(out, d), sizeof out->list->value, "%" PRIu64, v);
 }
 
@@ -381,31 +381,31 @@ static void put_ns(struct sk_data *out, enum datum d, uint64_t ps) {
     put_decimal(out, d, ps / PS_PER_NS, ps % PS_PER_NS, 3);
 }
 
-static void read_meter(const struct sk_holder *holder, const struct sk_meter_cell *cell,
-                       struct sk_data *out) {
+static void attached_read_meter(const struct sk_holder *holder, const struct sk_meter_cell *cell,
+                                struct sk_data *out) {
     static const struct sk_rate_spec highest = {TOFINO_MAX_KBPS, TOFINO_MAX_KBPS, TOFINO_MAX_KBITS,
                                                 TOFINO_MAX_KBITS};
     const struct sk_rate_spec *s = cell->configured ? &cell->meter.spec : &highest;
     if (!cell->configured && !holder->meter_bytes)
         return;
-    put_number(out, holder->meter_bytes ? CIR_KBPS : CIR_PPS, s->cir);
-    put_number(out, holder->meter_bytes ? PIR_KBPS : PIR_PPS, s->pir);
-    put_number(out, holder->meter_bytes ? CBS_KBITS : CBS_PKTS, s->cbs);
-    put_number(out, holder->meter_bytes ? PBS_KBITS : PBS_PKTS, s->pbs);
+    attached_put_number(out, holder->meter_bytes ? CIR_KBPS : CIR_PPS, s->cir);
+    attached_put_number(out, holder->meter_bytes ? PIR_KBPS : PIR_PPS, s->pir);
+    attached_put_number(out, holder->meter_bytes ? CBS_KBITS : CBS_PKTS, s->cbs);
+    attached_put_number(out, holder->meter_bytes ? PBS_KBITS : PBS_PKTS, s->pbs);
 }
 
 static void read_lpf(const struct sk_lpf_spec *s, struct sk_data *out) {
     strcpy(next_value(out, LPF_TYPE), s->rate ? "RATE" : "SAMPLE");
     put_ns(out, LPF_GAIN, s->gain_ps);
     put_ns(out, LPF_DECAY, s->decay_ps);
-    put_number(out, LPF_SCALE, s->scale_down);
+    attached_put_number(out, LPF_SCALE, s->scale_down);
 }
 
 static void read_wred(const struct sk_wred_spec *s, struct sk_data *out) {
     uint64_t nano = (uint64_t)(((sk_u128)s->probability * 1000000000 + ONE / 2) >> 32);
     put_ns(out, WRED_TAU, s->tau_ps);
-    put_number(out, WRED_MIN, s->min);
-    put_number(out, WRED_MAX, s->max);
+    attached_put_number(out, WRED_MIN, s->min);
+    attached_put_number(out, WRED_MAX, s->max);
     put_decimal(out, WRED_PROBABILITY, nano / 1000000000, nano % 1000000000, 9);
 }
 
@@ -413,17 +413,17 @@ void sk_attached_read(const struct sk_holder *holder, const struct sk_entry *e,
                       const struct sk_meter_cell *cell, uint64_t now, struct sk_data *out) {
     out->n = 0;
     if (e && held(holder) & BIT(PKTS))
-        put_number(out, PKTS, e->packets);
+        attached_put_number(out, PKTS, e->packets);
     if (e && held(holder) & BIT(BYTES))
-        put_number(out, BYTES, e->bytes);
+        attached_put_number(out, BYTES, e->bytes);
     if (cell && holder->meter_kind == SK_METER)
-        read_meter(holder, cell, out);
+        attached_read_meter(holder, cell, out);
     else if (cell && cell->configured && holder->meter_kind == SK_LPF)
         read_lpf(&cell->lpf.spec, out);
     else if (cell && cell->configured && holder->meter_kind == SK_WRED)
         read_wred(&cell->wred.spec, out);
     if (e && holder->idle) {
-        put_number(out, TTL, sk_idle_left(e, now));
+        attached_put_number(out, TTL, sk_idle_left(e, now));
         strcpy(next_value(out, HIT_STATE), sk_idle_hit(e) ? "ENTRY_ACTIVE" : "ENTRY_IDLE");
     }
 }

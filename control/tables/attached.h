@@ -42,8 +42,8 @@ const char *sk_data_find(const struct sk_data *data, const char *name);
 int sk_control_meter_write(struct sk_switch *sw, const char *name, uint64_t index,
                            const struct sk_named_value *values, size_t n, int pipe,
                            struct sk_error *err);
-// Of one pipe (-1: the first that has it). An unconfigured cell gives what it does: a meter of bytes
-// the highest rates of a Tofino, the others nothing.
+// Of one pipe (-1: the first that has it). An unconfigured cell gives what it does: a meter of
+// bytes the highest rates of a Tofino, the others nothing.
 int sk_control_meter_read(struct sk_switch *sw, const char *name, uint64_t index, int pipe,
                           struct sk_data *out, struct sk_error *err);
 // As if it had never been configured.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// attached_entry: the calls of attached.h: names and keys to entries and cells, checked in every pipe
-// before one of them is changed.
+// attached_entry: the calls of attached.h: names and keys to entries and cells, checked in every
+// pipe before one of them is changed.
 #include "control/tables/attached.h"
 
 #include <stdio.h>
@@ -162,8 +162,8 @@ int sk_control_entry_read(struct sk_switch *sw, const struct sk_entry_spec *e, s
 
 // ---- owners -------------------------------------------------------------------------------------
 
-static int owner(const struct sk_object *o, bool direct, uint32_t table, const char **name,
-                 struct sk_error *err) {
+static int attached_entry_owner(const struct sk_object *o, bool direct, uint32_t table,
+                                const char **name, struct sk_error *err) {
     if (!direct)
         return sk_fail(err, "'%s' is not direct: it has cells with an index", sk_object_name(o));
     *name = o->desc->tables[table]->name;
@@ -175,8 +175,8 @@ int sk_control_counter_owner(const struct sk_switch *sw, const char *name, const
     struct sk_object o;
     int rc = sk_find_object(sw, SK_COUNTER, name, &o, err);
     return rc ? rc
-              : owner(&o, o.desc->counters[o.index].direct, o.desc->counters[o.index].table, table,
-                      err);
+              : attached_entry_owner(&o, o.desc->counters[o.index].direct,
+                                     o.desc->counters[o.index].table, table, err);
 }
 
 int sk_control_meter_owner(const struct sk_switch *sw, const char *name, const char **table,
@@ -184,6 +184,6 @@ int sk_control_meter_owner(const struct sk_switch *sw, const char *name, const c
     struct sk_object o;
     int rc = sk_find_object(sw, SK_METER_OBJECT, name, &o, err);
     return rc ? rc
-              : owner(&o, o.desc->meters[o.index].direct, o.desc->meters[o.index].table, table,
-                      err);
+              : attached_entry_owner(&o, o.desc->meters[o.index].direct,
+                                     o.desc->meters[o.index].table, table, err);
 }

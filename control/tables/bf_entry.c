@@ -23,7 +23,7 @@ static const struct {
 };
 #define N_INDICES (sizeof indices / sizeof *indices)
 
-static bool has(const struct sk_at *at, const char *key) {
+static bool bf_entry_has(const struct sk_at *at, const char *key) {
     return json_object_get(at->value, key) != NULL;
 }
 
@@ -31,14 +31,16 @@ enum sk_bf_kind sk_bf_kind(const struct sk_at *at) {
     struct sk_at key = sk_at_member(at, "key");
     const char *table = json_string_value(json_object_get(at->value, "table"));
     for (size_t i = 0; i < N_INDICES; i++)
-        if (has(&key, indices[i].index))
+        if (bf_entry_has(&key, indices[i].index))
             return indices[i].kind;
     if (table && sk_name_matches(table, port_metadata))
         return SK_BF_PORT_METADATA;
-    bool acts = has(at, "action") || has(at, "member") || has(at, "group") || has(at, "args");
-    if (!acts && has(at, "data") && !has(at, "key"))
+    bool acts = bf_entry_has(at, "action") || bf_entry_has(at, "member") ||
+                bf_entry_has(at, "group") || bf_entry_has(at, "args");
+    if (!acts && bf_entry_has(at, "data") && !bf_entry_has(at, "key"))
         return SK_BF_PARAM;
-    return !acts && has(at, "key") && !has(at, "data") ? SK_BF_VALUE_SET : SK_BF_ENTRY;
+    return !acts && bf_entry_has(at, "key") && !bf_entry_has(at, "data") ? SK_BF_VALUE_SET
+                                                                         : SK_BF_ENTRY;
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -54,7 +56,7 @@ static uint64_t only_index(const struct sk_at *key, uint64_t most) {
     return sk_at_number(&index, true, most);
 }
 
-static void read_cell(const struct sk_at *at, struct sk_bf_entry *out) {
+static void bf_entry_read_cell(const struct sk_at *at, struct sk_bf_entry *out) {
     static const char *const keys[] = {"table", "pipe", "key", "data", NULL};
     const bool port = out->kind == SK_BF_PORT_METADATA;
     struct sk_at key = sk_at_member(at, "key"), data = sk_at_member(at, "data"),
@@ -71,7 +73,7 @@ static void read_cell(const struct sk_at *at, struct sk_bf_entry *out) {
         sk_at_fail(&key, "%llu is not a device port", (unsigned long long)out->index);
 }
 
-static void read_group(const struct sk_at *at, struct sk_bf_entry *out) {
+static void bf_entry_read_group(const struct sk_at *at, struct sk_bf_entry *out) {
     static const char *const keys[] = {"table", "pipe", "key", "data", NULL};
     static const char *const names[] = {"$ACTION_MEMBER_ID", "$ACTION_MEMBER_STATUS",
                                         "$MAX_GROUP_SIZE", NULL};
@@ -100,7 +102,7 @@ static void read_group(const struct sk_at *at, struct sk_bf_entry *out) {
                                .pipe = out->entry.pipe};
 }
 
-static void read_value_set(const struct sk_at *at, struct sk_bf_entry *out) {
+static void bf_entry_read_value_set(const struct sk_at *at, struct sk_bf_entry *out) {
     static const char *const keys[] = {"table", "key", NULL};
     struct sk_at key = sk_at_member(at, "key");
     sk_at_keys(at, keys);
@@ -117,11 +119,11 @@ void sk_bf_read(const struct sk_at *at, struct sk_bf_entry *out) {
     out->entry.table = sk_at_string(&table, true);
     out->entry.pipe = sk_at_pipe(at);
     if (out->kind == SK_BF_GROUP)
-        read_group(at, out);
+        bf_entry_read_group(at, out);
     else if (out->kind == SK_BF_VALUE_SET)
-        read_value_set(at, out);
+        bf_entry_read_value_set(at, out);
     else
-        read_cell(at, out);
+        bf_entry_read_cell(at, out);
 }
 
 // ---- applying -----------------------------------------------------------------------------------
@@ -148,10 +150,10 @@ static int write_direct(struct sk_switch *sw, const struct sk_entry_spec *e,
 }
 
 // The entry without what belongs into direct registers, then that.
-static int write_entry(struct sk_switch *sw, const struct sk_entry_spec *e,
-                       int (*write)(struct sk_switch *, const struct sk_entry_spec *,
-                                    struct sk_error *),
-                       struct sk_error *err) {
+static int bf_entry_write(struct sk_switch *sw, const struct sk_entry_spec *e,
+                          int (*write)(struct sk_switch *, const struct sk_entry_spec *,
+                                       struct sk_error *),
+                          struct sk_error *err) {
     struct sk_object o;
     struct sk_named_value args[SK_MAX_DATA_WORDS];
     struct sk_entry_spec plain = *e;
@@ -225,7 +227,7 @@ int sk_bf_apply(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_err
     switch (e->kind) {
     case SK_BF_MEMBER:
     case SK_BF_ENTRY:
-        return write_entry(sw, &e->entry, sk_control_entry_add, err);
+        return bf_entry_write(sw, &e->entry, sk_control_entry_add, err);
     case SK_BF_GROUP:
         return sk_control_group_add(sw, &e->group, err);
     case SK_BF_REGISTER:
@@ -253,7 +255,7 @@ int sk_bf_set(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error
     switch (e->kind) {
     case SK_BF_MEMBER:
     case SK_BF_ENTRY:
-        return write_entry(
+        return bf_entry_write(
             sw, &e->entry,
             entry_is_there(sw, &e->entry) ? sk_control_entry_modify : sk_control_entry_add, err);
     case SK_BF_GROUP:

@@ -2,8 +2,8 @@
 //
 // bf_entry: the items of "entries" in a configuration, also as a BF Runtime controller writes them.
 //
-// To BF Runtime everything is a table with a key and data (tna-facts 8.2, 8.3; the names are those of
-// `silken build --bf-rt`). So besides entries of match tables an item may be
+// To BF Runtime everything is a table with a key and data (tna-facts 8.2, 8.3; the names are those
+// of `silken build --bf-rt`). So besides entries of match tables an item may be
 //
 //     {"table": REGISTER, "key": {"$REGISTER_INDEX": 3}, "data": {"Ingress.reg.f1": 7}}
 //     {"table": PARAM, "data": {"value": 7}}                                a RegisterParam
@@ -17,9 +17,9 @@
 //     {"table": "pipe.IngressParser.$PORT_METADATA", "key": {"ig_intr_md.ingress_port": 4},
 //         "data": {"vrf": 7}}                            "$DEFAULT_FIELD": all of it
 //
-// and in an entry of a match table "data" is another word for "args", "$MATCH_PRIORITY" in the key for
-// "priority", "$ACTION_MEMBER_ID" and "$SELECTOR_GROUP_ID" in the data for "member" and "group", and data
-// may have the fields of direct registers ("Ingress.reg.f1").
+// and in an entry of a match table "data" is another word for "args", "$MATCH_PRIORITY" in the key
+// for "priority", "$ACTION_MEMBER_ID" and "$SELECTOR_GROUP_ID" in the data for "member" and
+// "group", and data may have the fields of direct registers ("Ingress.reg.f1").
 #ifndef SILKEN_CONTROL_TABLES_BF_ENTRY_H
 #define SILKEN_CONTROL_TABLES_BF_ENTRY_H
 
@@ -50,8 +50,8 @@ struct sk_bf_entry {
 // Fails the document when it is none of the above.
 void sk_bf_read(const struct sk_at *at, struct sk_bf_entry *out);
 int sk_bf_apply(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err);
-// The same where it may be there already, with other content; and its end (1: it was not there; config_impl.h says of
-// what).
+// The same where it may be there already, with other content; and its end (1: it was not there;
+// config_impl.h says of what).
 int sk_bf_set(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err);
 int sk_bf_remove(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_error *err);
 

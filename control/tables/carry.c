@@ -66,19 +66,19 @@ void carry_each(struct sk_carry *c, enum sk_object_kind kind, const char *what, 
 
 // ---- registers ----
 
-static bool same_name(const char *a, const char *b) {
+static bool carry_same_name(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static bool same_register(const struct sk_register_desc *a, const struct sk_register_desc *b) {
     return a->width == b->width && a->words == b->words && a->is_signed == b->is_signed &&
            a->wide == b->wide && a->is_param == b->is_param &&
-           same_name(a->word_names[0], b->word_names[0]) &&
-           same_name(a->word_names[1], b->word_names[1]);
+           carry_same_name(a->word_names[0], b->word_names[0]) &&
+           carry_same_name(a->word_names[1], b->word_names[1]);
 }
 
 // A cell as the program made it is as the new one makes it.
-static void registers(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
+static void carry_registers(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
     const struct sk_pipeline_desc *from = p->from.desc, *to = p->to.desc;
     const struct sk_register_desc *d = &from->registers[p->from.index],
                                   *other = p->there ? &to->registers[p->to.index] : NULL;
@@ -109,7 +109,7 @@ static void registers(struct sk_carry *c, const struct carry_pair *p, struct car
 
 // ---- counters and meters ----
 
-static void counters(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
+static void carry_counters(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
     const struct sk_counter_desc *d = &p->from.desc->counters[p->from.index];
     const struct sk_counter_desc *other = p->there ? &p->to.desc->counters[p->to.index] : NULL;
     if (d->direct)
@@ -133,7 +133,7 @@ static void counters(struct sk_carry *c, const struct carry_pair *p, struct carr
     }
 }
 
-static void meters(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
+static void carry_meters(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
     const struct sk_meter_desc *d = &p->from.desc->meters[p->from.index];
     const struct sk_meter_desc *other = p->there ? &p->to.desc->meters[p->to.index] : NULL;
     if (d->direct)
@@ -162,14 +162,14 @@ static void meters(struct sk_carry *c, const struct carry_pair *p, struct carry_
 static bool same_fields(const struct sk_hash_desc *a, const struct sk_hash_desc *b) {
     bool same = a->n_fields == b->n_fields && a->bits == b->bits && a->width == b->width;
     for (uint32_t i = 0; same && i < a->n_fields; i++)
-        same = same_name(a->fields[i].name, b->fields[i].name) &&
+        same = carry_same_name(a->fields[i].name, b->fields[i].name) &&
                a->fields[i].width == b->fields[i].width &&
                a->fields[i].constant == b->fields[i].constant &&
                a->fields[i].value == b->fields[i].value;
     return same;
 }
 
-static void hashes(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
+static void carry_hashes(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
     const struct sk_hash_desc *d = &p->from.desc->hashes[p->from.index];
     const struct sk_hash_desc *other = p->there ? &p->to.desc->hashes[p->to.index] : NULL;
     const struct sk_dynhash *h =
@@ -188,7 +188,7 @@ static void hashes(struct sk_carry *c, const struct carry_pair *p, struct carry_
     n->kept = 1;
 }
 
-static void key_masks(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
+static void carry_key_masks(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
     const struct sk_table_desc *d = p->from.desc->tables[p->from.index],
                                *other = p->there ? p->to.desc->tables[p->to.index] : NULL;
     bool same =
@@ -196,7 +196,7 @@ static void key_masks(struct sk_carry *c, const struct carry_pair *p, struct car
     if (!d->key_masks)
         return;
     for (uint32_t i = 0; same && i < d->n_keys; i++)
-        same = same_name(d->keys[i].name, other->keys[i].name) &&
+        same = carry_same_name(d->keys[i].name, other->keys[i].name) &&
                d->keys[i].width == other->keys[i].width;
     const uint64_t *mask =
         sk_table_key_mask(p->from.desc->table(sk_switch_pipe(c->from, p->pipe), p->from.index));
@@ -210,9 +210,9 @@ static void key_masks(struct sk_carry *c, const struct carry_pair *p, struct car
 
 void sk_carry_cells(struct sk_carry *c) {
     size_t ignored = 0;
-    carry_each(c, SK_HASH, "hash", &c->entries, hashes);
-    carry_each(c, SK_TABLE, "key mask", &ignored, key_masks);
-    carry_each(c, SK_REGISTER, "cells", &c->cells, registers);
-    carry_each(c, SK_COUNTER, "cells", &c->cells, counters);
-    carry_each(c, SK_METER_OBJECT, "cells", &c->cells, meters);
+    carry_each(c, SK_HASH, "hash", &c->entries, carry_hashes);
+    carry_each(c, SK_TABLE, "key mask", &ignored, carry_key_masks);
+    carry_each(c, SK_REGISTER, "cells", &c->cells, carry_registers);
+    carry_each(c, SK_COUNTER, "cells", &c->cells, carry_counters);
+    carry_each(c, SK_METER_OBJECT, "cells", &c->cells, carry_meters);
 }

@@ -21,8 +21,8 @@ struct carry_count {
     size_t kept, lost;
     char why[256]; // the first was lost
 };
-// Calls 'fn' for each object of the kind in each pipe. Counts 'kept' into '*total', and says what was lost, as 'what':
-// "entries".
+// Calls 'fn' for each object of the kind in each pipe. Counts 'kept' into '*total', and says what
+// was lost, as 'what': "entries".
 void carry_each(struct sk_carry *c, enum sk_object_kind kind, const char *what, size_t *total,
                 void (*fn)(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n));
 void carry_lose(struct carry_count *n, size_t how_many, const char *format, ...)

@@ -27,7 +27,8 @@ static uint32_t words_before(const struct sk_field_desc *fields, uint32_t index)
     return words;
 }
 
-static uint32_t index_of(const struct sk_field_desc *fields, uint32_t n, const char *name) {
+static uint32_t carry_tables_index_of(const struct sk_field_desc *fields, uint32_t n,
+                                      const char *name) {
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(fields[i].name, name) == 0)
             return i;
@@ -38,11 +39,11 @@ static void map_keys(struct map *m, const struct sk_table_desc *from,
                      const struct sk_table_desc *to) {
     *m = (struct map){.from = from, .to = to};
     for (uint32_t i = 0; i < from->n_keys && !*m->why; i++)
-        if (index_of(to->keys, to->n_keys, from->keys[i].name) == NOWHERE)
+        if (carry_tables_index_of(to->keys, to->n_keys, from->keys[i].name) == NOWHERE)
             snprintf(m->why, sizeof m->why, "it has no key field '%.140s'", from->keys[i].name);
     for (uint32_t i = 0; i < to->n_keys && !*m->why; i++) {
         const struct sk_field_desc *f = &to->keys[i];
-        const uint32_t at = index_of(from->keys, from->n_keys, f->name);
+        const uint32_t at = carry_tables_index_of(from->keys, from->n_keys, f->name);
         const struct sk_field_desc *before = at == NOWHERE ? NULL : &from->keys[at];
         m->key_at[i] = before ? words_before(from->keys, at) : NOWHERE;
         if (!before && f->match == SK_EXACT)
@@ -66,7 +67,7 @@ static void map_key(const struct map *m, const struct sk_entry *e, uint64_t *val
             sk_key_any(f, value + at, mask + at);
             continue;
         }
-        const uint32_t k = index_of(m->from->keys, m->from->n_keys, f->name);
+        const uint32_t k = carry_tables_index_of(m->from->keys, m->from->n_keys, f->name);
         const bool range = f->match == SK_RANGE && m->from->keys[k].match == SK_EXACT;
         memcpy(value + at, e->value + from, words * sizeof *value);
         memcpy(mask + at, (range ? e->value : e->mask) + from, words * sizeof *mask);
@@ -89,13 +90,13 @@ static bool map_action(const struct map *m, const struct sk_entry *e, uint32_t *
         return false;
     }
     for (uint32_t i = 0; i < a->n_params; i++)
-        if (index_of(b->params, b->n_params, a->params[i].name) == NOWHERE) {
+        if (carry_tables_index_of(b->params, b->n_params, a->params[i].name) == NOWHERE) {
             snprintf(why, size, "action '%.70s' has no argument '%.70s'", a->name,
                      a->params[i].name);
             return false;
         }
     for (uint32_t i = 0, at = 0; i < b->n_params; at += sk_words(b->params[i++].width)) {
-        const uint32_t k = index_of(a->params, a->n_params, b->params[i].name);
+        const uint32_t k = carry_tables_index_of(a->params, a->n_params, b->params[i].name);
         if (k == NOWHERE || a->params[k].width != b->params[i].width) {
             snprintf(why, size,
                      k == NOWHERE ? "action '%.70s' has another argument, '%.70s'"
@@ -115,7 +116,7 @@ static struct sk_table *table_of(struct sk_switch *sw, const struct sk_object *o
                                    : o->desc->table(state, o->index);
 }
 
-static bool takes_priority(const struct sk_table_desc *d) {
+static bool carry_tables_takes_priority(const struct sk_table_desc *d) {
     for (uint32_t i = 0; i < d->n_keys; i++)
         if (d->keys[i].match == SK_TERNARY || d->keys[i].match == SK_RANGE)
             return true;
@@ -130,7 +131,7 @@ struct adding {
     struct carry_count *n;
 };
 
-static bool add(void *aux, const struct sk_entry *e) {
+static bool carry_tables_add(void *aux, const struct sk_entry *e) {
     struct adding *a = aux;
     uint64_t value[SK_MAX_KEY_WORDS], mask[SK_MAX_KEY_WORDS], data[SK_MAX_DATA_WORDS] = {0};
     uint32_t action = 0;
@@ -146,7 +147,7 @@ static bool add(void *aux, const struct sk_entry *e) {
         carry_lose(a->n, 1, "%s", why);
         return true;
     }
-    const int64_t priority = takes_priority(a->map.to) ? e->priority : 0;
+    const int64_t priority = carry_tables_takes_priority(a->map.to) ? e->priority : 0;
     int rc = sk_table_add(a->to, value, mask, priority, action, data);
     if (rc == SK_E_EXISTS) // it has been told already, or the program has it
         rc = sk_table_modify(a->to, value, mask, priority, action, data);
@@ -157,14 +158,14 @@ static bool add(void *aux, const struct sk_entry *e) {
     return true;
 }
 
-static bool is_programs(const struct sk_table_desc *d, const struct sk_entry *e) {
+static bool carry_tables_is_programs(const struct sk_table_desc *d, const struct sk_entry *e) {
     const uint32_t words = d->actions[e->action]->data_words;
     return e->action == d->default_action &&
            (words == 0 ||
             (d->default_data && memcmp(e->data, d->default_data, words * sizeof *e->data) == 0));
 }
 
-static void set_default(struct adding *a, const struct sk_entry *e) {
+static void carry_tables_set_default(struct adding *a, const struct sk_entry *e) {
     uint64_t data[SK_MAX_DATA_WORDS] = {0};
     uint32_t action = 0;
     char why[200] = "there is no such table";
@@ -187,9 +188,10 @@ static void carry_entries(struct sk_carry *c, const struct carry_pair *p, struct
         a.to = table_of(c->to, &p->to, p->pipe);
         map_keys(&a.map, d, sk_table_desc(a.to));
     }
-    sk_table_each(from, add, &a);
-    if (p->from.kind == SK_TABLE && !d->is_profile && !is_programs(d, sk_table_default(from)))
-        set_default(&a, sk_table_default(from));
+    sk_table_each(from, carry_tables_add, &a);
+    if (p->from.kind == SK_TABLE && !d->is_profile &&
+        !carry_tables_is_programs(d, sk_table_default(from)))
+        carry_tables_set_default(&a, sk_table_default(from));
     if (a.to)
         sk_table_quiesce(a.to);
 }
@@ -197,11 +199,13 @@ static void carry_entries(struct sk_carry *c, const struct carry_pair *p, struct
 static const struct sk_table_desc *desc_of(const struct carry_pair *p) {
     return p->from.desc->tables[p->from.index];
 }
-static void profiles(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
+static void carry_tables_profiles(struct sk_carry *c, const struct carry_pair *p,
+                                  struct carry_count *n) {
     if (desc_of(p)->is_profile && !desc_of(p)->hidden)
         carry_entries(c, p, n);
 }
-static void tables(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
+static void carry_tables_tables(struct sk_carry *c, const struct carry_pair *p,
+                                struct carry_count *n) {
     if (!desc_of(p)->is_profile && !desc_of(p)->hidden)
         carry_entries(c, p, n);
 }
@@ -222,7 +226,7 @@ static void carry_bits(const struct grouping *g, const struct sk_group *from) {
         sk_selector_set_bit(g->to, to->index[i], sk_selector_bit(g->from, from->index[i]));
 }
 
-static void add_group(void *aux, const struct sk_group *group) {
+static void carry_tables_add_group(void *aux, const struct sk_group *group) {
     struct grouping *g = aux;
     int rc = 0;
     if (g->to && sk_selector_find(g->to, group->id))
@@ -237,8 +241,8 @@ static void add_group(void *aux, const struct sk_group *group) {
     g->n->kept++;
 }
 
-static bool each_group(void *aux, const struct sk_group *group) {
-    add_group(aux, group);
+static bool carry_tables_each_group(void *aux, const struct sk_group *group) {
+    carry_tables_add_group(aux, group);
     return true;
 }
 
@@ -247,15 +251,15 @@ static void groups(struct sk_carry *c, const struct carry_pair *p, struct carry_
         .from = p->from.desc->selector(sk_switch_pipe(c->from, p->pipe), p->from.index), .n = n};
     if (p->there)
         g.to = p->to.desc->selector(sk_switch_pipe(c->to, p->pipe), p->to.index);
-    sk_selector_each(g.from, each_group, &g);
+    sk_selector_each(g.from, carry_tables_each_group, &g);
     if (g.to)
         sk_selector_quiesce(g.to);
 }
 
 void sk_carry_tables(struct sk_carry *c) {
-    carry_each(c, SK_TABLE, "members", &c->entries, profiles);
+    carry_each(c, SK_TABLE, "members", &c->entries, carry_tables_profiles);
     carry_each(c, SK_SELECTOR, "groups", &c->entries, groups);
-    carry_each(c, SK_TABLE, "entries", &c->entries, tables);
+    carry_each(c, SK_TABLE, "entries", &c->entries, carry_tables_tables);
     carry_each(c, SK_VALUE_SET, "values", &c->entries, carry_entries);
 }
 
@@ -272,8 +276,8 @@ struct activity {
 static void map_direct(struct activity *a) {
     const struct sk_table_desc *from = a->map.from, *to = a->map.to;
     for (uint32_t i = 0; i < to->direct_words && i < SK_MAX_DATA_WORDS; i++) {
-        const uint32_t k =
-            index_of(from->direct_fields, from->direct_words, to->direct_fields[i].name);
+        const uint32_t k = carry_tables_index_of(from->direct_fields, from->direct_words,
+                                                 to->direct_fields[i].name);
         const bool same =
             k != NOWHERE && from->direct_fields[k].width == to->direct_fields[i].width;
         a->direct[i] = same ? k : NOWHERE;
@@ -322,7 +326,7 @@ static bool carry_one(void *aux, const struct sk_entry *e) {
     uint64_t value[SK_MAX_KEY_WORDS], mask[SK_MAX_KEY_WORDS];
     map_key(&a->map, e, value, mask);
     struct sk_entry *to =
-        sk_table_find(a->to, value, mask, takes_priority(a->map.to) ? e->priority : 0);
+        sk_table_find(a->to, value, mask, carry_tables_takes_priority(a->map.to) ? e->priority : 0);
     if (to && to->is_const == e->is_const)
         carry_entry(a, e, to);
     return true;
@@ -347,7 +351,8 @@ static void activity(struct sk_carry *c, const struct carry_pair *p, struct carr
 }
 
 // Those with an index that somebody configured since, as they were.
-static void meter_states(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
+static void carry_tables_meter_states(struct sk_carry *c, const struct carry_pair *p,
+                                      struct carry_count *n) {
     const struct sk_meter_desc *d = &p->from.desc->meters[p->from.index],
                                *other = p->there ? &p->to.desc->meters[p->to.index] : NULL;
     struct activity a = {
@@ -366,5 +371,5 @@ static void meter_states(struct sk_carry *c, const struct carry_pair *p, struct 
 void sk_carry_activity(struct sk_carry *c) {
     size_t ignored = 0;
     carry_each(c, SK_TABLE, "", &ignored, activity);
-    carry_each(c, SK_METER_OBJECT, "", &ignored, meter_states);
+    carry_each(c, SK_METER_OBJECT, "", &ignored, carry_tables_meter_states);
 }

@@ -12,7 +12,8 @@
 #include "control/tables/names.h"
 #include "control/tables/values.h"
 
-static struct sk_table *table_in(struct sk_switch *sw, const struct sk_object *o, unsigned pipe) {
+static struct sk_table *control_table_in(struct sk_switch *sw, const struct sk_object *o,
+                                         unsigned pipe) {
     struct sk_pipe *state = sk_switch_pipe(sw, pipe);
     return o->kind == SK_VALUE_SET ? o->desc->value_set(state, o->index)
                                    : o->desc->table(state, o->index);
@@ -137,7 +138,7 @@ static int resolve_attached(const struct sk_entry_spec *e, struct change *c, str
     return rc;
 }
 
-static bool takes_priority(const struct sk_table_desc *desc) {
+static bool control_takes_priority(const struct sk_table_desc *desc) {
     for (uint32_t i = 0; i < desc->n_keys; i++)
         if (desc->keys[i].match == SK_TERNARY || desc->keys[i].match == SK_RANGE)
             return true;
@@ -145,7 +146,7 @@ static bool takes_priority(const struct sk_table_desc *desc) {
 }
 
 static int resolve_priority(const struct sk_entry_spec *e, struct change *c, struct sk_error *err) {
-    if (e->has_priority && !takes_priority(c->desc))
+    if (e->has_priority && !control_takes_priority(c->desc))
         return sk_fail(err, "it has no ternary or range key, so an entry takes no priority");
     if (e->has_priority && (e->priority < 0 || e->priority > SK_MAX_PRIORITY))
         return sk_fail(err, "priority %lld is out of range; it is 0 to %u", (long long)e->priority,
@@ -168,8 +169,8 @@ static int resolve_table(struct sk_switch *sw, const char *name, int pipe, struc
 
 enum parts { WITH_KEY = 1, WITH_ACTION = 2 };
 
-static int resolve(struct sk_switch *sw, const struct sk_entry_spec *e, unsigned parts,
-                   struct change *c, struct sk_error *err) {
+static int control_resolve(struct sk_switch *sw, const struct sk_entry_spec *e, unsigned parts,
+                           struct change *c, struct sk_error *err) {
     int rc = resolve_table(sw, e->table, e->pipe, c, err);
     if (rc)
         return rc;
@@ -208,13 +209,13 @@ static int table_failure(const struct change *c, int code, struct sk_error *err)
 
 static int add_everywhere(const struct change *c, struct sk_error *err) {
     for (unsigned i = 0; i < c->pipes.n; i++) {
-        struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[i]);
+        struct sk_table *t = control_table_in(c->sw, &c->object, c->pipes.list[i]);
         int code = sk_table_add(t, c->value, c->mask, c->priority, c->action, c->data);
         sk_table_quiesce(t);
         if (code == SK_OK)
             continue;
         while (i-- > 0) {
-            t = table_in(c->sw, &c->object, c->pipes.list[i]);
+            t = control_table_in(c->sw, &c->object, c->pipes.list[i]);
             sk_table_delete(t, c->value, c->mask, c->priority);
             sk_table_quiesce(t);
         }
@@ -245,7 +246,7 @@ static bool same_key_any_priority(void *aux, const struct sk_entry *e) {
 static int find_entries(const struct change *c, struct sk_found *out, struct sk_error *err) {
     *out = (struct sk_found){.desc = c->desc};
     for (unsigned i = 0; i < c->pipes.n; i++) {
-        struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[i]);
+        struct sk_table *t = control_table_in(c->sw, &c->object, c->pipes.list[i]);
         out->entry[out->n] = sk_table_find(t, c->value, c->mask, c->priority);
         if (!out->entry[out->n++])
             return table_failure(c, SK_E_NOT_FOUND, err);
@@ -255,7 +256,7 @@ static int find_entries(const struct change *c, struct sk_found *out, struct sk_
 
 // Without a priority given, the one entry that has the key.
 static int find_priority(struct change *c, struct sk_error *err) {
-    struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[0]);
+    struct sk_table *t = control_table_in(c->sw, &c->object, c->pipes.list[0]);
     struct any_priority a = {.change = c, .table = t, .priority = c->priority};
     sk_table_each(t, same_key_any_priority, &a);
     c->priority = a.priority;
@@ -269,20 +270,21 @@ static int find_priority(struct change *c, struct sk_error *err) {
 int sk_control_entry_find(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_found *out,
                           struct sk_error *err) {
     struct change c;
-    int rc = resolve(sw, e, e->n_keys ? WITH_KEY : 0, &c, err);
+    int rc = control_resolve(sw, e, e->n_keys ? WITH_KEY : 0, &c, err);
     if (rc)
         return rc;
-    if (e->n_keys && !e->has_priority && takes_priority(c.desc))
+    if (e->n_keys && !e->has_priority && control_takes_priority(c.desc))
         rc = find_priority(&c, err);
     if (e->n_keys)
         return rc ? rc : find_entries(&c, out, err);
     *out = (struct sk_found){.desc = c.desc, .n = c.pipes.n};
     for (unsigned i = 0; i < c.pipes.n; i++)
-        out->entry[i] = sk_table_default(table_in(sw, &c.object, c.pipes.list[i]));
+        out->entry[i] = sk_table_default(control_table_in(sw, &c.object, c.pipes.list[i]));
     return 0;
 }
 
-static int check_attached(const struct change *c, const struct sk_found *f, struct sk_error *err) {
+static int control_check_attached(const struct change *c, const struct sk_found *f,
+                                  struct sk_error *err) {
     const struct sk_holder holder = sk_holder_of_table(c->desc);
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < f->n; i++)
@@ -292,7 +294,7 @@ static int check_attached(const struct change *c, const struct sk_found *f, stru
     return rc;
 }
 
-// After check_attached; finds the entries again, as a change makes new ones.
+// After control_check_attached; finds the entries again, as a change makes new ones.
 static void apply_attached(const struct change *c) {
     const struct sk_holder holder = sk_holder_of_table(c->desc);
     struct sk_found f;
@@ -307,9 +309,9 @@ int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e,
     struct change c;
     struct sk_meter_cell none = {0};
     struct sk_entry fresh = {.meter = &none};
-    int rc = resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
+    int rc = control_resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
     if (rc == 0)
-        rc = check_attached(&c, &(struct sk_found){.entry = {&fresh}, .n = 1}, err);
+        rc = control_check_attached(&c, &(struct sk_found){.entry = {&fresh}, .n = 1}, err);
     if (rc == 0)
         rc = add_everywhere(&c, err);
     if (rc == 0)
@@ -323,12 +325,12 @@ typedef int ask_fn(const struct change *c, struct sk_table *t);
 static int change_everywhere(const struct change *c, ask_fn *may, ask_fn *apply,
                              struct sk_error *err) {
     for (unsigned i = 0; i < c->pipes.n; i++) {
-        int code = may(c, table_in(c->sw, &c->object, c->pipes.list[i]));
+        int code = may(c, control_table_in(c->sw, &c->object, c->pipes.list[i]));
         if (code)
             return table_failure(c, code, err);
     }
     for (unsigned i = 0; i < c->pipes.n; i++) {
-        struct sk_table *t = table_in(c->sw, &c->object, c->pipes.list[i]);
+        struct sk_table *t = control_table_in(c->sw, &c->object, c->pipes.list[i]);
         int code = apply(c, t);
         sk_table_quiesce(t);
         if (code)
@@ -337,7 +339,7 @@ static int change_everywhere(const struct change *c, ask_fn *may, ask_fn *apply,
     return 0;
 }
 
-static int may_modify(const struct change *c, struct sk_table *t) {
+static int control_may_modify(const struct change *c, struct sk_table *t) {
     return sk_table_may_modify(t, c->value, c->mask, c->priority, c->action, c->data);
 }
 
@@ -348,51 +350,51 @@ static int modify(const struct change *c, struct sk_table *t) {
 int sk_control_entry_modify(struct sk_switch *sw, const struct sk_entry_spec *e,
                             struct sk_error *err) {
     struct change c;
-    int rc = resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
+    int rc = control_resolve(sw, e, WITH_KEY | WITH_ACTION, &c, err);
     struct sk_found found;
     if (rc == 0 && c.attached.given)
         rc = find_entries(&c, &found, err);
     if (rc == 0 && c.attached.given)
-        rc = check_attached(&c, &found, err);
+        rc = control_check_attached(&c, &found, err);
     if (rc == 0)
-        rc = change_everywhere(&c, may_modify, modify, err);
+        rc = change_everywhere(&c, control_may_modify, modify, err);
     if (rc == 0)
         apply_attached(&c);
     return rc;
 }
 
-static int may_delete(const struct change *c, struct sk_table *t) {
+static int control_may_delete(const struct change *c, struct sk_table *t) {
     return sk_table_may_delete(t, c->value, c->mask, c->priority);
 }
 
-static int delete (const struct change *c, struct sk_table *t) {
+static int control_delete(const struct change *c, struct sk_table *t) {
     return sk_table_delete(t, c->value, c->mask, c->priority);
 }
 
 int sk_control_entry_delete(struct sk_switch *sw, const struct sk_entry_spec *e,
                             struct sk_error *err) {
     struct change c;
-    int rc = resolve(sw, e, WITH_KEY, &c, err);
-    return rc ? rc : change_everywhere(&c, may_delete, delete, err);
+    int rc = control_resolve(sw, e, WITH_KEY, &c, err);
+    return rc ? rc : change_everywhere(&c, control_may_delete, control_delete, err);
 }
 
 static int may_set_default(const struct change *c, struct sk_table *t) {
     return sk_table_may_set_default(t, c->action, c->data);
 }
 
-static int set_default(const struct change *c, struct sk_table *t) {
+static int control_set_default(const struct change *c, struct sk_table *t) {
     return sk_table_set_default(t, c->action, c->data);
 }
 
 int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
                            struct sk_error *err) {
     struct change c;
-    int rc = resolve(sw, e, WITH_ACTION, &c, err);
+    int rc = control_resolve(sw, e, WITH_ACTION, &c, err);
     if (rc == 0 && c.attached.given)
         return sk_fail(err, "table '%s': a default action has no '$' arguments", c.desc->name);
     if (rc == 0 && c.desc->const_default)
         rc = sk_fail(err, "table '%s': its default action is const", c.desc->name);
-    return rc ? rc : change_everywhere(&c, may_set_default, set_default, err);
+    return rc ? rc : change_everywhere(&c, may_set_default, control_set_default, err);
 }
 
 static int may_reset(const struct change *c, struct sk_table *t) {
@@ -401,7 +403,7 @@ static int may_reset(const struct change *c, struct sk_table *t) {
     return SK_OK;
 }
 
-static int reset_default(const struct change *c, struct sk_table *t) {
+static int control_reset_default(const struct change *c, struct sk_table *t) {
     if (!c->desc->const_default)
         sk_table_reset_default(t);
     return SK_OK;
@@ -411,7 +413,7 @@ int sk_control_default_reset(struct sk_switch *sw, const char *table, int pipe,
                              struct sk_error *err) {
     struct change c;
     int rc = resolve_table(sw, table, pipe, &c, err);
-    return rc ? rc : change_everywhere(&c, may_reset, reset_default, err);
+    return rc ? rc : change_everywhere(&c, may_reset, control_reset_default, err);
 }
 
 static int may_clear(const struct change *c, struct sk_table *t) {
@@ -419,7 +421,7 @@ static int may_clear(const struct change *c, struct sk_table *t) {
     return sk_table_may_clear(t);
 }
 
-static int clear(const struct change *c, struct sk_table *t) {
+static int control_clear(const struct change *c, struct sk_table *t) {
     (void)c;
     return sk_table_clear(t);
 }
@@ -428,7 +430,7 @@ int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe,
                            struct sk_error *err) {
     struct change c;
     int rc = resolve_table(sw, table, pipe, &c, err);
-    return rc ? rc : change_everywhere(&c, may_clear, clear, err);
+    return rc ? rc : change_everywhere(&c, may_clear, control_clear, err);
 }
 
 // ---- counters ----
@@ -520,11 +522,11 @@ int sk_control_value_set_delete(struct sk_switch *sw, const char *name,
                                 struct sk_error *err) {
     struct change c;
     int rc = resolve_set_key(sw, name, keys, n_keys, &c, err);
-    return rc ? rc : change_everywhere(&c, may_delete, delete, err);
+    return rc ? rc : change_everywhere(&c, control_may_delete, control_delete, err);
 }
 
 int sk_control_value_set_clear(struct sk_switch *sw, const char *name, struct sk_error *err) {
     struct change c;
     int rc = resolve_value_set(sw, name, &c, err);
-    return rc ? rc : change_everywhere(&c, may_clear, clear, err);
+    return rc ? rc : change_everywhere(&c, may_clear, control_clear, err);
 }

@@ -18,7 +18,8 @@
 //     profiles.c       groups of action selectors
 //     names.c          resolves names
 //     values.c         field values between text and words
-//     attached.c       counters, meters and ageing of an entry or a cell (attached_entry.c: by entry)
+//     attached.c       counters, meters and ageing of an entry or a cell (attached_entry.c: by
+//                      entry)
 //     direct.c         cells of direct registers
 //     entry.h          finds the entries that match a specification
 //     masks.c          the bits of its keys that a table compares
@@ -95,8 +96,8 @@ bool sk_control_group_exists(struct sk_switch *sw, const char *selector, uint32_
 int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
                            struct sk_error *err);
 // Where in the memory of its selector a member of a group has its bit: the index at which a
-// SelectorAction takes it up or down (stages/selector_bits.h); of the places of a member that is listed
-// several times the first in the list. In one pipe, as below.
+// SelectorAction takes it up or down (stages/selector_bits.h); of the places of a member that is
+// listed several times the first in the list. In one pipe, as below.
 int sk_control_get_index(struct sk_switch *sw, const char *selector, uint32_t id, uint32_t member,
                          int pipe, uint32_t *index, struct sk_error *err);
 // The member that a hash value chooses in a group ('<selector>_get_member' of BF Runtime), in one
@@ -104,12 +105,12 @@ int sk_control_get_index(struct sk_switch *sw, const char *selector, uint32_t id
 int sk_control_get_member(struct sk_switch *sw, const char *selector, uint32_t id, uint64_t hash,
                           int pipe, uint32_t *member, struct sk_error *err);
 
-// 'values' receives SK_PIPES values (0 for pipes that lack the register); 'field' null: first word. Of
-// a value of 128 bits the low half.
+// 'values' receives SK_PIPES values (0 for pipes that lack the register); 'field' null: first word.
+// Of a value of 128 bits the low half.
 int sk_control_register_read(struct sk_switch *sw, const char *name, uint64_t index,
                              const char *field, uint64_t values[SK_PIPES], struct sk_error *err);
-// The same with both words of a value of 128 bits (sk_register_desc.wide), the low one first; the high
-// word of others is 0.
+// The same with both words of a value of 128 bits (sk_register_desc.wide), the low one first; the
+// high word of others is 0.
 int sk_control_register_read_words(struct sk_switch *sw, const char *name, uint64_t index,
                                    const char *field, uint64_t values[SK_PIPES][2],
                                    struct sk_error *err);

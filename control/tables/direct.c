@@ -20,7 +20,7 @@ static size_t register_length(const char *field) {
     return dot ? (size_t)(dot - field) : strlen(field);
 }
 
-static void look_at(struct search *s, const struct sk_table_desc *t, uint32_t word) {
+static void control_direct_look_at(struct search *s, const struct sk_table_desc *t, uint32_t word) {
     const struct sk_field_desc *f = &t->direct_fields[word];
     size_t n = register_length(f->name);
     char name[256];
@@ -46,7 +46,7 @@ int sk_control_direct_find(const struct sk_switch *sw, const char *name, const c
     for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &table); i++) {
         const struct sk_table_desc *t = table.desc->tables[table.index];
         for (uint32_t w = 0; w < t->direct_words; w++)
-            look_at(&s, t, w);
+            control_direct_look_at(&s, t, w);
     }
     if (!s.found[0])
         return sk_fail(err, "no direct register '%s'", name);

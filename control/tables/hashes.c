@@ -17,8 +17,8 @@ struct target {
     const struct sk_hash_desc *desc;
 };
 
-static int find(struct sk_switch *sw, const char *name, int pipe, struct target *t,
-                struct sk_error *err) {
+static int hashes_find(struct sk_switch *sw, const char *name, int pipe, struct target *t,
+                       struct sk_error *err) {
     *t = (struct target){.sw = sw};
     int rc = sk_find_object(sw, SK_HASH, name, &t->object, err);
     if (rc == 0)
@@ -28,7 +28,7 @@ static int find(struct sk_switch *sw, const char *name, int pipe, struct target 
     return rc;
 }
 
-static struct sk_dynhash **place(const struct target *t, unsigned i) {
+static struct sk_dynhash **hashes_place(const struct target *t, unsigned i) {
     return t->object.desc->hash(sk_switch_pipe(t->sw, t->pipes.list[i]), t->object.index);
 }
 
@@ -38,12 +38,13 @@ static const struct sk_hash_algorithm *algorithm_of(const struct target *t,
     return h ? &h->algorithm : &t->desc->algorithm;
 }
 
-// In all pipes or in none: each pipe keeps its own slices, or its own algorithm, when null is given.
-static int put(const struct target *t, const struct sk_hash_algorithm *algorithm,
-               const struct sk_hash_slice *slices, uint32_t n, struct sk_error *err) {
+// In all pipes or in none: each pipe keeps its own slices, or its own algorithm, when null is
+// given.
+static int hashes_put(const struct target *t, const struct sk_hash_algorithm *algorithm,
+                      const struct sk_hash_slice *slices, uint32_t n, struct sk_error *err) {
     struct sk_dynhash *made[SK_PIPES];
     for (unsigned i = 0; i < t->pipes.n; i++) {
-        const struct sk_dynhash *old = *place(t, i);
+        const struct sk_dynhash *old = *hashes_place(t, i);
         made[i] = sk_dynhash_new(t->desc, algorithm ? algorithm : algorithm_of(t, old),
                                  slices ? slices
                                  : old  ? old->slices
@@ -58,8 +59,8 @@ static int put(const struct target *t, const struct sk_hash_algorithm *algorithm
         return sk_fail(err, "out of memory");
     }
     for (unsigned i = 0; i < t->pipes.n; i++) {
-        sk_dynhash_free(*place(t, i));
-        *place(t, i) = made[i];
+        sk_dynhash_free(*hashes_place(t, i));
+        *hashes_place(t, i) = made[i];
     }
     sk_tables_changed();
     return 0;
@@ -67,13 +68,13 @@ static int put(const struct target *t, const struct sk_hash_algorithm *algorithm
 
 // ---- fields -------------------------------------------------------------------------------------
 
-static const char *field_name_at(const void *list, size_t i) {
+static const char *hashes_field_name_at(const void *list, size_t i) {
     return ((const struct sk_hash_field *)list)[i].name;
 }
 
 static int find_hash_field(const struct target *t, const char *name, struct sk_error *err) {
     return sk_find_name(&(struct sk_name_list){"field of the hash", t->desc->n_fields,
-                                               field_name_at, t->desc->fields},
+                                               hashes_field_name_at, t->desc->fields},
                         name, err);
 }
 
@@ -128,7 +129,7 @@ static int read_slice(const struct target *t, const char *text, struct sk_hash_s
 int sk_control_hash_fields(struct sk_switch *sw, const char *name, const char *const *fields,
                            size_t n, int pipe, struct sk_error *err) {
     struct target t;
-    int rc = find(sw, name, pipe, &t, err);
+    int rc = hashes_find(sw, name, pipe, &t, err);
     if (rc)
         return rc;
     if (n == 0)
@@ -147,7 +148,7 @@ int sk_control_hash_fields(struct sk_switch *sw, const char *name, const char *c
         rc = sk_fail(err, "hash '%s': %llu bits; at most %u can be hashed", t.desc->name,
                      (unsigned long long)bits, 8 * SK_HASH_MAX_BYTES);
     if (rc == 0)
-        rc = put(&t, NULL, slices, (uint32_t)n, err);
+        rc = hashes_put(&t, NULL, slices, (uint32_t)n, err);
     free(slices);
     return rc;
 }
@@ -278,7 +279,7 @@ struct given {
     uint64_t number[WORDS];  // of all but ALGORITHM
 };
 
-static int read_word(struct given *g, const struct sk_named_value *v, struct sk_error *err) {
+static int hashes_read_word(struct given *g, const struct sk_named_value *v, struct sk_error *err) {
     const char *name = v->name ? v->name : "";
     enum word w = 0;
     while (w < WORDS && strcmp(words[w].name, name) != 0)
@@ -301,11 +302,12 @@ static int read_word(struct given *g, const struct sk_named_value *v, struct sk_
     return sk_value_parse(v->value, &f, &g->number[w], err);
 }
 
-static bool fits(uint64_t v, unsigned width) {
+static bool hashes_fits(uint64_t v, unsigned width) {
     return width == 64 || v >> width == 0;
 }
 
-static int user_defined(const struct given *g, struct sk_hash_algorithm *a, struct sk_error *err) {
+static int hashes_user_defined(const struct given *g, struct sk_hash_algorithm *a,
+                               struct sk_error *err) {
     *a = (struct sk_hash_algorithm){.kind = SK_HASH_CRC,
                                     .width = (unsigned)g->number[WIDTH],
                                     .coeff = g->number[POLYNOMIAL],
@@ -319,7 +321,8 @@ static int user_defined(const struct given *g, struct sk_hash_algorithm *a, stru
                        (unsigned long long)g->number[WIDTH]);
     if (!(a->coeff & 1))
         return sk_fail(err, "the polynomial must be odd");
-    if (!fits(a->coeff, a->width) || !fits(a->init, a->width) || !fits(a->xor_out, a->width))
+    if (!hashes_fits(a->coeff, a->width) || !hashes_fits(a->init, a->width) ||
+        !hashes_fits(a->xor_out, a->width))
         return sk_fail(err, "'polynomial', 'init' and 'final_xor' must fit in %u bits", a->width);
     return 0;
 }
@@ -330,7 +333,7 @@ static int read_algorithm(const struct given *g, const struct sk_hash_desc *d,
                g->text[FINAL_XOR];
     if (own && g->text[ALGORITHM])
         return sk_fail(err, "give either 'algorithm' or a polynomial, not both");
-    int rc = own                  ? user_defined(g, a, err)
+    int rc = own                  ? hashes_user_defined(g, a, err)
              : g->text[ALGORITHM] ? predefined(g->text[ALGORITHM], a, err)
                                   : 0;
     if (rc)
@@ -355,33 +358,34 @@ int sk_control_hash_algorithm(struct sk_switch *sw, const char *name,
                               struct sk_error *err) {
     struct target t;
     struct given g = {0};
-    int rc = find(sw, name, pipe, &t, err);
+    int rc = hashes_find(sw, name, pipe, &t, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = read_word(&g, &values[i], err);
+        rc = hashes_read_word(&g, &values[i], err);
     if (rc == 0 && n == 0)
         rc = sk_fail(err, "no algorithm is given");
     if (rc == 0 && !g.text[ALGORITHM] && !g.text[POLYNOMIAL]) {
         for (unsigned i = 1; rc == 0 && i < t.pipes.n; i++) // "what it was" must be one thing
-            if (memcmp(algorithm_of(&t, *place(&t, 0)), algorithm_of(&t, *place(&t, i)),
+            if (memcmp(algorithm_of(&t, *hashes_place(&t, 0)),
+                       algorithm_of(&t, *hashes_place(&t, i)),
                        sizeof(struct sk_hash_algorithm)) != 0)
                 rc = sk_fail(err, "the pipes have different algorithms: name the one to use");
     }
     if (rc)
         return rc;
-    struct sk_hash_algorithm a = *algorithm_of(&t, *place(&t, 0));
+    struct sk_hash_algorithm a = *algorithm_of(&t, *hashes_place(&t, 0));
     rc = read_algorithm(&g, t.desc, &a, err);
     if (rc == 0)
-        return put(&t, &a, NULL, 0, err);
+        return hashes_put(&t, &a, NULL, 0, err);
     sk_error_prefix(err, "hash '%s'", t.desc->name);
     return rc;
 }
 
 int sk_control_hash_reset(struct sk_switch *sw, const char *name, int pipe, struct sk_error *err) {
     struct target t;
-    int rc = find(sw, name, pipe, &t, err);
+    int rc = hashes_find(sw, name, pipe, &t, err);
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++) {
-        sk_dynhash_free(*place(&t, i));
-        *place(&t, i) = NULL;
+        sk_dynhash_free(*hashes_place(&t, i));
+        *hashes_place(&t, i) = NULL;
     }
     return rc;
 }
@@ -391,16 +395,16 @@ int sk_control_hash_reset(struct sk_switch *sw, const char *name, int pipe, stru
 int sk_control_hash_view(struct sk_switch *sw, const char *name, int pipe,
                          struct sk_hash_view *view, struct sk_error *err) {
     struct target t;
-    int rc = find(sw, name, pipe, &t, err);
+    int rc = hashes_find(sw, name, pipe, &t, err);
     if (rc == 0)
-        *view = (struct sk_hash_view){t.desc, *place(&t, 0), t.pipes.list[0]};
+        *view = (struct sk_hash_view){t.desc, *hashes_place(&t, 0), t.pipes.list[0]};
     return rc;
 }
 
 #define FIELD_WORDS ((8 * SK_HASH_MAX_BYTES + 63) / 64)
 
-static int fill(const struct target *t, const struct sk_named_value *values, size_t n,
-                uint8_t *input, struct sk_error *err) {
+static int hashes_fill(const struct target *t, const struct sk_named_value *values, size_t n,
+                       uint8_t *input, struct sk_error *err) {
     const struct sk_hash_desc *d = t->desc;
     const struct sk_named_value **given = calloc(d->n_fields + 1, sizeof *given);
     uint64_t(*fields)[FIELD_WORDS] = calloc(d->n_fields + 1, sizeof *fields);
@@ -445,19 +449,19 @@ int sk_control_hash_compute(struct sk_switch *sw, const char *name,
                             const struct sk_named_value *values, size_t n, int pipe,
                             uint64_t result[2], struct sk_error *err) {
     struct target t;
-    int rc = find(sw, name, pipe, &t, err);
+    int rc = hashes_find(sw, name, pipe, &t, err);
     if (rc)
         return rc;
     if (t.desc->n_fields == 0)
         return sk_fail(err, "hash '%s' does not hash a list of fields, so its input has no names",
                        t.desc->name);
     uint8_t input[SK_HASH_MAX_BYTES] = {0};
-    rc = fill(&t, values, n, input, err);
+    rc = hashes_fill(&t, values, n, input, err);
     if (rc) {
         sk_error_prefix(err, "hash '%s'", t.desc->name);
         return rc;
     }
-    const struct sk_dynhash *h = *place(&t, 0);
+    const struct sk_dynhash *h = *hashes_place(&t, 0);
     struct sk_dynhash *compiled = h ? NULL : sk_dynhash_new(t.desc, &t.desc->algorithm, NULL, 0);
     if (!h && !compiled)
         return sk_fail(err, "out of memory");

@@ -3,16 +3,17 @@
 // hashes: changing what a Hash computes while the switch runs (tna-facts 4.6; BF Runtime's tables
 // <hash>.configure, <hash>.algorithm and <hash>.compute).
 //
-// Only a hash whose get() stands at one place of the program can be changed, as on the chip. Without a
-// change it is what the program says. Errors as in control.h: a refused call changes nothing.
+// Only a hash whose get() stands at one place of the program can be changed, as on the chip.
+// Without a change it is what the program says. Errors as in control.h: a refused call changes
+// nothing.
 #ifndef SILKEN_CONTROL_TABLES_HASHES_H
 #define SILKEN_CONTROL_TABLES_HASHES_H
 
 #include "control/tables/control.h"
 
 // The fields that are hashed, the first most significant: "hdr.ipv4.src_addr" or some of its bits,
-// "hdr.ipv4.src_addr[23:0]", where a field may come more than once. A name is one of the get()'s list
-// or a suffix that is unique.
+// "hdr.ipv4.src_addr[23:0]", where a field may come more than once. A name is one of the get()'s
+// list or a suffix that is unique.
 int sk_control_hash_fields(struct sk_switch *sw, const char *name, const char *const *fields,
                            size_t n, int pipe, struct sk_error *err);
 
@@ -32,8 +33,8 @@ int sk_control_hash_algorithm(struct sk_switch *sw, const char *name,
 // As the program has it again.
 int sk_control_hash_reset(struct sk_switch *sw, const char *name, int pipe, struct sk_error *err);
 
-// What the hash is, in one pipe (the first that has it when 'pipe' is -1), for values of the fields that
-// are no constants, in any order; all must be given. 'result' gets two words.
+// What the hash is, in one pipe (the first that has it when 'pipe' is -1), for values of the fields
+// that are no constants, in any order; all must be given. 'result' gets two words.
 int sk_control_hash_compute(struct sk_switch *sw, const char *name,
                             const struct sk_named_value *values, size_t n, int pipe,
                             uint64_t result[2], struct sk_error *err);

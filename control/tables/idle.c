@@ -31,7 +31,7 @@ bool sk_idle_hit(const struct sk_entry *e) {
 }
 
 // Remembers the latest match in the switch's clock, which does not wrap.
-static void look(struct sk_entry *e, uint64_t now) {
+static void idle_look(struct sk_entry *e, uint64_t now) {
     uint64_t age = sk_idle_age(e, now);
     e->idle.hits_seen = sk_entry_hits(e);
     e->idle.active = now - age;
@@ -58,7 +58,7 @@ static struct sk_entry *twin(const struct poll *p, unsigned pipe, const struct s
 }
 
 // An entry is looked at once, in the first pipe that has it, for all its pipes.
-static bool look_at(void *aux, const struct sk_entry *walked) {
+static bool idle_look_at(void *aux, const struct sk_entry *walked) {
     struct poll *p = aux;
     struct sk_entry *twins[SK_PIPES] = {NULL};
     uint64_t youngest = UINT64_MAX;
@@ -72,7 +72,7 @@ static bool look_at(void *aux, const struct sk_entry *walked) {
             return true;
         if (!e)
             continue;
-        look(e, p->now);
+        idle_look(e, p->now);
         if (sk_idle_age(e, p->now) < youngest)
             youngest = sk_idle_age(e, p->now);
     }
@@ -89,7 +89,7 @@ static bool look_at(void *aux, const struct sk_entry *walked) {
     return true;
 }
 
-static bool ages(const struct sk_object *o) {
+static bool idle_ages(const struct sk_object *o) {
     return o->desc->tables[o->index]->idle_timeout;
 }
 
@@ -99,9 +99,9 @@ size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
     struct poll p = {.sw = sw, .pauses = pauses, .object = &o, .fn = fn, .aux = aux};
     sk_pauses_begin(pauses);
     for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++)
-        for (p.pipe = 0; ages(&o) && p.pipe < SK_PIPES; p.pipe++)
+        for (p.pipe = 0; idle_ages(&o) && p.pipe < SK_PIPES; p.pipe++)
             if (sk_object_in_pipe(sw, &o, p.pipe))
-                sk_table_each(o.desc->table(sk_switch_pipe(sw, p.pipe), o.index), look_at, &p);
+                sk_table_each(o.desc->table(sk_switch_pipe(sw, p.pipe), o.index), idle_look_at, &p);
     sk_pauses_end(pauses);
     return p.events;
 }
@@ -109,7 +109,7 @@ size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
 bool sk_control_idle_used(const struct sk_switch *sw) {
     struct sk_object o;
     for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++)
-        if (ages(&o))
+        if (idle_ages(&o))
             return true;
     return false;
 }
@@ -130,7 +130,7 @@ int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_err
     int rc = sk_find_object(sw, SK_TABLE, table, &o, err);
     if (rc)
         return rc;
-    if (!ages(&o))
+    if (!idle_ages(&o))
         return sk_fail(err, "table '%s' has no 'idle_timeout'", sk_object_name(&o));
     for (p.pipe = 0; p.pipe < SK_PIPES; p.pipe++)
         if (sk_object_in_pipe(sw, &o, p.pipe))

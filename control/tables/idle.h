@@ -3,14 +3,15 @@
 // idle: ageing of table entries (tables with 'idle_timeout', tna-facts 4.12, 8.3).
 //
 // An entry with a time to live ($ENTRY_TTL, milliseconds) is idle when no packet has matched it for
-// that long, in any pipe. Packets only leave the time of their match behind; the control plane looks
-// at the entries now and then (sk_control_idle_poll) and reports each that has become idle, once,
-// and each idle one that was matched again. Nothing is deleted: that is the controller's business.
-// Matches older than 78 hours at the time of a look are taken for later ones (the packet clock has
-// 48 bits).
+// that long, in any pipe. Packets only leave the time of their match behind; the control plane
+// looks at the entries now and then (sk_control_idle_poll) and reports each that has become idle,
+// once, and each idle one that was matched again. Nothing is deleted: that is the controller's
+// business. Matches older than 78 hours at the time of a look are taken for later ones (the packet
+// clock has 48 bits).
 //
-// Apart from that, an entry has a hit state, as BF Runtime's poll mode has it: sk_control_hit_update
-// makes it ENTRY_ACTIVE where packets matched since the update before, else ENTRY_IDLE.
+// Apart from that, an entry has a hit state, as BF Runtime's poll mode has it:
+// sk_control_hit_update makes it ENTRY_ACTIVE where packets matched since the update before, else
+// ENTRY_IDLE.
 //
 // Time is the switch's own (sk_switch_now), in nanoseconds.
 #ifndef SILKEN_CONTROL_TABLES_IDLE_H
@@ -25,7 +26,8 @@ struct sk_idle_event {
     bool idle;                    // has become idle; else it was matched again
 };
 // Looks at all entries of all tables that age and calls 'fn' for each change, 'fn' null: for none.
-// It must not change tables. Returns how many there were. Entries are read in slices of 'pauses', which may be null.
+// It must not change tables. Returns how many there were. Entries are read in slices of 'pauses',
+// which may be null.
 size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
                             void (*fn)(void *aux, const struct sk_idle_event *event), void *aux);
 // Has any table entries that age?

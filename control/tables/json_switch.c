@@ -46,7 +46,7 @@ int sk_at_pipe(const struct sk_at *at) {
 }
 
 // As BF Runtime writes it, the priority stands in the key.
-static void read_key(const struct sk_at *at, struct sk_entry_spec *e) {
+static void json_switch_read_key(const struct sk_at *at, struct sk_entry_spec *e) {
     struct sk_at key = sk_at_member(at, "key"), priority = sk_at_member(at, "priority"),
                  in_key = sk_at_member(&key, "$MATCH_PRIORITY");
     const struct sk_at *p = in_key.value ? &in_key : &priority;
@@ -115,7 +115,7 @@ void sk_at_entry(const struct sk_at *at, unsigned parts, struct sk_entry_spec *e
     struct sk_at table = sk_at_member(at, "table");
     *e = (struct sk_entry_spec){.table = sk_at_string(&table, true), .pipe = sk_at_pipe(at)};
     if (parts & SK_AT_KEY)
-        read_key(at, e);
+        json_switch_read_key(at, e);
     if (parts & SK_AT_ACTION)
         read_action(at, e);
 }
@@ -174,7 +174,7 @@ uint8_t *sk_at_lags(const struct sk_at *at, size_t *n) {
     return lags;
 }
 
-static struct sk_pre_member read_member(const struct sk_at *at) {
+static struct sk_pre_member json_switch_read_member(const struct sk_at *at) {
     static const char *const keys[] = {"node", "ecmp", "xid", NULL};
     if (!json_is_object(at->value))
         return (struct sk_pre_member){.node = (uint32_t)sk_at_number(at, true, UINT32_MAX)};
@@ -195,7 +195,7 @@ struct sk_pre_member *sk_at_members(const struct sk_at *at, size_t *n) {
     struct sk_pre_member *members = sk_json_keep(at->doc, *n * sizeof *members);
     for (size_t i = 0; i < *n; i++) {
         struct sk_at member = sk_at_item(at, i);
-        members[i] = read_member(&member);
+        members[i] = json_switch_read_member(&member);
     }
     return members;
 }

@@ -10,8 +10,8 @@ struct target {
     struct sk_pipe_list pipes;
 };
 
-static int find(struct sk_switch *sw, const char *table, int pipe, struct target *t,
-                struct sk_error *err) {
+static int masks_find(struct sk_switch *sw, const char *table, int pipe, struct target *t,
+                      struct sk_error *err) {
     int rc = table ? sk_find_object(sw, SK_TABLE, table, &t->object, err)
                    : sk_fail(err, "a table name is missing");
     if (rc)
@@ -23,7 +23,7 @@ static int find(struct sk_switch *sw, const char *table, int pipe, struct target
     return sk_find_pipes(sw, &t->object, pipe, &t->pipes, err);
 }
 
-static struct sk_table *table_in(struct sk_switch *sw, const struct target *t, unsigned i) {
+static struct sk_table *masks_table_in(struct sk_switch *sw, const struct target *t, unsigned i) {
     return t->object.desc->table(sk_switch_pipe(sw, t->pipes.list[i]), t->object.index);
 }
 
@@ -63,27 +63,27 @@ int sk_control_key_mask_set(struct sk_switch *sw, const char *table,
                             struct sk_error *err) {
     struct target t;
     uint64_t words[SK_MAX_KEY_WORDS];
-    int rc = find(sw, table, pipe, &t, err);
+    int rc = masks_find(sw, table, pipe, &t, err);
     if (rc)
         return rc;
     rc = read_masks(t.desc, masks, n, words, err);
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++)
-        if (sk_table_count(table_in(sw, &t, i)) > 0)
+        if (sk_table_count(masks_table_in(sw, &t, i)) > 0)
             rc = sk_fail(err, "%s", sk_table_strerror(SK_E_NOT_EMPTY));
     if (rc) {
         sk_error_prefix(err, "table '%s'", t.desc->name);
         return rc;
     }
     for (unsigned i = 0; i < t.pipes.n; i++)
-        sk_table_set_key_mask(table_in(sw, &t, i), words);
+        sk_table_set_key_mask(masks_table_in(sw, &t, i), words);
     return 0;
 }
 
 int sk_control_key_mask(struct sk_switch *sw, const char *table, int pipe,
                         struct sk_key_mask_view *view, struct sk_error *err) {
     struct target t;
-    int rc = find(sw, table, pipe, &t, err);
+    int rc = masks_find(sw, table, pipe, &t, err);
     if (rc == 0)
-        *view = (struct sk_key_mask_view){t.desc, sk_table_key_mask(table_in(sw, &t, 0))};
+        *view = (struct sk_key_mask_view){t.desc, sk_table_key_mask(masks_table_in(sw, &t, 0))};
     return rc;
 }

@@ -2,23 +2,23 @@
 //
 // masks: which bits of its keys a table looks at (BF Runtime's table attribute DynamicKeyMask).
 //
-// A table with @dynamic_table_key_masks(1) has a mask for each of its keys, all of them exact: of what a
-// packet brings only the bits in the mask are compared. Its entries have zeros in the other bits. The mask
-// changes only while the table has no entries, as on the chip. Errors as in control.h: a refused call
-// changes nothing.
+// A table with @dynamic_table_key_masks(1) has a mask for each of its keys, all of them exact: of
+// what a packet brings only the bits in the mask are compared. Its entries have zeros in the other
+// bits. The mask changes only while the table has no entries, as on the chip. Errors as in
+// control.h: a refused call changes nothing.
 #ifndef SILKEN_CONTROL_TABLES_MASKS_H
 #define SILKEN_CONTROL_TABLES_MASKS_H
 
 #include "control/tables/control.h"
 
-// 'masks' are numbers by the keys' names; a key without one is compared whole, so that n = 0 takes all masks
-// back.
+// 'masks' are numbers by the keys' names; a key without one is compared whole, so that n = 0 takes
+// all masks back.
 int sk_control_key_mask_set(struct sk_switch *sw, const char *table,
                             const struct sk_named_value *masks, size_t n, int pipe,
                             struct sk_error *err);
 
-// The masks in one pipe (the first that has the table when 'pipe' is -1): 'words' are the table's, laid out
-// as key words, and change with its mask.
+// The masks in one pipe (the first that has the table when 'pipe' is -1): 'words' are the table's,
+// laid out as key words, and change with its mask.
 struct sk_key_mask_view {
     const struct sk_table_desc *desc;
     const uint64_t *words;

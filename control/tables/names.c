@@ -57,7 +57,7 @@ static bool plain_spelling(const char *in, char *out, size_t size) {
     return true;
 }
 
-static bool equal(const char *full, const char *name) {
+static bool control_names_equal(const char *full, const char *name) {
     return strcmp(full, name) == 0;
 }
 
@@ -90,9 +90,9 @@ static void list_name(struct listing *l, const char *name) {
     l->used += (size_t)n;
 }
 
-static size_t search(const struct sk_name_list *names, const char *name,
-                     bool (*matches)(const char *full, const char *name), size_t *found,
-                     struct listing *candidates) {
+static size_t control_names_search(const struct sk_name_list *names, const char *name,
+                                   bool (*matches)(const char *full, const char *name),
+                                   size_t *found, struct listing *candidates) {
     size_t n = 0;
     for (size_t i = 0; i < names->n; i++) {
         const char *full = names->at(names->list, i);
@@ -115,11 +115,12 @@ static int not_found(const struct sk_name_list *names, const char *name, struct 
 }
 
 int sk_find_name(const struct sk_name_list *names, const char *name, struct sk_error *err) {
-    bool (*const ways[])(const char *, const char *) = {equal, sk_name_matches, matches_respelled};
+    bool (*const ways[])(const char *, const char *) = {control_names_equal, sk_name_matches,
+                                                        matches_respelled};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         struct listing candidates = {0};
         size_t found = 0;
-        size_t n = search(names, name, ways[w], &found, &candidates);
+        size_t n = control_names_search(names, name, ways[w], &found, &candidates);
         if (n == 1)
             return (int)found;
         if (n > 1)
@@ -236,13 +237,13 @@ int sk_find_pipes(const struct sk_switch *sw, const struct sk_object *o, int pip
 
 // ---- fields and actions ----
 
-static const char *field_name_at(const void *list, size_t i) {
+static const char *control_names_field_at(const void *list, size_t i) {
     return ((const struct sk_field_desc *)list)[i].name;
 }
 
 int sk_find_field(const char *what, const struct sk_field_desc *fields, uint32_t n,
                   const char *name, struct sk_error *err) {
-    return sk_find_name(&(struct sk_name_list){what, n, field_name_at, fields}, name, err);
+    return sk_find_name(&(struct sk_name_list){what, n, control_names_field_at, fields}, name, err);
 }
 
 static const char *action_name_at(const void *list, size_t i) {

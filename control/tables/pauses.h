@@ -2,10 +2,11 @@
 //
 // pauses: reading what packets change, in a running switch, in slices.
 //
-// All cores wait while a slice is copied, and go on before the next one: a reader of any size stops packets for a short
-// time at once, and no more than half of the time in all. Two slices are of two moments: what packets change is
-// consistent within a slice only. What only the control plane changes (which entries there are, their keys, actions and
-// specifications) needs no pause, since one thread reads and changes it.
+// All cores wait while a slice is copied, and go on before the next one: a reader of any size stops
+// packets for a short time at once, and no more than half of the time in all. Two slices are of two
+// moments: what packets change is consistent within a slice only. What only the control plane
+// changes (which entries there are, their keys, actions and specifications) needs no pause, since
+// one thread reads and changes it.
 //
 //     for (uint64_t i = 0; i < n; i += SK_SLICE) {
 //         sk_pauses_begin(p);
@@ -34,19 +35,21 @@ struct sk_pauses {
     uint64_t from, ended, took; // ns: the slice that is copied, or the one before
 };
 
-// 'p' may be null: then nobody runs the cores. begin() waits before it pauses until packets had as much time as the slice
-// before took.
+// 'p' may be null: then nobody runs the cores. begin() waits before it pauses until packets had as
+// much time as the slice before took.
 void sk_pauses_begin(struct sk_pauses *p);
 void sk_pauses_end(struct sk_pauses *p);
-// An entry as it is now, with what packets change in it: hits, counts, meter, direct register cells. Its key and action data
-// are the table's own. 'direct' has room for the entry's cells, 'words' of them. In a slice.
+// An entry as it is now, with what packets change in it: hits, counts, meter, direct register
+// cells. Its key and action data are the table's own. 'direct' has room for the entry's cells,
+// 'words' of them. In a slice.
 struct sk_entry_copy {
     struct sk_entry entry;
     struct sk_meter_cell meter;
 };
 void sk_entry_copy(struct sk_entry_copy *out, const struct sk_entry *e, uint64_t *direct,
                    uint32_t words);
-// For a reader that cannot copy: called between two reads in a slice, now and then ends it and begins the next.
+// For a reader that cannot copy: called between two reads in a slice, now and then ends it and
+// begins the next.
 void sk_pauses_breathe(struct sk_pauses *p);
 
 #endif

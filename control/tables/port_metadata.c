@@ -35,15 +35,16 @@ static void get_bits(const uint8_t *bytes, uint32_t at, uint32_t width, uint64_t
     }
 }
 
-static uint32_t place_of(const struct sk_pipeline_desc *d, uint32_t field) {
+static uint32_t control_port_metadata_place_of(const struct sk_pipeline_desc *d, uint32_t field) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < field; i++)
         at += d->port_fields[i].width;
     return at;
 }
 
-static int put_field(const struct sk_switch *sw, uint16_t port, const struct sk_named_value *v,
-                     uint8_t *bytes, bool *given, struct sk_error *err) {
+static int control_port_metadata_put_field(const struct sk_switch *sw, uint16_t port,
+                                           const struct sk_named_value *v, uint8_t *bytes,
+                                           bool *given, struct sk_error *err) {
     const struct sk_pipeline_desc *d = pipeline_of(sw, port);
     uint64_t words[SK_RESUBMIT_BYTES / 8];
     int i =
@@ -51,7 +52,7 @@ static int put_field(const struct sk_switch *sw, uint16_t port, const struct sk_
     if (i < 0)
         return -1;
     const struct sk_field_desc *f = &d->port_fields[i];
-    uint32_t at = place_of(d, (uint32_t)i);
+    uint32_t at = control_port_metadata_place_of(d, (uint32_t)i);
     if (given[i])
         return sk_fail(err, "port metadata '%s' is given twice", f->name);
     given[i] = true;
@@ -77,7 +78,7 @@ int sk_control_port_metadata(struct sk_switch *sw, uint16_t port,
                        "as one number",
                        metadata_bits(sw));
     for (size_t i = 0; i < n; i++)
-        if (put_field(sw, port, &fields[i], bytes, given, err))
+        if (control_port_metadata_put_field(sw, port, &fields[i], bytes, given, err))
             return -1;
     sk_switch_port_metadata(sw, port, bytes, sizeof bytes);
     return 0;

@@ -14,14 +14,14 @@ struct target {
     struct sk_pipe_list pipes;
 };
 
-static int find(struct sk_switch *sw, const char *name, int pipe, struct target *t,
-                struct sk_error *err) {
+static int profiles_find(struct sk_switch *sw, const char *name, int pipe, struct target *t,
+                         struct sk_error *err) {
     *t = (struct target){.sw = sw};
     int rc = sk_find_object(sw, SK_SELECTOR, name, &t->object, err);
     return rc ? rc : sk_find_pipes(sw, &t->object, pipe, &t->pipes, err);
 }
 
-static struct sk_selector *selector_in(const struct target *t, unsigned i) {
+static struct sk_selector *profiles_selector_in(const struct target *t, unsigned i) {
     return t->object.desc->selector(sk_switch_pipe(t->sw, t->pipes.list[i]), t->object.index);
 }
 
@@ -42,14 +42,15 @@ static int failure(const struct target *t, uint32_t id, int code, struct sk_erro
 int sk_control_group_add(struct sk_switch *sw, const struct sk_group_spec *g,
                          struct sk_error *err) {
     struct target t;
-    int rc = find(sw, g->selector, g->pipe, &t, err);
+    int rc = profiles_find(sw, g->selector, g->pipe, &t, err);
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++) {
-        int code = sk_selector_add(selector_in(&t, i), g->id, g->max_size, g->members, g->n);
+        int code =
+            sk_selector_add(profiles_selector_in(&t, i), g->id, g->max_size, g->members, g->n);
         if (code == SK_OK)
             continue;
         while (i-- > 0) {
-            sk_selector_delete(selector_in(&t, i), g->id);
-            sk_selector_quiesce(selector_in(&t, i));
+            sk_selector_delete(profiles_selector_in(&t, i), g->id);
+            sk_selector_quiesce(profiles_selector_in(&t, i));
         }
         return failure(&t, g->id, code, err);
     }
@@ -58,7 +59,7 @@ int sk_control_group_add(struct sk_switch *sw, const struct sk_group_spec *g,
 
 // Each pipe's group before the change is taken back from a copy when a later pipe refuses.
 static int modify_from(const struct target *t, const struct sk_group_spec *g, unsigned i) {
-    struct sk_selector *s = selector_in(t, i);
+    struct sk_selector *s = profiles_selector_in(t, i);
     const struct sk_group *old = sk_selector_find(s, g->id);
     uint32_t old_size = old ? old->max_size : 0;
     int code = sk_selector_modify(s, g->id, g->max_size, g->members, g->n);
@@ -74,9 +75,10 @@ static int modify_from(const struct target *t, const struct sk_group_spec *g, un
 int sk_control_group_modify(struct sk_switch *sw, const struct sk_group_spec *g,
                             struct sk_error *err) {
     struct target t;
-    int rc = find(sw, g->selector, g->pipe, &t, err), code = 0;
+    int rc = profiles_find(sw, g->selector, g->pipe, &t, err), code = 0;
     for (unsigned i = 0; rc == 0 && code == 0 && i < t.pipes.n; i++)
-        code = sk_selector_may_modify(selector_in(&t, i), g->id, g->max_size, g->members, g->n);
+        code = sk_selector_may_modify(profiles_selector_in(&t, i), g->id, g->max_size, g->members,
+                                      g->n);
     if (rc == 0 && code == 0)
         code = modify_from(&t, g, 0);
     return code ? failure(&t, g->id, code, err) : rc;
@@ -86,25 +88,25 @@ int sk_control_group_modify(struct sk_switch *sw, const struct sk_group_spec *g,
 int sk_control_group_delete(struct sk_switch *sw, const char *selector, uint32_t id, int pipe,
                             struct sk_error *err) {
     struct target t;
-    int rc = find(sw, selector, pipe, &t, err);
+    int rc = profiles_find(sw, selector, pipe, &t, err);
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++) {
-        int code = sk_selector_may_delete(selector_in(&t, i), id);
+        int code = sk_selector_may_delete(profiles_selector_in(&t, i), id);
         if (code)
             rc = failure(&t, id, code, err);
     }
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++) {
-        sk_selector_delete(selector_in(&t, i), id);
-        sk_selector_quiesce(selector_in(&t, i));
+        sk_selector_delete(profiles_selector_in(&t, i), id);
+        sk_selector_quiesce(profiles_selector_in(&t, i));
     }
     return rc;
 }
 
 bool sk_control_group_exists(struct sk_switch *sw, const char *selector, uint32_t id, int pipe) {
     struct target t;
-    if (find(sw, selector, pipe, &t, NULL))
+    if (profiles_find(sw, selector, pipe, &t, NULL))
         return false;
     for (unsigned i = 0; i < t.pipes.n; i++)
-        if (sk_selector_find(selector_in(&t, i), id))
+        if (sk_selector_find(profiles_selector_in(&t, i), id))
             return true;
     return false;
 }
@@ -112,14 +114,14 @@ bool sk_control_group_exists(struct sk_switch *sw, const char *selector, uint32_
 int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
                            struct sk_error *err) {
     struct target t;
-    int rc = find(sw, selector, pipe, &t, err);
+    int rc = profiles_find(sw, selector, pipe, &t, err);
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++)
-        if (sk_selector_may_clear(selector_in(&t, i)))
+        if (sk_selector_may_clear(profiles_selector_in(&t, i)))
             rc = sk_fail(err, "selector '%s': entries still refer to its groups",
                          sk_object_name(&t.object));
     for (unsigned i = 0; rc == 0 && i < t.pipes.n; i++) {
-        sk_selector_clear(selector_in(&t, i));
-        sk_selector_quiesce(selector_in(&t, i));
+        sk_selector_clear(profiles_selector_in(&t, i));
+        sk_selector_quiesce(profiles_selector_in(&t, i));
     }
     return rc;
 }
@@ -127,13 +129,13 @@ int sk_control_group_clear(struct sk_switch *sw, const char *selector, int pipe,
 int sk_control_get_index(struct sk_switch *sw, const char *selector, uint32_t id, uint32_t member,
                          int pipe, uint32_t *index, struct sk_error *err) {
     struct target t;
-    int rc = find(sw, selector, pipe, &t, err);
+    int rc = profiles_find(sw, selector, pipe, &t, err);
     if (rc)
         return rc;
     if (t.object.desc->selectors[t.object.index]->lines == 0)
         return sk_fail(err, "selector '%s': the program has no action on it",
                        sk_object_name(&t.object));
-    const struct sk_group *g = sk_selector_find(selector_in(&t, 0), id);
+    const struct sk_group *g = sk_selector_find(profiles_selector_in(&t, 0), id);
     if (!g)
         return failure(&t, id, SK_E_NO_GROUP, err);
     for (uint32_t i = 0; i < g->n; i++)
@@ -148,12 +150,12 @@ int sk_control_get_index(struct sk_switch *sw, const char *selector, uint32_t id
 int sk_control_get_member(struct sk_switch *sw, const char *selector, uint32_t id, uint64_t hash,
                           int pipe, uint32_t *member, struct sk_error *err) {
     struct target t;
-    int rc = find(sw, selector, pipe, &t, err);
+    int rc = profiles_find(sw, selector, pipe, &t, err);
     if (rc)
         return rc;
-    if (!sk_selector_find(selector_in(&t, 0), id))
+    if (!sk_selector_find(profiles_selector_in(&t, 0), id))
         return failure(&t, id, SK_E_NO_GROUP, err);
-    if (!sk_selector_choose(selector_in(&t, 0), id, hash, member))
+    if (!sk_selector_choose(profiles_selector_in(&t, 0), id, hash, member))
         return sk_fail(err, "selector '%s', group %u: none of its members is up",
                        sk_object_name(&t.object), id);
     return 0;

@@ -43,8 +43,9 @@ static int find_word(const struct sk_register_desc *d, const char *field, struct
                         field, err);
 }
 
-static int find_cell(struct sk_switch *sw, const char *name, uint64_t index, const char *field,
-                     int pipe, struct cell *cell, struct sk_error *err) {
+static int control_register_find_cell(struct sk_switch *sw, const char *name, uint64_t index,
+                                      const char *field, int pipe, struct cell *cell,
+                                      struct sk_error *err) {
     int rc = sk_find_object(sw, SK_REGISTER, name, &cell->object, err);
     if (rc)
         return rc;
@@ -66,7 +67,7 @@ int sk_control_register_read_words(struct sk_switch *sw, const char *name, uint6
                                    const char *field, uint64_t values[SK_PIPES][2],
                                    struct sk_error *err) {
     struct cell c;
-    int rc = find_cell(sw, name, index, field, -1, &c, err);
+    int rc = control_register_find_cell(sw, name, index, field, -1, &c, err);
     if (rc)
         return rc;
     memset(values, 0, SK_PIPES * sizeof *values);
@@ -98,7 +99,7 @@ int sk_control_register_write(struct sk_switch *sw, const char *name, uint64_t i
                               struct sk_error *err) {
     struct cell c;
     uint64_t words[2];
-    int rc = find_cell(sw, name, index, field, pipe, &c, err);
+    int rc = control_register_find_cell(sw, name, index, field, pipe, &c, err);
     if (rc)
         return rc;
     const struct sk_field_desc f = sk_register_field(c.desc);

@@ -10,29 +10,31 @@
 
 // ---- members ----
 
-static uint64_t number(const struct sk_at *at, const char *key, bool must, uint64_t max) {
+static uint64_t control_tm_number(const struct sk_at *at, const char *key, bool must,
+                                  uint64_t max) {
     struct sk_at member = sk_at_member(at, key);
     return sk_at_number(&member, must, max);
 }
 
 static uint64_t number_or(const struct sk_at *at, const char *key, uint64_t otherwise,
                           uint64_t max) {
-    return sk_at_member(at, key).value ? number(at, key, true, max) : otherwise;
+    return sk_at_member(at, key).value ? control_tm_number(at, key, true, max) : otherwise;
 }
 
-static bool flag(const struct sk_at *at, const char *key) {
+static bool control_tm_flag(const struct sk_at *at, const char *key) {
     struct sk_at member = sk_at_member(at, key);
     if (json_is_boolean(member.value))
         return json_is_true(member.value);
     return sk_at_number(&member, false, 1);
 }
 
-static uint16_t port(const struct sk_at *at, const char *key) {
+static uint16_t control_tm_port(const struct sk_at *at, const char *key) {
     struct sk_at member = sk_at_member(at, key);
     return sk_at_port(&member);
 }
 
-static unsigned choice(const struct sk_at *at, const char *key, const char *const *names) {
+static unsigned control_tm_choice(const struct sk_at *at, const char *key,
+                                  const char *const *names) {
     struct sk_at member = sk_at_member(at, key);
     const char *text = sk_at_string(&member, true);
     for (unsigned i = 0; text && names[i]; i++)
@@ -44,67 +46,67 @@ static unsigned choice(const struct sk_at *at, const char *key, const char *cons
 }
 
 // 'keys' begins with "op", which only a request may have.
-static void check_keys(const struct sk_at *at, const char *const *keys, bool request) {
+static void control_tm_check_keys(const struct sk_at *at, const char *const *keys, bool request) {
     sk_at_keys(at, request ? keys : keys + 1);
 }
 
 // ---- reading ----
 
-static void read_mirror(const struct sk_at *at, bool request, struct sk_tm_item *out) {
+static void control_tm_read_mirror(const struct sk_at *at, bool request, struct sk_tm_item *out) {
     static const char *const keys[] = {
         "op",      "id",     "direction", "port",    "mcast_a",  "mcast_b",    "cpu",
         "qid",     "cos",    "color",     "cpu_cos", "hash1",    "hash2",      "xid1",
         "xid2",    "rid",    "deflect",   "max",     "hash_cfg", "hash_cfg_p", "icos_cfg",
         "dod_cfg", "mc_cfg", "epipe_cfg", NULL};
     static const char *const directions[] = {"ingress", "egress", "both", NULL};
-    check_keys(at, keys, request);
-    out->id = (uint32_t)number(at, "id", true, SK_MIRROR_LAST);
+    control_tm_check_keys(at, keys, request);
+    out->id = (uint32_t)control_tm_number(at, "id", true, SK_MIRROR_LAST);
     if (out->id == 0)
         sk_at_fail(at, "mirror sessions are 1 to %u", SK_MIRROR_LAST);
     struct sk_mirror_session *s = &out->mirror;
     s->enabled = true;
-    s->direction = (uint8_t)(choice(at, "direction", directions) + 1);
+    s->direction = (uint8_t)(control_tm_choice(at, "direction", directions) + 1);
     s->ucast_valid = sk_at_member(at, "port").value;
-    s->ucast_port = s->ucast_valid ? port(at, "port") : 0;
+    s->ucast_port = s->ucast_valid ? control_tm_port(at, "port") : 0;
     s->mcast_a_valid = sk_at_member(at, "mcast_a").value;
-    s->mcast_grp_a = (uint16_t)number(at, "mcast_a", false, UINT16_MAX);
+    s->mcast_grp_a = (uint16_t)control_tm_number(at, "mcast_a", false, UINT16_MAX);
     s->mcast_b_valid = sk_at_member(at, "mcast_b").value;
-    s->mcast_grp_b = (uint16_t)number(at, "mcast_b", false, UINT16_MAX);
-    s->copy_to_cpu = flag(at, "cpu");
-    s->deflect_on_drop = flag(at, "deflect");
-    s->qid = (uint8_t)number(at, "qid", false, 127);
-    s->cos = (uint8_t)number(at, "cos", false, 7);
-    s->color = (uint8_t)number(at, "color", false, 3);
-    s->icos_for_copy_to_cpu = (uint8_t)number(at, "cpu_cos", false, 7);
-    s->level1_mcast_hash = (uint16_t)number(at, "hash1", false, 8191);
-    s->level2_mcast_hash = (uint16_t)number(at, "hash2", false, 8191);
-    s->level1_exclusion_id = (uint16_t)number(at, "xid1", false, UINT16_MAX);
-    s->level2_exclusion_id = (uint16_t)number(at, "xid2", false, 287);
-    s->rid = (uint16_t)number(at, "rid", false, UINT16_MAX);
-    s->max_pkt_len = (uint16_t)number(at, "max", false, UINT16_MAX);
-    s->hash_cfg = flag(at, "hash_cfg");
-    s->hash_cfg_p = flag(at, "hash_cfg_p");
-    s->icos_cfg = flag(at, "icos_cfg");
-    s->dod_cfg = flag(at, "dod_cfg");
-    s->mc_cfg = flag(at, "mc_cfg");
-    s->epipe_cfg = flag(at, "epipe_cfg");
+    s->mcast_grp_b = (uint16_t)control_tm_number(at, "mcast_b", false, UINT16_MAX);
+    s->copy_to_cpu = control_tm_flag(at, "cpu");
+    s->deflect_on_drop = control_tm_flag(at, "deflect");
+    s->qid = (uint8_t)control_tm_number(at, "qid", false, 127);
+    s->cos = (uint8_t)control_tm_number(at, "cos", false, 7);
+    s->color = (uint8_t)control_tm_number(at, "color", false, 3);
+    s->icos_for_copy_to_cpu = (uint8_t)control_tm_number(at, "cpu_cos", false, 7);
+    s->level1_mcast_hash = (uint16_t)control_tm_number(at, "hash1", false, 8191);
+    s->level2_mcast_hash = (uint16_t)control_tm_number(at, "hash2", false, 8191);
+    s->level1_exclusion_id = (uint16_t)control_tm_number(at, "xid1", false, UINT16_MAX);
+    s->level2_exclusion_id = (uint16_t)control_tm_number(at, "xid2", false, 287);
+    s->rid = (uint16_t)control_tm_number(at, "rid", false, UINT16_MAX);
+    s->max_pkt_len = (uint16_t)control_tm_number(at, "max", false, UINT16_MAX);
+    s->hash_cfg = control_tm_flag(at, "hash_cfg");
+    s->hash_cfg_p = control_tm_flag(at, "hash_cfg_p");
+    s->icos_cfg = control_tm_flag(at, "icos_cfg");
+    s->dod_cfg = control_tm_flag(at, "dod_cfg");
+    s->mc_cfg = control_tm_flag(at, "mc_cfg");
+    s->epipe_cfg = control_tm_flag(at, "epipe_cfg");
 }
 
 static void read_lag(const struct sk_at *at, bool request, struct sk_tm_item *out) {
     static const char *const keys[] = {"op", "id", "ports", "left", "right", NULL};
-    check_keys(at, keys, request);
+    control_tm_check_keys(at, keys, request);
     struct sk_at ports = sk_at_member(at, "ports");
-    out->id = (uint32_t)number(at, "id", true, SK_PRE_LAGS - 1);
+    out->id = (uint32_t)control_tm_number(at, "id", true, SK_PRE_LAGS - 1);
     out->lag.ports = sk_at_ports(&ports, &out->lag.n_ports);
-    out->lag.left = (uint16_t)number(at, "left", false, UINT16_MAX);
-    out->lag.right = (uint16_t)number(at, "right", false, UINT16_MAX);
+    out->lag.left = (uint16_t)control_tm_number(at, "left", false, UINT16_MAX);
+    out->lag.right = (uint16_t)control_tm_number(at, "right", false, UINT16_MAX);
 }
 
 static void read_ecmp(const struct sk_at *at, bool request, struct sk_tm_item *out) {
     static const char *const keys[] = {"op", "id", "nodes", NULL};
-    check_keys(at, keys, request);
+    control_tm_check_keys(at, keys, request);
     struct sk_at nodes = sk_at_member(at, "nodes");
-    out->id = (uint32_t)number(at, "id", true, UINT32_MAX);
+    out->id = (uint32_t)control_tm_number(at, "id", true, UINT32_MAX);
     out->n = sk_at_length(&nodes);
     if (out->n > SK_PRE_ECMP_SLOTS) {
         sk_at_fail(&nodes, "an ECMP group has at most %u nodes", SK_PRE_ECMP_SLOTS);
@@ -143,12 +145,12 @@ static void read_schedule(const struct sk_at *at, uint16_t dev_port, struct sk_p
     for (size_t i = 0; i < sk_at_length(at); i++) {
         const struct sk_at item = sk_at_item(at, i), weight = sk_at_member(&item, "weight");
         sk_at_keys(&item, keys);
-        const uint32_t qid = (uint32_t)number(&item, "qid", true, SK_PORT_QUEUES - 1);
+        const uint32_t qid = (uint32_t)control_tm_number(&item, "qid", true, SK_PORT_QUEUES - 1);
         if (said[qid])
             sk_at_fail(&item, "queue %u is listed twice", qid);
         said[qid] = true;
         q->schedule[qid] = (struct sk_queue_schedule){
-            .priority = (uint8_t)number(&item, "priority", false, SK_PRIORITIES - 1),
+            .priority = (uint8_t)control_tm_number(&item, "priority", false, SK_PRIORITIES - 1),
             .weight = (uint16_t)sk_at_number(&weight, false, SK_WEIGHT_HIGHEST)};
         if (weight.value && q->schedule[qid].weight == 0)
             sk_at_fail(&weight, "a weight is 1 to %u", SK_WEIGHT_HIGHEST);
@@ -160,23 +162,23 @@ static void read_queue(const struct sk_at *at, bool request, struct sk_tm_item *
     static const char *const keys[] = {"op",     "port",  "speed",    "red",
                                        "yellow", "green", "schedule", NULL};
     const struct sk_at schedule = sk_at_member(at, "schedule");
-    check_keys(at, keys, request);
-    out->port = port(at, "port");
-    out->queue.speed_mbps = (uint32_t)number(at, "speed", false, UINT32_MAX);
-    out->queue.limit_red = (uint32_t)number(at, "red", false, UINT32_MAX);
-    out->queue.limit_yellow = (uint32_t)number(at, "yellow", false, UINT32_MAX);
-    out->queue.limit_green = (uint32_t)number(at, "green", false, UINT32_MAX);
+    control_tm_check_keys(at, keys, request);
+    out->port = control_tm_port(at, "port");
+    out->queue.speed_mbps = (uint32_t)control_tm_number(at, "speed", false, UINT32_MAX);
+    out->queue.limit_red = (uint32_t)control_tm_number(at, "red", false, UINT32_MAX);
+    out->queue.limit_yellow = (uint32_t)control_tm_number(at, "yellow", false, UINT32_MAX);
+    out->queue.limit_green = (uint32_t)control_tm_number(at, "green", false, UINT32_MAX);
     read_schedule(&schedule, out->port, &out->queue);
 }
 
 static void read_buffer(const struct sk_at *at, bool request, struct sk_tm_item *out) {
     static const char *const keys[] = {"op", "pipe", "offset", "bytes", NULL};
     static const char digits[] = "0123456789abcdef";
-    check_keys(at, keys, request);
+    control_tm_check_keys(at, keys, request);
     struct sk_at member = sk_at_member(at, "bytes");
     const char *text = sk_at_string(&member, true);
-    out->pipe = (unsigned)number(at, "pipe", true, SK_PIPES - 1);
-    out->id = (uint32_t)number(at, "offset", true, SK_PKTGEN_BUFFER - 1);
+    out->pipe = (unsigned)control_tm_number(at, "pipe", true, SK_PIPES - 1);
+    out->id = (uint32_t)control_tm_number(at, "offset", true, SK_PKTGEN_BUFFER - 1);
     out->n = text ? strlen(text) / 2 : 0;
     if (out->n > SK_PKTGEN_BUFFER)
         out->n = 0, sk_at_fail(&member, "the buffer has %u bytes", SK_PKTGEN_BUFFER);
@@ -198,21 +200,21 @@ static void read_pktgen(const struct sk_at *at, bool request, struct sk_tm_item 
     static const char *const keys[] = {"op",      "pipe",      "app",        "trigger", "length",
                                        "offset",  "timer",     "pattern",    "mask",    "batches",
                                        "packets", "batch_gap", "packet_gap", "source",  NULL};
-    check_keys(at, keys, request);
+    control_tm_check_keys(at, keys, request);
     struct sk_pktgen_app *a = &out->app;
-    out->pipe = (unsigned)number(at, "pipe", true, SK_PIPES - 1);
-    out->id = (uint32_t)number(at, "app", true, SK_PKTGEN_APPS - 1);
+    out->pipe = (unsigned)control_tm_number(at, "pipe", true, SK_PIPES - 1);
+    out->id = (uint32_t)control_tm_number(at, "app", true, SK_PKTGEN_APPS - 1);
     a->enabled = true;
-    a->trigger = (enum sk_pktgen_trigger)choice(at, "trigger", triggers);
-    a->length = (uint16_t)number(at, "length", true, SK_PKTGEN_BUFFER);
-    a->offset = (uint16_t)number(at, "offset", false, SK_PKTGEN_BUFFER - 1);
-    a->timer_ns = number(at, "timer", false, INT64_MAX / 2);
-    a->pattern = (uint32_t)number(at, "pattern", false, UINT32_MAX);
+    a->trigger = (enum sk_pktgen_trigger)control_tm_choice(at, "trigger", triggers);
+    a->length = (uint16_t)control_tm_number(at, "length", true, SK_PKTGEN_BUFFER);
+    a->offset = (uint16_t)control_tm_number(at, "offset", false, SK_PKTGEN_BUFFER - 1);
+    a->timer_ns = control_tm_number(at, "timer", false, INT64_MAX / 2);
+    a->pattern = (uint32_t)control_tm_number(at, "pattern", false, UINT32_MAX);
     a->mask = (uint32_t)number_or(at, "mask", UINT32_MAX, UINT32_MAX);
     a->batches = (uint32_t)number_or(at, "batches", 1, 65536);
     a->packets = (uint32_t)number_or(at, "packets", 1, 65536);
-    a->batch_gap_ns = (uint32_t)number(at, "batch_gap", false, UINT32_MAX);
-    a->packet_gap_ns = (uint32_t)number(at, "packet_gap", false, UINT32_MAX);
+    a->batch_gap_ns = (uint32_t)control_tm_number(at, "batch_gap", false, UINT32_MAX);
+    a->packet_gap_ns = (uint32_t)control_tm_number(at, "packet_gap", false, UINT32_MAX);
     a->source_port = (uint8_t)number_or(at, "source", SK_PKTGEN_USUAL, SK_PIPE_PORTS - 1);
 }
 
@@ -224,7 +226,7 @@ void sk_tm_read(const struct sk_at *at, enum sk_tm_kind kind, bool request,
     *out = (struct sk_tm_item){.kind = kind};
     switch (kind) {
     case SK_TM_MIRROR:
-        read_mirror(at, request, out);
+        control_tm_read_mirror(at, request, out);
         return;
     case SK_TM_LAG:
         read_lag(at, request, out);
@@ -233,21 +235,21 @@ void sk_tm_read(const struct sk_at *at, enum sk_tm_kind kind, bool request,
         read_ecmp(at, request, out);
         return;
     case SK_TM_BACKUP:
-        check_keys(at, backup_keys, request);
-        out->port = port(at, "port");
-        out->other = port(at, "backup");
+        control_tm_check_keys(at, backup_keys, request);
+        out->port = control_tm_port(at, "port");
+        out->other = control_tm_port(at, "backup");
         return;
     case SK_TM_GLOBAL:
-        check_keys(at, global_keys, request);
-        out->id = (uint32_t)number(at, "rid", true, UINT16_MAX);
+        control_tm_check_keys(at, global_keys, request);
+        out->id = (uint32_t)control_tm_number(at, "rid", true, UINT16_MAX);
         return;
     case SK_TM_QUEUE:
         read_queue(at, request, out);
         return;
     case SK_TM_DEFLECT:
-        check_keys(at, deflect_keys, request);
-        out->port = port(at, "port");
-        out->id = (uint32_t)number(at, "qid", false, 127);
+        control_tm_check_keys(at, deflect_keys, request);
+        out->port = control_tm_port(at, "port");
+        out->id = (uint32_t)control_tm_number(at, "qid", false, 127);
         return;
     case SK_TM_BUFFER:
         read_buffer(at, request, out);
@@ -259,7 +261,7 @@ void sk_tm_read(const struct sk_at *at, enum sk_tm_kind kind, bool request,
 
 // ---- applying ----
 
-static int explain(int rc, const char *invalid, struct sk_error *err) {
+static int control_tm_explain(int rc, const char *invalid, struct sk_error *err) {
     switch (-rc) {
     case 0:
         return 0;
@@ -283,20 +285,23 @@ static int set_queue(struct sk_switch *sw, const struct sk_tm_item *i, struct sk
                        "a pg_queue is another queue's of the same port group: port %u has 8 "
                        "ports in its group",
                        i->port);
-    return explain(rc, "the limits must ascend: red, yellow, green", err);
+    return control_tm_explain(rc, "the limits must ascend: red, yellow, green", err);
 }
 
 int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_error *err) {
     switch (i->kind) {
     case SK_TM_MIRROR:
-        return explain(sk_mirror_set(sw, (uint16_t)i->id, &i->mirror), "there is no such queue",
-                       err);
+        return control_tm_explain(sk_mirror_set(sw, (uint16_t)i->id, &i->mirror),
+                                  "there is no such queue", err);
     case SK_TM_LAG:
-        return explain(sk_pre_lag_set(sw, (uint8_t)i->id, &i->lag), "it cannot be set", err);
+        return control_tm_explain(sk_pre_lag_set(sw, (uint8_t)i->id, &i->lag), "it cannot be set",
+                                  err);
     case SK_TM_ECMP:
-        return explain(sk_pre_ecmp_set(sw, i->id, i->nodes, i->n), "it cannot be set", err);
+        return control_tm_explain(sk_pre_ecmp_set(sw, i->id, i->nodes, i->n), "it cannot be set",
+                                  err);
     case SK_TM_BACKUP:
-        return explain(sk_pre_backup_set(sw, i->port, i->other), "it cannot be set", err);
+        return control_tm_explain(sk_pre_backup_set(sw, i->port, i->other), "it cannot be set",
+                                  err);
     case SK_TM_GLOBAL:
         sk_pre_global_rid(sw, (uint16_t)i->id);
         return 0;
@@ -306,20 +311,21 @@ int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_erro
         sk_switch_deflect_to(sw, i->port, (uint8_t)i->id);
         return 0;
     case SK_TM_BUFFER:
-        return explain(sk_pktgen_buffer(sw, i->pipe, i->id, i->bytes, (uint32_t)i->n),
-                       "it does not fit into the buffer", err);
+        return control_tm_explain(sk_pktgen_buffer(sw, i->pipe, i->id, i->bytes, (uint32_t)i->n),
+                                  "it does not fit into the buffer", err);
     default:
-        return explain(sk_pktgen_set(sw, i->pipe, i->id, &i->app, sk_switch_now(sw)),
-                       "a packet has at least 8 bytes, all in the buffer; there are 1 to 65536 "
-                       "batches and packets; a period is at least 1 ns; the source port is 68 to "
-                       "71, or on a Tofino 2 a port of the pipe below 8 that recirculates",
-                       err);
+        return control_tm_explain(
+            sk_pktgen_set(sw, i->pipe, i->id, &i->app, sk_switch_now(sw)),
+            "a packet has at least 8 bytes, all in the buffer; there are 1 to 65536 "
+            "batches and packets; a period is at least 1 ns; the source port is 68 to "
+            "71, or on a Tofino 2 a port of the pipe below 8 that recirculates",
+            err);
     }
 }
 
 // ---- requests ----
 
-static json_t *set(const struct sk_at *at, enum sk_tm_kind kind, struct sk_switch *sw) {
+static json_t *control_tm_set(const struct sk_at *at, enum sk_tm_kind kind, struct sk_switch *sw) {
     struct sk_tm_item item;
     struct sk_error err;
     sk_tm_read(at, kind, true, &item);
@@ -420,11 +426,11 @@ static json_t *pktgen_list(struct sk_switch *sw) {
     return json_pack("{s:o}", "apps", list);
 }
 
-static json_t *pktgen_off(const struct sk_at *at, struct sk_switch *sw) {
+static json_t *control_tm_pktgen_off(const struct sk_at *at, struct sk_switch *sw) {
     static const char *const keys[] = {"op", "pipe", "app", NULL};
     sk_at_keys(at, keys);
-    unsigned pipe = (unsigned)number(at, "pipe", true, SK_PIPES - 1);
-    unsigned app = (unsigned)number(at, "app", true, SK_PKTGEN_APPS - 1);
+    unsigned pipe = (unsigned)control_tm_number(at, "pipe", true, SK_PIPES - 1);
+    unsigned app = (unsigned)control_tm_number(at, "app", true, SK_PKTGEN_APPS - 1);
     struct sk_pktgen_app a;
     struct sk_pktgen_counts n;
     if (at->doc->failed)
@@ -437,11 +443,11 @@ static json_t *pktgen_off(const struct sk_at *at, struct sk_switch *sw) {
     return at->doc->failed ? NULL : json_object();
 }
 
-static json_t *port_set(const struct sk_at *at, struct sk_switch *sw) {
+static json_t *control_tm_port_set(const struct sk_at *at, struct sk_switch *sw) {
     static const char *const keys[] = {"op", "port", "up", NULL};
     sk_at_keys(at, keys);
-    uint16_t p = port(at, "port");
-    bool up = flag(at, "up");
+    uint16_t p = control_tm_port(at, "port");
+    bool up = control_tm_flag(at, "up");
     if (at->doc->failed)
         return NULL;
     sk_switch_port_up(sw, p, up);
@@ -455,10 +461,10 @@ static int mirror_delete(struct sk_switch *sw, uint32_t id) {
     return sk_mirror_set(sw, (uint16_t)id, &(struct sk_mirror_session){0});
 }
 
-static json_t *delete (const struct sk_at *at, struct sk_switch *sw, bool mirror) {
+static json_t *control_tm_delete(const struct sk_at *at, struct sk_switch *sw, bool mirror) {
     static const char *const keys[] = {"op", "id", NULL};
     sk_at_keys(at, keys);
-    uint32_t id = (uint32_t)number(at, "id", true, UINT32_MAX);
+    uint32_t id = (uint32_t)control_tm_number(at, "id", true, UINT32_MAX);
     if (at->doc->failed)
         return NULL;
     int rc = mirror ? mirror_delete(sw, id) : sk_pre_ecmp_delete(sw, id);
@@ -479,7 +485,7 @@ json_t *sk_tm_request(const char *op, const struct sk_at *at, struct sk_switch *
     *known = true;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (strcmp(op, sets[i].op) == 0)
-            return set(at, sets[i].kind, sw);
+            return control_tm_set(at, sets[i].kind, sw);
     if (strcmp(op, "mirror") == 0)
         return mirror_list(sw);
     if (strcmp(op, "queues") == 0)
@@ -487,11 +493,11 @@ json_t *sk_tm_request(const char *op, const struct sk_at *at, struct sk_switch *
     if (strcmp(op, "pktgen") == 0)
         return pktgen_list(sw);
     if (strcmp(op, "pktgen.off") == 0)
-        return pktgen_off(at, sw);
+        return control_tm_pktgen_off(at, sw);
     if (strcmp(op, "port.set") == 0)
-        return port_set(at, sw);
+        return control_tm_port_set(at, sw);
     if (strcmp(op, "mirror.delete") == 0 || strcmp(op, "pre.ecmp.delete") == 0)
-        return delete (at, sw, op[0] == 'm');
+        return control_tm_delete(at, sw, op[0] == 'm');
     *known = false;
     return NULL;
 }

@@ -6,14 +6,15 @@
 //
 // Members in brackets may be left out; numbers are 0 then, unless said otherwise.
 //
-//   SK_TM_MIRROR   id direction [port] [mcast_a] [mcast_b] [cpu] [qid] [cos] [color] [cpu_cos] [hash1]
-//                  [hash2] [xid1] [xid2] [rid] [deflect] [max]     direction: ingress, egress or both
+//   SK_TM_MIRROR   id direction [port] [mcast_a] [mcast_b] [cpu] [qid] [cos] [color] [cpu_cos]
+//                  [hash1]
+//                  [hash2] [xid1] [xid2] [rid] [deflect] [max]   direction: ingress, egress or both
 //   SK_TM_LAG      id ports [left] [right]
 //   SK_TM_ECMP     id nodes                         null is an empty slot
 //   SK_TM_BACKUP   port backup
 //   SK_TM_GLOBAL   rid
-//   SK_TM_QUEUE    port [speed] [red] [yellow] [green] [schedule]      Mbit/s; cells; of queues that are not
-//                  like others: [{qid [priority] [weight: 1023]}], priority 7 the highest
+//   SK_TM_QUEUE    port [speed] [red] [yellow] [green] [schedule]     Mbit/s; cells; of queues that
+//                  are not like others: [{qid [priority] [weight: 1023]}], priority 7 the highest
 //   SK_TM_DEFLECT  port [qid]
 //   SK_TM_BUFFER   pipe offset bytes                bytes in hexadecimal
 //   SK_TM_PKTGEN   pipe app trigger length [offset] [timer] [pattern] [mask: all] [batches: 1]

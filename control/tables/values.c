@@ -80,7 +80,7 @@ static void negate(uint64_t *words, uint32_t width) {
     }
 }
 
-static bool is_zero(const uint64_t *words, uint32_t width) {
+static bool control_values_is_zero(const uint64_t *words, uint32_t width) {
     for (unsigned i = 0; i < sk_words(width); i++)
         if (words[i])
             return false;
@@ -165,7 +165,7 @@ static int parse_decimal(struct slice s, const struct sk_field_desc *f, uint64_t
         if (!multiply_add(value, f->width, 10, (unsigned)(s.p[i] - '0')))
             return too_big(s, f, err);
     }
-    if (negative && !f->is_signed && !is_zero(value, f->width))
+    if (negative && !f->is_signed && !control_values_is_zero(value, f->width))
         return sk_fail(err, "%.*s is negative, but the field is unsigned",
                        (int)(s.n < 80 ? s.n : 80), s.p);
     if (!decimal_fits(value, f, negative))
@@ -185,7 +185,7 @@ static void from_bytes(const uint8_t *bytes, unsigned n, uint64_t *words) {
     }
 }
 
-static bool parse_mac(const char *text, uint8_t mac[6]) {
+static bool control_values_parse_mac(const char *text, uint8_t mac[6]) {
     for (int i = 0; i < 6; i++) {
         int high = digit_value(text[0]), low = high < 0 ? -1 : digit_value(text[1]);
         if (low < 0 || text[2] != (i < 5 ? ':' : 0))
@@ -196,8 +196,8 @@ static bool parse_mac(const char *text, uint8_t mac[6]) {
     return true;
 }
 
-static int parse_address(struct slice s, const struct sk_field_desc *f, uint64_t *value,
-                         struct sk_error *err) {
+static int control_values_parse_address(struct slice s, const struct sk_field_desc *f,
+                                        uint64_t *value, struct sk_error *err) {
     char text[64];
     uint8_t bytes[16];
     if (s.n >= sizeof text)
@@ -206,7 +206,7 @@ static int parse_address(struct slice s, const struct sk_field_desc *f, uint64_t
     text[s.n] = 0;
     unsigned n = 0;
     const char *kind = "";
-    if (parse_mac(text, bytes))
+    if (control_values_parse_mac(text, bytes))
         n = 6, kind = "a MAC address";
     else if (inet_pton(AF_INET, text, bytes) == 1)
         n = 4, kind = "an IPv4 address";
@@ -226,7 +226,7 @@ static bool is_pattern(struct slice s) {
     return s.n >= 2 && s.p[0] == '0' && strchr("xXbB", s.p[1]);
 }
 
-static bool is_word(struct slice s, const char *word) {
+static bool control_values_is_word(struct slice s, const char *word) {
     return s.n == strlen(word) && memcmp(s.p, word, s.n) == 0;
 }
 
@@ -237,8 +237,9 @@ static int parse_one(struct slice s, const struct sk_field_desc *f, uint64_t *va
     if (is_pattern(s) && !memchr(s.p, ':', s.n))
         return parse_pattern(s, f, value, NULL, err);
     if (memchr(s.p, ':', s.n) || memchr(s.p, '.', s.n))
-        return parse_address(s, f, value, err);
-    if (f->width == 1 && (is_word(s, "true") || is_word(s, "false"))) {
+        return control_values_parse_address(s, f, value, err);
+    if (f->width == 1 &&
+        (control_values_is_word(s, "true") || control_values_is_word(s, "false"))) {
         value[0] = s.p[0] == 't';
         return 0;
     }
@@ -340,7 +341,7 @@ bool sk_key_any(const struct sk_field_desc *f, uint64_t *value, uint64_t *mask) 
 static int parse_key(struct slice s, const struct sk_field_desc *f, uint64_t *value, uint64_t *mask,
                      struct sk_error *err) {
     struct slice a, b;
-    if (is_word(s, "*"))
+    if (control_values_is_word(s, "*"))
         return sk_key_any(f, value, mask) ? 0 : wrong_kind(f, "*", err);
     if (split(s, "&&&", &a, &b))
         return parse_masked(a, b, f, value, mask, err);
@@ -381,8 +382,9 @@ struct text {
     size_t size, length;
 };
 
-static void put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct text *t, const char *format, ...) {
+static void control_values_put(struct text *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void control_values_put(struct text *t, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     bool room = t->length < t->size;
@@ -395,23 +397,25 @@ static void put_hex(struct text *t, const uint64_t *words, uint32_t width) {
     unsigned i = sk_words(width) - 1;
     while (i > 0 && words[i] == 0)
         i--;
-    put(t, "0x%llx", (unsigned long long)words[i]);
+    control_values_put(t, "0x%llx", (unsigned long long)words[i]);
     while (i-- > 0)
-        put(t, "%016llx", (unsigned long long)words[i]);
+        control_values_put(t, "%016llx", (unsigned long long)words[i]);
 }
 
 static void put_value(struct text *t, const struct sk_field_desc *f, const uint64_t *words) {
     uint64_t w = words[0];
     if (f->is_signed && f->width <= 64 && w >> (f->width - 1) & 1)
-        put(t, "-%llu", (unsigned long long)(f->width == 64 ? -w : ((uint64_t)1 << f->width) - w));
+        control_values_put(
+            t, "-%llu", (unsigned long long)(f->width == 64 ? -w : ((uint64_t)1 << f->width) - w));
     else if (f->is_signed && f->width <= 64)
-        put(t, "%llu", (unsigned long long)w);
+        control_values_put(t, "%llu", (unsigned long long)w);
     else if (f->width == 48)
-        put(t, "%02x:%02x:%02x:%02x:%02x:%02x", (unsigned)(w >> 40 & 255),
-            (unsigned)(w >> 32 & 255), (unsigned)(w >> 24 & 255), (unsigned)(w >> 16 & 255),
-            (unsigned)(w >> 8 & 255), (unsigned)(w & 255));
+        control_values_put(t, "%02x:%02x:%02x:%02x:%02x:%02x", (unsigned)(w >> 40 & 255),
+                           (unsigned)(w >> 32 & 255), (unsigned)(w >> 24 & 255),
+                           (unsigned)(w >> 16 & 255), (unsigned)(w >> 8 & 255),
+                           (unsigned)(w & 255));
     else if (f->width <= 16)
-        put(t, "%llu", (unsigned long long)w);
+        control_values_put(t, "%llu", (unsigned long long)w);
     else
         put_hex(t, words, f->width);
 }
@@ -423,19 +427,19 @@ size_t sk_value_format(char *out, size_t size, const struct sk_field_desc *f,
     return t.length;
 }
 
-static void put_masked(struct text *t, const struct sk_field_desc *f, const uint64_t *value,
-                       const uint64_t *mask) {
+static void control_values_put_masked(struct text *t, const struct sk_field_desc *f,
+                                      const uint64_t *value, const uint64_t *mask) {
     int length = prefix_length(mask, f->width);
     if (length == 0) {
-        put(t, "*");
+        control_values_put(t, "*");
     } else if (length == (int)f->width) {
         put_value(t, f, value);
     } else if (length > 0 && f->width > 8) {
         put_value(t, f, value);
-        put(t, "/%d", length);
+        control_values_put(t, "/%d", length);
     } else {
         put_hex(t, value, f->width);
-        put(t, " &&& ");
+        control_values_put(t, " &&& ");
         put_hex(t, mask, f->width);
     }
 }
@@ -445,7 +449,7 @@ static void put_range(struct text *t, const struct sk_field_desc *f, const uint6
     put_value(t, f, low);
     if (memcmp(low, high, sk_words(f->width) * sizeof *low) == 0)
         return;
-    put(t, "..");
+    control_values_put(t, "..");
     put_value(t, f, high);
 }
 
@@ -457,6 +461,6 @@ size_t sk_key_format(char *out, size_t size, const struct sk_field_desc *f, cons
     else if (f->match == SK_RANGE)
         put_range(&t, f, value, mask);
     else
-        put_masked(&t, f, value, mask);
+        control_values_put_masked(&t, f, value, mask);
     return t.length;
 }

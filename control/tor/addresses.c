@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// addresses: those of the switch itself. A VLAN has those that the section gives it and, with an IPv6 one among
-// them, the switch's link-local address too.
+// addresses: those of the switch itself. A VLAN has those that the section gives it and, with an
+// IPv6 one among them, the switch's link-local address too.
 #include <string.h>
 
 #include "control/tor/ip.h"

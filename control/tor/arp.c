@@ -11,9 +11,9 @@ enum { OP_REQUEST = 1, OP_REPLY = 2 };
 static const uint8_t nobody[6], everybody[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 // 'to' of the Ethernet header; 'target' what the ARP packet has there.
-static uint32_t build(struct tor *t, uint8_t out[FRAME_LEAST], uint16_t op, const uint8_t to[6],
-                      const struct in6_addr *from, const uint8_t target[6],
-                      const struct in6_addr *address) {
+static uint32_t arp_build(struct tor *t, uint8_t out[FRAME_LEAST], uint16_t op, const uint8_t to[6],
+                          const struct in6_addr *from, const uint8_t target[6],
+                          const struct in6_addr *address) {
     const uint8_t *own = t->section->mac.bytes;
     memset(out, 0, FRAME_LEAST);
     memcpy(out, to, 6);
@@ -36,7 +36,7 @@ static void to_vlan(struct tor *t, uint16_t vid, uint16_t op, const uint8_t to[6
                     const struct in6_addr *from, const uint8_t target[6],
                     const struct in6_addr *address) {
     uint8_t out[FRAME_LEAST];
-    tor_send_vlan(t, vid, 0, out, build(t, out, op, to, from, target, address));
+    tor_send_vlan(t, vid, 0, out, arp_build(t, out, op, to, from, target, address));
 }
 
 void arp_ask(struct tor *t, uint16_t vid, const struct in6_addr *address, const uint8_t *mac) {
@@ -55,11 +55,11 @@ void arp_announce(struct tor *t, uint16_t vid, const struct in6_addr *address) {
 }
 
 // Out by where the question came in: the asker's place may not be learned yet.
-static void answer(struct tor *t, const struct tor_frame *f, const struct in6_addr *own) {
+static void arp_answer(struct tor *t, const struct tor_frame *f, const struct in6_addr *own) {
     const uint8_t *a = f->bytes + ETH_BYTES;
     struct in6_addr asker = tor_ipv4(get32(a + 14));
     uint8_t out[FRAME_LEAST];
-    uint32_t length = build(t, out, OP_REPLY, a + 8, own, a + 8, &asker);
+    uint32_t length = arp_build(t, out, OP_REPLY, a + 8, own, a + 8, &asker);
     tor_send_port(t, f->port, f->vid, out, length);
 }
 
@@ -76,7 +76,8 @@ void arp_frame(struct tor *t, const struct tor_frame *f) {
     const uint8_t *a = f->bytes + ETH_BYTES, *mac = a + 8;
     const uint8_t *own_mac = t->section->mac.bytes;
     struct in6_addr sender = tor_ipv4(get32(a + 14)), target = tor_ipv4(get32(a + 24));
-    // A group's or nobody's address is nobody's to have (RFC 1812 3.3.2); our own frames come back as copies.
+    // A group's or nobody's address is nobody's to have (RFC 1812 3.3.2); our own frames come back
+    // as copies.
     if (mac[0] & 1 || memcmp(mac, nobody, 6) == 0 || memcmp(mac, own_mac, 6) == 0) {
         neighbours_of(t)->bad += memcmp(mac, own_mac, 6) != 0;
         return;
@@ -89,7 +90,7 @@ void arp_frame(struct tor *t, const struct tor_frame *f) {
     }
     struct claim *asked = claims_find(t, f->vid, &target);
     if (request && asked)
-        answer(t, f, &asked->address);
+        arp_answer(t, f, &asked->address);
     if (probe) {
         if (asked && request)
             claims_conflict(t, asked, mac, f);

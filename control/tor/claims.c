@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// claims: the switch's own addresses. It asks whether somebody else has them (RFC 5227 2.1.1: three probes; RFC 4862
-// 5.4: one), then says that they are its own. Meanwhile it uses them: it is the way out for others, which cannot
-// wait for seven seconds after each start. If somebody else has an address, that is told by an event; the address
-// is defended, at most every ten seconds, and kept (RFC 5227 2.4 (c)).
+// claims: the switch's own addresses. It asks whether somebody else has them (RFC 5227 2.1.1: three
+// probes; RFC 4862
+// 5.4: one), then says that they are its own. Meanwhile it uses them: it is the way out for others,
+// which cannot wait for seven seconds after each start. If somebody else has an address, that is
+// told by an event; the address is defended, at most every ten seconds, and kept (RFC 5227 2.4
+// (c)).
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,24 +37,24 @@ static unsigned last_step(const struct claim *c) {
     return tor_is_ipv4(&c->address) ? IPV4_STEPS - 1 : IPV6_STEPS - 1;
 }
 
-static void announce(struct tor *t, const struct claim *c) {
+static void claims_announce(struct tor *t, const struct claim *c) {
     if (tor_is_ipv4(&c->address))
         arp_announce(t, c->vid, &c->address);
     else
         nd_announce(t, c->vid, &c->address);
 }
 
-static void set_timer(struct neighbours *all, struct claim *c, uint64_t due) {
+static void claims_set_timer(struct neighbours *all, struct claim *c, uint64_t due) {
     c->due = due;
     if (due < all->claims_next)
         all->claims_next = due;
 }
 
-static void advance(struct tor *t, struct claim *c) {
+static void claims_advance(struct tor *t, struct claim *c) {
     struct neighbours *all = neighbours_of(t);
     const struct step *s = tor_is_ipv4(&c->address) ? &ipv4_steps[c->step] : &ipv6_steps[c->step];
     if (s->what == ANNOUNCE)
-        announce(t, c);
+        claims_announce(t, c);
     else if (tor_is_ipv4(&c->address))
         arp_probe(t, c->vid, &c->address);
     else
@@ -62,7 +64,7 @@ static void advance(struct tor *t, struct claim *c) {
         return;
     }
     c->step++;
-    set_timer(all, c, t->now + s->least + neighbours_random(all, s->more));
+    claims_set_timer(all, c, t->now + s->least + neighbours_random(all, s->more));
 }
 
 void claims_run(struct tor *t) {
@@ -73,7 +75,7 @@ void claims_run(struct tor *t) {
     for (size_t i = 0; i < all->n_claims; i++) {
         struct claim *c = &all->claims[i];
         if (c->due <= t->now)
-            advance(t, c);
+            claims_advance(t, c);
         if (c->due < all->claims_next)
             all->claims_next = c->due;
     }
@@ -88,8 +90,8 @@ struct claim *claims_find(struct tor *t, uint16_t vid, const struct in6_addr *ad
 }
 
 // One that was there goes on; a new one begins.
-static void add(struct neighbours *all, struct claim *claims, size_t *n, uint64_t now, uint16_t vid,
-                struct in6_addr address) {
+static void claims_add(struct neighbours *all, struct claim *claims, size_t *n, uint64_t now,
+                       uint16_t vid, struct in6_addr address) {
     for (size_t i = 0; i < all->n_claims; i++)
         if (all->claims[i].vid == vid && ip_equal(&all->claims[i].address, &address)) {
             claims[(*n)++] = all->claims[i];
@@ -110,11 +112,11 @@ void claims_configure(struct tor *t) {
         const struct tor_vlan *v = &s->vlans[i];
         bool ipv6 = false;
         for (size_t k = 0; k < v->n_addresses; k++) {
-            add(all, claims, &n, t->now, v->vid, v->addresses[k].address);
+            claims_add(all, claims, &n, t->now, v->vid, v->addresses[k].address);
             ipv6 |= !tor_is_ipv4(&v->addresses[k].address);
         }
         if (ipv6)
-            add(all, claims, &n, t->now, v->vid, tor_link_local(t));
+            claims_add(all, claims, &n, t->now, v->vid, tor_link_local(t));
     }
     free(all->claims);
     all->claims = claims;
@@ -128,7 +130,7 @@ void claims_link_up(struct tor *t, const struct tor_link *link) {
     for (size_t i = 0; i < all->n_claims; i++) {
         struct claim *c = &all->claims[i];
         if (c->due == UINT64_MAX && tor_link_carries(link, c->vid))
-            set_timer(all, c, t->now + neighbours_random(all, NS_PER_S));
+            claims_set_timer(all, c, t->now + neighbours_random(all, NS_PER_S));
     }
 }
 
@@ -142,5 +144,5 @@ void claims_conflict(struct tor *t, struct claim *c, const uint8_t mac[6],
     tor_event(t, "address_conflict", "{s:s, s:i, s:s, s:s}", "address",
               tor_address_text(&c->address, address), "vid", c->vid, "mac", tor_mac_text(mac, text),
               "link", f->link->name);
-    announce(t, c);
+    claims_announce(t, c);
 }

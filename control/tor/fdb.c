@@ -11,9 +11,9 @@
 // for the longest time. An address that packets came from since it was last looked at is passed
 // over, some times.
 //
-// An address that moves FDB_MOVES times in FDB_MOVE_SECONDS is held: it stays where it was seen last for
-// FDB_HOLD_SECONDS, an alarm tells it, and another one when it may move again. A loop or two hosts with one
-// address cost a write every few seconds then, not one for each packet.
+// An address that moves FDB_MOVES times in FDB_MOVE_SECONDS is held: it stays where it was seen
+// last for FDB_HOLD_SECONDS, an alarm tells it, and another one when it may move again. A loop or
+// two hosts with one address cost a write every few seconds then, not one for each packet.
 //
 // Nobody but the switch has its address: it is never learned, and an alarm tells where it came in.
 //
@@ -43,7 +43,7 @@ struct fdb *tor_fdb(struct tor *t) {
     return t->states[TOR_MODULE_FDB];
 }
 
-static void *create(struct tor *t) {
+static void *fdb_create(struct tor *t) {
     struct fdb *f = xzalloc(sizeof *f);
     f->learning = mac_learning_create(MAC_ENTRY_DEFAULT_IDLE_TIME);
     // links that were never heard have saved up all they can
@@ -57,7 +57,7 @@ static void *create(struct tor *t) {
     return f;
 }
 
-static void destroy(struct tor *t, void *state) {
+static void fdb_destroy(struct tor *t, void *state) {
     (void)t;
     struct fdb *f = state;
     struct place *p;
@@ -70,13 +70,13 @@ static void destroy(struct tor *t, void *state) {
 
 // ---- places ----
 
-static uint32_t hash_of(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
+static uint32_t fdb_hash_of(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
     return hash_bytes(mac, 6, hash_2words(vid, f->hash_secret));
 }
 
 struct place *tor_fdb_place(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
     struct place *p;
-    HMAP_FOR_EACH_WITH_HASH(p, node, hash_of(f, vid, mac), &f->places)
+    HMAP_FOR_EACH_WITH_HASH(p, node, fdb_hash_of(f, vid, mac), &f->places)
     if (p->vid == vid && memcmp(p->mac, mac, sizeof p->mac) == 0)
         return p;
     return NULL;
@@ -93,7 +93,7 @@ static struct place *add_place(struct tor *t, struct fdb *f, uint16_t vid, const
     p->vid = vid;
     memcpy(p->mac, mac, sizeof p->mac);
     p->since = p->used = t->now;
-    hmap_insert(&f->places, &p->node, hash_of(f, vid, mac));
+    hmap_insert(&f->places, &p->node, fdb_hash_of(f, vid, mac));
     return p;
 }
 
@@ -115,7 +115,7 @@ static void look_never(struct fdb *f, struct place *p) {
     p->ttl = 0;
 }
 
-static void look_at(struct fdb *f, struct place *p, uint32_t ttl, uint64_t due) {
+static void fdb_look_at(struct fdb *f, struct place *p, uint32_t ttl, uint64_t due) {
     if (!ttl)
         look_never(f, p);
     else if (p->ttl)
@@ -128,10 +128,10 @@ static void look_at(struct fdb *f, struct place *p, uint32_t ttl, uint64_t due) 
 // ---- in the tables ----
 
 // Its entry begins its time again where that, or the link, is another one.
-static void say(struct tor *t, struct fdb *f, struct place *p, bool again) {
+static void fdb_say(struct tor *t, struct fdb *f, struct place *p, bool again) {
     const uint32_t ttl = ttl_of(t, p);
     if (again || ttl != p->ttl)
-        look_at(f, p, ttl, t->now + (uint64_t)ttl * MS);
+        fdb_look_at(f, p, ttl, t->now + (uint64_t)ttl * MS);
     const enum tor_set set = p->fixed ? TOR_FDB_STATIC : TOR_FDB_LEARNED;
     char mac[TOR_TEXT];
     tor_mac_text(p->mac, mac);
@@ -141,7 +141,7 @@ static void say(struct tor *t, struct fdb *f, struct place *p, bool again) {
              mac, p->link->interface);
 }
 
-static void release(struct place *p) {
+static void fdb_release(struct place *p) {
     if (!p->held)
         return;
     p->held = false;
@@ -155,7 +155,7 @@ static void unlearn(struct fdb *f, const struct place *p) {
         mac_learning_expire(f->learning, e);
 }
 
-static void forget(struct tor *t, struct fdb *f, struct place *p) {
+static void fdb_forget(struct tor *t, struct fdb *f, struct place *p) {
     char mac[TOR_TEXT];
     const uint16_t vid = p->vid;
     uint8_t bytes[6];
@@ -163,7 +163,7 @@ static void forget(struct tor *t, struct fdb *f, struct place *p) {
     tor_mac_text(p->mac, mac);
     tor_unwant(t->wanted, "entry sources vid=%u src_addr=%s", vid, mac);
     tor_unwant(t->wanted, "entry destinations vid=%u dst_addr=%s", vid, mac);
-    release(p);
+    fdb_release(p);
     look_never(f, p);
     unlearn(f, p);
     f->n_fixed -= p->fixed;
@@ -197,7 +197,7 @@ size_t tor_fdb_flush(struct tor *t, const struct fdb_filter *filter) {
     size_t n = 0;
     HMAP_FOR_EACH_SAFE(p, next, node, &f->places)
     if (!p->fixed && tor_fdb_passes(filter, p)) {
-        forget(t, f, p);
+        fdb_forget(t, f, p);
         n++;
     }
     return n;
@@ -209,7 +209,7 @@ void tor_fdb_flush_link(struct tor *t, const struct tor_link *link) {
 
 // ---- how many there may be ----
 
-static uint64_t size_of(const struct tor *t, const char *table) {
+static uint64_t fdb_size_of(const struct tor *t, const char *table) {
     struct sk_object o;
     struct sk_error err;
     return sk_find_object(t->host.sw, SK_TABLE, table, &o, &err) ? 0
@@ -217,7 +217,7 @@ static uint64_t size_of(const struct tor *t, const char *table) {
 }
 
 static void set_most(struct tor *t, struct fdb *f) {
-    const uint64_t sources = size_of(t, "sources"), all = size_of(t, "destinations");
+    const uint64_t sources = fdb_size_of(t, "sources"), all = fdb_size_of(t, "destinations");
     uint64_t taken = f->n_fixed, most = all - all / GROUPS_SHARE;
     for (size_t i = 0; i < t->section->n_vlans; i++)
         taken += t->section->vlans[i].n_addresses > 0;
@@ -254,7 +254,7 @@ static struct mac_entry *first_to_go(struct fdb *f) {
 }
 
 // What mac-learning would do by itself without telling which one goes.
-static void make_room(struct tor *t, struct fdb *f) {
+static void fdb_make_room(struct tor *t, struct fdb *f) {
     unsigned passed_over = 0;
     while (hmap_count(&f->learning->table) >= f->learning->max_entries) {
         const struct mac_entry *e = first_to_go(f);
@@ -265,7 +265,7 @@ static void make_room(struct tor *t, struct fdb *f) {
             mac_learning_insert(f->learning, e->mac, e->vlan);
         } else {
             f->n_evicted++;
-            forget(t, f, p);
+            fdb_forget(t, f, p);
         }
     }
 }
@@ -300,7 +300,7 @@ static void tell_held(struct tor *t, const struct place *p, bool on) {
               (int)p->vid, "mac", mac, "link", p->link->name, "on", on, "why", why);
 }
 
-static void hold(struct tor *t, struct fdb *f, struct place *p) {
+static void fdb_hold(struct tor *t, struct fdb *f, struct place *p) {
     p->held = true;
     p->held_until = t->now + FDB_HOLD_SECONDS * SECOND;
     p->moves = 0;
@@ -326,18 +326,18 @@ static void count_move(struct tor *t, struct fdb *f, struct place *p) {
         p->moves = 0;
     }
     if (++p->moves == FDB_MOVES)
-        hold(t, f, p);
+        fdb_hold(t, f, p);
 }
 
 // It is there for the first time, or was somewhere else.
-static void settle(struct tor *t, struct fdb *f, struct place *p, struct tor_link *link) {
+static void fdb_settle(struct tor *t, struct fdb *f, struct place *p, struct tor_link *link) {
     const bool moved = p->link;
     if (moved)
         tell_move(t, f, p, link);
     mac_learning_update(f->learning, ethernet(p->mac), p->vid, false, false, link);
     p->link = link;
     p->since = p->used = t->now;
-    say(t, f, p, true);
+    fdb_say(t, f, p, true);
     if (moved) {
         f->n_moved++;
         count_move(t, f, p);
@@ -347,7 +347,7 @@ static void settle(struct tor *t, struct fdb *f, struct place *p, struct tor_lin
     tor_moved(t, p->vid, p->mac, link);
 }
 
-static bool is_own(const struct tor *t, const uint8_t mac[6]) {
+static bool fdb_is_own(const struct tor *t, const uint8_t mac[6]) {
     return memcmp(mac, t->section->mac.bytes, 6) == 0;
 }
 
@@ -363,10 +363,10 @@ static void warn_of_own(struct tor *t, struct fdb *f, uint16_t vid, const struct
               "link", link->name, "why", why);
 }
 
-static void learn(struct tor *t, struct fdb *f, uint16_t vid, const uint8_t mac[6],
-                  struct tor_link *link) {
+static void fdb_learn(struct tor *t, struct fdb *f, uint16_t vid, const uint8_t mac[6],
+                      struct tor_link *link) {
     struct place *p = tor_fdb_place(f, vid, mac);
-    if (is_own(t, mac)) {
+    if (fdb_is_own(t, mac)) {
         warn_of_own(t, f, vid, link);
         return;
     }
@@ -380,23 +380,23 @@ static void learn(struct tor *t, struct fdb *f, uint16_t vid, const uint8_t mac[
     if (!may_learn_now(t, f, link))
         return;
     if (!p) {
-        make_room(t, f);
+        fdb_make_room(t, f);
         p = add_place(t, f, vid, mac);
     }
-    settle(t, f, p, link);
+    fdb_settle(t, f, p, link);
 }
 
-static bool is_group(const uint8_t mac[6]) {
+static bool fdb_is_group(const uint8_t mac[6]) {
     return mac[0] & 1;
 }
 
-static bool is_nobody(const uint8_t mac[6]) {
+static bool fdb_is_nobody(const uint8_t mac[6]) {
     static const uint8_t zero[6];
     return memcmp(mac, zero, sizeof zero) == 0;
 }
 
 // A digest may be of a configuration that is no more.
-static void digest(struct tor *t, void *state, const struct sk_digest *d, uint64_t now_ns) {
+static void fdb_digest(struct tor *t, void *state, const struct sk_digest *d, uint64_t now_ns) {
     uint64_t vid, address, interface;
     uint8_t mac[6];
     (void)now_ns;
@@ -408,56 +408,57 @@ static void digest(struct tor *t, void *state, const struct sk_digest *d, uint64
     for (unsigned i = 0; i < 6; i++)
         mac[i] = (uint8_t)(address >> (40 - 8 * i));
     struct tor_link *link = tor_link_by_interface(t, (uint16_t)interface);
-    if (link && link->section->learn && tor_link_carries(link, (uint16_t)vid) && !is_group(mac) &&
-        !is_nobody(mac))
-        learn(t, state, (uint16_t)vid, mac, link);
+    if (link && link->section->learn && tor_link_carries(link, (uint16_t)vid) &&
+        !fdb_is_group(mac) && !fdb_is_nobody(mac))
+        fdb_learn(t, state, (uint16_t)vid, mac, link);
 }
 
 // ---- ageing ----
 
-// What is not in the switch, since it did not take it or has not been given it yet, is as old as it looks from here.
-static void look(struct tor *t, struct fdb *f, struct place *p) {
+// What is not in the switch, since it did not take it or has not been given it yet, is as old as it
+// looks from here.
+static void fdb_look(struct tor *t, struct fdb *f, struct place *p) {
     uint64_t age = tor_fdb_age(t, p);
     if (age == UINT64_MAX)
         age = (t->now - p->used) / MS;
     if (age < p->ttl) {
-        look_at(f, p, p->ttl, t->now + (p->ttl - age) * MS);
+        fdb_look_at(f, p, p->ttl, t->now + (p->ttl - age) * MS);
         return;
     }
     f->n_aged++;
-    forget(t, f, p);
+    fdb_forget(t, f, p);
 }
 
-static void age(struct tor *t, struct fdb *f) {
+static void fdb_age(struct tor *t, struct fdb *f) {
     for (unsigned i = 0; i < LOOKS && !heap_is_empty(&f->due); i++) {
         struct heap_node *first = heap_max(&f->due);
         if (UINT64_MAX - first->priority > t->now)
             return;
-        look(t, f, CONTAINER_OF(first, struct place, due_node));
+        fdb_look(t, f, CONTAINER_OF(first, struct place, due_node));
     }
 }
 
-static void run(struct tor *t, void *state, uint64_t now_ns) {
+static void fdb_run(struct tor *t, void *state, uint64_t now_ns) {
     struct fdb *f = state;
     while (!ovs_list_is_empty(&f->held)) {
         struct place *p = CONTAINER_OF(ovs_list_front(&f->held), struct place, held_node);
         if (p->held_until > now_ns)
             break;
-        release(p);
+        fdb_release(p);
         tell_held(t, p, false);
     }
     if (now_ns - f->sized >= SECOND)
         set_most(t, f); // another program may have tables of other sizes
-    age(t, f);
+    fdb_age(t, f);
 }
 
 // ---- a section comes ----
 
 // Of the addresses that were learned those stay whose link is there, up, in the VLAN, and learns.
-static bool stays(struct tor *t, const struct place *p) {
+static bool fdb_place_stays(struct tor *t, const struct place *p) {
     return tor_link_by_interface(t, p->link->interface) == p->link && p->link->up &&
            p->link->section->learn && tor_section_vlan(t->section, p->vid) &&
-           tor_link_carries(p->link, p->vid) && !is_own(t, p->mac);
+           tor_link_carries(p->link, p->vid) && !fdb_is_own(t, p->mac);
 }
 
 static void fix(struct tor *t, struct fdb *f, const struct tor_static_mac *m) {
@@ -467,19 +468,19 @@ static void fix(struct tor *t, struct fdb *f, const struct tor_static_mac *m) {
         p = add_place(t, f, m->vid, m->mac.bytes);
     const bool moved = p->link != link;
     if (!p->fixed) {
-        release(p);
+        fdb_release(p);
         unlearn(f, p);
         p->fixed = true;
         f->n_fixed++;
     }
     p->link = link;
     p->said = true;
-    say(t, f, p, false);
+    fdb_say(t, f, p, false);
     if (moved)
         tor_moved(t, p->vid, p->mac, link);
 }
 
-static void configure(struct tor *t, void *state, const struct tor_section *old) {
+static void fdb_configure(struct tor *t, void *state, const struct tor_section *old) {
     const struct tor_section *s = t->section;
     struct fdb *f = state;
     struct place *p, *next;
@@ -490,10 +491,10 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
     for (size_t i = 0; i < s->n_macs; i++)
         fix(t, f, &s->macs[i]);
     HMAP_FOR_EACH_SAFE(p, next, node, &f->places) {
-        if (p->fixed ? !p->said : !stays(t, p))
-            forget(t, f, p);
+        if (p->fixed ? !p->said : !fdb_place_stays(t, p))
+            fdb_forget(t, f, p);
         else
-            say(t, f, p, false); // its VLAN may age otherwise now
+            fdb_say(t, f, p, false); // its VLAN may age otherwise now
     }
     for (size_t i = 0; i < s->n_vlans; i++)
         if (s->vlans[i].n_addresses > 0)
@@ -504,9 +505,9 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
 }
 
 const struct tor_module tor_fdb_module = {.name = "fdb",
-                                          .create = create,
-                                          .destroy = destroy,
-                                          .configure = configure,
-                                          .run = run,
-                                          .digest = digest,
+                                          .create = fdb_create,
+                                          .destroy = fdb_destroy,
+                                          .configure = fdb_configure,
+                                          .run = fdb_run,
+                                          .digest = fdb_digest,
                                           .request = tor_fdb_request};

@@ -10,8 +10,8 @@
 #include "openvswitch/hmap.h"
 #include "openvswitch/list.h"
 
-// Learning and moving costs writes while the pipes wait: so many a second, so many at once. What is over is not
-// learned; the next packet of that address asks again.
+// Learning and moving costs writes while the pipes wait: so many a second, so many at once. What is
+// over is not learned; the next packet of that address asks again.
 #define FDB_RATE  4000u
 #define FDB_BURST 1000u
 // The same of one link, so that one which floods leaves the others their share.

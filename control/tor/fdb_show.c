@@ -2,10 +2,11 @@
 //
 // fdb_show: requests about addresses.
 //
-//     tor.macs [vid] [link] [mac] [from]     {"count": those that pass, "macs": [{"vid", "mac", "link", "static", "held",
-//         "since" (seconds there), "idle" (seconds since a packet came from it; where it ages)}], "next": place of the
-//         first one of the next page, if there is one, "counts": {"learned", "moved", "aged", "evicted", "limited",
-//         "damped", "refused"}}    ascending by VLAN and address
+//     tor.macs [vid] [link] [mac] [from]     ascending by VLAN and address
+//         {"count": those that pass, "macs": [{"vid", "mac", "link", "static", "held",
+//         "since" (seconds there), "idle" (seconds since a packet came from it; where it ages)}],
+//         "next": place of the first one of the next page, if there is one,
+//         "counts": {"learned", "moved", "aged", "evicted", "limited", "damped", "refused"}}
 //     tor.mac.flush [vid] [link] [mac]       {"flushed": how many}; static ones stay
 #include <stdlib.h>
 #include <string.h>
@@ -15,29 +16,30 @@
 #include "packets.h"
 #include "util.h"
 
-static bool refuse(struct sk_error *err, const char *what, const char *is) {
+static bool fdb_show_refuse(struct sk_error *err, const char *what, const char *is) {
     sk_fail(err, "%s: %s", what, is);
     return false;
 }
 
-static bool read_vid(json_t *v, struct fdb_filter *out, struct sk_error *err) {
+static bool fdb_show_read_vid(json_t *v, struct fdb_filter *out, struct sk_error *err) {
     if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > 4094)
-        return refuse(err, "vid", "a number from 1 to 4094 is expected");
+        return fdb_show_refuse(err, "vid", "a number from 1 to 4094 is expected");
     out->vid = (uint16_t)json_integer_value(v);
     return true;
 }
 
-static bool read_link(struct tor *t, json_t *v, struct fdb_filter *out, struct sk_error *err) {
+static bool fdb_show_read_link(struct tor *t, json_t *v, struct fdb_filter *out,
+                               struct sk_error *err) {
     if (!json_is_string(v))
-        return refuse(err, "link", "a name is expected");
+        return fdb_show_refuse(err, "link", "a name is expected");
     out->link = tor_link_by_name(t, json_string_value(v));
-    return out->link || refuse(err, json_string_value(v), "there is no link of that name");
+    return out->link || fdb_show_refuse(err, json_string_value(v), "there is no link of that name");
 }
 
-static bool read_mac(json_t *v, struct fdb_filter *out, struct sk_error *err) {
+static bool fdb_show_read_mac(json_t *v, struct fdb_filter *out, struct sk_error *err) {
     struct eth_addr mac;
     if (!json_is_string(v) || !eth_addr_from_string(json_string_value(v), &mac))
-        return refuse(err, "mac", "an address like 02:00:00:00:00:01 is expected");
+        return fdb_show_refuse(err, "mac", "an address like 02:00:00:00:00:01 is expected");
     memcpy(out->mac, mac.ea, sizeof out->mac);
     out->has_mac = true;
     return true;
@@ -45,7 +47,7 @@ static bool read_mac(json_t *v, struct fdb_filter *out, struct sk_error *err) {
 
 static bool read_from(json_t *v, size_t *from, struct sk_error *err) {
     if (!json_is_integer(v) || json_integer_value(v) < 0)
-        return refuse(err, "from", "a number is expected");
+        return fdb_show_refuse(err, "from", "a number is expected");
     *from = (size_t)json_integer_value(v);
     return true;
 }
@@ -56,19 +58,20 @@ static bool read_request(struct tor *t, json_t *request, struct fdb_filter *out,
     json_t *v;
     bool good = true;
     json_object_foreach(request, key, v) {
-        good = strcmp(key, "op") == 0             ? true
-               : strcmp(key, "vid") == 0          ? read_vid(v, out, err)
-               : strcmp(key, "link") == 0         ? read_link(t, v, out, err)
-               : strcmp(key, "mac") == 0          ? read_mac(v, out, err)
-               : from && strcmp(key, "from") == 0 ? read_from(v, from, err)
-                                                  : refuse(err, key, "there is no such member");
+        good = strcmp(key, "op") == 0     ? true
+               : strcmp(key, "vid") == 0  ? fdb_show_read_vid(v, out, err)
+               : strcmp(key, "link") == 0 ? fdb_show_read_link(t, v, out, err)
+               : strcmp(key, "mac") == 0  ? fdb_show_read_mac(v, out, err)
+               : from && strcmp(key, "from") == 0
+                   ? read_from(v, from, err)
+                   : fdb_show_refuse(err, key, "there is no such member");
         if (!good)
             break;
     }
     return good;
 }
 
-static int compare(const void *a, const void *b) {
+static int fdb_show_compare(const void *a, const void *b) {
     const struct place *const *p = a, *const *q = b;
     if ((*p)->vid != (*q)->vid)
         return (*p)->vid < (*q)->vid ? -1 : 1;
@@ -102,7 +105,7 @@ static json_t *macs_json(struct tor *t, const struct fdb *f, const struct fdb_fi
     HMAP_FOR_EACH(p, node, &f->places)
     if (tor_fdb_passes(filter, p))
         list[n++] = p;
-    qsort(list, n, sizeof *list, compare);
+    qsort(list, n, sizeof *list, fdb_show_compare);
     for (size_t i = from; i < n && i - from < SK_PAGE; i++)
         json_array_append_new(macs, place_json(t, list[i]));
     free(list);

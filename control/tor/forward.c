@@ -15,13 +15,14 @@ enum {
 };
 enum { TIME_ONLY = 0, TIME_ADDRESSES = 1, TIME_ASKED = 3 }; // flags of OPTION_TIME
 
-static void drop(struct tor *t) {
+static void forward_drop(struct tor *t) {
     icmp_of(t)->dropped++;
 }
 
 // ---- options of IPv4 ----
-// The place for 'size' more bytes in an option that collects, and moves its pointer on; null: it is full.
-static uint8_t *place(uint8_t *option, unsigned size) {
+// The place for 'size' more bytes in an option that collects, and moves its pointer on; null: it is
+// full.
+static uint8_t *forward_place(uint8_t *option, unsigned size) {
     unsigned at = option[2]; // counts from 1
     if (at + size - 1 > option[1])
         return NULL;
@@ -39,7 +40,7 @@ static bool stamp(uint8_t *option, const struct in6_addr *own, uint64_t now) {
     if (flag == TIME_ASKED &&
         (option[2] + 7u > option[1] || memcmp(option + option[2] - 1, &own->s6_addr[12], 4) != 0))
         return true;
-    uint8_t *at = place(option, size);
+    uint8_t *at = forward_place(option, size);
     if (!at) {
         if (option[3] >> 4 == 15)
             return false;
@@ -52,8 +53,9 @@ static bool stamp(uint8_t *option, const struct in6_addr *own, uint64_t now) {
     return true;
 }
 
-// Does what the options of the header ask of a router. 0, or the place of a byte that is wrong; 'refused': the
-// packet is to be dropped, silently (RFC 7126 4.3, 4.4: nobody chooses its way through us).
+// Does what the options of the header ask of a router. 0, or the place of a byte that is wrong;
+// 'refused': the packet is to be dropped, silently (RFC 7126 4.3, 4.4: nobody chooses its way
+// through us).
 static uint32_t do_options(uint8_t *packet, uint32_t header, const struct in6_addr *own,
                            uint64_t now, bool *refused) {
     for (uint32_t at = IPV4_BYTES; at < header;) {
@@ -72,7 +74,7 @@ static uint32_t do_options(uint8_t *packet, uint32_t header, const struct in6_ad
             uint8_t *here;
             if (o[1] < 3 || o[2] < 4)
                 return at + 2;
-            if ((here = place(o, 4)))
+            if ((here = forward_place(o, 4)))
                 memcpy(here, &own->s6_addr[12], 4);
         }
         if (*o == OPTION_TIME && (o[1] < 4 || !stamp(o, own, now)))
@@ -83,7 +85,8 @@ static uint32_t do_options(uint8_t *packet, uint32_t header, const struct in6_ad
 }
 
 // ---- fragments ----
-// The header of fragments but the first: options that are to be copied into all of them. Its length.
+// The header of fragments but the first: options that are to be copied into all of them. Its
+// length.
 static uint32_t later_header(const uint8_t *packet, uint32_t header, uint8_t *out) {
     uint32_t n = IPV4_BYTES;
     memcpy(out, packet, IPV4_BYTES);
@@ -109,7 +112,8 @@ struct way {
     const uint8_t *ethernet; // of frames that have their addresses; else null
 };
 
-static void leave(struct tor *t, const struct way *w, const uint8_t *packet, uint32_t length) {
+static void forward_leave(struct tor *t, const struct way *w, const uint8_t *packet,
+                          uint32_t length) {
     icmp_of(t)->forwarded++;
     if (!w->ethernet) {
         tor_neighbour_send(t, w->vid, &w->hop, w->from_vid, packet, length);
@@ -139,7 +143,7 @@ static void leave_in_fragments(struct tor *t, const struct way *w, const uint8_t
         put16(out + 6, (uint16_t)((((old & 0x1fff) + (at - header) / 8) & 0x1fff) | (old & 0x8000) |
                                   (!last || old & 0x2000 ? 0x2000 : 0)));
         ip_set_checksum(out);
-        leave(t, w, out, h + size);
+        forward_leave(t, w, out, h + size);
         at += size;
     }
 }
@@ -149,9 +153,9 @@ static void leave_by(struct tor *t, const struct way *w, const struct ip_packet 
                      const uint8_t *packet) {
     const struct tor_vlan *v = tor_section_vlan(t->section, w->vid);
     if (!v)
-        drop(t);
+        forward_drop(t);
     else if (p->length <= v->mtu)
-        leave(t, w, packet, p->length);
+        forward_leave(t, w, packet, p->length);
     else if (p->dont_fragment)
         icmp_error(t, w->from_vid, ICMP_TOO_LONG, p, v->mtu);
     else
@@ -159,11 +163,12 @@ static void leave_by(struct tor *t, const struct way *w, const struct ip_packet 
 }
 
 void forward_too_long(struct tor *t, const struct tor_frame *f, const struct ip_packet *p) {
-    // 'vid' is where it goes; where it came from is not said, so the way back to its source has to do.
+    // 'vid' is where it goes; where it came from is not said, so the way back to its source has to
+    // do.
     struct way w = {.vid = f->vid, .ethernet = f->bytes};
     struct in6_addr hop;
     if (p->length > IP_MOST || !tor_route_find(t, &p->src, &w.from_vid, &hop)) {
-        drop(t);
+        forward_drop(t);
         return;
     }
     leave_by(t, &w, p, p->bytes);
@@ -180,7 +185,7 @@ void forward_packet(struct tor *t, uint16_t vid, const struct ip_packet *p) {
     struct way w = {.from_vid = vid};
     struct in6_addr own;
     if (p->length > IP_MOST || is_martian(t, p)) {
-        drop(t);
+        forward_drop(t);
         return;
     }
     const uint32_t flow = ip_hash(&p->src, ip_hash(&p->dst, p->protocol));
@@ -189,7 +194,7 @@ void forward_packet(struct tor *t, uint16_t vid, const struct ip_packet *p) {
         icmp_error(t, vid, ICMP_NO_ROUTE, p, 0);
         return;
     case TOR_ROUTE_DISCARDS:
-        drop(t);
+        forward_drop(t);
         return;
     case TOR_ROUTE_FOUND:
         break;
@@ -207,13 +212,13 @@ void forward_packet(struct tor *t, uint16_t vid, const struct ip_packet *p) {
         if (wrong)
             icmp_error(t, vid, ICMP_BAD_OPTION, p, wrong);
         if (wrong || refused) {
-            drop(t);
+            forward_drop(t);
             return;
         }
     }
     ip_hop(out);
     if (!tor_neighbour_is_there(t, w.vid, &w.hop) && !icmp_may(t, ICMP_ASKED, &p->src)) {
-        drop(t);
+        forward_drop(t);
         return;
     }
     leave_by(t, &w, p, out);

@@ -52,7 +52,8 @@ static const struct {
     [ICMP_ASKED] = {"neighbour_asked", 0, 0, 0, 0, 500, 500, 50, 100},
 };
 
-// A bucket is the time when its next token would be due if tokens were not saved up; saved are 'burst'.
+// A bucket is the time when its next token would be due if tokens were not saved up; saved are
+// 'burst'.
 static bool has_token(const uint64_t *bucket, uint64_t now, uint32_t rate, uint32_t burst) {
     return *bucket <= now + (uint64_t)(burst - 1) * (1000000000u / rate);
 }
@@ -106,7 +107,8 @@ static bool may_be_told(const struct tor *t, const struct ip_packet *p) {
            !tor_address_is_end(t, &p->dst);
 }
 
-// From the VLAN where the packet came in; else from that of the way back; else from any that has one.
+// From the VLAN where the packet came in; else from that of the way back; else from any that has
+// one.
 static bool speaker(struct tor *t, uint16_t vid, const struct in6_addr *to, struct in6_addr *own) {
     struct in6_addr hop;
     uint16_t back;
@@ -174,7 +176,7 @@ static void echo(struct tor *t, uint16_t vid, const struct ip_packet *p) {
 }
 
 // RFC 9293 3.10.7.1: no one listens.
-static void reset(struct tor *t, uint16_t vid, const struct ip_packet *p) {
+static void icmp_reset(struct tor *t, uint16_t vid, const struct ip_packet *p) {
     const uint8_t *in = p->bytes + p->upper;
     uint32_t length = p->length - p->upper, header = (in[12] >> 4) * 4u;
     uint8_t out[IPV6_BYTES + TCP_HEADER], flags = in[13];
@@ -228,7 +230,7 @@ void icmp_local(struct tor *t, uint16_t vid, const struct ip_packet *p) {
         break;
     case PROTOCOL_TCP:
         if (checks(p, TCP_HEADER))
-            reset(t, vid, p);
+            icmp_reset(t, vid, p);
         break;
     case PROTOCOL_UDP:
         if (udp_checks(p) && !tor_jobs_hear(t, p))
@@ -242,7 +244,7 @@ void icmp_local(struct tor *t, uint16_t vid, const struct ip_packet *p) {
 }
 
 // ---- the module ----
-static void frame(struct tor *t, void *state, const struct tor_frame *f) {
+static void icmp_frame(struct tor *t, void *state, const struct tor_frame *f) {
     struct ip_packet p;
     const uint16_t type = get16(f->bytes + 12);
     (void)state;
@@ -272,7 +274,7 @@ static void frame(struct tor *t, void *state, const struct tor_frame *f) {
         forward_packet(t, f->vid, &p);
 }
 
-static void *create(struct tor *t) {
+static void *icmp_create(struct tor *t) {
     struct icmp *s = xzalloc(sizeof *s);
     (void)t;
     // Who shares a bucket with whom is not for others to know.
@@ -280,13 +282,13 @@ static void *create(struct tor *t) {
     return s;
 }
 
-static void destroy(struct tor *t, void *state) {
+static void icmp_destroy(struct tor *t, void *state) {
     (void)t;
     free(state);
 }
 
-static json_t *request(struct tor *t, void *state, const char *op, json_t *r,
-                       struct sk_error *err) {
+static json_t *icmp_request(struct tor *t, void *state, const char *op, json_t *r,
+                            struct sk_error *err) {
     const struct icmp *s = state;
     (void)t, (void)r, (void)err;
     if (strcmp(op, "tor.icmp") != 0)
@@ -302,5 +304,8 @@ static json_t *request(struct tor *t, void *state, const char *op, json_t *r,
                      (json_int_t)s->fragments);
 }
 
-const struct tor_module tor_icmp_module = {
-    .name = "icmp", .create = create, .destroy = destroy, .frame = frame, .request = request};
+const struct tor_module tor_icmp_module = {.name = "icmp",
+                                           .create = icmp_create,
+                                           .destroy = icmp_destroy,
+                                           .frame = icmp_frame,
+                                           .request = icmp_request};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// icmp: what the switch says about packets, and what it does with those that its tables cannot pass on.
+// icmp: what the switch says about packets, and what it does with those that its tables cannot pass
+// on.
 //
 //     icmp.c      echo, errors and resets; how many of them
-//     forward.c   packets routed by software: neighbours to be asked for, IPv4 options, fragmentation
+//     forward.c   packets routed by software: neighbours to be asked for, IPv4 options,
+//                 fragmentation
 #ifndef SILKEN_CONTROL_TOR_ICMP_H
 #define SILKEN_CONTROL_TOR_ICMP_H
 
@@ -43,8 +45,8 @@ static inline struct icmp *icmp_of(struct tor *t) {
 
 // Is there a token left for one more of 'what' to that address; takes it.
 bool icmp_may(struct tor *t, enum icmp_what what, const struct in6_addr *to);
-// Tells the sender of 'about', which came in by the VLAN, unless it must not be told. 'value': of ICMP_TOO_LONG the
-// MTU, of ICMP_BAD_OPTION, and ICMP_NO_PROTOCOL in IPv6, the place of the byte.
+// Tells the sender of 'about', which came in by the VLAN, unless it must not be told. 'value': of
+// ICMP_TOO_LONG the MTU, of ICMP_BAD_OPTION, and ICMP_NO_PROTOCOL in IPv6, the place of the byte.
 void icmp_error(struct tor *t, uint16_t vid, enum icmp_what what, const struct ip_packet *about,
                 uint32_t value);
 // A packet to an address of the switch.

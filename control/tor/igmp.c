@@ -13,25 +13,27 @@ enum {
     LEAVE = 0x17,
     REPORT_3 = 0x22,
 };
-#define MESSAGE             8u // bytes of a message of versions 1 and 2, and before the records of version 3
+// Bytes of a message of versions 1 and 2, and before the records of version 3.
+#define MESSAGE             8u
 #define QUERY_3             12u
 #define RECORD              8u
 #define ROUTER_ALERT_HEADER 24u
 
-static struct in6_addr address(const uint8_t *b) {
+static struct in6_addr igmp_address(const uint8_t *b) {
     return tor_ipv4((uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]);
 }
-static bool is_group(const uint8_t *b) {
+static bool igmp_is_group(const uint8_t *b) {
     return b[0] >> 4 == 14;
 }
 
-static enum snoop_verdict read_query(const uint8_t *b, uint32_t length, struct snoop_message *m) {
+static enum snoop_verdict igmp_read_query(const uint8_t *b, uint32_t length,
+                                          struct snoop_message *m) {
     static const uint8_t none[4];
     m->query = true;
     if (memcmp(b + 4, none, 4) != 0) {
-        if (!is_group(b + 4))
+        if (!igmp_is_group(b + 4))
             return SNOOP_BAD;
-        m->group = address(b + 4);
+        m->group = igmp_address(b + 4);
     }
     // RFC 3376 7.1: the version is told by the length.
     if (length == MESSAGE) {
@@ -50,7 +52,8 @@ static enum snoop_verdict read_query(const uint8_t *b, uint32_t length, struct s
     return SNOOP_GOOD;
 }
 
-static enum snoop_verdict read_records(const uint8_t *b, uint32_t length, struct snoop_message *m) {
+static enum snoop_verdict igmp_read_records(const uint8_t *b, uint32_t length,
+                                            struct snoop_message *m) {
     uint32_t at = MESSAGE;
     m->version = 3;
     for (uint32_t n = get16(b + 6); n > 0; n--) {
@@ -62,27 +65,28 @@ static enum snoop_verdict read_records(const uint8_t *b, uint32_t length, struct
         if (at > length)
             return SNOOP_BAD;
         // 4.2.12: kinds that do not exist yet are passed over
-        if (kind >= 1 && kind <= 6 && is_group(group) && m->n_records < SNOOP_RECORDS)
+        if (kind >= 1 && kind <= 6 && igmp_is_group(group) && m->n_records < SNOOP_RECORDS)
             m->records[m->n_records++] = (struct snoop_record){
-                .group = address(group), .leave = snoop_record_leaves(kind, n_sources)};
+                .group = igmp_address(group), .leave = snoop_record_leaves(kind, n_sources)};
     }
     return SNOOP_GOOD;
 }
 
-static enum snoop_verdict read_message(const uint8_t *b, uint32_t length, struct snoop_message *m) {
+static enum snoop_verdict igmp_read_message(const uint8_t *b, uint32_t length,
+                                            struct snoop_message *m) {
     switch (b[0]) {
     case QUERY:
-        return read_query(b, length, m);
+        return igmp_read_query(b, length, m);
     case REPORT_3:
-        return read_records(b, length, m);
+        return igmp_read_records(b, length, m);
     case REPORT_1:
     case REPORT_2:
     case LEAVE:
-        if (!is_group(b + 4))
+        if (!igmp_is_group(b + 4))
             return SNOOP_BAD;
         m->version = b[0] == REPORT_1 ? 1 : 2;
         m->n_records = 1;
-        m->records[0] = (struct snoop_record){.group = address(b + 4), .leave = b[0] == LEAVE};
+        m->records[0] = (struct snoop_record){.group = igmp_address(b + 4), .leave = b[0] == LEAVE};
         return SNOOP_GOOD;
     default:
         return SNOOP_OTHER;
@@ -104,12 +108,13 @@ enum snoop_verdict snoop_igmp_read(const uint8_t *packet, uint32_t length,
     if (internet_checksum(0, b, total - header) != 0)
         return SNOOP_BAD;
     m->query = m->mld = m->sources = m->suppress = false;
-    m->from = address(packet + 12);
+    m->from = igmp_address(packet + 12);
     m->group = in6addr_any;
     m->interval = m->robustness = m->n_records = 0;
-    const enum snoop_verdict v = is_group(packet + 12)    ? SNOOP_BAD
-                                 : !is_group(packet + 16) ? SNOOP_OTHER
-                                                          : read_message(b, total - header, m);
+    const enum snoop_verdict v = igmp_is_group(packet + 12) ? SNOOP_BAD
+                                 : !igmp_is_group(packet + 16)
+                                     ? SNOOP_OTHER
+                                     : igmp_read_message(b, total - header, m);
     // What all versions send has one hop; more of them can have come from far away.
     return v == SNOOP_GOOD && packet[8] != 1 ? SNOOP_BAD : v;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ip: packets are read once, with every length checked; who comes after may trust 'struct ip_packet'.
+// ip: packets are read once, with every length checked; who comes after may trust 'struct
+// ip_packet'.
 #include "control/tor/ip.h"
 
 #include <string.h>
@@ -29,7 +30,8 @@ static bool read_ipv4(struct ip_packet *p, uint32_t length) {
     return true;
 }
 
-// Skips extension headers, up to the first header of another kind or one that hides what follows it.
+// Skips extension headers, up to the first header of another kind or one that hides what follows
+// it.
 static bool skip_extensions(struct ip_packet *p) {
     while (!p->later) {
         uint32_t left = p->length - p->upper, size;

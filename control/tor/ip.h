@@ -2,9 +2,9 @@
 //
 // ip: IPv4 and IPv6 packets, checked and built, for the control plane of the ToR.
 //
-// A packet that ip_read() takes is consistent: its header is whole, its length is at most what was there,
-// an IPv4 header's checksum is right, extension headers end inside of it. Nothing else is known of it.
-// Everything here is without state; safe from any thread.
+// A packet that ip_read() takes is consistent: its header is whole, its length is at most what was
+// there, an IPv4 header's checksum is right, extension headers end inside of it. Nothing else is
+// known of it. Everything here is without state; safe from any thread.
 #ifndef SILKEN_CONTROL_TOR_IP_H
 #define SILKEN_CONTROL_TOR_IP_H
 
@@ -60,15 +60,17 @@ uint32_t ip_header(uint8_t *out, const struct in6_addr *src, const struct in6_ad
 void ip_set_checksum(uint8_t *bytes);
 // One hop less, with IPv4's checksum.
 void ip_hop(uint8_t *bytes);
-// The checksum of TCP, UDP, ICMPv6 (with the pseudo header) or ICMP (without); 0 over one that is right.
+// The checksum of TCP, UDP, ICMPv6 (with the pseudo header) or ICMP (without); 0 over one that is
+// right.
 uint16_t ip_upper_checksum(const struct in6_addr *src, const struct in6_addr *dst, uint8_t protocol,
                            const uint8_t *bytes, uint32_t length);
 
 // What an address can be, of either family.
 bool ip_is_multicast(const struct in6_addr *a);
 bool ip_is_link_local(const struct in6_addr *a); // IPv6, fe80::/10
-// Prefixes of addresses from and to which nothing is forwarded (RFC 1812 5.3.7, RFC 3927 7, RFC 4291 2.5.2,
-// 2.5.3, 2.5.6, 2.7). p4/tor has the same list in its tables ipv4_martians and ipv6_martians.
+// Prefixes of addresses from and to which nothing is forwarded (RFC 1812 5.3.7, RFC 3927 7, RFC
+// 4291 2.5.2, 2.5.3, 2.5.6, 2.7). p4/tor has the same list in its tables ipv4_martians and
+// ipv6_martians.
 struct ip_special {
     struct in6_addr prefix;
     uint8_t length;      // 0 to 128; IPv4 from 96
@@ -79,7 +81,8 @@ struct ip_special {
 #define IP_SPECIALS 9u
 extern const struct ip_special ip_specials[IP_SPECIALS];
 const struct ip_special *ip_special_of(const struct in6_addr *a); // null: it is forwarded
-// A node's own address that may be the source of something answered: no group, broadcast, loopback, nobody.
+// A node's own address that may be the source of something answered: no group, broadcast, loopback,
+// nobody.
 bool ip_is_unicast(const struct in6_addr *a);
 bool ip_equal(const struct in6_addr *a, const struct in6_addr *b);
 // The address is in the prefix of that length (0 to 128; IPv4 from 96).

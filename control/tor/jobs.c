@@ -2,12 +2,12 @@
 //
 // jobs: aggregation jobs beside the traffic: who may have packets added up, and where (p4/rack).
 //
-// A job gets slots or aggregators that are nobody else's, whose registers are empty before anybody is admitted. What
-// is in the tables for one job names only its own hosts, slots and numbers; entries that jobs share (guarded
-// addresses) are said again for the others when one goes.
+// A job gets slots or aggregators that are nobody else's, whose registers are empty before anybody
+// is admitted. What is in the tables for one job names only its own hosts, slots and numbers;
+// entries that jobs share (guarded addresses) are said again for the others when one goes.
 //
-// MAC addresses of hosts are the neighbours' (ARP); until they are known, what needs them is left out: results of
-// SwitchML to that worker, ATP's sums to that server. Both protocols ask again.
+// MAC addresses of hosts are the neighbours' (ARP); until they are known, what needs them is left
+// out: results of SwitchML to that worker, ATP's sums to that server. Both protocols ask again.
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,31 +24,31 @@ struct jobs *tor_jobs(struct tor *t) {
     return t->states[TOR_MODULE_JOBS];
 }
 
-static void *create(struct tor *t) {
+static void *tor_jobs_create(struct tor *t) {
     (void)t;
     struct jobs *all = xzalloc(sizeof *all);
     all->lost = json_array();
     return all;
 }
 
-static void free_job(struct jobs_job *job) {
+static void tor_jobs_free(struct jobs_job *job) {
     json_decref(job->request);
     jobs_resume_free(job->resume);
     sessions_job_free(&job->sessions);
     free(job);
 }
 
-static void destroy(struct tor *t, void *state) {
+static void tor_jobs_destroy(struct tor *t, void *state) {
     (void)t;
     struct jobs *all = state;
     for (size_t i = 0; i < all->n; i++)
-        free_job(all->list[i]);
+        tor_jobs_free(all->list[i]);
     json_decref(all->lost);
     jobs_state_forget(all);
     free(all);
 }
 
-static size_t find(const struct jobs *all, const char *name) {
+static size_t tor_jobs_find(const struct jobs *all, const char *name) {
     size_t i = 0;
     while (i < all->n && strcmp(all->list[i]->name, name) != 0)
         i++;
@@ -156,8 +156,8 @@ static int give_group(const struct jobs *all, struct jobs_job *job, struct sk_er
 
 // ---- MAC addresses ----
 
-// Of a VLAN in which the switch has no address nobody can be asked: there the only one is meant that "macs" has at
-// the host's link.
+// Of a VLAN in which the switch has no address nobody can be asked: there the only one is meant
+// that "macs" has at the host's link.
 static bool is_fixed(const struct tor *t, const struct jobs_host *host, uint8_t mac[6]) {
     const struct tor_section *s = t->section;
     size_t found = 0;
@@ -198,12 +198,12 @@ static void remove_at(struct tor *t, struct jobs *all, size_t i) {
     if (job->mgid)
         tor_mgid_free(t, job->mgid);
     jobs_resume_end(t, job);
-    free_job(job);
+    tor_jobs_free(job);
 }
 
 // 'given': what it had before the process began, and has again; or null.
-static int prepare(struct tor *t, struct jobs *all, struct jobs_job *job,
-                   const struct jobs_given *given, struct sk_error *err) {
+static int tor_jobs_prepare(struct tor *t, struct jobs *all, struct jobs_job *job,
+                            const struct jobs_given *given, struct sk_error *err) {
     int rc = jobs_read(job->request, job, err);
     if (rc == 0 && given) {
         if (job->protocol == JOBS_ATP && (given->number < 1 || given->number > JOBS_ATP_NUMBER))
@@ -214,7 +214,7 @@ static int prepare(struct tor *t, struct jobs *all, struct jobs_job *job,
     }
     if (rc == 0)
         rc = jobs_supported(t, err);
-    if (rc == 0 && find(all, job->name) < all->n)
+    if (rc == 0 && tor_jobs_find(all, job->name) < all->n)
         rc = sk_fail(err, "name: there is a job '%s' already", job->name);
     if (rc == 0 && all->n == JOBS_MOST)
         rc = sk_fail(err, "there are %u jobs, the most that are supported", JOBS_MOST);
@@ -232,7 +232,7 @@ static int prepare(struct tor *t, struct jobs *all, struct jobs_job *job,
 }
 
 // It had slots before the process began: are its workers to be asked where they are?
-static void resume(struct tor *t, struct jobs_job *job, const struct jobs_given *given) {
+static void tor_jobs_resume(struct tor *t, struct jobs_job *job, const struct jobs_given *given) {
     if (job->protocol != JOBS_SWITCHML || json_is_false(json_object_get(job->request, "resume")))
         return;
     if (job->has_sessions && !jobs_sessions_restore(job, given->kept))
@@ -248,20 +248,21 @@ static void resume(struct tor *t, struct jobs_job *job, const struct jobs_given 
 }
 
 // Null with a sentence and nothing changed.
-static struct jobs_job *add(struct tor *t, struct jobs *all, json_t *request, bool configured,
-                            const struct jobs_given *given, struct sk_error *err) {
+static struct jobs_job *tor_jobs_add(struct tor *t, struct jobs *all, json_t *request,
+                                     bool configured, const struct jobs_given *given,
+                                     struct sk_error *err) {
     struct jobs_job *job = xzalloc(sizeof *job);
     job->request = json_deep_copy(request);
     job->configured = configured;
-    if (prepare(t, all, job, given, err)) {
-        free_job(job);
+    if (tor_jobs_prepare(t, all, job, given, err)) {
+        tor_jobs_free(job);
         return NULL;
     }
     look_up_all(t, job);
     jobs_clear(t, job);
     jobs_sessions_init(t, job);
     if (given)
-        resume(t, job, given);
+        tor_jobs_resume(t, job, given);
     job->placed = true;
     all->list[all->n++] = job;
     jobs_want(t, job);
@@ -276,7 +277,7 @@ static struct jobs_job *add(struct tor *t, struct jobs *all, json_t *request, bo
 
 // ---- the configuration ----
 
-static bool stays(const struct jobs_job *job, json_t *section) {
+static bool tor_jobs_stays(const struct jobs_job *job, json_t *section) {
     size_t i;
     json_t *item;
     json_array_foreach(section, i, item) if (json_equal(item, job->request)) return true;
@@ -298,7 +299,7 @@ static void place_again(struct tor *t, struct jobs_job *job) {
 
 // ---- those of before the process began ----
 
-static bool is_in(json_t *section, const json_t *request) {
+static bool tor_jobs_is_in(json_t *section, const json_t *request) {
     size_t i;
     json_t *item;
     json_array_foreach(section, i, item) if (json_equal(item, request)) return true;
@@ -338,9 +339,9 @@ static void restore(struct tor *t, struct jobs *all) {
         const bool configured = json_is_true(json_object_get(kept, "configured"));
         struct jobs_given given;
         struct sk_error err = {.text = ""};
-        if ((configured && !is_in(t->section->jobs, request)) || // it was taken out since
+        if ((configured && !tor_jobs_is_in(t->section->jobs, request)) || // it was taken out since
             (read_given(kept, &given, &err) == 0 &&
-             add(t, all, request, configured, &given, &err))) {
+             tor_jobs_add(t, all, request, configured, &given, &err))) {
             json_array_remove(all->lost, i);
             continue;
         }
@@ -351,13 +352,13 @@ static void restore(struct tor *t, struct jobs *all) {
     }
 }
 
-static void configure(struct tor *t, void *state, const struct tor_section *old) {
+static void tor_jobs_configure(struct tor *t, void *state, const struct tor_section *old) {
     struct jobs *all = state;
     size_t i;
     json_t *item;
     (void)old;
     for (i = all->n; i-- > 0;)
-        if (!stays(all->list[i], t->section->jobs))
+        if (!tor_jobs_stays(all->list[i], t->section->jobs))
             remove_at(t, all, i);
     for (i = 0; i < all->n; i++)
         place_again(t, all->list[i]);
@@ -369,10 +370,10 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
     json_array_foreach(t->section->jobs, i, item) {
         struct sk_error err = {.text = ""};
         const char *name = json_string_value(json_object_get(item, "name"));
-        const size_t at = name ? find(all, name) : all->n;
+        const size_t at = name ? tor_jobs_find(all, name) : all->n;
         if (at < all->n && all->list[at]->configured && json_equal(item, all->list[at]->request))
             continue;
-        if (!is_lost(all, item) && !add(t, all, item, true, NULL, &err))
+        if (!is_lost(all, item) && !tor_jobs_add(t, all, item, true, NULL, &err))
             tor_event(t, "alarm", "{s:s, s:s, s:s}", "alarm", "job", "job", name ? name : "", "why",
                       err.text);
     }
@@ -380,7 +381,7 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
 }
 
 // Addresses come and change, and so does which link of a LAG is up.
-static void run(struct tor *t, void *state, uint64_t now_ns) {
+static void tor_jobs_run(struct tor *t, void *state, uint64_t now_ns) {
     struct jobs *all = state;
     jobs_resume_run(t, all);
     jobs_sessions_run(t, all);
@@ -398,7 +399,7 @@ void tor_jobs_lost(struct tor *t) {
     jobs_sessions_lost(t, tor_jobs(t));
 }
 
-static void frame(struct tor *t, void *state, const struct tor_frame *f) {
+static void tor_jobs_frame(struct tor *t, void *state, const struct tor_frame *f) {
     (void)state;
     jobs_resume_frame(t, f);
     jobs_sessions_frame(t, f);
@@ -427,7 +428,7 @@ static json_t *host_json(const struct tor *t, const struct jobs_host *host, bool
     return out;
 }
 
-static json_t *job_json(const struct tor *t, const struct jobs_job *job) {
+static json_t *tor_jobs_json(const struct tor *t, const struct jobs_job *job) {
     const bool atp = job->protocol == JOBS_ATP;
     char text[TOR_TEXT];
     json_t *workers = json_array();
@@ -462,11 +463,11 @@ static json_t *job_json(const struct tor *t, const struct jobs_job *job) {
     return out;
 }
 
-static json_t *list(const struct tor *t, const struct jobs *all) {
+static json_t *tor_jobs_list(const struct tor *t, const struct jobs *all) {
     size_t i;
     json_t *jobs = json_array();
     for (i = 0; i < all->n; i++)
-        json_array_append_new(jobs, job_json(t, all->list[i]));
+        json_array_append_new(jobs, tor_jobs_json(t, all->list[i]));
     json_t *lost = json_array(), *kept;
     json_array_foreach(all->lost, i, kept) {
         const char *name =
@@ -492,7 +493,7 @@ static bool forget_lost(struct jobs *all, const char *name) {
 static json_t *remove_named(struct tor *t, struct jobs *all, json_t *request,
                             struct sk_error *err) {
     const char *name = json_string_value(json_object_get(request, "name"));
-    const size_t at = name ? find(all, name) : all->n;
+    const size_t at = name ? tor_jobs_find(all, name) : all->n;
     if (name && at == all->n && forget_lost(all, name)) {
         jobs_state_save(t, all);
         return json_object();
@@ -515,27 +516,27 @@ static json_t *remove_named(struct tor *t, struct jobs *all, json_t *request,
     return json_object();
 }
 
-static json_t *request(struct tor *t, void *state, const char *op, json_t *members,
-                       struct sk_error *err) {
+static json_t *tor_jobs_request(struct tor *t, void *state, const char *op, json_t *members,
+                                struct sk_error *err) {
     struct jobs *all = state;
     if (strcmp(op, "job.list") == 0)
-        return list(t, all);
+        return tor_jobs_list(t, all);
     if (strcmp(op, "job.locate") == 0)
         return jobs_locate(t, members, err);
     if (strcmp(op, "job.remove") == 0)
         return remove_named(t, all, members, err);
     if (strcmp(op, "job.add") != 0)
         return NULL;
-    const struct jobs_job *job = add(t, all, members, false, NULL, err);
+    const struct jobs_job *job = tor_jobs_add(t, all, members, false, NULL, err);
     if (job)
         jobs_state_save(t, all);
-    return job ? job_json(t, job) : NULL;
+    return job ? tor_jobs_json(t, job) : NULL;
 }
 
 const struct tor_module tor_jobs_module = {.name = "jobs",
-                                           .create = create,
-                                           .destroy = destroy,
-                                           .configure = configure,
-                                           .run = run,
-                                           .frame = frame,
-                                           .request = request};
+                                           .create = tor_jobs_create,
+                                           .destroy = tor_jobs_destroy,
+                                           .configure = tor_jobs_configure,
+                                           .run = tor_jobs_run,
+                                           .frame = tor_jobs_frame,
+                                           .request = tor_jobs_request};

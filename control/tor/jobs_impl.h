@@ -14,21 +14,31 @@
 // A job, in the configuration ("jobs") or as a request to add one:
 //
 //     {"name": "resnet", "protocol": "switchml" | "atp",
-//      "workers": ["web1:10.0.10.2", "web2:10.0.10.3"],    port or link, and address; in the order of their ranks
-//      "server": "web3:10.0.10.4",     atp: who gets the sums and sends parameters; at one of the workers' places, too
-//      "racks": [0, 0, 1],             atp, in several racks: of the workers, by rank; every rack's switch has the job,
-//      "rack": 0, "server_rack": 1,    and says which it is; hosts elsewhere are at the port towards their switch
+//      "workers": ["web1:10.0.10.2", "web2:10.0.10.3"],    port or link, and address; in the order
+//                                                          of their ranks
+//      "server": "web3:10.0.10.4",     atp: who gets the sums and sends parameters; at one of the
+//                                      workers' places, too
+//      "racks": [0, 0, 1],             atp, in several racks: of the workers, by rank; every rack's
+//                                      switch has the job,
+//      "rack": 0, "server_rack": 1,    and says which it is; hosts elsewhere are at the port
+//                                      towards their switch
 //      "slots": 512,                   switchml: of the pool; without: 512
 //      "aggregators": 4096,            atp: the job's share; without: 1024
-//      "number": 7,                    the job's in packets; without: the lowest that no job of the protocol has
-//      "vlan": 10,                     of all of them; without: the untagged one of each link, or that of the address
-//      "address": "10.0.10.1",         switchml: what workers send to; without: the switch's own in their VLAN
-//      "rate": 10000,                  Mbit/s that each of its hosts may send to be added up; without: no limit
+//      "number": 7,                    the job's in packets; without: the lowest that no job of the
+//                                      protocol has
+//      "vlan": 10,                     of all of them; without: the untagged one of each link, or
+//                                      that of the address
+//      "address": "10.0.10.1",         switchml: what workers send to; without: the switch's own in
+//                                      their VLAN
+//      "rate": 10000,                  Mbit/s that each of its hosts may send to be added up;
+//                                      without: no limit
 //      "udp_port": 48864,              switchml: the workers' own; without: 48864
-//      "resume": true,                 switchml: after a restart of the switch workers are asked where they are
-//      "lease": true,                  whoever added it says when it ends, and does not outlive this process:
-//                                      not remembered when the process ends
-//      "sessions": true,               its hosts join sessions (session/message.h); false: they know nothing of them
+//      "resume": true,                 switchml: after a restart of the switch workers are asked
+//                                      where they are
+//      "lease": true,                  whoever added it says when it ends, and does not outlive
+//                                      this process: not remembered when the process ends
+//      "sessions": true,               its hosts join sessions (session/message.h); false: they
+//                                      know nothing of them
 //      "group": "239.192.0.7"}         atp: what parameters are sent to; without: 239.192.0.NUMBER
 #ifndef SILKEN_CONTROL_TOR_JOBS_IMPL_H
 #define SILKEN_CONTROL_TOR_JOBS_IMPL_H
@@ -71,7 +81,8 @@ struct jobs_job {
     bool configured; // by the section, not by a request
     bool leased;     // nothing of it is remembered
     bool
-        placed; // ports, VLANs and addresses are those of the section; else nothing of it is in the tables
+        placed; // ports, VLANs and addresses are those of the section; else nothing of it is in the
+                // tables
     json_t *request;
     enum jobs_protocol protocol;
     uint16_t number;
@@ -113,15 +124,17 @@ struct jobs {
     uint64_t looked;       // for addresses, ns
     uint16_t last_session; // number of SwitchML's last one, of all jobs; 0: not known
     uint64_t
-        quiet_until; // no session starts before: hosts of those that are not known have given up then
+        quiet_until; // no session starts before: hosts of those that are not known have given up
+                     // then
     uint64_t resume_at, resume_turn;
 };
 
 struct jobs *tor_jobs(struct tor *t);
 
 // ---- jobs_locate.c ----
-// The request "job.locate": {"address"}. Where the host is: {"link", "mac", "switch_ip", "switch_mac"}, of which the
-// latter two are what it sends to; or {"waits": sentence}, ask again. Null with a sentence: it is in no VLAN.
+// The request "job.locate": {"address"}. Where the host is: {"link", "mac", "switch_ip",
+// "switch_mac"}, of which the latter two are what it sends to; or {"waits": sentence}, ask again.
+// Null with a sentence: it is in no VLAN.
 json_t *jobs_locate(struct tor *t, const json_t *request, struct sk_error *err);
 
 // ---- jobs_racks.c ----
@@ -129,8 +142,8 @@ json_t *jobs_locate(struct tor *t, const json_t *request, struct sk_error *err);
 void jobs_give_bits(struct jobs_job *job);
 
 // ---- jobs_read.c ----
-// Fills what the request says of the job itself: name, protocol, sizes, number (0: any). 0, or a negative code with a
-// sentence.
+// Fills what the request says of the job itself: name, protocol, sizes, number (0: any). 0, or a
+// negative code with a sentence.
 int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err);
 // Finds its hosts' places in the section. The same.
 int jobs_place(struct tor *t, struct jobs_job *job, struct sk_error *err);
@@ -141,8 +154,8 @@ void jobs_state_configure(struct tor *t, struct jobs *all, bool first);
 // Writes the file, if anything has changed. Waits for the disk.
 void jobs_state_save(struct tor *t, struct jobs *all);
 void jobs_state_forget(struct jobs *all);
-// The file's text: a new array of {"request", "configured", "number", "first", "group"}, in which numbers are numbers;
-// or null with a sentence. Nothing else is known of what is in it.
+// The file's text: a new array of {"request", "configured", "number", "first", "group"}, in which
+// numbers are numbers; or null with a sentence. Nothing else is known of what is in it.
 json_t *jobs_state_parse(const char *text, size_t length, struct sk_error *err);
 
 // ---- jobs_resume.c ----
@@ -162,7 +175,8 @@ void jobs_sessions_frame(struct tor *t, const struct tor_frame *frame);
 void jobs_sessions_run(struct tor *t, struct jobs *all);
 // What jobs had in registers is gone.
 void jobs_sessions_lost(struct tor *t, struct jobs *all);
-// What is remembered of SwitchML's: into the job's object in the file, and from there. False: it was in no session.
+// What is remembered of SwitchML's: into the job's object in the file, and from there. False: it
+// was in no session.
 void jobs_sessions_keep(const struct jobs_job *job, json_t *out);
 bool jobs_sessions_restore(struct jobs_job *job, const json_t *kept);
 
@@ -173,7 +187,8 @@ uint16_t jobs_port_of(const struct jobs_host *host);
 int jobs_supported(struct tor *t, struct sk_error *err);
 // Slots or aggregators that the program has.
 uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol);
-// Empties the registers of what the job has been given; the switch is not paused for long at a time.
+// Empties the registers of what the job has been given; the switch is not paused for long at a
+// time.
 void jobs_clear(struct tor *t, const struct jobs_job *job);
 // Wants all that follows from the job; only what does not need addresses that are not known yet.
 void jobs_want(struct tor *t, const struct jobs_job *job);

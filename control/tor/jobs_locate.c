@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// jobs_locate: where a host is that only its address is known of: its VLAN is the one whose addresses it has, its MAC
-// address what it answers (ARP) or the section says, and its link where that was seen last.
+// jobs_locate: where a host is that only its address is known of: its VLAN is the one whose
+// addresses it has, its MAC address what it answers (ARP) or the section says, and its link where
+// that was seen last.
 #include "base/address.h"
 #include "control/tor/jobs_impl.h"
 #include "control/tor/neighbours.h"

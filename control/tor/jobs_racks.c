@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// jobs_racks: who has which bits in a job of ATP whose hosts are in several racks, each below a switch of its own.
+// jobs_racks: who has which bits in a job of ATP whose hosts are in several racks, each below a
+// switch of its own.
 //
-// The rule is the hosts' (hosts/atp/frame.h, PLACES), and all switches of a job have to find the same: workers of a rack
-// without the server have a bit of bitmap0 each, by rank, and their rack one of bitmap1; a worker in the server's rack is
-// beside those racks, and has a bit of bitmap1 for itself. When all are in one rack it is that rack's switch that adds
-// up, and there is no second level.
+// The rule is the hosts' (hosts/atp/frame.h, PLACES), and all switches of a job have to find the
+// same: workers of a rack without the server have a bit of bitmap0 each, by rank, and their rack
+// one of bitmap1; a worker in the server's rack is beside those racks, and has a bit of bitmap1 for
+// itself. When all are in one rack it is that rack's switch that adds up, and there is no second
+// level.
 #include "control/tor/jobs_impl.h"
 
-static bool in_one_rack(const struct jobs_job *job) {
+static bool jobs_racks_in_one_rack(const struct jobs_job *job) {
     for (size_t i = 1; i < job->n_workers; i++)
         if (job->workers[i].rack != job->workers[0].rack)
             return false;
@@ -16,7 +18,7 @@ static bool in_one_rack(const struct jobs_job *job) {
 }
 
 void jobs_give_bits(struct jobs_job *job) {
-    const bool one = in_one_rack(job);
+    const bool one = jobs_racks_in_one_rack(job);
     uint32_t below[JOBS_WORKERS] = {0}; // by bit of bitmap1: who is below that switch
     unsigned bit_of[JOBS_WORKERS], members[JOBS_WORKERS] = {0}, n = 0;
     for (size_t i = 0; i < job->n_workers; i++) {

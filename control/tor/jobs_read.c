@@ -25,7 +25,7 @@ static int number_of(json_t *request, const char *member, uint32_t low, uint32_t
     return 0;
 }
 
-static bool is_ipv4(const char *text, struct in6_addr *address) {
+static bool jobs_read_is_ipv4(const char *text, struct in6_addr *address) {
     struct in_addr a;
     if (inet_pton(AF_INET, text, &a) != 1)
         return false;
@@ -37,7 +37,7 @@ static int address_of(json_t *request, const char *member, struct in6_addr *out,
                       struct sk_error *err) {
     const json_t *v = json_object_get(request, member);
     *out = in6addr_any;
-    if (v && (!json_is_string(v) || !is_ipv4(json_string_value(v), out)))
+    if (v && (!json_is_string(v) || !jobs_read_is_ipv4(json_string_value(v), out)))
         return wrong(err, member, "an IPv4 address");
     return 0;
 }
@@ -49,7 +49,7 @@ static int only_for(json_t *request, const char *member, const char *protocol,
                : 0;
 }
 
-static bool is_known(const char *key) {
+static bool jobs_read_is_known(const char *key) {
     static const char *const keys[] = {"op",    "name",        "protocol", "workers", "server",
                                        "slots", "vlan",        "number",   "address", "udp_port",
                                        "group", "aggregators", "rate",     "resume",  "racks",
@@ -60,10 +60,10 @@ static bool is_known(const char *key) {
     return false;
 }
 
-static int read_name(json_t *request, struct jobs_job *job, struct sk_error *err) {
+static int jobs_read_name(json_t *request, struct jobs_job *job, struct sk_error *err) {
     const char *key;
     json_t *value;
-    json_object_foreach(request, key, value) if (!is_known(key)) return sk_fail(
+    json_object_foreach(request, key, value) if (!jobs_read_is_known(key)) return sk_fail(
         err, "%.60s: a job has no such member", key);
     const char *name = json_string_value(json_object_get(request, "name"));
     if (!name || !*name || strlen(name) >= sizeof job->name ||
@@ -76,7 +76,7 @@ static int read_name(json_t *request, struct jobs_job *job, struct sk_error *err
     return 0;
 }
 
-static int read_switchml(json_t *request, struct jobs_job *job, struct sk_error *err) {
+static int jobs_read_switchml(json_t *request, struct jobs_job *job, struct sk_error *err) {
     const json_t *resume = json_object_get(request, "resume");
     uint32_t port, number;
     int rc = resume && !json_is_boolean(resume) ? wrong(err, "resume", "true or false") : 0;
@@ -143,7 +143,7 @@ static int read_racks(json_t *request, struct jobs_job *job, struct sk_error *er
     return 0;
 }
 
-static int read_atp(json_t *request, struct jobs_job *job, struct sk_error *err) {
+static int jobs_read_atp(json_t *request, struct jobs_job *job, struct sk_error *err) {
     uint32_t number;
     int rc = number_of(request, "aggregators", 1, 32768, 1024, &job->count, err);
     if (rc == 0)
@@ -172,7 +172,7 @@ static int read_atp(json_t *request, struct jobs_job *job, struct sk_error *err)
 int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err) {
     const json_t *workers = json_object_get(request, "workers");
     const char *protocol = json_string_value(json_object_get(request, "protocol"));
-    int rc = read_name(request, job, err);
+    int rc = jobs_read_name(request, job, err);
     if (rc)
         return rc;
     if (!json_is_array(workers) || json_array_size(workers) < 1 ||
@@ -192,11 +192,11 @@ int jobs_read(json_t *request, struct jobs_job *job, struct sk_error *err) {
         return rc;
     if (protocol && strcmp(protocol, "switchml") == 0) {
         job->protocol = JOBS_SWITCHML;
-        return read_switchml(request, job, err);
+        return jobs_read_switchml(request, job, err);
     }
     if (protocol && strcmp(protocol, "atp") == 0) {
         job->protocol = JOBS_ATP;
-        return read_atp(request, job, err);
+        return jobs_read_atp(request, job, err);
     }
     return wrong(err, "protocol", "switchml or atp");
 }
@@ -222,7 +222,7 @@ static struct tor_link *link_named(struct tor *t, const char *name) {
     return link;
 }
 
-static bool covers(const struct tor_vlan *v, const struct in6_addr *address) {
+static bool jobs_read_covers(const struct tor_vlan *v, const struct in6_addr *address) {
     for (size_t i = 0; i < v->n_addresses; i++) {
         const struct tor_prefix *p = &v->addresses[i];
         uint32_t a, b;
@@ -235,14 +235,15 @@ static bool covers(const struct tor_vlan *v, const struct in6_addr *address) {
     return false;
 }
 
-// The VLAN that the request says, the link's untagged one, or one it carries whose addresses are the host's.
+// The VLAN that the request says, the link's untagged one, or one it carries whose addresses are
+// the host's.
 static uint16_t vlan_of(const struct tor *t, const struct tor_link *link, uint32_t said,
                         const struct in6_addr *address) {
     if (said)
         return (uint16_t)said;
     for (size_t i = 0; i < t->section->n_vlans; i++) {
         const struct tor_vlan *v = &t->section->vlans[i];
-        if (tor_link_carries(link, v->vid) && covers(v, address))
+        if (tor_link_carries(link, v->vid) && jobs_read_covers(v, address))
             return v->vid;
     }
     if (link->section->untagged)
@@ -263,7 +264,7 @@ static int place_host(struct tor *t, const char *what, const char *text, uint32_
     struct in6_addr address;
     if (!link)
         return sk_fail(err, "%s: there is no link or port '%s'", what, name);
-    if (!is_ipv4(colon + 1, &address))
+    if (!jobs_read_is_ipv4(colon + 1, &address))
         return sk_fail(err, "%s: '%.40s' is not an IPv4 address", what, colon + 1);
     const uint16_t vid = vlan_of(t, link, vlan, &address);
     if (vid == 0)

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// jobs_resume: SwitchML's jobs after the switch was restarted. Its registers are empty, and workers are in the middle.
+// jobs_resume: SwitchML's jobs after the switch was restarted. Its registers are empty, and workers
+// are in the middle.
 //
-// Of a slot's uses, which come one after the other, some workers have the answer to the last and some wait for it
-// still; more they cannot be apart. Those who wait will not get it from registers that are empty. So nobody is admitted
-// at first. Each worker is asked how often it has used its slots (wire/switchml.h: WHERE, HERE); where they
-// differ, one of those who have the answer is asked for it (AGAIN, KEPT), and it is passed on to those who have not.
-// When all workers are at the same use of every slot, empty registers are what they need, and they are admitted: what
-// they send again is added up.
+// Of a slot's uses, which come one after the other, some workers have the answer to the last and
+// some wait for it still; more they cannot be apart. Those who wait will not get it from registers
+// that are empty. So nobody is admitted at first. Each worker is asked how often it has used its
+// slots (wire/switchml.h: WHERE, HERE); where they differ, one of those who have the answer is
+// asked for it (AGAIN, KEPT), and it is passed on to those who have not. When all workers are at
+// the same use of every slot, empty registers are what they need, and they are admitted: what they
+// send again is added up.
 //
-// While nobody is admitted, a worker is only moved by what it is sent here, so what is known of it stays true. A worker
-// reads questions when it sums, so who computes answers late; there is no limit to it. Questions are few: so that they,
-// with their answers, need half of what the control plane gets for the switch's own addresses ("control_rate").
+// While nobody is admitted, a worker is only moved by what it is sent here, so what is known of it
+// stays true. A worker reads questions when it sums, so who computes answers late; there is no
+// limit to it. Questions are few: so that they, with their answers, need half of what the control
+// plane gets for the switch's own addresses ("control_rate").
 //
 // Who answers is who would be admitted: by port, VLAN, address and job.
 #include <inttypes.h>
@@ -40,10 +43,12 @@ struct jobs_resume {
     uint64_t began, pass_at, fault_at;
     bool told, quiet; // an alarm is on; nothing is to be asked in this pass any more
     uint32_t passes;
-    // Where the pass is: workers are asked one after the other, then slots are made equal (worker == n_workers).
+    // Where the pass is: workers are asked one after the other, then slots are made equal (worker
+    // == n_workers).
     size_t worker;
     uint32_t slot;
-    // What is known of each worker: its pool (0: nothing), slots that it tells at a time, uses of 'count' slots.
+    // What is known of each worker: its pool (0: nothing), slots that it tells at a time, uses of
+    // 'count' slots.
     uint32_t pool[JOBS_WORKERS], step[JOBS_WORKERS], *uses[JOBS_WORKERS];
     bool *known[JOBS_WORKERS];
     uint64_t unknown; // slots of pools that are known
@@ -91,7 +96,7 @@ static void set_pool(struct jobs_resume *r, size_t w, uint32_t pool) {
     r->unknown += pool;
 }
 
-static void forget(const struct jobs_job *job) {
+static void jobs_resume_forget(const struct jobs_job *job) {
     for (size_t w = 0; w < job->n_workers; w++)
         set_pool(job->resume, w, 0);
 }
@@ -103,8 +108,10 @@ static bool all_heard(const struct jobs_job *job) {
     return job->resume->unknown == 0;
 }
 
-// How far the workers are apart in the slot, which all have told: 0 or 1, or more. 'most': who is the furthest.
-static uint32_t apart(const struct jobs_job *job, uint32_t slot, size_t *least, size_t *most) {
+// How far the workers are apart in the slot, which all have told: 0 or 1, or more. 'most': who is
+// the furthest.
+static uint32_t jobs_resume_distance(const struct jobs_job *job, uint32_t slot, size_t *least,
+                                     size_t *most) {
     const struct jobs_resume *r = job->resume;
     const uint32_t from = r->uses[0][slot];
     *least = *most = 0;
@@ -120,8 +127,8 @@ static uint32_t apart(const struct jobs_job *job, uint32_t slot, size_t *least, 
 
 // ---- sending ----
 
-static void tell(struct tor *t, const struct jobs_job *job, size_t worker, const uint8_t *message,
-                 uint32_t length) {
+static void jobs_resume_tell(struct tor *t, const struct jobs_job *job, size_t worker,
+                             const uint8_t *message, uint32_t length) {
     const struct jobs_host *w = &job->workers[worker];
     uint8_t f[FRAME_MOST] = {0}, *u = f + ETH_BYTES + IPV4_BYTES;
     if (!w->known || !w->link)
@@ -138,12 +145,12 @@ static void tell(struct tor *t, const struct jobs_job *job, size_t worker, const
     tor_send_port(t, jobs_port_of(w), w->vid, f, bytes < FRAME_LEAST ? FRAME_LEAST : bytes);
 }
 
-static void ask(struct tor *t, const struct jobs_job *job, size_t worker, enum swml_message what,
-                uint16_t index, uint32_t chunk) {
+static void jobs_resume_ask(struct tor *t, const struct jobs_job *job, size_t worker,
+                            enum swml_message what, uint16_t index, uint32_t chunk) {
     uint8_t m[QUESTION] = {(uint8_t)(what << 4), (uint8_t)job->number};
     put32(m + 2, chunk);
     put16(m + 6, index);
-    tell(t, job, worker, m, sizeof m);
+    jobs_resume_tell(t, job, worker, m, sizeof m);
 }
 
 // ---- asking ----
@@ -154,13 +161,13 @@ static bool ask_where(struct tor *t, const struct jobs_job *job) {
         const size_t w = r->worker;
         if (r->pool[w] == 0) {
             r->worker++;
-            ask(t, job, w, SWML_WHERE, 0, 0);
+            jobs_resume_ask(t, job, w, SWML_WHERE, 0, 0);
             return true;
         }
         while (r->slot < r->pool[w] && r->known[w][r->slot])
             r->slot++;
         if (r->slot < r->pool[w]) {
-            ask(t, job, w, SWML_WHERE, (uint16_t)r->slot, 0);
+            jobs_resume_ask(t, job, w, SWML_WHERE, (uint16_t)r->slot, 0);
             r->slot += r->step[w];
             return true;
         }
@@ -179,18 +186,18 @@ static size_t who_has(const struct jobs_job *job, uint32_t slot, size_t most) {
     return most;
 }
 
-static bool ask_again(struct tor *t, const struct jobs_job *job) {
+static bool jobs_resume_ask_again(struct tor *t, const struct jobs_job *job) {
     struct jobs_resume *r = job->resume;
     size_t least, most;
     if (!all_heard(job) || r->fault[0])
         return false;
     for (; r->slot < r->pool[0]; r->slot++) {
-        if (apart(job, r->slot, &least, &most) == 0)
+        if (jobs_resume_distance(job, r->slot, &least, &most) == 0)
             continue;
         const size_t w = who_has(job, r->slot, most);
         const uint32_t use = r->uses[w][r->slot] - 1;
-        ask(t, job, w, SWML_AGAIN, (uint16_t)(r->slot | (use & 1) << 15),
-            swml_chunk_number((uint8_t)job->session, use));
+        jobs_resume_ask(t, job, w, SWML_AGAIN, (uint16_t)(r->slot | (use & 1) << 15),
+                        swml_chunk_number((uint8_t)job->session, use));
         r->slot++;
         return true;
     }
@@ -209,7 +216,7 @@ static bool ask_next(struct tor *t, struct jobs_job *job) {
         r->slot = 0;
         r->quiet = false;
     }
-    r->quiet = !ask_where(t, job) && !ask_again(t, job);
+    r->quiet = !ask_where(t, job) && !jobs_resume_ask_again(t, job);
     return !r->quiet;
 }
 
@@ -246,7 +253,7 @@ static void contradiction(struct tor *t, const struct jobs_job *job, const char 
     set_alarm(t, job, text);
 }
 
-static void admit(struct tor *t, struct jobs_job *job) {
+static void jobs_resume_admit(struct tor *t, struct jobs_job *job) {
     const uint64_t took = t->now - job->resume->began;
     struct sk_error err = {.text = ""};
     jobs_resume_end(t, job);
@@ -257,7 +264,7 @@ static void admit(struct tor *t, struct jobs_job *job) {
               (json_int_t)(took / MS));
 }
 
-static void look(struct tor *t, struct jobs_job *job) {
+static void jobs_resume_look(struct tor *t, struct jobs_job *job) {
     struct jobs_resume *r = job->resume;
     bool equal = true;
     size_t least, most;
@@ -270,7 +277,7 @@ static void look(struct tor *t, struct jobs_job *job) {
             return;
         }
     for (uint32_t slot = 0; slot < r->pool[0]; slot++) {
-        const uint32_t by = apart(job, slot, &least, &most);
+        const uint32_t by = jobs_resume_distance(job, slot, &least, &most);
         if (by > 1) {
             contradiction(t, job,
                           "worker %zu has used slot %u %u times, worker %zu %u times: they do not "
@@ -282,7 +289,7 @@ static void look(struct tor *t, struct jobs_job *job) {
     }
     r->fault[0] = '\0';
     if (equal)
-        admit(t, job);
+        jobs_resume_admit(t, job);
 }
 
 // ---- what workers say ----
@@ -300,14 +307,15 @@ static void hear_where(struct tor *t, struct jobs_job *job, size_t w, const uint
     r->step[w] = k;
     for (uint32_t i = 0; i < k && first + i < pool; i++)
         set_uses(r, w, first + i, get32(m + QUESTION + 4 * i));
-    look(t, job);
+    jobs_resume_look(t, job);
 }
 
 static void hear_kept(struct tor *t, const struct jobs_job *job, size_t from, const uint8_t *m,
                       uint32_t length) {
     struct jobs_resume *r = job->resume;
     const uint32_t slot = get16(m + 6) & 0x7fff;
-    for (size_t w = 0; w < job->n_workers; w++) // and all of the same pool, or look() says so
+    for (size_t w = 0; w < job->n_workers;
+         w++) // and all of the same pool, or jobs_resume_look() says so
         if (slot >= r->pool[w] || !r->known[w][slot] || r->pool[w] != r->pool[from])
             return;
     const uint32_t use = r->uses[from][slot] - 1;
@@ -316,12 +324,12 @@ static void hear_kept(struct tor *t, const struct jobs_job *job, size_t from, co
         return;
     for (size_t w = 0; w < job->n_workers; w++)
         if (r->uses[w][slot] == use) {
-            tell(t, job, w, m, length);
+            jobs_resume_tell(t, job, w, m, length);
             set_unknown(r, w, slot); // it will say whether it has come
         }
 }
 
-static struct jobs_job *job_of(struct tor *t, unsigned number) {
+static struct jobs_job *jobs_resume_job_of(struct tor *t, unsigned number) {
     const struct jobs *all = tor_jobs(t);
     for (size_t i = 0; i < all->n; i++)
         if (all->list[i]->protocol == JOBS_SWITCHML && all->list[i]->number == number)
@@ -329,8 +337,8 @@ static struct jobs_job *job_of(struct tor *t, unsigned number) {
     return NULL;
 }
 
-static size_t worker_of(const struct jobs_job *job, const struct tor_frame *f,
-                        const struct ip_packet *p, unsigned udp_port) {
+static size_t jobs_resume_worker_of(const struct jobs_job *job, const struct tor_frame *f,
+                                    const struct ip_packet *p, unsigned udp_port) {
     for (size_t w = 0; w < job->n_workers; w++) {
         const struct jobs_host *h = &job->workers[w];
         bool here = false;
@@ -363,10 +371,10 @@ void jobs_resume_frame(struct tor *t, const struct tor_frame *f) {
         (get16(u + 6) && ip_upper_checksum(&p.src, &p.dst, PROTOCOL_UDP, u, bytes)))
         return;
     const uint32_t k = 32u << (m[0] & 7);
-    struct jobs_job *job = job_of(t, m[1]);
+    struct jobs_job *job = jobs_resume_job_of(t, m[1]);
     if (!job || !job->resume || !job->placed || k > SWML_MAX_K || bytes != UDP + QUESTION + 4 * k)
         return;
-    const size_t w = worker_of(job, f, &p, get16(u));
+    const size_t w = jobs_resume_worker_of(job, f, &p, get16(u));
     if (w == SIZE_MAX)
         return;
     if (m[0] >> 4 == SWML_HERE)
@@ -398,7 +406,7 @@ void jobs_resume_run(struct tor *t, struct jobs *all) {
             continue;
         if (job->resume->fault[0] && t->now >= job->resume->fault_at + ANEW_NS) {
             job->resume->fault_at = t->now;
-            forget(job);
+            jobs_resume_forget(job);
         }
         while (questions > 0 && ask_next(t, job))
             questions--;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// jobs_sessions: sessions of the jobs (session/message.h): SwitchML's are coordinated here, ATP's begun. What a host says
-// counts when it comes from where the job has that host: by its port, in its VLAN, from its address, to an address of the
-// switch.
+// jobs_sessions: sessions of the jobs (session/message.h): SwitchML's are coordinated here, ATP's
+// begun. What a host says counts when it comes from where the job has that host: by its port, in
+// its VLAN, from its address, to an address of the switch.
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +32,13 @@ static bool js_open(void *owner, struct sessions_job *j, unsigned session) {
     return false;
 }
 
-static struct sessions_switch switch_of(const struct tor *t) {
+static struct sessions_switch jobs_sessions_switch_of(const struct tor *t) {
     return (struct sessions_switch){t->host.sw, t->host.pause, t->host.resume, t->host.aux};
 }
 
 static bool js_under_way(void *owner, uint64_t time) {
-    const struct sessions_switch sw = switch_of(((const struct jobs_job *)owner)->tor);
+    const struct sessions_switch sw =
+        jobs_sessions_switch_of(((const struct jobs_job *)owner)->tor);
     return sessions_under_way(&sw, time);
 }
 
@@ -143,7 +144,8 @@ static bool may_say(const struct jobs_job *job, const struct session_message *m,
     return m->rank < job->n_workers && is_here(&job->workers[m->rank], f, p);
 }
 
-static struct jobs_job *job_of(const struct jobs *all, const struct session_message *m) {
+static struct jobs_job *jobs_sessions_job_of(const struct jobs *all,
+                                             const struct session_message *m) {
     const enum jobs_protocol protocol = m->protocol == SESSION_ATP ? JOBS_ATP : JOBS_SWITCHML;
     for (size_t i = 0; i < all->n; i++)
         if (all->list[i]->protocol == protocol && all->list[i]->number == m->job)
@@ -152,8 +154,9 @@ static struct jobs_job *job_of(const struct jobs *all, const struct session_mess
 }
 
 // Somebody of the job who has another rank is told so; nobody else gets an answer.
-static void refuse(struct jobs_job *job, struct session_message *m, const struct tor_frame *f,
-                   const struct ip_packet *p, const struct session_end *from) {
+static void jobs_sessions_refuse(struct jobs_job *job, struct session_message *m,
+                                 const struct tor_frame *f, const struct ip_packet *p,
+                                 const struct session_end *from) {
     for (size_t i = 0; i < job->n_workers; i++)
         if (is_here(&job->workers[i], f, p) && m->role == SESSION_WORKER) {
             m->kind = SESSION_REFUSED;
@@ -179,7 +182,7 @@ void jobs_sessions_frame(struct tor *t, const struct tor_frame *f) {
         (get16(u + 6) && ip_upper_checksum(&p.src, &p.dst, PROTOCOL_UDP, u, bytes)) ||
         !session_read(&m, u + UDP, bytes - UDP))
         return;
-    struct jobs_job *job = job_of(tor_jobs(t), &m);
+    struct jobs_job *job = jobs_sessions_job_of(tor_jobs(t), &m);
     if (!job || !job->has_sessions || !job->placed)
         return;
     struct session_end from = {.ip = ipv4_of(&p.src)};
@@ -187,7 +190,7 @@ void jobs_sessions_frame(struct tor *t, const struct tor_frame *f) {
     if (may_say(job, &m, f, &p))
         sessions_job_hear(&job->sessions, &from, &m, t->now);
     else
-        refuse(job, &m, f, &p, &from);
+        jobs_sessions_refuse(job, &m, f, &p, &from);
 }
 
 // ---- time ----
@@ -212,7 +215,7 @@ void jobs_sessions_lost(struct tor *t, struct jobs *all) {
 
 // ---- what is remembered ----
 
-static json_t *hexadecimal(uint64_t n) {
+static json_t *jobs_sessions_hexadecimal(uint64_t n) {
     char text[20];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)n);
     return json_string(text);
@@ -233,10 +236,11 @@ void jobs_sessions_keep(const struct jobs_job *job, json_t *out) {
         return;
     json_t *nonces = json_array();
     for (unsigned i = 0; i < gather_members(j->gather); i++)
-        json_array_append_new(nonces, hexadecimal(gather_nonce(j->gather, i)));
+        json_array_append_new(nonces, jobs_sessions_hexadecimal(gather_nonce(j->gather, i)));
     json_object_set_new(out, REMEMBERED,
                         json_pack("{s:i, s:o, s:o}", "number", (int)j->session, "id",
-                                  hexadecimal(gather_id(j->gather)), "nonces", nonces));
+                                  jobs_sessions_hexadecimal(gather_id(j->gather)), "nonces",
+                                  nonces));
 }
 
 bool jobs_sessions_restore(struct jobs_job *job, const json_t *kept) {

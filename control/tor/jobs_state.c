@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the switch remembers of its jobs when its process ends, however it does: the file "state" of the section.
+// What the switch remembers of its jobs when its process ends, however it does: the file "state" of
+// the section.
 //
-//     {"version": 1, "jobs": [{"request": {"name": "bert", ...}, "configured": false, "number": 1, "first": 0,
-//                              "group": "239.192.0.1", "session": {"number": 7, "id": "...", "nonces": ["..."]}}]}
+//     {"version": 1, "jobs": [{"request": {"name": "bert", ...}, "configured": false, "number": 1,
+//                              "first": 0,
+//                              "group": "239.192.0.1", "session": {"number": 7, "id": "...",
+//                              "nonces": ["..."]}}]}
 //
 // 'request' is what the job was asked for with; the rest is what it was given and its hosts have in
 // their packets, and who is in the session of a job of SwitchML. The file is written again whenever
@@ -31,7 +34,7 @@ static void alarm_of(struct tor *t, const char *why) {
 // ---- reading ----
 
 // Null with a sentence. Links are not followed: the folder is a user's, and who reads may be root.
-static char *read_file(const char *path, size_t *length, struct sk_error *err) {
+static char *jobs_state_read_file(const char *path, size_t *length, struct sk_error *err) {
     struct stat st;
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     char *text = NULL;
@@ -117,13 +120,13 @@ static bool put_aside(struct tor *t, const char *path, const char *why) {
     return false;
 }
 
-static bool load(struct tor *t, struct jobs *all) {
+static bool jobs_state_load(struct tor *t, struct jobs *all) {
     struct sk_error err = {.text = ""};
     struct stat st;
     size_t length;
     if (lstat(all->state.path, &st) && errno == ENOENT)
         return true;
-    char *text = read_file(all->state.path, &length, &err);
+    char *text = jobs_state_read_file(all->state.path, &length, &err);
     if (!text) {
         char sentence[sizeof err.text + 100];
         snprintf(sentence, sizeof sentence,
@@ -142,13 +145,13 @@ static bool load(struct tor *t, struct jobs *all) {
 
 // ---- writing ----
 
-static void folder_of(const char *path, char out[PATH_MAX]) {
+static void jobs_state_folder_of(const char *path, char out[PATH_MAX]) {
     const char *slash = strrchr(path, '/');
     snprintf(out, PATH_MAX, "%.*s", slash ? slash == path ? 1 : (int)(slash - path) : 1,
              slash ? path : ".");
 }
 
-static bool write_all(int fd, const char *text) {
+static bool jobs_state_write_all(int fd, const char *text) {
     for (size_t left = strlen(text); left > 0;) {
         const ssize_t n = write(fd, text, left);
         if (n < 0 && errno == EINTR)
@@ -164,7 +167,7 @@ static bool write_all(int fd, const char *text) {
 // The folder's own entry has to be on the disk, too.
 static void sync_folder(const char *path) {
     char folder[PATH_MAX];
-    folder_of(path, folder);
+    jobs_state_folder_of(path, folder);
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
@@ -172,14 +175,14 @@ static void sync_folder(const char *path) {
     close(fd);
 }
 
-static bool replace(const char *path, const char *text) {
+static bool jobs_state_replace(const char *path, const char *text) {
     char fresh[PATH_MAX + 8];
     snprintf(fresh, sizeof fresh, "%s.new", path);
     unlink(fresh); // of a process that was ended while it wrote
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
-    const bool written = write_all(fd, text);
+    const bool written = jobs_state_write_all(fd, text);
     if (close(fd) || !written || rename(fresh, path)) {
         const int why = errno;
         unlink(fresh);
@@ -190,7 +193,7 @@ static bool replace(const char *path, const char *text) {
     return true;
 }
 
-static json_t *kept(const struct jobs_job *job) {
+static json_t *jobs_state_kept(const struct jobs_job *job) {
     char text[TOR_TEXT];
     json_t *o = json_pack("{s:O, s:b, s:i, s:i}", "request", job->request, "configured",
                           (int)job->configured, "number", job->number, "first", (int)job->first);
@@ -206,7 +209,7 @@ void jobs_state_save(struct tor *t, struct jobs *all) {
     json_t *jobs = json_array(), *root;
     for (size_t i = 0; i < all->n; i++)
         if (!all->list[i]->leased)
-            json_array_append_new(jobs, kept(all->list[i]));
+            json_array_append_new(jobs, jobs_state_kept(all->list[i]));
     json_array_extend(jobs, all->lost);
     root = json_pack("{s:i, s:o}", "version", FORM, "jobs", jobs);
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS);
@@ -217,7 +220,7 @@ void jobs_state_save(struct tor *t, struct jobs *all) {
     }
     free(all->state.written);
     all->state.written = NULL;
-    if (replace(all->state.path, text)) {
+    if (jobs_state_replace(all->state.path, text)) {
         all->state.written = text;
         return;
     }
@@ -232,9 +235,9 @@ void jobs_state_save(struct tor *t, struct jobs *all) {
 // ---- from beginning to end ----
 
 // Only the last part of the path is made.
-static void make_folder(struct jobs *all) {
+static void jobs_state_make_folder(struct jobs *all) {
     char folder[PATH_MAX];
-    folder_of(all->state.path, folder);
+    jobs_state_folder_of(all->state.path, folder);
     all->state.made_folder = mkdir(folder, 0700) == 0;
 }
 
@@ -253,9 +256,9 @@ void jobs_state_configure(struct tor *t, struct jobs *all, bool first) {
     all->state.path = path;
     if (!path)
         return;
-    make_folder(all);
+    jobs_state_make_folder(all);
     if (first)
-        all->state.refused = !load(t, all);
+        all->state.refused = !jobs_state_load(t, all);
     else if (lstat(path, &st) == 0)
         all->state.refused =
             !put_aside(t, path, "this file existed before the configuration named it");
@@ -272,7 +275,7 @@ int tor_state_give(struct tor *t, uid_t user, gid_t group, struct sk_error *err)
     char folder[PATH_MAX];
     if (!all->state.path || !all->state.made_folder)
         return 0;
-    folder_of(all->state.path, folder);
+    jobs_state_folder_of(all->state.path, folder);
     return lchown(folder, user, group)
                ? sk_fail(err, "cannot give %.300s to its user: %s", folder, strerror(errno))
                : 0;
@@ -283,7 +286,7 @@ int tor_state_check(struct tor *t, struct sk_error *err) {
     char folder[PATH_MAX];
     if (!all->state.path)
         return 0;
-    folder_of(all->state.path, folder);
+    jobs_state_folder_of(all->state.path, folder);
     return access(folder, W_OK | X_OK)
                ? sk_fail(err, "tor.state: the switch cannot write to %.300s: %s", folder,
                          strerror(errno))

@@ -31,12 +31,12 @@ int jobs_supported(struct tor *t, struct sk_error *err) {
     return 0;
 }
 
-static struct sessions_switch switch_of(const struct tor *t) {
+static struct sessions_switch jobs_tables_switch_of(const struct tor *t) {
     return (struct sessions_switch){t->host.sw, t->host.pause, t->host.resume, t->host.aux};
 }
 
 uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol) {
-    const struct sessions_switch sw = switch_of(t);
+    const struct sessions_switch sw = jobs_tables_switch_of(t);
     return protocol == JOBS_ATP ? sessions_aggregators(&sw) : sessions_slots(&sw);
 }
 
@@ -47,7 +47,7 @@ static void pause(struct tor *t, bool on) {
 }
 
 void jobs_clear(struct tor *t, const struct jobs_job *job) {
-    const struct sessions_switch sw = switch_of(t);
+    const struct sessions_switch sw = jobs_tables_switch_of(t);
     if (job->protocol == JOBS_ATP)
         sessions_clear_aggregators(&sw, job->first, job->count);
     else
@@ -62,9 +62,9 @@ struct saying {
     bool wanted;
 };
 
-static void say(const struct saying *s, const char *as, const char *format, ...)
+static void jobs_tables_say(const struct saying *s, const char *as, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void say(const struct saying *s, const char *as, const char *format, ...) {
+static void jobs_tables_say(const struct saying *s, const char *as, const char *format, ...) {
     va_list args;
     va_start(args, format);
     char *object = xvasprintf(format, args);
@@ -76,16 +76,18 @@ static void say(const struct saying *s, const char *as, const char *format, ...)
     free(object);
 }
 
-static void guard(const struct saying *s, const struct in6_addr *address, unsigned port) {
+static void jobs_tables_guard(const struct saying *s, const struct in6_addr *address,
+                              unsigned port) {
     char text[TOR_TEXT];
     tor_address_text(address, text);
-    say(s, "guard", "entry guarded dst_addr=%s dst_port=%u", text, port);
-    say(s, "guard", "entry guarded dst_addr=%s dst_port=0", text); // IPv4 options hide the port
+    jobs_tables_say(s, "guard", "entry guarded dst_addr=%s dst_port=%u", text, port);
+    jobs_tables_say(s, "guard", "entry guarded dst_addr=%s dst_port=0",
+                    text); // IPv4 options hide the port
 }
 
 // At all ports of the host's link.
-static void admit(const struct saying *s, const struct jobs_job *job, const struct jobs_host *host,
-                  int is_ack, const char *as) {
+static void jobs_tables_admit(const struct saying *s, const struct jobs_job *job,
+                              const struct jobs_host *host, int is_ack, const char *as) {
     // Kbit/s; bursts of 10 ms, at least some dozens of packets.
     const unsigned rate = job->rate * 1000, burst = job->rate < 10 ? 100 : job->rate * 10;
     char text[TOR_TEXT], limited[512];
@@ -98,7 +100,8 @@ static void admit(const struct saying *s, const struct jobs_job *job, const stru
         as = limited;
     }
     for (size_t i = 0; i < host->n_ports; i++)
-        say(s, as,
+        jobs_tables_say(
+            s, as,
             "entry registered ingress_port=%u tag=%u src_addr=%s protocol=%d job=%u is_ack=%d",
             host->ports[i], host->tag, text, (int)job->protocol, job->number, is_ack);
 }
@@ -112,7 +115,7 @@ uint16_t jobs_port_of(const struct jobs_host *host) {
 
 // ---- SwitchML ----
 
-static unsigned node_of(const struct jobs_job *job, const struct jobs_host *w) {
+static unsigned jobs_tables_node_of(const struct jobs_job *job, const struct jobs_host *w) {
     return job->mgid * 1024u +
            w->rid; // as those of other groups: by group, then by member (mcast.c)
 }
@@ -121,30 +124,30 @@ static void say_switchml_worker(const struct saying *s, const struct jobs_job *j
     const struct jobs_host *w = &job->workers[i];
     char ip[TOR_TEXT], mac[TOR_TEXT], as[256];
     tor_address_text(&w->address, ip);
-    guard(s, &w->address, job->udp_port);
+    jobs_tables_guard(s, &w->address, job->udp_port);
     for (unsigned port = JOBS_UDP_LOW; port <= JOBS_UDP_HIGH; port++)
-        guard(s, &w->to, port);
+        jobs_tables_guard(s, &w->to, port);
     snprintf(as, sizeof as, w->lag < 0 ? "rid=%u ports=%u" : "rid=%u lags=%u", w->rid,
              w->lag < 0 ? w->ports[0] : (unsigned)w->lag);
-    say(s, as, "node %u", node_of(job, w));
+    jobs_tables_say(s, as, "node %u", jobs_tables_node_of(job, w));
     if (w->tag) {
         snprintf(as, sizeof as, "tag vid=%u", w->vid);
-        say(s, as, "entry tagged rid=%u", w->rid);
+        jobs_tables_say(s, as, "entry tagged rid=%u", w->rid);
     }
     if (w->known || !s->wanted) {
         snprintf(as, sizeof as, "address mac=%s ip=%s udp_port=%u", tor_mac_text(w->mac, mac), ip,
                  job->udp_port);
-        say(s, as, "entry receivers rid=%u", w->rid);
+        jobs_tables_say(s, as, "entry receivers rid=%u", w->rid);
     }
     snprintf(as, sizeof as,
              "admit worker_bit=%u num_workers=%zu group=%u rid=%u port=%u pool_base=%u "
              "pool_last=%u",
              1u << i, job->n_workers, job->mgid, w->rid, jobs_port_of(w), job->first,
              job->count - 1);
-    say(s, as, "entry admission.workers job_number=%u src_addr=%s ingress_port=%u", job->number, ip,
-        TO_SWITCHML);
+    jobs_tables_say(s, as, "entry admission.workers job_number=%u src_addr=%s ingress_port=%u",
+                    job->number, ip, TO_SWITCHML);
     if (!job->resume || !s->wanted)
-        admit(s, job, w, 0, "switchml");
+        jobs_tables_admit(s, job, w, 0, "switchml");
 }
 
 static void say_switchml(const struct saying *s, const struct jobs_job *job) {
@@ -152,9 +155,9 @@ static void say_switchml(const struct saying *s, const struct jobs_job *job) {
     for (size_t i = 0, n = 0; i < job->n_workers; i++) {
         say_switchml_worker(s, job, i);
         n += (size_t)snprintf(nodes + n, sizeof nodes - n, "%s%u", i ? " " : "",
-                              node_of(job, &job->workers[i]));
+                              jobs_tables_node_of(job, &job->workers[i]));
     }
-    say(s, nodes, "mcast %u", job->mgid);
+    jobs_tables_say(s, nodes, "mcast %u", job->mgid);
 }
 
 // ---- ATP ----
@@ -170,8 +173,8 @@ static void say_atp_returns(const struct saying *s, const struct jobs_job *job) 
     const struct jobs_host *server = &job->server;
     const uint16_t vid = job->workers[0].vid;
     char ip[TOR_TEXT], mac[TOR_TEXT], as[256];
-    // The server's own port, so that nobody else can have its address; or by the tables, where it is a LAG or behind
-    // the switch as a router.
+    // The server's own port, so that nobody else can have its address; or by the tables, where it
+    // is a LAG or behind the switch as a router.
     if (server->vid != vid)
         snprintf(as, sizeof as, "into vid=%u dst_addr=%s", vid,
                  tor_mac_text(s->t->section->mac.bytes, mac));
@@ -181,22 +184,23 @@ static void say_atp_returns(const struct saying *s, const struct jobs_job *job) 
         snprintf(as, sizeof as, "out_by port=%u vid=%u dst_addr=%s", server->ports[0], vid,
                  tor_mac_text(server->mac, mac));
     if (server->known || server->vid != vid || !s->wanted)
-        say(s, as, "entry returns job=%u is_ack=0 dst_addr=%s", job->number,
-            tor_address_text(&server->address, ip));
+        jobs_tables_say(s, as, "entry returns job=%u is_ack=0 dst_addr=%s", job->number,
+                        tor_address_text(&server->address, ip));
     snprintf(as, sizeof as, "into vid=%u dst_addr=%s", vid, group_mac(&job->group, mac));
-    say(s, as, "entry returns job=%u is_ack=1 dst_addr=%s", job->number,
-        tor_address_text(&job->group, ip));
+    jobs_tables_say(s, as, "entry returns job=%u is_ack=1 dst_addr=%s", job->number,
+                    tor_address_text(&job->group, ip));
     snprintf(as, sizeof as, "group group=%u", job->mgid);
-    say(s, as, "entry destinations vid=%u dst_addr=%s", vid, mac);
+    jobs_tables_say(s, as, "entry destinations vid=%u dst_addr=%s", vid, mac);
 }
 
 // A rack without the server sees nothing of the others'.
-static bool takes_part(const struct jobs_job *job, const struct jobs_host *w) {
+static bool jobs_tables_takes_part(const struct jobs_job *job, const struct jobs_host *w) {
     return w->rack == job->rack || job->rack == job->server_rack;
 }
 
-// A worker of this rack says its own bits. In the server's rack those of another one's switch come in by the port
-// towards it, from the address of any of its workers: its bit of bitmap1, and all of theirs.
+// A worker of this rack says its own bits. In the server's rack those of another one's switch come
+// in by the port towards it, from the address of any of its workers: its bit of bitmap1, and all of
+// theirs.
 static void say_atp_worker(const struct saying *s, const struct jobs_job *job,
                            const struct jobs_host *w, unsigned minus_first, unsigned last) {
     char as[256];
@@ -206,7 +210,7 @@ static void say_atp_worker(const struct saying *s, const struct jobs_job *job,
     else
         snprintf(as, sizeof as, "switch_of others0=%u bitmap1=%u marks=%u minus_first=%u last=%u",
                  w->others0, w->bitmap1, w->marks | JOBS_EDGE, minus_first, last);
-    admit(s, job, w, 0, as);
+    jobs_tables_admit(s, job, w, 0, as);
 }
 
 static void say_atp(const struct saying *s, const struct jobs_job *job) {
@@ -214,26 +218,27 @@ static void say_atp(const struct saying *s, const struct jobs_job *job) {
     struct tor_link *links[JOBS_WORKERS];
     size_t n = 0;
     char as[256];
-    guard(s, &job->server.address, JOBS_UDP_ATP);
-    guard(s, &job->group, JOBS_UDP_ATP);
+    jobs_tables_guard(s, &job->server.address, JOBS_UDP_ATP);
+    jobs_tables_guard(s, &job->group, JOBS_UDP_ATP);
     for (size_t i = 0; i < job->n_workers; i++)
-        guard(s, &job->workers[i].address, JOBS_UDP_ATP);
+        jobs_tables_guard(s, &job->workers[i].address, JOBS_UDP_ATP);
     if (job->ecn_cells)
-        say(s, "mark", "entry leaving.atp.queues enq_qdepth=%u..%u priority=1", job->ecn_cells,
-            DEEPEST);
+        jobs_tables_say(s, "mark", "entry leaving.atp.queues enq_qdepth=%u..%u priority=1",
+                        job->ecn_cells, DEEPEST);
     say_atp_returns(s, job);
-    // Parameters go to the workers here, and from the server's rack on to the other racks' switches.
+    // Parameters go to the workers here, and from the server's rack on to the other racks'
+    // switches.
     for (size_t i = 0; i < job->n_workers; i++)
-        if (takes_part(job, &job->workers[i]))
+        if (jobs_tables_takes_part(job, &job->workers[i]))
             links[n++] = job->workers[i].link;
     if (s->wanted)
         tor_mcast_want(s->t, TOR_JOBS, job->mgid, links, n);
     else
         tor_mcast_unwant(s->t, job->mgid);
     snprintf(as, sizeof as, "server minus_first=%u last=%u", minus_first, last);
-    admit(s, job, &job->server, 1, as);
+    jobs_tables_admit(s, job, &job->server, 1, as);
     for (size_t i = 0; i < job->n_workers; i++)
-        if (takes_part(job, &job->workers[i]))
+        if (jobs_tables_takes_part(job, &job->workers[i]))
             say_atp_worker(s, job, &job->workers[i], minus_first, last);
 }
 
@@ -246,9 +251,9 @@ static void say_session(const struct saying *s, const struct jobs_job *job) {
     if (job->session)
         snprintf(as, sizeof as, "session %s=%u", atp ? "port" : "number", job->session);
     if (atp)
-        say(s, as, "entry " SESSIONS_OF_ATP " job=%u", job->number);
+        jobs_tables_say(s, as, "entry " SESSIONS_OF_ATP " job=%u", job->number);
     else
-        say(s, as, "entry " SESSIONS_OF_SWITCHML " job_number=%u", job->number);
+        jobs_tables_say(s, as, "entry " SESSIONS_OF_SWITCHML " job_number=%u", job->number);
 }
 
 static void say_job(struct tor *t, const struct jobs_job *job, bool wanted) {
@@ -284,7 +289,7 @@ static bool is_of_jobs(const char *object) {
     return false;
 }
 
-static void refused(void *aux, const char *object, const char *why) {
+static void jobs_tables_refused(void *aux, const char *object, const char *why) {
     struct refusal *r = aux;
     if (!is_of_jobs(object)) {
         tor_event(r->t, "alarm", "{s:s, s:s, s:s}", "alarm", "refused", "object", object, "why",
@@ -300,7 +305,7 @@ int jobs_flush(struct tor *t, struct sk_error *err) {
     struct refusal r = {.t = t, .err = err};
     while (tor_wanted_waits(t->wanted)) {
         pause(t, true);
-        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, refused, &r);
+        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, jobs_tables_refused, &r);
         pause(t, false);
     }
     return r.any ? -1 : 0;

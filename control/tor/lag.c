@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lag: LACP (IEEE 802.1AX) on Open vSwitch's lacp: which members of LAGs carry traffic. LAGs without "lacp" go by
-// their ports' links alone (links.c).
+// lag: LACP (IEEE 802.1AX) on Open vSwitch's lacp: which members of LAGs carry traffic. LAGs
+// without "lacp" go by their ports' links alone (links.c).
 //
-// A member carries traffic when its link is up and its partner agrees. There is no fallback: a LAG with LACP whose
-// partner does not speak it carries nothing, or two sides that are cabled wrongly would make a loop.
+// A member carries traffic when its link is up and its partner agrees. There is no fallback: a LAG
+// with LACP whose partner does not speak it carries nothing, or two sides that are cabled wrongly
+// would make a loop.
 //
 // All ports of LAGs answer markers (6.5), with LACP or without.
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static struct member *find_member(struct lags *lags, uint16_t port, struct lag *
 
 static void run_lag(struct tor *t, struct lag *l);
 
-static void frame(struct tor *t, void *state, const struct tor_frame *f) {
+static void lag_frame(struct tor *t, void *state, const struct tor_frame *f) {
     struct lags *lags = state;
     struct lag *l;
     if (f->reason != TOR_REASON_LINK || memcmp(f->bytes, slow_protocols, 6) != 0 ||
@@ -110,7 +111,8 @@ static void frame(struct tor *t, void *state, const struct tor_frame *f) {
         answer_marker(t, m, f->bytes + ETHERNET);
     if (subtype != SUBTYPE_LACP || !l->lacp || !carrier(t, m->port))
         return;
-    // It reads 110 bytes from where the third layer begins, and looks at the types and lengths of actor and partner.
+    // It reads 110 bytes from where the third layer begins, and looks at the types and lengths of
+    // actor and partner.
     struct dp_packet p;
     dp_packet_use_const(&p, f->bytes, f->length);
     dp_packet_set_l3(&p, (char *)dp_packet_data(&p) + ETHERNET);
@@ -120,8 +122,8 @@ static void frame(struct tor *t, void *state, const struct tor_frame *f) {
 
 // ---- what it comes to ----
 
-// What becomes of single members is told by links.c. (The library takes a member for negotiated that has not heard
-// anything yet.)
+// What becomes of single members is told by links.c. (The library takes a member for negotiated
+// that has not heard anything yet.)
 static void set_negotiated(struct tor *t, struct lag *l, bool negotiated) {
     if (negotiated == l->negotiated)
         return;
@@ -134,7 +136,7 @@ static bool may_carry(struct tor *t, const struct lag *l, const struct member *m
     return carrier(t, m->port) && lacp_member_may_enable(l->lacp, m);
 }
 
-static bool carries(const struct tor_link *link, uint16_t port) {
+static bool lag_carries(const struct tor_link *link, uint16_t port) {
     for (size_t i = 0; i < link->section->n_ports; i++)
         if (link->section->ports[i] == port)
             return link->active[i];
@@ -150,14 +152,14 @@ static void run_lag(struct tor *t, struct lag *l) {
     for (size_t i = 0; i < l->n_members; i++) {
         const struct member *m = l->members[i];
         const bool active = may_carry(t, l, m);
-        if (active != carries(link, m->port))
+        if (active != lag_carries(link, m->port))
             tor_link_set_active(t, link, m->port, active);
         any |= active;
     }
     set_negotiated(t, l, any);
 }
 
-static void run(struct tor *t, void *state, uint64_t now) {
+static void lag_run(struct tor *t, void *state, uint64_t now) {
     struct lags *lags = state;
     if (now < lags->run_at)
         return;
@@ -166,8 +168,8 @@ static void run(struct tor *t, void *state, uint64_t now) {
         run_lag(t, l);
 }
 
-static void link_changed(struct tor *t, void *state, struct tor_link *link, uint16_t port,
-                         bool up) {
+static void lag_link_changed(struct tor *t, void *state, struct tor_link *link, uint16_t port,
+                             bool up) {
     struct lag *l;
     struct member *m = find_member(state, port, &l);
     (void)link;
@@ -216,7 +218,8 @@ static struct member *need_member(struct tor *t, struct lag *l, uint16_t port) {
     return m;
 }
 
-// Ports have a number that is not 0; a LAG's key is its interface, so that no two of ours are alike.
+// Ports have a number that is not 0; a LAG's key is its interface, so that no two of ours are
+// alike.
 static void configure_member(struct tor *t, struct lag *l, struct member *m) {
     char name[TOR_NAME + 16];
     const struct lacp_member_settings settings = {
@@ -268,7 +271,7 @@ static void configure_lag(struct tor *t, struct lags *lags, const struct tor_lin
         configure_lacp(t, l, section);
 }
 
-static void configure(struct tor *t, void *state, const struct tor_section *old) {
+static void lag_configure(struct tor *t, void *state, const struct tor_section *old) {
     struct lags *lags = state;
     (void)old;
     for (struct lag **at = &lags->first; *at;) {
@@ -289,7 +292,7 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
     lags->run_at = t->now;
 }
 
-static void *create(struct tor *t) {
+static void *lag_create(struct tor *t) {
     static bool once;
     (void)t;
     if (!once)
@@ -298,7 +301,7 @@ static void *create(struct tor *t) {
     return xzalloc(sizeof(struct lags));
 }
 
-static void destroy(struct tor *t, void *state) {
+static void lag_destroy(struct tor *t, void *state) {
     struct lags *lags = state;
     (void)t;
     while (lags->first) {
@@ -313,7 +316,8 @@ static void destroy(struct tor *t, void *state) {
 //
 //     {"lags": [{"link": "up", "lacp": true, "negotiated": true, "active": true, "fast": false,
 //                "system": "02:00:00:00:00:01", "priority": 32768, "key": 3,
-//                "members": [{"port": 1, "active": true, "link": true, "current": true, "state": ["activity", ...],
+//                "members": [{"port": 1, "active": true, "link": true, "current": true, "state":
+//                             ["activity", ...],
 //                             "partner": "02:..", "partner_state": [...],
 //                             "received": 12, "sent": 11, "bad": 0, "markers": 0}]}],
 //      "bad": 0}
@@ -377,8 +381,8 @@ static json_t *show_lag(struct tor *t, const struct lag *l, const struct tor_lin
     return out;
 }
 
-static json_t *request(struct tor *t, void *state, const char *op, json_t *request,
-                       struct sk_error *err) {
+static json_t *lag_request(struct tor *t, void *state, const char *op, json_t *request,
+                           struct sk_error *err) {
     const struct lags *lags = state;
     (void)request, (void)err;
     if (strcmp(op, "tor.lacp") != 0)
@@ -394,10 +398,10 @@ static json_t *request(struct tor *t, void *state, const char *op, json_t *reque
 }
 
 const struct tor_module tor_lag_module = {.name = "lag",
-                                          .create = create,
-                                          .destroy = destroy,
-                                          .configure = configure,
-                                          .run = run,
-                                          .frame = frame,
-                                          .link = link_changed,
-                                          .request = request};
+                                          .create = lag_create,
+                                          .destroy = lag_destroy,
+                                          .configure = lag_configure,
+                                          .run = lag_run,
+                                          .frame = lag_frame,
+                                          .link = lag_link_changed,
+                                          .request = lag_request};

@@ -2,10 +2,11 @@
 //
 // links: the links of the section as objects that stay, and which of their ports carry traffic.
 //
-// An interface number names a link in tables, and packets carry it to the control plane. That of a link which
-// is removed goes to the end of the line: of the free numbers the one that has been free for the longest time is
-// given next, one that was never anyone's before all others. Links that are isolated have numbers of their own,
-// so a link that becomes isolated, or ceases to be, is another link from then on.
+// An interface number names a link in tables, and packets carry it to the control plane. That of a
+// link which is removed goes to the end of the line: of the free numbers the one that has been free
+// for the longest time is given next, one that was never anyone's before all others. Links that are
+// isolated have numbers of their own, so a link that becomes isolated, or ceases to be, is another
+// link from then on.
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ struct links *tor_links(struct tor *t) {
     return t->states[TOR_MODULE_LINKS];
 }
 
-static void *create(struct tor *t) {
+static void *links_create(struct tor *t) {
     (void)t;
     struct links *l = xzalloc(sizeof *l);
     tor_mcast_init(l);
@@ -33,7 +34,7 @@ static void free_gone(struct links *l) {
     }
 }
 
-static void destroy(struct tor *t, void *state) {
+static void links_destroy(struct tor *t, void *state) {
     (void)t;
     struct links *l = state;
     free_gone(l);
@@ -82,7 +83,8 @@ static bool is_this(const struct own_link *own, const struct tor_link_section *s
 }
 
 // Takes the link out of the list of those that were there.
-static struct own_link *take(struct own_link **list, size_t n, const struct tor_link_section *s) {
+static struct own_link *links_take(struct own_link **list, size_t n,
+                                   const struct tor_link_section *s) {
     for (size_t i = 0; i < n; i++)
         if (list[i] && is_this(list[i], s)) {
             struct own_link *own = list[i];
@@ -92,7 +94,7 @@ static struct own_link *take(struct own_link **list, size_t n, const struct tor_
     return NULL;
 }
 
-static size_t place_of(const struct tor_link_section *s, uint16_t port) {
+static size_t links_place_of(const struct tor_link_section *s, uint16_t port) {
     size_t i = 0;
     while (i < s->n_ports && s->ports[i] != port)
         i++;
@@ -112,7 +114,7 @@ static void take_over(struct tor *t, struct own_link *own, const struct tor_link
     bool active[TOR_LAG_PORTS] = {false};
     for (size_t i = 0; i < s->n_ports; i++) {
         own->carrier[i] = t->host.link(t->host.aux, s->ports[i]);
-        const size_t before = old && old->lacp ? place_of(old, s->ports[i]) : 0;
+        const size_t before = old && old->lacp ? links_place_of(old, s->ports[i]) : 0;
         const bool agreed = old && old->lacp && before < old->n_ports && own->link.active[before];
         active[i] = own->carrier[i] && (!s->lacp || agreed);
     }
@@ -143,11 +145,11 @@ static void remove_link(struct links *l, struct own_link *own) {
     l->gone = own;
 }
 
-static void read_links(struct tor *t, struct links *l) {
+static void links_read(struct tor *t, struct links *l) {
     const struct tor_section *s = t->section;
     struct own_link **list = xcalloc(s->n_links + 1, sizeof(struct own_link *));
     for (size_t i = 0; i < s->n_links; i++)
-        list[i] = take(l->list, l->n, &s->links[i]);
+        list[i] = links_take(l->list, l->n, &s->links[i]);
     for (size_t i = 0; i < l->n; i++)
         if (l->list[i])
             remove_link(l, l->list[i]);
@@ -169,10 +171,10 @@ static void read_links(struct tor *t, struct links *l) {
         give_lag(l, l->list[i]);
 }
 
-static void configure(struct tor *t, void *state, const struct tor_section *old) {
+static void links_configure(struct tor *t, void *state, const struct tor_section *old) {
     struct links *l = state;
     free_gone(l);
-    read_links(t, l);
+    links_read(t, l);
     tor_begin(t->wanted, TOR_LINKS);
     tor_begin(t->wanted, TOR_MIRRORS);
     tor_links_say(t, l);
@@ -185,7 +187,7 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
 // ---- up and down ----
 
 // A link that carries nothing any more, or again.
-static void turn(struct tor *t, struct own_link *own, bool up) {
+static void links_turn(struct tor *t, struct own_link *own, bool up) {
     own->link.up = up;
     own->changed = t->now;
     tor_event(t, "link", "{s:s, s:b}", "link", own->link.name, "up", up);
@@ -195,7 +197,7 @@ static void turn(struct tor *t, struct own_link *own, bool up) {
 
 void tor_link_set_active(struct tor *t, struct tor_link *link, uint16_t port, bool active) {
     struct own_link *own = CONTAINER_OF(link, struct own_link, link);
-    const size_t i = place_of(link->section, port);
+    const size_t i = links_place_of(link->section, port);
     if (i == link->section->n_ports || link->active[i] == active)
         return;
     link->active[i] = active;
@@ -203,7 +205,7 @@ void tor_link_set_active(struct tor *t, struct tor_link *link, uint16_t port, bo
         tor_event(t, "member", "{s:s, s:i, s:b}", "link", link->name, "port", (int)port, "active",
                   active);
     if (any_active(link) != link->up)
-        turn(t, own, any_active(link));
+        links_turn(t, own, any_active(link));
     tor_links_say_active(t, own);
     tor_links_say_mirrors_to(t, own);
 }
@@ -224,11 +226,11 @@ static void count_change(struct tor *t, struct links *l, struct own_link *own) {
     tell_flapping(t, own);
 }
 
-static void link_changed(struct tor *t, void *state, struct tor_link *link, uint16_t port,
-                         bool up) {
+static void links_changed(struct tor *t, void *state, struct tor_link *link, uint16_t port,
+                          bool up) {
     struct links *l = state;
     struct own_link *own = CONTAINER_OF(link, struct own_link, link);
-    const size_t i = place_of(link->section, port);
+    const size_t i = links_place_of(link->section, port);
     if (i == link->section->n_ports || own->carrier[i] == up)
         return;
     own->carrier[i] = up;
@@ -238,7 +240,7 @@ static void link_changed(struct tor *t, void *state, struct tor_link *link, uint
         tor_link_set_active(t, link, port, up);
 }
 
-static void run(struct tor *t, void *state, uint64_t now_ns) {
+static void links_run(struct tor *t, void *state, uint64_t now_ns) {
     struct links *l = state;
     free_gone(l);
     for (size_t i = 0; l->n_flapping > 0 && i < l->n; i++) {
@@ -301,9 +303,9 @@ struct tor_link *tor_link_of_vlan(struct tor *t, uint16_t vid, size_t n) {
 }
 
 const struct tor_module tor_links_module = {.name = "links",
-                                            .create = create,
-                                            .destroy = destroy,
-                                            .configure = configure,
-                                            .run = run,
-                                            .link = link_changed,
+                                            .create = links_create,
+                                            .destroy = links_destroy,
+                                            .configure = links_configure,
+                                            .run = links_run,
+                                            .link = links_changed,
                                             .request = tor_links_request};

@@ -2,7 +2,8 @@
 //
 // links_impl: what the rooms of links share.
 //
-//     links.c          which links there are, their interface numbers, which of their ports carry traffic
+//     links.c          which links there are, their interface numbers, which of their ports carry
+//                      traffic
 //     links_tables.c   what follows from it in the switch's tables, mirrors included
 //     links_show.c     requests
 //     mcast.c          multicast groups, flooding
@@ -15,12 +16,15 @@
 
 #define LINKS_INTERFACES    1024u
 #define LINKS_ISOLATED_FROM 512u // interfaces from here on are isolated from each other (p4/tor)
-#define LINKS_PRUNE_SET     1u // their ports: what comes in by one of them is not flooded to the others
-#define LINKS_LAGS          128u // groups of p4/tor's selector; of the replication engine there are 255
-#define LINKS_NO_LAG        UINT8_MAX
-#define LINKS_PORTS         512u
+// Their ports: what comes in by one of them is not flooded to the others.
+#define LINKS_PRUNE_SET 1u
+// Groups of p4/tor's selector; of the replication engine there are 255.
+#define LINKS_LAGS   128u
+#define LINKS_NO_LAG UINT8_MAX
+#define LINKS_PORTS  512u
 
-// A link flaps when its ports went up or down that often in that time, and until there was none for as long.
+// A link flaps when its ports went up or down that often in that time, and until there was none for
+// as long.
 #define LINKS_FLAP_CHANGES  6u
 #define LINKS_FLAP_SECONDS  30u
 #define LINKS_QUIET_SECONDS 60u

@@ -2,10 +2,12 @@
 //
 // links_show: requests about links and VLANs.
 //
-//     tor.links    [{"link", "interface", "up", "since" (seconds), "flapping", "lag", "lacp", "isolated", "learn",
+//     tor.links    [{"link", "interface", "up", "since" (seconds), "flapping", "lag", "lacp",
+//                  "isolated", "learn",
 //                    "untagged", "tagged": "10,20-29", "addresses": how many were learned there,
 //                    "ports": [{"port", "name", "carrier", "active"}]}]
-//     tor.vlans    [{"vid", "name", "mtu", "aging", "addresses": ["10.0.10.1/24"], "macs": how many are known,
+//     tor.vlans    [{"vid", "name", "mtu", "aging", "addresses": ["10.0.10.1/24"], "macs": how many
+//                  are known,
 //                    "links": [{"link", "tagged", "up"}]}]
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@
 #define SECOND UINT64_C(1000000000)
 
 // "10,20-29"
-static json_t *ranges(const uint16_t *vids, size_t n, uint16_t without) {
+static json_t *links_show_ranges(const uint16_t *vids, size_t n, uint16_t without) {
     struct ds text = DS_EMPTY_INITIALIZER;
     for (size_t i = 0, end; i < n; i = end) {
         end = i + 1;
@@ -34,19 +36,19 @@ static json_t *ranges(const uint16_t *vids, size_t n, uint16_t without) {
     return out;
 }
 
-static const char *name_of(const struct tor *t, uint16_t port) {
+static const char *links_show_name_of(const struct tor *t, uint16_t port) {
     for (size_t i = 0; i < t->host.n_ports; i++)
         if (t->host.ports[i].port == port && t->host.ports[i].name)
             return t->host.ports[i].name;
     return "";
 }
 
-static json_t *ports_json(const struct tor *t, const struct own_link *own) {
+static json_t *links_show_ports_json(const struct tor *t, const struct own_link *own) {
     const struct tor_link_section *s = own->link.section;
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_ports; i++)
         json_array_append_new(list, json_pack("{s:i, s:s, s:b, s:b}", "port", (int)s->ports[i],
-                                              "name", name_of(t, s->ports[i]), "carrier",
+                                              "name", links_show_name_of(t, s->ports[i]), "carrier",
                                               own->carrier[i], "active", own->link.active[i]));
     return list;
 }
@@ -58,14 +60,14 @@ static json_t *link_json(struct tor *t, const struct own_link *own) {
                             own->link.up, "since", (json_int_t)((t->now - own->changed) / SECOND),
                             "flapping", own->flapping, "lag", s->lag, "lacp", s->lacp, "isolated",
                             s->isolated, "learn", s->learn, "untagged", (int)s->untagged);
-    json_object_set_new(out, "tagged", ranges(s->vids, s->n_vids, s->untagged));
+    json_object_set_new(out, "tagged", links_show_ranges(s->vids, s->n_vids, s->untagged));
     json_object_set_new(out, "addresses",
                         json_integer((json_int_t)tor_fdb_count(t, 0, &own->link)));
-    json_object_set_new(out, "ports", ports_json(t, own));
+    json_object_set_new(out, "ports", links_show_ports_json(t, own));
     return out;
 }
 
-static json_t *links_json(struct tor *t, const struct links *l) {
+static json_t *links_show_json(struct tor *t, const struct links *l) {
     json_t *list = json_array();
     for (size_t i = 0; i < l->n; i++)
         json_array_append_new(list, link_json(t, l->list[i]));
@@ -84,7 +86,8 @@ static json_t *addresses_json(const struct tor_vlan *v) {
     return list;
 }
 
-static json_t *vlan_json(struct tor *t, const struct links *l, const struct tor_vlan *v) {
+static json_t *links_show_vlan_json(struct tor *t, const struct links *l,
+                                    const struct tor_vlan *v) {
     json_t *carriers = json_array();
     for (size_t i = 0; i < l->n; i++) {
         const struct tor_link *link = &l->list[i]->link;
@@ -104,11 +107,11 @@ json_t *tor_links_request(struct tor *t, void *state, const char *op, json_t *re
     (void)request;
     (void)err;
     if (strcmp(op, "tor.links") == 0)
-        return links_json(t, l);
+        return links_show_json(t, l);
     if (strcmp(op, "tor.vlans") != 0)
         return NULL;
     json_t *list = json_array();
     for (size_t i = 0; i < t->section->n_vlans; i++)
-        json_array_append_new(list, vlan_json(t, l, &t->section->vlans[i]));
+        json_array_append_new(list, links_show_vlan_json(t, l, &t->section->vlans[i]));
     return list;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// links_tables: what the section says of links, as entries: ports, VLANs, LAGs, storm control, mirrors.
+// links_tables: what the section says of links, as entries: ports, VLANs, LAGs, storm control,
+// mirrors.
 //
-// A port alone is a member of the selector that its entry of 'interfaces' names; the ports of a LAG are members
-// of a group. What carries no traffic has no entry there, since a group must keep a member that is up: packets
-// to it are dropped and counted (NO_PORT). Frames that come in by a port of a LAG which LACP has not agreed on are
-// in no VLAN.
+// A port alone is a member of the selector that its entry of 'interfaces' names; the ports of a LAG
+// are members of a group. What carries no traffic has no entry there, since a group must keep a
+// member that is up: packets to it are dropped and counted (NO_PORT). Frames that come in by a port
+// of a LAG which LACP has not agreed on are in no VLAN.
 #include <stdlib.h>
 
 #include "control/tor/links_impl.h"
@@ -17,7 +18,7 @@
 // ---- ports and their VLANs ----
 
 // The mirror session for what comes in by the link, or goes out; 0: none.
-static unsigned mirrored(const struct tor_section *s, uint32_t link, bool in) {
+static unsigned links_tables_mirrored(const struct tor_section *s, uint32_t link, bool in) {
     for (size_t m = 0; m < s->n_mirrors; m++)
         for (size_t i = 0; i < s->mirrors[m].n_sources; i++) {
             const struct tor_mirror_source *source = &s->mirrors[m].sources[i];
@@ -37,7 +38,8 @@ static void say_port(struct tor *t, const struct tor_link *link, uint16_t port) 
              "entry ports ingress_port=%u -> port interface=%u acl_group=%u learns=%u "
              "storm_port=%u session=%u",
              port, link->interface, tor_acl_group(t, s->acl), s->learn,
-             has_storm(s) ? link->interface : 0, mirrored(t->section, link->index, true));
+             has_storm(s) ? link->interface : 0,
+             links_tables_mirrored(t->section, link->index, true));
     tor_want(t->wanted, TOR_LINKS, "member Ingress.members %u -> leave_by port=%u", port, port);
     tor_want(t->wanted, TOR_LINKS, "entry vlans_out egress_port=%u vid=0 -> untagged", port);
     for (size_t i = 0; i < s->n_vids; i++)
@@ -125,7 +127,7 @@ static void say_storm(struct tor *t, const struct tor_link *link) {
 
 // ---- mirrors ----
 
-static uint16_t port_of(const struct tor_link *link) {
+static uint16_t links_tables_port_of(const struct tor_link *link) {
     for (size_t i = 0; i < link->section->n_ports; i++)
         if (link->active[i])
             return link->section->ports[i];
@@ -139,7 +141,7 @@ static void say_mirror(struct tor *t, size_t m) {
     if (mirror->length)
         ds_put_format(&length, " length=%u", mirror->length + MIRROR_HEADER);
     tor_want(t->wanted, TOR_MIRRORS, "session %u -> port=%u%s direction=both", mirror->session,
-             port_of(to), ds_cstr(&length));
+             links_tables_port_of(to), ds_cstr(&length));
     ds_destroy(&length);
 }
 
@@ -154,7 +156,7 @@ static void say_mirrors(struct tor *t, const struct links *l) {
         say_mirror(t, m);
     for (size_t i = 0; i < l->n; i++) {
         const struct tor_link_section *s = l->list[i]->link.section;
-        const unsigned session = mirrored(t->section, (uint32_t)i, false);
+        const unsigned session = links_tables_mirrored(t->section, (uint32_t)i, false);
         for (size_t p = 0; session && p < s->n_ports; p++)
             tor_want(t->wanted, TOR_MIRRORS, "entry mirrored egress_port=%u -> copy session=%u",
                      s->ports[p], session);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// log: Open vSwitch's logging and the socket by which `ovs-appctl -t SOCKET vlog/set tor:dbg` and the like
-// change its levels while the switch runs. All on the control thread.
+// log: Open vSwitch's logging and the socket by which `ovs-appctl -t SOCKET vlog/set tor:dbg` and
+// the like change its levels while the switch runs. All on the control thread.
 #ifndef SILKEN_CONTROL_TOR_LOG_H
 #define SILKEN_CONTROL_TOR_LOG_H
 
@@ -9,8 +9,8 @@
 
 struct tor_log;
 
-// 'levels' as ovs-appctl's vlog/set takes them: "tor:dbg", "console:warn", "file:off". 0, or negative with a
-// sentence.
+// 'levels' as ovs-appctl's vlog/set takes them: "tor:dbg", "console:warn", "file:off". 0, or
+// negative with a sentence.
 int tor_log_set(const char *levels, struct sk_error *err);
 // Null with a sentence; a socket that a dead process left is replaced.
 struct tor_log *tor_log_open(const char *path, struct sk_error *err);

@@ -2,8 +2,9 @@
 //
 // mcast: multicast groups with a copy for each of some links, and those that VLANs are flooded to.
 //
-// Each link in a group is a node of its own, since on the chip a node is in one group: number mgid * 1024 +
-// interface, replication id 0, with the link's port or its LAG. The interface is its exclusion id: no copy goes
+// Each link in a group is a node of its own, since on the chip a node is in one group: number mgid
+// * 1024 + interface, replication id 0, with the link's port or its LAG. The interface is its
+//   exclusion id: no copy goes
 // back to where a packet came from.
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ void tor_mcast_init(struct links *l) {
     hmap_init(&l->groups);
 }
 
-static void forget(struct links *l, struct group *g) {
+static void mcast_forget(struct links *l, struct group *g) {
     hmap_remove(&l->groups, &g->node);
     free(g->interfaces);
     free(g);
@@ -36,11 +37,11 @@ static void forget(struct links *l, struct group *g) {
 
 void tor_mcast_destroy(struct links *l) {
     struct group *g, *next;
-    HMAP_FOR_EACH_SAFE(g, next, node, &l->groups) forget(l, g);
+    HMAP_FOR_EACH_SAFE(g, next, node, &l->groups) mcast_forget(l, g);
     hmap_destroy(&l->groups);
 }
 
-static struct group *find(const struct links *l, uint16_t mgid) {
+static struct group *mcast_find(const struct links *l, uint16_t mgid) {
     struct group *g;
     HMAP_FOR_EACH_WITH_HASH(g, node, hash_int(mgid, 0), &l->groups)
     if (g->mgid == mgid)
@@ -48,8 +49,8 @@ static struct group *find(const struct links *l, uint16_t mgid) {
     return NULL;
 }
 
-static struct group *find_or_add(struct links *l, uint16_t mgid) {
-    struct group *g = find(l, mgid);
+static struct group *mcast_find_or_add(struct links *l, uint16_t mgid) {
+    struct group *g = mcast_find(l, mgid);
     if (!g) {
         g = xzalloc(sizeof *g);
         g->mgid = mgid;
@@ -60,11 +61,11 @@ static struct group *find_or_add(struct links *l, uint16_t mgid) {
 
 // ---- one group ----
 
-static unsigned node_of(uint16_t mgid, uint16_t interface) {
+static unsigned mcast_node_of(uint16_t mgid, uint16_t interface) {
     return mgid * LINKS_INTERFACES + interface;
 }
 
-static int compare(const void *a, const void *b) {
+static int mcast_compare(const void *a, const void *b) {
     return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
 }
 
@@ -76,7 +77,7 @@ static size_t interfaces_of(const struct links *l, struct tor_link *const *links
         if (l->by_interface[links[i]->interface] == CONTAINER_OF(links[i], struct own_link, link))
             out[m++] = links[i]->interface;
     if (m > 0)
-        qsort(out, m, sizeof *out, compare);
+        qsort(out, m, sizeof *out, mcast_compare);
     for (size_t i = 0; i < m; i++)
         if (once == 0 || out[once - 1] != out[i])
             out[once++] = out[i];
@@ -84,7 +85,7 @@ static size_t interfaces_of(const struct links *l, struct tor_link *const *links
 }
 
 static void say_node(struct tor *t, enum tor_set set, uint16_t mgid, const struct own_link *own) {
-    const unsigned node = node_of(mgid, own->link.interface);
+    const unsigned node = mcast_node_of(mgid, own->link.interface);
     if (!own->link.section->lag)
         tor_want(t->wanted, set, "node %u -> rid=0 ports=%u", node, own->link.section->ports[0]);
     else if (own->lag != LINKS_NO_LAG)
@@ -93,27 +94,27 @@ static void say_node(struct tor *t, enum tor_set set, uint16_t mgid, const struc
         tor_want(t->wanted, set, "node %u -> rid=0", node);
 }
 
-static bool has(const uint16_t *interfaces, size_t n, uint16_t interface) {
-    return n > 0 && bsearch(&interface, interfaces, n, sizeof interface, compare);
+static bool mcast_has(const uint16_t *interfaces, size_t n, uint16_t interface) {
+    return n > 0 && bsearch(&interface, interfaces, n, sizeof interface, mcast_compare);
 }
 
 void tor_mcast_want(struct tor *t, enum tor_set set, uint16_t mgid, struct tor_link *const *links,
                     size_t n) {
     struct links *l = tor_links(t);
-    struct group *g = find_or_add(l, mgid);
+    struct group *g = mcast_find_or_add(l, mgid);
     uint16_t *interfaces = xcalloc(n + 1, sizeof *interfaces);
     const size_t m = interfaces_of(l, links, n, interfaces);
     struct ds members = DS_EMPTY_INITIALIZER;
     for (size_t i = 0; i < m; i++) {
         say_node(t, set, mgid, l->by_interface[interfaces[i]]);
-        ds_put_format(&members, "%s%u:%u", i ? " " : "", node_of(mgid, interfaces[i]),
+        ds_put_format(&members, "%s%u:%u", i ? " " : "", mcast_node_of(mgid, interfaces[i]),
                       interfaces[i]);
     }
     tor_want(t->wanted, set, "mcast %u -> %s", mgid, ds_cstr(&members));
     ds_destroy(&members);
     for (size_t i = 0; i < g->n; i++)
-        if (!has(interfaces, m, g->interfaces[i]))
-            tor_unwant(t->wanted, "node %u", node_of(mgid, g->interfaces[i]));
+        if (!mcast_has(interfaces, m, g->interfaces[i]))
+            tor_unwant(t->wanted, "node %u", mcast_node_of(mgid, g->interfaces[i]));
     free(g->interfaces);
     g->interfaces = interfaces;
     g->n = m;
@@ -122,13 +123,13 @@ void tor_mcast_want(struct tor *t, enum tor_set set, uint16_t mgid, struct tor_l
 
 void tor_mcast_unwant(struct tor *t, uint16_t mgid) {
     struct links *l = tor_links(t);
-    struct group *g = find(l, mgid);
+    struct group *g = mcast_find(l, mgid);
     if (!g)
         return;
     tor_unwant(t->wanted, "mcast %u", mgid);
     for (size_t i = 0; i < g->n; i++)
-        tor_unwant(t->wanted, "node %u", node_of(mgid, g->interfaces[i]));
-    forget(l, g);
+        tor_unwant(t->wanted, "node %u", mcast_node_of(mgid, g->interfaces[i]));
+    mcast_forget(l, g);
 }
 
 // ---- numbers ----
@@ -151,7 +152,7 @@ void tor_mgid_free(struct tor *t, uint16_t mgid) {
 // ---- when links change ----
 
 // Others' groups lose the links that are gone, and their nodes follow the ports of those that stay.
-static void follow(struct tor *t, struct links *l, struct group *g) {
+static void mcast_follow(struct tor *t, struct links *l, struct group *g) {
     struct tor_link **links = xcalloc(g->n + 1, sizeof *links);
     char name[32];
     size_t n = 0;
@@ -170,7 +171,7 @@ void tor_mcast_follow(struct tor *t, struct links *l) {
     struct group *g, *next;
     HMAP_FOR_EACH_SAFE(g, next, node, &l->groups)
     if (g->set != TOR_LINKS)
-        follow(t, l, g);
+        mcast_follow(t, l, g);
 }
 
 // ---- flooding ----

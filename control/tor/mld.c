@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mld: messages of MLD version 1 (RFC 2710) and 2 (RFC 3810), read and written; and what does not depend on
-// the family.
+// mld: messages of MLD version 1 (RFC 2710) and 2 (RFC 3810), read and written; and what does not
+// depend on the family.
 #include <string.h>
 
 #include "control/tor/snoop_impl.h"
@@ -19,17 +19,18 @@ enum {
 #define RECORDS   8u // bytes before the records of version 2
 #define RECORD    20u
 
-static struct in6_addr address(const uint8_t *b) {
+static struct in6_addr mld_address(const uint8_t *b) {
     struct in6_addr a;
     memcpy(&a, b, sizeof a);
     return a;
 }
 
-static enum snoop_verdict read_query(const uint8_t *b, uint32_t length, struct snoop_message *m) {
+static enum snoop_verdict mld_read_query(const uint8_t *b, uint32_t length,
+                                         struct snoop_message *m) {
     if (length < MESSAGE_1)
         return SNOOP_BAD;
     m->query = true;
-    m->group = address(b + 8);
+    m->group = mld_address(b + 8);
     if (!IN6_IS_ADDR_UNSPECIFIED(&m->group) && !IN6_IS_ADDR_MULTICAST(&m->group))
         return SNOOP_BAD;
     // RFC 3810 8.1: the version is told by the length.
@@ -49,7 +50,8 @@ static enum snoop_verdict read_query(const uint8_t *b, uint32_t length, struct s
     return SNOOP_GOOD;
 }
 
-static enum snoop_verdict read_records(const uint8_t *b, uint32_t length, struct snoop_message *m) {
+static enum snoop_verdict mld_read_records(const uint8_t *b, uint32_t length,
+                                           struct snoop_message *m) {
     uint32_t at = RECORDS;
     m->version = 2;
     for (uint32_t n = get16(b + 6); n > 0; n--) {
@@ -62,31 +64,33 @@ static enum snoop_verdict read_records(const uint8_t *b, uint32_t length, struct
             return SNOOP_BAD;
         if (kind >= 1 && kind <= 6 && group[0] == 0xff && m->n_records < SNOOP_RECORDS)
             m->records[m->n_records++] = (struct snoop_record){
-                .group = address(group), .leave = snoop_record_leaves(kind, n_sources)};
+                .group = mld_address(group), .leave = snoop_record_leaves(kind, n_sources)};
     }
     return SNOOP_GOOD;
 }
 
-static enum snoop_verdict read_message(const uint8_t *b, uint32_t length, struct snoop_message *m) {
+static enum snoop_verdict mld_read_message(const uint8_t *b, uint32_t length,
+                                           struct snoop_message *m) {
     switch (b[0]) {
     case QUERY:
-        return read_query(b, length, m);
+        return mld_read_query(b, length, m);
     case REPORT_2:
-        return read_records(b, length, m);
+        return mld_read_records(b, length, m);
     case REPORT_1:
     case DONE:
         if (length < MESSAGE_1 || b[8] != 0xff)
             return SNOOP_BAD;
         m->version = 1;
         m->n_records = 1;
-        m->records[0] = (struct snoop_record){.group = address(b + 8), .leave = b[0] == DONE};
+        m->records[0] = (struct snoop_record){.group = mld_address(b + 8), .leave = b[0] == DONE};
         return SNOOP_GOOD;
     default:
         return SNOOP_OTHER;
     }
 }
 
-// Is there a router alert among the options? Options that reach beyond the header are none. RFC 8200 4.2, RFC 2711.
+// Is there a router alert among the options? Options that reach beyond the header are none. RFC
+// 8200 4.2, RFC 2711.
 static bool has_router_alert(const uint8_t *options, uint32_t length) {
     for (uint32_t at = 0; at < length;) {
         if (options[at] == 0) { // one byte of padding
@@ -122,16 +126,16 @@ enum snoop_verdict snoop_mld_read(const uint8_t *packet, uint32_t length, struct
         return SNOOP_BAD;
     m->mld = true;
     m->query = m->sources = m->suppress = false;
-    m->from = address(packet + 8);
+    m->from = mld_address(packet + 8);
     m->group = in6addr_any;
     m->interval = m->robustness = m->n_records = 0;
     if (packet[24] != 0xff)
         return SNOOP_OTHER;
-    const enum snoop_verdict v = read_message(b, end - at, m);
+    const enum snoop_verdict v = mld_read_message(b, end - at, m);
     if (v != SNOOP_GOOD)
         return v;
-    // RFC 2710 3, RFC 3810 5: from an address of the link, one hop, a router alert. Hosts that have no address yet
-    // report from the unspecified one (RFC 3590 4).
+    // RFC 2710 3, RFC 3810 5: from an address of the link, one hop, a router alert. Hosts that have
+    // no address yet report from the unspecified one (RFC 3590 4).
     if (packet[7] != 1 || !has_router_alert(packet + HEADER + 2, options - 2))
         return SNOOP_BAD;
     if (!IN6_IS_ADDR_LINKLOCAL(&m->from) && (m->query || !IN6_IS_ADDR_UNSPECIFIED(&m->from)))

@@ -20,10 +20,11 @@ static struct in6_addr solicited_node(const struct in6_addr *a) {
     return g;
 }
 
-// 'mac' null: to the group that 'dst' is (RFC 2464 7). With our MAC address as option, but from nobody.
-static uint32_t build(struct tor *t, uint8_t out[MESSAGE_MOST], uint8_t type, uint8_t flags,
-                      const struct in6_addr *src, const struct in6_addr *dst, const uint8_t *mac,
-                      const struct in6_addr *target) {
+// 'mac' null: to the group that 'dst' is (RFC 2464 7). With our MAC address as option, but from
+// nobody.
+static uint32_t nd_build(struct tor *t, uint8_t out[MESSAGE_MOST], uint8_t type, uint8_t flags,
+                         const struct in6_addr *src, const struct in6_addr *dst, const uint8_t *mac,
+                         const struct in6_addr *target) {
     const uint8_t *own = t->section->mac.bytes;
     uint32_t size = ND_BYTES + (IN6_IS_ADDR_UNSPECIFIED(src) ? 0 : OPTION_BYTES);
     uint8_t *m = out + ETH_BYTES + IPV6_BYTES;
@@ -53,36 +54,36 @@ void nd_ask(struct tor *t, uint16_t vid, const struct in6_addr *address, const u
     uint8_t out[MESSAGE_MOST];
     struct in6_addr src, dst = mac ? *address : solicited_node(address);
     if (tor_address_for(t, vid, address, &src))
-        tor_send_vlan(t, vid, 0, out, build(t, out, SOLICITATION, 0, &src, &dst, mac, address));
+        tor_send_vlan(t, vid, 0, out, nd_build(t, out, SOLICITATION, 0, &src, &dst, mac, address));
 }
 
 void nd_probe(struct tor *t, uint16_t vid, const struct in6_addr *address) {
     uint8_t out[MESSAGE_MOST];
     struct in6_addr dst = solicited_node(address);
-    tor_send_vlan(t, vid, 0, out, build(t, out, SOLICITATION, 0, &nobody, &dst, NULL, address));
+    tor_send_vlan(t, vid, 0, out, nd_build(t, out, SOLICITATION, 0, &nobody, &dst, NULL, address));
 }
 
 void nd_announce(struct tor *t, uint16_t vid, const struct in6_addr *address) {
     uint8_t out[MESSAGE_MOST];
     tor_send_vlan(t, vid, 0, out,
-                  build(t, out, ADVERTISEMENT, FLAG_ROUTER | FLAG_OVERRIDE, address, &all_nodes,
-                        NULL, address));
+                  nd_build(t, out, ADVERTISEMENT, FLAG_ROUTER | FLAG_OVERRIDE, address, &all_nodes,
+                           NULL, address));
 }
 
 // RFC 4861 7.2.4. Out by where the question came in: the asker's place may not be learned yet.
-static void answer(struct tor *t, const struct tor_frame *f, const struct in6_addr *asker,
-                   const uint8_t *mac, const struct in6_addr *own) {
+static void nd_answer(struct tor *t, const struct tor_frame *f, const struct in6_addr *asker,
+                      const uint8_t *mac, const struct in6_addr *own) {
     uint8_t out[MESSAGE_MOST];
     bool unknown = IN6_IS_ADDR_UNSPECIFIED(asker);
     uint8_t flags = FLAG_ROUTER | FLAG_OVERRIDE | (unknown ? 0 : FLAG_SOLICITED);
-    uint32_t length = build(t, out, ADVERTISEMENT, flags, own, unknown ? &all_nodes : asker,
-                            unknown ? NULL : mac, own);
+    uint32_t length = nd_build(t, out, ADVERTISEMENT, flags, own, unknown ? &all_nodes : asker,
+                               unknown ? NULL : mac, own);
     tor_send_port(t, f->port, f->vid, out, length);
 }
 
-// The MAC address in an option of that type; null: none, or not a single node's. False: options are broken
-// (RFC 4861 7.1: the message is to be dropped).
-static bool read_options(const uint8_t *m, uint32_t length, uint8_t type, const uint8_t **mac) {
+// The MAC address in an option of that type; null: none, or not a single node's. False: options are
+// broken (RFC 4861 7.1: the message is to be dropped).
+static bool nd_read_options(const uint8_t *m, uint32_t length, uint8_t type, const uint8_t **mac) {
     *mac = NULL;
     for (uint32_t at = ND_BYTES; at < length;) {
         uint32_t size = at + 1 < length ? m[at + 1] * 8u : 0;
@@ -106,13 +107,13 @@ static void solicitation(struct tor *t, const struct tor_frame *f, const struct 
     if (!asked)
         return;
     if (probe) {
-        answer(t, f, &p->src, NULL, target);
+        nd_answer(t, f, &p->src, NULL, target);
         claims_conflict(t, asked, f->bytes + 6, f);
         return;
     }
     if (!ip_is_unicast(&p->src) || claims_find(t, f->vid, &p->src))
         return;
-    answer(t, f, &p->src, mac ? mac : f->bytes + 6, target);
+    nd_answer(t, f, &p->src, mac ? mac : f->bytes + 6, target);
     if (mac)
         neighbours_heard(t, f->vid, &p->src, mac, HEARD_QUESTION, true);
 }
@@ -150,7 +151,7 @@ void nd_frame(struct tor *t, const struct tor_frame *f) {
     // RFC 4861 7.1: only from the link itself.
     if (p.ttl != 255 || m[1] != 0 || ip_is_multicast(&target) ||
         ip_upper_checksum(&p.src, &p.dst, PROTOCOL_ICMPV6, m, length) != 0 ||
-        !read_options(m, length, m[0] == SOLICITATION ? OPTION_SOURCE : OPTION_TARGET, &mac) ||
+        !nd_read_options(m, length, m[0] == SOLICITATION ? OPTION_SOURCE : OPTION_TARGET, &mac) ||
         (mac && memcmp(mac, t->section->mac.bytes, 6) == 0)) {
         neighbours_of(t)->bad++;
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// neighbours: entries and their timers. There are at most 2047, so a timer that fires looks at all of them; between
-// two that fire, nobody does.
+// neighbours: entries and their timers. There are at most 2047, so a timer that fires looks at all
+// of them; between two that fire, nobody does.
 #include "control/tor/neighbours.h"
 
 #include <stdlib.h>
@@ -35,15 +35,15 @@ uint64_t neighbours_random(struct neighbours *n, uint64_t below) {
     return n->random % below;
 }
 
-static uint32_t hash_of(const struct neighbours *all, uint16_t vid,
-                        const struct in6_addr *address) {
+static uint32_t neighbours_hash_of(const struct neighbours *all, uint16_t vid,
+                                   const struct in6_addr *address) {
     return hash_bytes(address, sizeof *address, hash_2words(vid, all->hash_secret));
 }
 
-static struct neighbour *find(const struct neighbours *all, uint16_t vid,
-                              const struct in6_addr *address) {
+static struct neighbour *neighbours_find(const struct neighbours *all, uint16_t vid,
+                                         const struct in6_addr *address) {
     struct neighbour *n;
-    HMAP_FOR_EACH_WITH_HASH(n, node, hash_of(all, vid, address), &all->entries)
+    HMAP_FOR_EACH_WITH_HASH(n, node, neighbours_hash_of(all, vid, address), &all->entries)
     if (n->vid == vid && ip_equal(&n->address, address))
         return n;
     return NULL;
@@ -107,7 +107,8 @@ static void send_waiting(struct tor *t, struct neighbour *n) {
     }
 }
 
-// Whoever sent them is told: after the walk over all entries, for what is sent then needs neighbours, too.
+// Whoever sent them is told: after the walk over all entries, for what is sent then needs
+// neighbours, too.
 static void refuse_waiting(struct neighbours *all, struct neighbour *n) {
     struct waiting **last = &all->refused;
     while (*last)
@@ -128,7 +129,7 @@ static void tell_refused(struct tor *t, struct neighbours *all) {
 }
 
 // ---- states
-static void set_timer(struct neighbours *all, struct neighbour *n, uint64_t due) {
+static void neighbours_set_timer(struct neighbours *all, struct neighbour *n, uint64_t due) {
     n->due = due;
     if (due < all->next)
         all->next = due;
@@ -142,14 +143,14 @@ static void set_state(struct tor *t, struct neighbour *n, enum neighbour_state s
     all->n_unanswered += is_unanswered(n);
     n->changed = t->now;
     n->sent = 0;
-    set_timer(all, n, due);
+    neighbours_set_timer(all, n, due);
 }
 
-static void ask(struct tor *t, struct neighbour *n) {
+static void neighbours_ask(struct tor *t, struct neighbour *n) {
     const uint8_t *mac = n->state == NEIGHBOUR_PROBE ? n->mac : NULL;
     n->sent++;
     n->asked = t->now ? t->now : 1;
-    set_timer(neighbours_of(t), n, t->now + ASK_EVERY);
+    neighbours_set_timer(neighbours_of(t), n, t->now + ASK_EVERY);
     if (tor_is_ipv4(&n->address))
         arp_ask(t, n->vid, &n->address, mac);
     else
@@ -158,7 +159,7 @@ static void ask(struct tor *t, struct neighbour *n) {
 
 static void begin_asking(struct tor *t, struct neighbour *n) {
     set_state(t, n, NEIGHBOUR_INCOMPLETE, UINT64_MAX);
-    ask(t, n);
+    neighbours_ask(t, n);
 }
 
 static void become_reachable(struct tor *t, struct neighbour *n) {
@@ -168,7 +169,7 @@ static void become_reachable(struct tor *t, struct neighbour *n) {
     n->asked = 0;
 }
 
-static void forget(struct tor *t, struct neighbour *n) {
+static void neighbours_forget(struct tor *t, struct neighbour *n) {
     struct neighbours *all = neighbours_of(t);
     bool known = neighbour_is_known(n);
     uint16_t vid = n->vid;
@@ -183,7 +184,7 @@ static void forget(struct tor *t, struct neighbour *n) {
 }
 
 // Nobody has answered.
-static void fail(struct tor *t, struct neighbour *n) {
+static void neighbours_fail(struct tor *t, struct neighbour *n) {
     bool known = neighbour_is_known(n);
     unsigned doublings = n->failures < FAILED_HOLDS ? n->failures : FAILED_HOLDS;
     n->failures++;
@@ -198,21 +199,21 @@ static void failed_long(struct tor *t, struct neighbour *n) {
     if (tor_routes_use(t, n->vid, &n->address))
         begin_asking(t, n);
     else if (t->now >= n->used + FAILED_KEPT)
-        forget(t, n);
+        neighbours_forget(t, n);
     else
-        set_timer(neighbours_of(t), n, n->used + FAILED_KEPT);
+        neighbours_set_timer(neighbours_of(t), n, n->used + FAILED_KEPT);
 }
 
-static void fire(struct tor *t, struct neighbour *n) {
+static void neighbours_fire(struct tor *t, struct neighbour *n) {
     switch (n->state) {
     case NEIGHBOUR_FAILED:
         failed_long(t, n);
         break;
     case NEIGHBOUR_INCOMPLETE:
         if (n->sent < ASK_MOST)
-            ask(t, n);
+            neighbours_ask(t, n);
         else
-            fail(t, n);
+            neighbours_fail(t, n);
         break;
     case NEIGHBOUR_REACHABLE:
         set_state(t, n, NEIGHBOUR_STALE, t->now + STALE_TIME);
@@ -220,15 +221,15 @@ static void fire(struct tor *t, struct neighbour *n) {
     case NEIGHBOUR_STALE:
     case NEIGHBOUR_DELAY:
         set_state(t, n, NEIGHBOUR_PROBE, UINT64_MAX);
-        ask(t, n);
+        neighbours_ask(t, n);
         break;
     case NEIGHBOUR_PROBE:
         if (n->sent < ASK_MOST)
-            ask(t, n);
+            neighbours_ask(t, n);
         else if (tor_routes_use(t, n->vid, &n->address))
-            fail(t, n); // and everybody is asked, again and again
+            neighbours_fail(t, n); // and everybody is asked, again and again
         else
-            forget(t, n);
+            neighbours_forget(t, n);
         break;
     case NEIGHBOUR_PERMANENT:
         n->due = UINT64_MAX;
@@ -237,8 +238,9 @@ static void fire(struct tor *t, struct neighbour *n) {
 }
 
 // ---- room
-// Who goes first: those that never answered; then of the VLAN that has most entries the one that was needed
-// longest ago. So neither asking for addresses that nobody has nor one VLAN's addresses push out others'.
+// Who goes first: those that never answered; then of the VLAN that has most entries the one that
+// was needed longest ago. So neither asking for addresses that nobody has nor one VLAN's addresses
+// push out others'.
 static bool goes_before(const struct neighbours *all, const struct neighbour *a,
                         const struct neighbour *b) {
     if (is_unanswered(a) != is_unanswered(b))
@@ -248,7 +250,7 @@ static bool goes_before(const struct neighbours *all, const struct neighbour *a,
     return a->used < b->used;
 }
 
-static bool make_room(struct tor *t, bool for_unanswered) {
+static bool neighbours_make_room(struct tor *t, bool for_unanswered) {
     struct neighbours *all = neighbours_of(t);
     bool full = hmap_count(&all->entries) >= NEIGHBOURS_MOST;
     if (!full && (!for_unanswered || all->n_unanswered < UNANSWERED_MOST))
@@ -260,15 +262,15 @@ static bool make_room(struct tor *t, bool for_unanswered) {
     if (!first)
         return !full;
     all->evicted++;
-    forget(t, first);
+    neighbours_forget(t, first);
     return true;
 }
 
 // Null: there is no room.
-static struct neighbour *add(struct tor *t, uint16_t vid, const struct in6_addr *address,
-                             enum neighbour_state state) {
+static struct neighbour *neighbours_add(struct tor *t, uint16_t vid, const struct in6_addr *address,
+                                        enum neighbour_state state) {
     struct neighbours *all = neighbours_of(t);
-    if (!make_room(t, state == NEIGHBOUR_INCOMPLETE))
+    if (!neighbours_make_room(t, state == NEIGHBOUR_INCOMPLETE))
         return NULL;
     struct neighbour *n = xzalloc(sizeof *n);
     n->vid = vid;
@@ -278,7 +280,7 @@ static struct neighbour *add(struct tor *t, uint16_t vid, const struct in6_addr 
     n->due = UINT64_MAX;
     all->n_unanswered += is_unanswered(n);
     all->in_vlan[vid]++;
-    hmap_insert(&all->entries, &n->node, hash_of(all, vid, address));
+    hmap_insert(&all->entries, &n->node, neighbours_hash_of(all, vid, address));
     return n;
 }
 
@@ -297,13 +299,13 @@ static void change_mac(struct tor *t, struct neighbour *n, const uint8_t mac[6])
 void neighbours_heard(struct tor *t, uint16_t vid, const struct in6_addr *address,
                       const uint8_t *mac, enum heard how, bool may_change) {
     struct neighbours *all = neighbours_of(t);
-    struct neighbour *n = find(all, vid, address);
+    struct neighbour *n = neighbours_find(all, vid, address);
     if (!n && how == HEARD_QUESTION && mac && neighbours_possible(t, vid, address)) {
-        n = add(t, vid, address, NEIGHBOUR_STALE);
+        n = neighbours_add(t, vid, address, NEIGHBOUR_STALE);
         if (!n)
             return;
         memcpy(n->mac, mac, 6);
-        set_timer(all, n, t->now + STALE_TIME);
+        neighbours_set_timer(all, n, t->now + STALE_TIME);
         tor_routes_neighbour(t, vid, address, n->mac);
         return;
     }
@@ -335,14 +337,15 @@ void neighbours_heard(struct tor *t, uint16_t vid, const struct in6_addr *addres
 
 // ---- what routes and packets need
 // The entry, in use or being asked for; null: nobody can be asked.
-static struct neighbour *need(struct tor *t, uint16_t vid, const struct in6_addr *address) {
+static struct neighbour *neighbours_need(struct tor *t, uint16_t vid,
+                                         const struct in6_addr *address) {
     struct neighbours *all = neighbours_of(t);
-    struct neighbour *n = find(all, vid, address);
+    struct neighbour *n = neighbours_find(all, vid, address);
     if (!n) {
         if (!neighbours_possible(t, vid, address) ||
-            !(n = add(t, vid, address, NEIGHBOUR_INCOMPLETE)))
+            !(n = neighbours_add(t, vid, address, NEIGHBOUR_INCOMPLETE)))
             return NULL;
-        ask(t, n);
+        neighbours_ask(t, n);
         return n;
     }
     n->used = t->now;
@@ -355,7 +358,7 @@ static struct neighbour *need(struct tor *t, uint16_t vid, const struct in6_addr
 
 bool tor_neighbour_find(struct tor *t, uint16_t vid, const struct in6_addr *address,
                         uint8_t mac[6]) {
-    struct neighbour *n = need(t, vid, address);
+    struct neighbour *n = neighbours_need(t, vid, address);
     if (!n || !neighbour_is_known(n))
         return false;
     memcpy(mac, n->mac, 6);
@@ -363,11 +366,11 @@ bool tor_neighbour_find(struct tor *t, uint16_t vid, const struct in6_addr *addr
 }
 
 void tor_neighbour_ask(struct tor *t, uint16_t vid, const struct in6_addr *address) {
-    need(t, vid, address);
+    neighbours_need(t, vid, address);
 }
 
 bool tor_neighbour_is_there(struct tor *t, uint16_t vid, const struct in6_addr *address) {
-    return find(neighbours_of(t), vid, address);
+    return neighbours_find(neighbours_of(t), vid, address);
 }
 
 void tor_neighbour_send(struct tor *t, uint16_t vid, const struct in6_addr *address,
@@ -375,7 +378,7 @@ void tor_neighbour_send(struct tor *t, uint16_t vid, const struct in6_addr *addr
     struct neighbours *all = neighbours_of(t);
     if (length > IP_MOST)
         return;
-    struct neighbour *n = need(t, vid, address);
+    struct neighbour *n = neighbours_need(t, vid, address);
     if (!n || n->state == NEIGHBOUR_FAILED) {
         tor_icmp_no_neighbour(t, from_vid, packet, length);
         return;
@@ -404,7 +407,7 @@ void tor_neighbour_send(struct tor *t, uint16_t vid, const struct in6_addr *addr
 }
 
 // ---- the module
-static void *create(struct tor *t) {
+static void *neighbours_create(struct tor *t) {
     struct neighbours *all = xzalloc(sizeof *all);
     (void)t;
     all->hash_secret = t->host.hash_secret;
@@ -413,7 +416,7 @@ static void *create(struct tor *t) {
     return all;
 }
 
-static void destroy(struct tor *t, void *state) {
+static void neighbours_destroy(struct tor *t, void *state) {
     struct neighbours *all = state;
     struct neighbour *n;
     (void)t;
@@ -432,8 +435,8 @@ static void destroy(struct tor *t, void *state) {
     free(all);
 }
 
-static const struct tor_static_neighbour *configured(const struct tor_section *s,
-                                                     const struct neighbour *n) {
+static const struct tor_static_neighbour *neighbours_configured(const struct tor_section *s,
+                                                                const struct neighbour *n) {
     for (size_t i = 0; i < s->n_neighbours; i++)
         if (s->neighbours[i].vid == n->vid && ip_equal(&s->neighbours[i].address, &n->address))
             return &s->neighbours[i];
@@ -441,8 +444,8 @@ static const struct tor_static_neighbour *configured(const struct tor_section *s
 }
 
 static void add_configured(struct tor *t, const struct tor_static_neighbour *c) {
-    struct neighbour *n = find(neighbours_of(t), c->vid, &c->address);
-    if (!n && !(n = add(t, c->vid, &c->address, NEIGHBOUR_PERMANENT)))
+    struct neighbour *n = neighbours_find(neighbours_of(t), c->vid, &c->address);
+    if (!n && !(n = neighbours_add(t, c->vid, &c->address, NEIGHBOUR_PERMANENT)))
         return; // not with the numbers that a section can have
     bool same = neighbour_is_known(n) && memcmp(n->mac, c->mac.bytes, 6) == 0;
     memcpy(n->mac, c->mac.bytes, 6);
@@ -460,7 +463,7 @@ static void seed_random(struct tor *t, struct neighbours *all) {
     all->random |= 1;
 }
 
-static void configure(struct tor *t, void *state, const struct tor_section *old) {
+static void neighbours_configure(struct tor *t, void *state, const struct tor_section *old) {
     struct neighbours *all = state;
     struct neighbour *n;
     if (!old)
@@ -469,14 +472,14 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
         all->n_claims = 0; // others have to hear of it
     HMAP_FOR_EACH_SAFE(n, node, &all->entries)
     if (!neighbours_possible(t, n->vid, &n->address) ||
-        (n->state == NEIGHBOUR_PERMANENT && !configured(t->section, n)))
-        forget(t, n);
+        (n->state == NEIGHBOUR_PERMANENT && !neighbours_configured(t->section, n)))
+        neighbours_forget(t, n);
     for (size_t i = 0; i < t->section->n_neighbours; i++)
         add_configured(t, &t->section->neighbours[i]);
     claims_configure(t);
 }
 
-static void run(struct tor *t, void *state, uint64_t now) {
+static void neighbours_run(struct tor *t, void *state, uint64_t now) {
     struct neighbours *all = state;
     claims_run(t);
     if (now < all->next)
@@ -484,7 +487,7 @@ static void run(struct tor *t, void *state, uint64_t now) {
     struct neighbour *n; // a timer that fires takes away its own entry at most
     HMAP_FOR_EACH_SAFE(n, node, &all->entries)
     if (n->due <= now)
-        fire(t, n);
+        neighbours_fire(t, n);
     all->next = UINT64_MAX;
     HMAP_FOR_EACH(n, node, &all->entries)
     if (n->due < all->next)
@@ -492,22 +495,23 @@ static void run(struct tor *t, void *state, uint64_t now) {
     tell_refused(t, all);
 }
 
-static void frame(struct tor *t, void *state, const struct tor_frame *f) {
+static void neighbours_frame(struct tor *t, void *state, const struct tor_frame *f) {
     (void)state;
     arp_frame(t, f);
     nd_frame(t, f);
 }
 
-static void link_changed(struct tor *t, void *state, struct tor_link *link, uint16_t port,
-                         bool up) {
+static void neighbours_link_changed(struct tor *t, void *state, struct tor_link *link,
+                                    uint16_t port, bool up) {
     (void)state, (void)port;
     if (up)
         claims_link_up(t, link);
 }
 
-// An address whose place is not known any more: whoever has it is asked, and is learned again when it answers.
-static void moved(struct tor *t, void *state, uint16_t vid, const uint8_t mac[6],
-                  struct tor_link *link) {
+// An address whose place is not known any more: whoever has it is asked, and is learned again when
+// it answers.
+static void neighbours_moved(struct tor *t, void *state, uint16_t vid, const uint8_t mac[6],
+                             struct tor_link *link) {
     struct neighbours *all = state;
     struct neighbour *n;
     if (link || !all->in_vlan[vid & 4095])
@@ -529,10 +533,10 @@ int neighbours_flush(struct tor *t, uint16_t vid, const struct in6_addr *address
             continue;
         count++;
         if (tor_routes_use(t, n->vid, &n->address)) {
-            fail(t, n);
+            neighbours_fail(t, n);
             begin_asking(t, n);
         } else {
-            forget(t, n);
+            neighbours_forget(t, n);
         }
     }
     tell_refused(t, all);
@@ -540,11 +544,11 @@ int neighbours_flush(struct tor *t, uint16_t vid, const struct in6_addr *address
 }
 
 const struct tor_module tor_neighbours_module = {.name = "neighbours",
-                                                 .create = create,
-                                                 .destroy = destroy,
-                                                 .configure = configure,
-                                                 .run = run,
-                                                 .frame = frame,
-                                                 .link = link_changed,
-                                                 .moved = moved,
+                                                 .create = neighbours_create,
+                                                 .destroy = neighbours_destroy,
+                                                 .configure = neighbours_configure,
+                                                 .run = neighbours_run,
+                                                 .frame = neighbours_frame,
+                                                 .link = neighbours_link_changed,
+                                                 .moved = neighbours_moved,
                                                  .request = neighbours_request};

@@ -11,17 +11,18 @@
 // entry counts as used when it has been stale for STALE_TIME: it is asked then, and one that does
 // not answer any more goes.
 //
-//                asked for                    an answer to us
-//     (none) ---------------> INCOMPLETE --------------------> REACHABLE --30 s--> STALE
-//        |   a request to us      | 3 times no answer             ^                  | used: DELAY, 5 s
-//        +---------> STALE        v                               |                  | else after 30 s
-//                              FAILED (1, 2, 4 .. 32 s)           +----- PROBE <-----+
-//                                                                          | 3 times no answer: (none)
+//              asked for                   an answer to us
+//     (none) -------------> INCOMPLETE ------------------> REACHABLE --30 s--> STALE
+//        |  a request to us    | 3 times no answer            ^                  | used: DELAY, 5 s
+//        +--------> STALE      v                              |                  | else after 30 s
+//                           FAILED (1, 2, 4 .. 32 s)          +----- PROBE <-----+
+//                                                                      | 3 times no answer: (none)
 //
-// Who may be believed: an entry comes into being because the switch asks (a packet waits, a route needs it), or
-// because somebody asks the switch for its address, from an address of the VLAN. Everything else only changes
-// entries that are there. An answer counts as one (REACHABLE) only if the switch has asked; a new MAC address
-// that comes otherwise is taken over as stale, and asked at once.
+// Who may be believed: an entry comes into being because the switch asks (a packet waits, a route
+// needs it), or because somebody asks the switch for its address, from an address of the VLAN.
+// Everything else only changes entries that are there. An answer counts as one (REACHABLE) only if
+// the switch has asked; a new MAC address that comes otherwise is taken over as stale, and asked at
+// once.
 #ifndef SILKEN_CONTROL_TOR_NEIGHBOURS_H
 #define SILKEN_CONTROL_TOR_NEIGHBOURS_H
 
@@ -105,8 +106,8 @@ static inline struct neighbours *neighbours_of(struct tor *t) {
 uint64_t neighbours_random(struct neighbours *n, uint64_t below);
 
 // ---- neighbours.c
-// May somebody with this address be a neighbour in the VLAN: it is of a prefix that the switch is in there (or
-// link-local), and not the switch's own, a network's or broadcast address.
+// May somebody with this address be a neighbour in the VLAN: it is of a prefix that the switch is
+// in there (or link-local), and not the switch's own, a network's or broadcast address.
 bool neighbours_possible(const struct tor *t, uint16_t vid, const struct in6_addr *address);
 
 enum heard {
@@ -114,13 +115,13 @@ enum heard {
     HEARD_ANSWER,   // to the switch alone
     HEARD_NEWS      // for everybody
 };
-// Somebody has told its MAC address. 'may_change' false (RFC 4861: no override flag): not if another is known.
-// 'mac' null: an answer that confirms the one that is known.
+// Somebody has told its MAC address. 'may_change' false (RFC 4861: no override flag): not if
+// another is known. 'mac' null: an answer that confirms the one that is known.
 void neighbours_heard(struct tor *t, uint16_t vid, const struct in6_addr *address,
                       const uint8_t *mac, enum heard how, bool may_change);
 
-// Forgets those of a VLAN (0: of all) with that address (null: any), but for the configuration's; routes ask for
-// theirs again. How many.
+// Forgets those of a VLAN (0: of all) with that address (null: any), but for the configuration's;
+// routes ask for theirs again. How many.
 int neighbours_flush(struct tor *t, uint16_t vid, const struct in6_addr *address);
 // neighbours_request.c: "tor.neighbours", "tor.neighbour.flush"
 json_t *neighbours_request(struct tor *t, void *state, const char *op, json_t *r,

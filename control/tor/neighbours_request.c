@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// "tor.neighbours" ["from": place]: {"count", "neighbours": [{"address", "vid", "state", "seconds" (in it), "waiting"
-//         (packets), "mac" (if it is known), "link" (if it is known where)}], by VLAN and address, "next": place of
-//         the first one of the next page, if there is one, "evicted" (for others), "packets_dropped" (that waited),
+// "tor.neighbours" ["from": place]: {"count", "neighbours": [{"address", "vid", "state", "seconds"
+// (in it), "waiting"
+//         (packets), "mac" (if it is known), "link" (if it is known where)}], by VLAN and address,
+//         "next": place of the first one of the next page, if there is one, "evicted" (for others),
+//         "packets_dropped" (that waited),
 //         "bad" (frames)}
 // "tor.neighbour.flush" ["vid"] ["address"]: {"flushed"}
 #include <arpa/inet.h>
@@ -32,7 +34,7 @@ json_t *tor_page_end(json_t *page, size_t from, size_t count) {
     return page;
 }
 
-static json_t *describe(struct tor *t, const struct neighbour *n) {
+static json_t *neighbours_request_describe(struct tor *t, const struct neighbour *n) {
     char address[TOR_TEXT], mac[TOR_TEXT];
     struct tor_link *link = neighbour_is_known(n) ? tor_fdb_find(t, n->vid, n->mac) : NULL;
     json_t *j =
@@ -46,32 +48,33 @@ static json_t *describe(struct tor *t, const struct neighbour *n) {
     return j;
 }
 
-static int by_address(const void *a, const void *b) {
+static int neighbours_request_by_address(const void *a, const void *b) {
     const struct neighbour *x = *(struct neighbour *const *)a, *y = *(struct neighbour *const *)b;
     return x->vid != y->vid ? (x->vid > y->vid) - (x->vid < y->vid)
                             : memcmp(&x->address, &y->address, sizeof x->address);
 }
 
-static json_t *list(struct tor *t, const struct neighbours *all, json_t *request,
-                    struct sk_error *err) {
+static json_t *neighbours_request_list(struct tor *t, const struct neighbours *all, json_t *request,
+                                       struct sk_error *err) {
     size_t from, count = 0;
     if (!tor_page(request, &from, err))
         return NULL;
     const struct neighbour *n, *sorted[NEIGHBOURS_MOST];
     HMAP_FOR_EACH(n, node, &all->entries)
     sorted[count++] = n;
-    qsort(sorted, count, sizeof *sorted, by_address);
+    qsort(sorted, count, sizeof *sorted, neighbours_request_by_address);
     json_t *entries = json_array();
     for (size_t i = from; i < count && i - from < SK_PAGE; i++)
-        json_array_append_new(entries, describe(t, sorted[i]));
+        json_array_append_new(entries, neighbours_request_describe(t, sorted[i]));
     json_t *page = json_pack("{s:I, s:o, s:I, s:I, s:I}", "count", (json_int_t)count, "neighbours",
                              entries, "evicted", (json_int_t)all->evicted, "packets_dropped",
                              (json_int_t)all->packets_dropped, "bad", (json_int_t)all->bad);
     return tor_page_end(page, from, count);
 }
 
-// All, or of a VLAN, or one address; those of the configuration stay, and routes ask for theirs again.
-static json_t *flush(struct tor *t, json_t *request, struct sk_error *err) {
+// All, or of a VLAN, or one address; those of the configuration stay, and routes ask for theirs
+// again.
+static json_t *neighbours_request_flush(struct tor *t, json_t *request, struct sk_error *err) {
     const json_t *vid = json_object_get(request, "vid"),
                  *text = json_object_get(request, "address");
     struct in6_addr address;
@@ -96,8 +99,8 @@ static json_t *flush(struct tor *t, json_t *request, struct sk_error *err) {
 json_t *neighbours_request(struct tor *t, void *state, const char *op, json_t *r,
                            struct sk_error *err) {
     if (strcmp(op, "tor.neighbours") == 0)
-        return list(t, state, r, err);
+        return neighbours_request_list(t, state, r, err);
     if (strcmp(op, "tor.neighbour.flush") == 0)
-        return flush(t, r, err);
+        return neighbours_request_flush(t, r, err);
     return NULL;
 }

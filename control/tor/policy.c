@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// policy: access lists, the queue that a packet waits in, marks in queues that are long, and how many packets
-// the control plane gets.
+// policy: access lists, the queue that a packet waits in, marks in queues that are long, and how
+// many packets the control plane gets.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,12 +10,12 @@
 
 #define DEEPEST 0x7ffffu // of enq_qdepth
 
-static void *create(struct tor *t) {
+static void *policy_create(struct tor *t) {
     (void)t;
     return xzalloc(sizeof(struct policy));
 }
 
-static void destroy(struct tor *t, void *state) {
+static void policy_destroy(struct tor *t, void *state) {
     (void)t;
     policy_lists_free(state);
     free(state);
@@ -30,7 +30,7 @@ static void want_queues(struct tor *t) {
 }
 
 // ECT(0) and ECT(1): flows whose ends understand marks (RFC 3168).
-static void want_marks(struct tor *t) {
+static void policy_want_marks(struct tor *t) {
     if (t->section->ecn_cells == 0)
         return;
     for (unsigned ecn = 1; ecn <= 2; ecn++)
@@ -42,7 +42,8 @@ static void want_marks(struct tor *t) {
                      t->section->ecn_cells, DEEPEST, version, version, ecn, version, version);
 }
 
-// A quarter of a second's packets may come at once. With the bit of ACL a reason has a rate of its own.
+// A quarter of a second's packets may come at once. With the bit of ACL a reason has a rate of its
+// own.
 static void want_rates(struct tor *t) {
     const uint32_t rate = t->section->control_rate, burst = MAX(rate / 4, 16);
     for (unsigned reason = 0; reason <= TOR_REASON_TOO_LONG; reason++)
@@ -79,30 +80,30 @@ static void warn_of_unreachable(struct tor *t, const struct policy *p) {
     }
 }
 
-static void configure(struct tor *t, void *state, const struct tor_section *old) {
+static void policy_configure(struct tor *t, void *state, const struct tor_section *old) {
     (void)old;
     policy_lists_configure(t, state);
     tor_begin(t->wanted, TOR_QUEUES);
     want_queues(t);
-    want_marks(t);
+    policy_want_marks(t);
     want_rates(t);
     tor_end(t->wanted, TOR_QUEUES);
     warn_of_unreachable(t, state);
 }
 
-static void run(struct tor *t, void *state, uint64_t now_ns) {
+static void policy_run(struct tor *t, void *state, uint64_t now_ns) {
     (void)now_ns;
     policy_lists_run(t, state);
 }
 
-static json_t *request(struct tor *t, void *state, const char *op, json_t *request,
-                       struct sk_error *err) {
+static json_t *policy_answer_request(struct tor *t, void *state, const char *op, json_t *request,
+                                     struct sk_error *err) {
     return policy_request(t, state, op, request, err);
 }
 
 const struct tor_module tor_policy_module = {.name = "policy",
-                                             .create = create,
-                                             .destroy = destroy,
-                                             .configure = configure,
-                                             .run = run,
-                                             .request = request};
+                                             .create = policy_create,
+                                             .destroy = policy_destroy,
+                                             .configure = policy_configure,
+                                             .run = policy_run,
+                                             .request = policy_answer_request};

@@ -116,8 +116,8 @@ void policy_classifier_free(struct policy_classifier *c) {
     ovsrcu_quiesce(); // nobody else looks: what was put off is freed
 }
 
-static const struct entry *lookup(const struct policy_classifier *c, enum tor_family family,
-                                  struct flow *flow) {
+static const struct entry *policy_classify_lookup(const struct policy_classifier *c,
+                                                  enum tor_family family, struct flow *flow) {
     const struct cls_rule *found = classifier_lookup(&c->cls[family], OVS_VERSION_MIN, flow, NULL);
     return found ? CONTAINER_OF(found, struct entry, cls) : NULL;
 }
@@ -127,7 +127,7 @@ uint32_t policy_classify(const struct policy_classifier *c, const struct tor_rul
     const struct tor_port_mask from = {packet->from_port[0], 0xffff},
                                to = {packet->to_port[0], 0xffff};
     match_rule(&m, packet, &from, &to);
-    const struct entry *e = lookup(c, packet->family, &m.flow);
+    const struct entry *e = policy_classify_lookup(c, packet->family, &m.flow);
     return e ? e->rule : TOR_NONE;
 }
 
@@ -149,14 +149,14 @@ static struct region region_of(const struct match *m) {
     return r;
 }
 
-static void push(struct regions *s, const struct region *r) {
+static void policy_classify_push(struct regions *s, const struct region *r) {
     if (s->n == s->room)
         s->list = x2nrealloc(s->list, &s->room, sizeof *s->list);
     s->list[s->n++] = *r;
 }
 
-// What of the region another rule does not take, in regions that do not overlap: one for each bit that the rule
-// looks at and the region leaves open.
+// What of the region another rule does not take, in regions that do not overlap: one for each bit
+// that the rule looks at and the region leaves open.
 static void push_rest(struct regions *s, struct region r, const struct match *taken) {
     const struct region by = region_of(taken);
     for (size_t w = 0; w < FLOW_U64S; w++)
@@ -164,7 +164,7 @@ static void push_rest(struct regions *s, struct region r, const struct match *ta
             const uint64_t bit = open & -open;
             r.mask[w] |= bit;
             r.value[w] = (r.value[w] & ~bit) | (~by.value[w] & bit);
-            push(s, &r);
+            policy_classify_push(s, &r);
             r.value[w] ^= bit;
         }
 }
@@ -175,7 +175,7 @@ static bool is_met(const struct policy_classifier *c, const struct entry *e, uin
     struct regions s = {.list = NULL};
     struct region r = region_of(&e->match);
     bool met = false;
-    push(&s, &r);
+    policy_classify_push(&s, &r);
     while (s.n > 0 && !met) {
         struct flow flow;
         if (*lookups == 0)
@@ -183,7 +183,7 @@ static bool is_met(const struct policy_classifier *c, const struct entry *e, uin
         --*lookups;
         r = s.list[--s.n];
         memcpy(&flow, r.value, sizeof flow);
-        const struct entry *first = lookup(c, c->acl->rules[e->rule].family, &flow);
+        const struct entry *first = policy_classify_lookup(c, c->acl->rules[e->rule].family, &flow);
         met = !first || first->rule >= e->rule;
         if (met)
             break;

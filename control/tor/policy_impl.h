@@ -8,17 +8,20 @@
 //     policy_classify.c  which rule a packet meets, and which no packet does
 //     policy_show.c      requests
 //
-// From one configuration to the next. Rules that both have, in the same order, stay as they are, with their
-// counts: only what differs is written. New rules go between those that stay, above the old ones that they
-// take the place of, and are written from the top of the list to its end; when all of them are there, and
-// the ports have their lists, the old ones are removed from the end to the top. So each packet, whenever it
-// comes, meets the rule that the old list has for it or the one that the new list has, and nothing else:
-//   - while rules are added: if a new rule takes it, all new rules above are there, and none of them and none
-//     that stays takes it: it is the new list's. Else all old rules are there, and it is the old list's.
-//   - while rules are removed: all new rules are there, and of the old ones the upper part, by the same reasons.
-// (A second copy of the list, and ports switched over, would need twice the room, forget all counts, and ports
-// would not change at once either.) What does not fit so, for want of room in the table or between two
-// priorities, is written in one pause of the switch.
+// From one configuration to the next. Rules that both have, in the same order, stay as they are,
+// with their counts: only what differs is written. New rules go between those that stay, above the
+// old ones that they take the place of, and are written from the top of the list to its end; when
+// all of them are there, and the ports have their lists, the old ones are removed from the end to
+// the top. So each packet, whenever it comes, meets the rule that the old list has for it or the
+// one that the new list has, and nothing else:
+//   - while rules are added: if a new rule takes it, all new rules above are there, and none of
+//     them and none that stays takes it: it is the new list's. Else all old rules are there, and it
+//     is the old list's.
+//   - while rules are removed: all new rules are there, and of the old ones the upper part, by the
+//     same reasons.
+// (A second copy of the list, and ports switched over, would need twice the room, forget all
+// counts, and ports would not change at once either.) What does not fit so, for want of room in the
+// table or between two priorities, is written in one pause of the switch.
 #ifndef SILKEN_CONTROL_TOR_POLICY_IMPL_H
 #define SILKEN_CONTROL_TOR_POLICY_IMPL_H
 
@@ -66,10 +69,11 @@ void policy_lists_free(struct policy *p);
 struct policy_classifier;
 struct policy_classifier *policy_classifier_new(const struct tor_acl *acl);
 void policy_classifier_free(struct policy_classifier *c);
-// The rule that a packet meets, which is given as a rule of single values; TOR_NONE: none, it may pass.
+// The rule that a packet meets, which is given as a rule of single values; TOR_NONE: none, it may
+// pass.
 uint32_t policy_classify(const struct policy_classifier *c, const struct tor_rule *packet);
-// Whether no packet meets the rule. '*by' is the one that takes them all, or TOR_NONE: several do. False, too,
-// when it takes more than '*lookups' to know: they are counted down.
+// Whether no packet meets the rule. '*by' is the one that takes them all, or TOR_NONE: several do.
+// False, too, when it takes more than '*lookups' to know: they are counted down.
 bool policy_unreachable(const struct policy_classifier *c, uint32_t rule, uint32_t *by,
                         unsigned *lookups);
 #define POLICY_LOOKUPS 20000u

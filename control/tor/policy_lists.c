@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// policy_lists: access lists into entries, and from one configuration to the next (policy_impl.h says how).
+// policy_lists: access lists into entries, and from one configuration to the next (policy_impl.h
+// says how).
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 #include "hash.h"
 #include "util.h"
 
-// Where the first rule of a list stands, how far rules are apart, and at most when they come between others:
-// most lists grow before their last rule.
+// Where the first rule of a list stands, how far rules are apart, and at most when they come
+// between others: most lists grow before their last rule.
 #define FIRST_PRIORITY (UINT64_C(1) << 30)
 #define APART          (UINT64_C(1) << 20)
 #define APART_BETWEEN  (UINT64_C(1) << 12)
@@ -24,7 +25,7 @@ static struct placed_list *find_list(const struct policy *p, const char *name) {
     return NULL;
 }
 
-static uint8_t free_group(const struct policy *p) {
+static uint8_t policy_lists_free_group(const struct policy *p) {
     bool taken[256] = {true};
     unsigned group = 1;
     for (size_t i = 0; i < p->n; i++)
@@ -59,8 +60,9 @@ unsigned tor_acl_group(const struct tor *t, uint32_t acl) {
 
 // ---- what stays, what comes, what goes ----
 
-// The rules that two lists have in the same order, as many as there can be: stay[i] is that of the new list which
-// is the old one's i-th, or TOR_NONE. What is the same at both ends is not looked at further.
+// The rules that two lists have in the same order, as many as there can be: stay[i] is that of the
+// new list which is the old one's i-th, or TOR_NONE. What is the same at both ends is not looked at
+// further.
 static void find_common(const struct placed *old, size_t n_old, const struct placed *new,
                         size_t n_new, uint32_t *stay) {
     size_t top = 0, end = 0;
@@ -123,9 +125,9 @@ static bool number_rules(struct placed_list *l) {
     return true;
 }
 
-// The list becomes what stays, what comes ('rules', taken over) and what goes, in the order of their
-// priorities.
-static void merge(struct placed_list *l, struct placed *rules, size_t n) {
+// The list becomes what stays, what comes ('rules', taken over) and what goes, in the order of
+// their priorities.
+static void policy_lists_merge(struct placed_list *l, struct placed *rules, size_t n) {
     struct placed *merged = xcalloc(l->n + n + 1, sizeof *merged);
     uint32_t *stay = xcalloc(l->n + 1, sizeof *stay);
     size_t m = 0, next = 0;
@@ -168,7 +170,7 @@ static void merge_section_list(struct placed_list *l, const struct tor_section *
                                    .fresh = true,
                                    .rule = (uint32_t)i};
     }
-    merge(l, rules, acl->n_rules);
+    policy_lists_merge(l, rules, acl->n_rules);
     l->changed = false;
     for (size_t i = 0; i < l->n; i++)
         l->changed |= l->rules[i].fresh || l->rules[i].dying;
@@ -181,7 +183,7 @@ static void merge_section(struct policy *p, const struct tor_section *s) {
     for (size_t i = 0; i < s->n_acls; i++) {
         struct placed_list *l = find_list(p, s->acls[i].name);
         if (!l) {
-            const uint8_t group = free_group(p);
+            const uint8_t group = policy_lists_free_group(p);
             l = &p->lists[p->n++];
             *l = (struct placed_list){.group = group};
             ovs_strlcpy(l->name, s->acls[i].name, sizeof l->name);
@@ -196,7 +198,7 @@ static void merge_section(struct policy *p, const struct tor_section *s) {
     free(named);
 }
 
-static bool fits(struct policy *p) {
+static bool policy_lists_fits(struct policy *p) {
     size_t entries[TOR_FAMILIES] = {0};
     for (size_t i = 0; i < p->n; i++) {
         if (!number_rules(&p->lists[i]))
@@ -229,7 +231,8 @@ static void want_fresh(struct tor *t, struct policy *p) {
             }
 }
 
-// From the end of each list. Lists that the section does not have any more are forgotten with their last rule.
+// From the end of each list. Lists that the section does not have any more are forgotten with their
+// last rule.
 static void unwant_dying(struct tor *t, struct policy *p) {
     size_t lists = 0;
     for (size_t i = 0; i < p->n; i++) {
@@ -257,52 +260,52 @@ static void unwant_dying(struct tor *t, struct policy *p) {
     p->dying = false;
 }
 
-static void refused(void *aux, const char *object, const char *why) {
+static void policy_lists_refused(void *aux, const char *object, const char *why) {
     tor_event(aux, "alarm", "{s:s, s:s, s:s}", "alarm", "refused", "object", object, "why", why);
 }
 
-static void write_all(struct tor *t) {
-    tor_wanted_flush(t->wanted, t->host.sw, SIZE_MAX, refused, t);
+static void policy_lists_write_all(struct tor *t) {
+    tor_wanted_flush(t->wanted, t->host.sw, SIZE_MAX, policy_lists_refused, t);
 }
 
-static void stop(struct tor *t) {
+static void policy_lists_stop(struct tor *t) {
     if (t->host.pause)
         t->host.pause(t->host.aux);
 }
-static void go_on(struct tor *t) {
+static void policy_lists_go_on(struct tor *t) {
     if (t->host.resume)
         t->host.resume(t->host.aux);
 }
 
 // While no packet passes: everything goes, and comes again with priorities of its own.
 static void rewrite(struct tor *t, struct policy *p) {
-    stop(t);
+    policy_lists_stop(t);
     for (size_t i = 0; i < p->n; i++)
         for (size_t k = p->lists[i].n; k-- > 0;)
             if (!p->lists[i].rules[k].fresh) {
                 policy_each_entry(&p->lists[i].rules[k], unwant_entry, t->wanted);
                 p->lists[i].rules[k].fresh = true;
             }
-    write_all(t);
+    policy_lists_write_all(t);
     unwant_dying(t, p);
     for (size_t i = 0; i < p->n; i++)
         if (!number_rules(&p->lists[i]))
             ovs_abort(0, "no priorities for %zu rules", p->lists[i].n);
     want_fresh(t, p);
-    write_all(t);
-    go_on(t);
+    policy_lists_write_all(t);
+    policy_lists_go_on(t);
 }
 
 void policy_lists_configure(struct tor *t, struct policy *p) {
     if (p->dying) { // the last configuration's: it is finished first
-        stop(t);
-        write_all(t);
+        policy_lists_stop(t);
+        policy_lists_write_all(t);
         unwant_dying(t, p);
-        write_all(t);
-        go_on(t);
+        policy_lists_write_all(t);
+        policy_lists_go_on(t);
     }
     merge_section(p, t->section);
-    if (fits(p))
+    if (policy_lists_fits(p))
         want_fresh(t, p);
     else
         rewrite(t, p);
@@ -311,14 +314,15 @@ void policy_lists_configure(struct tor *t, struct policy *p) {
             p->dying |= p->lists[i].rules[k].dying;
 }
 
-// What the configuration wants is written before anything else that is wanted meanwhile, some of it in a pause.
+// What the configuration wants is written before anything else that is wanted meanwhile, some of it
+// in a pause.
 #define WRITES_IN_A_PAUSE 16
 #define PAUSES            64
 void policy_lists_run(struct tor *t, struct policy *p) {
     for (int i = 0; p->dying && i < PAUSES && tor_wanted_waits(t->wanted); i++) {
-        stop(t);
-        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, refused, t);
-        go_on(t);
+        policy_lists_stop(t);
+        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, policy_lists_refused, t);
+        policy_lists_go_on(t);
     }
     if (p->dying && !tor_wanted_waits(t->wanted))
         unwant_dying(t, p);

@@ -2,11 +2,15 @@
 //
 // policy_show: requests.
 //
-//     {"op": "tor.acl", "list": "guests"}       rules with their counts; without "list" of all lists:
+//     {"op": "tor.acl", "list": "guests"}       rules with their counts; without "list" of all
+//                                               lists:
 //         [{"list": "guests", "group": 1, "links": ["a"], "rules": [
-//             {"rule": 0, "text": "deny ipv4 ...", "entries": 1, "packets": 7, "bytes": 448, "unreachable": true}]}]
-//     {"op": "tor.acl.test", "list": "guests", "packet": {"from": "10.0.0.1", "protocol": "tcp", ...}}
-//         {"rule": 3, "action": "deny", "text": "..."}; without "rule" when none takes it: it may pass
+//             {"rule": 0, "text": "deny ipv4 ...", "entries": 1, "packets": 7, "bytes": 448,
+//             "unreachable": true}]}]
+//     {"op": "tor.acl.test", "list": "guests", "packet": {"from": "10.0.0.1", "protocol": "tcp",
+//         ...}}
+//         {"rule": 3, "action": "deny", "text": "..."}; without "rule" when none takes it: it may
+//         pass
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +29,7 @@ struct counts {
 };
 
 // "entry TABLE field=value... priority=N"
-static void add_counts(void *aux, const char *object, const char *action) {
+static void policy_show_add_counts(void *aux, const char *object, const char *action) {
     struct counts *sum = aux;
     struct sk_named_value keys[KEYS];
     struct sk_entry_spec e = {.keys = keys, .pipe = -1};
@@ -68,7 +72,7 @@ static const struct placed_list *placed_list(const struct policy *p, const char 
 
 static json_t *show_rule(struct tor *t, const struct tor_acl *acl, const struct placed *rule) {
     struct counts sum = {.sw = t->host.sw};
-    policy_each_entry(rule, add_counts, &sum);
+    policy_each_entry(rule, policy_show_add_counts, &sum);
     char *words = policy_words(t->section, &acl->rules[rule->rule]);
     json_t *r = json_pack("{s:I, s:s, s:I, s:I, s:I}", "rule", (json_int_t)rule->rule, "text",
                           words, "entries", (json_int_t)rule->entries, "packets",
@@ -111,7 +115,8 @@ static uint32_t named_list(const struct tor *t, json_t *request, struct sk_error
     return TOR_NONE;
 }
 
-static json_t *show(struct tor *t, const struct policy *p, json_t *request, struct sk_error *err) {
+static json_t *policy_show_show(struct tor *t, const struct policy *p, json_t *request,
+                                struct sk_error *err) {
     const uint32_t only = json_object_get(request, "list") ? named_list(t, request, err) : TOR_NONE;
     if (err->text[0])
         return NULL;
@@ -126,7 +131,7 @@ static json_t *show(struct tor *t, const struct policy *p, json_t *request, stru
     return lists;
 }
 
-static json_t *test(struct tor *t, json_t *request, struct sk_error *err) {
+static json_t *policy_show_test(struct tor *t, json_t *request, struct sk_error *err) {
     const uint32_t list = named_list(t, request, err);
     struct tor_rule packet;
     if (list == TOR_NONE ||
@@ -148,6 +153,6 @@ static json_t *test(struct tor *t, json_t *request, struct sk_error *err) {
 json_t *policy_request(struct tor *t, struct policy *p, const char *op, json_t *request,
                        struct sk_error *err) {
     if (strcmp(op, "tor.acl") == 0)
-        return show(t, p, request, err);
-    return strcmp(op, "tor.acl.test") == 0 ? test(t, request, err) : NULL;
+        return policy_show_show(t, p, request, err);
+    return strcmp(op, "tor.acl.test") == 0 ? policy_show_test(t, request, err) : NULL;
 }

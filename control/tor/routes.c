@@ -2,19 +2,22 @@
 //
 // routes: what the tables know of routes and neighbours (p4/tor/README.md, routing.p4).
 //
-// A hop is a neighbour, with a number of 1 to 2047: the next hop, the selector's member and the set of that number
-// are its own. It is live when its MAC address is known, the place of that is, and its link is up. Then its
-// address has a host route; else the control plane gets what is sent there (GLEAN), asks, and sends it itself.
+// A hop is a neighbour, with a number of 1 to 2047: the next hop, the selector's member and the set
+// of that number are its own. It is live when its MAC address is known, the place of that is, and
+// its link is up. Then its address has a host route; else the control plane gets what is sent there
+// (GLEAN), asks, and sends it itself.
 //
-// A route by several hops has a group, from 2048 on. It has as many places as fit into 64 with equal shares; each
-// place belongs to a hop, and what belongs to one that is not live is with the live ones that have least:
+// A route by several hops has a group, from 2048 on. It has as many places as fit into 64 with
+// equal shares; each place belongs to a hop, and what belongs to one that is not live is with the
+// live ones that have least:
 //
 //     hops            A B C       B goes        B comes back
 //     places          ABCABCABC   ACCAACAAC     ABCABCABC
 //
 // What disturbs which flows:
 // - a hop that goes, or comes back, moves its own flows, and no others;
-// - one that moves to another link, or gets another MAC address, is changed in place, and so is another MTU;
+// - one that moves to another link, or gets another MAC address, is changed in place, and so is
+//   another MTU;
 // - of a route whose list of hops changes, all flows choose again; of other routes none does;
 // - a route without a live hop goes by the control plane, as neighbours that are asked for do.
 // Routes with the same list of hops share a group.
@@ -47,7 +50,7 @@ static struct hop *add_hop(struct routes *r, uint16_t vid, const struct in6_addr
     return h;
 }
 
-static const char *family(const struct in6_addr *a) {
+static const char *tor_routes_family(const struct in6_addr *a) {
     return tor_is_ipv4(a) ? "ipv4" : "ipv6";
 }
 
@@ -70,14 +73,14 @@ static struct prefix *longest(const struct routes *r, const struct in6_addr *to)
     return NULL;
 }
 
-// A neighbour's address is in the tables without its VLAN: only if it is of the VLAN's own prefix, and no route
-// is for a part of that.
+// A neighbour's address is in the tables without its VLAN: only if it is of the VLAN's own prefix,
+// and no route is for a part of that.
 static bool has_host_route(const struct routes *r, const struct hop *h) {
     const struct prefix *p = longest(r, &h->address);
     return p && p->kind == PREFIX_CONNECTED && p->vid == h->vid;
 }
 
-static bool take_number(struct tor *t, struct routes *r, struct hop *h) {
+static bool tor_routes_take_number(struct tor *t, struct routes *r, struct hop *h) {
     char text[TOR_TEXT];
     for (uint16_t n = 1; !h->number && n <= HOPS_MOST; n++)
         if (!r->taken[n]) {
@@ -116,14 +119,15 @@ static void want_hop(struct tor *t, const struct routes *r, const struct hop *h)
     tor_address_text(&h->address, address);
     if (has_host_route(r, h))
         tor_want(t->wanted, TOR_NEIGHBOURS_LEARNED, "entry %s_hosts dst_addr=%s -> via hops=%u",
-                 family(&h->address), address, h->number);
+                 tor_routes_family(&h->address), address, h->number);
     else
-        tor_unwant(t->wanted, "entry %s_hosts dst_addr=%s", family(&h->address), address);
+        tor_unwant(t->wanted, "entry %s_hosts dst_addr=%s", tor_routes_family(&h->address),
+                   address);
 }
 
 static void unwant_hop(struct tor *t, const struct hop *h) {
     char address[TOR_TEXT];
-    tor_unwant(t->wanted, "entry %s_hosts dst_addr=%s", family(&h->address),
+    tor_unwant(t->wanted, "entry %s_hosts dst_addr=%s", tor_routes_family(&h->address),
                tor_address_text(&h->address, address));
     tor_unwant(t->wanted, "entry sets hops=%u", h->number);
     tor_unwant(t->wanted, "entry nexthops nexthop=%u", h->number);
@@ -182,14 +186,14 @@ static void want_set(struct tor *t, struct hop_set *s) {
 }
 
 // ---- prefixes ----
-static unsigned length_of(const struct prefix *p) {
+static unsigned tor_routes_length_of(const struct prefix *p) {
     return tor_is_ipv4(&p->address) ? p->length - 96u : p->length;
 }
 
 static void want_prefix(struct tor *t, const struct prefix *p) {
     char name[2 * TOR_TEXT], address[TOR_TEXT];
-    snprintf(name, sizeof name, "entry %s_prefixes dst_addr=%s/%u", family(&p->address),
-             tor_address_text(&p->address, address), length_of(p));
+    snprintf(name, sizeof name, "entry %s_prefixes dst_addr=%s/%u", tor_routes_family(&p->address),
+             tor_address_text(&p->address, address), tor_routes_length_of(p));
     if (p->kind == PREFIX_DISCARDED)
         tor_want(t->wanted, TOR_ROUTES, "%s -> discard", name);
     else if (p->kind == PREFIX_CONNECTED || !p->set->n_live)
@@ -219,7 +223,8 @@ static void hop_changed(struct tor *t, struct routes *r, struct hop *h) {
     struct tor_link *link = h->known ? tor_fdb_find(t, h->vid, h->mac) : NULL;
     bool was = h->live;
     h->interface = link && link->up ? link->interface : 0;
-    h->live = h->interface && tor_section_vlan(t->section, h->vid) && take_number(t, r, h);
+    h->live =
+        h->interface && tor_section_vlan(t->section, h->vid) && tor_routes_take_number(t, r, h);
     if (h->live)
         want_hop(t, r, h);
     if (h->live != was && h->uses)
@@ -310,13 +315,13 @@ static void forget_unsaid_sets(struct routes *r) {
     }
 }
 
-static int by_place(const void *a, const void *b) {
+static int tor_routes_by_place(const void *a, const void *b) {
     const struct hop *x = *(struct hop *const *)a, *y = *(struct hop *const *)b;
     return x->vid != y->vid ? x->vid - y->vid : memcmp(&x->address, &y->address, sizeof x->address);
 }
 
-// The neighbours that a route's next hops are. The order in which they are given means nothing. Only connected
-// prefixes are there yet.
+// The neighbours that a route's next hops are. The order in which they are given means nothing.
+// Only connected prefixes are there yet.
 static void find_hops(struct routes *r, const struct tor_route *route, struct hop_set *into) {
     *into = (struct hop_set){0};
     for (size_t i = 0; i < route->n_via; i++) {
@@ -324,7 +329,7 @@ static void find_hops(struct routes *r, const struct tor_route *route, struct ho
         if (p)
             into->hops[into->n++] = add_hop(r, p->vid, &route->via[i]);
     }
-    qsort(into->hops, into->n, sizeof *into->hops, by_place);
+    qsort(into->hops, into->n, sizeof *into->hops, tor_routes_by_place);
 }
 
 static struct hop_set *find_set(const struct routes *r, const struct hop_set *like) {
@@ -368,7 +373,8 @@ static struct hop_set *new_set(struct tor *t, struct routes *r, const struct tor
     return s ? s : add_set(r, &hops);
 }
 
-// Sets that are there already stay; those that nobody wants any more go before others need their numbers.
+// Sets that are there already stay; those that nobody wants any more go before others need their
+// numbers.
 static void add_routes(struct tor *t, struct routes *r) {
     const size_t n = t->section->n_routes;
     const struct tor_route *routes = t->section->routes;
@@ -421,8 +427,8 @@ static void add_connected(struct tor *t, struct routes *r) {
 
 static void want_own(struct tor *t, const struct in6_addr *address) {
     char text[TOR_TEXT];
-    tor_want(t->wanted, TOR_ROUTES, "entry %s_hosts dst_addr=%s -> trap reason=%u", family(address),
-             tor_address_text(address, text), TOR_REASON_LOCAL);
+    tor_want(t->wanted, TOR_ROUTES, "entry %s_hosts dst_addr=%s -> trap reason=%u",
+             tor_routes_family(address), tor_address_text(address, text), TOR_REASON_LOCAL);
 }
 
 // Nobody else sends from these: the address, and the first and last one of its subnet.
@@ -434,8 +440,8 @@ static void want_no_source(struct tor *t, const struct tor_prefix *p) {
     put32(&a[1].s6_addr[12], get32(&a[1].s6_addr[12]) & ~host);
     put32(&a[2].s6_addr[12], get32(&a[2].s6_addr[12]) | host);
     for (unsigned i = 0; i < n; i++)
-        tor_want(t->wanted, TOR_ROUTES, "entry %s_own src_addr=%s -> forged", family(&a[i]),
-                 tor_address_text(&a[i], text));
+        tor_want(t->wanted, TOR_ROUTES, "entry %s_own src_addr=%s -> forged",
+                 tor_routes_family(&a[i]), tor_address_text(&a[i], text));
 }
 
 static void forget_prefixes(struct routes *r) {
@@ -445,7 +451,7 @@ static void forget_prefixes(struct routes *r) {
     memset(r->lengths, 0, sizeof r->lengths);
 }
 
-static void configure(struct tor *t, void *state, const struct tor_section *old) {
+static void tor_routes_configure(struct tor *t, void *state, const struct tor_section *old) {
     struct routes *r = state;
     struct hop *h;
     (void)old;
@@ -483,7 +489,7 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
         forget_hop(r, h);
 }
 
-static void *create(struct tor *t) {
+static void *tor_routes_create(struct tor *t) {
     struct routes *r = xzalloc(sizeof *r);
     (void)t;
     hmap_init(&r->hops);
@@ -491,7 +497,7 @@ static void *create(struct tor *t) {
     return r;
 }
 
-static void destroy(struct tor *t, void *state) {
+static void tor_routes_destroy(struct tor *t, void *state) {
     struct routes *r = state;
     struct hop *h;
     (void)t;
@@ -506,8 +512,8 @@ static void destroy(struct tor *t, void *state) {
     free(r);
 }
 
-static void moved(struct tor *t, void *state, uint16_t vid, const uint8_t mac[6],
-                  struct tor_link *link) {
+static void tor_routes_moved(struct tor *t, void *state, uint16_t vid, const uint8_t mac[6],
+                             struct tor_link *link) {
     struct routes *r = state;
     struct hop *h;
     (void)link;
@@ -516,8 +522,8 @@ static void moved(struct tor *t, void *state, uint16_t vid, const uint8_t mac[6]
         hop_changed(t, r, h);
 }
 
-static void link_changed(struct tor *t, void *state, struct tor_link *link, uint16_t port,
-                         bool up) {
+static void tor_routes_link_changed(struct tor *t, void *state, struct tor_link *link,
+                                    uint16_t port, bool up) {
     struct routes *r = state;
     struct hop *h;
     (void)port, (void)up;
@@ -527,9 +533,9 @@ static void link_changed(struct tor *t, void *state, struct tor_link *link, uint
 }
 
 const struct tor_module tor_routes_module = {.name = "routes",
-                                             .create = create,
-                                             .destroy = destroy,
-                                             .configure = configure,
-                                             .link = link_changed,
-                                             .moved = moved,
+                                             .create = tor_routes_create,
+                                             .destroy = tor_routes_destroy,
+                                             .configure = tor_routes_configure,
+                                             .link = tor_routes_link_changed,
+                                             .moved = tor_routes_moved,
                                              .request = tor_routes_request};

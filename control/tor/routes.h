@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// routes: prefixes, their sets of next hops, and the neighbours that these are (routes.c has the essay).
-// routes_request.c has the requests about them.
+// routes: prefixes, their sets of next hops, and the neighbours that these are (routes.c has the
+// essay). routes_request.c has the requests about them.
 #ifndef SILKEN_CONTROL_TOR_ROUTES_H
 #define SILKEN_CONTROL_TOR_ROUTES_H
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// "tor.routes" ["from": place]: {"count", "routes": [{"to", "kind": "connected"|"static"|"discard", "vid" (connected),
-//         "via" (static): [{"address", "vid", "live" (packets are sent there), "mac", "link"}]}], IPv4 first, "next"}
+// "tor.routes" ["from": place]: {"count", "routes": [{"to", "kind": "connected"|"static"|"discard",
+// "vid" (connected),
+//         "via" (static): [{"address", "vid", "live" (packets are sent there), "mac", "link"}]}],
+//         IPv4 first, "next"}
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +23,7 @@ static json_t *describe_hop(struct tor *t, const struct hop *h) {
     return j;
 }
 
-static json_t *describe(struct tor *t, const struct prefix *p) {
+static json_t *routes_request_describe(struct tor *t, const struct prefix *p) {
     static const char *const kinds[] = {"connected", "static", "discard"};
     char address[TOR_TEXT];
     bool ipv4 = tor_is_ipv4(&p->address);
@@ -62,7 +64,7 @@ json_t *tor_routes_request(struct tor *t, void *state, const char *op, json_t *r
     qsort(sorted, n, sizeof *sorted, by_prefix);
     json_t *list = json_array();
     for (size_t i = from; i < n && i - from < SK_PAGE; i++)
-        json_array_append_new(list, describe(t, sorted[i]));
+        json_array_append_new(list, routes_request_describe(t, sorted[i]));
     free(sorted);
     return tor_page_end(json_pack("{s:I, s:o}", "count", (json_int_t)n, "routes", list), from, n);
 }

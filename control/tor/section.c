@@ -22,8 +22,8 @@ void *reading_keep(struct reading *r, size_t size) {
 
 // ---- the switch's own MAC address ----
 
-// One that stays the same on this machine: locally administered, from the id that it got when it was
-// installed.
+// One that stays the same on this machine: locally administered, from the id that it got when it
+// was installed.
 static void own_mac(const struct sk_at *at, struct tor_mac *mac) {
     char id[64] = "";
     FILE *f = fopen("/etc/machine-id", "r");
@@ -125,7 +125,7 @@ const struct tor_vlan *tor_section_vlan(const struct tor_section *s, uint16_t vi
 
 // ---- queues and rates ----
 
-static void read_queues(struct reading *r) {
+static void section_read_queues(struct reading *r) {
     static const char *const keys[] = {"dscp", "queue", "colour", NULL}, *const colours[] = {
                                                                              "green", "yellow",
                                                                              "red", NULL};
@@ -159,7 +159,7 @@ static void read_ecn(struct reading *r) {
     r->s->ecn_cells = read_between(&cells, 1, 0x7ffff, 0);
 }
 
-static void read_jobs(struct reading *r) {
+static void section_read_jobs(struct reading *r) {
     struct sk_at jobs = sk_at_member(r->at, "jobs");
     const size_t n = sk_at_length(&jobs);
     for (size_t i = 0; i < n && reading_good(r); i++) {
@@ -228,9 +228,10 @@ static void read_whole(struct reading *r) {
                                        "routes", "acls",         "mirrors",  "queues", "ecn",
                                        "jobs",   "control_rate", "sampling", "state",  NULL};
     static void (*const steps[])(struct reading *) = {
-        read_own_mac, read_vlans,  read_acl_names, read_mirror_names, read_links,  read_all_groups,
-        read_mirrors, check_links, read_macs,      read_neighbours,   read_routes, read_acls,
-        read_queues,  read_ecn,    read_jobs,      read_state};
+        read_own_mac,        read_vlans,      read_acl_names,    read_mirror_names,
+        read_links,          read_all_groups, read_mirrors,      check_links,
+        read_macs,           read_neighbours, read_routes,       read_acls,
+        section_read_queues, read_ecn,        section_read_jobs, read_state};
     if (!json_is_object(r->at->value))
         sk_at_fail(r->at, "it must be an object");
     sk_at_keys(r->at, keys);

@@ -3,43 +3,57 @@
 // section: the member "tor" of the configuration, read and checked.
 //
 //     "tor": {
-//       "mac": "02:00:00:00:00:01",            the switch's own address; without: made from the machine's id
+//       "mac": "02:00:00:00:00:01",            the switch's own address; without: made from the
+//                                              machine's id
 //       "vlans": [{"vid": 10, "name": "blue",
-//                  "addresses": ["10.0.10.1/24", "2001:db8:10::1/64"],   the switch's own, and connected routes
+//                  "addresses": ["10.0.10.1/24",         the switch's own, and connected routes
+//                                "2001:db8:10::1/64"],
 //                  "mtu": 1500,                of what is routed into it
 //                  "aging": 300,               seconds; 0: addresses stay
 //                  "snooping": true,           or {"querier": true, "interval": 125, "idle": 300,
 //                                                  "unknown": "flood"|"routers",
-//                                                  "immediate_leave": false (without asking whether somebody
-//                                                  else is there: one host on each link)}; without: groups are flooded
+//                                                  "immediate_leave": false (without asking whether
+//                                                  somebody
+//                                                  else is there: one host on each link)}; without:
+//                                                  groups are flooded
 //                  "static_groups": [{"group": "239.1.1.1", "links": ["a", "b"]}]}],
 //       "links": [{"name": "a", "port": "web1"},              a port by its name or number
 //                 {"name": "up", "ports": ["up1", "up2"],     a LAG
-//                  "lacp": {"active": true, "fast": false, "priority": 32768}},    without "lacp": static
+//                  "lacp": {"active": true, "fast": false,      without "lacp": static
+//                           "priority": 32768}},
 //                 ... each with
 //                  "access": 10   or  "trunk": [10, 20] or "all", "native": 10
-//                  "learn": true, "storm": {"broadcast": 1000, "multicast": 1000, "unknown": 1000},    packets/s
+//                  "learn": true,
+//                  "storm": {"broadcast": 1000, "multicast": 1000, "unknown": 1000},    packets/s
 //                  "acl": "guests", "querier_port": false (a multicast router is after it),
 //                  "querier": true (false: none is, whatever comes), "isolated": false}],
 //       "macs": [{"vid": 10, "mac": "..", "link": "a"}],      static addresses
 //       "neighbours": [{"address": "10.0.10.9", "mac": "..", "vid": 10}],
-//       "routes": [{"to": "0.0.0.0/0", "via": ["10.0.10.254"]}, {"to": "192.0.2.0/24", "discard": true}],
+//       "routes": [{"to": "0.0.0.0/0", "via": ["10.0.10.254"]}, {"to": "192.0.2.0/24", "discard":
+//       true}],
 //       "acls": [{"name": "guests", "rules": [
-//           {"action": "permit"|"deny"|"copy"|"mirror", "mirror": "m", "family": "ipv4"|"ipv6"|"ethernet",
-//            "vid": 10, "from": "10.0.0.0/8", "to": "..", "protocol": "tcp"|6, "from_port": "1000-2000", "to_port": 80,
-//            "tcp_flags": "syn", "dscp": 46, "from_mac": "..", "to_mac": "..", "ether_type": "0x0806"}]}],
-//       "mirrors": [{"name": "m", "to": "probe", "length": 128, "links": [{"link": "a", "direction": "in"|"out"|"both"}]}],
+//           {"action": "permit"|"deny"|"copy"|"mirror", "mirror": "m", "family":
+//            "ipv4"|"ipv6"|"ethernet",
+//            "vid": 10, "from": "10.0.0.0/8", "to": "..", "protocol": "tcp"|6, "from_port":
+//            "1000-2000", "to_port": 80,
+//            "tcp_flags": "syn", "dscp": 46, "from_mac": "..", "to_mac": "..", "ether_type":
+//            "0x0806"}]}],
+//       "mirrors": [{"name": "m", "to": "probe", "length": 128, "links": [{"link": "a",
+//       "direction": "in"|"out"|"both"}]}],
 //       "queues": [{"dscp": 46, "queue": 5, "colour": "green"}],
-//       "ecn": {"from_cells": 1000},           marks packets of ECN-capable flows in queues at least this deep
-//       "control_rate": 1000,                  packets a second to the control plane, for each reason
+//       "ecn": {"from_cells": 1000},           marks packets of ECN-capable flows in queues at
+//                                              least this deep
+//       "control_rate": 1000,                  packets a second to the control plane, for each
+//                                              reason
 //       "sampling": {"one_in": 4096, "to": "127.0.0.1:6343"},    control/config/watch.h reads it
 //       "jobs": [...],                         jobs_impl.h
-//       "state": "/var/lib/silken/rack/jobs.json"    what is remembered of jobs (jobs_state.c); without: nothing
+//       "state": "/var/lib/silken/rack/jobs.json"    what is remembered of jobs (jobs_state.c);
+//                                                    without: nothing
 //     }
 //
-// Everything a module needs is in struct tor_section, with names resolved: a link is its place in 'links',
-// an access list or mirror its place, ports are numbers. A section that is read is right: modules have
-// nothing to refuse.
+// Everything a module needs is in struct tor_section, with names resolved: a link is its place in
+// 'links', an access list or mirror its place, ports are numbers. A section that is read is right:
+// modules have nothing to refuse.
 #ifndef SILKEN_CONTROL_TOR_SECTION_H
 #define SILKEN_CONTROL_TOR_SECTION_H
 
@@ -173,26 +187,27 @@ struct tor_section {
     void *memory;          // what the arrays above are in
 };
 
-// Null with a sentence that says the place ("tor.json:12: tor.links[3].trunk[1]: ..."). 'section' is of a document
-// that has no other use meanwhile, and is not needed afterwards: its 'err' and 'failed' are set. 'host' has the
-// ports' names.
+// Null with a sentence that says the place ("tor.json:12: tor.links[3].trunk[1]: ..."). 'section'
+// is of a document that has no other use meanwhile, and is not needed afterwards: its 'err' and
+// 'failed' are set. 'host' has the ports' names.
 struct tor_section *tor_section_read(const struct sk_at *section, const struct tor_host *host,
                                      struct sk_error *err);
-// Mirrors have the sessions that those of their names have in 'old'; new ones take what is free. Without that, a
-// reload that puts another one in front would have every copy go elsewhere until all entries are written.
+// Mirrors have the sessions that those of their names have in 'old'; new ones take what is free.
+// Without that, a reload that puts another one in front would have every copy go elsewhere until
+// all entries are written.
 void tor_section_keep_sessions(struct tor_section *s, const struct tor_section *old);
 void tor_section_free(struct tor_section *s); // null allowed
 
-// Ports as a table without ranges has them: value and mask. At most 2 x 16 - 2 of a range, which do not
-// overlap; one, of mask 0, of all ports. Returns how many.
+// Ports as a table without ranges has them: value and mask. At most 2 x 16 - 2 of a range, which do
+// not overlap; one, of mask 0, of all ports. Returns how many.
 #define TOR_PORT_MASKS 30u
 struct tor_port_mask {
     uint16_t value, mask;
 };
 size_t tor_port_masks(const uint16_t range[2], struct tor_port_mask out[TOR_PORT_MASKS]);
 size_t tor_rule_entries(const struct tor_rule *rule); // in its family's table
-// A packet, said as the fields of a rule that have one value each: an object without "action". Ports that are not
-// said are 0. 0, or a negative code with a sentence.
+// A packet, said as the fields of a rule that have one value each: an object without "action".
+// Ports that are not said are 0. 0, or a negative code with a sentence.
 int tor_section_packet(const struct tor_section *s, json_t *fields, struct tor_rule *out,
                        struct sk_error *err);
 

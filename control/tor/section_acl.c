@@ -45,8 +45,8 @@ size_t tor_rule_entries(const struct tor_rule *rule) {
 }
 
 // "80", 80, "1000-2000".
-static void read_ports(const struct sk_at *at, const char *key, const struct tor_rule *rule,
-                       uint16_t out[2]) {
+static void section_acl_read_ports(const struct sk_at *at, const char *key,
+                                   const struct tor_rule *rule, uint16_t out[2]) {
     struct sk_at member = sk_at_member(at, key);
     out[0] = 0;
     out[1] = UINT16_MAX;
@@ -227,8 +227,8 @@ static void read_rule(struct reading *r, const struct sk_at *at, struct tor_rule
     rule->has_dscp = dscp.value != NULL;
     rule->dscp = (uint8_t)read_between(&dscp, 0, 63, 0);
     read_protocol(at, rule);
-    read_ports(at, "from_port", rule, rule->from_port);
-    read_ports(at, "to_port", rule, rule->to_port);
+    section_acl_read_ports(at, "from_port", rule, rule->from_port);
+    section_acl_read_ports(at, "to_port", rule, rule->to_port);
     read_flags(at, rule);
     read_frame(at, rule);
 }

@@ -7,7 +7,8 @@
 
 // ---- ports ----
 
-static const struct sk_config_port *find_port(const struct reading *r, const struct sk_at *at) {
+static const struct sk_config_port *section_links_find_port(const struct reading *r,
+                                                            const struct sk_at *at) {
     const char *name = json_is_string(at->value) ? sk_at_string(at, true) : NULL;
     const uint64_t number = name ? 0 : sk_at_number(at, true, SK_PORTS - 1);
     for (size_t i = 0; i < r->host->n_ports && reading_good(r); i++) {
@@ -22,8 +23,9 @@ static const struct sk_config_port *find_port(const struct reading *r, const str
     return NULL;
 }
 
-static void read_port(struct reading *r, const struct sk_at *at, struct tor_link_section *link) {
-    const struct sk_config_port *p = find_port(r, at);
+static void section_links_read_port(struct reading *r, const struct sk_at *at,
+                                    struct tor_link_section *link) {
+    const struct sk_config_port *p = section_links_find_port(r, at);
     if (!p)
         return;
     const uint32_t index = (uint32_t)(link - r->s->links), other = r->links[p->port];
@@ -44,14 +46,14 @@ static void read_link_ports(struct reading *r, const struct sk_at *at,
         sk_at_fail(at, port.value ? "it has both \"port\" and \"ports\""
                                   : "it needs \"port\", or \"ports\" of a LAG");
     if (port.value)
-        read_port(r, &port, link);
+        section_links_read_port(r, &port, link);
     link->lag = ports.value != NULL;
     const size_t n = sk_at_length(&ports);
     if (ports.value && (n == 0 || n > TOR_LAG_PORTS))
         sk_at_fail(&ports, "it has %zu ports; a LAG has 1 to %u", n, TOR_LAG_PORTS);
     for (size_t i = 0; i < n && reading_good(r); i++) {
         struct sk_at item = sk_at_item(&ports, i);
-        read_port(r, &item, link);
+        section_links_read_port(r, &item, link);
     }
 }
 
@@ -127,7 +129,7 @@ static void read_storm(const struct sk_at *at, struct tor_link_section *link) {
         link->storm[i] = read_member_between(&storm, keys[i], 0, 1000000000, 0);
 }
 
-static void read_link(struct reading *r, const struct sk_at *at, size_t i) {
+static void section_links_read(struct reading *r, const struct sk_at *at, size_t i) {
     static const char *const keys[] = {"name",         "port",    "ports",    "lacp",  "access",
                                        "trunk",        "native",  "learn",    "storm", "acl",
                                        "querier_port", "querier", "isolated", NULL};
@@ -152,7 +154,7 @@ static void read_link(struct reading *r, const struct sk_at *at, size_t i) {
     link->isolated = read_flag(at, "isolated", false);
 }
 
-static void check_room(struct reading *r, const struct sk_at *list) {
+static void section_links_check_room(struct reading *r, const struct sk_at *list) {
     size_t entries = 0, lags = 0;
     for (size_t i = 0; i < r->s->n_links; i++) {
         const struct tor_link_section *link = &r->s->links[i];
@@ -174,12 +176,12 @@ void read_links(struct reading *r) {
     for (size_t i = 0; i < n && reading_good(r); i++) {
         struct sk_at at = sk_at_item(&list, i);
         r->s->n_links = i + 1;
-        read_link(r, &at, i);
+        section_links_read(r, &at, i);
     }
-    check_room(r, &list);
+    section_links_check_room(r, &list);
 }
 
-static bool carries(const struct tor_link_section *link, uint16_t vid) {
+static bool section_links_carries(const struct tor_link_section *link, uint16_t vid) {
     if (link->untagged == vid)
         return true;
     for (size_t i = 0; i < link->n_vids; i++)
@@ -190,7 +192,7 @@ static bool carries(const struct tor_link_section *link, uint16_t vid) {
 
 static uint32_t read_carrier(struct reading *r, const struct sk_at *at, uint16_t vid) {
     const uint32_t link = read_named(at, &r->link_names, "link");
-    if (reading_good(r) && !carries(&r->s->links[link], vid))
+    if (reading_good(r) && !section_links_carries(&r->s->links[link], vid))
         sk_at_fail(at, "link '%s' does not carry VLAN %u", r->s->links[link].name, vid);
     return link;
 }
@@ -249,8 +251,8 @@ static const char *no_group(const struct in6_addr *a) {
                : NULL;
 }
 
-static void read_group(struct reading *r, const struct sk_at *at, uint16_t vid, struct simap *seen,
-                       struct tor_static_group *g) {
+static void section_links_read_group(struct reading *r, const struct sk_at *at, uint16_t vid,
+                                     struct simap *seen, struct tor_static_group *g) {
     static const char *const keys[] = {"group", "links", NULL};
     struct sk_at group = sk_at_member(at, "group"), links = sk_at_member(at, "links");
     char text[TOR_TEXT], what[TOR_TEXT + 32];
@@ -286,7 +288,7 @@ void read_groups(struct reading *r, const struct sk_at *at, struct tor_vlan *vla
     vlan->groups = reading_keep(r, n * sizeof *vlan->groups);
     for (; vlan->n_groups < n && reading_good(r); vlan->n_groups++) {
         struct sk_at item = sk_at_item(&list, vlan->n_groups);
-        read_group(r, &item, vlan->vid, &seen, &vlan->groups[vlan->n_groups]);
+        section_links_read_group(r, &item, vlan->vid, &seen, &vlan->groups[vlan->n_groups]);
     }
     simap_destroy(&seen);
 }
@@ -311,7 +313,8 @@ static void check_source(struct reading *r, const struct sk_at *at, const struct
     }
 }
 
-static void read_source(struct reading *r, const struct sk_at *at, struct tor_mirror *m) {
+static void section_links_read_source(struct reading *r, const struct sk_at *at,
+                                      struct tor_mirror *m) {
     static const char *const keys[] = {"link", "direction", NULL}, *const directions[] = {
                                                                        "in", "out", "both", NULL};
     struct sk_at link = sk_at_member(at, "link");
@@ -330,7 +333,7 @@ static void read_source(struct reading *r, const struct sk_at *at, struct tor_mi
     check_source(r, &link, m, source);
 }
 
-static void read_mirror(struct reading *r, const struct sk_at *at, size_t i) {
+static void section_links_read_mirror(struct reading *r, const struct sk_at *at, size_t i) {
     struct tor_mirror *m = &r->s->mirrors[i];
     struct sk_at to = sk_at_member(at, "to"), length = sk_at_member(at, "length"),
                  links = sk_at_member(at, "links");
@@ -342,7 +345,7 @@ static void read_mirror(struct reading *r, const struct sk_at *at, size_t i) {
     m->sources = reading_keep(r, n * sizeof *m->sources);
     for (size_t k = 0; k < n && reading_good(r); k++) {
         struct sk_at item = sk_at_item(&links, k);
-        read_source(r, &item, m);
+        section_links_read_source(r, &item, m);
     }
     if (!reading_good(r))
         return;
@@ -356,7 +359,7 @@ void read_mirrors(struct reading *r) {
     struct sk_at list = sk_at_member(r->at, "mirrors");
     for (size_t i = 0; i < r->s->n_mirrors && reading_good(r); i++) {
         struct sk_at at = sk_at_item(&list, i);
-        read_mirror(r, &at, i);
+        section_links_read_mirror(r, &at, i);
         r->s->mirrors[i].session = (uint16_t)(i + 1);
     }
 }

@@ -63,8 +63,8 @@ static void fail_overlap(const struct reading *r, const struct connected *a,
                prefix_text(&a->prefix, other), a->vid);
 }
 
-static void check_room(struct reading *r, const char *key, const char *what, size_t four,
-                       size_t six, size_t most_four, size_t most_six) {
+static void section_routes_check_room(struct reading *r, const char *key, const char *what,
+                                      size_t four, size_t six, size_t most_four, size_t most_six) {
     struct sk_at at = sk_at_member(r->at, key);
     if (four > most_four || six > most_six)
         sk_at_fail(&at, "%zu IPv%u %s, and a table holds %zu", four > most_four ? four : six,
@@ -162,8 +162,8 @@ void read_neighbours(struct reading *r) {
     simap_destroy(&seen);
     for (size_t i = 0; i < r->n_connected; i++)
         hosts[!tor_is_ipv4(&r->connected[i].network)]++;
-    check_room(r, "neighbours", "neighbours and addresses of the switch", hosts[0], hosts[1],
-               IPV4_HOSTS, IPV6_HOSTS);
+    section_routes_check_room(r, "neighbours", "neighbours and addresses of the switch", hosts[0],
+                              hosts[1], IPV4_HOSTS, IPV6_HOSTS);
 }
 
 // ---- routes ----
@@ -230,11 +230,12 @@ static void read_route(struct reading *r, const struct sk_at *at, struct simap *
     read_once(&to, seen, text, what);
 }
 
-static int by_address(const void *a, const void *b) {
+static int section_routes_by_address(const void *a, const void *b) {
     return memcmp(a, b, sizeof(struct in6_addr));
 }
 
-// Sets of equal next hops, and all next hops, in the selector's memory: those of equal routes are the same.
+// Sets of equal next hops, and all next hops, in the selector's memory: those of equal routes are
+// the same.
 static void check_hops(struct reading *r, const struct sk_at *list) {
     struct simap sets = SIMAP_INITIALIZER(&sets), hops = SIMAP_INITIALIZER(&hops);
     for (size_t i = 0; i < r->s->n_routes; i++) {
@@ -245,7 +246,7 @@ static void check_hops(struct reading *r, const struct sk_at *list) {
             sorted[k] = route->via[k];
             simap_put(&hops, tor_address_text(&route->via[k], text), 0);
         }
-        qsort(sorted, route->n_via, sizeof *sorted, by_address);
+        qsort(sorted, route->n_via, sizeof *sorted, section_routes_by_address);
         for (size_t k = 0; k < route->n_via * sizeof *sorted; k++)
             snprintf(key + 2 * k, 3, "%02x", ((const uint8_t *)sorted)[k]);
         if (route->n_via > 1)
@@ -275,7 +276,7 @@ void read_routes(struct reading *r) {
     simap_destroy(&seen);
     for (size_t i = 0; i < r->n_connected; i++)
         prefixes[!tor_is_ipv4(&r->connected[i].network)]++;
-    check_room(r, "routes", "routes and subnets", prefixes[0], prefixes[1], IPV4_PREFIXES,
-               IPV6_PREFIXES);
+    section_routes_check_room(r, "routes", "routes and subnets", prefixes[0], prefixes[1],
+                              IPV4_PREFIXES, IPV6_PREFIXES);
     check_hops(r, &list);
 }

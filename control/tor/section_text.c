@@ -44,7 +44,7 @@ unsigned read_word(const struct sk_at *at, const char *key, const char *const *w
     return otherwise;
 }
 
-static void check_name(const struct sk_at *at, const char *name) {
+static void section_text_check_name(const struct sk_at *at, const char *name) {
     if (strlen(name) >= TOR_NAME)
         sk_at_fail(at, "a name has at most %u characters", TOR_NAME - 1);
     for (const char *c = name; *c; c++)
@@ -56,7 +56,7 @@ void read_name(const struct sk_at *at, const char *key, struct simap *names, siz
                char out[TOR_NAME]) {
     struct sk_at member = sk_at_member(at, key);
     const char *name = sk_at_string(&member, true);
-    check_name(&member, name);
+    section_text_check_name(&member, name);
     if (at->doc->failed)
         return;
     if (simap_contains(names, name))
@@ -89,7 +89,7 @@ uint16_t read_vid(const struct reading *r, const struct sk_at *at) {
     return at->doc->failed ? 0 : vid;
 }
 
-static bool parse_mac(const char *text, uint8_t mac[6]) {
+static bool section_text_parse_mac(const char *text, uint8_t mac[6]) {
     static const char digits[] = "0123456789abcdef";
     if (strlen(text) != 17)
         return false;
@@ -107,7 +107,7 @@ static bool parse_mac(const char *text, uint8_t mac[6]) {
 struct tor_mac read_any_mac(const struct sk_at *at) {
     struct tor_mac mac = {{0}};
     const char *text = sk_at_string(at, true);
-    if (!at->doc->failed && !parse_mac(text, mac.bytes))
+    if (!at->doc->failed && !section_text_parse_mac(text, mac.bytes))
         sk_at_fail(at, "'%.40s' is not a MAC address like 02:00:00:00:00:01", text);
     return mac;
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// snoop: IGMP and MLD snooping (RFC 4541): who has joined which group, so that the others are left alone.
+// snoop: IGMP and MLD snooping (RFC 4541): who has joined which group, so that the others are left
+// alone.
 //
-// The switch gives us every message of IGMP and MLD and passes none of them on: queries we send to all links of
-// the VLAN, reports to routers' links alone, so that hosts do not hold back theirs. What a frame says about itself
-// is verified before anything is believed (igmp.c, mld.c). In VLANs without snooping they go everywhere.
+// The switch gives us every message of IGMP and MLD and passes none of them on: queries we send to
+// all links of the VLAN, reports to routers' links alone, so that hosts do not hold back theirs.
+// What a frame says about itself is verified before anything is believed (igmp.c, mld.c). In VLANs
+// without snooping they go everywhere.
 //
-// Groups of a link (224.0.0.0/24, ff02::1) are nobody's in particular, and Ethernet addresses that they share with others
-// always flooded. What one VLAN, or one link in it, can make us remember is bounded: what does not fit is refused
-// with an alarm, and those who are members stay so.
+// Groups of a link (224.0.0.0/24, ff02::1) are nobody's in particular, and Ethernet addresses that
+// they share with others always flooded. What one VLAN, or one link in it, can make us remember is
+// bounded: what does not fit is refused with an alarm, and those who are members stay so.
 #include "control/tor/snoop_state.h"
 
 #include <stdlib.h>
@@ -66,8 +68,8 @@ static void pass_on(struct tor *t, const struct tor_frame *f) {
 
 // ---- events ----
 
-static void tell(struct tor *t, struct snoop *s, const struct snoop_vlan *v,
-                 const struct in6_addr *group, uint16_t interface, const char *what) {
+static void snoop_tell(struct tor *t, struct snoop *s, const struct snoop_vlan *v,
+                       const struct in6_addr *group, uint16_t interface, const char *what) {
     const struct tor_link *link = tor_link_by_interface(t, interface);
     char text[TOR_TEXT];
     if (t->now >= s->events_at) {
@@ -79,7 +81,7 @@ static void tell(struct tor *t, struct snoop *s, const struct snoop_vlan *v,
                   tor_address_text(group, text), "link", link ? link->name : "", "what", what);
 }
 
-static void refuse(struct tor *t, struct snoop_vlan *v, const struct tor_link *link) {
+static void snoop_refuse(struct tor *t, struct snoop_vlan *v, const struct tor_link *link) {
     v->refused++;
     if (t->now < v->alarm_at)
         return;
@@ -90,8 +92,8 @@ static void refuse(struct tor *t, struct snoop_vlan *v, const struct tor_link *l
 
 // ---- members ----
 
-// 224.0.0.0/24, ff00:: to ff01::, and those of ff02::/16 that are flooded: all nodes, solicited nodes, of which every
-// host joins some. RFC 4541 2.1.2, RFC 3810 6.
+// 224.0.0.0/24, ff00:: to ff01::, and those of ff02::/16 that are flooded: all nodes, solicited
+// nodes, of which every host joins some. RFC 4541 2.1.2, RFC 3810 6.
 static bool is_of_the_link(const struct in6_addr *a) {
     uint8_t mac[6];
     if (tor_is_ipv4(a))
@@ -133,15 +135,15 @@ void snoop_doubt(struct snoop_vlan *v, struct snoop_group *g, uint16_t interface
     d->ask_at = now + LAST_NS;
 }
 
-static void join(struct tor *t, struct snoop *s, struct snoop_vlan *v, struct tor_link *link,
-                 const struct in6_addr *address, bool version_1) {
+static void snoop_join(struct tor *t, struct snoop *s, struct snoop_vlan *v, struct tor_link *link,
+                       const struct in6_addr *address, bool version_1) {
     const uint16_t i = link->interface;
     const bool is_new = !snoop_is_member(v, address, i);
     struct snoop_group *g = is_new && v->memberships[i] >= SNOOP_GROUPS_OF_LINK
                                 ? NULL
                                 : snoop_group_need(s, v, address);
     if (!g) {
-        refuse(t, v, link);
+        snoop_refuse(t, v, link);
         return;
     }
     mcast_snooping_add_group(v->ms, address, v->vid, snoop_key(i));
@@ -154,7 +156,7 @@ static void join(struct tor *t, struct snoop *s, struct snoop_vlan *v, struct to
     if (is_new) {
         v->memberships[i]++;
         snoop_touch(v, g);
-        tell(t, s, v, address, i, "joined");
+        snoop_tell(t, s, v, address, i, "joined");
     }
 }
 
@@ -174,14 +176,15 @@ static void remove_member(struct tor *t, struct snoop *s, struct snoop_vlan *v,
         return;
     forget_if_empty(v, address);
     v->memberships[interface]--;
-    tell(t, s, v, address, interface, why);
+    snoop_tell(t, s, v, address, interface, why);
     if (g)
         snoop_touch(v, g);
 }
 
-// Somebody of the link does not want it any more; others may. Where another querier is, it hears of it and asks.
-static void leave(struct tor *t, struct snoop *s, struct snoop_vlan *v, struct tor_link *link,
-                  const struct in6_addr *address) {
+// Somebody of the link does not want it any more; others may. Where another querier is, it hears of
+// it and asks.
+static void snoop_leave(struct tor *t, struct snoop *s, struct snoop_vlan *v, struct tor_link *link,
+                        const struct in6_addr *address) {
     struct snoop_group *g = snoop_group_find(v, address);
     const bool mld = !tor_is_ipv4(address);
     if (!g || !snoop_is_member(v, address, link->interface))
@@ -205,13 +208,13 @@ static void read_report(struct tor *t, struct snoop *s, struct snoop_vlan *v,
         if (is_of_the_link(&r->group))
             continue;
         if (r->leave)
-            leave(t, s, v, f->link, &r->group);
+            snoop_leave(t, s, v, f->link, &r->group);
         else
-            join(t, s, v, f->link, &r->group, m->version == 1 && !m->mld);
+            snoop_join(t, s, v, f->link, &r->group, m->version == 1 && !m->mld);
     }
 }
 
-static void frame(struct tor *t, void *state, const struct tor_frame *f) {
+static void snoop_frame(struct tor *t, void *state, const struct tor_frame *f) {
     struct snoop *s = state;
     struct snoop_message m;
     struct snoop_vlan *v = s->vlans[f->vid & 4095];
@@ -266,7 +269,7 @@ static void run_doubts(struct tor *t, struct snoop *s, struct snoop_vlan *v) {
 }
 
 // Members that were silent for too long. Each group has its oldest first.
-static void age(struct tor *t, struct snoop *s, struct snoop_vlan *v) {
+static void snoop_age(struct tor *t, struct snoop *s, struct snoop_vlan *v) {
     const time_t now = time_now();
     struct snoop_group *g;
     HMAP_FOR_EACH(g, node, &v->groups) {
@@ -298,7 +301,7 @@ static void run_library(struct snoop_vlan *v) {
     }
 }
 
-static void forget(struct tor *t, struct snoop *s, struct snoop_vlan *v, uint16_t interface) {
+static void snoop_forget(struct tor *t, struct snoop *s, struct snoop_vlan *v, uint16_t interface) {
     struct snoop_doubt *d;
     LIST_FOR_EACH_SAFE(d, in_vlan, &v->doubts) {
         if (d->interface == interface)
@@ -317,11 +320,11 @@ static void forget_link(struct tor *t, struct snoop *s, uint16_t interface) {
     for (unsigned vid = 0; vid < 4096; vid++) {
         struct snoop_vlan *v = s->vlans[vid];
         if (v)
-            forget(t, s, v, interface);
+            snoop_forget(t, s, v, interface);
     }
 }
 
-static void link_up(struct tor *t, struct snoop *s, struct tor_link *link) {
+static void snoop_link_up(struct tor *t, struct snoop *s, struct tor_link *link) {
     for (unsigned vid = 0; vid < 4096; vid++)
         if (s->vlans[vid] && tor_link_carries(link, (uint16_t)vid))
             snoop_query_link(t, s->vlans[vid], link);
@@ -335,19 +338,19 @@ static void look_at_links(struct tor *t, struct snoop *s) {
             continue;
         s->up[link->interface] = link->up;
         if (link->up)
-            link_up(t, s, link);
+            snoop_link_up(t, s, link);
         else
             forget_link(t, s, link->interface);
     }
 }
 
-static void link_changed(struct tor *t, void *state, struct tor_link *link, uint16_t port,
-                         bool up) {
+static void snoop_link_changed(struct tor *t, void *state, struct tor_link *link, uint16_t port,
+                               bool up) {
     (void)link, (void)port, (void)up;
     look_at_links(t, state);
 }
 
-static void run(struct tor *t, void *state, uint64_t now) {
+static void snoop_run(struct tor *t, void *state, uint64_t now) {
     struct snoop *s = state;
     if (now < s->run_at)
         return;
@@ -363,7 +366,7 @@ static void run(struct tor *t, void *state, uint64_t now) {
         run_doubts(t, s, v);
         snoop_query_run(t, v);
         if (ages) {
-            age(t, s, v);
+            snoop_age(t, s, v);
             run_library(v);
             snoop_touch_given_back(t, v);
         }
@@ -373,7 +376,7 @@ static void run(struct tor *t, void *state, uint64_t now) {
 
 // ---- from beginning to end ----
 
-static void *create(struct tor *t) {
+static void *snoop_create(struct tor *t) {
     (void)t;
     return xzalloc(sizeof(struct snoop));
 }
@@ -401,7 +404,7 @@ static void vlan_free(struct tor *t, struct snoop *s, struct snoop_vlan *v) {
     free(v);
 }
 
-static void destroy(struct tor *t, void *state) {
+static void snoop_destroy(struct tor *t, void *state) {
     struct snoop *s = state;
     for (unsigned vid = 0; vid < 4096; vid++)
         if (s->vlans[vid])
@@ -436,7 +439,7 @@ static void configure_vlan(struct tor *t, struct snoop *s, const struct tor_vlan
     for (uint16_t i = 1; i < SNOOP_INTERFACES; i++) {
         const struct tor_link *link = tor_link_by_interface(t, i);
         if (!link || !tor_link_carries(link, v->vid))
-            forget(t, s, v, i);
+            snoop_forget(t, s, v, i);
         else if (link->section->guarded)
             snoop_query_forget(t, v, i);
     }
@@ -466,7 +469,7 @@ static void remember_names(struct tor *t, struct snoop *s, bool first) {
     }
 }
 
-static void configure(struct tor *t, void *state, const struct tor_section *old) {
+static void snoop_configure(struct tor *t, void *state, const struct tor_section *old) {
     struct snoop *s = state;
     for (unsigned vid = 0; vid < 4096; vid++) {
         const struct tor_vlan *section = tor_section_vlan(t->section, (uint16_t)vid);
@@ -483,10 +486,10 @@ static void configure(struct tor *t, void *state, const struct tor_section *old)
 }
 
 const struct tor_module tor_snoop_module = {.name = "snoop",
-                                            .create = create,
-                                            .destroy = destroy,
-                                            .configure = configure,
-                                            .run = run,
-                                            .frame = frame,
-                                            .link = link_changed,
+                                            .create = snoop_create,
+                                            .destroy = snoop_destroy,
+                                            .configure = snoop_configure,
+                                            .run = snoop_run,
+                                            .frame = snoop_frame,
+                                            .link = snoop_link_changed,
                                             .request = snoop_request};

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// snoop_impl: what snoop.c and its readers of IGMP (igmp.c) and MLD (mld.c) share: messages about groups, out of
-// frames and into them. Neither reader knows of VLANs, links or time.
+// snoop_impl: what snoop.c and its readers of IGMP (igmp.c) and MLD (mld.c) share: messages about
+// groups, out of frames and into them. Neither reader knows of VLANs, links or time.
 //
 //     switch (snoop_read(frame, length, &m)) {
 //     case SNOOP_GOOD: ...            a query, or reports: 'm' says it all
 //     case SNOOP_OTHER: ...           something else, to be passed on as any frame
-//     case SNOOP_BAD: ...             lies about its length, a wrong checksum, from elsewhere: nobody's
+//     case SNOOP_BAD: ...             lies about its length, a wrong checksum, from elsewhere:
+//                                     nobody's
 //     }
 #ifndef SILKEN_CONTROL_TOR_SNOOP_IMPL_H
 #define SILKEN_CONTROL_TOR_SNOOP_IMPL_H
@@ -24,7 +25,8 @@
 
 enum snoop_verdict { SNOOP_GOOD, SNOOP_OTHER, SNOOP_BAD };
 
-// What a host says about a group. Which sources it wants is not looked at: whoever wants some is a member.
+// What a host says about a group. Which sources it wants is not looked at: whoever wants some is a
+// member.
 struct snoop_record {
     struct in6_addr group; // a multicast address; IPv4 ones are IPv4-mapped
     bool leave; // nobody there wants it, or some sources of it, any more: somebody has to ask
@@ -46,8 +48,8 @@ struct snoop_message {
     struct snoop_record records[SNOOP_RECORDS];
 };
 
-// 'frame' begins with the Ethernet header, without a tag; nothing else is taken for granted. 'm' has a meaning after
-// SNOOP_GOOD only. RFC 1112, 2236, 3376; RFC 2710, 3590, 3810.
+// 'frame' begins with the Ethernet header, without a tag; nothing else is taken for granted. 'm'
+// has a meaning after SNOOP_GOOD only. RFC 1112, 2236, 3376; RFC 2710, 3590, 3810.
 enum snoop_verdict snoop_read(const uint8_t *frame, uint32_t length, struct snoop_message *m);
 // The same of what is after the Ethernet header.
 enum snoop_verdict snoop_igmp_read(const uint8_t *packet, uint32_t length, struct snoop_message *m);
@@ -85,8 +87,9 @@ static inline uint32_t snoop_code(uint32_t number, unsigned mantissa) {
     return 1u << (mantissa + 3) | exponent << mantissa |
            (number >> (exponent + 3) & ((1u << mantissa) - 1));
 }
-// Does a record of the kind say that some of it is not wanted any more? RFC 3376 4.2.12, RFC 3810 5.2.12: kinds
-// 1 and 3 include the sources and nothing else, 2 and 4 all but the sources, 5 adds some, 6 blocks some.
+// Does a record of the kind say that some of it is not wanted any more? RFC 3376 4.2.12, RFC 3810
+// 5.2.12: kinds 1 and 3 include the sources and nothing else, 2 and 4 all but the sources, 5 adds
+// some, 6 blocks some.
 static inline bool snoop_record_leaves(uint8_t kind, uint32_t n_sources) {
     return ((kind == 1 || kind == 3) && n_sources == 0) || kind == 6;
 }

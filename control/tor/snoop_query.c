@@ -14,7 +14,7 @@ static enum snoop_family family_of(const struct snoop_message *m) {
 }
 
 // 0.0.0.0: RFC 4541 2.1.1. It takes no part in elections.
-static bool is_nobody(const struct in6_addr *a) {
+static bool snoop_query_is_nobody(const struct in6_addr *a) {
     static const uint8_t none[4];
     return IN6_IS_ADDR_UNSPECIFIED(a) || (tor_is_ipv4(a) && memcmp(&a->s6_addr[12], none, 4) == 0);
 }
@@ -95,7 +95,8 @@ static void tell_querier(struct tor *t, const struct snoop_vlan *v, enum snoop_f
                   "address", "own", false);
 }
 
-// RFC 3376 8.5: so long after its last query a querier is taken for gone; with its own numbers if it says them.
+// RFC 3376 8.5: so long after its last query a querier is taken for gone; with its own numbers if
+// it says them.
 static uint64_t present_ns(const struct snoop_vlan *v, const struct snoop_message *m) {
     const uint64_t interval = m->interval           ? m->interval
                               : v->section->querier ? v->section->query_interval
@@ -106,14 +107,15 @@ static uint64_t present_ns(const struct snoop_vlan *v, const struct snoop_messag
     return robustness * interval * SNOOP_SECOND + response_ms * (SNOOP_SECOND / 1000) / 2;
 }
 
-// RFC 2236 3, RFC 3376 6.6.2, RFC 3810 7.6.2: of those who ask the one with the lowest address stays.
+// RFC 2236 3, RFC 3376 6.6.2, RFC 3810 7.6.2: of those who ask the one with the lowest address
+// stays.
 static void elect(struct tor *t, struct snoop_vlan *v, struct tor_link *link,
                   const struct snoop_message *m) {
     const enum snoop_family f = family_of(m);
     struct snoop_querier *q = &v->queriers[f];
     const struct in6_addr own = snoop_own_address(t, v, f);
     const bool same = q->other && memcmp(&q->address, &m->from, sizeof m->from) == 0;
-    if (v->section->querier && !is_nobody(&own) && !is_lower(&m->from, &own))
+    if (v->section->querier && !snoop_query_is_nobody(&own) && !is_lower(&m->from, &own))
         return;
     if (q->other && !same && !is_lower(&m->from, &q->address))
         return;
@@ -143,7 +145,7 @@ static void doubt_all(struct snoop_vlan *v, const struct tor_link *link,
 
 void snoop_heard_query(struct tor *t, struct snoop_vlan *v, struct tor_link *link,
                        const struct snoop_message *m) {
-    if (is_nobody(&m->from))
+    if (snoop_query_is_nobody(&m->from))
         return;
     heard_router(t, v, link->interface, t->now + present_ns(v, m));
     elect(t, v, link, m);
@@ -155,8 +157,9 @@ void snoop_heard_query(struct tor *t, struct snoop_vlan *v, struct tor_link *lin
 
 // ---- asking ----
 
-static void ask(struct tor *t, struct snoop_vlan *v, enum snoop_family f,
-                const struct tor_link *only, const struct in6_addr *group, uint32_t response_ms) {
+static void snoop_query_ask(struct tor *t, struct snoop_vlan *v, enum snoop_family f,
+                            const struct tor_link *only, const struct in6_addr *group,
+                            uint32_t response_ms) {
     uint8_t frame[SNOOP_QUERY_BYTES];
     const struct snoop_query q = {.mac = t->section->mac.bytes,
                                   .from = snoop_own_address(t, v, f),
@@ -173,13 +176,14 @@ static void ask(struct tor *t, struct snoop_vlan *v, enum snoop_family f,
 
 void snoop_query_group(struct tor *t, struct snoop_vlan *v, const struct tor_link *link,
                        const struct in6_addr *group) {
-    ask(t, v, tor_is_ipv4(group) ? SNOOP_IGMP : SNOOP_MLD, link, group, SNOOP_LAST_MS);
+    snoop_query_ask(t, v, tor_is_ipv4(group) ? SNOOP_IGMP : SNOOP_MLD, link, group, SNOOP_LAST_MS);
 }
 
 // Hosts answer within the interval, or queries would pile up.
 static void ask_all(struct tor *t, struct snoop_vlan *v, enum snoop_family f,
                     const struct tor_link *only) {
-    ask(t, v, f, only, &in6addr_any, MIN(SNOOP_RESPONSE_MS, v->section->query_interval * 500));
+    snoop_query_ask(t, v, f, only, &in6addr_any,
+                    MIN(SNOOP_RESPONSE_MS, v->section->query_interval * 500));
 }
 
 static void run_querier(struct tor *t, struct snoop_vlan *v, enum snoop_family f) {
@@ -203,9 +207,11 @@ void snoop_query_configure(struct tor *t, struct snoop_vlan *v) {
     for (enum snoop_family f = 0; f < SNOOP_FAMILIES; f++) {
         struct snoop_querier *q = &v->queriers[f];
         const struct in6_addr own = snoop_own_address(t, v, f);
-        // Of a configuration that has not changed 'next' is near; of a shorter interval it may be far.
+        // Of a configuration that has not changed 'next' is near; of a shorter interval it may be
+        // far.
         q->next = MIN(q->next, t->now + v->section->query_interval * SNOOP_SECOND);
-        if (q->other && v->section->querier && !is_nobody(&own) && is_lower(&own, &q->address))
+        if (q->other && v->section->querier && !snoop_query_is_nobody(&own) &&
+            is_lower(&own, &q->address))
             q->until = t->now;
     }
 }

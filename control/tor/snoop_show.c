@@ -2,12 +2,16 @@
 //
 // snoop_show: requests about groups.
 //
-//     tor.groups [vid] [link] [from]     {"count": those that pass, "groups": [{"vid", "group", "mac", "flooded": its
-//         address is everybody's, "job": goes to a job's workers, whoever joins, "links": [{"link", "static", "expires" (seconds; of those that are not static)}]}],
-//         "next": place of the first one of the next page, if there is one}    ascending by VLAN and group
-//     tor.queriers     {"vlans": [{"vid", "unknown": "flood" or "routers", "igmp": {"querier": address or null, "own":
-//         we ask}, "mld": likewise, "routers": links as above, "groups": how many, "refused": groups for which there
-//         was no room, "bad": frames that lied}]}    of VLANs with snooping
+//     tor.groups [vid] [link] [from]     ascending by VLAN and group
+//         {"count": those that pass, "groups": [{"vid", "group", "mac",
+//         "flooded": its address is everybody's, "job": goes to a job's workers, whoever joins,
+//         "links": [{"link", "static", "expires" (seconds; of those that are not static)}]}],
+//         "next": place of the first one of the next page, if there is one}
+//     tor.queriers     of VLANs with snooping
+//         {"vlans": [{"vid", "unknown": "flood" or "routers",
+//         "igmp": {"querier": address or null, "own": we ask}, "mld": likewise,
+//         "routers": links as above, "groups": how many,
+//         "refused": groups for which there was no room, "bad": frames that lied}]}
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +59,7 @@ static json_t *routers_json(struct tor *t, const struct snoop_vlan *v) {
     return list;
 }
 
-static json_t *vlan_json(struct tor *t, const struct snoop_vlan *v) {
+static json_t *snoop_show_vlan_json(struct tor *t, const struct snoop_vlan *v) {
     return json_pack("{s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "vid", v->vid, "unknown",
                      v->section->flood_unknown ? "flood" : "routers", "igmp",
                      querier_json(t, v, SNOOP_IGMP), "mld", querier_json(t, v, SNOOP_MLD),
@@ -69,7 +73,7 @@ static json_t *queriers_json(struct tor *t, const struct snoop *s) {
     for (size_t i = 0; i < t->section->n_vlans; i++) {
         const struct snoop_vlan *v = s->vlans[t->section->vlans[i].vid];
         if (v)
-            json_array_append_new(list, vlan_json(t, v));
+            json_array_append_new(list, snoop_show_vlan_json(t, v));
     }
     return json_pack("{s:o}", "vlans", list);
 }
@@ -86,7 +90,8 @@ struct shown {
     const struct snoop_group *g;
 };
 
-static json_t *links_json(struct tor *t, const struct snoop_vlan *v, const struct snoop_group *g) {
+static json_t *snoop_show_links_json(struct tor *t, const struct snoop_vlan *v,
+                                     const struct snoop_group *g) {
     const struct mcast_group *learned = mcast_snooping_lookup(v->ms, &g->address, v->vid);
     const struct mcast_group_bundle *b;
     json_t *list = json_array();
@@ -111,7 +116,7 @@ static bool passes(struct snoop_vlan *v, const struct snoop_group *g, const stru
     return (g->fixed.bits[i / 64] >> i % 64 & 1) || snoop_is_member(v, &g->address, i);
 }
 
-static int compare(const void *a, const void *b) {
+static int snoop_show_compare(const void *a, const void *b) {
     const struct shown *p = a, *q = b;
     if (p->v->vid != q->v->vid)
         return p->v->vid < q->v->vid ? -1 : 1;
@@ -119,8 +124,8 @@ static int compare(const void *a, const void *b) {
 }
 
 // Those that pass, in order; to be freed.
-static struct shown *collect(struct tor *t, const struct snoop *s, const struct filter *f,
-                             size_t *n) {
+static struct shown *snoop_show_collect(struct tor *t, const struct snoop *s,
+                                        const struct filter *f, size_t *n) {
     struct shown *list = xcalloc(SNOOP_MACS * 2, sizeof *list);
     size_t room = SNOOP_MACS * 2;
     *n = 0;
@@ -137,18 +142,18 @@ static struct shown *collect(struct tor *t, const struct snoop *s, const struct 
             list[(*n)++] = (struct shown){v, g};
         }
     }
-    qsort(list, *n, sizeof *list, compare);
+    qsort(list, *n, sizeof *list, snoop_show_compare);
     return list;
 }
 
 static json_t *groups_json(struct tor *t, const struct snoop *s, const struct filter *f) {
     char address[TOR_TEXT], mac[TOR_TEXT];
     size_t n, i, members = 0;
-    struct shown *list = collect(t, s, f, &n);
+    struct shown *list = snoop_show_collect(t, s, f, &n);
     json_t *groups = json_array();
     for (i = f->from; i < n && i - f->from < SK_PAGE && members < LINKS_OF_A_PAGE; i++) {
         const struct snoop_group *g = list[i].g;
-        json_t *links = links_json(t, list[i].v, g);
+        json_t *links = snoop_show_links_json(t, list[i].v, g);
         members += json_array_size(links);
         json_array_append_new(groups,
                               json_pack("{s:i, s:s, s:s, s:b, s:b, s:o}", "vid", list[i].v->vid,
@@ -166,8 +171,8 @@ static json_t *groups_json(struct tor *t, const struct snoop *s, const struct fi
 
 // ---- requests ----
 
-static bool read_member(struct tor *t, const char *key, json_t *v, struct filter *f,
-                        struct sk_error *err) {
+static bool snoop_show_read_member(struct tor *t, const char *key, json_t *v, struct filter *f,
+                                   struct sk_error *err) {
     const json_int_t n = json_integer_value(v);
     if (strcmp(key, "op") == 0)
         return true;
@@ -202,7 +207,7 @@ json_t *snoop_request(struct tor *t, void *state, const char *op, json_t *reques
     if (strcmp(op, "tor.groups") != 0)
         return NULL;
     json_object_foreach(request, key, v) {
-        if (!read_member(t, key, v, &f, err))
+        if (!snoop_show_read_member(t, key, v, &f, err))
             return NULL;
     }
     if (f.vid && !s->vlans[f.vid]) {

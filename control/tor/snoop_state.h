@@ -7,12 +7,13 @@
 //     snoop_tables.c  groups become entries of the switch
 //     snoop_show.c    what an operator sees
 //
-// Memberships and their age are Open vSwitch's (mcast-snooping.h), one table for each VLAN, so that each has its
-// own ageing time and none can push out another's groups. Three things it does otherwise than we want, so they
-// are here: its readers of reports take a leave at its word, add a member for BLOCK, and count auxiliary data in
-// bytes, where RFC 3376 has words; a router's link has no memberships there, and ages in 180 seconds, even if
-// queries come less often; a full table throws out the group that was silent longest, where we refuse the new one.
-// A link is told to it by its interface number.
+// Memberships and their age are Open vSwitch's (mcast-snooping.h), one table for each VLAN, so that
+// each has its own ageing time and none can push out another's groups. Three things it does
+// otherwise than we want, so they are here: its readers of reports take a leave at its word, add a
+// member for BLOCK, and count auxiliary data in bytes, where RFC 3376 has words; a router's link
+// has no memberships there, and ages in 180 seconds, even if queries come less often; a full table
+// throws out the group that was silent longest, where we refuse the new one. A link is told to it
+// by its interface number.
 #ifndef SILKEN_CONTROL_TOR_SNOOP_STATE_H
 #define SILKEN_CONTROL_TOR_SNOOP_STATE_H
 
@@ -58,8 +59,8 @@ struct snoop_group {
     struct in6_addr address;
     struct snoop_links fixed; // by configuration
 };
-// About a member: hosts of version 1 are there, which do not say when they leave; or somebody left, and others
-// have been asked whether they stay.
+// About a member: hosts of version 1 are there, which do not say when they leave; or somebody left,
+// and others have been asked whether they stay.
 struct snoop_doubt {
     struct ovs_list in_vlan, in_group;
     struct snoop_group *group;
@@ -118,7 +119,8 @@ void snoop_send(struct tor *t, uint16_t vid, const struct tor_link *link, const 
 void snoop_flood(struct tor *t, uint16_t vid, const struct tor_link *from, const uint8_t *frame,
                  uint32_t length);
 
-// The member may leave: it does at 'leave_at', if nobody reports until then. 'asks': queries that we are still to send.
+// The member may leave: it does at 'leave_at', if nobody reports until then. 'asks': queries that
+// we are still to send.
 void snoop_doubt(struct snoop_vlan *v, struct snoop_group *g, uint16_t interface, unsigned asks,
                  uint64_t leave_at, uint64_t now);
 
@@ -138,7 +140,8 @@ void snoop_query_group(struct tor *t, struct snoop_vlan *v, const struct tor_lin
                        const struct in6_addr *group);
 
 // ---- snoop_tables.c ----
-// An Ethernet address that groups of a link have too: everybody gets those (the table `others` of p4/tor floods them).
+// An Ethernet address that groups of a link have too: everybody gets those (the table `others` of
+// p4/tor floods them).
 bool snoop_mac_is_flooded(const uint8_t mac[6]);
 struct snoop_group *snoop_group_find(const struct snoop_vlan *v, const struct in6_addr *address);
 // Makes it, or null: there is no room.

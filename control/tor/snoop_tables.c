@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// snoop_tables: groups become entries. The switch looks at Ethernet addresses: an entry has the members of all
-// groups that share one, and the routers' links.
+// snoop_tables: groups become entries. The switch looks at Ethernet addresses: an entry has the
+// members of all groups that share one, and the routers' links.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "control/tor/snoop_state.h"
 #include "hash.h"
 
-static uint32_t hash_of(const struct snoop_vlan *v, const void *bytes, size_t length) {
+static uint32_t snoop_tables_hash_of(const struct snoop_vlan *v, const void *bytes, size_t length) {
     return hash_bytes(bytes, length, v->hash_secret);
 }
 
@@ -17,7 +17,8 @@ static uint32_t hash_of(const struct snoop_vlan *v, const void *bytes, size_t le
 
 struct snoop_group *snoop_group_find(const struct snoop_vlan *v, const struct in6_addr *address) {
     struct snoop_group *g;
-    HMAP_FOR_EACH_WITH_HASH(g, node, hash_of(v, address, sizeof *address), &v->groups) {
+    HMAP_FOR_EACH_WITH_HASH(g, node, snoop_tables_hash_of(v, address, sizeof *address),
+                            &v->groups) {
         if (memcmp(&g->address, address, sizeof *address) == 0)
             return g;
     }
@@ -34,7 +35,7 @@ static struct snoop_mac_entry *need_mac(struct snoop *s, struct snoop_vlan *v,
     uint8_t mac[6];
     struct snoop_mac_entry *m;
     snoop_mac(address, mac);
-    HMAP_FOR_EACH_WITH_HASH(m, node, hash_of(v, mac, 6), &v->macs) {
+    HMAP_FOR_EACH_WITH_HASH(m, node, snoop_tables_hash_of(v, mac, 6), &v->macs) {
         if (memcmp(m->mac, mac, 6) == 0)
             return m;
     }
@@ -46,7 +47,7 @@ static struct snoop_mac_entry *need_mac(struct snoop *s, struct snoop_vlan *v,
     m->flooded = snoop_mac_is_flooded(mac);
     ovs_list_init(&m->dirty);
     ovs_list_init(&m->groups);
-    hmap_insert(&v->macs, &m->node, hash_of(v, mac, 6));
+    hmap_insert(&v->macs, &m->node, snoop_tables_hash_of(v, mac, 6));
     return m;
 }
 
@@ -63,7 +64,7 @@ struct snoop_group *snoop_group_need(struct snoop *s, struct snoop_vlan *v,
     g->mac = m;
     ovs_list_init(&g->doubts);
     ovs_list_push_back(&m->groups, &g->in_mac);
-    hmap_insert(&v->groups, &g->node, hash_of(v, address, sizeof *address));
+    hmap_insert(&v->groups, &g->node, snoop_tables_hash_of(v, address, sizeof *address));
     return g;
 }
 
@@ -93,32 +94,32 @@ void snoop_touch_all(struct snoop_vlan *v) {
 
 // ---- entries ----
 
-static void add(struct snoop_links *l, uint16_t interface) {
+static void snoop_tables_add(struct snoop_links *l, uint16_t interface) {
     l->bits[interface / 64] |= UINT64_C(1) << interface % 64;
 }
-static bool any(const struct snoop_links *l) {
+static bool snoop_tables_any(const struct snoop_links *l) {
     for (size_t i = 0; i < SNOOP_INTERFACES / 64; i++)
         if (l->bits[i])
             return true;
     return false;
 }
 
-static void add_members(const struct snoop_vlan *v, const struct snoop_group *g,
-                        struct snoop_links *out) {
+static void snoop_tables_add_members(const struct snoop_vlan *v, const struct snoop_group *g,
+                                     struct snoop_links *out) {
     const struct mcast_group *learned = mcast_snooping_lookup(v->ms, &g->address, v->vid);
     const struct mcast_group_bundle *b;
     for (size_t i = 0; i < SNOOP_INTERFACES / 64; i++)
         out->bits[i] |= g->fixed.bits[i];
     if (learned)
         LIST_FOR_EACH(b, bundle_node, &learned->bundle_lru)
-    add(out, (uint16_t)(uintptr_t)b->port);
+    snoop_tables_add(out, (uint16_t)(uintptr_t)b->port);
 }
 
 static void add_routers(struct tor *t, const struct snoop_vlan *v, struct snoop_links *out) {
     for (uint32_t i = 0; i < t->section->n_links; i++) {
         const struct tor_link *link = tor_link_by_index(t, i);
         if (link && snoop_is_router(t, v, link))
-            add(out, link->interface);
+            snoop_tables_add(out, link->interface);
     }
 }
 
@@ -135,7 +136,8 @@ static void want_mcast(struct tor *t, const struct snoop_vlan *v, enum tor_set s
     tor_mcast_want(t, set, mgid, links, n);
 }
 
-// Has another module an entry of that address? That of a job's group goes to its workers, whoever joins it.
+// Has another module an entry of that address? That of a job's group goes to its workers, whoever
+// joins it.
 static bool is_anothers(struct tor *t, const struct snoop_vlan *v,
                         const struct snoop_mac_entry *m) {
     char object[TOR_TEXT + 64], own[32], text[TOR_TEXT];
@@ -163,16 +165,16 @@ static void want_mac(struct tor *t, const struct snoop_vlan *v, struct snoop_mac
     const struct snoop_group *g;
     char text[TOR_TEXT];
     LIST_FOR_EACH(g, in_mac, &m->groups)
-    add_members(v, g, &l);
+    snoop_tables_add_members(v, g, &l);
     m->anothers = is_anothers(t, v, m);
     if (m->anothers) {
         unwant_mac(t, v, m);
         return;
     }
     // Without a number for a group it is flooded: too many get it, nobody misses it.
-    if (any(&l) && !m->flooded && m->mgid == 0)
+    if (snoop_tables_any(&l) && !m->flooded && m->mgid == 0)
         m->mgid = tor_mgid_new(t);
-    if (!any(&l) || m->mgid == 0) {
+    if (!snoop_tables_any(&l) || m->mgid == 0) {
         unwant_mac(t, v, m);
         return;
     }
@@ -208,7 +210,7 @@ void snoop_doubt_free(struct snoop_doubt *d) {
     free(d);
 }
 
-static void free_group(struct snoop_vlan *v, struct snoop_group *g) {
+static void snoop_tables_free_group(struct snoop_vlan *v, struct snoop_group *g) {
     struct snoop_doubt *d;
     LIST_FOR_EACH_SAFE(d, in_group, &g->doubts)
     snoop_doubt_free(d);
@@ -229,9 +231,9 @@ static void free_unused_groups(struct snoop_vlan *v, struct snoop_mac_entry *m) 
     struct snoop_group *g;
     LIST_FOR_EACH_SAFE(g, in_mac, &m->groups) {
         struct snoop_links l = {{0}};
-        add_members(v, g, &l);
-        if (!any(&l))
-            free_group(v, g);
+        snoop_tables_add_members(v, g, &l);
+        if (!snoop_tables_any(&l))
+            snoop_tables_free_group(v, g);
     }
 }
 
@@ -270,7 +272,7 @@ void snoop_unwant(struct tor *t, struct snoop *s, struct snoop_vlan *v) {
     struct snoop_mac_entry *m;
     struct snoop_group *g;
     HMAP_FOR_EACH_SAFE(g, node, &v->groups)
-    free_group(v, g);
+    snoop_tables_free_group(v, g);
     HMAP_FOR_EACH_SAFE(m, node, &v->macs)
     free_mac(t, s, v, m);
     ovs_list_init(&v->dirty);

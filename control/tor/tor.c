@@ -14,7 +14,8 @@
 
 VLOG_DEFINE_THIS_MODULE(tor);
 
-// Writes while the pipes wait, and how often that may be in one call: a pause is some tens of microseconds.
+// Writes while the pipes wait, and how often that may be in one call: a pause is some tens of
+// microseconds.
 #define WRITES_IN_A_PAUSE 16
 #define PAUSES_IN_A_RUN   64
 
@@ -56,7 +57,7 @@ void tor_event(struct tor *t, const char *event, const char *format, ...) {
         json_decref(members);
 }
 
-static void refused(void *aux, const char *object, const char *why) {
+static void tor_refused(void *aux, const char *object, const char *why) {
     tor_event(aux, "alarm", "{s:s, s:s, s:s}", "alarm", "refused", "object", object, "why", why);
 }
 
@@ -67,11 +68,11 @@ void tor_moved(struct tor *t, uint16_t vid, const uint8_t mac[6], struct tor_lin
 
 // ---- writing ----
 
-static void flush(struct tor *t, int pauses) {
+static void tor_flush(struct tor *t, int pauses) {
     while (pauses-- > 0 && tor_wanted_waits(t->wanted)) {
         if (t->host.pause)
             t->host.pause(t->host.aux);
-        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, refused, t);
+        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, tor_refused, t);
         if (t->host.resume)
             t->host.resume(t->host.aux);
     }
@@ -79,7 +80,7 @@ static void flush(struct tor *t, int pauses) {
 
 // ---- from beginning to end ----
 
-static void configure(struct tor *t, struct tor_section *section) {
+static void tor_configure(struct tor *t, struct tor_section *section) {
     struct tor_section *old = t->section;
     if (old)
         tor_section_keep_sessions(section, old);
@@ -100,8 +101,8 @@ struct tor *tor_new(const struct tor_host *host, const struct sk_at *section,
     t->wanted = tor_wanted_new();
     EACH_MODULE(t, i, create)
     t->states[i] = modules[i]->create(t);
-    configure(t, s);
-    flush(t, INT_MAX);
+    tor_configure(t, s);
+    tor_flush(t, INT_MAX);
     return t;
 }
 
@@ -122,7 +123,7 @@ int tor_reload(struct tor *t, const struct tor_host *host, const struct sk_at *s
     if (!s)
         return -1;
     t->host = *host;
-    configure(t, s);
+    tor_configure(t, s);
     return 0;
 }
 
@@ -135,25 +136,26 @@ void tor_switch_replaced(struct tor *t, const struct tor_host *host, bool kept) 
     tor_wanted_anew(t->wanted);
     if (!kept)
         tor_jobs_lost(t);
-    flush(t, INT_MAX);
+    tor_flush(t, INT_MAX);
 }
 
-// Who calls has looked at the clock before, and may call in another order than that: time never goes back here.
-static uint64_t advance(struct tor *t, uint64_t now_ns) {
+// Who calls has looked at the clock before, and may call in another order than that: time never
+// goes back here.
+static uint64_t tor_advance(struct tor *t, uint64_t now_ns) {
     if (now_ns > t->now)
         t->now = now_ns;
     return t->now;
 }
 
 void tor_run(struct tor *t, uint64_t now_ns) {
-    now_ns = advance(t, now_ns);
+    now_ns = tor_advance(t, now_ns);
     EACH_MODULE(t, i, run)
     modules[i]->run(t, t->states[i], now_ns);
     if (now_ns - t->written_at < t->host.pause_interval_ns)
         return;
     if (tor_wanted_waits(t->wanted))
         t->written_at = now_ns;
-    flush(t, PAUSES_IN_A_RUN);
+    tor_flush(t, PAUSES_IN_A_RUN);
 }
 
 // ---- frames ----
@@ -169,7 +171,7 @@ static uint32_t without_tag(const uint8_t *frame, uint32_t length, uint8_t *out)
 
 void tor_frame(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t now_ns) {
     uint8_t bytes[FRAME_LONGEST];
-    now_ns = advance(t, now_ns);
+    now_ns = tor_advance(t, now_ns);
     const bool whole = length >= CPU_HEADER + ETH_BYTES && length - CPU_HEADER <= FRAME_LONGEST;
     const bool copied = whole && (frame[0] & TOR_REASON_ACL);
     const uint8_t reason = whole ? frame[0] & (uint8_t)~TOR_REASON_ACL : 0;
@@ -198,8 +200,8 @@ void tor_frame(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t no
     modules[i]->frame(t, t->states[i], &f);
 }
 
-static void give(struct tor *t, uint8_t order, uint16_t interface, uint16_t port, uint16_t vid,
-                 const uint8_t *frame, uint32_t length) {
+static void tor_give(struct tor *t, uint8_t order, uint16_t interface, uint16_t port, uint16_t vid,
+                     const uint8_t *frame, uint32_t length) {
     uint8_t bytes[CPU_HEADER + FRAME_LONGEST] = {order,
                                                  0,
                                                  (uint8_t)(interface >> 8),
@@ -219,18 +221,18 @@ static void give(struct tor *t, uint8_t order, uint16_t interface, uint16_t port
 
 void tor_send_port(struct tor *t, uint16_t port, uint16_t vid, const uint8_t *frame,
                    uint32_t length) {
-    give(t, ORDER_PORT, 0, port, vid, frame, length);
+    tor_give(t, ORDER_PORT, 0, port, vid, frame, length);
 }
 
 void tor_send_vlan(struct tor *t, uint16_t vid, uint16_t interface, const uint8_t *frame,
                    uint32_t length) {
-    give(t, ORDER_VLAN, interface, 0, vid, frame, length);
+    tor_give(t, ORDER_VLAN, interface, 0, vid, frame, length);
 }
 
 // ---- what else happens ----
 
 void tor_digest(struct tor *t, const struct sk_digest *digest, uint64_t now_ns) {
-    now_ns = advance(t, now_ns);
+    now_ns = tor_advance(t, now_ns);
     EACH_MODULE(t, i, digest)
     modules[i]->digest(t, t->states[i], digest, now_ns);
 }
@@ -238,7 +240,7 @@ void tor_digest(struct tor *t, const struct sk_digest *digest, uint64_t now_ns) 
 // links.c comes first and keeps what the others look at.
 void tor_link(struct tor *t, uint16_t port, bool up, uint64_t now_ns) {
     struct tor_link *link = tor_link_by_port(t, port);
-    advance(t, now_ns);
+    tor_advance(t, now_ns);
     if (!link)
         return;
     EACH_MODULE(t, i, link)
@@ -262,7 +264,7 @@ static void list_object(void *aux, enum tor_set set, const char *object, const c
 
 json_t *tor_request(struct tor *t, const char *op, json_t *request, uint64_t now_ns,
                     struct sk_error *err) {
-    advance(t, now_ns);
+    tor_advance(t, now_ns);
     err->text[0] = '\0';
     if (strcmp(op, "tor.status") == 0)
         return status(t);

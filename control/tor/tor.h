@@ -2,24 +2,26 @@
 //
 // tor: the control plane of the program p4/tor (and p4/rack): what makes it a switch.
 //
-// Learns addresses, floods VLANs, answers for the switch's own addresses, resolves neighbours, routes,
-// snoops group memberships, keeps links together (LACP), writes access lists, admits jobs. It stands on
-// the control API by name (control/tables/control.h) and on Open vSwitch's library, and sees packets through the
-// CPU port, with eight bytes in front (p4/tor/README.md).
+// Learns addresses, floods VLANs, answers for the switch's own addresses, resolves neighbours,
+// routes, snoops group memberships, keeps links together (LACP), writes access lists, admits jobs.
+// It stands on the control API by name (control/tables/control.h) and on Open vSwitch's library,
+// and sees packets through the CPU port, with eight bytes in front (p4/tor/README.md).
 //
 //     tor = tor_new(&host, config->tor, &err)     the member "tor" of the configuration (config.h)
 //     while (...) {
 //         tor_frame(tor, frame, length, now)      what the switch sent to the CPU port
 //         tor_digest(tor, &digest)
 //         tor_link(tor, port, up)                 when a link changes
-//         tor_run(tor, now)                       every millisecond or so: timers, writes to the switch
+//         tor_run(tor, now)                       every millisecond or so: timers, writes to the
+//                                                 switch
 //     }
 //     tor_reload(tor, &host, config->tor, &err)     changes only what differs; on failure nothing
 //
-// Thread-safety: all calls on one thread, the control thread. Nothing here waits, but for the pipes when
-// tables are written: some dozens of writes between 'pause' and 'resume'.
+// Thread-safety: all calls on one thread, the control thread. Nothing here waits, but for the pipes
+// when tables are written: some dozens of writes between 'pause' and 'resume'.
 //
-// Files: modules, each with the files whose names begin with its name (jobs_impl.h and its like list them):
+// Files: modules, each with the files whose names begin with its name (jobs_impl.h and its like
+// list them):
 //
 //     tor.c         the whole: modules in turn, frames to and from the switch
 //     wanted.c      what should be in the tables
@@ -60,7 +62,8 @@ struct tor_host {
     // Around what touches the switch, while other threads run it; may be null.
     void (*pause)(void *aux);
     void (*resume)(void *aux);
-    // Gives a frame, with the header for the switch in front, to the CPU port. False: there is no room.
+    // Gives a frame, with the header for the switch in front, to the CPU port. False: there is no
+    // room.
     bool (*send)(void *aux, const uint8_t *frame, uint32_t length);
     bool (*link)(void *aux, uint16_t port); // is the port's link up?
     // Where a file is that the section names, malloc'ed. Null: it is as it is said.
@@ -83,26 +86,31 @@ int tor_program_check(const struct sk_switch *sw, struct sk_error *err);
 struct tor *tor_new(const struct tor_host *host, const struct sk_at *section, struct sk_error *err);
 void tor_free(struct tor *t); // null allowed; leaves the switch's tables as they are
 
-// 0, or a negative code with a sentence and nothing changed. 'host' may have other ports than before.
+// 0, or a negative code with a sentence and nothing changed. 'host' may have other ports than
+// before.
 int tor_reload(struct tor *t, const struct tor_host *host, const struct sk_at *section,
                struct sk_error *err);
-// The process will have only the rights of that user: the folder of the section's "state", if tor_new() made it, is
-// given away; and, once that is so: whether the file can be written. 0, or a negative code with a sentence.
+// The process will have only the rights of that user: the folder of the section's "state", if
+// tor_new() made it, is given away; and, once that is so: whether the file can be written. 0, or a
+// negative code with a sentence.
 int tor_state_give(struct tor *t, uid_t user, gid_t group, struct sk_error *err);
 int tor_state_check(struct tor *t, struct sk_error *err);
 // Ports were added or removed, or other functions are to be called from now on.
 void tor_host_changed(struct tor *t, const struct tor_host *host);
-// The program was replaced: everything is written again, into host->sw. 'kept': all that was in registers is there.
+// The program was replaced: everything is written again, into host->sw. 'kept': all that was in
+// registers is there.
 void tor_switch_replaced(struct tor *t, const struct tor_host *host, bool kept);
 
 // 'frame' begins with the header from the switch. Frames are not trusted.
 void tor_frame(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t now_ns);
 void tor_digest(struct tor *t, const struct sk_digest *digest, uint64_t now_ns);
 void tor_link(struct tor *t, uint16_t port, bool up, uint64_t now_ns);
-// Timers, and writes that wait. A 'now_ns' that is less than that of a call before is taken for that.
+// Timers, and writes that wait. A 'now_ns' that is less than that of a call before is taken for
+// that.
 void tor_run(struct tor *t, uint64_t now_ns);
 
-// A request whose "op" begins with "tor." or "job.": the result, a new reference, or null with a sentence.
+// A request whose "op" begins with "tor." or "job.": the result, a new reference, or null with a
+// sentence.
 json_t *tor_request(struct tor *t, const char *op, json_t *request, uint64_t now_ns,
                     struct sk_error *err);
 

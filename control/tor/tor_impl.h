@@ -2,8 +2,8 @@
 //
 // tor_impl: what the modules of the ToR's control plane share. tor.h lists the files.
 //
-// A module is a table of functions. Those that it does not need are null. The state of a module is its own,
-// in a struct that only its file knows (tor->modules[...] has the pointer).
+// A module is a table of functions. Those that it does not need are null. The state of a module is
+// its own, in a struct that only its file knows (tor->modules[...] has the pointer).
 #ifndef SILKEN_CONTROL_TOR_TOR_IMPL_H
 #define SILKEN_CONTROL_TOR_TOR_IMPL_H
 
@@ -26,8 +26,8 @@ enum tor_reason {
         16 // a rule copies it: in the header from the switch a bit beside any of the others
 };
 struct tor_link;
-// A frame from the switch, without its header and without a VLAN tag. 'bytes' begins with the Ethernet
-// header; nothing else is known of it.
+// A frame from the switch, without its header and without a VLAN tag. 'bytes' begins with the
+// Ethernet header; nothing else is known of it.
 struct tor_frame {
     enum tor_reason reason;
     bool copied; // a rule of an access list asks for it, whatever the reason is else
@@ -44,8 +44,8 @@ struct tor_module {
     const char *name;
     void *(*create)(struct tor *t); // the module's state
     void (*destroy)(struct tor *t, void *state);
-    // A configuration is there ('t->section'), the first or another one ('old' is null at first; it lives
-    // until all modules are through). Modules are called in the order of the list in tor.c.
+    // A configuration is there ('t->section'), the first or another one ('old' is null at first; it
+    // lives until all modules are through). Modules are called in the order of the list in tor.c.
     void (*configure)(struct tor *t, void *state, const struct tor_section *old);
     void (*run)(struct tor *t, void *state, uint64_t now_ns);
     // Every module sees every frame.
@@ -83,14 +83,16 @@ struct tor {
     void *states[TOR_MODULES];
     uint64_t now;        // ns, of the call that is under way
     uint64_t written_at; // ns, when tor_run last wrote in a pause
-    // Counts that an operator wants: by reason from the switch, sent, not sent because there was no room.
+    // Counts that an operator wants: by reason from the switch, sent, not sent because there was no
+    // room.
     uint64_t frames_in[TOR_REASON_ACL + 1], frames_out, frames_lost, frames_bad;
 };
 
 // Sends a frame (Ethernet, no tag) out by the port, tagged as 'vid' is there; 0: untagged.
 void tor_send_port(struct tor *t, uint16_t port, uint16_t vid, const uint8_t *frame,
                    uint32_t length);
-// Into the VLAN, as if it had come in by 'interface' (0: from the switch itself): bridged, routed, flooded.
+// Into the VLAN, as if it had come in by 'interface' (0: from the switch itself): bridged, routed,
+// flooded.
 void tor_send_vlan(struct tor *t, uint16_t vid, uint16_t interface, const uint8_t *frame,
                    uint32_t length);
 // An event for listeners and the log: "link", "alarm", "moved"...; the members as for json_pack().
@@ -114,14 +116,16 @@ struct tor_link *tor_link_by_name(struct tor *t, const char *name);        // or
 bool tor_link_carries(const struct tor_link *link, uint16_t vid);
 // The n-th link that carries the VLAN, n from 0; null beyond the last.
 struct tor_link *tor_link_of_vlan(struct tor *t, uint16_t vid, size_t n);
-// Which of a LAG's members carry traffic has changed: writes selector members and replication LAGs. For lag.c.
+// Which of a LAG's members carry traffic has changed: writes selector members and replication LAGs.
+// For lag.c.
 void tor_link_set_active(struct tor *t, struct tor_link *link, uint16_t port, bool active);
-// A multicast group with a copy for each of the links (node and exclusion id by interface): 'mgid' as of
-// tor_mgid_new(). Empty: nobody gets it. For the flooding of VLANs, snooping and jobs.
+// A multicast group with a copy for each of the links (node and exclusion id by interface): 'mgid'
+// as of tor_mgid_new(). Empty: nobody gets it. For the flooding of VLANs, snooping and jobs.
 void tor_mcast_want(struct tor *t, enum tor_set set, uint16_t mgid, struct tor_link *const *links,
                     size_t n);
 void tor_mcast_unwant(struct tor *t, uint16_t mgid);
-// A number that no group has: above 4095 (VLANs flood to the group with their own number). 0: none is left.
+// A number that no group has: above 4095 (VLANs flood to the group with their own number). 0: none
+// is left.
 uint16_t tor_mgid_new(struct tor *t);
 void tor_mgid_free(struct tor *t, uint16_t mgid);
 
@@ -130,14 +134,14 @@ void tor_mgid_free(struct tor *t, uint16_t mgid);
 struct tor_link *tor_fdb_find(struct tor *t, uint16_t vid, const uint8_t mac[6]);
 
 // ---- neighbours.c ----
-// The MAC address of a neighbour, if it is known and in use. Else it is asked for, and routes are told
-// when it answers (tor_routes_neighbour).
+// The MAC address of a neighbour, if it is known and in use. Else it is asked for, and routes are
+// told when it answers (tor_routes_neighbour).
 bool tor_neighbour_find(struct tor *t, uint16_t vid, const struct in6_addr *address,
                         uint8_t mac[6]);
 void tor_neighbour_ask(struct tor *t, uint16_t vid, const struct in6_addr *address);
-// Sends an IP packet of at most 9216 bytes to the neighbour, as it is, now or when it answers. If it does not, or
-// there is none with that address in the VLAN, tor_icmp_no_neighbour() is called. 'from_vid': where it came in; 0:
-// the switch's own.
+// Sends an IP packet of at most 9216 bytes to the neighbour, as it is, now or when it answers. If
+// it does not, or there is none with that address in the VLAN, tor_icmp_no_neighbour() is called.
+// 'from_vid': where it came in; 0: the switch's own.
 void tor_neighbour_send(struct tor *t, uint16_t vid, const struct in6_addr *address,
                         uint16_t from_vid, const uint8_t *packet, uint32_t length);
 // Is there an entry, in whatever state.
@@ -146,8 +150,9 @@ bool tor_neighbour_is_there(struct tor *t, uint16_t vid, const struct in6_addr *
 // A neighbour answered, changed (mac), or does not answer any more (null).
 void tor_routes_neighbour(struct tor *t, uint16_t vid, const struct in6_addr *address,
                           const uint8_t *mac);
-// The VLAN and next hop of an address: connected (the hop is the address itself) or by a static route; false:
-// there is no route. For the switch's own packets, and for a frame that waits for its neighbour.
+// The VLAN and next hop of an address: connected (the hop is the address itself) or by a static
+// route; false: there is no route. For the switch's own packets, and for a frame that waits for its
+// neighbour.
 bool tor_route_find(struct tor *t, const struct in6_addr *to, uint16_t *vid, struct in6_addr *hop);
 // Do routes have the neighbour as next hop? It is asked for as long as they do.
 bool tor_routes_use(struct tor *t, uint16_t vid, const struct in6_addr *address);
@@ -155,11 +160,13 @@ bool tor_routes_use(struct tor *t, uint16_t vid, const struct in6_addr *address)
 enum tor_route_result { TOR_ROUTE_NONE, TOR_ROUTE_DISCARDS, TOR_ROUTE_FOUND };
 enum tor_route_result tor_route_look(struct tor *t, const struct in6_addr *to, uint32_t flow,
                                      uint16_t *vid, struct in6_addr *hop);
-// Sends an IP packet of the switch's own: 'packet' begins with the IP header. Waits for the neighbour.
+// Sends an IP packet of the switch's own: 'packet' begins with the IP header. Waits for the
+// neighbour.
 void tor_send_ip(struct tor *t, const uint8_t *packet, uint32_t length);
 
 // ---- icmp.c ----
-// A packet could not be sent, for nobody has answered: its sender is told, if it came in by 'from_vid' (not 0).
+// A packet could not be sent, for nobody has answered: its sender is told, if it came in by
+// 'from_vid' (not 0).
 void tor_icmp_no_neighbour(struct tor *t, uint16_t from_vid, const uint8_t *packet,
                            uint32_t length);
 
@@ -171,13 +178,13 @@ bool tor_jobs_hear(struct tor *t, const struct ip_packet *p);
 void tor_jobs_lost(struct tor *t);
 
 // ---- policy.c ----
-// The acl_group of an access list (its place in the section); 0 of TOR_NONE. It stays the same as long as there is
-// a list of that name.
+// The acl_group of an access list (its place in the section); 0 of TOR_NONE. It stays the same as
+// long as there is a list of that name.
 unsigned tor_acl_group(const struct tor *t, uint32_t acl);
 
 // ---- addresses of the switch (addresses.c) ----
-// Is it one of the switch's own (any VLAN), and of which VLAN ('vid' may be null; of the link-local one: one of
-// those that have IPv6 addresses).
+// Is it one of the switch's own (any VLAN), and of which VLAN ('vid' may be null; of the link-local
+// one: one of those that have IPv6 addresses).
 // The first or last address of one of its IPv4 subnets: the network, or all hosts of it.
 bool tor_address_is_end(const struct tor *t, const struct in6_addr *a);
 bool tor_address_is_own(const struct tor *t, const struct in6_addr *address, uint16_t *vid);

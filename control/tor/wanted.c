@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An object that differs from what is in the switch stands in one of two lists of its kind: to be written, or
-// to be removed. A flush removes entries first, since nothing refers to them and a full table needs the room;
-// then it writes kind after kind; then it removes the rest, backwards.
+// An object that differs from what is in the switch stands in one of two lists of its kind: to be
+// written, or to be removed. A flush removes entries first, since nothing refers to them and a full
+// table needs the room; then it writes kind after kind; then it removes the rest, backwards.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct tor_wanted *tor_wanted_new(void) {
     return w;
 }
 
-static void forget(struct tor_wanted *w, struct object *o) {
+static void wanted_forget(struct tor_wanted *w, struct object *o) {
     hmap_remove(&w->objects, &o->node);
     free(o->name);
     free(o->wanted);
@@ -66,7 +66,7 @@ void tor_wanted_free(struct tor_wanted *w) {
     free(w);
 }
 
-static struct object *find(const struct tor_wanted *w, const char *name) {
+static struct object *wanted_find(const struct tor_wanted *w, const char *name) {
     struct object *o;
     HMAP_FOR_EACH_WITH_HASH(o, node, hash_string(name, 0), &w->objects)
     if (strcmp(o->name, name) == 0)
@@ -84,7 +84,7 @@ static void leave_list(struct tor_wanted *w, struct object *o) {
     o->refused = false;
 }
 
-static bool same(const char *a, const char *b) {
+static bool wanted_same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
@@ -94,16 +94,16 @@ static void enter_list(struct tor_wanted *w, struct object *o, struct ovs_list *
 }
 
 // Puts an object into the list that it belongs to now, or forgets it.
-static void settle(struct tor_wanted *w, struct object *o) {
+static void wanted_settle(struct tor_wanted *w, struct object *o) {
     leave_list(w, o);
-    if (!same(o->wanted, o->written))
+    if (!wanted_same(o->wanted, o->written))
         enter_list(w, o, o->wanted ? &w->writes[o->kind] : &w->removals[o->kind]);
     else if (!o->wanted)
-        forget(w, o);
+        wanted_forget(w, o);
 }
 
-static void want(struct tor_wanted *w, enum tor_set set, const char *name, const char *as) {
-    struct object *o = find(w, name);
+static void wanted_want(struct tor_wanted *w, enum tor_set set, const char *name, const char *as) {
+    struct object *o = wanted_find(w, name);
     if (!o) {
         o = xzalloc(sizeof *o);
         o->name = xstrdup(name);
@@ -113,11 +113,11 @@ static void want(struct tor_wanted *w, enum tor_set set, const char *name, const
     }
     o->set = set;
     o->said = true;
-    if (same(o->wanted, as))
+    if (wanted_same(o->wanted, as))
         return;
     free(o->wanted);
     o->wanted = xstrdup(as);
-    settle(w, o);
+    wanted_settle(w, o);
 }
 
 void tor_want(struct tor_wanted *w, enum tor_set set, const char *format, ...) {
@@ -129,7 +129,7 @@ void tor_want(struct tor_wanted *w, enum tor_set set, const char *format, ...) {
     if (!arrow)
         ovs_abort(0, "wanted without ' -> ': %s", text);
     *arrow = '\0';
-    want(w, set, text, arrow + strlen(" -> "));
+    wanted_want(w, set, text, arrow + strlen(" -> "));
     free(text);
 }
 
@@ -138,7 +138,7 @@ static void unwant(struct tor_wanted *w, struct object *o) {
         return;
     free(o->wanted);
     o->wanted = NULL;
-    settle(w, o);
+    wanted_settle(w, o);
 }
 
 void tor_unwant(struct tor_wanted *w, const char *format, ...) {
@@ -146,7 +146,7 @@ void tor_unwant(struct tor_wanted *w, const char *format, ...) {
     va_start(args, format);
     char *name = xvasprintf(format, args);
     va_end(args);
-    struct object *o = find(w, name);
+    struct object *o = wanted_find(w, name);
     free(name);
     if (o)
         unwant(w, o);
@@ -160,7 +160,7 @@ void tor_unwant_set(struct tor_wanted *w, enum tor_set set) {
 }
 
 const char *tor_wanted_as(const struct tor_wanted *w, const char *name) {
-    const struct object *o = find(w, name);
+    const struct object *o = wanted_find(w, name);
     return o ? o->wanted : NULL;
 }
 
@@ -193,9 +193,9 @@ struct flush {
     void *aux;
 };
 
-// One write or removal. What the switch refuses is what it was; one that could not be removed is no longer
-// known, so that it cannot be tried for ever.
-static void change(struct flush *f, struct object *o) {
+// One write or removal. What the switch refuses is what it was; one that could not be removed is no
+// longer known, so that it cannot be tried for ever.
+static void wanted_change(struct flush *f, struct object *o) {
     struct sk_error err = {""};
     leave_list(f->w, o);
     int rc = tor_write(f->sw, o->kind, o->name, o->wanted, !o->written, &err);
@@ -210,13 +210,13 @@ static void change(struct flush *f, struct object *o) {
     free(o->written);
     o->written = o->wanted ? xstrdup(o->wanted) : NULL;
     if (!o->wanted)
-        forget(f->w, o);
+        wanted_forget(f->w, o);
 }
 
 static void work_off(struct flush *f, struct ovs_list *list) {
     while (f->left > 0 && !ovs_list_is_empty(list)) {
         f->left--;
-        change(f, CONTAINER_OF(ovs_list_front(list), struct object, list));
+        wanted_change(f, CONTAINER_OF(ovs_list_front(list), struct object, list));
     }
 }
 
@@ -231,7 +231,7 @@ size_t tor_wanted_flush(struct tor_wanted *w, struct sk_switch *sw, size_t most,
         work_off(&f, &w->removals[k]);
     // there is room again, or nothing refers to it any more
     while (f.removed && !ovs_list_is_empty(&w->refused))
-        settle(w, CONTAINER_OF(ovs_list_front(&w->refused), struct object, list));
+        wanted_settle(w, CONTAINER_OF(ovs_list_front(&w->refused), struct object, list));
     return w->waiting;
 }
 
@@ -244,7 +244,7 @@ void tor_wanted_anew(struct tor_wanted *w) {
     HMAP_FOR_EACH_SAFE(o, next, node, &w->objects) {
         free(o->written);
         o->written = NULL;
-        settle(w, o);
+        wanted_settle(w, o);
     }
 }
 
@@ -255,5 +255,5 @@ void tor_wanted_each(const struct tor_wanted *w,
     const struct object *o;
     HMAP_FOR_EACH(o, node, &w->objects)
     if (o->wanted)
-        fn(aux, o->set, o->name, o->wanted, same(o->wanted, o->written));
+        fn(aux, o->set, o->name, o->wanted, wanted_same(o->wanted, o->written));
 }

@@ -3,11 +3,12 @@
 // wanted: what should be in the switch's tables, and the writes that make it so.
 //
 // Modules say what they want, as text; nobody writes tables otherwise. What is wanted already costs
-// nothing, what differs is changed in place, and after a reload or a replaced program everything can be
-// written again from here. Writes are collected and done by tor_wanted_flush(), in an order in which
-// nothing refers to what is not there yet.
+// nothing, what differs is changed in place, and after a reload or a replaced program everything
+// can be written again from here. Writes are collected and done by tor_wanted_flush(), in an order
+// in which nothing refers to what is not there yet.
 //
-//     tor_want(w, TOR_FDB_LEARNED, "entry destinations vid=%u dst_addr=%s -> bridge interface=%u", ...)
+//     tor_want(w, TOR_FDB_LEARNED, "entry destinations vid=%u dst_addr=%s -> bridge interface=%u",
+//     ...)
 //
 // Objects, and after the arrow what they are (names: those of the P4 source, or a unique suffix):
 //
@@ -18,15 +19,16 @@
 //     lag ID                                   -> ports=N,N       of the replication engine
 //     mcast ID                                 -> NODE NODE:XID ...
 //     prune ID                                 -> ports=N,N       level-2 exclusion
-//     session ID                               -> port=N | group=N  [length=N] [direction=in|out|both]
+//     session ID                            -> port=N | group=N  [length=N] [direction=in|out|both]
 //     meter NAME INDEX                         -> cir_pps=N ... (attached.h)
 //
-// Words are separated by one space; values have none (control.h has their forms; ternary fields that are left
-// out match anything). Two texts are the same object if they are the same bytes, so a module writes fields
-// always in the same order.
+// Words are separated by one space; values have none (control.h has their forms; ternary fields
+// that are left out match anything). Two texts are the same object if they are the same bytes, so a
+// module writes fields always in the same order.
 //
-// Sets: each thing belongs to the set of whoever wants it. A module that says again all that it wants from
-// a configuration does so between tor_begin() and tor_end(): what it does not say again is removed.
+// Sets: each thing belongs to the set of whoever wants it. A module that says again all that it
+// wants from a configuration does so between tor_begin() and tor_end(): what it does not say again
+// is removed.
 //
 // wanted.c compares, wanted_write.c makes one object's text into calls of the control API.
 #ifndef SILKEN_CONTROL_TOR_WANTED_H
@@ -60,8 +62,8 @@ struct sk_switch;
 struct tor_wanted *tor_wanted_new(void);
 void tor_wanted_free(struct tor_wanted *w); // null allowed
 
-// Wants an object: "OBJECT -> WHAT IT IS", a format. An object is wanted by one set; it is taken over from
-// another. Text that is none of the above aborts: it is ours.
+// Wants an object: "OBJECT -> WHAT IT IS", a format. An object is wanted by one set; it is taken
+// over from another. Text that is none of the above aborts: it is ours.
 void tor_want(struct tor_wanted *w, enum tor_set set, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // No longer: "OBJECT". One that is not wanted is left alone.

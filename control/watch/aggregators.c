@@ -38,26 +38,26 @@ void sk_aggregators_free(struct sk_aggregators *a) {
     free(a);
 }
 
-static int word_of(const struct sk_register_desc *d, const char *name) {
+static int aggregators_word_of(const struct sk_register_desc *d, const char *name) {
     for (uint32_t i = 0; i < d->words; i++)
         if (d->word_names[i] && strcmp(d->word_names[i], name) == 0)
             return (int)i;
     return -1;
 }
 
-static void begin(struct sk_aggregators *a, struct sk_switch *sw) {
+static void aggregators_begin(struct sk_aggregators *a, struct sk_switch *sw) {
     struct sk_error ignored;
     *a = (struct sk_aggregators){.sw = sw, .program = sk_switch_program(sw)};
     if (sk_find_object(sw, SK_REGISTER, OWNERS, &a->owners, &ignored))
         return;
     const struct sk_register_desc *d = &a->owners.desc->registers[a->owners.index];
-    const int fragment = word_of(d, "fragment"), time = word_of(d, "time");
+    const int fragment = aggregators_word_of(d, "fragment"), time = aggregators_word_of(d, "time");
     a->found = !d->wide && fragment >= 0 && time >= 0;
     a->fragment = (uint32_t)fragment;
     a->time = (uint32_t)time;
 }
 
-static void look_at(struct sk_aggregators *a, struct sk_switch *sw, uint32_t now) {
+static void aggregators_look_at(struct sk_aggregators *a, struct sk_switch *sw, uint32_t now) {
     const struct sk_pipeline_desc *d = a->owners.desc;
     struct sk_pipe *pipe = sk_switch_pipe(sw, a->pipe);
     const uint64_t fragment = d->register_read(pipe, a->owners.index, a->index, a->fragment);
@@ -85,14 +85,14 @@ static void next_pipe(struct sk_aggregators *a) {
 
 bool sk_aggregators_scan(struct sk_aggregators *a, struct sk_switch *sw, uint64_t now, uint32_t n) {
     if (a->sw != sw || a->program != sk_switch_program(sw))
-        begin(a, sw);
+        aggregators_begin(a, sw);
     const uint64_t size = a->found ? a->owners.desc->registers[a->owners.index].size : 0;
     for (; a->found && n > 0; n--) {
         if (!sk_object_in_pipe(sw, &a->owners, a->pipe) || a->index >= size) {
             next_pipe(a);
             continue;
         }
-        look_at(a, sw, (uint32_t)(now >> 16));
+        aggregators_look_at(a, sw, (uint32_t)(now >> 16));
         a->index++;
     }
     return a->found;

@@ -91,7 +91,7 @@ static json_t *alarm_json(const struct alarm *x) {
                      "since", (json_int_t)x->since);
 }
 
-static void tell(struct sk_alarms *a, const struct alarm *x, bool on) {
+static void alarms_tell(struct sk_alarms *a, const struct alarm *x, bool on) {
     json_t *event = alarm_json(x);
     if (!event) // a name that is no UTF-8
         event = json_pack("{s:s}", "alarm", x->kind);
@@ -100,7 +100,7 @@ static void tell(struct sk_alarms *a, const struct alarm *x, bool on) {
     a->tell(a->aux, event);
 }
 
-static struct alarm *find(struct sk_alarms *a, const char *kind, const char *what) {
+static struct alarm *alarms_find(struct sk_alarms *a, const char *kind, const char *what) {
     for (size_t i = 0; i < a->n; i++)
         if (strcmp(a->list[i].kind, kind) == 0 && strcmp(a->list[i].what, what) == 0)
             return &a->list[i];
@@ -113,7 +113,7 @@ static struct alarm *raise(struct sk_alarms *a, const char *kind, const char *wh
     __attribute__((format(printf, 6, 7)));
 static struct alarm *raise(struct sk_alarms *a, const char *kind, const char *what, uint64_t since,
                            uint64_t now, const char *format, ...) {
-    struct alarm *x = find(a, kind, what);
+    struct alarm *x = alarms_find(a, kind, what);
     va_list args;
     if (x) {
         x->seen = now;
@@ -131,14 +131,14 @@ static struct alarm *raise(struct sk_alarms *a, const char *kind, const char *wh
     va_end(args);
     const json_int_t times = json_integer_value(json_object_get(a->raised, kind));
     json_object_set_new(a->raised, kind, json_integer(times + 1));
-    tell(a, x, true);
+    alarms_tell(a, x, true);
     return x;
 }
 
-static void clear(struct sk_alarms *a, size_t i) {
+static void alarms_clear(struct sk_alarms *a, size_t i) {
     struct alarm gone = a->list[i];
     memmove(&a->list[i], &a->list[i + 1], (--a->n - i) * sizeof *a->list); // in order of their time
-    tell(a, &gone, false);
+    alarms_tell(a, &gone, false);
     free_alarm(&gone);
 }
 
@@ -147,13 +147,13 @@ static void clear_old(struct sk_alarms *a, uint64_t now) {
     for (size_t i = a->n; i-- > 0;) {
         const struct alarm *x = &a->list[i];
         if (x->until ? now >= x->until : !x->others && x->seen < now)
-            clear(a, i);
+            alarms_clear(a, i);
     }
 }
 
 // ---- jobs ----
 
-static struct job *job_of(struct sk_alarms *a, const char *name, uint64_t now) {
+static struct job *alarms_job_of(struct sk_alarms *a, const char *name, uint64_t now) {
     for (size_t i = 0; i < a->n_jobs; i++)
         if (strcmp(a->jobs[i].name, name) == 0)
             return &a->jobs[i];
@@ -185,7 +185,7 @@ static void list_missing(const json_t *job, char *out, size_t size) {
 }
 
 static void look_at_job(struct sk_alarms *a, const json_t *j, uint64_t now) {
-    struct job *job = job_of(a, sk_json_text(j, "name"), now);
+    struct job *job = alarms_job_of(a, sk_json_text(j, "name"), now);
     const json_int_t fingerprint = sk_json_number(j, "fingerprint");
     const uint64_t limit = a->limits.job_stuck * SECOND;
     char who[600];
@@ -287,7 +287,7 @@ void sk_alarms_link(struct sk_alarms *a, uint16_t port, const char *name, bool u
     char what[96];
     p->flaps[p->n_flaps++ % FLAPS] = now_ns;
     port_text(what, port, name);
-    struct alarm *x = find(a, "flapping-link", what);
+    struct alarm *x = alarms_find(a, "flapping-link", what);
     if (limit > 0 && p->n_flaps >= limit) {
         const uint64_t first = p->flaps[(p->n_flaps - limit) % FLAPS];
         if (now_ns - first <= FLAP_NS)
@@ -320,10 +320,10 @@ bool sk_alarms_take(struct sk_alarms *a, const json_t *event, uint64_t now_ns) {
     snprintf(kind, sizeof kind, "%s", sk_json_text(event, "alarm"));
     for (char *c = kind; *c; c++)
         *c = *c == ' ' ? '-' : *c;
-    struct alarm *x = find(a, kind, what);
+    struct alarm *x = alarms_find(a, kind, what);
     if (json_is_false(on)) {
         if (x)
-            clear(a, (size_t)(x - a->list));
+            alarms_clear(a, (size_t)(x - a->list));
         return true;
     }
     // whoever shows an alarm shows its kind beside the text

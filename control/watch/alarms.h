@@ -2,19 +2,22 @@
 //
 // alarms: what an operator should not have to find out.
 //
-//     stuck-job          slots of a job wait and nothing of them has changed for 'job_stuck' seconds,
-//                        whatever packets come. Says for whom they wait.
-//     leaking-aggregator an aggregator of ATP is held, and nothing was added to it for 'aggregator' seconds
+//     stuck-job          slots of a job wait and nothing of them has changed for 'job_stuck'
+//                        seconds, whatever packets come. Says for whom they wait.
+//     leaking-aggregator an aggregator of ATP is held, and nothing was added to it for 'aggregator'
+//     seconds
 //     flapping-link      a port's link changed 'flaps' times within FLAP_NS
-//     queue-drops        a port drops more than 'queue_drops' packets a second because its queue is full, or
-//                        its device does not take them
+//     queue-drops        a port drops more than 'queue_drops' packets a second because its queue is
+//                        full, or its device does not take them
 //     full-table         a table has no room for more (at 'table_full' per cent of its size)
-//     deleted-interface  the kernel's interface of a port was deleted; raised by whoever runs the switch
+//     deleted-interface  the kernel's interface of a port was deleted; raised by whoever runs the
+//                        switch
 //     ...                and what others raise: the ToR's control plane (control/tor)
 //
-// An alarm is raised once and told, {"event": "alarm", "alarm": kind, "what": which job, port, table, "on": true,
-// "text": one sentence, "since": ns}; when its cause is gone it is told with "on": false. Causes that come and go
-// are given some time (calm_ns) to stay away.
+// An alarm is raised once and told, {"event": "alarm", "alarm": kind, "what": which job, port,
+// table, "on": true,
+// "text": one sentence, "since": ns}; when its cause is gone it is told with "on": false. Causes
+// that come and go are given some time (calm_ns) to stay away.
 //
 // Thread-safety: one thread. Works on moments (watch.h) and does not touch the switch.
 #ifndef SILKEN_CONTROL_WATCH_ALARMS_H
@@ -36,8 +39,8 @@ void sk_alarms_set(struct sk_alarms *a, const struct sk_config_alarms *options);
 void sk_alarms_look(struct sk_alarms *a, const struct sk_watch *w, const json_t *aggregators);
 // 'name' as in a moment (SK_WATCH_NAME), "" without.
 void sk_alarms_link(struct sk_alarms *a, uint16_t port, const char *name, bool up, uint64_t now_ns);
-// Another's event: {"event": "alarm", "alarm", "on" and what it is about}. Without "on" it lasts a minute. Events
-// of other kinds are none of ours: false.
+// Another's event: {"event": "alarm", "alarm", "on" and what it is about}. Without "on" it lasts a
+// minute. Events of other kinds are none of ours: false.
 bool sk_alarms_take(struct sk_alarms *a, const json_t *event, uint64_t now_ns);
 
 // Those that are raised, and how often each kind was: new references.

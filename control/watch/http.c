@@ -36,12 +36,12 @@ static bool is_token(char c) {
            (c != 0 && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-static bool same(const char *a, size_t n, const char *b) {
+static bool http_same(const char *a, size_t n, const char *b) {
     return strlen(b) == n && strncasecmp(a, b, n) == 0;
 }
 
 // Does a list of words, separated by commas, have the word?
-static bool has_word(const char *text, size_t n, const char *word) {
+static bool http_has_word(const char *text, size_t n, const char *word) {
     for (size_t i = 0; i < n;) {
         size_t end = i;
         while (end < n && text[end] != ',')
@@ -51,7 +51,7 @@ static bool has_word(const char *text, size_t n, const char *word) {
             from++;
         while (to > from && (text[to - 1] == ' ' || text[to - 1] == '\t'))
             to--;
-        if (same(text + from, to - from, word))
+        if (http_same(text + from, to - from, word))
             return true;
         i = end + 1;
     }
@@ -79,7 +79,7 @@ static void read_target(const char *target, size_t n, struct http_request *r) {
 }
 
 // "GET /metrics HTTP/1.1"
-static void read_line(const char *line, size_t n, struct http_request *r, struct seen *s) {
+static void http_read_line(const char *line, size_t n, struct http_request *r, struct seen *s) {
     const char *space = memchr(line, ' ', n);
     const size_t method = space ? (size_t)(space - line) : n;
     const char *target = line + method + 1;
@@ -122,13 +122,13 @@ static void read_field(const char *line, size_t n, struct http_request *r, struc
         value++, length--;
     while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
         length--;
-    s->hosts += same(line, name, "host");
-    if (same(line, name, "connection")) {
-        r->close |= has_word(value, length, "close");
-        s->keep |= has_word(value, length, "keep-alive");
+    s->hosts += http_same(line, name, "host");
+    if (http_same(line, name, "connection")) {
+        r->close |= http_has_word(value, length, "close");
+        s->keep |= http_has_word(value, length, "keep-alive");
     }
-    if (same(line, name, "transfer-encoding") ||
-        (same(line, name, "content-length") && !same(value, length, "0")))
+    if (http_same(line, name, "transfer-encoding") ||
+        (http_same(line, name, "content-length") && !http_same(value, length, "0")))
         r->status = r->status == 200 ? 413 : r->status;
 }
 
@@ -154,7 +154,7 @@ size_t http_parse(const char *bytes, size_t n, struct http_request *out) {
             break;
         }
         if (first && length > 0) // empty lines before a request are left out
-            read_line(bytes + at, length, out, &seen);
+            http_read_line(bytes + at, length, out, &seen);
         else if (!first)
             read_field(bytes + at, length, out, &seen);
         first = first && length == 0;
@@ -168,7 +168,7 @@ size_t http_parse(const char *bytes, size_t n, struct http_request *out) {
 
 // ---- replies ----
 
-static const char *words_of(unsigned status) {
+static const char *http_words_of(unsigned status) {
     switch (status) {
     case 200:
         return "OK";
@@ -192,15 +192,15 @@ static const char *words_of(unsigned status) {
 static void reply(struct connection *c, const struct http_request *r, unsigned status,
                   const struct http_page *page) {
     char head[512], text[80];
-    snprintf(text, sizeof text, "%u %s\n", status, words_of(status));
+    snprintf(text, sizeof text, "%u %s\n", status, http_words_of(status));
     const char *body = status == 200 ? page->body : text;
     const size_t length = status == 200 ? page->length : strlen(text);
     const int n = snprintf(
         head, sizeof head,
         "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
         "X-Content-Type-Options: nosniff\r\n%sConnection: %s\r\n\r\n",
-        status, words_of(status), status == 200 ? page->type : "text/plain; charset=utf-8", length,
-        status == 405 ? "Allow: GET, HEAD\r\n" : "", r->close ? "close" : "keep-alive");
+        status, http_words_of(status), status == 200 ? page->type : "text/plain; charset=utf-8",
+        length, status == 405 ? "Allow: GET, HEAD\r\n" : "", r->close ? "close" : "keep-alive");
     c->length = (size_t)n + (r->head ? 0 : length);
     c->written = 0;
     c->close = r->close;
@@ -244,7 +244,7 @@ uint16_t http_port(const struct http_server *s) {
                                          : ((struct sockaddr_in *)&a)->sin_port);
 }
 
-static void drop(struct http_server *s, size_t i) {
+static void http_drop(struct http_server *s, size_t i) {
     close(s->list[i]->fd);
     free(s->list[i]->out);
     free(s->list[i]);
@@ -260,7 +260,7 @@ static void accept_one(struct http_server *s, uint64_t now_ns) {
         if (s->list[i]->since < s->list[oldest]->since)
             oldest = i;
     if (s->n == HTTP_CLIENTS) {
-        drop(s, oldest);
+        http_drop(s, oldest);
         s->counts.refused++;
     }
     struct connection *c = calloc(1, sizeof *c);
@@ -272,7 +272,7 @@ static void accept_one(struct http_server *s, uint64_t now_ns) {
 }
 
 // False when the connection is over.
-static bool receive(struct connection *c) {
+static bool http_receive(struct connection *c) {
     const ssize_t n = recv(c->fd, c->in + c->n, sizeof c->in - c->n, 0);
     if (n < 0)
         return errno == EAGAIN || errno == EINTR;
@@ -294,8 +294,8 @@ static bool send_some(struct connection *c, uint64_t now_ns) {
 }
 
 // A whole request, when one is there and the reply before it is written.
-static void answer(struct http_server *s, struct connection *c,
-                   struct http_page (*page)(void *aux, const char *path), void *aux) {
+static void http_answer(struct http_server *s, struct connection *c,
+                        struct http_page (*page)(void *aux, const char *path), void *aux) {
     struct http_request r;
     const size_t n = http_parse(c->in, c->n, &r);
     struct http_page p = {0};
@@ -311,14 +311,14 @@ static void answer(struct http_server *s, struct connection *c,
 }
 
 // One request of a connection at a time: the others have their turn before the next.
-static bool serve(struct http_server *s, struct connection *c, short events, uint64_t now_ns,
-                  struct http_page (*page)(void *aux, const char *path), void *aux) {
+static bool http_serve(struct http_server *s, struct connection *c, short events, uint64_t now_ns,
+                       struct http_page (*page)(void *aux, const char *path), void *aux) {
     if (events & (POLLERR | POLLNVAL) || (events & POLLHUP && !(events & POLLIN)))
         return false;
-    if (events & POLLIN && !receive(c))
+    if (events & POLLIN && !http_receive(c))
         return false;
     if (!c->out && c->n > 0)
-        answer(s, c, page, aux);
+        http_answer(s, c, page, aux);
     if (c->out && !send_some(c, now_ns))
         return false;
     return now_ns - c->since < HTTP_TIMEOUT_NS;
@@ -337,11 +337,11 @@ void http_poll(struct http_server *s, uint64_t now_ns,
         return;
     for (size_t i = n; i-- > 0;) { // from the end: dropping one moves the last into its place
         const bool asked = s->list[i]->n > 0 || s->list[i]->out;
-        if (serve(s, s->list[i], fds[i].revents, now_ns, page, aux))
+        if (http_serve(s, s->list[i], fds[i].revents, now_ns, page, aux))
             continue;
         // one that is closed between two requests is no failure
         s->counts.refused += asked && s->list[i]->out;
-        drop(s, i);
+        http_drop(s, i);
     }
     if (fds[n].revents & POLLIN)
         accept_one(s, now_ns);
@@ -356,7 +356,7 @@ void http_close(struct http_server *s) {
     if (!s)
         return;
     while (s->n > 0)
-        drop(s, 0);
+        http_drop(s, 0);
     close(s->fd);
     free(s);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// http: as much of HTTP/1.1 (RFC 9112) as a scraper needs: GET and HEAD, without bodies, one request after the
-// other on a connection.
+// http: as much of HTTP/1.1 (RFC 9112) as a scraper needs: GET and HEAD, without bodies, one
+// request after the other on a connection.
 //
 // The server never blocks and never waits for a client. It has at most HTTP_CLIENTS connections;
 // when another comes, the one that has been without a finished request for longest makes room. A

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// metrics: the text format of Prometheus, version 0.0.4: for each metric "# HELP", "# TYPE", then its samples,
-// all of them together. Names end in the base unit, counters in _total.
+// metrics: the text format of Prometheus, version 0.0.4: for each metric "# HELP", "# TYPE", then
+// its samples, all of them together. Names end in the base unit, counters in _total.
 #include "control/watch/watch.h"
 #include "base/json.h"
 
@@ -14,7 +14,7 @@
 #define SILKEN_VERSION "unknown"
 #endif
 
-static void family(FILE *f, const char *name, const char *type, const char *help) {
+static void metrics_family(FILE *f, const char *name, const char *type, const char *help) {
     fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
@@ -32,8 +32,9 @@ static void label(FILE *f, const char *name, const char *value) {
     putc('"', f);
 }
 
-static void count(FILE *f, const char *name, const char *type, const char *help, uint64_t v) {
-    family(f, name, type, help);
+static void metrics_count(FILE *f, const char *name, const char *type, const char *help,
+                          uint64_t v) {
+    metrics_family(f, name, type, help);
     fprintf(f, "%s %" PRIu64 "\n", name, v);
 }
 
@@ -44,7 +45,7 @@ static void seconds(FILE *f, uint64_t ns) {
 
 static void count_seconds(FILE *f, const char *name, const char *type, const char *help,
                           uint64_t ns) {
-    family(f, name, type, help);
+    metrics_family(f, name, type, help);
     fprintf(f, "%s ", name);
     seconds(f, ns);
     putc('\n', f);
@@ -79,7 +80,7 @@ static uint64_t up(const struct sk_watch *w, const struct sk_watch_port *p) {
     (void)w;
     return p->up;
 }
-static uint64_t link_up(const struct sk_watch *w, const struct sk_watch_port *p) {
+static uint64_t metrics_link_up(const struct sk_watch *w, const struct sk_watch_port *p) {
     (void)w;
     return p->device.link;
 }
@@ -99,7 +100,7 @@ static uint64_t tx_errors(const struct sk_watch *w, const struct sk_watch_port *
     (void)w;
     return p->device.tx_errors;
 }
-static uint64_t waiting(const struct sk_watch *w, const struct sk_watch_port *p) {
+static uint64_t metrics_waiting(const struct sk_watch *w, const struct sk_watch_port *p) {
     (void)w;
     return p->device.waiting;
 }
@@ -124,7 +125,7 @@ static const struct {
      tx_packets},
     {"silken_port_transmit_bytes_total", "counter", "Bytes that the port sent, without FCS.",
      ALWAYS, tx_bytes},
-    {"silken_port_link_up", "gauge", "1: the device has a link.", DEVICE, link_up},
+    {"silken_port_link_up", "gauge", "1: the device has a link.", DEVICE, metrics_link_up},
     {"silken_port_speed_bytes", "gauge", "Bytes a second of the link; 0: not known.", DEVICE,
      speed},
     {"silken_port_device_receive_missed_total", "counter",
@@ -135,23 +136,23 @@ static const struct {
     {"silken_port_device_transmit_errors_total", "counter", "Packets that the device did not send.",
      DEVICE, tx_errors},
     {"silken_port_device_waiting_packets", "gauge", "Packets that wait for the device.", DEVICE,
-     waiting},
+     metrics_waiting},
     {"silken_queue_bytes", "gauge",
      "Bytes in cells that wait in the queues of a port with a speed.", SPEED, queued},
     {"silken_queue_deepest_bytes", "gauge", "Bytes in cells that wait in its longest queue.", SPEED,
      deepest},
 };
 
-static bool has(const struct sk_watch_port *p, enum port_what what) {
+static bool metrics_has(const struct sk_watch_port *p, enum port_what what) {
     return what == ALWAYS || (what == DEVICE && p->has_device) ||
            (what == SPEED && p->queue.speed_mbps > 0);
 }
 
 static void put_ports(FILE *f, const struct sk_watch *w) {
     for (size_t i = 0; i < sizeof of_ports / sizeof *of_ports; i++) {
-        family(f, of_ports[i].name, of_ports[i].type, of_ports[i].help);
+        metrics_family(f, of_ports[i].name, of_ports[i].type, of_ports[i].help);
         for (size_t k = 0; k < w->n_ports; k++) {
-            if (!has(&w->ports[k], of_ports[i].what))
+            if (!metrics_has(&w->ports[k], of_ports[i].what))
                 continue;
             fprintf(f, "%s{", of_ports[i].name);
             port_labels(f, &w->ports[k]);
@@ -162,8 +163,9 @@ static void put_ports(FILE *f, const struct sk_watch *w) {
 
 static void put_port_drops(FILE *f, const struct sk_watch *w) {
     static const char name[] = "silken_port_dropped_packets_total";
-    family(f, name, "counter",
-           "Packets dropped at the port, by reason; reasons that never occurred are left out.");
+    metrics_family(
+        f, name, "counter",
+        "Packets dropped at the port, by reason; reasons that never occurred are left out.");
     for (size_t i = 0; i < w->n_ports; i++)
         for (int r = 0; r < SK_DROP_COUNT; r++) {
             if (w->ports[i].stats.drops[r] == 0)
@@ -178,31 +180,34 @@ static void put_port_drops(FILE *f, const struct sk_watch *w) {
 
 // ---- the switch ----
 
-static void put_switch(FILE *f, const struct sk_watch *w) {
+static void metrics_put_switch(FILE *f, const struct sk_watch *w) {
     const struct sk_switch_stats *s = &w->stats;
-    family(f, "silken_build_info", "gauge", "1; what runs.");
+    metrics_family(f, "silken_build_info", "gauge", "1; what runs.");
     fprintf(f, "silken_build_info{version=\"%s\",", SILKEN_VERSION);
     label(f, "program", w->program);
     fputs("} 1\n", f);
-    count(f, "silken_receive_packets_total", "counter", "Packets received.", s->rx_packets);
-    count(f, "silken_transmit_packets_total", "counter", "Packets sent.", s->tx_packets);
-    count(f, "silken_copied_packets_total", "counter",
-          "Copies that replication and mirroring made.", s->copies);
-    count(f, "silken_mirrored_packets_total", "counter", "Copies that mirroring made.",
-          s->mirrored);
-    count(f, "silken_generated_packets_total", "counter", "Packets of the packet generator.",
-          s->generated);
-    count(f, "silken_recirculated_packets_total", "counter", "Passes by recirculation.",
-          s->recirculated);
-    count(f, "silken_resubmitted_packets_total", "counter", "Passes by resubmission.",
-          s->resubmitted);
-    count(f, "silken_remembered_packets_total", "counter",
-          "Packets sent by a flow record, without running the program.", w->remembered);
-    count(f, "silken_digests_total", "counter", "Digests for the control plane.", s->digests);
-    count(f, "silken_inside_packets", "gauge", "Packets that wait in the switch.", w->inside);
-    count(f, "silken_free_buffers", "gauge", "Packet buffers that are free.", w->buffers_free);
-    family(f, "silken_dropped_packets_total", "counter",
-           "Packets dropped, by reason; 'consumed in ingress' is not a loss.");
+    metrics_count(f, "silken_receive_packets_total", "counter", "Packets received.", s->rx_packets);
+    metrics_count(f, "silken_transmit_packets_total", "counter", "Packets sent.", s->tx_packets);
+    metrics_count(f, "silken_copied_packets_total", "counter",
+                  "Copies that replication and mirroring made.", s->copies);
+    metrics_count(f, "silken_mirrored_packets_total", "counter", "Copies that mirroring made.",
+                  s->mirrored);
+    metrics_count(f, "silken_generated_packets_total", "counter",
+                  "Packets of the packet generator.", s->generated);
+    metrics_count(f, "silken_recirculated_packets_total", "counter", "Passes by recirculation.",
+                  s->recirculated);
+    metrics_count(f, "silken_resubmitted_packets_total", "counter", "Passes by resubmission.",
+                  s->resubmitted);
+    metrics_count(f, "silken_remembered_packets_total", "counter",
+                  "Packets sent by a flow record, without running the program.", w->remembered);
+    metrics_count(f, "silken_digests_total", "counter", "Digests for the control plane.",
+                  s->digests);
+    metrics_count(f, "silken_inside_packets", "gauge", "Packets that wait in the switch.",
+                  w->inside);
+    metrics_count(f, "silken_free_buffers", "gauge", "Packet buffers that are free.",
+                  w->buffers_free);
+    metrics_family(f, "silken_dropped_packets_total", "counter",
+                   "Packets dropped, by reason; 'consumed in ingress' is not a loss.");
     for (int r = 0; r < SK_DROP_COUNT; r++) {
         fputs("silken_dropped_packets_total{", f);
         label(f, "reason", sk_drop_text((enum sk_drop_reason)r));
@@ -210,13 +215,13 @@ static void put_switch(FILE *f, const struct sk_watch *w) {
     }
 }
 
-static void put_tables(FILE *f, const struct sk_watch *w) {
+static void metrics_put_tables(FILE *f, const struct sk_watch *w) {
     static const struct {
         const char *name, *help;
     } kinds[] = {{"silken_table_entries", "Entries of a table in a pipe."},
                  {"silken_table_size_entries", "Size of the table in the program."}};
     for (size_t k = 0; k < 2; k++) {
-        family(f, kinds[k].name, "gauge", kinds[k].help);
+        metrics_family(f, kinds[k].name, "gauge", kinds[k].help);
         for (size_t i = 0; i < w->n_tables; i++) {
             const struct sk_watch_table *t = &w->tables[i];
             fprintf(f, "%s{", kinds[k].name);
@@ -228,7 +233,7 @@ static void put_tables(FILE *f, const struct sk_watch *w) {
 
 // ---- jobs ----
 
-static uint64_t number(const json_t *o, const char *key) {
+static uint64_t metrics_number(const json_t *o, const char *key) {
     return (uint64_t)json_integer_value(json_object_get(o, key));
 }
 
@@ -236,7 +241,7 @@ static void put_job(FILE *f, const struct sk_watch *w, const char *name, const c
                     const char *key) {
     size_t i;
     json_t *j;
-    family(f, name, "gauge", help);
+    metrics_family(f, name, "gauge", help);
     json_array_foreach(w->jobs, i, j) {
         if (!json_object_get(j, key))
             continue;
@@ -244,7 +249,7 @@ static void put_job(FILE *f, const struct sk_watch *w, const char *name, const c
         label(f, "job", sk_json_text(j, "name"));
         putc(',', f);
         label(f, "kind", sk_json_text(j, "kind"));
-        fprintf(f, "} %" PRIu64 "\n", number(j, key));
+        fprintf(f, "} %" PRIu64 "\n", metrics_number(j, key));
     }
 }
 
@@ -252,18 +257,18 @@ static void put_worker(FILE *f, const struct sk_watch *w, const char *name, cons
                        const char *help, const char *key, bool milliseconds) {
     size_t i, k;
     json_t *j, *worker;
-    family(f, name, type, help);
+    metrics_family(f, name, type, help);
     json_array_foreach(w->jobs, i, j) {
         json_array_foreach(json_object_get(j, "workers"), k, worker) {
             if (!json_object_get(worker, key))
                 continue;
             fprintf(f, "%s{", name);
             label(f, "job", sk_json_text(j, "name"));
-            fprintf(f, ",worker=\"%" PRIu64 "\"} ", number(worker, "worker"));
+            fprintf(f, ",worker=\"%" PRIu64 "\"} ", metrics_number(worker, "worker"));
             if (milliseconds)
-                seconds(f, number(worker, key) * 1000000u);
+                seconds(f, metrics_number(worker, key) * 1000000u);
             else
-                fprintf(f, "%" PRIu64, number(worker, key));
+                fprintf(f, "%" PRIu64, metrics_number(worker, key));
             putc('\n', f);
         }
     }
@@ -289,24 +294,25 @@ static void put_jobs(FILE *f, const struct sk_watch *w) {
 
 // Of the job service.
 static void print_service(FILE *f, const struct sk_watch_control *c) {
-    count(f, "silken_service_jobs", "gauge", "Jobs of the job service, also those that wait.",
-          c->jobs);
-    count(f, "silken_service_connections", "gauge", "Connections of workers to the job service.",
-          c->workers);
-    count(f, "silken_service_jobs_admitted_total", "counter", "Jobs that the service has admitted.",
-          c->jobs_admitted);
-    count(f, "silken_service_jobs_failed_total", "counter",
-          "Jobs that a worker left without saying so, or that did not begin.", c->jobs_failed);
-    count(f, "silken_service_refused_total", "counter",
-          "Connections to the job service that were refused.", c->workers_refused);
+    metrics_count(f, "silken_service_jobs", "gauge",
+                  "Jobs of the job service, also those that wait.", c->jobs);
+    metrics_count(f, "silken_service_connections", "gauge",
+                  "Connections of workers to the job service.", c->workers);
+    metrics_count(f, "silken_service_jobs_admitted_total", "counter",
+                  "Jobs that the service has admitted.", c->jobs_admitted);
+    metrics_count(f, "silken_service_jobs_failed_total", "counter",
+                  "Jobs that a worker left without saying so, or that did not begin.",
+                  c->jobs_failed);
+    metrics_count(f, "silken_service_refused_total", "counter",
+                  "Connections to the job service that were refused.", c->workers_refused);
 }
 
 static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch_control *c) {
     count_seconds(f, "silken_start_time_seconds", "gauge", "Start time, since 1970.", c->started);
     count_seconds(f, "silken_scrape_pause_seconds", "gauge",
                   "Time that the pipes waited while these numbers were read.", w->pause_ns);
-    count(f, "silken_pauses_total", "counter", "Pauses of the pipes, for the control plane.",
-          c->pauses);
+    metrics_count(f, "silken_pauses_total", "counter",
+                  "Pauses of the pipes, for the control plane.", c->pauses);
     count_seconds(f, "silken_paused_seconds_total", "counter", "Total time of the pauses.",
                   c->paused_ns);
     count_seconds(f, "silken_longest_pause_seconds", "gauge", "The longest pause.",
@@ -314,27 +320,29 @@ static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch
     count_seconds(f, "silken_longest_pause_cpu_seconds", "gauge",
                   "The most processor time of the control thread in a pause.",
                   c->longest_pause_cpu_ns);
-    count(f, "silken_flow_resets_total", "counter",
-          "Changes after which no flow record of before is used.", sk_tables_generation());
-    count(f, "silken_control_requests_total", "counter", "Requests at the control socket.",
-          c->requests);
-    count(f, "silken_control_refused_requests_total", "counter",
-          "Failed requests at the control socket.", c->refused);
-    count(f, "silken_control_clients", "gauge", "Clients of the control socket.", c->clients);
-    count(f, "silken_metrics_requests_total", "counter", "Requests for these numbers.", c->scrapes);
-    count(f, "silken_http_refused_total", "counter",
-          "Other HTTP requests, and aborted connections.", c->http_refused);
+    metrics_count(f, "silken_flow_resets_total", "counter",
+                  "Changes after which no flow record of before is used.", sk_tables_generation());
+    metrics_count(f, "silken_control_requests_total", "counter", "Requests at the control socket.",
+                  c->requests);
+    metrics_count(f, "silken_control_refused_requests_total", "counter",
+                  "Failed requests at the control socket.", c->refused);
+    metrics_count(f, "silken_control_clients", "gauge", "Clients of the control socket.",
+                  c->clients);
+    metrics_count(f, "silken_metrics_requests_total", "counter", "Requests for these numbers.",
+                  c->scrapes);
+    metrics_count(f, "silken_http_refused_total", "counter",
+                  "Other HTTP requests, and aborted connections.", c->http_refused);
     if (c->serves_jobs)
         print_service(f, c);
-    count(f, "silken_digests_lost_total", "counter",
-          "Digests lost because the control plane was too slow.", c->digests_lost);
+    metrics_count(f, "silken_digests_lost_total", "counter",
+                  "Digests lost because the control plane was too slow.", c->digests_lost);
 }
 
 static void put_alarms(FILE *f, const json_t *alarms, const json_t *raised) {
     const char *kind;
     json_t *v;
     size_t i;
-    family(f, "silken_alarm", "gauge", "1: this alarm is raised.");
+    metrics_family(f, "silken_alarm", "gauge", "1: this alarm is raised.");
     json_array_foreach((json_t *)alarms, i, v) {
         fputs("silken_alarm{", f);
         label(f, "alarm", sk_json_text(v, "alarm"));
@@ -342,7 +350,7 @@ static void put_alarms(FILE *f, const json_t *alarms, const json_t *raised) {
         label(f, "what", sk_json_text(v, "what"));
         fputs("} 1\n", f);
     }
-    family(f, "silken_alarms_raised_total", "counter", "How often alarms were raised.");
+    metrics_family(f, "silken_alarms_raised_total", "counter", "How often alarms were raised.");
     json_object_foreach((json_t *)raised, kind, v) {
         fputs("silken_alarms_raised_total{", f);
         label(f, "alarm", kind);
@@ -356,10 +364,10 @@ char *sk_metrics_text(const struct sk_watch *w, const struct sk_watch_control *c
     FILE *f = open_memstream(&out, length);
     if (!f)
         abort();
-    put_switch(f, w);
+    metrics_put_switch(f, w);
     put_ports(f, w);
     put_port_drops(f, w);
-    put_tables(f, w);
+    metrics_put_tables(f, w);
     put_jobs(f, w);
     put_control(f, w, control);
     put_alarms(f, alarms, raised);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sflow: datagrams of sFlow version 5 (sflow.org, "sFlow Version 5", 2004): samples of packets and counts of
-// ports, for a collector. Bytes only: nothing here sends.
+// sflow: datagrams of sFlow version 5 (sflow.org, "sFlow Version 5", 2004): samples of packets and
+// counts of ports, for a collector. Bytes only: nothing here sends.
 //
-// A datagram has samples until no other fits into SFLOW_BYTES. Of packets there is the raw header (flow_data
-// format 1): the first bytes of the Ethernet frame as it came in. Of ports the generic interface counters
-// (counter_data format 1); what the switch does not count by kind is told as not known (all ones).
+// A datagram has samples until no other fits into SFLOW_BYTES. Of packets there is the raw header
+// (flow_data format 1): the first bytes of the Ethernet frame as it came in. Of ports the generic
+// interface counters (counter_data format 1); what the switch does not count by kind is told as not
+// known (all ones).
 //
-// Interfaces and data sources are numbered as ports are, plus one: an interface 0 is one that is not known. Where
-// a sampled packet goes is not known.
+// Interfaces and data sources are numbered as ports are, plus one: an interface 0 is one that is
+// not known. Where a sampled packet goes is not known.
 #ifndef SILKEN_CONTROL_WATCH_SFLOW_H
 #define SILKEN_CONTROL_WATCH_SFLOW_H
 

@@ -16,15 +16,15 @@
 
 // ---- what a run comes to ----
 
-static bool same_key(const uint64_t *a, const uint64_t *b, uint32_t words) {
+static bool shadow_same_key(const uint64_t *a, const uint64_t *b, uint32_t words) {
     return !a || !b ? a == b : memcmp(a, b, words * sizeof *a) == 0;
 }
 
-static void touch(struct sk_shadow *s, struct shadow_touch t, uint32_t words) {
+static void shadow_note_touch(struct sk_shadow *s, struct shadow_touch t, uint32_t words) {
     for (size_t i = 0; i < s->n_touches; i++) {
         const struct shadow_touch *o = &s->touches[i];
         if (o->kind == t.kind && o->pipe == t.pipe && o->object == t.object &&
-            o->index == t.index && same_key(o->key, t.key, words))
+            o->index == t.index && shadow_same_key(o->key, t.key, words))
             return;
     }
     if (t.key) {
@@ -44,30 +44,31 @@ static void touch_cell(struct sk_shadow *s, unsigned pipe, const struct sk_event
         return; // it hangs on an entry, and comes with that
     for (uint32_t i = 0; e->kind == SK_EV_REGISTER && i < d->n_registers; i++)
         if (strcmp(d->registers[i].name, e->name) == 0)
-            touch(s,
-                  (struct shadow_touch){.kind = SHADOW_REGISTER,
-                                        .pipe = (uint8_t)pipe,
-                                        .object = i,
-                                        .index = e->number},
-                  0);
+            shadow_note_touch(s,
+                              (struct shadow_touch){.kind = SHADOW_REGISTER,
+                                                    .pipe = (uint8_t)pipe,
+                                                    .object = i,
+                                                    .index = e->number},
+                              0);
     for (uint32_t i = 0; e->kind == SK_EV_METER && i < d->n_meters; i++)
         if (strcmp(d->meters[i].name, e->name) == 0)
-            touch(s,
-                  (struct shadow_touch){
-                      .kind = SHADOW_METER, .pipe = (uint8_t)pipe, .object = i, .index = e->number},
-                  0);
+            shadow_note_touch(
+                s,
+                (struct shadow_touch){
+                    .kind = SHADOW_METER, .pipe = (uint8_t)pipe, .object = i, .index = e->number},
+                0);
 }
 
 static void touch_table(struct sk_shadow *s, unsigned pipe, const struct sk_event *e) {
     const struct sk_pipeline_desc *d = sk_switch_pipeline(s->sw, pipe);
     for (uint32_t i = 0; i < d->n_tables; i++)
         if (d->tables[i] == e->table)
-            touch(s,
-                  (struct shadow_touch){.kind = SHADOW_TABLE,
-                                        .pipe = (uint8_t)pipe,
-                                        .object = i,
-                                        .key = (uint64_t *)e->key},
-                  e->table->key_words);
+            shadow_note_touch(s,
+                              (struct shadow_touch){.kind = SHADOW_TABLE,
+                                                    .pipe = (uint8_t)pipe,
+                                                    .object = i,
+                                                    .key = (uint64_t *)e->key},
+                              e->table->key_words);
 }
 
 static void add_outcome(struct sk_shadow *s, const struct sk_event *e) {
@@ -85,7 +86,7 @@ static void add_outcome(struct sk_shadow *s, const struct sk_event *e) {
 
 // ---- fields ----
 
-static void match_field(struct sk_shadow *s, const struct sk_event *e, uint32_t i) {
+static void shadow_match_field(struct sk_shadow *s, const struct sk_event *e, uint32_t i) {
     const struct sk_trace_field *f = &e->header->fields[i];
     char name[512];
     if (f->width > 128)
@@ -107,13 +108,14 @@ static void match_field(struct sk_shadow *s, const struct sk_event *e, uint32_t 
     }
 }
 
-static void hear(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+static void shadow_hear(struct sk_observer *o, const struct sk_packet *p,
+                        const struct sk_event *e) {
     struct sk_shadow *s = (struct sk_shadow *)o;
     const unsigned pipe =
         sk_port_pipe(e->gress == SK_IN_EGRESS ? p->egress_port : p->ingress_port) % SK_PIPES;
     if (e->kind == SK_EV_EXTRACT && s->fields)
         for (uint32_t i = 0; i < e->header->n_fields; i++)
-            match_field(s, e, i);
+            shadow_match_field(s, e, i);
     if (e->kind == SK_EV_REGISTER || e->kind == SK_EV_METER)
         touch_cell(s, pipe, e);
     if (e->kind == SK_EV_TABLE)
@@ -128,7 +130,7 @@ static void hear(struct sk_observer *o, const struct sk_packet *p, const struct 
 
 // ---- from start to end ----
 
-static bool alike(const struct sk_pipeline_desc *a, const struct sk_pipeline_desc *b) {
+static bool shadow_alike(const struct sk_pipeline_desc *a, const struct sk_pipeline_desc *b) {
     if (strcmp(a->name, b->name) != 0 || a->n_tables != b->n_tables ||
         a->n_registers != b->n_registers || a->n_meters != b->n_meters ||
         a->n_selectors != b->n_selectors || a->n_value_sets != b->n_value_sets ||
@@ -164,7 +166,7 @@ struct sk_shadow *sk_shadow_new(const struct sk_program *checked, struct sk_swit
         return NULL;
     }
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-        if (!alike(sk_switch_pipeline(sw, pipe), sk_switch_pipeline(live, pipe))) {
+        if (!shadow_alike(sk_switch_pipeline(sw, pipe), sk_switch_pipeline(live, pipe))) {
             sk_fail(err, "the program's source has changed since the switch loaded it");
             sk_switch_free(sw);
             return NULL;
@@ -172,7 +174,7 @@ struct sk_shadow *sk_shadow_new(const struct sk_program *checked, struct sk_swit
     struct sk_shadow *s = calloc(1, sizeof *s);
     if (!s)
         abort();
-    s->observer = (struct sk_observer){.everything = true, .event = hear};
+    s->observer = (struct sk_observer){.everything = true, .event = shadow_hear};
     s->sw = sw;
     s->live = live;
     sk_core_observe(sk_switch_core(sw, 0), &s->observer);
@@ -191,8 +193,8 @@ void sk_shadow_free(struct sk_shadow *s) {
     free(s);
 }
 
-static void run(struct sk_shadow *s, uint16_t port, const uint8_t *frame, uint32_t length,
-                uint64_t now_ns) {
+static void shadow_run(struct sk_shadow *s, uint16_t port, const uint8_t *frame, uint32_t length,
+                       uint64_t now_ns) {
     sk_switch_rx(s->sw, port, frame, length, now_ns);
     sk_switch_run(s->sw, now_ns);
 }
@@ -202,7 +204,7 @@ bool sk_shadow_matches(struct sk_shadow *s, uint16_t port, const uint8_t *frame,
     s->fields = fields;
     s->n_fields = n;
     s->matched = 0;
-    run(s, port, frame, length, sk_switch_now(s->sw));
+    shadow_run(s, port, frame, length, sk_switch_now(s->sw));
     s->fields = NULL;
     shadow_forget(s);
     return s->matched == (1u << n) - 1;
@@ -211,14 +213,14 @@ bool sk_shadow_matches(struct sk_shadow *s, uint16_t port, const uint8_t *frame,
 // ---- showing ----
 
 // Of a port with a speed the live packet waits, and nothing has become of it yet.
-static bool waits(const struct sk_shadow *s, const struct shadow_outcome *o) {
+static bool shadow_waits(const struct sk_shadow *s, const struct shadow_outcome *o) {
     struct sk_port_queue q;
     sk_switch_port_queue_get(s->live, o->port, &q);
     return q.speed_mbps > 0;
 }
 
 // In any order: copies take turns. What is the same is crossed out.
-static const struct shadow_outcome *first_difference(struct sk_shadow *s, bool *missing) {
+static const struct shadow_outcome *shadow_first_difference(struct sk_shadow *s, bool *missing) {
     bool *done = calloc(s->live_did.n + 1, sizeof *done);
     const struct shadow_outcome *found = NULL;
     if (!done)
@@ -234,20 +236,20 @@ static const struct shadow_outcome *first_difference(struct sk_shadow *s, bool *
             k++;
         if (k < s->live_did.n)
             done[k] = true;
-        else if (!waits(s, a))
+        else if (!shadow_waits(s, a))
             found = a;
     }
     *missing = found != NULL;
     for (size_t k = 0; k < s->live_did.n && !found; k++)
-        if (!done[k] && !waits(s, &s->live_did.items[k]))
+        if (!done[k] && !shadow_waits(s, &s->live_did.items[k]))
             found = &s->live_did.items[k];
     free(done);
     return found;
 }
 
-static bool compare(struct sk_shadow *s, char *out, size_t size) {
+static bool shadow_compare(struct sk_shadow *s, char *out, size_t size) {
     bool missing;
-    const struct shadow_outcome *o = first_difference(s, &missing);
+    const struct shadow_outcome *o = shadow_first_difference(s, &missing);
     if (o) {
         snprintf(out, size, "the switch %s %s%s: port %u, %u bytes%s%s",
                  missing ? "did not do everything that is shown here,"
@@ -272,7 +274,7 @@ static void find_way(struct sk_shadow *s, uint16_t port, const struct sk_packet 
     for (unsigned i = 0; i < RUNS; i++) {
         s->news = false;
         shadow_bring(s);
-        run(s, port, sk_packet_data(p), p->len, now);
+        shadow_run(s, port, sk_packet_data(p), p->len, now);
         if (!s->news)
             return;
         shadow_bring_all(s);
@@ -297,7 +299,7 @@ bool sk_shadow_show(struct sk_shadow *s, unsigned core, uint64_t now_ns, FILE *o
     s->list = &s->did;
     s->printer = tracer ? sk_tracer_observer(tracer) : NULL;
     sk_core_set_serial(sk_switch_core(s->sw, 0), sk_core_serial(sk_switch_core(s->live, core)));
-    run(s, port, sk_packet_data(p), p->len, now);
+    shadow_run(s, port, sk_packet_data(p), p->len, now);
     s->printer = NULL;
     // the live switch says of itself what became of it
     s->list = &s->live_did;
@@ -305,7 +307,7 @@ bool sk_shadow_show(struct sk_shadow *s, unsigned core, uint64_t now_ns, FILE *o
     sk_trap_run_first(s->live, core, now, &s->observer);
     s->n_touches = touches;
     s->list = NULL;
-    const bool good = compare(s, text, sizeof text);
+    const bool good = shadow_compare(s, text, sizeof text);
     if (s->random)
         remark(out, form, "note", "Random draws other numbers in the switch than are shown here");
     else if (!good)

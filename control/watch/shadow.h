@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// shadow: the way that a packet is about to take through a running switch, told by a second switch that runs
-// the checked build of the same program.
+// shadow: the way that a packet is about to take through a running switch, told by a second switch
+// that runs the checked build of the same program.
 //
-// The fast build says nothing of what happens inside it. So the packet runs through the shadow first, as often as
-// it takes to have everything there that it comes to: each table that it looks up is given the entry that the
-// live switch has for this key (or none, and the live default action), each register cell and meter that it
-// accesses the live value, from before the packet. When a run comes to nothing that the run before did not know,
-// it has seen what the live switch will: that run is printed. Then the live switch runs the packet, alone, while
-// no other goes on, and what it sent, dropped and left in those registers is compared with what the shadow did.
+// The fast build says nothing of what happens inside it. So the packet runs through the shadow
+// first, as often as it takes to have everything there that it comes to: each table that it looks
+// up is given the entry that the live switch has for this key (or none, and the live default
+// action), each register cell and meter that it accesses the live value, from before the packet.
+// When a run comes to nothing that the run before did not know, it has seen what the live switch
+// will: that run is printed. Then the live switch runs the packet, alone, while no other goes on,
+// and what it sent, dropped and left in those registers is compared with what the shadow did.
 //
 // So what is printed is what happens, and where it could not be known it says so:
 //   - Random externs draw numbers of their own in either switch;
 //   - in the egress of ports with a speed, where the live packet waits first;
 //   - in a selector's memory that the data plane writes.
 //
-// Thread-safety: one thread at a time. The live switch must not run during sk_shadow_show(); sk_shadow_matches()
-// does not touch it.
+// Thread-safety: one thread at a time. The live switch must not run during sk_shadow_show();
+// sk_shadow_matches() does not touch it.
 #ifndef SILKEN_CONTROL_WATCH_SHADOW_H
 #define SILKEN_CONTROL_WATCH_SHADOW_H
 
@@ -28,28 +29,29 @@
 
 struct sk_shadow;
 
-// 'checked' is the checked build of the program that 'live' runs, and must outlive it. Null with a sentence when
-// it is another program.
+// 'checked' is the checked build of the program that 'live' runs, and must outlive it. Null with a
+// sentence when it is another program.
 struct sk_shadow *sk_shadow_new(const struct sk_program *checked, struct sk_switch *live,
                                 struct sk_error *err);
 void sk_shadow_free(struct sk_shadow *s); // null allowed; 'live' is not used any more
 
-// Does the parser find headers with these values in the frame? Names as "hdr.ipv4.src_addr" or a suffix; values in
-// the forms of keys (control.h: also 10.0.0.0/8, 0x10 &&& 0xf0). Of several fields with a name one is enough; all
-// names must have one.
+// Does the parser find headers with these values in the frame? Names as "hdr.ipv4.src_addr" or a
+// suffix; values in the forms of keys (control.h: also 10.0.0.0/8, 0x10 &&& 0xf0). Of several
+// fields with a name one is enough; all names must have one.
 #define SK_SHADOW_FIELDS 16u
 struct sk_shadow_field {
     const char *name, *value;
 };
-// Could a packet match? Each name must be a field of a header that the program's parsers extract, each value one that the
-// field can have. 0, or negative with a sentence that lists the nearest names.
+// Could a packet match? Each name must be a field of a header that the program's parsers extract,
+// each value one that the field can have. 0, or negative with a sentence that lists the nearest
+// names.
 int sk_shadow_check(const struct sk_switch *live, const struct sk_shadow_field *fields, size_t n,
                     struct sk_error *err);
 bool sk_shadow_matches(struct sk_shadow *s, uint16_t port, const uint8_t *frame, uint32_t length,
                        const struct sk_shadow_field *fields, size_t n);
 
-// The packet that 'core' of the live switch holds (pipeline/observe/trap.h): prints its way, and lets it go on. Returns
-// whether the live switch did the same.
+// The packet that 'core' of the live switch holds (pipeline/observe/trap.h): prints its way, and
+// lets it go on. Returns whether the live switch did the same.
 bool sk_shadow_show(struct sk_shadow *s, unsigned core, uint64_t now_ns, FILE *out,
                     enum sk_trace_form form);
 

@@ -32,7 +32,8 @@ static void bring_meter(const struct pair *p, uint32_t meter, uint64_t index) {
 
 // ---- tables ----
 
-static uint32_t profile_of(const struct sk_pipeline_desc *d, const struct sk_table_desc *profile) {
+static uint32_t shadow_state_profile_of(const struct sk_pipeline_desc *d,
+                                        const struct sk_table_desc *profile) {
     uint32_t i = 0;
     while (i < d->n_tables && d->tables[i] != profile)
         i++;
@@ -76,7 +77,7 @@ static void bring_reference(const struct pair *p, uint32_t table, const struct s
     const uint8_t refers = d->actions[e->action]->refers;
     if (!refers)
         return;
-    const uint32_t profile = profile_of(p->to, d->profile);
+    const uint32_t profile = shadow_state_profile_of(p->to, d->profile);
     if (refers == SK_REFERS_MEMBER)
         bring_member(p, profile, e->data[0]);
     else
@@ -105,7 +106,7 @@ static void bring_key(const struct pair *p, uint32_t table, const uint64_t *key)
 }
 
 // Entries, then groups, then members: in the order in which they refer to each other.
-static void empty(const struct pair *p) {
+static void shadow_state_empty(const struct pair *p) {
     for (uint32_t i = 0; i < p->to->n_tables; i++)
         if (!p->to->tables[i]->is_profile && sk_table_count(p->to->table(p->to_pipe, i)) > 0) {
             sk_table_clear(p->to->table(p->to_pipe, i));
@@ -128,7 +129,7 @@ static void empty(const struct pair *p) {
 void shadow_bring(struct sk_shadow *s) {
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
         const struct pair p = pair_of(s, pipe);
-        empty(&p);
+        shadow_state_empty(&p);
     }
     for (size_t i = 0; i < s->n_touches; i++) {
         const struct shadow_touch *t = &s->touches[i];
@@ -150,7 +151,7 @@ void shadow_forget(struct sk_shadow *s) {
 
 // ---- what has no name when it is used ----
 
-static bool add_value(void *aux, const struct sk_entry *e) {
+static bool shadow_state_add_value(void *aux, const struct sk_entry *e) {
     if (!e->is_const)
         sk_table_add(aux, e->value, e->mask, e->priority, e->action, e->data);
     return true;
@@ -164,7 +165,7 @@ static void bring_pipe(const struct pair *p) {
         struct sk_table *to = p->to->value_set(p->to_pipe, i);
         sk_table_clear(to);
         sk_table_quiesce(to);
-        sk_table_each(p->from->value_set(p->from_pipe, i), add_value, to);
+        sk_table_each(p->from->value_set(p->from_pipe, i), shadow_state_add_value, to);
     }
     for (uint32_t i = 0; i < p->to->n_tables; i++) {
         struct sk_table *to = p->to->table(p->to_pipe, i);
@@ -178,7 +179,7 @@ static void bring_pipe(const struct pair *p) {
 void shadow_bring_all(struct sk_shadow *s) {
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
         const struct pair p = pair_of(s, pipe);
-        empty(&p);
+        shadow_state_empty(&p);
         bring_pipe(&p);
     }
 }

@@ -27,7 +27,7 @@ static atomic_bool asked;
 
 // ---- asking: DPDK's threads ----
 
-static void leave(const struct asker *a) {
+static void telemetry_leave(const struct asker *a) {
     struct asker **at = &askers;
     while (*at && *at != a)
         at = &(*at)->next;
@@ -35,7 +35,7 @@ static void leave(const struct asker *a) {
         *at = a->next;
 }
 
-static json_t *ask(const char *command, const char *parameter) {
+static json_t *telemetry_ask(const char *command, const char *parameter) {
     struct asker a = {.command = command, .parameter = parameter};
     const uint64_t end_ns = sk_clock_now() + TELEMETRY_WAIT_MS * UINT64_C(1000000);
     const struct timespec end = {(time_t)(end_ns / 1000000000u), (long)(end_ns % 1000000000u)};
@@ -48,14 +48,14 @@ static json_t *ask(const char *command, const char *parameter) {
     while (open && !a.answered)
         if (pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &end) == ETIMEDOUT)
             break;
-    leave(&a);
+    telemetry_leave(&a);
     pthread_mutex_unlock(&lock);
     return a.answer;
 }
 
 // ---- from JSON to DPDK's data ----
 
-static struct rte_tel_data *list_of(const json_t *list) {
+static struct rte_tel_data *telemetry_list_of(const json_t *list) {
     struct rte_tel_data *d = rte_tel_data_alloc();
     size_t i;
     json_t *item;
@@ -70,7 +70,7 @@ static struct rte_tel_data *list_of(const json_t *list) {
 
 static int fill_object(struct rte_tel_data *d, const json_t *o);
 
-static struct rte_tel_data *object_of(const json_t *o) {
+static struct rte_tel_data *telemetry_object_of(const json_t *o) {
     struct rte_tel_data *d = rte_tel_data_alloc();
     if (d && fill_object(d, o)) {
         rte_tel_data_free(d);
@@ -90,7 +90,7 @@ static int fill_object(struct rte_tel_data *d, const json_t *o) {
         } else if (json_is_integer(value)) {
             rc |= rte_tel_data_add_dict_u64(d, name, (uint64_t)json_integer_value(value));
         } else {
-            inside = json_is_array(value) ? list_of(value) : object_of(value);
+            inside = json_is_array(value) ? telemetry_list_of(value) : telemetry_object_of(value);
             rc |= inside ? rte_tel_data_add_dict_container(d, name, inside, 0) : -ENOMEM;
         }
     }
@@ -109,7 +109,7 @@ static int fill_array(struct rte_tel_data *d, const json_t *list) {
 }
 
 static int handle(const char *command, const char *parameter, struct rte_tel_data *out) {
-    json_t *answer = ask(command, parameter);
+    json_t *answer = telemetry_ask(command, parameter);
     if (!answer)
         return -1; // DPDK says null
     const int rc = json_is_array(answer) ? fill_array(out, answer) : fill_object(out, answer);

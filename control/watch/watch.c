@@ -20,7 +20,7 @@ static void copy_name(char out[SK_WATCH_NAME], const char *name) {
     out[n] = 0;
 }
 
-static const struct sk_config_port *configured(const struct sk_service *s, uint16_t port) {
+static const struct sk_config_port *watch_configured(const struct sk_service *s, uint16_t port) {
     for (size_t i = 0; i < s->n_ports; i++)
         if (s->ports[i].port == port)
             return &s->ports[i];
@@ -28,7 +28,7 @@ static const struct sk_config_port *configured(const struct sk_service *s, uint1
 }
 
 void sk_watch_name(const struct sk_service *s, uint16_t port, char out[SK_WATCH_NAME]) {
-    const struct sk_config_port *c = configured(s, port);
+    const struct sk_config_port *c = watch_configured(s, port);
     copy_name(out, c ? c->name : NULL);
 }
 
@@ -49,7 +49,7 @@ static void take_ports(struct sk_watch *w, const struct sk_service *s) {
     static const struct sk_port_stats nothing;
     w->n_ports = 0;
     for (uint16_t port = 0; port < SK_PORTS; port++) {
-        const struct sk_config_port *c = configured(s, port);
+        const struct sk_config_port *c = watch_configured(s, port);
         struct sk_watch_port p = {.port = port};
         sk_switch_port_stats(s->sw, port, &p.stats);
         p.up = sk_switch_port_is_up(s->sw, port);

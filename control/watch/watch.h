@@ -61,17 +61,18 @@ void sk_watch_name(const struct sk_service *service, uint16_t port, char out[SK_
 // What the control plane counted, which is not the switch's.
 struct sk_watch_control {
     uint64_t pauses, paused_ns, longest_pause_ns; // of the pipes, for anything
-    uint64_t longest_pause_cpu_ns; // processor time of the thread that paused them: without what others took
-    uint64_t requests, refused, clients;          // of the control socket
-    uint64_t scrapes, http_refused;               // of the metrics' port
-    bool serves_jobs;                             // there is a job service:
+    uint64_t longest_pause_cpu_ns; // processor time of the thread that paused them: without what
+                                   // others took
+    uint64_t requests, refused, clients; // of the control socket
+    uint64_t scrapes, http_refused;      // of the metrics' port
+    bool serves_jobs;                    // there is a job service:
     uint64_t jobs, workers, jobs_admitted, jobs_failed, workers_refused;
     uint64_t digests_lost;
     uint64_t started; // ns since 1970
 };
 
-// Prometheus text of the moment. The caller frees it. 'alarms': those that are raised now, as in the request
-// "watch", with "kinds" (name: how often raised); may be null.
+// Prometheus text of the moment. The caller frees it. 'alarms': those that are raised now, as in
+// the request "watch", with "kinds" (name: how often raised); may be null.
 char *sk_metrics_text(const struct sk_watch *w, const struct sk_watch_control *control,
                       const json_t *alarms, const json_t *raised, size_t *length);
 

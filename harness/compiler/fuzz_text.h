@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_text: what targets that take P4 text share: their mutations (p4_mutator.h), and architectures.
+// fuzz_text: what targets that take P4 text share: their mutations (p4_mutator.h), and
+// architectures.
 //
 // A first line "#arch NAME" stands for the declarations of that architecture, which are read from
 // $SILKEN_FUZZ_ARCH/NAME.p4 (default build/fuzz/arch), preprocessed: mutations then hit the

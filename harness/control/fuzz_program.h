@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_program: the program harness/stf/everything.p4 for fuzz targets, compiled with sanitizers and
-// with the coverage that guides a fuzzer. Run from the top of the tree.
+// fuzz_program: the program harness/stf/everything.p4 for fuzz targets, compiled with sanitizers
+// and with the coverage that guides a fuzzer. Run from the top of the tree.
 #ifndef SILKEN_HARNESS_CONTROL_FUZZ_PROGRAM_H
 #define SILKEN_HARNESS_CONTROL_FUZZ_PROGRAM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script_bytes.h: numbers out of a string of any bytes, for tests that a fuzzer or a seed directs. Behind
- * the end there are zeros.
+ * script_bytes.h: numbers out of a string of any bytes, for tests that a fuzzer or a seed directs.
+ * Behind the end there are zeros.
  */
 #ifndef SILKEN_HARNESS_HOSTS_SCRIPT_BYTES_H
 #define SILKEN_HARNESS_HOSTS_SCRIPT_BYTES_H

@@ -3,9 +3,9 @@
 // compare: runs a scenario on the builds of a program and on the interpreter, and compares what
 // comes out: outputs and bytes after each packet; registers, counters and hits at the end.
 //
-// A build may go on by itself with a packet that goes past egress to a port that recirculates (pipeline/hop.h): all
-// ports are such here. How often the first build did is how often the others are run for the packet, one pass after the
-// other where they do not go on themselves.
+// A build may go on by itself with a packet that goes past egress to a port that recirculates
+// (pipeline/hop.h): all ports are such here. How often the first build did is how often the others
+// are run for the packet, one pass after the other where they do not go on themselves.
 #include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,9 +16,10 @@
 #include "pipeline/trace.h"
 
 #define BUFFER_BYTES 8192u
-#define START        (2 * SK_HEADROOM) // of a packet: there is room in front of it when it has grown
-#define FILL         0xee
-#define MOST_HOPS    3u
+// Of a packet: there is room in front of it when it has grown.
+#define START     (2 * SK_HEADROOM)
+#define FILL      0xee
+#define MOST_HOPS 3u
 
 struct side { // one build, or the interpreter
     const char *name;
@@ -292,7 +293,8 @@ static void metadata_of(unsigned port, uint8_t bytes[8]) {
         bytes[i] = (uint8_t)(port * 7 + i * 31);
 }
 
-// A pass, and those that a build goes on with, as long as the packet has come around fewer than 'most' times.
+// A pass, and those that a build goes on with, as long as the packet has come around fewer than
+// 'most' times.
 static void pass(struct rig *r, struct side *s, unsigned most) {
     s->in_out = (struct sk_ingress_out){.on_mirror = copied, .aux = s};
     if (s->ip) {

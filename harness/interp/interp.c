@@ -237,7 +237,8 @@ static void control(struct run *r) {
     interp_block(r, r->g->control); // FLOW_EXIT ends it, not the deparser
 }
 
-// tna-facts 5.2: an error drops the packet unless the control looks at errors; NO_MATCH always does.
+// tna-facts 5.2: an error drops the packet unless the control looks at errors; NO_MATCH always
+// does.
 static bool error_drops(const struct run *r) {
     return r->g->parser_err_used ? r->parser_err & SK_PARSER_NO_MATCH : r->parser_err != 0;
 }

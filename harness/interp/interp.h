@@ -2,11 +2,11 @@
 //
 // interp: a direct interpreter of the pipeline IR: the oracle that generated code is held against.
 //
-// It does what compiler/ir/ir.h says, one statement after the other, in the most obvious way there is:
-// values are integers of any size (compiler/base/bigint.h), a table is a list that is scanned, a hash is
-// computed bit by bit, a checksum word by word, a packet is a list of bits. It shares no code with
-// compiler/print and none with stages/: what the two have in common are ir.h, pipeline/abi.h and
-// docs/tna-facts.md. It is slow, and meant to be.
+// It does what compiler/ir/ir.h says, one statement after the other, in the most obvious way there
+// is: values are integers of any size (compiler/base/bigint.h), a table is a list that is scanned,
+// a hash is computed bit by bit, a checksum word by word, a packet is a list of bits. It shares no
+// code with compiler/print and none with stages/: what the two have in common are ir.h,
+// pipeline/abi.h and docs/tna-facts.md. It is slow, and meant to be.
 //
 // Its interface is that of a compiled program (abi.h): the functions of a gress take the same
 // packet and fill the same outputs; a table takes the same words as sk_table_add.
@@ -66,8 +66,8 @@ void interp_free(struct interp *ip);
 void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_out *out);
 void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out *out);
 
-// Tables and value sets by their number in sk_pipeline_desc: those of the ingress, then those of the
-// egress.
+// Tables and value sets by their number in sk_pipeline_desc: those of the ingress, then those of
+// the egress.
 struct interp_table *interp_table(struct interp *ip, unsigned i);
 const struct ir_table *interp_table_ir(const struct interp *ip, unsigned i);
 struct interp_table *interp_value_set(struct interp *ip, unsigned i);

@@ -49,8 +49,8 @@ static struct interp_selector *selector_named(struct interp *ip, const char *nam
 // ---- memory: one bit for each place (tna-facts 4.9; Silken's rules: stages/selector_bits.h) ----
 
 // Groups are all as large as the selector allows and none is ever deleted here, so the driver's
-// allocator goes down from the end of a RAM of 1024 lines, and then to the next RAM; the lines behind
-// the last whole RAM come first.
+// allocator goes down from the end of a RAM of 1024 lines, and then to the next RAM; the lines
+// behind the last whole RAM come first.
 static uint64_t line_of_group(const struct ir_selector *s, uint64_t lines, size_t nth) {
     uint64_t step = 1, total = s->memory->size / 128, end = total;
     while (step < lines)

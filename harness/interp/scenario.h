@@ -51,8 +51,8 @@ void scenario_write(FILE *f, const struct scenario *s);
 // False after a message about the line that is wrong.
 bool scenario_read(struct scenario *s, struct arena *a, FILE *f);
 
-// A random scenario for a program's first pipeline (scenario_random.c): packets that follow the parser's selects,
-// entries with keys that these packets look up.
+// A random scenario for a program's first pipeline (scenario_random.c): packets that follow the
+// parser's selects, entries with keys that these packets look up.
 void scenario_make(struct scenario *s, struct arena *a, const struct ir_program *p,
                    struct random *rnd, unsigned packets);
 

@@ -3,8 +3,8 @@
 // scenario_random: a random scenario for a program.
 //
 // A packet is made by parsing it: random bytes are put into the interpreter's parser, and before a
-// state's select looks at them they are changed, most of the time, into what one of its cases wants.
-// Entries are made of the keys that tables were asked for while the packets ran through the
+// state's select looks at them they are changed, most of the time, into what one of its cases
+// wants. Entries are made of the keys that tables were asked for while the packets ran through the
 // interpreter, so that most tables match some packets.
 #include <stdlib.h>
 #include <string.h>

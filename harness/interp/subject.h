@@ -46,8 +46,8 @@ enum subject_result {
     SUBJECT_BROKEN,      // the C compiler refuses the generated code, or it does not load
 };
 
-// Preprocesses the architecture's declarations, once; subject_make does it when nobody did. A process
-// that runs subject_make in others calls it first. False after a message.
+// Preprocesses the architecture's declarations, once; subject_make does it when nobody did. A
+// process that runs subject_make in others calls it first. False after a message.
 bool subject_prepare(const char *folder);
 
 // Compiles P4 text that begins behind '#include <core.p4>' and '#include <tna.p4>' (both are added;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.h: what is to happen when, in the networks of the hosts' tests: a heap by time, and for the
- * same time by order of arrival, so that a run can be repeated exactly.
+ * events.h: what is to happen when, in the networks of the hosts' tests: a heap by time, and for
+ * the same time by order of arrival, so that a run can be repeated exactly.
  *
- * An event is the user's memory and begins with a struct net_event. Concurrency: a queue belongs to one
- * thread. Memory exhaustion ends the process.
+ * An event is the user's memory and begins with a struct net_event. Concurrency: a queue belongs to
+ * one thread. Memory exhaustion ends the process.
  */
 #ifndef SILKEN_HARNESS_NET_EVENTS_H
 #define SILKEN_HARNESS_NET_EVENTS_H
@@ -37,9 +37,9 @@ void net_events_free(struct net_events *q);
 /* malloc() or the end. */
 void *net_must(void *memory);
 
-/* One direction of a link. A frame is lost with probability `loss`; else it arrives after `delay`, or
- * with probability `reorder` after up to `jitter` more; and with probability `duplicate` a second time,
- * with a delay of its own. */
+/* One direction of a link. A frame is lost with probability `loss`; else it arrives after `delay`,
+ * or with probability `reorder` after up to `jitter` more; and with probability `duplicate` a
+ * second time, with a delay of its own. */
 struct net_link {
     double loss, duplicate, reorder; /* probabilities, 0..1 */
     uint64_t delay, jitter;          /* ns */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.h: a P4 program of the tree, compiled and loaded, and entries in its tables, for tests that
- * put hosts around it. Failures end the process: nothing can be tested then.
+ * program.h: a P4 program of the tree, compiled and loaded, and entries in its tables, for tests
+ * that put hosts around it. Failures end the process: nothing can be tested then.
  */
 #ifndef SILKEN_HARNESS_NET_PROGRAM_H
 #define SILKEN_HARNESS_NET_PROGRAM_H

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sides: two switches with one program that are to do the same: one that takes frames one by one, and one whose packets
-// are in buffers that are not its own, as a port's are, and come in together.
+// sides: two switches with one program that are to do the same: one that takes frames one by one,
+// and one whose packets are in buffers that are not its own, as a port's are, and come in together.
 //
 //     struct side *one = side_start(prog, false), *burst = side_start(prog, true);
 //     ... sk_switch_rx and sk_switch_run ...    ... side_get, sk_core_rx_burst ...
 //     sides_check_same(one, burst);
 //     side_end(one), side_end(burst);
 //
-// All ports of each pipe but every eighth are up, 258 loops back, 7 takes frames of 200 bytes at most, of 204 with a tag; there
-// are two groups. What is shown of ingress (TOY_SHOW_INGRESS) begins like a frame with a tag when it came in by 1, 9, 140 or 260.
+// All ports of each pipe but every eighth are up, 258 loops back, 7 takes frames of 200 bytes at
+// most, of 204 with a tag; there are two groups. What is shown of ingress (TOY_SHOW_INGRESS) begins
+// like a frame with a tag when it came in by 1, 9, 140 or 260.
 #ifndef SILKEN_HARNESS_PIPELINE_SIDES_H
 #define SILKEN_HARNESS_PIPELINE_SIDES_H
 

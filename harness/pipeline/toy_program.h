@@ -7,8 +7,8 @@
 // A frame of ethertype TOY_ETHERTYPE carries, after the Ethernet header, what the ingress shall ask
 // the traffic manager for; any other frame is looked up in the table pipe.Ingress.forward by its
 // destination address. The objects are there to be named: tables of every match kind, registers of
-// one and two words, a counter, a value set. What is wished is returned as a word, where it fits in one, for
-// every other packet that is received, and else in 'out'.
+// one and two words, a counter, a value set. What is wished is returned as a word, where it fits in
+// one, for every other packet that is received, and else in 'out'.
 #ifndef SILKEN_HARNESS_PIPELINE_TOY_PROGRAM_H
 #define SILKEN_HARNESS_PIPELINE_TOY_PROGRAM_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole networks: what comes of them, that it is the same every time, and that invariants do fire when
-// a program is broken on purpose.
+// Whole networks: what comes of them, that it is the same every time, and that invariants do fire
+// when a program is broken on purpose.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -46,8 +46,8 @@ static void expect_violation(json_t *result, char *told, const char *what) {
 static void test_switchml_takes_the_time_that_its_bytes_take(void **state) {
     char *told;
     (void)state;
-    // 4 workers, 100 blocks of 256 elements, one in flight: 100 round trips. 1076 + 24 bytes take 88 ns on
-    // 4 workers, 100 blocks of 256 elements, one in flight: 100 round trips.
+    // 4 workers, 100 blocks of 256 elements, one in flight: 100 round trips. 1076 + 24 bytes take
+    // 88 ns on 4 workers, 100 blocks of 256 elements, one in flight: 100 round trips.
     json_t *r = network_run(
         "{\"name\": \"t\", \"topology\": {\"kind\": \"rack\", \"program\": \"switchml\","
         " \"hosts\": 4, \"link\": {\"gbps\": 100, \"delay_us\": 1}},"
@@ -119,7 +119,8 @@ static void test_training_alternates_computing_and_sending(void **state) {
     assert_int_equal((int)network_number(r, "jobs.0.workers.0.tensors"), 6);
     const json_t *times = network_get(r, "jobs.0.workers.0.iteration_us");
     assert_int_equal(json_array_size(times), 3);
-    // 600 us of computing; the big layer comes out after 500, and takes 1613 packets of 330 bytes' time
+    // 600 us of computing; the big layer comes out after 500, and takes 1613 packets of 330 bytes'
+    // time
     for (size_t i = 0; i < 3; i++)
         assert_in_range((int)json_real_value(json_array_get(times, i)), 600, 700);
     json_decref(r);

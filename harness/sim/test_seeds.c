@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Seeds that were found failing, one test each, with a copy of the scenario as it was: scenarios and what
-// their seeds draw may change.
+// Seeds that were found failing, one test each, with a copy of the scenario as it was: scenarios
+// and what their seeds draw may change.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,29 +20,30 @@ static void expect_good(const char *path, uint64_t seed) {
     json_decref(r);
 }
 
-// The control plane admitted the running job to a switch that had lost its registers: a packet that was
-// repeated for an old chunk began a slot, and its count was left for the next one.
+// The control plane admitted the running job to a switch that had lost its registers: a packet that
+// was repeated for an old chunk began a slot, and its count was left for the next one.
 static void test_switchml_is_not_admitted_again_after_a_restart(void **state) {
     (void)state;
     expect_good("harness/sim/found/switchml-restart.json", 2662);
 }
 
-// A worker of ATP looked at a tensor that was complete and gone: after a restart its last missing fragment
-// came, and those behind it, acknowledged before, were still to be passed over.
+// A worker of ATP looked at a tensor that was complete and gone: after a restart its last missing
+// fragment came, and those behind it, acknowledged before, were still to be passed over.
 static void test_atp_restart_before_acknowledged_fragments(void **state) {
     (void)state;
     expect_good("harness/sim/found/atp-restart.json", 11381);
 }
 
-// Two values of one sign saturated an aggregator, a third one brought it back, and the server did not see it.
+// Two values of one sign saturated an aggregator, a third one brought it back, and the server did
+// not see it.
 static void test_atp_sums_that_come_back_from_saturation(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++)
         expect_good("harness/sim/found/atp-saturation.json", seed);
 }
 
-// Links lose every sixth packet and damage 4 of 100, and there are three aggregators: it takes 24 s and was still under
-// way when the scenario's limit of 20 s came. It has to end all the same.
+// Links lose every sixth packet and damage 4 of 100, and there are three aggregators: it takes 24 s
+// and was still under way when the scenario's limit of 20 s came. It has to end all the same.
 static void test_atp_through_loss_that_makes_it_slow(void **state) {
     (void)state;
     expect_good("harness/sim/found/atp-slow.json", 1795489603);

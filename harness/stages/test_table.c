@@ -165,7 +165,8 @@ static void random_key(struct sk_random *r, const struct sk_table_desc *d, uint6
 
 // ---- the two side by side ----
 
-// As generated code does it: by the word that is the key or stands for it, from wherever one was last.
+// As generated code does it: by the word that is the key or stands for it, from wherever one was
+// last.
 static const struct sk_entry *lookup_again(const struct sk_table *t, const uint64_t *key,
                                            uint32_t *place) {
     const uint64_t word = t->desc->proxy ? t->desc->proxy(key) : key[0];

@@ -4,8 +4,8 @@
  *
  *     swpipe CONFIG.json
  *
- * The configuration is that of `silken run`; the ports' devices are not opened. Prints "ready", then
- * answers each input line with lines of data and a last line "ok", or with "error: ...":
+ * The configuration is that of `silken run`; the ports' devices are not opened. Prints "ready",
+ * then answers each input line with lines of data and a last line "ok", or with "error: ...":
  *
  *     rx PORT HEX                a frame comes in; "tx PORT HEX" for each that goes out
  *     register NAME INDEX [FIELD] one line, a value for each pipe
@@ -104,8 +104,8 @@ static bool do_drops(struct sk_switch *sw) {
     return true;
 }
 
-/* A line for each that came since the last time: "pipe.D.learned vid=10 interface=1"; of a wide field the
- * low 64 bits. */
+/* A line for each that came since the last time: "pipe.D.learned vid=10 interface=1"; of a wide
+ * field the low 64 bits. */
 static bool do_digests(struct sk_switch *sw, struct sk_digest_reader *reader) {
     struct sk_digest d;
 

@@ -35,7 +35,7 @@ const char *atp_reason_text(enum atp_reason reason) {
     return texts[reason];
 }
 
-/* ---- flows and their numbers ------------------------------------------------------------------ */
+/* ---- flows and their numbers ----------------------------------------------------------------- */
 
 const char *atp_flow_fault(const struct atp_flow *flow) {
     if (flow->job < 1 || flow->job > ATP_MAX_JOB) {
@@ -170,14 +170,15 @@ enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *fra
 #define UDP_CHECKSUM_AT 40
 
 /* What differs in sixteen bytes. */
-static __m128i difference_at(const uint8_t *a, const uint8_t *b, size_t at) {
+static __m128i atp_frame_difference_at(const uint8_t *a, const uint8_t *b, size_t at) {
     return _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(a + at)),
                          _mm_loadu_si128((const __m128i *)(const void *)(b + at)));
 }
 
 static bool same_headers(const uint8_t *a, const uint8_t *b) {
-    __m128i difference = _mm_or_si128(_mm_or_si128(difference_at(a, b, 0), difference_at(a, b, 16)),
-                                      difference_at(a, b, SK_UDP_BYTES - 16));
+    __m128i difference = _mm_or_si128(
+        _mm_or_si128(atp_frame_difference_at(a, b, 0), atp_frame_difference_at(a, b, 16)),
+        atp_frame_difference_at(a, b, SK_UDP_BYTES - 16));
 
     return _mm_movemask_epi8(_mm_cmpeq_epi8(difference, _mm_setzero_si128())) == 0xffff;
 }
@@ -203,7 +204,7 @@ enum atp_reason atp_frame_check_known(const struct sk_endpoint *to, struct atp_k
     return reason;
 }
 
-/* ---- what the words of a parameter packet stand for ------------------------------------------- */
+/* ---- what the words of a parameter packet stand for ------------------------------------------ */
 
 #define EXPONENT_BIAS 64
 
@@ -221,10 +222,10 @@ bool atp_scale_unpack(uint32_t word, struct atp_scale *scale) {
     return true;
 }
 
-/* ---- aggregators ------------------------------------------------------------------------------ */
+/* ---- aggregators ----------------------------------------------------------------------------- */
 
 /* The finisher of MurmurHash3: every bit of the input changes half of those of the output. */
-static uint32_t mix(uint32_t h) {
+static uint32_t atp_frame_mix(uint32_t h) {
     h ^= h >> 16;
     h *= 0x85ebca6bu;
     h ^= h >> 13;
@@ -232,18 +233,20 @@ static uint32_t mix(uint32_t h) {
     return h ^ h >> 16;
 }
 
-static uint32_t scaled(uint32_t h, uint32_t count) {
+static uint32_t atp_frame_scaled(uint32_t h, uint32_t count) {
     return (uint32_t)((uint64_t)h * count >> 32);
 }
 
 uint32_t atp_hash(uint8_t job, uint32_t sequence, uint32_t count, bool linear) {
     uint32_t s = sequence & SEQUENCE_MASK;
 
-    return linear ? s % count : scaled(mix((uint32_t)job << ATP_SEQUENCE_BITS | s), count);
+    return linear ? s % count
+                  : atp_frame_scaled(atp_frame_mix((uint32_t)job << ATP_SEQUENCE_BITS | s), count);
 }
 
 uint32_t atp_rehash(uint32_t position, uint32_t count, uint32_t fragment) {
-    uint32_t other = scaled(mix(mix(position + 0x9e3779b9u) ^ fragment), count);
+    uint32_t other =
+        atp_frame_scaled(atp_frame_mix(atp_frame_mix(position + 0x9e3779b9u) ^ fragment), count);
 
     return other != position ? other : (position + 1) % count;
 }

@@ -14,9 +14,9 @@
  * lower ones of the fragment's number below: so no two fragments in flight have the same name, and
  * all workers give a fragment the same one.
  *
- * SESSIONS. The UDP source port of all packets of a flow is the job's session (session/message.h). Switches
- * compare it with the session that they have begun, and hosts with the one that they are in. Without
- * sessions it is ATP_UDP_PORT, and not looked at.
+ * SESSIONS. The UDP source port of all packets of a flow is the job's session (session/message.h).
+ * Switches compare it with the session that they have begun, and hosts with the one that they are
+ * in. Without sessions it is ATP_UDP_PORT, and not looked at.
  *
  * PLACES. Where a worker's gradients are added up is said by its packets (section 3.4). A worker in
  * a rack without the server is below a first-level switch: `edge` 0, one bit of bitmap0 for itself,
@@ -25,12 +25,12 @@
  * rack, that rack's switch is a first-level one, and there is no second: fan_in1 is one.
  * atp_places() gives a job's workers their places.
  *
- * MEMBERS. What a server receives stands for: all workers of all bits of bitmap1, if those are several;
- * else, of the one bit's rack, the workers of bitmap0; or the one worker that has the bit for itself.
- * atp_members() says which these are. For the second switch adds up nothing but whole racks, and
- * workers beside it: whatever else the first one lets pass has `resend` or `overflow` set. It sends on
- * nothing but the sum over all of them, in which bitmap0 is still that of the packet which came last,
- * or a packet as it came, which has one bit of bitmap1.
+ * MEMBERS. What a server receives stands for: all workers of all bits of bitmap1, if those are
+ * several; else, of the one bit's rack, the workers of bitmap0; or the one worker that has the bit
+ * for itself. atp_members() says which these are. For the second switch adds up nothing but whole
+ * racks, and workers beside it: whatever else the first one lets pass has `resend` or `overflow`
+ * set. It sends on nothing but the sum over all of them, in which bitmap0 is still that of the
+ * packet which came last, or a packet as it came, which has one bit of bitmap1.
  *
  * PARAMETERS. A packet with is_ack goes from the server to all workers. Its fields mean:
  *
@@ -41,13 +41,13 @@
  *      bitmap0    ATP_NEW | the new index for fragments with this one's hash (section 3.6); of two
  *                 such packets the one of the later fragment counts; 0: no change
  *      bitmap1    a new scaling factor (appendix B.3); see atp_scale below; 0: none
- *      overflow   no parameters: the sum did not fit. All workers are to send this fragment again, as
- *                 floats (section 3.8)
- *      resend     no parameters: aggregation starts again at this fragment with the job's new places
- *                 (appendix A.3). It has another number from now on, ATP_NEW | the number in bitmap0,
- *                 and those behind it follow: so what is still under way with the old number is
- *                 told from the new, though the same bits may stand for other workers. Hash and
- *                 scaling factor are those of the beginning
+ *      overflow   no parameters: the sum did not fit. All workers are to send this fragment again,
+ *                 as floats (section 3.8)
+ *      resend     no parameters: aggregation starts again at this fragment with the job's new
+ *                 places (appendix A.3). It has another number from now on, ATP_NEW | the number in
+ *                 bitmap0, and those behind it follow: so what is still under way with the old
+ *                 number is told from the new, though the same bits may stand for other workers.
+ *                 Hash and scaling factor are those of the beginning
  *
  * The parameters of a fragment are the same each time they are sent.
  *
@@ -136,9 +136,9 @@ struct atp_scale {
 uint32_t atp_scale_pack(const struct atp_scale *scale); /* never 0 */
 bool atp_scale_unpack(uint32_t word, struct atp_scale *scale);
 
-/* What stays the same in all packets of a flow. Gradients go from a worker to the server's addresses,
- * parameters from the server to the job's group: a group MAC address, which the switches' tables
- * know, and any IP address. The UDP ports of server and group are ATP_UDP_PORT. */
+/* What stays the same in all packets of a flow. Gradients go from a worker to the server's
+ * addresses, parameters from the server to the job's group: a group MAC address, which the
+ * switches' tables know, and any IP address. The UDP ports of server and group are ATP_UDP_PORT. */
 struct atp_flow {
     struct sk_endpoint worker; /* not used by a server */
     struct sk_endpoint server;
@@ -182,9 +182,9 @@ enum atp_reason {
 const char *atp_reason_name(enum atp_reason reason);
 const char *atp_reason_text(enum atp_reason reason);
 
-/* Writes the headers of a gradient (|to_server|) or of parameters to the ATP_HEADER_BYTES at |frame|,
- * with all that the flow determines; atp_frame_set() fills in the rest for each packet. The UDP
- * checksum is 0 (none), as switches replace the values. */
+/* Writes the headers of a gradient (|to_server|) or of parameters to the ATP_HEADER_BYTES at
+ * |frame|, with all that the flow determines; atp_frame_set() fills in the rest for each packet.
+ * The UDP checksum is 0 (none), as switches replace the values. */
 void atp_frame_init(uint8_t *frame, const struct atp_flow *flow, bool to_server);
 
 /* Writes what is particular to a packet, but for the values, job and flow included. */
@@ -199,8 +199,8 @@ struct atp_mark {
 void atp_frame_mark(uint8_t *frame, const struct atp_flow *flow, const struct atp_mark *mark);
 
 /* Checks the |len| bytes at |frame| as a packet that is sent to |to|, a server or a group: MAC, IP,
- * UDP port, lengths, checksums (UDP's unless 0). Returns ATP_ACCEPTED and fills |*packet|, or the reason.
- * Reads nothing behind |len|. The job is the caller's to judge. */
+ * UDP port, lengths, checksums (UDP's unless 0). Returns ATP_ACCEPTED and fills |*packet|, or the
+ * reason. Reads nothing behind |len|. The job is the caller's to judge. */
 enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *frame, size_t len,
                                 struct atp_packet *packet);
 
@@ -213,8 +213,9 @@ struct atp_known {
     bool has[ATP_KNOWN_SENDERS];
 };
 
-/* atp_frame_check() with a memory: headers that are those of a packet which was accepted before, without a UDP
- * checksum, are not taken apart again. The same result. |known| belongs to the packets to |to| and one thread. */
+/* atp_frame_check() with a memory: headers that are those of a packet which was accepted before,
+ * without a UDP checksum, are not taken apart again. The same result. |known| belongs to the
+ * packets to |to| and one thread. */
 enum atp_reason atp_frame_check_known(const struct sk_endpoint *to, struct atp_known *known,
                                       const uint8_t *frame, size_t len, struct atp_packet *packet);
 
@@ -226,9 +227,9 @@ bool atp_is_of(const struct atp_flow *flow, const struct atp_packet *packet);
 uint32_t atp_hash(uint8_t job, uint32_t sequence, uint32_t count, bool linear);
 
 /* The position that replaces |position| after a collision of |fragment| (job << 24 | sequence). The
- * paper has a hash of the position alone (section 3.6). But one function from positions to positions,
- * applied again and again, leads all of them into its few cycles, the same ones for all jobs: with 360
- * aggregators and three jobs, four of five fragments collided, for ever. */
+ * paper has a hash of the position alone (section 3.6). But one function from positions to
+ * positions, applied again and again, leads all of them into its few cycles, the same ones for all
+ * jobs: with 360 aggregators and three jobs, four of five fragments collided, for ever. */
 uint32_t atp_rehash(uint32_t position, uint32_t count, uint32_t fragment);
 
 #endif

@@ -3,11 +3,11 @@
  * What a worker takes for lost (worker.h, LOSS).
  *
  * Every transmission has a serial number. The network keeps the order, so when three fragments are
- * acknowledged which were sent after another one, that one is taken for lost, or its aggregation for
- * stalled: its serial is below the third greatest that has been acknowledged. Only fragments that were
- * sent once say so; of others it is not known which transmission was acknowledged. As first
- * transmissions are in order, one pointer passes over all; what was sent again and is lost again is
- * found when it is the first one missing.
+ * acknowledged which were sent after another one, that one is taken for lost, or its aggregation
+ * for stalled: its serial is below the third greatest that has been acknowledged. Only fragments
+ * that were sent once say so; of others it is not known which transmission was acknowledged. As
+ * first transmissions are in order, one pointer passes over all; what was sent again and is lost
+ * again is found when it is the first one missing.
  */
 #include "hosts/atp/worker_state.h"
 
@@ -25,7 +25,7 @@ static bool is_overtaken(const struct atp_worker *w, const struct atp_slot *slot
     return slot->tries > 0 && !slot->acked && slot->serial < w->seen[2];
 }
 
-static void lose(struct atp_worker *w, uint64_t position) {
+static void atp_loss_lose(struct atp_worker *w, uint64_t position) {
     if (!atp_slot_at(w, position)->queued) {
         w->stats.losses++;
         atp_window_cut(&w->window, position, w->next);
@@ -35,7 +35,7 @@ static void lose(struct atp_worker *w, uint64_t position) {
 
 static void resend_overtaken(struct atp_worker *w) {
     if (w->base < w->next && is_overtaken(w, atp_slot_at(w, w->base))) {
-        lose(w, w->base);
+        atp_loss_lose(w, w->base);
     }
     if (w->suspect < w->base) {
         w->suspect = w->base;
@@ -46,13 +46,13 @@ static void resend_overtaken(struct atp_worker *w) {
             break;
         }
         if (is_overtaken(w, slot)) {
-            lose(w, w->suspect);
+            atp_loss_lose(w, w->suspect);
         }
     }
 }
 
 /* After a timeout: two more for each that is acknowledged. */
-static void recover(struct atp_worker *w) {
+static void atp_loss_recover(struct atp_worker *w) {
     unsigned left = 2;
 
     if (w->recover_at < w->base) {
@@ -75,10 +75,10 @@ void atp_judge_losses(struct atp_worker *w, const struct atp_slot *slot) {
         resend_overtaken(w);
     } else {
         if (w->base < w->next && is_overtaken(w, atp_slot_at(w, w->base))) {
-            lose(w, w->base);
+            atp_loss_lose(w, w->base);
         }
         if (w->recovering) {
-            recover(w);
+            atp_loss_recover(w);
         }
     }
 }

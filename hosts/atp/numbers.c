@@ -7,7 +7,8 @@
 
 #include "hosts/atp/frame.h"
 
-/* Bodies are written once; each set of functions has them inlined and vectorised for its processor. */
+/* Bodies are written once; each set of functions has them inlined and vectorised for its
+ * processor. */
 #define BODY static inline __attribute__((always_inline))
 
 BODY int32_t load(const uint8_t *p) {
@@ -97,8 +98,8 @@ BODY void all_add_floats(double *restrict sum, const uint8_t *restrict src) {
     }
 }
 
-/* An integer between -2^51 and 2^51, as a sum of 1024 values is: added to 1.5 * 2^52 it is in the lower bits of
- * that double. AVX2 has no instruction for it. */
+/* An integer between -2^51 and 2^51, as a sum of 1024 values is: added to 1.5 * 2^52 it is in the
+ * lower bits of that double. AVX2 has no instruction for it. */
 BODY double exact(int64_t v) {
     const double base = 0x1.8p52;
     int64_t bits;

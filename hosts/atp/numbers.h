@@ -7,8 +7,8 @@
  * more (section 3.8): for a job of floats the caller asks for the floats; for one of integers it
  * counts as BEYOND here, so that the sum is beyond the range as well.
  *
- * Plain C twice, for any x86-64 and for AVX2, with the same results. Wire memory needs no alignment;
- * source and destination are apart. Concurrency: stateless.
+ * Plain C twice, for any x86-64 and for AVX2, with the same results. Wire memory needs no
+ * alignment; source and destination are apart. Concurrency: stateless.
  */
 #ifndef SILKEN_HOSTS_ATP_NUMBERS_H
 #define SILKEN_HOSTS_ATP_NUMBERS_H
@@ -49,8 +49,9 @@ struct atp_numbers {
 const struct atp_numbers *atp_numbers_best(void);
 const struct atp_numbers *atp_numbers_named(const char *name);
 
-/* The bits of the largest float whose product with |scale|, above 0, is rounded to |greatest| or less: floats with
- * smaller bits, without sign, are such too, and with larger ones neither they are nor what is not finite. */
+/* The bits of the largest float whose product with |scale|, above 0, is rounded to |greatest| or
+ * less: floats with smaller bits, without sign, are such too, and with larger ones neither they are
+ * nor what is not finite. */
 uint32_t atp_largest_bits(uint32_t greatest, double scale);
 
 #endif

@@ -32,8 +32,8 @@ void atp_send(struct atp_server *s, struct atp_fragment *f, unsigned which, uint
     }
 }
 
-static void write_header(const struct atp_server *s, struct atp_packet *packet, uint64_t number,
-                         uint8_t *buf) {
+static void atp_parameters_write_header(const struct atp_server *s, struct atp_packet *packet,
+                                        uint64_t number, uint8_t *buf) {
     packet->is_ack = true;
     packet->edge = true;
     packet->fan_in0 = packet->fan_in1 = 1;
@@ -43,7 +43,8 @@ static void write_header(const struct atp_server *s, struct atp_packet *packet, 
     atp_frame_set(buf, packet);
 }
 
-static void write_fragment(struct atp_server *s, struct atp_fragment *f, uint8_t *buf) {
+static void atp_parameters_write_fragment(struct atp_server *s, struct atp_fragment *f,
+                                          uint8_t *buf) {
     unsigned i = (unsigned)__builtin_ctz(f->pending);
     struct atp_packet packet = {.index = f->index[i], .ecn = f->ecn};
 
@@ -57,7 +58,7 @@ static void write_fragment(struct atp_server *s, struct atp_fragment *f, uint8_t
         packet.overflow = true;
         memset(buf + ATP_HEADER_BYTES, 0, 4 * ATP_VALUES);
     }
-    write_header(s, &packet, f->number, buf);
+    atp_parameters_write_header(s, &packet, f->number, buf);
 }
 
 static void write_restart(struct atp_server *s, uint8_t *buf) {
@@ -69,7 +70,7 @@ static void write_restart(struct atp_server *s, uint8_t *buf) {
                             atp_hash(s->config.flow.job, sequence, s->config.indices, false))};
 
     memset(buf + ATP_HEADER_BYTES, 0, 4 * ATP_VALUES);
-    write_header(s, &packet, s->restart_from, buf);
+    atp_parameters_write_header(s, &packet, s->restart_from, buf);
 }
 
 size_t atp_server_write(struct atp_server *s, uint8_t *buf, size_t cap, uint64_t now) {
@@ -87,7 +88,7 @@ size_t atp_server_write(struct atp_server *s, uint8_t *buf, size_t cap, uint64_t
         bool writes = f->pending != 0 && f->state != ATP_SLOT_EMPTY;
 
         if (writes) {
-            write_fragment(s, f, buf);
+            atp_parameters_write_fragment(s, f, buf);
         }
         if (!writes || f->pending == 0) {
             f->queued = false;

@@ -7,7 +7,7 @@
 #include "hosts/atp/frame.h"
 #include "silken/error.h"
 
-static int refused(const char **why, const char *text) {
+static int atp_places_refused(const char **why, const char *text) {
     if (why) {
         *why = text;
     }
@@ -31,7 +31,7 @@ static uint32_t rack_at(const struct racks *r, uint32_t rack) {
     return i;
 }
 
-static bool in_one_rack(const uint32_t *rack_of, uint32_t workers) {
+static bool atp_places_in_one_rack(const uint32_t *rack_of, uint32_t workers) {
     for (uint32_t i = 1; i < workers; i++) {
         if (rack_of[i] != rack_of[0]) {
             return false;
@@ -47,7 +47,8 @@ static int put_in_rack(struct racks *r, uint32_t rack, uint32_t worker, struct a
 
     if (at == r->count) {
         if (shape->entities == ATP_MAX_RACKS) {
-            return refused(why, "more than 32 racks and workers below the server's switch");
+            return atp_places_refused(why,
+                                      "more than 32 racks and workers below the server's switch");
         }
         r->rack[at] = rack;
         r->entity[at] = (uint8_t)shape->entities++;
@@ -55,7 +56,7 @@ static int put_in_rack(struct racks *r, uint32_t rack, uint32_t worker, struct a
         r->count++;
     }
     if (r->members[at] == ATP_MAX_FAN_IN) {
-        return refused(why, "more than 32 workers in a rack");
+        return atp_places_refused(why, "more than 32 workers in a rack");
     }
     entity = r->entity[at];
     bit = r->members[at]++;
@@ -67,7 +68,7 @@ static int put_in_rack(struct racks *r, uint32_t rack, uint32_t worker, struct a
 
 static int put_beside(uint32_t worker, struct atp_shape *shape, const char **why) {
     if (shape->entities == ATP_MAX_RACKS) {
-        return refused(why, "more than 32 racks and workers below the server's switch");
+        return atp_places_refused(why, "more than 32 racks and workers below the server's switch");
     }
     shape->entity[worker] = (uint8_t)shape->entities;
     shape->beside[worker] = true;
@@ -75,8 +76,8 @@ static int put_beside(uint32_t worker, struct atp_shape *shape, const char **why
     return 0;
 }
 
-static struct atp_place place_of(const struct atp_shape *shape, const struct racks *racks,
-                                 uint32_t worker) {
+static struct atp_place atp_places_of(const struct atp_shape *shape, const struct racks *racks,
+                                      uint32_t worker) {
     struct atp_place place = {.edge = shape->beside[worker],
                               .bitmap1 = UINT32_C(1) << shape->entity[worker],
                               .fan_in0 = 1,
@@ -100,9 +101,9 @@ int atp_places(const uint32_t *rack_of, uint32_t workers, uint32_t server_rack,
     bool one_rack;
 
     if (workers < 1 || workers > ATP_MAX_WORKERS) {
-        return refused(why, "the number of workers must be 1..1024");
+        return atp_places_refused(why, "the number of workers must be 1..1024");
     }
-    one_rack = in_one_rack(rack_of, workers);
+    one_rack = atp_places_in_one_rack(rack_of, workers);
     memset(shape, 0, sizeof *shape);
     memset(shape->worker_at, 0xff, sizeof shape->worker_at);
     shape->workers = workers;
@@ -115,7 +116,7 @@ int atp_places(const uint32_t *rack_of, uint32_t workers, uint32_t server_rack,
         }
     }
     for (uint32_t i = 0; places && i < workers; i++) {
-        places[i] = place_of(shape, &racks, i);
+        places[i] = atp_places_of(shape, &racks, i);
     }
     return 0;
 }
@@ -127,8 +128,8 @@ static void add_member(struct atp_members *members, uint32_t worker) {
 }
 
 /* The workers of these bits below one entity; false if a bit is nobody's. */
-static bool add_bits(const struct atp_shape *shape, uint32_t entity, uint32_t bits,
-                     struct atp_members *members) {
+static bool atp_places_add_bits(const struct atp_shape *shape, uint32_t entity, uint32_t bits,
+                                struct atp_members *members) {
     for (; bits; bits &= bits - 1) {
         uint16_t worker = shape->worker_at[entity][__builtin_ctz(bits)];
         if (worker == UINT16_MAX) {
@@ -140,7 +141,8 @@ static bool add_bits(const struct atp_shape *shape, uint32_t entity, uint32_t bi
 }
 
 /* All below one entity. */
-static void add_all(const struct atp_shape *shape, uint32_t entity, struct atp_members *members) {
+static void atp_places_add_all(const struct atp_shape *shape, uint32_t entity,
+                               struct atp_members *members) {
     for (uint32_t bit = 0; bit < ATP_MAX_FAN_IN; bit++) {
         if (shape->worker_at[entity][bit] != UINT16_MAX) {
             add_member(members, shape->worker_at[entity][bit]);
@@ -159,7 +161,7 @@ bool atp_members(const struct atp_shape *shape, const struct atp_packet *packet,
     }
     if ((entities & (entities - 1)) != 0) {
         for (; entities; entities &= entities - 1) {
-            add_all(shape, (uint32_t)__builtin_ctz(entities), members);
+            atp_places_add_all(shape, (uint32_t)__builtin_ctz(entities), members);
         }
         return true;
     }
@@ -167,7 +169,7 @@ bool atp_members(const struct atp_shape *shape, const struct atp_packet *packet,
         add_member(members, shape->worker_at[first][0]);
         return true;
     }
-    if (!packet->bitmap0 || !add_bits(shape, first, packet->bitmap0, members)) {
+    if (!packet->bitmap0 || !atp_places_add_bits(shape, first, packet->bitmap0, members)) {
         memset(members, 0, sizeof *members);
         return false;
     }

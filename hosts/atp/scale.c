@@ -2,11 +2,12 @@
 /*
  * The scaling factor of a job, as its server adapts it (ATP, appendix B.3).
  *
- * Workers do not say how large their values are: the server has seen it when it matters, in the floats
- * of what overflowed. Once in a while, which is two windows of fragments, it judges: more than one
- * overflow in a thousand, and the factor becomes the greatest power of two with which none of the
- * values that were seen would have overflowed, s = (2^31 - n) / (n b); none at all, and sums far from
- * the limit even if all workers had been of one sign, and it doubles, up to what is below 1e8.
+ * Workers do not say how large their values are: the server has seen it when it matters, in the
+ * floats of what overflowed. Once in a while, which is two windows of fragments, it judges: more
+ * than one overflow in a thousand, and the factor becomes the greatest power of two with which none
+ * of the values that were seen would have overflowed, s = (2^31 - n) / (n b); none at all, and sums
+ * far from the limit even if all workers had been of one sign, and it doubles, up to what is below
+ * 1e8.
  *
  * A change holds from a fragment on that is a window after the one which brings the news, so that
  * nobody can send it without having them; the next change is said after that one.
@@ -50,7 +51,7 @@ void atp_scale_see_floats(struct atp_server *s, const uint8_t *values) {
 }
 
 /* The exponent that should be used from now on, given the present one. */
-static int wanted(const struct atp_server *s, uint64_t fragments, int present) {
+static int atp_scale_exponent_wanted(const struct atp_server *s, uint64_t fragments, int present) {
     const struct atp_scaling *c = &s->scaling;
     double n = s->config.shape.workers;
     int exponent = present;
@@ -87,7 +88,7 @@ uint32_t atp_scale_judge(struct atp_server *s, const struct atp_fragment *f) {
         return 0;
     }
     present = (int)floor(log2(c->scale));
-    scale = (struct atp_scale){.exponent = (int8_t)wanted(s, fragments, present),
+    scale = (struct atp_scale){.exponent = (int8_t)atp_scale_exponent_wanted(s, fragments, present),
                                .after = (uint32_t)window};
     c->judged_at = f->number;
     c->overflows = 0;

@@ -28,7 +28,7 @@ static const char *shape_fault(const struct atp_shape *shape) {
     return NULL;
 }
 
-static const char *config_fault(const struct atp_server_config *c) {
+static const char *atp_server_config_fault(const struct atp_server_config *c) {
     const char *fault = atp_flow_fault(&c->flow);
 
     if (fault || (fault = shape_fault(&c->shape)) != NULL) {
@@ -47,7 +47,7 @@ static const char *config_fault(const struct atp_server_config *c) {
 }
 
 /* What follows from the shape. */
-static void take_shape(struct atp_server *s, const struct atp_shape *shape) {
+static void atp_server_take_shape(struct atp_server *s, const struct atp_shape *shape) {
     s->config.shape = *shape;
     memset(s->rack_bits, 0, sizeof s->rack_bits);
     memset(&s->all, 0, sizeof s->all);
@@ -59,7 +59,7 @@ static void take_shape(struct atp_server *s, const struct atp_shape *shape) {
     }
 }
 
-static struct atp_server *allocate(const struct atp_server_config *config) {
+static struct atp_server *atp_server_allocate(const struct atp_server_config *config) {
     struct atp_server *s = calloc(1, sizeof *s);
     size_t ring = 1;
 
@@ -84,7 +84,7 @@ static struct atp_server *allocate(const struct atp_server_config *config) {
 
 int atp_server_new(struct atp_server **out, const struct atp_server_config *config,
                    const char **why) {
-    const char *fault = config_fault(config);
+    const char *fault = atp_server_config_fault(config);
     struct atp_server *s;
 
     if (fault) {
@@ -93,14 +93,14 @@ int atp_server_new(struct atp_server **out, const struct atp_server_config *conf
         }
         return SILKEN_ERR_INVALID;
     }
-    s = allocate(config);
+    s = atp_server_allocate(config);
     if (!s) {
         return SILKEN_ERR_NOMEM;
     }
     s->config = *config;
     s->numbers = atp_numbers_best();
     s->first = config->first_fragment;
-    take_shape(s, &config->shape);
+    atp_server_take_shape(s, &config->shape);
     atp_scale_init(s);
     atp_frame_init(s->header, &config->flow, false);
     *out = s;
@@ -237,7 +237,7 @@ static void clear_fragment(struct atp_server *s, struct atp_fragment *f, uint64_
     memset(have_at(s, number), 0, s->words * sizeof(uint64_t));
 }
 
-static void complete(struct atp_server *s, struct atp_fragment *f, uint64_t now) {
+static void atp_server_complete(struct atp_server *s, struct atp_fragment *f, uint64_t now) {
     f->state = ATP_SLOT_COMPLETE;
     s->stats.completed++;
     while (atp_fragment_at(s, s->first)->state == ATP_SLOT_COMPLETE &&
@@ -275,8 +275,8 @@ static void note_collision(struct atp_server *s, struct atp_fragment *f,
 }
 
 /* Adds a packet whose workers are all missing, or takes it for what is there. */
-static void add(struct atp_server *s, struct atp_fragment *f, const struct atp_packet *p,
-                const struct atp_members *m, enum overlap how, uint64_t now) {
+static void atp_server_add(struct atp_server *s, struct atp_fragment *f, const struct atp_packet *p,
+                           const struct atp_members *m, enum overlap how, uint64_t now) {
     uint32_t n = count_members(s, m);
     uint64_t *have = have_at(s, f->number);
     bool alone =
@@ -296,7 +296,7 @@ static void add(struct atp_server *s, struct atp_fragment *f, const struct atp_p
     }
     if (alone && f->missing == 0) {
         finish_at_once(s, f, p->values);
-        complete(s, f, now);
+        atp_server_complete(s, f, now);
         return;
     }
     if (alone) {
@@ -306,14 +306,15 @@ static void add(struct atp_server *s, struct atp_fragment *f, const struct atp_p
     }
     if (f->missing == 0) {
         finish_sum(s, f);
-        complete(s, f, now);
+        atp_server_complete(s, f, now);
     }
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Of a complete fragment: whether one of these workers has asked since it was answered last. Its answer
- * was lost then: it asks again only after what it sent later than its question has come back. */
+/* Of a complete fragment: whether one of these workers has asked since it was answered last. Its
+ * answer was lost then: it asks again only after what it sent later than its question has come
+ * back. */
 static bool asks_again(struct atp_server *s, const struct atp_fragment *f,
                        const struct atp_members *m) {
     uint64_t *asked = have_at(s, f->number), again = 0;
@@ -327,8 +328,8 @@ static bool asks_again(struct atp_server *s, const struct atp_fragment *f,
 
 /* Answers about a fragment that it has answered before, but not all of a burst. What was complete
  * without anybody sending it again is asked for because parameters were lost: that is the first. */
-static void answer(struct atp_server *s, struct atp_fragment *f, const struct atp_members *m,
-                   uint16_t index, uint64_t now) {
+static void atp_server_answer(struct atp_server *s, struct atp_fragment *f,
+                              const struct atp_members *m, uint16_t index, uint64_t now) {
     uint8_t known = f->indices;
     unsigned bit = atp_note_index(f, index);
     bool again = f->state == ATP_SLOT_COMPLETE && asks_again(s, f, m);
@@ -345,7 +346,7 @@ static void answer(struct atp_server *s, struct atp_fragment *f, const struct at
     atp_send(s, f, bit, now);
 }
 
-static void hear(struct atp_server *s, const struct atp_members *m) {
+static void atp_server_hear(struct atp_server *s, const struct atp_members *m) {
     uint64_t missing = 0;
 
     for (unsigned i = 0; i < s->words; i++) {
@@ -369,7 +370,7 @@ static enum atp_reason take_old(struct atp_server *s, const struct atp_packet *p
 
     if (f->number == number && f->state == ATP_SLOT_COMPLETE) {
         atp_members(&s->config.shape, p, &m); /* nobody, if its bits are of another shape */
-        answer(s, f, &m, p->index, now);
+        atp_server_answer(s, f, &m, p->index, now);
     } else if (number >= s->restart_from && number < s->restart_to) {
         repeat_restart(s, now);
     }
@@ -383,14 +384,14 @@ static enum atp_reason take_gradient(struct atp_server *s, const struct atp_pack
     enum overlap how;
 
     if (f->number == number && f->state == ATP_SLOT_COMPLETE) {
-        answer(s, f, m, p->index, now);
+        atp_server_answer(s, f, m, p->index, now);
         return ATP_OLD;
     }
     if (f->number != number || f->state == ATP_SLOT_EMPTY) {
         clear_fragment(s, f, number);
     }
     if (f->floats && !p->overflow) {
-        answer(s, f, m, p->index, now);
+        atp_server_answer(s, f, m, p->index, now);
         return ATP_NOT_FLOAT;
     }
     if (p->overflow && s->config.type != ATP_F32) {
@@ -413,14 +414,15 @@ static enum atp_reason take_gradient(struct atp_server *s, const struct atp_pack
         ask_for_floats(s, f, now);
         return ATP_ACCEPTED;
     }
-    add(s, f, p, m, how, now);
+    atp_server_add(s, f, p, m, how, now);
     if (f->state == ATP_SLOT_COMPLETE && p->resend && !p->collision) {
         memcpy(have_at(s, number), m->word, s->words * sizeof(uint64_t)); /* those have asked */
     }
     return ATP_ACCEPTED;
 }
 
-static enum atp_reason take(struct atp_server *s, const struct atp_packet *p, uint64_t now) {
+static enum atp_reason atp_server_take(struct atp_server *s, const struct atp_packet *p,
+                                       uint64_t now) {
     uint64_t number = atp_unwrap(&s->config.flow, p->sequence, s->first);
     struct atp_members m;
 
@@ -442,7 +444,7 @@ static enum atp_reason take(struct atp_server *s, const struct atp_packet *p, ui
         return ATP_WRONG_MEMBERS;
     }
     if (s->restarting) {
-        hear(s, &m);
+        atp_server_hear(s, &m);
     }
     return take_gradient(s, p, number, &m, now);
 }
@@ -454,7 +456,7 @@ enum atp_reason atp_server_read(struct atp_server *s, const uint8_t *frame, size
         atp_frame_check_known(&s->config.flow.server, &s->known, frame, len, &packet);
 
     if (reason == ATP_ACCEPTED) {
-        reason = take(s, &packet, now);
+        reason = atp_server_take(s, &packet, now);
     }
     s->stats.ignored[reason] += reason != ATP_ACCEPTED;
     return reason;
@@ -465,8 +467,8 @@ enum atp_reason atp_server_read(struct atp_server *s, const uint8_t *frame, size
 /* Who has not heard of it after so many packets is told when something comes with an old number. */
 #define RESTARTS 10
 
-/* What is complete behind `first` keeps that under its new number, in the same slot, but for what has
- * no meaning after a restart. All else is empty. */
+/* What is complete behind `first` keeps that under its new number, in the same slot, but for what
+ * has no meaning after a restart. All else is empty. */
 static void renumber(struct atp_server *s, uint64_t jump) {
     for (uint64_t n = s->first; n < s->first + s->config.window_max; n++) {
         struct atp_fragment *f = atp_fragment_at(s, n);
@@ -494,7 +496,7 @@ int atp_server_reshape(struct atp_server *s, const struct atp_shape *shape, uint
         }
         return SILKEN_ERR_INVALID;
     }
-    take_shape(s, shape);
+    atp_server_take_shape(s, shape);
     s->restart_from = s->first;
     s->restart_to = s->first + s->ring_mask + 1;
     renumber(s, s->ring_mask + 1);

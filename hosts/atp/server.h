@@ -14,13 +14,13 @@
  *          atp_server_expire(s, now)
  *      }
  *
- * FRAGMENTS. For each of the fragments that workers can have in flight there is a set of the workers
- * whose values are in the sum, and the sum (64 bits a value: it cannot overflow here). A gradient
- * whose workers are all missing is added; one that has all those that are there, and more, takes the
- * sum's place; any other overlap is dropped. When nobody is missing, the parameters are sent, and
- * kept until no worker can ask for them again: a gradient for a fragment which is complete is answered
- * with the parameters, once within `repeat_every` for all that send it again, and sooner when a worker
- * asks for a second time: the answer to its first question was lost.
+ * FRAGMENTS. For each of the fragments that workers can have in flight there is a set of the
+ * workers whose values are in the sum, and the sum (64 bits a value: it cannot overflow here). A
+ * gradient whose workers are all missing is added; one that has all those that are there, and more,
+ * takes the sum's place; any other overlap is dropped. When nobody is missing, the parameters are
+ * sent, and kept until no worker can ask for them again: a gradient for a fragment which is
+ * complete is answered with the parameters, once within `repeat_every` for all that send it again,
+ * and sooner when a worker asks for a second time: the answer to its first question was lost.
  *
  * OVERFLOW. A value that is the greatest or the least of 32 bits may have been more, and a worker
  * that sends floats has values that do not fit: the fragment starts again, all workers are asked
@@ -36,29 +36,31 @@
  * something with these, and whenever somebody uses an old one. The aggregators of what was not
  * complete are released by time-out.
  *
- * EXACTLY ONCE. Nobody counts twice, as sums with the same worker in both are never added up, neither
- * here nor in a switch; and what is dropped for that reason is sent again by its worker alone, since
- * the first repetition takes away the aggregator that held it. So any loss, repetition and order is
- * fine for the sums. What goes wrong at other places:
+ * EXACTLY ONCE. Nobody counts twice, as sums with the same worker in both are never added up,
+ * neither here nor in a switch; and what is dropped for that reason is sent again by its worker
+ * alone, since the first repetition takes away the aggregator that held it. So any loss, repetition
+ * and order is fine for the sums. What goes wrong at other places:
  *
- *      workers differ about an index      while news of a rehash are under way: parts of the sum wait
- *                                         in two aggregators. Those who miss it send it again,
+ *      workers differ about an index      while news of a rehash are under way: parts of the sum
+ *                                         wait in two aggregators. Those who miss it send it again,
  *                                         which frees theirs; parameters go to each index
  *      parameters lost on one branch      its aggregators are freed by the repetition, or by the
  *                                         parameters that this brings
- *      the last parameters of all lost    as above: a worker rests only when it has those which have
- *                                         passed its aggregators
+ *      the last parameters of all lost    as above: a worker rests only when it has those which
+ *                                         have passed its aggregators
  *      request for floats lost            fixed point numbers come again, and so does the request
- *      fixed point numbers after that     dropped; floats free the aggregator that one may have taken
+ *      fixed point numbers after that     dropped; floats free the aggregator that one may have
+ *                                         taken
  *
- * WHAT THE NETWORK MUST KEEP. If a gradient arrives at a switch after its worker has the parameters, a
- * repetition by the network or one that was overtaken, then it takes an aggregator that nobody frees:
- * the switch's time-out has to, or other parameters with this fragment's number. Links that keep the
- * order and repeat nothing leave no aggregator behind (harness/hosts/atp/test_schedules.c). And numbers wrap:
- * such a gradient, or an aggregator that it has taken, must be gone before the flow has sent
- * 2^(24 - flow_bits) - 2 * window_max more fragments, 4 GB for one flow. So `abandoned_after` in the
- * switch has to be less than the time for that, a third of a second at 100 Gbps: else the sum of an old
- * fragment is taken for the new one's.
+ * WHAT THE NETWORK MUST KEEP. If a gradient arrives at a switch after its worker has the
+ * parameters, a repetition by the network or one that was overtaken, then it takes an aggregator
+ * that nobody frees: the switch's time-out has to, or other parameters with this fragment's number.
+ * Links that keep the order and repeat nothing leave no aggregator behind
+ * (harness/hosts/atp/test_schedules.c). And numbers wrap: such a gradient, or an aggregator that it
+ * has taken, must be gone before the flow has sent 2^(24 - flow_bits) - 2 * window_max more
+ * fragments, 4 GB for one flow. So `abandoned_after` in the switch has to be less than the time for
+ * that, a third of a second at 100 Gbps: else the sum of an old fragment is taken for the new
+ * one's.
  *
  * Memory is 2 * window_max fragments, whatever the tensors' length.
  *
@@ -105,7 +107,8 @@ struct atp_server;
 int atp_server_new(struct atp_server **s, const struct atp_server_config *config, const char **why);
 void atp_server_free(struct atp_server *s);
 
-/* A session of the job starts: everything is as in a new server, but for the job's shape and the counters. */
+/* A session of the job starts: everything is as in a new server, but for the job's shape and the
+ * counters. */
 void atp_server_enter(struct atp_server *s, uint16_t session);
 
 /* Writes the next frame to send, as atp_worker_write(). */

@@ -8,13 +8,14 @@
 #include "hosts/atp/numbers.h"
 #include "hosts/atp/server.h"
 
-/* Indices that workers have used for a fragment: more than one only while they learn of a new one. */
+/* Indices that workers have used for a fragment: more than one only while they learn of a new
+ * one. */
 #define ATP_SLOT_INDICES 4
 
 enum atp_slot_state { ATP_SLOT_EMPTY, ATP_SLOT_SUMMING, ATP_SLOT_COMPLETE };
 
-/* A fragment. Slot number & ring_mask; the ring has twice the window, so that the one which was there
- * before is not missed by any worker. */
+/* A fragment. Slot number & ring_mask; the ring has twice the window, so that the one which was
+ * there before is not missed by any worker. */
 struct atp_fragment {
     uint64_t number;
     uint64_t answered_at;   /* when it was sent last, or the request for floats */
@@ -86,7 +87,8 @@ static inline union atp_sum *atp_sum_at(const struct atp_server *s, uint64_t num
     return &s->sums[number & s->ring_mask];
 }
 
-/* parameters.c: has a packet about the fragment sent for each of the indices in |which|, one bit each;
+/* parameters.c: has a packet about the fragment sent for each of the indices in |which|, one bit
+ * each;
  * ATP_ALL_INDICES: all that are known. */
 #define ATP_ALL_INDICES 0xff
 void atp_send(struct atp_server *s, struct atp_fragment *f, unsigned which, uint64_t now);
@@ -94,8 +96,8 @@ void atp_send(struct atp_server *s, struct atp_fragment *f, unsigned which, uint
 /* Remembers an index of a fragment; returns its bit. */
 unsigned atp_note_index(struct atp_fragment *f, uint16_t index);
 
-/* scale.c: the factor of a fragment; what is to be said with its parameters, when it is complete; and
- * what has been seen. */
+/* scale.c: the factor of a fragment; what is to be said with its parameters, when it is complete;
+ * and what has been seen. */
 double atp_scale_of(const struct atp_server *s, uint64_t number);
 void atp_scale_init(struct atp_server *s);
 uint32_t atp_scale_judge(struct atp_server *s, const struct atp_fragment *f);

@@ -7,7 +7,7 @@ void atp_window_init(struct atp_window *w, uint32_t packets, uint32_t max, bool 
     *w = (struct atp_window){.packets = packets, .threshold = max, .max = max, .fixed = fixed};
 }
 
-static void grow(struct atp_window *w) {
+static void atp_window_grow_by_one(struct atp_window *w) {
     w->packets = w->packets + ATP_MTU_PACKETS < w->max ? w->packets + ATP_MTU_PACKETS : w->max;
 }
 
@@ -16,10 +16,10 @@ void atp_window_grow(struct atp_window *w) {
         return;
     }
     if (w->packets < w->threshold) {
-        grow(w);
+        atp_window_grow_by_one(w);
     } else if (++w->acks >= w->packets) {
         w->acks = 0;
-        grow(w);
+        atp_window_grow_by_one(w);
     }
 }
 

@@ -26,7 +26,7 @@ static const char *place_fault(const struct atp_place *p) {
     return NULL;
 }
 
-static const char *config_fault(const struct atp_worker_config *c) {
+static const char *atp_worker_config_fault(const struct atp_worker_config *c) {
     const char *fault = atp_flow_fault(&c->flow);
 
     if (fault || (fault = place_fault(&c->place)) != NULL) {
@@ -60,7 +60,7 @@ void atp_worker_config_init(struct atp_worker_config *config) {
     };
 }
 
-static struct atp_worker *allocate(const struct atp_worker_config *config) {
+static struct atp_worker *atp_worker_allocate(const struct atp_worker_config *config) {
     struct atp_worker *w = calloc(1, sizeof *w);
     size_t ring = 1;
 
@@ -82,7 +82,7 @@ static struct atp_worker *allocate(const struct atp_worker_config *config) {
 }
 
 /* What follows from the place. Between two switches no sum may saturate (worker.h, NUMBERS). */
-static void take_place(struct atp_worker *w) {
+static void atp_worker_take_place(struct atp_worker *w) {
     bool two_levels = !w->config.place.edge && w->config.place.fan_in1 > 1;
     struct atp_packet packet = {.bitmap0 = w->config.place.bitmap0,
                                 .bitmap1 = w->config.place.bitmap1,
@@ -99,7 +99,7 @@ static void take_place(struct atp_worker *w) {
 
 int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *config,
                    const char **why) {
-    const char *fault = config_fault(config);
+    const char *fault = atp_worker_config_fault(config);
     struct atp_worker *w;
 
     if (fault) {
@@ -108,7 +108,7 @@ int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *conf
         }
         return SILKEN_ERR_INVALID;
     }
-    w = allocate(config);
+    w = atp_worker_allocate(config);
     if (!w) {
         return SILKEN_ERR_NOMEM;
     }
@@ -120,7 +120,7 @@ int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *conf
     atp_window_init(&w->window, config->window, config->window_max, config->fixed_window);
     sk_rto_init(&w->rto, config->rto_initial, config->rto_min, config->rto_max);
     w->watch = (struct sk_watch){.warning = config->stall_warning, .limit = config->hard_limit};
-    take_place(w);
+    atp_worker_take_place(w);
     *out = w;
     return 0;
 }
@@ -128,7 +128,7 @@ int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *conf
 void atp_worker_enter(struct atp_worker *w, uint16_t session, uint64_t now) {
     if (w->config.flow.session != session) {
         w->config.flow.session = session;
-        take_place(w);
+        atp_worker_take_place(w);
         sk_watch_start(&w->watch, now);
     }
 }
@@ -154,7 +154,7 @@ void atp_worker_move(struct atp_worker *w, const struct atp_place *place) {
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-static bool tensor_is_valid(const struct atp_tensor *t) {
+static bool atp_worker_tensor_is_valid(const struct atp_tensor *t) {
     bool known = t->type == ATP_F32 || t->type == ATP_I32;
 
     return known && t->count <= SIZE_MAX / 8 && (t->count == 0 || (t->in && t->out));
@@ -170,7 +170,7 @@ int atp_worker_submit(struct atp_worker *w, const struct atp_tensor *tensor, uin
     if (w->failed) {
         return SILKEN_ERR_STALLED;
     }
-    if (!tensor_is_valid(tensor)) {
+    if (!atp_worker_tensor_is_valid(tensor)) {
         return SILKEN_ERR_INVALID;
     }
     job = calloc(1, sizeof *job);
@@ -251,22 +251,23 @@ static bool find_sent(const struct atp_worker *w, uint32_t sequence, uint64_t *p
     return false;
 }
 
-static uint32_t hash_of(const struct atp_worker *w, uint32_t sequence) {
+static uint32_t atp_worker_hash_of(const struct atp_worker *w, uint32_t sequence) {
     return atp_hash(w->config.flow.job, sequence, w->config.indices, w->config.linear);
 }
 
-static uint16_t index_of(const struct atp_worker *w, uint32_t sequence) {
-    uint32_t at = hash_of(w, sequence);
+static uint16_t atp_worker_index_of(const struct atp_worker *w, uint32_t sequence) {
+    uint32_t at = atp_worker_hash_of(w, sequence);
 
     return w->remaps[at].stamp ? w->remaps[at].index : (uint16_t)(w->config.first_index + at);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* Fragments of a tensor are read in order; those so many bytes behind are fetched into the cache. */
+/* Fragments of a tensor are read in order; those so many bytes behind are fetched into the
+ * cache. */
 #define FETCH_AHEAD 4096
 
-static void fetch_ahead(const struct atp_job *job, size_t offset) {
+static void atp_worker_fetch_ahead(const struct atp_job *job, size_t offset) {
     size_t at = 4 * offset + FETCH_AHEAD;
     const char *in = job->tensor.in;
 
@@ -284,14 +285,15 @@ static bool are_small(struct atp_worker *w, const float *in, size_t n, double sc
     return w->quantise->max_abs_bits(in, n) <= w->largest;
 }
 
-/* Writes the values; false if they are floats of which some are too large for fixed point numbers. */
+/* Writes the values; false if they are floats of which some are too large for fixed point
+ * numbers. */
 static bool write_values(struct atp_worker *w, const struct atp_slot *slot, uint64_t position,
                          uint8_t *out) {
     const struct atp_job *job = slot->job;
     size_t n = fragment_elements(job, position), offset = fragment_offset(job, position);
     const char *in = (const char *)job->tensor.in + 4 * offset;
 
-    fetch_ahead(job, offset);
+    atp_worker_fetch_ahead(job, offset);
     if (job->tensor.type == ATP_F32 && !slot->floats) {
         if (!are_small(w, (const float *)(const void *)in, n, slot->scale)) {
             return false;
@@ -306,7 +308,8 @@ static bool write_values(struct atp_worker *w, const struct atp_slot *slot, uint
     return true;
 }
 
-static void write_fragment(struct atp_worker *w, uint64_t position, uint8_t *buf, uint64_t now) {
+static void atp_worker_write_fragment(struct atp_worker *w, uint64_t position, uint8_t *buf,
+                                      uint64_t now) {
     struct atp_slot *slot = atp_slot_at(w, position);
     struct atp_mark mark = {
         .sequence = slot->sequence, .index = slot->index, .resend = slot->tries > 0};
@@ -355,7 +358,7 @@ void atp_resend(struct atp_worker *w, uint64_t position) {
 }
 
 /* Makes the slot of the next fragment ready for its first transmission. */
-static void enter(struct atp_worker *w, uint64_t position) {
+static void atp_worker_enter_fragment(struct atp_worker *w, uint64_t position) {
     struct atp_slot *slot = atp_slot_at(w, position);
 
     if (w->coming_scale != 0 && position >= w->scale_from) {
@@ -366,11 +369,11 @@ static void enter(struct atp_worker *w, uint64_t position) {
     slot->floats = slot->floats && w->sending->tensor.type == ATP_F32;
     slot->scale = w->scale;
     slot->sequence = sequence_of(w, position);
-    slot->index = index_of(w, slot->sequence);
+    slot->index = atp_worker_index_of(w, slot->sequence);
 }
 
 /* Goes on after the fragment `next`. */
-static void step(struct atp_worker *w) {
+static void atp_worker_step(struct atp_worker *w) {
     w->next++;
     while (w->sending && w->next >= w->sending->first + w->sending->fragments) {
         w->sending = w->sending->next;
@@ -386,11 +389,11 @@ static bool next_new(struct atp_worker *w, uint64_t *position) {
     while (may_send_new(w)) {
         *position = w->next;
         if (!atp_slot_at(w, w->next)->acked) {
-            enter(w, w->next);
-            step(w);
+            atp_worker_enter_fragment(w, w->next);
+            atp_worker_step(w);
             return true;
         }
-        step(w);
+        atp_worker_step(w);
     }
     return false;
 }
@@ -404,7 +407,7 @@ size_t atp_worker_write(struct atp_worker *w, uint8_t *buf, size_t cap, uint64_t
     if (!next_queued(w, &position) && !next_new(w, &position)) {
         return 0;
     }
-    write_fragment(w, position, buf, now);
+    atp_worker_write_fragment(w, position, buf, now);
     return ATP_FRAME_BYTES;
 }
 
@@ -427,7 +430,7 @@ static void take_rehash(struct atp_worker *w, uint64_t position, uint32_t sequen
         index >= w->config.first_index + w->config.indices) {
         return;
     }
-    remap = &w->remaps[hash_of(w, sequence)];
+    remap = &w->remaps[atp_worker_hash_of(w, sequence)];
     stamp = stamp ? stamp : 1;
     if (remap->stamp == 0 || (int32_t)(stamp - remap->stamp) > 0) {
         *remap = (struct atp_remap){stamp, (uint16_t)index};
@@ -444,31 +447,33 @@ static void take_scale(struct atp_worker *w, uint64_t position, uint32_t word) {
     }
 }
 
-static void store(const struct atp_worker *w, const struct atp_job *job, uint64_t position,
-                  const uint8_t *values) {
+static void atp_worker_store(const struct atp_worker *w, const struct atp_job *job,
+                             uint64_t position, const uint8_t *values) {
     char *out = (char *)job->tensor.out + 4 * fragment_offset(job, position);
 
     w->quantise->wire_to_i32((int32_t *)(void *)out, values, fragment_elements(job, position));
 }
 
-/* Moves the base over what is acknowledged, also what was so before a restart took back the rest. */
+/* Moves the base over what is acknowledged, also what was so before a restart took back the
+ * rest. */
 static void slide(struct atp_worker *w) {
     while (w->base < w->end && atp_slot_at(w, w->base)->acked) {
         *atp_slot_at(w, w->base) = (struct atp_slot){0};
         if (w->base == w->next) {
-            step(w);
+            atp_worker_step(w);
         }
         w->base++;
     }
 }
 
 /* After a restart there may be fragments that were acknowledged before it. They are passed over as
- * soon as they are next: their tensor may be complete with this acknowledgement, and is then gone. */
+ * soon as they are next: their tensor may be complete with this acknowledgement, and is then
+ * gone. */
 static void pass_over(struct atp_worker *w) {
     slide(w);
     while (w->next < w->end && w->next - w->base <= w->ring_mask &&
            atp_slot_at(w, w->next)->acked) {
-        step(w);
+        atp_worker_step(w);
         slide(w);
     }
 }
@@ -478,7 +483,7 @@ static void acknowledge(struct atp_worker *w, uint64_t position, const struct at
     struct atp_slot *slot = atp_slot_at(w, position), sent = *slot;
     struct atp_job *job = slot->job;
 
-    store(w, job, position, packet->values);
+    atp_worker_store(w, job, position, packet->values);
     if (position >= w->restarted_at) {
         take_rehash(w, position, packet->sequence, packet->bitmap0);
         take_scale(w, position, packet->bitmap1);
@@ -538,7 +543,7 @@ static enum atp_reason take_overflow(struct atp_worker *w, const struct atp_pack
 }
 
 /* Takes back what was sent from a position on and is not acknowledged. */
-static void take_back(struct atp_worker *w, uint64_t from) {
+static void atp_worker_take_back(struct atp_worker *w, uint64_t from) {
     w->sending = from < w->next ? atp_slot_at(w, from)->job : w->sending;
     for (uint64_t p = from; p < w->next; p++) {
         struct atp_slot *slot = atp_slot_at(w, p);
@@ -562,14 +567,14 @@ static enum atp_reason take_restart(struct atp_worker *w, const struct atp_packe
     if (from > w->next) {
         return ATP_AHEAD;
     }
-    take_back(w, from);
+    atp_worker_take_back(w, from);
     w->shift += renumbered - number;
     w->restarted_at = from;
     w->scale = ATP_SCALE;
     w->coming_scale = 0;
     memset(w->remaps, 0, w->config.indices * sizeof *w->remaps);
     w->config.place = w->next_place;
-    take_place(w);
+    atp_worker_take_place(w);
     return ATP_ACCEPTED;
 }
 
@@ -590,7 +595,8 @@ static enum atp_reason take_parameters(struct atp_worker *w, const struct atp_pa
     return ATP_ACCEPTED;
 }
 
-static enum atp_reason take(struct atp_worker *w, const struct atp_packet *packet, uint64_t now) {
+static enum atp_reason atp_worker_take(struct atp_worker *w, const struct atp_packet *packet,
+                                       uint64_t now) {
     if (!packet->is_ack) {
         return ATP_WRONG_WAY;
     }
@@ -610,7 +616,7 @@ enum atp_reason atp_worker_read(struct atp_worker *w, const uint8_t *frame, size
         atp_frame_check_known(&w->config.flow.group, &w->known, frame, len, &packet);
 
     if (reason == ATP_ACCEPTED) {
-        reason = take(w, &packet, now);
+        reason = atp_worker_take(w, &packet, now);
     }
     w->stats.ignored[reason] += reason != ATP_ACCEPTED;
     return reason;

@@ -3,8 +3,9 @@
  * worker.h: one flow of an ATP worker as a state machine without input, output or clock.
  *
  * A flow carries tensors from a worker to one parameter server, and the sums over all workers back
- * (ATP, NSDI 2021, sections 3.6 to 3.8). Bytes and the time come in; bytes to send, the next deadline
- * and completed tensors come out. It is driven as a SwitchML worker is (hosts/switchml/worker.h):
+ * (ATP, NSDI 2021, sections 3.6 to 3.8). Bytes and the time come in; bytes to send, the next
+ * deadline and completed tensors come out. It is driven as a SwitchML worker is
+ * (hosts/switchml/worker.h):
  *
  *      atp_worker_submit(w, &tensor, now);
  *      for (;;) {
@@ -19,9 +20,9 @@
  *              give up
  *      }
  *
- * THE STREAM. All tensors together are one endless stream of fragments of 62 values; a tensor begins
- * with a fragment of its own, and its last one is filled up with zeros. All workers of a job submit
- * the same tensors (lengths and types) in the same order to the same flows.
+ * THE STREAM. All tensors together are one endless stream of fragments of 62 values; a tensor
+ * begins with a fragment of its own, and its last one is filled up with zeros. All workers of a job
+ * submit the same tensors (lengths and types) in the same order to the same flows.
  *
  * WINDOW. At most `window` fragments from the first that is not acknowledged on are in flight.
  * Parameters may come in any order, and each is an acknowledgement. Slow start and AIMD: `window`
@@ -37,18 +38,18 @@
  *
  * AGGREGATORS. A fragment's index is a hash of job and sequence number, until the server says
  * otherwise: an index replaces the collided one of a fragment for all with the same hash that are
- * sent from then on. What is in flight keeps the index it was sent with, also when it is sent again,
- * and only parameters with that index acknowledge it: they have come through the switches that may
- * have an aggregator for it, and have freed it there.
+ * sent from then on. What is in flight keeps the index it was sent with, also when it is sent
+ * again, and only parameters with that index acknowledge it: they have come through the switches
+ * that may have an aggregator for it, and have freed it there.
  *
  * NUMBERS. Floats times the scaling factor, rounded to the nearest, ties to even. The result is the
  * server's float. Integers are sent as they are; their sums saturate.
  *
- * A fragment of which some value does not fit, infinities and NaN included, is sent as floats at once,
- * and the server asks the others for theirs. That a *sum* did not fit is seen by the server, since a
- * switch keeps what is saturated, whatever it adds to it. But not what it adds: a saturated value that
- * comes to a switch could go unseen there. So below a first switch of two levels a value is too large
- * if `fan_in0` such would not fit: 5.3 with 1e8 and four workers in a rack.
+ * A fragment of which some value does not fit, infinities and NaN included, is sent as floats at
+ * once, and the server asks the others for theirs. That a *sum* did not fit is seen by the server,
+ * since a switch keeps what is saturated, whatever it adds to it. But not what it adds: a saturated
+ * value that comes to a switch could go unseen there. So below a first switch of two levels a value
+ * is too large if `fan_in0` such would not fit: 5.3 with 1e8 and four workers in a rack.
  *
  * The network may lose, repeat and reorder packets; what that costs is told in server.h.
  *
@@ -111,8 +112,8 @@ void atp_worker_config_init(struct atp_worker_config *config);
 enum atp_type { ATP_F32, ATP_I32 };
 
 /* One worker's share of an all-reduce. `in` and `out` have `count` elements and are the same memory
- * or do not overlap; they stay the caller's, and have to stay valid and, apart from the worker's own
- * writes to `out`, unchanged until the tensor is done. A fragment of `out` is written when its
+ * or do not overlap; they stay the caller's, and have to stay valid and, apart from the worker's
+ * own writes to `out`, unchanged until the tensor is done. A fragment of `out` is written when its
  * parameters have come: then that part of `in` is not needed any more. */
 struct atp_tensor {
     enum atp_type type;
@@ -144,7 +145,8 @@ struct atp_worker;
  * the offending member in |*why|, which may be NULL. */
 int atp_worker_new(struct atp_worker **w, const struct atp_worker_config *config, const char **why);
 
-/* The job's session has started: before anything is written. Then the time without progress begins. */
+/* The job's session has started: before anything is written. Then the time without progress
+ * begins. */
 void atp_worker_enter(struct atp_worker *w, uint16_t session, uint64_t now);
 
 /* Frees a worker and forgets its tensors. NULL is accepted. */
@@ -161,7 +163,8 @@ size_t atp_worker_write(struct atp_worker *w, uint8_t *buf, size_t cap, uint64_t
 /* How many times atp_worker_write() would write a frame now, at most; 0 when it would not. */
 uint32_t atp_worker_queued(const struct atp_worker *w);
 
-/* Takes a received frame. Returns ATP_ACCEPTED or the reason for which it was counted and ignored. */
+/* Takes a received frame. Returns ATP_ACCEPTED or the reason for which it was counted and
+ * ignored. */
 enum atp_reason atp_worker_read(struct atp_worker *w, const uint8_t *frame, size_t len,
                                 uint64_t now);
 
@@ -176,8 +179,8 @@ uint64_t atp_worker_deadline(struct atp_worker *w);
 #define ATP_FAILED  2u /* the hard limit has passed; reported on every call from then on */
 unsigned atp_worker_expire(struct atp_worker *w, uint64_t now);
 
-/* The job gets another shape (appendix A.3): the worker has this place from where the server says, by
- * a packet, that aggregation starts again. To be called for all workers before
+/* The job gets another shape (appendix A.3): the worker has this place from where the server says,
+ * by a packet, that aggregation starts again. To be called for all workers before
  * atp_server_reshape().
  */
 void atp_worker_move(struct atp_worker *w, const struct atp_place *place);

@@ -3,8 +3,8 @@
  * worker_state.h: the inside of a worker, for worker.c, loss.c and explain.c only.
  *
  * Fragments have positions in the stream, from config.first_fragment on, without gaps and without
- * end. A position's number in the flow is `shift` more, since a restart gives new numbers to what is
- * after it; the slot of a fragment in flight remembers what it was sent as.
+ * end. A position's number in the flow is `shift` more, since a restart gives new numbers to what
+ * is after it; the slot of a fragment in flight remembers what it was sent as.
  */
 #ifndef SILKEN_HOSTS_ATP_WORKER_STATE_H
 #define SILKEN_HOSTS_ATP_WORKER_STATE_H
@@ -24,7 +24,8 @@ struct atp_job {
     struct atp_job *next;
 };
 
-/* A fragment from base to base + ring: clean until it is sent, and again when the base has passed. */
+/* A fragment from base to base + ring: clean until it is sent, and again when the base has
+ * passed. */
 struct atp_slot {
     struct atp_job *job;
     uint64_t sent_at;  /* time of the last transmission */
@@ -97,7 +98,8 @@ static inline struct atp_slot *atp_slot_at(const struct atp_worker *w, uint64_t 
 /* Queues a fragment in flight to be sent again, unless it is. */
 void atp_resend(struct atp_worker *w, uint64_t position);
 
-/* loss.c: what an acknowledgement of |slot| at |position| says about others, and what a timeout does. */
+/* loss.c: what an acknowledgement of |slot| at |position| says about others, and what a timeout
+ * does. */
 void atp_judge_losses(struct atp_worker *w, const struct atp_slot *slot);
 uint64_t atp_loss_deadline(const struct atp_worker *w);
 void atp_loss_expire(struct atp_worker *w, uint64_t now);

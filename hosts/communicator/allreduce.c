@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A communicator is some lanes (lane.h), a protocol (protocol.h) and a way to cut a tensor into shares
- * for the lanes. The cut follows from the tensors' lengths and the number of lanes alone, so that it
- * is the same on all workers: whole blocks, each lane's in one piece; or the whole tensor for the lane
- * that has got the least so far.
+ * A communicator is some lanes (lane.h), a protocol (protocol.h) and a way to cut a tensor into
+ * shares for the lanes. The cut follows from the tensors' lengths and the number of lanes alone, so
+ * that it is the same on all workers: whole blocks, each lane's in one piece; or the whole tensor
+ * for the lane that has got the least so far.
  */
 #include "silken/allreduce.h"
 
@@ -99,7 +99,7 @@ static int config_take(struct silken_config *all, const struct silken_config *gi
     return 0;
 }
 
-static void say(void *context, const char *text) {
+static void allreduce_say(void *context, const char *text) {
     struct silken_comm *c = context;
 
     pthread_mutex_lock(&c->saying);
@@ -126,10 +126,10 @@ static struct silken_lane lane_config(const struct silken_config *f, uint32_t i)
     };
 }
 
-static int make_engine(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
+static int allreduce_make_engine(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
     const struct silken_lane l = lane_config(&c->config, i);
 
-    sk_lane_init(&c->lane[i], say, c);
+    sk_lane_init(&c->lane[i], allreduce_say, c);
     c->lane[i].lease = c->config.lease;
     return c->protocol->make(&c->lane[i].drive.engine, &c->config, c->lanes, i, &l, c->nonce, why,
                              why_cap);
@@ -145,7 +145,7 @@ static int open_sockets(struct sk_transport **transport, const struct silken_con
               : sk_transport_open_at(transport, l->device, l->cpu, &station.worker, why, why_cap);
 }
 
-static int make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
+static int allreduce_make_transport(struct silken_comm *c, uint32_t i, char *why, size_t why_cap) {
     const struct silken_lane l = lane_config(&c->config, i);
     struct sk_transport **transport = &c->lane[i].drive.transport;
 
@@ -173,7 +173,8 @@ static int check_lanes(const struct silken_config *f, char *why, size_t why_cap)
 }
 
 /* ATP's results come to the addresses of a group, which a socket does not receive. */
-static int check_devices(const struct silken_config *f, uint32_t lanes, char *why, size_t why_cap) {
+static int allreduce_check_devices(const struct silken_config *f, uint32_t lanes, char *why,
+                                   size_t why_cap) {
     for (uint32_t i = 0; i < lanes; i++) {
         const struct silken_lane l = lane_config(f, i);
         if (f->protocol == SILKEN_ATP && l.device && !l.transport &&
@@ -247,16 +248,16 @@ static int open_lanes(struct silken_comm *c, char *why, size_t why_cap) {
     CPU_ZERO(&anywhere);
     pthread_getaffinity_np(pthread_self(), sizeof anywhere, &anywhere);
     for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
-        rc = make_engine(c, i, why, why_cap);
+        rc = allreduce_make_engine(c, i, why, why_cap);
     }
     for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
-        rc = make_transport(c, i, why, why_cap);
+        rc = allreduce_make_transport(c, i, why, why_cap);
     }
     return rc ? rc : start_threads(c, &anywhere, why, why_cap);
 }
 
 /* On an error, transports that were open before stay the caller's, and so does the lease. */
-static void hand_back_transports(struct silken_comm *c) {
+static void allreduce_hand_back_transports(struct silken_comm *c) {
     c->config.lease = NULL;
     for (uint32_t i = 0; i < c->lanes; i++) {
         sk_lane_stop(&c->lane[i]);
@@ -298,7 +299,7 @@ static int open_comm(struct silken_comm **comm, const struct silken_config *conf
     int rc = check_lanes(config, why, why_cap);
     struct silken_comm *c;
 
-    rc = rc ? rc : check_devices(config, lanes, why, why_cap);
+    rc = rc ? rc : allreduce_check_devices(config, lanes, why, why_cap);
     rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
     if (rc != 0) {
         return rc;
@@ -319,7 +320,7 @@ static int open_comm(struct silken_comm **comm, const struct silken_config *conf
         rc = keep_lists(c);
     }
     if (rc != 0) {
-        hand_back_transports(c);
+        allreduce_hand_back_transports(c);
         free_comm(c);
         return rc;
     }
@@ -371,8 +372,8 @@ static struct sk_tensor share_of(const struct silken_comm *c, const struct sk_te
 }
 
 /* With the lock. */
-static void hand_out(struct silken_comm *c, struct silken_request *r,
-                     const struct sk_tensor *tensor) {
+static void allreduce_hand_out(struct silken_comm *c, struct silken_request *r,
+                               const struct sk_tensor *tensor) {
     uint32_t only = c->protocol->whole ? least_loaded(c, tensor->count) : 0;
 
     for (uint32_t i = 0; i < c->lanes; i++) {
@@ -391,7 +392,7 @@ static void hand_out(struct silken_comm *c, struct silken_request *r,
 }
 
 /* With the lock. */
-static void put_in(struct silken_comm *c, struct silken_request *r) {
+static void allreduce_put_in(struct silken_comm *c, struct silken_request *r) {
     r->next = c->requests;
     r->at = &c->requests;
     if (r->next) {
@@ -401,7 +402,7 @@ static void put_in(struct silken_comm *c, struct silken_request *r) {
 }
 
 /* With the lock. */
-static void take_out(struct silken_request *r) {
+static void allreduce_take_out(struct silken_request *r) {
     *r->at = r->next;
     if (r->next) {
         r->next->at = r->at;
@@ -414,7 +415,8 @@ static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t)
 }
 
 /* With the request's memory; it becomes the caller's again on an error. */
-static int begin(struct silken_comm *c, const struct sk_tensor *tensor, struct silken_request *r) {
+static int allreduce_begin(struct silken_comm *c, const struct sk_tensor *tensor,
+                           struct silken_request *r) {
     int rc;
 
     r->comm = c;
@@ -423,15 +425,15 @@ static int begin(struct silken_comm *c, const struct sk_tensor *tensor, struct s
     pthread_mutex_lock(&c->submitting);
     rc = fault_of(c);
     if (rc == 0) {
-        hand_out(c, r, tensor);
-        put_in(c, r);
+        allreduce_hand_out(c, r, tensor);
+        allreduce_put_in(c, r);
     }
     pthread_mutex_unlock(&c->submitting);
     return rc;
 }
 
-static int submit(struct silken_comm *c, const struct sk_tensor *tensor, const struct sk_wire *wire,
-                  struct silken_request **request) {
+static int allreduce_submit(struct silken_comm *c, const struct sk_tensor *tensor,
+                            const struct sk_wire *wire, struct silken_request **request) {
     struct silken_request *r;
     int rc;
 
@@ -445,7 +447,7 @@ static int submit(struct silken_comm *c, const struct sk_tensor *tensor, const s
     if (wire) {
         r->wire = *wire;
     }
-    rc = begin(c, tensor, r);
+    rc = allreduce_begin(c, tensor, r);
     if (rc != 0) {
         free(r);
         return rc;
@@ -460,7 +462,7 @@ int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t co
     struct sk_wire wire;
     int rc = sk_wire_begin(&wire, &tensor, in, out, count, type, op, comm->config.workers);
 
-    rc = rc ? rc : submit(comm, &tensor, &wire, request);
+    rc = rc ? rc : allreduce_submit(comm, &tensor, &wire, request);
     if (rc != 0) {
         sk_wire_free(&wire);
     }
@@ -471,18 +473,18 @@ int silken_submit_f32(struct silken_comm *comm, const float *in, float *out, siz
                       struct silken_request **request) {
     struct sk_tensor tensor = {.type = SILKEN_F32, .in = in, .out = out, .count = count};
 
-    return submit(comm, &tensor, NULL, request);
+    return allreduce_submit(comm, &tensor, NULL, request);
 }
 
 int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out, size_t count,
                       struct silken_request **request) {
     struct sk_tensor tensor = {.type = SILKEN_I32, .in = in, .out = out, .count = count};
 
-    return submit(comm, &tensor, NULL, request);
+    return allreduce_submit(comm, &tensor, NULL, request);
 }
 
 /* Waits for all shares and takes the request out of the list. */
-static int end(struct silken_request *r) {
+static int allreduce_end(struct silken_request *r) {
     struct silken_comm *c = r->comm;
     int result = 0;
 
@@ -495,13 +497,13 @@ static int end(struct silken_request *r) {
         result = result ? result : rc;
     }
     pthread_mutex_lock(&c->submitting);
-    take_out(r);
+    allreduce_take_out(r);
     pthread_mutex_unlock(&c->submitting);
     return result ? result : sk_wire_end(&r->wire);
 }
 
 int silken_wait(struct silken_request *request) {
-    int result = end(request);
+    int result = allreduce_end(request);
 
     free_request(request);
     return result;
@@ -517,8 +519,8 @@ int silken_test(struct silken_request *request) {
     return ended ? silken_wait(request) : SILKEN_ERR_AGAIN;
 }
 
-static int push(struct silken_comm *c, const struct sk_tensor *tensor,
-                struct silken_request **request) {
+static int allreduce_push(struct silken_comm *c, const struct sk_tensor *tensor,
+                          struct silken_request **request) {
     struct sk_tensor kept = *tensor;
     int rc;
 
@@ -529,7 +531,7 @@ static int push(struct silken_comm *c, const struct sk_tensor *tensor,
     if (!kept.out) {
         return SILKEN_ERR_NOMEM;
     }
-    rc = submit(c, &kept, NULL, request);
+    rc = allreduce_submit(c, &kept, NULL, request);
     if (rc != 0) {
         free(kept.out);
         return rc;
@@ -542,14 +544,14 @@ int silken_push_f32(struct silken_comm *comm, const float *in, size_t count,
                     struct silken_request **request) {
     struct sk_tensor tensor = {.type = SILKEN_F32, .in = in, .count = count};
 
-    return push(comm, &tensor, request);
+    return allreduce_push(comm, &tensor, request);
 }
 
 int silken_push_i32(struct silken_comm *comm, const int32_t *in, size_t count,
                     struct silken_request **request) {
     struct sk_tensor tensor = {.type = SILKEN_I32, .in = in, .count = count};
 
-    return push(comm, &tensor, request);
+    return allreduce_push(comm, &tensor, request);
 }
 
 static int pull(struct silken_request *r, enum silken_type type, void *out) {
@@ -558,7 +560,7 @@ static int pull(struct silken_request *r, enum silken_type type, void *out) {
     if (!r->pushed || r->type != type || (r->count > 0 && !out)) {
         return SILKEN_ERR_INVALID;
     }
-    result = end(r);
+    result = allreduce_end(r);
     if (result == 0 && r->count > 0) {
         memcpy(out, r->pushed, 4 * r->count);
     }
@@ -627,17 +629,18 @@ int silken_reshape(struct silken_comm *comm, const uint32_t *rack, char *why, si
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-static uint64_t larger(uint64_t a, uint64_t b) {
+static uint64_t allreduce_larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
 /* A tensor is reduced when all lanes have reduced their parts, or the one that has it whole. */
-static void add_stats(struct silken_stats *s, const struct silken_stats *lane, bool whole) {
+static void allreduce_add_stats(struct silken_stats *s, const struct silken_stats *lane,
+                                bool whole) {
     uint64_t least = lane->tensors < s->tensors ? lane->tensors : s->tensors;
 
     s->tensors = whole ? s->tensors + lane->tensors : least;
     s->elements += lane->elements;
-    s->busy_ns = larger(s->busy_ns, lane->busy_ns);
+    s->busy_ns = allreduce_larger(s->busy_ns, lane->busy_ns);
     s->packets_sent += lane->packets_sent;
     s->retransmissions += lane->retransmissions;
     s->answers += lane->answers;
@@ -649,8 +652,8 @@ static void add_stats(struct silken_stats *s, const struct silken_stats *lane, b
     s->overflows += lane->overflows;
     s->marks += lane->marks;
     s->rehashed += lane->rehashed;
-    s->rtt_ns = larger(s->rtt_ns, lane->rtt_ns);
-    s->rto_ns = larger(s->rto_ns, lane->rto_ns);
+    s->rtt_ns = allreduce_larger(s->rtt_ns, lane->rtt_ns);
+    s->rto_ns = allreduce_larger(s->rto_ns, lane->rto_ns);
     s->tx_bytes += lane->tx_bytes;
     s->rx_bytes += lane->rx_bytes;
     s->tx_full += lane->tx_full;
@@ -663,7 +666,7 @@ void silken_stats(struct silken_comm *comm, struct silken_stats *stats) {
     *stats = (struct silken_stats){.tensors = whole ? 0 : UINT64_MAX};
     for (uint32_t i = 0; i < comm->lanes; i++) {
         struct silken_stats lane = sk_lane_stats(&comm->lane[i]);
-        add_stats(stats, &lane, whole);
+        allreduce_add_stats(stats, &lane, whole);
     }
 }
 

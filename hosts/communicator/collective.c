@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collective operations above all-reduce. What has to arrive bit by bit goes as integers, to which the other
- * workers add zeros.
+ * Collective operations above all-reduce. What has to arrive bit by bit goes as integers, to which
+ * the other workers add zeros.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@ static size_t collective_words(size_t bytes) {
     return bytes / 4 + (bytes % 4 != 0);
 }
 
-/* All-reduces |words| zeros in which this worker has |bytes| of |in| at |at|. The sums are in |*room|, to
- * be freed by the caller. */
+/* All-reduces |words| zeros in which this worker has |bytes| of |in| at |at|. The sums are in
+ * |*room|, to be freed by the caller. */
 static int collective_place(struct silken_comm *comm, int32_t **room, size_t words, size_t at,
                             const void *in, size_t bytes) {
     int rc;

@@ -2,8 +2,9 @@
 /*
  * coordinator.h: the sessions of an ATP job, as its servers have them; internal to hosts/.
  *
- * A job's first server coordinates its sessions (session/gather.h). Its lanes, each with a thread of its own,
- * hear the members; all lanes of a server go from session to session together. What they share is here.
+ * A job's first server coordinates its sessions (session/gather.h). Its lanes, each with a thread
+ * of its own, hear the members; all lanes of a server go from session to session together. What
+ * they share is here.
  *
  * Concurrency: any thread may call anything.
  */
@@ -15,15 +16,16 @@
 
 struct sk_coordinator;
 
-/* Of a server with so many lanes. |gather| NULL: it is not the job's first, and has only lanes that go
- * together. NULL when there is no memory. */
+/* Of a server with so many lanes. |gather| NULL: it is not the job's first, and has only lanes that
+ * go together. NULL when there is no memory. */
 struct sk_coordinator *sk_coordinator_new(const struct gather_config *gather, uint32_t lanes,
                                           const struct sk_randomness *random);
 void sk_coordinator_free(struct sk_coordinator *c); /* NULL is accepted */
 
 bool sk_coordinator_is_first(const struct sk_coordinator *c);
 
-/* What a member says to the first server; as gather_hear(), and starts the next session when all are there. */
+/* What a member says to the first server; as gather_hear(), and starts the next session when all
+ * are there. */
 unsigned sk_coordinator_hear(struct sk_coordinator *c, const struct session_message *m,
                              uint64_t now, struct session_message answers[GATHER_MAX_ANSWERS]);
 

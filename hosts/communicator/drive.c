@@ -6,7 +6,7 @@
 /* What comes from other threads is looked for at least this often, in ns. */
 #define LONGEST_WAIT UINT64_C(1000000)
 
-static size_t receive(struct sk_drive *d, uint64_t now) {
+static size_t drive_receive(struct sk_drive *d, uint64_t now) {
     struct sk_frame frames[SK_BURST];
     size_t n = sk_transport_recv(d->transport, frames, SK_BURST);
 
@@ -45,7 +45,7 @@ static uint32_t post_burst(struct sk_drive *d) {
 }
 
 /* Sends until the engine has nothing more or the transport takes no more. */
-static size_t send_all(struct sk_drive *d, uint64_t now) {
+static size_t drive_send_all(struct sk_drive *d, uint64_t now) {
     size_t total = 0;
 
     do {
@@ -60,10 +60,10 @@ static size_t send_all(struct sk_drive *d, uint64_t now) {
 }
 
 bool sk_drive_step(struct sk_drive *d, uint64_t now, unsigned *events) {
-    size_t moved = receive(d, now);
+    size_t moved = drive_receive(d, now);
 
     *events = d->engine->ops->expire(d->engine, now);
-    moved += send_all(d, now);
+    moved += drive_send_all(d, now);
     return moved > 0;
 }
 
@@ -84,7 +84,7 @@ void sk_drive_leave(struct sk_drive *d) {
         return;
     }
     d->engine->ops->leave(d->engine);
-    if (send_all(d, now) > 0) {
+    if (drive_send_all(d, now) > 0) {
         sk_transport_wait(d->transport, PARTING);
     }
 }

@@ -22,7 +22,8 @@ struct sk_drive {
     uint32_t refused;                 /* frames that the transport did not take last time */
 };
 
-/* Receives, lets time pass, sends. Returns whether a frame moved; |*events| gets what expire() said.
+/* Receives, lets time pass, sends. Returns whether a frame moved; |*events| gets what expire()
+ * said.
  */
 bool sk_drive_step(struct sk_drive *d, uint64_t now, unsigned *events);
 

@@ -10,7 +10,7 @@
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-static struct session_end end_of(const struct sk_endpoint *e) {
+static struct session_end join_end_of(const struct sk_endpoint *e) {
     struct session_end end = {.ip = e->ip};
 
     memcpy(end.mac, e->mac, sizeof end.mac);
@@ -19,14 +19,14 @@ static struct session_end end_of(const struct sk_endpoint *e) {
 
 size_t sk_join_frame(uint8_t *buf, const struct sk_endpoint *from, const struct sk_endpoint *to,
                      const struct session_message *m) {
-    const struct session_end a = end_of(from), b = end_of(to);
+    const struct session_end a = join_end_of(from), b = join_end_of(to);
 
     return session_frame_write(buf, &a, &b, m);
 }
 
 bool sk_join_message(const uint8_t *frame, size_t len, const struct sk_endpoint *self,
                      struct sk_endpoint *from, struct session_message *m) {
-    const struct session_end to = end_of(self);
+    const struct session_end to = join_end_of(self);
     struct session_end sender;
 
     if (!session_frame_read(frame, len, &to, &sender, m)) {
@@ -92,7 +92,7 @@ uint64_t sk_join_deadline(const struct sk_join *j) {
                                            : deadline;
 }
 
-static unsigned fail(struct sk_join *j, int fault) {
+static unsigned join_fail(struct sk_join *j, int fault) {
     j->fault = fault;
     return SK_ENGINE_FAILED;
 }
@@ -107,13 +107,13 @@ unsigned sk_join_expire(struct sk_join *j, uint64_t now) {
     j->now = now;
     session_member_expire(&j->member, now);
     if (j->member.state == SESSION_LOST) {
-        return fail(j, j->member.refused ? SILKEN_ERR_REFUSED : SILKEN_ERR_OVER);
+        return join_fail(j, j->member.refused ? SILKEN_ERR_REFUSED : SILKEN_ERR_OVER);
     }
     if (!sk_join_is_joining(j)) {
         return 0;
     }
     if (sk_watch_is_over(&j->watch, now)) {
-        return fail(j, SILKEN_ERR_STALLED);
+        return join_fail(j, SILKEN_ERR_STALLED);
     }
     return sk_watch_warns(&j->watch, now) ? SK_ENGINE_STALLED : 0;
 }

@@ -12,13 +12,13 @@
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static void put(struct sk_shares *list, struct sk_share *r) {
+static void lane_put(struct sk_shares *list, struct sk_share *r) {
     r->next = NULL;
     *(list->first ? &list->last->next : &list->first) = r;
     list->last = r;
 }
 
-static struct sk_share *take(struct sk_shares *list) {
+static struct sk_share *lane_take(struct sk_shares *list) {
     struct sk_share *r = list->first;
 
     if (r) {
@@ -27,13 +27,13 @@ static struct sk_share *take(struct sk_shares *list) {
     return r;
 }
 
-static void take_out(struct sk_shares *list, struct sk_share *r) {
+static void lane_take_out(struct sk_shares *list, struct sk_share *r) {
     struct sk_shares rest = {NULL, NULL};
     struct sk_share *other;
 
-    while ((other = take(list))) {
+    while ((other = lane_take(list))) {
         if (other != r) {
-            put(&rest, other);
+            lane_put(&rest, other);
         }
     }
     *list = rest;
@@ -43,7 +43,7 @@ static void take_out(struct sk_shares *list, struct sk_share *r) {
 
 /* With the lock: ends a share. */
 static void end_share(struct sk_lane *l, struct sk_share *r, int result) {
-    take_out(&l->active, r);
+    lane_take_out(&l->active, r);
     r->result = result;
     r->ended = true;
     pthread_cond_broadcast(&l->changed);
@@ -54,8 +54,8 @@ static void fail_all(struct sk_lane *l, int fault) {
     struct sk_share *r;
 
     l->fault = fault;
-    while ((r = take(&l->fresh))) {
-        put(&l->active, r);
+    while ((r = lane_take(&l->fresh))) {
+        lane_put(&l->active, r);
     }
     while (l->active.first) {
         end_share(l, l->active.first, fault);
@@ -72,9 +72,9 @@ static void take_fresh(struct sk_lane *l, uint64_t now) {
         free(l->places);
         l->places = NULL;
     }
-    while ((r = take(&l->fresh))) {
+    while ((r = lane_take(&l->fresh))) {
         int rc = engine->ops->submit(engine, &r->tensor, now);
-        put(&l->active, r);
+        lane_put(&l->active, r);
         if (rc != 0) { /* the other workers have it and go on: this job cannot */
             fail_all(l, rc);
             return;
@@ -120,7 +120,7 @@ static void publish_stats(struct sk_lane *l) {
 }
 
 /* With the lock: what the others get to see of this step. */
-static void publish(struct sk_lane *l, unsigned events) {
+static void lane_publish(struct sk_lane *l, unsigned events) {
     void *share;
 
     while (l->drive.engine->ops->done(l->drive.engine, &share)) {
@@ -155,7 +155,7 @@ static bool lost_place(struct sk_lane *l, uint64_t now) {
 }
 
 /* Everything that can be done now. Returns whether anything moved. */
-static bool step(struct sk_lane *l) {
+static bool lane_step(struct sk_lane *l) {
     uint64_t now = sk_clock_now();
     unsigned events;
     bool moved;
@@ -172,14 +172,15 @@ static bool step(struct sk_lane *l) {
     }
     count_busy_time(l, now);
     pthread_mutex_lock(&l->lock);
-    publish(l, events);
+    lane_publish(l, events);
     pthread_mutex_unlock(&l->lock);
     return moved;
 }
 
 /* ---- drivers --------------------------------------------------------------------------------- */
 
-/* Whether there is something to wait for: the share, or, without one, that the lane is in the session. */
+/* Whether there is something to wait for: the share, or, without one, that the lane is in the
+ * session. */
 static bool is_awaited(const struct sk_lane *l, const struct sk_share *r) {
     return r ? !r->ended : l->joining && !l->fault;
 }
@@ -189,7 +190,7 @@ static void drive_until_ended(struct sk_lane *l, const struct sk_share *r) {
     l->driven = true;
     while (is_awaited(l, r)) {
         pthread_mutex_unlock(&l->lock);
-        if (!step(l)) {
+        if (!lane_step(l)) {
             sk_drive_rest(&l->drive);
         }
         pthread_mutex_lock(&l->lock);
@@ -210,7 +211,7 @@ static void *drive_always(void *argument) {
             continue;
         }
         pthread_mutex_unlock(&l->lock);
-        if (!step(l)) {
+        if (!lane_step(l)) {
             sk_drive_rest(&l->drive);
         }
         pthread_mutex_lock(&l->lock);
@@ -272,7 +273,7 @@ void sk_lane_submit(struct sk_lane *l, struct sk_share *share) {
         share->result = SILKEN_ERR_CLOSED;
         share->ended = true;
     } else {
-        put(&l->fresh, share);
+        lane_put(&l->fresh, share);
         pthread_cond_broadcast(&l->changed);
     }
     pthread_mutex_unlock(&l->lock);
@@ -321,7 +322,7 @@ bool sk_lane_test(struct sk_lane *l, const struct sk_share *share) {
     if ((!share->ended || l->joining) && !l->driven) {
         l->driven = true;
         pthread_mutex_unlock(&l->lock);
-        step(l);
+        lane_step(l);
         pthread_mutex_lock(&l->lock);
         l->driven = false;
         pthread_cond_broadcast(&l->changed);

@@ -4,9 +4,9 @@
  *
  * A lane joins a worker of some protocol (engine.h), a transport and the clock. At any time at most
  * one thread, the driver, runs the engine and the transport: the lane's own thread, or one of those
- * that wait for a share. What the driver shares with the others is under the lock: the list of shares
- * it has not taken yet, the state of those it has, a copy of the counters, and what is to be told to
- * the engine.
+ * that wait for a share. What the driver shares with the others is under the lock: the list of
+ * shares it has not taken yet, the state of those it has, a copy of the counters, and what is to be
+ * told to the engine.
  *
  * A share is a lane's part of a request: a tensor of its own for the lane's engine. Its memory is
  * the caller's, and stays until sk_lane_wait() or sk_lane_test() has said that it has ended, or the
@@ -64,8 +64,9 @@ struct sk_lane {
     cpu_set_t processors; /* of the thread */
 };
 
-/* Makes the zeroed |*lane| ready for shares. Messages go to |say|, called by the driver. To be freed
- * with sk_lane_free() from then on; engine and transport are put into |drive| by the caller. */
+/* Makes the zeroed |*lane| ready for shares. Messages go to |say|, called by the driver. To be
+ * freed with sk_lane_free() from then on; engine and transport are put into |drive| by the
+ * caller. */
 void sk_lane_init(struct sk_lane *lane, void (*say)(void *context, const char *text),
                   void *say_context);
 
@@ -81,10 +82,12 @@ void sk_lane_free(struct sk_lane *lane);
 /* The communicator is used: the lane joins the job's session, also without a share. */
 void sk_lane_begin(struct sk_lane *lane);
 
-/* Returns when the lane is in the session, or cannot be any more; drives the lane if nobody else does. */
+/* Returns when the lane is in the session, or cannot be any more; drives the lane if nobody else
+ * does. */
 void sk_lane_join(struct sk_lane *lane);
 
-/* Takes a share, whose tensor is set. It ends at once with SILKEN_ERR_CLOSED if the lane has failed.
+/* Takes a share, whose tensor is set. It ends at once with SILKEN_ERR_CLOSED if the lane has
+ * failed.
  */
 void sk_lane_submit(struct sk_lane *lane, struct sk_share *share);
 

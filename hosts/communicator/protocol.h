@@ -35,8 +35,8 @@ struct sk_protocol {
     /* Tensors go to one lane each, as a whole; else all lanes get a part, in whole blocks. */
     bool whole;
 
-    /* What is wrong with the configuration, apart from the lanes' addresses and devices. Returns 0 or
-     * SILKEN_ERR_INVALID with a sentence in |why|. */
+    /* What is wrong with the configuration, apart from the lanes' addresses and devices. Returns 0
+     * or SILKEN_ERR_INVALID with a sentence in |why|. */
     int (*check)(const struct silken_config *f, uint32_t lanes, char *why, size_t why_cap);
 
     /* Makes the engine of lane |i| of |lanes|, which is described by |lane|; |nonce| is the
@@ -44,8 +44,8 @@ struct sk_protocol {
     int (*make)(struct sk_engine **e, const struct silken_config *f, uint32_t lanes, uint32_t i,
                 const struct silken_lane *lane, uint64_t nonce, char *why, size_t why_cap);
 
-    /* What the engines of all lanes are to be told when the workers are in the racks of f->atp.rack:
-     * from malloc(), in |*places|. NULL in protocols without shapes. */
+    /* What the engines of all lanes are to be told when the workers are in the racks of
+     * f->atp.rack: from malloc(), in |*places|. NULL in protocols without shapes. */
     int (*places)(void **places, const struct silken_config *f, char *why, size_t why_cap);
 
     const char *(*ignored_name)(unsigned kind);
@@ -53,7 +53,8 @@ struct sk_protocol {
 
 extern const struct sk_protocol sk_protocol_switchml, sk_protocol_atp;
 
-/* The first of |whole| things that the i-th of |parts| gets; the next one's first is after its last. */
+/* The first of |whole| things that the i-th of |parts| gets; the next one's first is after its
+ * last. */
 static inline uint64_t sk_cut(uint64_t whole, uint32_t parts, uint32_t i) {
     return whole / parts * i + whole % parts * i / parts;
 }

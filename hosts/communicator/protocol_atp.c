@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ATP for communicators: the engine of a lane is a worker's flows to all parameter servers. A tensor
- * is cut into as many parts of whole packets; it is done when all parts are.
+ * ATP for communicators: the engine of a lane is a worker's flows to all parameter servers. A
+ * tensor is cut into as many parts of whole packets; it is done when all parts are.
  *
- * For a worker that takes a failed one's place, those fragments of each flow that were complete before
- * are counted down from the job's beginning, and left out.
+ * For a worker that takes a failed one's place, those fragments of each flow that were complete
+ * before are counted down from the job's beginning, and left out.
  */
 #include "hosts/communicator/protocol_atp.h"
 
@@ -49,7 +49,7 @@ struct engine {
     struct flow flow[];
 };
 
-static struct engine *engine_of(struct sk_engine *e) {
+static struct engine *protocol_atp_engine_of(struct sk_engine *e) {
     return (struct engine *)e;
 }
 
@@ -76,7 +76,8 @@ int sk_atp_places(const uint32_t *rack, uint32_t workers, uint32_t server_rack,
 }
 
 /* This worker's places below each of the servers. */
-static int places(void **made, const struct silken_config *f, char *why, size_t why_cap) {
+static int protocol_atp_places(void **made, const struct silken_config *f, char *why,
+                               size_t why_cap) {
     const struct silken_atp *atp = &f->atp;
     struct atp_place *mine = calloc(atp->servers, sizeof *mine);
     struct atp_place *all = calloc(f->workers ? f->workers : 1, sizeof *all);
@@ -115,9 +116,10 @@ static void end_joint(struct engine *e, struct joint *j) {
     e->ended_last = &j->next;
 }
 
-/* The part of the tensor that goes to flow |i|, without what was complete before this worker began. */
-static struct atp_tensor part_of(struct engine *e, const struct sk_tensor *t, uint32_t i,
-                                 struct joint *j) {
+/* The part of the tensor that goes to flow |i|, without what was complete before this worker
+ * began. */
+static struct atp_tensor protocol_atp_part_of(struct engine *e, const struct sk_tensor *t,
+                                              uint32_t i, struct joint *j) {
     struct flow *f = &e->flow[i];
     uint64_t fragments = t->count / ATP_VALUES + (t->count % ATP_VALUES != 0);
     uint64_t from = sk_cut(fragments, e->flows, i), to = sk_cut(fragments, e->flows, i + 1);
@@ -138,8 +140,9 @@ static struct atp_tensor part_of(struct engine *e, const struct sk_tensor *t, ui
     };
 }
 
-static int engine_submit(struct sk_engine *base, const struct sk_tensor *t, uint64_t now) {
-    struct engine *e = engine_of(base);
+static int protocol_atp_engine_submit(struct sk_engine *base, const struct sk_tensor *t,
+                                      uint64_t now) {
+    struct engine *e = protocol_atp_engine_of(base);
     struct joint *j = calloc(1, sizeof *j);
 
     if (!j) {
@@ -148,7 +151,7 @@ static int engine_submit(struct sk_engine *base, const struct sk_tensor *t, uint
     *j = (struct joint){.next = e->open, .cookie = t->cookie, .elements = t->count};
     e->open = j;
     for (uint32_t i = 0; i < e->flows; i++) {
-        struct atp_tensor part = part_of(e, t, i, j);
+        struct atp_tensor part = protocol_atp_part_of(e, t, i, j);
         int rc = part.count > 0 ? atp_worker_submit(e->flow[i].worker, &part, now) : 0;
         if (rc != 0) {
             return rc; /* the lane ends with it */
@@ -161,8 +164,8 @@ static int engine_submit(struct sk_engine *base, const struct sk_tensor *t, uint
     return 0;
 }
 
-static bool engine_done(struct sk_engine *base, void **cookie) {
-    struct engine *e = engine_of(base);
+static bool protocol_atp_engine_done(struct sk_engine *base, void **cookie) {
+    struct engine *e = protocol_atp_engine_of(base);
     struct joint *j;
     void *part;
 
@@ -190,8 +193,9 @@ static bool engine_done(struct sk_engine *base, void **cookie) {
 /* ---- the engine ------------------------------------------------------------------------------ */
 
 /* Flows take turns, so that none waits for the others' windows. */
-static size_t engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uint64_t now) {
-    struct engine *e = engine_of(base);
+static size_t protocol_atp_engine_write(struct sk_engine *base, uint8_t *buf, size_t cap,
+                                        uint64_t now) {
+    struct engine *e = protocol_atp_engine_of(base);
     size_t len = sk_join_write(&e->join, buf, cap, now);
 
     if (len || !sk_join_is_on(&e->join, now)) {
@@ -204,7 +208,7 @@ static size_t engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uin
     return len;
 }
 
-static uint32_t engine_queued(const struct sk_engine *base) {
+static uint32_t protocol_atp_engine_queued(const struct sk_engine *base) {
     const struct engine *e = (const struct engine *)base;
     uint32_t n = sk_join_queued(&e->join);
 
@@ -214,8 +218,8 @@ static uint32_t engine_queued(const struct sk_engine *base) {
     return n;
 }
 
-/* The flow is in the upper bits of the sequence number, after the job's byte. What is none of ours is
- * given to the first, which says and counts why. */
+/* The flow is in the upper bits of the sequence number, after the job's byte. What is none of ours
+ * is given to the first, which says and counts why. */
 static uint32_t flow_of(const struct engine *e, const uint8_t *frame, size_t len) {
     uint32_t flow;
 
@@ -232,8 +236,9 @@ static void engine_enter(struct engine *e, uint64_t now) {
     }
 }
 
-static void engine_read(struct sk_engine *base, const uint8_t *frame, size_t len, uint64_t now) {
-    struct engine *e = engine_of(base);
+static void protocol_atp_engine_read(struct sk_engine *base, const uint8_t *frame, size_t len,
+                                     uint64_t now) {
+    struct engine *e = protocol_atp_engine_of(base);
 
     if (sk_join_read(&e->join, frame, len, now)) {
         engine_enter(e, now);
@@ -244,8 +249,8 @@ static void engine_read(struct sk_engine *base, const uint8_t *frame, size_t len
     }
 }
 
-static uint64_t engine_deadline(struct sk_engine *base) {
-    struct engine *e = engine_of(base);
+static uint64_t protocol_atp_engine_deadline(struct sk_engine *base) {
+    struct engine *e = protocol_atp_engine_of(base);
     uint64_t first = sk_join_deadline(&e->join);
 
     for (uint32_t i = 0; i < e->flows && !sk_join_is_joining(&e->join); i++) {
@@ -255,8 +260,8 @@ static uint64_t engine_deadline(struct sk_engine *base) {
     return first;
 }
 
-static unsigned engine_expire(struct sk_engine *base, uint64_t now) {
-    struct engine *e = engine_of(base);
+static unsigned protocol_atp_engine_expire(struct sk_engine *base, uint64_t now) {
+    struct engine *e = protocol_atp_engine_of(base);
     unsigned events = sk_join_expire(&e->join, now);
 
     base->fault = e->join.fault;
@@ -266,21 +271,21 @@ static unsigned engine_expire(struct sk_engine *base, uint64_t now) {
     return events;
 }
 
-static bool engine_joining(const struct sk_engine *base) {
+static bool protocol_atp_engine_joining(const struct sk_engine *base) {
     return sk_join_is_joining(&((const struct engine *)base)->join);
 }
 
-static uint64_t engine_session(const struct sk_engine *base) {
+static uint64_t protocol_atp_engine_session(const struct sk_engine *base) {
     const struct sk_join *join = &((const struct engine *)base)->join;
 
     return join->on && !sk_join_is_joining(join) ? join->member.id : 0;
 }
 
-static void engine_leave(struct sk_engine *base) {
-    session_member_leave(&engine_of(base)->join.member);
+static void protocol_atp_engine_leave(struct sk_engine *base) {
+    session_member_leave(&protocol_atp_engine_of(base)->join.member);
 }
 
-static bool engine_busy(const struct sk_engine *base) {
+static bool protocol_atp_engine_busy(const struct sk_engine *base) {
     const struct engine *e = (const struct engine *)base;
 
     for (uint32_t i = 0; i < e->flows; i++) {
@@ -291,7 +296,8 @@ static bool engine_busy(const struct sk_engine *base) {
     return false;
 }
 
-static void engine_explain(const struct sk_engine *base, uint64_t now, char *buf, size_t cap) {
+static void protocol_atp_engine_explain(const struct sk_engine *base, uint64_t now, char *buf,
+                                        size_t cap) {
     const struct engine *e = (const struct engine *)base;
     struct sk_text t = SK_TEXT(buf, cap);
     size_t used = 0;
@@ -309,11 +315,11 @@ static void engine_explain(const struct sk_engine *base, uint64_t now, char *buf
     sk_join_remark(&e->join, &t);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b) {
+static uint64_t protocol_atp_larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-static void engine_stats(const struct sk_engine *base, struct silken_stats *s) {
+static void protocol_atp_engine_stats(const struct sk_engine *base, struct silken_stats *s) {
     const struct engine *e = (const struct engine *)base;
 
     s->tensors = e->tensors;
@@ -328,8 +334,8 @@ static void engine_stats(const struct sk_engine *base, struct silken_stats *s) {
         s->overflows += w.floats;
         s->marks += w.marks;
         s->rehashed += w.rehashed;
-        s->rtt_ns = larger(s->rtt_ns, w.rtt);
-        s->rto_ns = larger(s->rto_ns, w.rto);
+        s->rtt_ns = protocol_atp_larger(s->rtt_ns, w.rtt);
+        s->rto_ns = protocol_atp_larger(s->rto_ns, w.rto);
         for (int kind = 0; kind < ATP_REASON_COUNT; kind++) {
             s->ignored[kind] += w.ignored[kind];
         }
@@ -337,7 +343,7 @@ static void engine_stats(const struct sk_engine *base, struct silken_stats *s) {
 }
 
 static void engine_move(struct sk_engine *base, const void *moved) {
-    struct engine *e = engine_of(base);
+    struct engine *e = protocol_atp_engine_of(base);
     const struct atp_place *place = moved;
 
     for (uint32_t i = 0; i < e->flows; i++) {
@@ -353,8 +359,8 @@ static void free_joints(struct joint *j) {
     }
 }
 
-static void engine_free(struct sk_engine *base) {
-    struct engine *e = engine_of(base);
+static void protocol_atp_engine_free(struct sk_engine *base) {
+    struct engine *e = protocol_atp_engine_of(base);
 
     for (uint32_t i = 0; i < e->flows; i++) {
         atp_worker_free(e->flow[i].worker);
@@ -365,26 +371,27 @@ static void engine_free(struct sk_engine *base) {
 }
 
 static const struct sk_engine_ops engine_ops = {
-    .write = engine_write,
-    .queued = engine_queued,
-    .read = engine_read,
-    .deadline = engine_deadline,
-    .expire = engine_expire,
-    .free = engine_free,
-    .leave = engine_leave,
-    .submit = engine_submit,
-    .done = engine_done,
-    .busy = engine_busy,
-    .joining = engine_joining,
-    .session = engine_session,
-    .explain = engine_explain,
-    .stats = engine_stats,
+    .write = protocol_atp_engine_write,
+    .queued = protocol_atp_engine_queued,
+    .read = protocol_atp_engine_read,
+    .deadline = protocol_atp_engine_deadline,
+    .expire = protocol_atp_engine_expire,
+    .free = protocol_atp_engine_free,
+    .leave = protocol_atp_engine_leave,
+    .submit = protocol_atp_engine_submit,
+    .done = protocol_atp_engine_done,
+    .busy = protocol_atp_engine_busy,
+    .joining = protocol_atp_engine_joining,
+    .session = protocol_atp_engine_session,
+    .explain = protocol_atp_engine_explain,
+    .stats = protocol_atp_engine_stats,
     .move = engine_move,
 };
 
 /* ---- the protocol ---------------------------------------------------------------------------- */
 
-static int check(const struct silken_config *f, uint32_t lanes, char *why, size_t why_cap) {
+static int protocol_atp_check(const struct silken_config *f, uint32_t lanes, char *why,
+                              size_t why_cap) {
     const struct silken_atp *atp = &f->atp;
 
     if (atp->servers == 0 || atp->servers > SILKEN_MAX_FLOWS ||
@@ -460,8 +467,9 @@ static int make_flows(struct engine *e, const struct silken_config *f, uint32_t 
 }
 
 /* Lane |i| is a member of the job's sessions, which its first server coordinates. */
-static int join(struct engine *e, const struct silken_config *f, uint32_t lanes, uint32_t i,
-                const struct silken_lane *lane, uint64_t nonce, char *why, size_t why_cap) {
+static int protocol_atp_join(struct engine *e, const struct silken_config *f, uint32_t lanes,
+                             uint32_t i, const struct silken_lane *lane, uint64_t nonce, char *why,
+                             size_t why_cap) {
     const struct session_message self = {
         .protocol = SESSION_ATP,
         .role = SESSION_WORKER,
@@ -491,8 +499,9 @@ static int join(struct engine *e, const struct silken_config *f, uint32_t lanes,
     return 0;
 }
 
-static int make(struct sk_engine **made, const struct silken_config *f, uint32_t lanes, uint32_t i,
-                const struct silken_lane *lane, uint64_t nonce, char *why, size_t why_cap) {
+static int protocol_atp_make(struct sk_engine **made, const struct silken_config *f, uint32_t lanes,
+                             uint32_t i, const struct silken_lane *lane, uint64_t nonce, char *why,
+                             size_t why_cap) {
     struct engine *e = calloc(1, sizeof *e + f->atp.servers * sizeof e->flow[0]);
     void *place = NULL;
     int rc;
@@ -505,19 +514,19 @@ static int make(struct sk_engine **made, const struct silken_config *f, uint32_t
     e->ended_last = &e->ended;
     e->first_flow = (uint8_t)(i * f->atp.servers);
     e->flow_bits = sk_atp_flow_bits(lanes * f->atp.servers);
-    rc = places(&place, f, why, why_cap);
+    rc = protocol_atp_places(&place, f, why, why_cap);
     rc = rc ? rc : make_flows(e, f, lanes, i, lane, place, why, why_cap);
-    rc = rc || f->no_session ? rc : join(e, f, lanes, i, lane, nonce, why, why_cap);
+    rc = rc || f->no_session ? rc : protocol_atp_join(e, f, lanes, i, lane, nonce, why, why_cap);
     free(place);
     if (rc != 0) {
-        engine_free(&e->base);
+        protocol_atp_engine_free(&e->base);
         return rc;
     }
     *made = &e->base;
     return 0;
 }
 
-static const char *ignored_name(unsigned kind) {
+static const char *protocol_atp_ignored_name(unsigned kind) {
     bool used = kind > ATP_ACCEPTED && kind < ATP_REASON_COUNT;
 
     return used ? atp_reason_name((enum atp_reason)kind) : NULL;
@@ -525,8 +534,8 @@ static const char *ignored_name(unsigned kind) {
 
 const struct sk_protocol sk_protocol_atp = {
     .whole = true,
-    .check = check,
-    .make = make,
-    .places = places,
-    .ignored_name = ignored_name,
+    .check = protocol_atp_check,
+    .make = protocol_atp_make,
+    .places = protocol_atp_places,
+    .ignored_name = protocol_atp_ignored_name,
 };

@@ -24,7 +24,7 @@ struct engine {
     struct swml_worker *worker;
 };
 
-static struct engine *engine_of(struct sk_engine *e) {
+static struct engine *protocol_switchml_engine_of(struct sk_engine *e) {
     return (struct engine *)e;
 }
 
@@ -32,97 +32,107 @@ static const struct sk_join *join_of(const struct sk_engine *e) {
     return &((const struct engine *)e)->join;
 }
 
-static struct swml_worker *worker_of(const struct sk_engine *e) {
+static struct swml_worker *protocol_switchml_worker_of(const struct sk_engine *e) {
     return ((const struct engine *)e)->worker;
 }
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
-static size_t engine_write(struct sk_engine *e, uint8_t *buf, size_t cap, uint64_t now) {
-    struct sk_join *join = &engine_of(e)->join;
+static size_t protocol_switchml_engine_write(struct sk_engine *e, uint8_t *buf, size_t cap,
+                                             uint64_t now) {
+    struct sk_join *join = &protocol_switchml_engine_of(e)->join;
     size_t len = sk_join_write(join, buf, cap, now);
 
-    return len || !sk_join_is_on(join, now) ? len : swml_worker_write(worker_of(e), buf, cap, now);
+    return len || !sk_join_is_on(join, now)
+               ? len
+               : swml_worker_write(protocol_switchml_worker_of(e), buf, cap, now);
 }
 
-static uint32_t engine_queued(const struct sk_engine *e) {
+static uint32_t protocol_switchml_engine_queued(const struct sk_engine *e) {
     const struct sk_join *join = join_of(e);
 
-    return sk_join_queued(join) +
-           (sk_join_is_on(join, join->now) ? swml_worker_queued(worker_of(e)) : 0);
+    return sk_join_queued(join) + (sk_join_is_on(join, join->now)
+                                       ? swml_worker_queued(protocol_switchml_worker_of(e))
+                                       : 0);
 }
 
-static void engine_read(struct sk_engine *e, const uint8_t *frame, size_t len, uint64_t now) {
-    struct sk_join *join = &engine_of(e)->join;
+static void protocol_switchml_engine_read(struct sk_engine *e, const uint8_t *frame, size_t len,
+                                          uint64_t now) {
+    struct sk_join *join = &protocol_switchml_engine_of(e)->join;
 
     if (sk_join_read(join, frame, len, now)) {
-        swml_worker_enter(worker_of(e), (uint8_t)join->member.session, now);
+        swml_worker_enter(protocol_switchml_worker_of(e), (uint8_t)join->member.session, now);
     } else if (sk_join_is_on(join, now) &&
-               swml_worker_read(worker_of(e), frame, len, now) == SWML_ACCEPTED) {
+               swml_worker_read(protocol_switchml_worker_of(e), frame, len, now) == SWML_ACCEPTED) {
         sk_join_heard(join, now);
     }
 }
 
-static bool engine_joining(const struct sk_engine *e) {
+static bool protocol_switchml_engine_joining(const struct sk_engine *e) {
     return sk_join_is_joining(join_of(e));
 }
 
-static uint64_t engine_deadline(struct sk_engine *e) {
+static uint64_t protocol_switchml_engine_deadline(struct sk_engine *e) {
     uint64_t deadline = sk_join_deadline(join_of(e));
 
-    return engine_joining(e) ? deadline
-                             : sk_time_earlier(deadline, swml_worker_deadline(worker_of(e)));
+    return protocol_switchml_engine_joining(e)
+               ? deadline
+               : sk_time_earlier(deadline, swml_worker_deadline(protocol_switchml_worker_of(e)));
 }
 
-static unsigned engine_expire(struct sk_engine *e, uint64_t now) {
-    struct sk_join *join = &engine_of(e)->join;
+static unsigned protocol_switchml_engine_expire(struct sk_engine *e, uint64_t now) {
+    struct sk_join *join = &protocol_switchml_engine_of(e)->join;
     unsigned events = sk_join_expire(join, now);
 
     e->fault = join->fault;
-    return events || sk_join_is_joining(join) ? events : swml_worker_expire(worker_of(e), now);
+    return events || sk_join_is_joining(join)
+               ? events
+               : swml_worker_expire(protocol_switchml_worker_of(e), now);
 }
 
-static uint64_t engine_session(const struct sk_engine *e) {
+static uint64_t protocol_switchml_engine_session(const struct sk_engine *e) {
     const struct sk_join *join = join_of(e);
 
     return join->on && !sk_join_is_joining(join) ? join->member.id : 0;
 }
 
-static void engine_leave(struct sk_engine *e) {
-    session_member_leave(&engine_of(e)->join.member);
+static void protocol_switchml_engine_leave(struct sk_engine *e) {
+    session_member_leave(&protocol_switchml_engine_of(e)->join.member);
 }
 
-static void engine_free(struct sk_engine *e) {
-    swml_worker_free(worker_of(e));
+static void protocol_switchml_engine_free(struct sk_engine *e) {
+    swml_worker_free(protocol_switchml_worker_of(e));
     free(e);
 }
 
-static int engine_submit(struct sk_engine *e, const struct sk_tensor *t, uint64_t now) {
+static int protocol_switchml_engine_submit(struct sk_engine *e, const struct sk_tensor *t,
+                                           uint64_t now) {
     const struct swml_tensor tensor = {(enum swml_type)t->type, t->in, t->out, t->count, t->cookie};
 
-    return swml_worker_submit(worker_of(e), &tensor, now);
+    return swml_worker_submit(protocol_switchml_worker_of(e), &tensor, now);
 }
 
-static bool engine_done(struct sk_engine *e, void **cookie) {
-    return swml_worker_done(worker_of(e), cookie);
+static bool protocol_switchml_engine_done(struct sk_engine *e, void **cookie) {
+    return swml_worker_done(protocol_switchml_worker_of(e), cookie);
 }
 
-static bool engine_busy(const struct sk_engine *e) {
-    return swml_worker_busy(worker_of(e));
+static bool protocol_switchml_engine_busy(const struct sk_engine *e) {
+    return swml_worker_busy(protocol_switchml_worker_of(e));
 }
 
-static void engine_explain(const struct sk_engine *e, uint64_t now, char *buf, size_t cap) {
+static void protocol_switchml_engine_explain(const struct sk_engine *e, uint64_t now, char *buf,
+                                             size_t cap) {
     struct sk_text t = SK_TEXT(buf, cap);
 
     if (!sk_join_explain(join_of(e), now, &t)) {
-        swml_worker_explain(worker_of(e), now, buf, cap);
+        swml_worker_explain(protocol_switchml_worker_of(e), now, buf, cap);
         t.length = strlen(buf);
         sk_join_remark(join_of(e), &t);
     }
 }
 
-static void engine_stats(const struct sk_engine *e, struct silken_stats *s) {
-    const struct swml_stats w = swml_worker_stats(worker_of(e));
+static void protocol_switchml_engine_stats(const struct sk_engine *e, struct silken_stats *s) {
+    const struct swml_stats w = swml_worker_stats(protocol_switchml_worker_of(e));
 
     s->tensors = w.tensors_done;
     s->elements = w.elements_done;
@@ -135,25 +145,26 @@ static void engine_stats(const struct sk_engine *e, struct silken_stats *s) {
 }
 
 static const struct sk_engine_ops engine_ops = {
-    .write = engine_write,
-    .queued = engine_queued,
-    .read = engine_read,
-    .deadline = engine_deadline,
-    .expire = engine_expire,
-    .free = engine_free,
-    .leave = engine_leave,
-    .submit = engine_submit,
-    .done = engine_done,
-    .busy = engine_busy,
-    .joining = engine_joining,
-    .session = engine_session,
-    .explain = engine_explain,
-    .stats = engine_stats,
+    .write = protocol_switchml_engine_write,
+    .queued = protocol_switchml_engine_queued,
+    .read = protocol_switchml_engine_read,
+    .deadline = protocol_switchml_engine_deadline,
+    .expire = protocol_switchml_engine_expire,
+    .free = protocol_switchml_engine_free,
+    .leave = protocol_switchml_engine_leave,
+    .submit = protocol_switchml_engine_submit,
+    .done = protocol_switchml_engine_done,
+    .busy = protocol_switchml_engine_busy,
+    .joining = protocol_switchml_engine_joining,
+    .session = protocol_switchml_engine_session,
+    .explain = protocol_switchml_engine_explain,
+    .stats = protocol_switchml_engine_stats,
 };
 
 /* ---- the protocol ---------------------------------------------------------------------------- */
 
-static int check(const struct silken_config *f, uint32_t lanes, char *why, size_t why_cap) {
+static int protocol_switchml_check(const struct silken_config *f, uint32_t lanes, char *why,
+                                   size_t why_cap) {
     if (f->pool_size < lanes) {
         snprintf(why, why_cap, "a pool of %u slots is not enough for %u lanes", f->pool_size,
                  lanes);
@@ -163,8 +174,9 @@ static int check(const struct silken_config *f, uint32_t lanes, char *why, size_
 }
 
 /* Lane |i| is a member of the job's sessions, which the switch coordinates. */
-static void join(struct engine *e, const struct swml_config *config, const struct silken_config *f,
-                 uint32_t lanes, uint32_t i, uint64_t nonce) {
+static void protocol_switchml_join(struct engine *e, const struct swml_config *config,
+                                   const struct silken_config *f, uint32_t lanes, uint32_t i,
+                                   uint64_t nonce) {
     const struct session_message self = {
         .protocol = SESSION_SWITCHML,
         .role = SESSION_WORKER,
@@ -181,8 +193,9 @@ static void join(struct engine *e, const struct swml_config *config, const struc
                  config->stall_warning, config->hard_limit);
 }
 
-static int make(struct sk_engine **made, const struct silken_config *f, uint32_t lanes, uint32_t i,
-                const struct silken_lane *lane, uint64_t nonce, char *why, size_t why_cap) {
+static int protocol_switchml_make(struct sk_engine **made, const struct silken_config *f,
+                                  uint32_t lanes, uint32_t i, const struct silken_lane *lane,
+                                  uint64_t nonce, char *why, size_t why_cap) {
     uint32_t first = (uint32_t)sk_cut(f->pool_size, lanes, i);
     struct swml_config config = {
         .flow = {.job = f->job, .k = f->k},
@@ -215,20 +228,20 @@ static int make(struct sk_engine **made, const struct silken_config *f, uint32_t
     }
     e->base.ops = &engine_ops;
     if (!f->no_session) {
-        join(e, &config, f, lanes, i, nonce);
+        protocol_switchml_join(e, &config, f, lanes, i, nonce);
     }
     *made = &e->base;
     return 0;
 }
 
-static const char *ignored_name(unsigned kind) {
+static const char *protocol_switchml_ignored_name(unsigned kind) {
     bool used = kind > SWML_ACCEPTED && kind < SWML_REASON_COUNT;
 
     return used ? swml_reason_name((enum swml_reason)kind) : NULL;
 }
 
 const struct sk_protocol sk_protocol_switchml = {
-    .check = check,
-    .make = make,
-    .ignored_name = ignored_name,
+    .check = protocol_switchml_check,
+    .make = protocol_switchml_make,
+    .ignored_name = protocol_switchml_ignored_name,
 };

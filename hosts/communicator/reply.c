@@ -13,7 +13,7 @@ struct reader {
 
 /* ---- characters ------------------------------------------------------------------------------ */
 
-static void skip_blanks(struct reader *r) {
+static void reply_skip_blanks(struct reader *r) {
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')) {
         r->at++;
     }
@@ -21,7 +21,7 @@ static void skip_blanks(struct reader *r) {
 
 /* Whether the character comes next; it is read. */
 static bool take_char(struct reader *r, char c) {
-    skip_blanks(r);
+    reply_skip_blanks(r);
     if (r->at == r->end || *r->at != c) {
         return false;
     }
@@ -35,7 +35,7 @@ static void expect_char(struct reader *r, char c) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static bool is_hexadecimal(const char *s) {
+static bool reply_is_hexadecimal(const char *s) {
     for (int i = 0; i < 4; i++) {
         if (s[i] == '\0' || !strchr("0123456789abcdefABCDEF", s[i])) {
             return false;
@@ -49,7 +49,7 @@ static char read_escape(struct reader *r) {
     static const char names[] = "\"\\/bfnrt";
     char c = r->at < r->end ? *r->at++ : '\0';
 
-    if (c == 'u' && r->end - r->at >= 4 && is_hexadecimal(r->at)) {
+    if (c == 'u' && r->end - r->at >= 4 && reply_is_hexadecimal(r->at)) {
         r->at += 4;
         return '?';
     }
@@ -73,11 +73,11 @@ static void read_text(struct reader *r, char *out, size_t cap) {
     expect_char(r, '"');
 }
 
-static uint32_t read_number(struct reader *r) {
+static uint32_t reply_read_number(struct reader *r) {
     uint64_t value = 0;
     const char *from;
 
-    skip_blanks(r);
+    reply_skip_blanks(r);
     from = r->at;
     while (r->at < r->end && *r->at >= '0' && *r->at <= '9' && value <= UINT32_MAX) {
         value = value * 10 + (uint64_t)(*r->at++ - '0');
@@ -96,7 +96,7 @@ static void read_list(struct reader *r, char *out, size_t cap) {
         return;
     }
     do {
-        const uint32_t number = read_number(r);
+        const uint32_t number = reply_read_number(r);
         if (n + 12 < cap) {
             n += (size_t)snprintf(out + n, cap - n, "%s%u", n ? ", " : "", number);
         }
@@ -104,7 +104,7 @@ static void read_list(struct reader *r, char *out, size_t cap) {
     expect_char(r, ']');
 }
 
-static bool take_word(struct reader *r, const char *word) {
+static bool reply_take_word(struct reader *r, const char *word) {
     const size_t n = strlen(word);
 
     if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0) {
@@ -127,22 +127,23 @@ static void read_value(struct reader *r, const struct place *p) {
     char ignored[8];
     uint32_t number;
 
-    skip_blanks(r);
+    reply_skip_blanks(r);
     if (r->at < r->end && *r->at == '"') {
         const bool here = p && p->text;
         read_text(r, here ? p->text : ignored, here ? p->cap : sizeof ignored);
     } else if (r->at < r->end && *r->at == '[') {
         const bool here = p && p->list;
         read_list(r, here ? p->list : ignored, here ? p->cap : sizeof ignored);
-    } else if (!take_word(r, "true") && !take_word(r, "false") && !take_word(r, "null")) {
-        number = read_number(r);
+    } else if (!reply_take_word(r, "true") && !reply_take_word(r, "false") &&
+               !reply_take_word(r, "null")) {
+        number = reply_read_number(r);
         if (p && p->number) {
             *p->number = number;
         }
     }
 }
 
-static void read_member(struct reader *r, const struct place *places, size_t n) {
+static void reply_read_member(struct reader *r, const struct place *places, size_t n) {
     char key[KEY] = "";
     const struct place *p = NULL;
 
@@ -177,10 +178,10 @@ bool sk_reply_read(struct sk_reply *reply, const char *line, size_t len) {
     expect_char(&r, '{');
     if (r.good && !take_char(&r, '}')) {
         do {
-            read_member(&r, places, sizeof places / sizeof *places);
+            reply_read_member(&r, places, sizeof places / sizeof *places);
         } while (r.good && take_char(&r, ','));
         expect_char(&r, '}');
     }
-    skip_blanks(&r);
+    reply_skip_blanks(&r);
     return r.good && r.at == r.end;
 }

@@ -47,15 +47,15 @@ struct silken_server {
     struct flow flow[];
 };
 
-static struct sk_server_engine *engine_of(struct sk_engine *e) {
+static struct sk_server_engine *server_engine_of(struct sk_engine *e) {
     return (struct sk_server_engine *)e;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /* With the lock. */
-static void publish(struct flow *f) {
-    const struct atp_server_stats s = atp_server_stats(engine_of(f->drive.engine)->server);
+static void server_publish(struct flow *f) {
+    const struct atp_server_stats s = atp_server_stats(server_engine_of(f->drive.engine)->server);
     const struct sk_transport_stats *t = &f->drive.transport->stats;
 
     f->stats = (struct silken_server_stats){
@@ -75,15 +75,15 @@ static void publish(struct flow *f) {
         .rx_dropped = t->rx_dropped,
     };
     memcpy(f->stats.ignored, s.ignored, sizeof s.ignored);
-    f->first.number = atp_server_first(engine_of(f->drive.engine)->server);
-    f->first.complete = f->first.number - engine_of(f->drive.engine)->renumbered;
+    f->first.number = atp_server_first(server_engine_of(f->drive.engine)->server);
+    f->first.complete = f->first.number - server_engine_of(f->drive.engine)->renumbered;
 }
 
 /* With the lock. The shape has been checked by whoever has put it there. */
-static void take_shape(struct flow *f, uint64_t now) {
+static void server_take_shape(struct flow *f, uint64_t now) {
     if (f->shape) {
-        sk_server_engine_reshape(engine_of(f->drive.engine), f->shape, now);
-        publish(f);
+        sk_server_engine_reshape(server_engine_of(f->drive.engine), f->shape, now);
+        server_publish(f);
         free(f->shape);
         f->shape = NULL;
     }
@@ -91,7 +91,7 @@ static void take_shape(struct flow *f, uint64_t now) {
 
 #define WARN_FIRST UINT64_C(2000000000)
 
-static void say(const struct silken_server *s, const char *text) {
+static void server_say(const struct silken_server *s, const char *text) {
     if (s->log) {
         s->log(s->log_context, text);
     } else {
@@ -101,7 +101,7 @@ static void say(const struct silken_server *s, const char *text) {
 
 /* That others have not joined yet is as it should be; that nobody answers is not. */
 static void warn_of_silence(struct flow *f, uint64_t now) {
-    const struct sk_join *join = &engine_of(f->drive.engine)->join;
+    const struct sk_join *join = &server_engine_of(f->drive.engine)->join;
     const struct session_member *m = &join->member;
     char text[1024];
     struct sk_text t = SK_TEXT(text, sizeof text);
@@ -113,11 +113,11 @@ static void warn_of_silence(struct flow *f, uint64_t now) {
         f->warn_after = WARN_FIRST;
     } else if (now - f->warned >= f->warn_after && sk_join_explain(join, now, &t)) {
         f->warn_after *= 2;
-        say(f->of, text);
+        server_say(f->of, text);
     }
 }
 
-static void *answer(void *argument) {
+static void *server_answer(void *argument) {
     struct flow *f = argument;
     bool moved = true;
 
@@ -127,9 +127,9 @@ static void *answer(void *argument) {
         uint64_t now = sk_clock_now();
         unsigned events;
 
-        take_shape(f, now);
+        server_take_shape(f, now);
         if (moved) {
-            publish(f);
+            server_publish(f);
         }
         pthread_mutex_unlock(&f->lock);
         moved = sk_drive_step(&f->drive, now, &events);
@@ -139,22 +139,22 @@ static void *answer(void *argument) {
         }
         pthread_mutex_lock(&f->lock);
     }
-    publish(f);
+    server_publish(f);
     pthread_mutex_unlock(&f->lock);
     return NULL;
 }
 
-static int start(struct flow *f, const cpu_set_t *anywhere, int cpu) {
+static int server_start(struct flow *f, const cpu_set_t *anywhere, int cpu) {
     f->processors = *anywhere;
     if (cpu >= 0) {
         CPU_ZERO(&f->processors);
         CPU_SET((size_t)cpu, &f->processors);
     }
-    f->has_thread = pthread_create(&f->thread, NULL, answer, f) == 0;
+    f->has_thread = pthread_create(&f->thread, NULL, server_answer, f) == 0;
     return f->has_thread ? 0 : SILKEN_ERR_NOMEM;
 }
 
-static void stop(struct flow *f) {
+static void server_stop(struct flow *f) {
     if (f->has_thread) {
         pthread_mutex_lock(&f->lock);
         f->closing = true;
@@ -175,7 +175,7 @@ void silken_server_config_init(struct silken_server_config *config) {
     };
 }
 
-static int check(const struct silken_server_config *f, char *why, size_t why_cap) {
+static int server_check(const struct silken_server_config *f, char *why, size_t why_cap) {
     if (f->lanes == 0 || f->lanes > SILKEN_MAX_LANES || !f->lane) {
         snprintf(why, why_cap, "there can be 1 to %d lanes, and each must be described",
                  SILKEN_MAX_LANES);
@@ -192,15 +192,16 @@ static int check(const struct silken_server_config *f, char *why, size_t why_cap
     return 0;
 }
 
-static int make_sessions(struct silken_server *server, const struct silken_server_config *f) {
+static int server_make_sessions(struct silken_server *server,
+                                const struct silken_server_config *f) {
     if (!f->no_session) {
         server->sessions = sk_server_sessions(f, sk_clock_now(), &sk_random_of_kernel);
     }
     return f->no_session || server->sessions ? 0 : SILKEN_ERR_NOMEM;
 }
 
-static int make_transport(struct flow *flow, const struct silken_server_lane *lane, char *why,
-                          size_t why_cap) {
+static int server_make_transport(struct flow *flow, const struct silken_server_lane *lane,
+                                 char *why, size_t why_cap) {
     if (lane->transport) {
         flow->drive.transport = lane->transport;
         return 0;
@@ -229,10 +230,10 @@ static int open_flows(struct silken_server *s, const struct silken_server_config
         s->flow[i].drive.engine = rc == 0 ? &e->base : NULL;
     }
     for (uint32_t i = 0; i < s->lanes && rc == 0; i++) {
-        rc = make_transport(&s->flow[i], &f->lane[i], why, why_cap);
+        rc = server_make_transport(&s->flow[i], &f->lane[i], why, why_cap);
     }
     for (uint32_t i = 0; i < s->lanes && rc == 0; i++) {
-        rc = start(&s->flow[i], &anywhere, f->lane[i].cpu);
+        rc = server_start(&s->flow[i], &anywhere, f->lane[i].cpu);
         if (rc != 0) {
             snprintf(why, why_cap, "a thread cannot be started");
         }
@@ -241,9 +242,10 @@ static int open_flows(struct silken_server *s, const struct silken_server_config
 }
 
 /* On an error, transports that were open before stay the caller's. */
-static void hand_back_transports(struct silken_server *s, const struct silken_server_config *f) {
+static void server_hand_back_transports(struct silken_server *s,
+                                        const struct silken_server_config *f) {
     for (uint32_t i = 0; i < s->lanes; i++) {
-        stop(&s->flow[i]);
+        server_stop(&s->flow[i]);
         if (f->lane[i].transport) {
             s->flow[i].drive.transport = NULL;
         }
@@ -255,7 +257,7 @@ int silken_server_open(struct silken_server **server, const struct silken_server
     const char *fault = "";
     struct silken_server *s;
     struct atp_shape shape;
-    int rc = check(config, why, why_cap);
+    int rc = server_check(config, why, why_cap);
 
     if (rc != 0) {
         return rc;
@@ -275,10 +277,10 @@ int silken_server_open(struct silken_server **server, const struct silken_server
     s->lanes = config->lanes;
     s->log = config->log;
     s->log_context = config->log_context;
-    rc = make_sessions(s, config);
+    rc = server_make_sessions(s, config);
     rc = rc ? rc : open_flows(s, config, &shape, why, why_cap);
     if (rc != 0) {
-        hand_back_transports(s, config);
+        server_hand_back_transports(s, config);
         silken_server_close(s);
         return rc;
     }
@@ -289,7 +291,7 @@ int silken_server_open(struct silken_server **server, const struct silken_server
 void silken_server_close(struct silken_server *s) {
     for (uint32_t i = 0; s && i < s->lanes; i++) {
         struct flow *f = &s->flow[i];
-        stop(f);
+        server_stop(f);
         sk_drive_leave(&f->drive);
         sk_drive_free(&f->drive);
         free(f->shape);
@@ -341,7 +343,7 @@ bool silken_server_first(struct silken_server *s, uint32_t lane, struct silken_f
     return known;
 }
 
-static void add(struct silken_server_stats *sum, const struct silken_server_stats *s) {
+static void server_add(struct silken_server_stats *sum, const struct silken_server_stats *s) {
     sum->gradients += s->gradients;
     sum->from_one += s->from_one;
     sum->from_some += s->from_some;
@@ -365,7 +367,7 @@ void silken_server_stats(struct silken_server *s, struct silken_server_stats *st
     *stats = (struct silken_server_stats){0};
     for (uint32_t i = 0; i < s->lanes; i++) {
         pthread_mutex_lock(&s->flow[i].lock);
-        add(stats, &s->flow[i].stats);
+        server_add(stats, &s->flow[i].stats);
         pthread_mutex_unlock(&s->flow[i].lock);
     }
 }

@@ -12,7 +12,7 @@ static struct atp_server *server_of(const struct sk_engine *e) {
     return ((const struct sk_server_engine *)e)->server;
 }
 
-static struct sk_server_engine *engine_of(struct sk_engine *e) {
+static struct sk_server_engine *server_engine_engine_of(struct sk_engine *e) {
     return (struct sk_server_engine *)e;
 }
 
@@ -42,8 +42,8 @@ static bool is_from_member(const struct session_message *m) {
 }
 
 /* Whether the frame was about sessions. */
-static bool read_message(struct sk_server_engine *e, const uint8_t *frame, size_t len,
-                         uint64_t now) {
+static bool server_engine_read_message(struct sk_server_engine *e, const uint8_t *frame, size_t len,
+                                       uint64_t now) {
     struct session_message m, answers[GATHER_MAX_ANSWERS];
     struct sk_endpoint from;
     unsigned n;
@@ -97,7 +97,7 @@ static size_t write_join(struct sk_server_engine *e, uint8_t *buf, size_t cap, u
 }
 
 /* Goes on to another session with the other lanes. */
-static void follow(struct sk_server_engine *e) {
+static void server_engine_follow(struct sk_server_engine *e) {
     const struct session_member *member = &e->join.member;
     uint16_t session;
 
@@ -111,9 +111,9 @@ static void follow(struct sk_server_engine *e) {
 }
 
 /*
- * Nobody restarts a server that was refused. A server is refused while another process has its place,
- * but that process may be gone: a late message can make it look alive. So the server asks again, as a
- * new member.
+ * Nobody restarts a server that was refused. A server is refused while another process has its
+ * place, but that process may be gone: a late message can make it look alive. So the server asks
+ * again, as a new member.
  */
 static void join_again(struct sk_server_engine *e, uint64_t now) {
     struct session_member *member = &e->join.member;
@@ -131,62 +131,63 @@ static void join_again(struct sk_server_engine *e, uint64_t now) {
 
 /* ---- operations ---- */
 
-static size_t engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uint64_t now) {
-    struct sk_server_engine *e = engine_of(base);
+static size_t server_engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uint64_t now) {
+    struct sk_server_engine *e = server_engine_engine_of(base);
     size_t len = e->sessions ? write_answer(e, buf, cap) : 0;
 
     len = len || !e->sessions ? len : write_join(e, buf, cap, now);
     return len ? len : atp_server_write(e->server, buf, cap, now);
 }
 
-static uint32_t engine_queued(const struct sk_engine *base) {
+static uint32_t server_engine_queued(const struct sk_engine *base) {
     const struct sk_server_engine *e = (const struct sk_server_engine *)base;
 
     return e->n_answers + sk_join_queued(&e->join) + atp_server_queued(e->server);
 }
 
-static void engine_read(struct sk_engine *base, const uint8_t *frame, size_t len, uint64_t now) {
-    struct sk_server_engine *e = engine_of(base);
-    if (!e->sessions || !read_message(e, frame, len, now)) {
+static void server_engine_read(struct sk_engine *base, const uint8_t *frame, size_t len,
+                               uint64_t now) {
+    struct sk_server_engine *e = server_engine_engine_of(base);
+    if (!e->sessions || !server_engine_read_message(e, frame, len, now)) {
         atp_server_read(e->server, frame, len, now);
     }
 }
 
-static uint64_t engine_deadline(struct sk_engine *base) {
-    struct sk_server_engine *e = engine_of(base);
+static uint64_t server_engine_deadline(struct sk_engine *base) {
+    struct sk_server_engine *e = server_engine_engine_of(base);
     uint64_t first = sk_time_earlier(sk_join_deadline(&e->join), atp_server_deadline(e->server));
 
     return e->again_at ? sk_time_earlier(first, e->again_at) : first;
 }
 
-static unsigned engine_expire(struct sk_engine *base, uint64_t now) {
-    struct sk_server_engine *e = engine_of(base);
+static unsigned server_engine_expire(struct sk_engine *base, uint64_t now) {
+    struct sk_server_engine *e = server_engine_engine_of(base);
     if (e->sessions) {
         sk_join_expire(&e->join, now);
         join_again(e, now);
-        follow(e);
+        server_engine_follow(e);
     }
     atp_server_expire(e->server, now);
     return 0;
 }
 
-static void engine_leave(struct sk_engine *base) {
-    session_member_leave(&engine_of(base)->join.member);
+static void server_engine_leave(struct sk_engine *base) {
+    session_member_leave(&server_engine_engine_of(base)->join.member);
 }
 
-static void engine_free(struct sk_engine *e) {
+static void server_engine_free(struct sk_engine *e) {
     atp_server_free(server_of(e));
     free(e);
 }
 
 static const struct sk_engine_ops engine_ops = {
-    .write = engine_write,
-    .queued = engine_queued,
-    .read = engine_read,
-    .deadline = engine_deadline,
-    .expire = engine_expire,
-    .free = engine_free,
-    .leave = engine_leave,
+    .write = server_engine_write,
+    .queued = server_engine_queued,
+    .read = server_engine_read,
+    .deadline = server_engine_deadline,
+    .expire = server_engine_expire,
+    .free = server_engine_free,
+    .leave = server_engine_leave,
 };
 
 void sk_server_engine_reshape(struct sk_server_engine *e, const struct atp_shape *shape,
@@ -203,8 +204,8 @@ void sk_server_engine_reshape(struct sk_server_engine *e, const struct atp_shape
 #define NO_SESSION 1
 
 /* Lane 0 is the server's membership. */
-static int join(struct sk_server_engine *e, const struct silken_server_config *f,
-                const struct sk_randomness *random, char *why, size_t why_cap) {
+static int server_engine_join(struct sk_server_engine *e, const struct silken_server_config *f,
+                              const struct sk_randomness *random, char *why, size_t why_cap) {
     const struct session_message self = {
         .protocol = SESSION_ATP,
         .role = SESSION_SERVER,
@@ -233,8 +234,9 @@ static int join(struct sk_server_engine *e, const struct silken_server_config *f
     return 0;
 }
 
-static void configure(struct atp_server_config *config, const struct silken_server_config *f,
-                      const struct atp_shape *shape, uint32_t i) {
+static void server_engine_configure(struct atp_server_config *config,
+                                    const struct silken_server_config *f,
+                                    const struct atp_shape *shape, uint32_t i) {
     atp_server_config_init(config);
     config->flow.job = f->job;
     config->flow.flow = (uint8_t)(i * f->servers + f->number);
@@ -259,7 +261,7 @@ int sk_server_engine_new(struct sk_server_engine **made, const struct silken_ser
     struct sk_server_engine *e;
     int rc;
 
-    configure(&config, f, shape, i);
+    server_engine_configure(&config, f, shape, i);
     if (!sk_endpoint_parse(&config.flow.server, lane->address.mac, lane->address.ip,
                            ATP_UDP_PORT) ||
         !sk_endpoint_parse(&config.flow.group, lane->group.mac, lane->group.ip, ATP_UDP_PORT)) {
@@ -278,9 +280,9 @@ int sk_server_engine_new(struct sk_server_engine **made, const struct silken_ser
     e->sessions = sessions;
     e->random = *random;
     e->self = config.flow.server;
-    rc = f->no_session || i > 0 ? 0 : join(e, f, random, why, why_cap);
+    rc = f->no_session || i > 0 ? 0 : server_engine_join(e, f, random, why, why_cap);
     if (rc != 0) {
-        engine_free(&e->base);
+        server_engine_free(&e->base);
         return rc;
     }
     *made = e;

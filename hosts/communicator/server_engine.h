@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server_engine.h: a lane of a parameter server as an engine (hosts/core/engine.h); internal to hosts/ and sim/.
+ * server_engine.h: a lane of a parameter server as an engine (hosts/core/engine.h); internal to
+ * hosts/ and sim/.
  *
- * It has the state machine of the lane's flow and, of a job with sessions, the server's membership (lane 0) and
- * its part in coordinating them. server.c runs one in each of its threads, the simulator in virtual time.
+ * It has the state machine of the lane's flow and, of a job with sessions, the server's membership
+ * (lane 0) and its part in coordinating them. server.c runs one in each of its threads, the
+ * simulator in virtual time.
  *
- * Concurrency: an engine belongs to one thread at a time. Engines of one server share its coordinator, which
- * any thread may use.
+ * Concurrency: an engine belongs to one thread at a time. Engines of one server share its
+ * coordinator, which any thread may use.
  */
 #ifndef SILKEN_HOSTS_SERVER_ENGINE_H
 #define SILKEN_HOSTS_SERVER_ENGINE_H
@@ -43,14 +45,14 @@ struct sk_server_engine {
     unsigned first_answer, n_answers;
 };
 
-/* What the lanes of the server share, at time |now| in ns; NULL: there is no memory. Not for a server without
- * sessions. */
+/* What the lanes of the server share, at time |now| in ns; NULL: there is no memory. Not for a
+ * server without sessions. */
 struct sk_coordinator *sk_server_sessions(const struct silken_server_config *config, uint64_t now,
                                           const struct sk_randomness *random);
 
-/* Lane |i| of the server. |sessions| stays the caller's, NULL without sessions. Of |config| everything but devices,
- * transports and the log is looked at; its strings are not needed afterwards. Returns 0, or an error with a
- * sentence in |why|. To be freed by its operation. */
+/* Lane |i| of the server. |sessions| stays the caller's, NULL without sessions. Of |config|
+ * everything but devices, transports and the log is looked at; its strings are not needed
+ * afterwards. Returns 0, or an error with a sentence in |why|. To be freed by its operation. */
 int sk_server_engine_new(struct sk_server_engine **made, const struct silken_server_config *config,
                          const struct atp_shape *shape, uint32_t i, struct sk_coordinator *sessions,
                          const struct sk_randomness *random, char *why, size_t why_cap);

@@ -135,7 +135,7 @@ static uint64_t deadline_in(uint32_t ms) {
 }
 
 /* Waits for |events|, at most until then or |ms|. */
-static bool wait_for(int fd, short events, uint64_t deadline, uint32_t ms) {
+static bool service_wait_for(int fd, short events, uint64_t deadline, uint32_t ms) {
     struct pollfd p = {.fd = fd, .events = events};
     const uint64_t now = sk_clock_now(), left = deadline == FOR_EVER ? ms
                                                 : deadline > now     ? (deadline - now) / MS + 1
@@ -177,7 +177,7 @@ static int connect_to(const struct addrinfo *a, uint64_t deadline) {
     error = errno;
     if (error == EINPROGRESS) {
         error = ETIMEDOUT;
-        if (wait_for(fd, POLLOUT, deadline, CONNECT_MS)) {
+        if (service_wait_for(fd, POLLOUT, deadline, CONNECT_MS)) {
             getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
         }
     }
@@ -237,7 +237,8 @@ static int connect_service(struct silken_lease *l, const char *controller, char 
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Reads what is there. Returns 1 with a new reply, 0 if there is none yet, negative with why it cannot come. */
+/* Reads what is there. Returns 1 with a new reply, 0 if there is none yet, negative with why it
+ * cannot come. */
 static int next_reply(struct silken_lease *l, const char **why) {
     char *end = memchr(l->in, '\n', l->n);
 
@@ -314,12 +315,12 @@ static int await_admission(struct silken_lease *l, const struct silken_config *c
             warning = deadline_in(config->stall_warning_ms * 5);
             say_waits(config, s, l);
         }
-        wait_for(l->fd, POLLIN, deadline, 100);
+        service_wait_for(l->fd, POLLIN, deadline, 100);
     }
 }
 
 /* The request is short and the connection new: it fits. */
-static int ask(struct silken_lease *l, const char *line, size_t n, char *why, size_t cap) {
+static int service_ask(struct silken_lease *l, const char *line, size_t n, char *why, size_t cap) {
     if (send(l->fd, line, n, MSG_NOSIGNAL) == (ssize_t)n) {
         return 0;
     }
@@ -365,13 +366,14 @@ static struct silken_lease *new_lease(void) {
     return l;
 }
 
-static int take_place(struct silken_lease *l, struct silken_config *config,
-                      const struct silken_service *s, const char *token, char *why, size_t cap) {
+static int service_take_place(struct silken_lease *l, struct silken_config *config,
+                              const struct silken_service *s, const char *token, char *why,
+                              size_t cap) {
     char line[1024];
     const size_t n = write_request(line, sizeof line, s, token, why, cap);
     int rc = n ? connect_service(l, s->controller, why, cap) : SILKEN_ERR_INVALID;
 
-    rc = rc ? rc : ask(l, line, n, why, cap);
+    rc = rc ? rc : service_ask(l, line, n, why, cap);
     rc = rc ? rc : await_admission(l, config, s, why, cap);
     rc = rc ? rc : fill_config(config, s, l, why, cap);
     memset(line, 0, sizeof line);
@@ -397,7 +399,7 @@ int silken_config_from_service(struct silken_config *config, const struct silken
         }
         read[strcspn(read, "\r\n")] = '\0';
     }
-    rc = take_place(l, config, s, s->token ? s->token : read, why, why_cap);
+    rc = service_take_place(l, config, s, s->token ? s->token : read, why, why_cap);
     free(read);
     if (rc != 0) {
         sk_lease_free(l, false);
@@ -406,7 +408,7 @@ int silken_config_from_service(struct silken_config *config, const struct silken
 }
 
 /* What comes after the admission is why the place is lost. With the lock. */
-static void look_at(struct silken_lease *l) {
+static void service_look_at(struct silken_lease *l) {
     struct sk_reply reply = l->reply; /* has the strings of the configuration */
     const char *why = "";
     const int rc = next_reply(l, &why);
@@ -432,7 +434,7 @@ const char *sk_lease_over(struct silken_lease *l, uint64_t now) {
     }
     atomic_store(&l->looked, now);
     if (!atomic_load(&l->over)) {
-        look_at(l);
+        service_look_at(l);
     }
     pthread_mutex_unlock(&l->lock);
     return atomic_load(&l->over) ? l->why : NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * station.h: the addresses of a SwitchML lane's ends, from what the configuration has of them; internal to
- * hosts/.
+ * station.h: the addresses of a SwitchML lane's ends, from what the configuration has of them;
+ * internal to hosts/.
  *
- * Devices that send whole frames need all addresses. For udp: the kernel knows the MAC addresses, which may be
- * missing then, and the worker's IP address is the device's, or the one by which the system would send to
- * the switch.
+ * Devices that send whole frames need all addresses. For udp: the kernel knows the MAC addresses,
+ * which may be missing then, and the worker's IP address is the device's, or the one by which the
+ * system would send to the switch.
  *
  * Concurrency: no state; any thread may call this.
  */

@@ -15,7 +15,8 @@ struct sk_endpoint {
     uint32_t ip;
 };
 
-/* Reads both addresses as text (base/address.h). Returns whether they are addresses; NULL is not. */
+/* Reads both addresses as text (base/address.h). Returns whether they are addresses; NULL is
+ * not. */
 bool sk_endpoint_parse(struct sk_endpoint *e, const char *mac, const char *ip, uint16_t port);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * engine.h: a protocol as the code around it sees it; internal to hosts/.
  *
- * An engine is a state machine without input, output or clock: a SwitchML worker, all flows of an ATP
- * worker's lane, or a flow of an ATP server. drive.h joins it to a transport and the clock, and knows
- * only this. lane.h gives tensors to engines of workers.
+ * An engine is a state machine without input, output or clock: a SwitchML worker, all flows of an
+ * ATP worker's lane, or a flow of an ATP server. drive.h joins it to a transport and the clock, and
+ * knows only this. lane.h gives tensors to engines of workers.
  *
  * An engine is a struct whose first member is struct sk_engine. The operations mean what those of
  * the same names in hosts/switchml/worker.h do; in a server's engine the workers' ones are NULL.
@@ -70,8 +70,8 @@ struct sk_engine_ops {
     void (*explain)(const struct sk_engine *e, uint64_t now, char *buf, size_t cap);
     /* Sets the protocol's members, and leaves the others. */
     void (*stats)(const struct sk_engine *e, struct silken_stats *stats);
-    /* The job has another shape: |places| is what the engine's maker makes of it, and only read. NULL
-     * in protocols without shapes. */
+    /* The job has another shape: |places| is what the engine's maker makes of it, and only read.
+     * NULL in protocols without shapes. */
     void (*move)(struct sk_engine *e, const void *places);
 };
 

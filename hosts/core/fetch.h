@@ -9,9 +9,9 @@
 
 #include <stddef.h>
 
-/* Asks for the cache lines of |bytes| bytes from |from| on, in pairs; what is not mapped is passed over. To GCC a function
- * that only prefetches has no effect: it leaves out the calls of a caller that does nothing else, unless there is
- * an instruction which it must not judge. */
+/* Asks for the cache lines of |bytes| bytes from |from| on, in pairs; what is not mapped is passed
+ * over. To GCC a function that only prefetches has no effect: it leaves out the calls of a caller
+ * that does nothing else, unless there is an instruction which it must not judge. */
 static inline void sk_fetch(const void *from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 128) {
         __builtin_prefetch((const char *)from + i);

@@ -18,7 +18,7 @@ int8_t sk_block_exponent(uint32_t max_abs_bits) {
     return m < SK_EXPONENT_NOT_FINITE ? (int8_t)m : SK_EXPONENT_NOT_FINITE;
 }
 
-static double power_of_two(int exponent) {
+static double quantise_power_of_two(int exponent) {
     uint64_t bits = (uint64_t)(exponent + 1023) << 52;
     double value;
 
@@ -35,7 +35,7 @@ double sk_block_factor(int8_t m, unsigned workers) {
     if (m == SK_EXPONENT_ZERO || m == SK_EXPONENT_NOT_FINITE) {
         return 0;
     }
-    return power_of_two(31 - headroom(workers) - m);
+    return quantise_power_of_two(31 - headroom(workers) - m);
 }
 
 double sk_block_inverse(int8_t m, unsigned workers) {
@@ -45,7 +45,7 @@ double sk_block_inverse(int8_t m, unsigned workers) {
     if (m == SK_EXPONENT_NOT_FINITE) {
         return NAN;
     }
-    return power_of_two(m + headroom(workers) - 31);
+    return quantise_power_of_two(m + headroom(workers) - 31);
 }
 
 /* May a product with |factor| be taken in single precision without changing the result? It may when
@@ -216,9 +216,10 @@ AVX2 static __m256 avx2_from_wire_double(const uint8_t *src, __m256d f) {
     return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
 }
 
-/* The next four convert eight elements and more. The last ones, if there are not eight, are taken with some of those
- * before; all of them are converted first and stored last, since source and destination may be the same memory. (To
- * take the last eight so always disturbs the order in which memory is read.) */
+/* The next four convert eight elements and more. The last ones, if there are not eight, are taken
+ * with some of those before; all of them are converted first and stored last, since source and
+ * destination may be the same memory. (To take the last eight so always disturbs the order in which
+ * memory is read.) */
 AVX2 static void avx2_f32_to_wire_single(uint8_t *dst, const float *src, size_t n, float factor) {
     const __m256 f = _mm256_set1_ps(factor);
     const __m256i last = n % 8 ? avx2_to_wire(src + n - 8, f) : _mm256_setzero_si256();

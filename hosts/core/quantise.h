@@ -13,9 +13,9 @@
  *          of workers that are summed.
  *
  * f is a power of two, so scaling is exact, there and back, and rounding to an integer is the only
- * error: floats that are whole multiples of 1/f have exact sums. The paper divides by n, and 2^31 - 1
- * instead of 2^31; where n is no power of two that gains up to one bit, and costs a second rounding
- * that only double precision makes small enough, at half the speed.
+ * error: floats that are whole multiples of 1/f have exact sums. The paper divides by n, and 2^31 -
+ * 1 instead of 2^31; where n is no power of two that gains up to one bit, and costs a second
+ * rounding that only double precision makes small enough, at half the speed.
  *
  * No overflow (theorem 2). h is a float, so h <= 2^m (1 - 2^-24), and h * f <= (2^31 - 128) / N.
  * That is a whole number up to N = 128, so rounding does not exceed it, and n <= N of them stay
@@ -43,10 +43,10 @@
  *
  * Every conversion exists as plain C and as AVX2 and AVX-512 code, chosen at run time. They give
  * the same bits, which the tests check: products are those of double precision, and the vector code
- * takes them in single precision where that is the same. Rounding is to nearest, ties to even: the functions follow
- * the thread's rounding mode, and a thread that changes it changes the result. Source and
- * destination may be the same memory or apart, but must not overlap otherwise; wire memory needs no
- * alignment.
+ * takes them in single precision where that is the same. Rounding is to nearest, ties to even: the
+ * functions follow the thread's rounding mode, and a thread that changes it changes the result.
+ * Source and destination may be the same memory or apart, but must not overlap otherwise; wire
+ * memory needs no alignment.
  *
  * Concurrency: everything here is stateless; any thread may call anything.
  */
@@ -80,8 +80,8 @@ struct sk_quantise {
     void (*wire_to_f32)(float *dst, const uint8_t *src, size_t n, double inverse);
 
     /* The same for a destination that is large and not read soon: where it can, it writes past the
-     * caches, which then need not load what is overwritten. Before another thread reads it, this one
-     * calls sk_quantise_flush(). */
+     * caches, which then need not load what is overwritten. Before another thread reads it, this
+     * one calls sk_quantise_flush(). */
     void (*wire_to_f32_far)(float *dst, const uint8_t *src, size_t n, double inverse);
 
     /* Byte order only. */

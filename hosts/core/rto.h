@@ -2,9 +2,9 @@
 /*
  * rto.h: how long to wait for an answer, and for how long no answer is too long.
  *
- * The timeout follows the measured time to an answer within bounds, as TCP's does: smoothed mean plus
- * four deviations (RFC 6298, 2.2 and 2.3). A watch counts from the last progress: a first warning, one
- * after twice that time and so on, and a hard limit.
+ * The timeout follows the measured time to an answer within bounds, as TCP's does: smoothed mean
+ * plus four deviations (RFC 6298, 2.2 and 2.3). A watch counts from the last progress: a first
+ * warning, one after twice that time and so on, and a hard limit.
  *
  * All times are in nanoseconds. Concurrency: each belongs to one thread at a time.
  */

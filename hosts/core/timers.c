@@ -30,7 +30,7 @@ void sk_timers_free(struct sk_timers *t) {
     *t = (struct sk_timers){0};
 }
 
-static void put(struct sk_timers *t, uint32_t position, uint32_t id) {
+static void timers_put(struct sk_timers *t, uint32_t position, uint32_t id) {
     t->heap[position] = id;
     t->place[id] = position + 1;
 }
@@ -43,10 +43,10 @@ static void move_up(struct sk_timers *t, uint32_t position) {
         if (t->bound[t->heap[parent]] <= t->bound[id]) {
             break;
         }
-        put(t, position, t->heap[parent]);
+        timers_put(t, position, t->heap[parent]);
         position = parent;
     }
-    put(t, position, id);
+    timers_put(t, position, id);
 }
 
 static void move_down(struct sk_timers *t, uint32_t position) {
@@ -63,10 +63,10 @@ static void move_down(struct sk_timers *t, uint32_t position) {
         if (t->bound[id] <= t->bound[t->heap[child]]) {
             break;
         }
-        put(t, position, t->heap[child]);
+        timers_put(t, position, t->heap[child]);
         position = child;
     }
-    put(t, position, id);
+    timers_put(t, position, id);
 }
 
 static void remove_top(struct sk_timers *t) {
@@ -99,7 +99,7 @@ void sk_timers_place(struct sk_timers *t, uint32_t id) {
     }
     t->bound[id] = t->deadline[id];
     if (t->place[id] == 0) {
-        put(t, t->in_heap++, id);
+        timers_put(t, t->in_heap++, id);
     }
     move_up(t, t->place[id] - 1);
 }

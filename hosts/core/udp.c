@@ -19,9 +19,9 @@ _Static_assert(UDP_AT + UDP_H_BYTES == SK_UDP_BYTES, "the headers' lengths");
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* Adds bytes to a running one's-complement sum of 16-bit words, in the order of bytes that they lie in: the
- * sum of such words is that of numbers with its bytes exchanged (RFC 1071, section 2). */
-static uint64_t add_words(uint64_t sum, const uint8_t *bytes, size_t len) {
+/* Adds bytes to a running one's-complement sum of 16-bit words, in the order of bytes that they lie
+ * in: the sum of such words is that of numbers with its bytes exchanged (RFC 1071, section 2). */
+static uint64_t udp_add_words(uint64_t sum, const uint8_t *bytes, size_t len) {
     uint32_t word;
     uint8_t rest[4] = {0};
     size_t i = 0;
@@ -55,7 +55,7 @@ static uint16_t header_checksum(const uint8_t *ipv4) {
 }
 
 uint16_t sk_checksum(const uint8_t *bytes, size_t len) {
-    return fold(add_words(0, bytes, len));
+    return fold(udp_add_words(0, bytes, len));
 }
 
 static uint64_t mac_number(const uint8_t mac[6]) {
@@ -137,8 +137,8 @@ bool sk_udp_has_sums(const uint8_t *frame) {
     if (udp_h_get_checksum(udp) == 0) {
         return true;
     }
-    sum = add_words(sum, frame + PSEUDO_HEADER_AT, 8);
-    return fold(add_words(sum, udp, len)) == 0;
+    sum = udp_add_words(sum, frame + PSEUDO_HEADER_AT, 8);
+    return fold(udp_add_words(sum, udp, len)) == 0;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

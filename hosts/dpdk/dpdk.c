@@ -74,13 +74,13 @@ static size_t dpdk_post(struct sk_transport *t, const struct sk_frame *frames, s
 }
 
 /* Frees what the last recv() handed up. */
-static void give_back(struct dpdk *d) {
+static void dpdk_give_back(struct dpdk *d) {
     rte_pktmbuf_free_bulk(d->rx + d->freed, (unsigned)(d->handed - d->freed));
     d->freed = d->handed;
 }
 
 /* With all mbufs handed up and given back, receives the next ones. Returns whether some wait. */
-static int something_waits(void *context) {
+static int dpdk_something_waits(void *context) {
     struct dpdk *d = context;
 
     if (d->freed == d->count) {
@@ -94,8 +94,8 @@ static size_t dpdk_recv(struct sk_transport *t, struct sk_frame *frames, size_t 
     struct dpdk *d = dpdk_of(t);
     size_t got = 0;
 
-    give_back(d);
-    something_waits(d);
+    dpdk_give_back(d);
+    dpdk_something_waits(d);
     while (d->handed < d->count && got < n) {
         struct rte_mbuf *m = d->rx[d->handed++];
         if (m->nb_segs == 1) {
@@ -108,8 +108,8 @@ static size_t dpdk_recv(struct sk_transport *t, struct sk_frame *frames, size_t 
 }
 
 static void dpdk_wait(struct sk_transport *t, uint64_t timeout) {
-    give_back(dpdk_of(t));
-    sk_clock_poll(something_waits, dpdk_of(t), timeout);
+    dpdk_give_back(dpdk_of(t));
+    sk_clock_poll(dpdk_something_waits, dpdk_of(t), timeout);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static void dpdk_close(struct sk_transport *t) {
     struct dpdk *d = dpdk_of(t);
 
     d->handed = d->count;
-    give_back(d);
+    dpdk_give_back(d);
     rte_pktmbuf_free_bulk(d->tx, d->lent);
     close_device(d);
     rte_mempool_free(d->pool);
@@ -204,7 +204,7 @@ static int make_device(struct dpdk *d, const char *device) {
 
 /* A stack hands out what was given back last, which is in a cache still; also to threads that DPDK
  * does not know, such as a lane's. */
-static struct rte_mempool *make_pool(void) {
+static struct rte_mempool *dpdk_make_pool(void) {
     static unsigned number;
     char name[32];
 
@@ -213,8 +213,8 @@ static struct rte_mempool *make_pool(void) {
                                           SOCKET_ID_ANY, "stack");
 }
 
-static int fail(struct dpdk *d, char *why, size_t why_cap, const char *device, const char *what,
-                int error) {
+static int dpdk_fail(struct dpdk *d, char *why, size_t why_cap, const char *device,
+                     const char *what, int error) {
     snprintf(why, why_cap, "%s: %s: %s", device, what, rte_strerror(error < 0 ? -error : error));
     rte_mempool_free(d->pool);
     free(d);
@@ -232,20 +232,20 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
     }
     d->base.ops = &dpdk_ops;
     if (start_dpdk(cpu) < 0) {
-        return fail(d, why, why_cap, device, "DPDK cannot be started", rte_errno);
+        return dpdk_fail(d, why, why_cap, device, "DPDK cannot be started", rte_errno);
     }
-    d->pool = make_pool();
+    d->pool = dpdk_make_pool();
     if (!d->pool) {
-        return fail(d, why, why_cap, device, "no memory for packets", rte_errno);
+        return dpdk_fail(d, why, why_cap, device, "no memory for packets", rte_errno);
     }
     rc = make_device(d, device);
     if (rc < 0) {
-        return fail(d, why, why_cap, device, "no such DPDK device", rc);
+        return dpdk_fail(d, why, why_cap, device, "no such DPDK device", rc);
     }
     rc = start_port(d);
     if (rc < 0) {
         close_device(d);
-        return fail(d, why, why_cap, device, "the port cannot be started", rc);
+        return dpdk_fail(d, why, why_cap, device, "the port cannot be started", rc);
     }
     *t = &d->base;
     return 0;

@@ -2,8 +2,8 @@
 /*
  * dpdk.h: DPDK ports as transports of host stacks.
  *
- * The room is apart from hosts/transport so that applications which do not use DPDK need none of its
- * libraries. It is linked in one of two ways:
+ * The room is apart from hosts/transport so that applications which do not use DPDK need none of
+ * its libraries. It is linked in one of two ways:
  *
  *     with a program of this tree, which calls sk_dpdk_link() at its start
  *     as libsilken-dpdk.so.0, which libsilken loads when the first device asks for it

@@ -12,11 +12,11 @@
 
 #define LISTED_SLOTS 6
 
-static double milliseconds(uint64_t ns) {
+static double swml_explain_milliseconds(uint64_t ns) {
     return (double)ns / 1e6;
 }
 
-static uint64_t ignored_total(const struct swml_stats *stats) {
+static uint64_t swml_explain_ignored_total(const struct swml_stats *stats) {
     uint64_t total = 0;
 
     for (int i = 0; i < SWML_REASON_COUNT; i++) {
@@ -34,16 +34,17 @@ static uint32_t slots_in_flight(const struct swml_worker *w) {
     return n;
 }
 
-static void say_summary(const struct swml_worker *w, uint64_t now, struct sk_text *t) {
+static void swml_explain_say_summary(const struct swml_worker *w, uint64_t now, struct sk_text *t) {
     const struct swml_config *c = &w->config;
 
     sk_say(t, "worker %u of %u, job %u: %sno answer accepted for %.1f ms; %u of %u slots wait\n",
            c->rank, c->workers, c->flow.job, w->failed ? "gave up, " : "",
-           milliseconds(now - w->watch.since), slots_in_flight(w), c->pool_size);
+           swml_explain_milliseconds(now - w->watch.since), slots_in_flight(w), c->pool_size);
     sk_say(t,
            "  sent %llu packets, %llu of them again; accepted %llu answers, ignored %llu frames\n",
            (unsigned long long)w->stats.packets_sent, (unsigned long long)w->stats.retransmissions,
-           (unsigned long long)w->stats.answers, (unsigned long long)ignored_total(&w->stats));
+           (unsigned long long)w->stats.answers,
+           (unsigned long long)swml_explain_ignored_total(&w->stats));
 }
 
 static void say_slot(const struct swml_worker *w, uint32_t index, uint64_t now, struct sk_text *t) {
@@ -56,7 +57,8 @@ static void say_slot(const struct swml_worker *w, uint32_t index, uint64_t now, 
     if (s->tries == 0) {
         sk_say(t, "not sent yet\n");
     } else {
-        sk_say(t, "sent %u times, last %.1f ms ago\n", s->tries, milliseconds(now - s->sent_at));
+        sk_say(t, "sent %u times, last %.1f ms ago\n", s->tries,
+               swml_explain_milliseconds(now - s->sent_at));
     }
 }
 
@@ -73,7 +75,7 @@ static void say_slots(const struct swml_worker *w, uint64_t now, struct sk_text 
     }
 }
 
-static void say_nothing_came(const struct swml_worker *w, struct sk_text *t) {
+static void swml_explain_say_nothing_came(const struct swml_worker *w, struct sk_text *t) {
     sk_say(t,
            "  Nothing has ever come back. Is the switch running, and is its port for this worker "
            "up?\n");
@@ -98,7 +100,7 @@ static void say_ignored(const struct swml_worker *w, struct sk_text *t) {
     }
 }
 
-static void say_hints(const struct swml_worker *w, struct sk_text *t) {
+static void swml_explain_say_hints(const struct swml_worker *w, struct sk_text *t) {
     if (w->stats.asked > 0) {
         sk_say(t,
                "  The switch has asked %llu times how far this worker got: it was restarted, and "
@@ -108,8 +110,8 @@ static void say_hints(const struct swml_worker *w, struct sk_text *t) {
     if (w->stats.answers > 0) {
         sk_say(t, "  Answers came before: another worker may have stopped, or has submitted other "
                   "tensors, or the same tensors in another order.\n");
-    } else if (ignored_total(&w->stats) == 0) {
-        say_nothing_came(w, t);
+    } else if (swml_explain_ignored_total(&w->stats) == 0) {
+        swml_explain_say_nothing_came(w, t);
     } else {
         sk_say(t, "  Frames arrive, but none of them is an answer for this worker.\n");
     }
@@ -119,7 +121,7 @@ static void say_hints(const struct swml_worker *w, struct sk_text *t) {
 void swml_worker_explain(const struct swml_worker *w, uint64_t now, char *buf, size_t cap) {
     struct sk_text t = SK_TEXT(buf, cap);
 
-    say_summary(w, now, &t);
+    swml_explain_say_summary(w, now, &t);
     say_slots(w, now, &t);
-    say_hints(w, &t);
+    swml_explain_say_hints(w, &t);
 }

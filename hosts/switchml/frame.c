@@ -107,8 +107,9 @@ static enum swml_reason check_is_udp(const uint8_t *frame, size_t len) {
 }
 
 /* Says what kind of message it is, by the port that it comes from. */
-static enum swml_reason check_addresses(const struct swml_flow *flow, const uint8_t *frame,
-                                        enum swml_message *message) {
+static enum swml_reason swml_frame_check_addresses(const struct swml_flow *flow,
+                                                   const uint8_t *frame,
+                                                   enum swml_message *message) {
     const struct sk_endpoint restart = restart_end(flow);
 
     *message = SWML_DATA;
@@ -129,8 +130,8 @@ static bool is_question(enum swml_message message) {
     return message == SWML_WHERE || message == SWML_AGAIN;
 }
 
-static enum swml_reason check_switchml(const struct swml_flow *flow, const uint8_t *frame,
-                                       enum swml_message message) {
+static enum swml_reason swml_frame_check_switchml(const struct swml_flow *flow,
+                                                  const uint8_t *frame, enum swml_message message) {
     const uint8_t *header = frame + SWITCHML_AT;
 
     if (message != SWML_DATA && message != SWML_KEPT && !is_question(message)) {
@@ -177,10 +178,10 @@ enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *f
     enum swml_message message = SWML_DATA;
 
     if (reason == SWML_ACCEPTED) {
-        reason = check_addresses(flow, frame, &message);
+        reason = swml_frame_check_addresses(flow, frame, &message);
     }
     if (reason == SWML_ACCEPTED) {
-        reason = check_switchml(flow, frame, message);
+        reason = swml_frame_check_switchml(flow, frame, message);
     }
     if (reason == SWML_ACCEPTED) {
         reason = check_lengths(flow, frame, len, message);
@@ -207,16 +208,17 @@ void swml_known_init(struct swml_known *known, const struct swml_flow *flow) {
 }
 
 /* What differs in sixteen bytes. */
-static __m128i difference_at(const uint8_t *a, const uint8_t *b, size_t at) {
+static __m128i swml_frame_difference_at(const uint8_t *a, const uint8_t *b, size_t at) {
     return _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(a + at)),
                          _mm_loadu_si128((const __m128i *)(const void *)(b + at)));
 }
 
 /* All of the frame's first bytes at once; the last sixteen reach back into those before. */
-static bool begins_with(const uint8_t *frame, const struct swml_known *known) {
-    __m128i difference = _mm_or_si128(
-        _mm_or_si128(difference_at(frame, known->bytes, 0), difference_at(frame, known->bytes, 16)),
-        difference_at(frame, known->bytes, SWML_KNOWN_BYTES - 16));
+static bool swml_frame_begins_with(const uint8_t *frame, const struct swml_known *known) {
+    __m128i difference =
+        _mm_or_si128(_mm_or_si128(swml_frame_difference_at(frame, known->bytes, 0),
+                                  swml_frame_difference_at(frame, known->bytes, 16)),
+                     swml_frame_difference_at(frame, known->bytes, SWML_KNOWN_BYTES - 16));
 
     return _mm_movemask_epi8(_mm_cmpeq_epi8(difference, _mm_setzero_si128())) == 0xffff;
 }
@@ -226,7 +228,7 @@ enum swml_reason swml_frame_check_known(const struct swml_flow *flow, struct swm
                                         struct swml_chunk *chunk) {
     enum swml_reason reason;
 
-    if (len >= swml_frame_bytes(flow) && begins_with(frame, known)) {
+    if (len >= swml_frame_bytes(flow) && swml_frame_begins_with(frame, known)) {
         read_chunk(frame, SWML_DATA, chunk);
         return SWML_ACCEPTED;
     }

@@ -26,7 +26,8 @@
  *                              published pipeline does not return e1 for 32-element packets.
  *      elements                network byte order; zeros after the end of the tensor
  *
- * The messages of a switch that was restarted and its workers have the same form: wire/switchml.h, RESTARTS.
+ * The messages of a switch that was restarted and its workers have the same form: wire/switchml.h,
+ * RESTARTS.
  *
  * On the headers in front and their checksums see hosts/core/udp.h.
  *
@@ -120,10 +121,11 @@ void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk);
 /* The same of what a worker says to a switch that was restarted. */
 void swml_reply_init(uint8_t *frame, const struct swml_flow *flow);
 
-/* Checks the |len| bytes at |frame| as an answer of the flow's switch, or one of its messages about a restart. Returns SWML_ACCEPTED and
- * fills |*chunk| when they are one: then the elements are at |frame| + SWML_HEADER_BYTES, all k of
- * them, but for WHERE and AGAIN, which have none. Otherwise returns the reason and leaves |*chunk| alone. Reads nothing behind |len|. Slot,
- * version, chunk number and exponent are the caller's to judge. */
+/* Checks the |len| bytes at |frame| as an answer of the flow's switch, or one of its messages about
+ * a restart. Returns SWML_ACCEPTED and fills |*chunk| when they are one: then the elements are at
+ * |frame| + SWML_HEADER_BYTES, all k of them, but for WHERE and AGAIN, which have none. Otherwise
+ * returns the reason and leaves |*chunk| alone. Reads nothing behind |len|. Slot, version, chunk
+ * number and exponent are the caller's to judge. */
 enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *frame, size_t len,
                                   struct swml_chunk *chunk);
 

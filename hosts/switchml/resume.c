@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker's part in a switch's restart (worker.h, RESTARTS): it answers questions, from what it keeps.
+ * A worker's part in a switch's restart (worker.h, RESTARTS): it answers questions, from what it
+ * keeps.
  *
- * The last answer of a slot is not copied when it comes: that would be a sixth pass over a block's memory where there
- * are five. It is in the tensor as long as that is ours. Integers are what the answer was. Floats are as much of
- * its integers as a float holds, 24 bits, and times the factor they are integers again: not always the answer's own, but
- * such as become the same floats with whoever takes them. When a tensor is complete, what slots keep of it is
- * copied: as many blocks as there are slots, at most.
+ * The last answer of a slot is not copied when it comes: that would be a sixth pass over a block's
+ * memory where there are five. It is in the tensor as long as that is ours. Integers are what the
+ * answer was. Floats are as much of its integers as a float holds, 24 bits, and times the factor
+ * they are integers again: not always the answer's own, but such as become the same floats with
+ * whoever takes them. When a tensor is complete, what slots keep of it is copied: as many blocks as
+ * there are slots, at most.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +25,8 @@ int swml_kept_init(struct swml_worker *w) {
     return w->kept ? 0 : SILKEN_ERR_NOMEM;
 }
 
-/* What was rounded up to 2^31, or is beyond the range of floats, has become the smallest number: here the largest
- * one, which is rounded in the same way again. */
+/* What was rounded up to 2^31, or is beyond the range of floats, has become the smallest number:
+ * here the largest one, which is rounded in the same way again. */
 static void recover_largest(const float *sums, size_t n, uint8_t *out) {
     static const uint8_t largest[4] = {0x7f, 0xff, 0xff, 0xff};
 
@@ -36,7 +38,8 @@ static void recover_largest(const float *sums, size_t n, uint8_t *out) {
 }
 
 /* The elements of a slot's last answer, which are in a tensor. */
-static void recover(const struct swml_worker *w, const struct swml_slot *slot, uint8_t *out) {
+static void swml_resume_recover(const struct swml_worker *w, const struct swml_slot *slot,
+                                uint8_t *out) {
     const struct swml_tensor *t = &slot->kept_job->tensor;
     size_t n = swml_block_elements(w, slot->kept_job, slot->kept_block);
     uint64_t offset = swml_block_offset(w, slot->kept_block);
@@ -59,17 +62,17 @@ void swml_keep_copies(struct swml_worker *w, const struct swml_job *job) {
         uint32_t index = (uint32_t)(((uint64_t)job->first_slot + i) % size);
         struct swml_slot *slot = &w->slots[index];
         if (slot->kept_job == job) {
-            recover(w, slot, w->kept + index * element_bytes(w));
+            swml_resume_recover(w, slot, w->kept + index * element_bytes(w));
             slot->kept_job = NULL;
         }
     }
 }
 
-static void write_elements(const struct swml_worker *w, uint32_t index, uint8_t *out) {
+static void swml_resume_write_elements(const struct swml_worker *w, uint32_t index, uint8_t *out) {
     const struct swml_slot *slot = &w->slots[index];
 
     if (slot->kept_job) {
-        recover(w, slot, out);
+        swml_resume_recover(w, slot, out);
     } else if (slot->kept_nothing) {
         memset(out, 0, element_bytes(w));
     } else {
@@ -131,7 +134,7 @@ static void write_kept(const struct swml_worker *w, uint32_t index, uint8_t *buf
                                      .message = SWML_KEPT};
 
     swml_frame_set_chunk(buf, &chunk);
-    write_elements(w, index, buf + SWML_HEADER_BYTES);
+    swml_resume_write_elements(w, index, buf + SWML_HEADER_BYTES);
 }
 
 void swml_write_reply(struct swml_worker *w, uint8_t *buf) {

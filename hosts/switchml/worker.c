@@ -9,7 +9,7 @@
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
-static const char *config_fault(const struct swml_config *c) {
+static const char *swml_worker_config_fault(const struct swml_config *c) {
     if (swml_size_code(c->flow.k) < 0) {
         return "the packet size k must be 32, 64, 128 or 256 elements";
     }
@@ -40,7 +40,7 @@ static void make_scales(struct swml_worker *w, unsigned workers) {
     }
 }
 
-static struct swml_worker *allocate(const struct swml_config *config) {
+static struct swml_worker *swml_worker_allocate(const struct swml_config *config) {
     struct swml_worker *w = calloc(1, sizeof *w);
 
     if (!w) {
@@ -58,7 +58,7 @@ static struct swml_worker *allocate(const struct swml_config *config) {
 }
 
 int swml_worker_new(struct swml_worker **out, const struct swml_config *config, const char **why) {
-    const char *fault = config_fault(config);
+    const char *fault = swml_worker_config_fault(config);
     struct swml_worker *w;
 
     if (fault) {
@@ -67,7 +67,7 @@ int swml_worker_new(struct swml_worker **out, const struct swml_config *config, 
         }
         return SILKEN_ERR_INVALID;
     }
-    w = allocate(config);
+    w = swml_worker_allocate(config);
     if (!w) {
         return SILKEN_ERR_NOMEM;
     }
@@ -104,7 +104,8 @@ void swml_worker_free(struct swml_worker *w) {
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static void append(struct swml_job **first, struct swml_job **last, struct swml_job *job) {
+static void swml_worker_append(struct swml_job **first, struct swml_job **last,
+                               struct swml_job *job) {
     job->next = NULL;
     job->previous = *last;
     if (*last) {
@@ -159,7 +160,8 @@ static int8_t local_exponent(const struct swml_worker *w, const struct swml_job 
  * are fetched into the cache, since memory is slower than the conversions. Bytes. */
 #define FETCH_AHEAD 8192
 
-static void fetch_ahead(const struct swml_worker *w, const struct swml_job *job, uint64_t block) {
+static void swml_worker_fetch_ahead(const struct swml_worker *w, const struct swml_job *job,
+                                    uint64_t block) {
     size_t at = 4 * swml_block_offset(w, block) + FETCH_AHEAD, bytes = 4 * (size_t)w->config.flow.k;
     const char *in = job->tensor.in;
 
@@ -189,7 +191,7 @@ static void enter_data(struct swml_worker *w, uint32_t index, uint64_t block) {
     slot->block = block;
     slot->exponent_round = false;
     slot->lookahead = looks_ahead ? local_exponent(w, slot->job, following) : SK_EXPONENT_ZERO;
-    fetch_ahead(w, slot->job, looks_ahead ? following : block);
+    swml_worker_fetch_ahead(w, slot->job, looks_ahead ? following : block);
 }
 
 /* Begins a job in a slot, at the slot's first block of it. */
@@ -221,7 +223,7 @@ static void enter_next_job(struct swml_worker *w, uint32_t index, struct swml_jo
 }
 
 /* The packet in flight has been answered, with the global exponent of the following block. */
-static void advance(struct swml_worker *w, uint32_t index, int8_t exponent) {
+static void swml_worker_advance(struct swml_worker *w, uint32_t index, int8_t exponent) {
     struct swml_slot *slot = &w->slots[index];
     uint64_t following = slot->exponent_round ? slot->block : slot->block + w->config.pool_size;
 
@@ -245,14 +247,14 @@ void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now) {
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
-static bool tensor_is_valid(const struct swml_tensor *t) {
+static bool swml_worker_tensor_is_valid(const struct swml_tensor *t) {
     bool known = t->type == SWML_F32 || t->type == SWML_I32;
 
     return known && t->count <= SIZE_MAX / 8 && (t->count == 0 || (t->in && t->out));
 }
 
-static void complete(struct swml_worker *w, struct swml_job *job) {
-    append(&w->done, &w->done_last, job);
+static void swml_worker_complete(struct swml_worker *w, struct swml_job *job) {
+    swml_worker_append(&w->done, &w->done_last, job);
     w->stats.tensors_done++;
     w->stats.elements_done += job->tensor.count;
 }
@@ -277,7 +279,7 @@ int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, 
     if (w->failed) {
         return SILKEN_ERR_STALLED;
     }
-    if (!tensor_is_valid(tensor)) {
+    if (!swml_worker_tensor_is_valid(tensor)) {
         return SILKEN_ERR_INVALID;
     }
     job = calloc(1, sizeof *job);
@@ -290,13 +292,13 @@ int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, 
     job->first_slot = w->next_first;
     w->next_first = (uint32_t)((w->next_first + job->blocks) % w->config.pool_size);
     if (job->blocks == 0) {
-        complete(w, job);
+        swml_worker_complete(w, job);
         return 0;
     }
     if (!w->jobs) {
         sk_watch_start(&w->watch, now);
     }
-    append(&w->jobs, &w->jobs_last, job);
+    swml_worker_append(&w->jobs, &w->jobs_last, job);
     wake_idle_slots(w, job);
     return 0;
 }
@@ -324,8 +326,8 @@ static uint32_t chunk_number(const struct swml_worker *w, uint32_t index) {
 }
 
 /* Writes the elements of the packet in flight. Returns how many there are; the rest is zeros. */
-static size_t write_elements(const struct swml_worker *w, const struct swml_slot *slot,
-                             uint8_t *out) {
+static size_t swml_worker_write_elements(const struct swml_worker *w, const struct swml_slot *slot,
+                                         uint8_t *out) {
     const struct swml_job *job = slot->job;
     size_t n = swml_block_elements(w, job, slot->block);
     double factor;
@@ -359,7 +361,7 @@ static void write_frame(const struct swml_worker *w, uint32_t index, uint8_t *bu
     memcpy(buf, w->header, SWML_HEADER_BYTES);
     swml_frame_set_chunk(buf, &chunk);
     buf += SWML_HEADER_BYTES;
-    n = write_elements(w, slot, buf);
+    n = swml_worker_write_elements(w, slot, buf);
     if (n < w->config.flow.k) {
         memset(buf + 4 * n, 0, 4 * (w->config.flow.k - n));
     }
@@ -454,11 +456,12 @@ static void finish_block(struct swml_worker *w, struct swml_job *job) {
         sk_quantise_flush();
         swml_keep_copies(w, job);
         unlink_job(&w->jobs, &w->jobs_last, job);
-        complete(w, job);
+        swml_worker_complete(w, job);
     }
 }
 
-/* 'elements' are those of the answer to the packet in flight; 'measured': when it came says how long answers take. */
+/* 'elements' are those of the answer to the packet in flight; 'measured': when it came says how
+ * long answers take. */
 static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const uint8_t *elements,
                    bool measured, uint64_t now) {
     struct swml_slot *slot = &w->slots[index];
@@ -474,7 +477,7 @@ static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const
         store_result(w, slot, elements);
     }
     swml_keep(slot, exponent);
-    advance(w, index, exponent);
+    swml_worker_advance(w, index, exponent);
     if (was_data) {
         finish_block(w, job);
     }

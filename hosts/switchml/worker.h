@@ -58,14 +58,15 @@
  * slot: the switch has forgotten by then that it knows it (appendix C's correctness condition). A
  * path without reordering, such as a link or a rack's switch, keeps this.
  *
- * RESTARTS. A switch that has lost its registers cannot answer a worker that waits for a chunk which others
- * have the answer to already. So a worker keeps the last answer of each slot, in the tensor and then in 4k bytes, and
- * tells the switch, when it asks (frame.h), how often each slot was used and what that answer was: integers as they
- * were, floats as integers that become the same floats. The switch passes it on to those
- * who miss it, which take it as they would from the switch's sums. Answers that all workers have, or none, need
- * nothing: the packets in flight are sent again as ever. What others miss is kept as long as the worker is:
- * one that has its last tensor should be there until the others have theirs. Questions are read as answers are,
- * while there is work in flight.
+ * RESTARTS. A switch that has lost its registers cannot answer a worker that waits for a chunk
+ * which others have the answer to already. So a worker keeps the last answer of each slot, in the
+ * tensor and then in 4k bytes, and tells the switch, when it asks (frame.h), how often each slot
+ * was used and what that answer was: integers as they were, floats as integers that become the same
+ * floats. The switch passes it on to those who miss it, which take it as they would from the
+ * switch's sums. Answers that all workers have, or none, need nothing: the packets in flight are
+ * sent again as ever. What others miss is kept as long as the worker is: one that has its last
+ * tensor should be there until the others have theirs. Questions are read as answers are, while
+ * there is work in flight.
  *
  * STALLS. With work in flight and no progress (no accepted answer) for `stall_warning`, expire()
  * reports SWML_STALLED, again after twice that time and so on; swml_worker_explain() says what is
@@ -146,8 +147,8 @@ struct swml_worker;
  */
 int swml_worker_new(struct swml_worker **w, const struct swml_config *config, const char **why);
 
-/* The job's session has started: before anything is written. Then the pool's slots are clear, and the time
- * without progress begins. */
+/* The job's session has started: before anything is written. Then the pool's slots are clear, and
+ * the time without progress begins. */
 void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now);
 
 /* Frees a worker and forgets its tensors. NULL is accepted. */
@@ -166,8 +167,8 @@ size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64
 /* How many times swml_worker_write() would write a frame now, at most; 0 when it would not. */
 uint32_t swml_worker_queued(const struct swml_worker *w);
 
-/* Takes a received frame, an answer or a question. Returns SWML_ACCEPTED or the reason for which it was counted and ignored.
- * The frame is not needed afterwards. */
+/* Takes a received frame, an answer or a question. Returns SWML_ACCEPTED or the reason for which it
+ * was counted and ignored. The frame is not needed afterwards. */
 enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, size_t len,
                                   uint64_t now);
 

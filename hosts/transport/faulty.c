@@ -46,15 +46,15 @@ static bool chance(struct faulty *f, double p) {
     return (double)(next_random(f) >> 11) * 0x1p-53 < p;
 }
 
-static void hold(struct held *h, const struct sk_frame *frame) {
+static void transport_faulty_hold(struct held *h, const struct sk_frame *frame) {
     h->full = true;
     h->len = frame->len;
     memcpy(h->bytes, frame->data, frame->len);
 }
 
 /* Hands on the frame that is held back, if there is one. */
-static void let_go(struct faulty *f, struct held *held,
-                   void (*pass)(struct faulty *, const struct sk_frame *)) {
+static void transport_faulty_let_go(struct faulty *f, struct held *held,
+                                    void (*pass)(struct faulty *, const struct sk_frame *)) {
     struct sk_frame late = {held->bytes, held->len};
 
     if (held->full) {
@@ -70,14 +70,14 @@ static void misbehave(struct faulty *f, struct held *held, const struct sk_frame
         return;
     }
     if (!held->full && chance(f, f->faults.reorder)) {
-        hold(held, frame);
+        transport_faulty_hold(held, frame);
         return;
     }
     pass(f, frame);
     if (chance(f, f->faults.duplicate)) {
         pass(f, frame);
     }
-    let_go(f, held, pass);
+    transport_faulty_let_go(f, held, pass);
 }
 
 /* A frame the inner transport has no room for is lost, as on a real link. */
@@ -100,15 +100,15 @@ static size_t faulty_post(struct sk_transport *t, const struct sk_frame *frames,
     for (size_t i = 0; i < n; i++) {
         misbehave(f, &f->out, &frames[i], pass_out);
     }
-    let_go(f, &f->out, pass_out);
+    transport_faulty_let_go(f, &f->out, pass_out);
     return n;
 }
 
 static void pass_in(struct faulty *f, const struct sk_frame *frame) {
-    hold(&f->store[f->ready++], frame);
+    transport_faulty_hold(&f->store[f->ready++], frame);
 }
 
-static void receive_burst(struct faulty *f) {
+static void transport_faulty_receive_burst(struct faulty *f) {
     struct sk_frame frames[SK_BURST];
     size_t n = sk_transport_recv(f->inner, frames, SK_BURST);
 
@@ -119,7 +119,7 @@ static void receive_burst(struct faulty *f) {
         }
     }
     if (n == 0) {
-        let_go(f, &f->in, pass_in);
+        transport_faulty_let_go(f, &f->in, pass_in);
     }
 }
 
@@ -128,7 +128,7 @@ static size_t faulty_recv(struct sk_transport *t, struct sk_frame *frames, size_
     size_t got = 0;
 
     if (f->next == f->ready) {
-        receive_burst(f);
+        transport_faulty_receive_burst(f);
     }
     while (got < n && f->next < f->ready) {
         struct held *h = &f->store[f->next++];

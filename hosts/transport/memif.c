@@ -15,7 +15,8 @@
 #include "hosts/transport/transport.h"
 #include "memif/memif.h"
 
-/* Apart by more than a frame: places that are a multiple of 2048 bytes apart share few lines of a cache. */
+/* Apart by more than a frame: places that are a multiple of 2048 bytes apart share few lines of a
+ * cache. */
 #define STRIDE (SK_MAX_FRAME + 192)
 
 struct memif_transport {

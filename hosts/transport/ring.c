@@ -37,12 +37,12 @@ struct end {
     uint64_t borrowed; /* frames handed up by the last recv, not yet given back */
 };
 
-static struct end *end_of(struct sk_transport *t) {
+static struct end *transport_ring_end_of(struct sk_transport *t) {
     return (struct end *)t;
 }
 
 static size_t ring_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
-    struct end *e = end_of(t);
+    struct end *e = transport_ring_end_of(t);
     struct ring *r = &e->pair->rings[!e->index];
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     uint64_t used = tail - atomic_load_explicit(&r->head, memory_order_acquire);
@@ -55,7 +55,7 @@ static size_t ring_lend(struct sk_transport *t, struct sk_frame *frames, size_t 
 }
 
 static size_t ring_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
-    struct end *e = end_of(t);
+    struct end *e = transport_ring_end_of(t);
     struct ring *r = &e->pair->rings[!e->index];
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
@@ -66,7 +66,7 @@ static size_t ring_post(struct sk_transport *t, const struct sk_frame *frames, s
     return n;
 }
 
-static void give_back(struct end *e) {
+static void transport_ring_give_back(struct end *e) {
     struct ring *r = &e->pair->rings[e->index];
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 
@@ -74,7 +74,7 @@ static void give_back(struct end *e) {
     e->borrowed = 0;
 }
 
-static uint64_t waiting(struct end *e) {
+static uint64_t transport_ring_waiting(struct end *e) {
     struct ring *r = &e->pair->rings[e->index];
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
 
@@ -82,13 +82,13 @@ static uint64_t waiting(struct end *e) {
 }
 
 static size_t ring_recv(struct sk_transport *t, struct sk_frame *frames, size_t n) {
-    struct end *e = end_of(t);
+    struct end *e = transport_ring_end_of(t);
     struct ring *r = &e->pair->rings[e->index];
     uint64_t head, count;
 
-    give_back(e);
+    transport_ring_give_back(e);
     head = atomic_load_explicit(&r->head, memory_order_relaxed);
-    count = waiting(e);
+    count = transport_ring_waiting(e);
     count = count < n ? count : n;
     for (uint64_t i = 0; i < count; i++) {
         struct entry *entry = &r->entries[(head + i) & e->pair->mask];
@@ -98,13 +98,13 @@ static size_t ring_recv(struct sk_transport *t, struct sk_frame *frames, size_t 
     return count;
 }
 
-static int something_waits(void *context) {
-    return waiting(context) > 0;
+static int transport_ring_something_waits(void *context) {
+    return transport_ring_waiting(context) > 0;
 }
 
 static void ring_wait(struct sk_transport *t, uint64_t timeout) {
-    give_back(end_of(t));
-    sk_clock_poll(something_waits, end_of(t), timeout);
+    transport_ring_give_back(transport_ring_end_of(t));
+    sk_clock_poll(transport_ring_something_waits, transport_ring_end_of(t), timeout);
 }
 
 static void free_pair(struct pair *p) {
@@ -114,7 +114,7 @@ static void free_pair(struct pair *p) {
 }
 
 static void ring_close(struct sk_transport *t) {
-    struct end *e = end_of(t);
+    struct end *e = transport_ring_end_of(t);
 
     if (atomic_fetch_sub(&e->pair->ends, 1) == 1) {
         free_pair(e->pair);

@@ -8,7 +8,7 @@
 
 /* ---- the interface, with its counters -------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct sk_frame *frames, size_t n) {
+static uint64_t transport_bytes_of(const struct sk_frame *frames, size_t n) {
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -25,7 +25,7 @@ size_t sk_transport_post(struct sk_transport *t, const struct sk_frame *frames, 
     size_t taken = t->ops->post(t, frames, n);
 
     t->stats.tx_frames += taken;
-    t->stats.tx_bytes += bytes_of(frames, taken);
+    t->stats.tx_bytes += transport_bytes_of(frames, taken);
     t->stats.tx_full += n - taken;
     return taken;
 }
@@ -48,7 +48,7 @@ size_t sk_transport_recv(struct sk_transport *t, struct sk_frame *frames, size_t
     size_t got = t->ops->recv(t, frames, n < SK_BURST ? n : SK_BURST);
 
     t->stats.rx_frames += got;
-    t->stats.rx_bytes += bytes_of(frames, got);
+    t->stats.rx_bytes += transport_bytes_of(frames, got);
     return got;
 }
 

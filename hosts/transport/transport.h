@@ -3,9 +3,9 @@
  * transport.h: how frames leave and reach a host stack.
  *
  * A transport carries whole Ethernet frames between a host stack and a switch: a burst out, a burst
- * in, and a way to wait. Frames are built where the transport sends them from, and read where it has
- * received them: nothing is copied that the device does not copy. It is the only part of hosts/ that does input and output; the protocols do
- * not know it. Six kinds exist, and a wrapper:
+ * in, and a way to wait. Frames are built where the transport sends them from, and read where it
+ * has received them: nothing is copied that the device does not copy. It is the only part of hosts/
+ * that does input and output; the protocols do not know it. Six kinds exist, and a wrapper:
  *
  *      ring        between two threads of a process (ring.c)
  *      afpacket    a Linux network interface through an AF_PACKET socket (afpacket.c)
@@ -111,8 +111,8 @@ size_t sk_transport_recv(struct sk_transport *t, struct sk_frame *frames, size_t
 void sk_transport_wait(struct sk_transport *t, uint64_t timeout);
 void sk_transport_close(struct sk_transport *t);
 
-/* For frames that lie elsewhere: lends, copies and posts. Returns how many of the first have gone; a
- * frame that is too long stops it. Not while lent buffers wait to be posted. */
+/* For frames that lie elsewhere: lends, copies and posts. Returns how many of the first have gone;
+ * a frame that is too long stops it. Not while lent buffers wait to be posted. */
 size_t sk_transport_send(struct sk_transport *t, const struct sk_frame *frames, size_t n);
 
 /* The kinds, one function each; errors as above. */
@@ -128,35 +128,38 @@ int sk_transport_ring_open(struct sk_transport *ends[2], uint32_t capacity);
 int sk_transport_afpacket_open(struct sk_transport **t, const char *name, char *why,
                                size_t why_cap);
 
-/* Kernel UDP sockets of a station: its IP address is |ip|, or that of |self| if the text is empty; its UDP
- * port is that of |self|, and frames from and to SESSION_PORT pass too. No privileges are needed, but the
- * address has to be one of this host's, and nobody else may have these ports of it. */
+/* Kernel UDP sockets of a station: its IP address is |ip|, or that of |self| if the text is empty;
+ * its UDP port is that of |self|, and frames from and to SESSION_PORT pass too. No privileges are
+ * needed, but the address has to be one of this host's, and nobody else may have these ports of
+ * it. */
 int sk_transport_udp_open(struct sk_transport **t, const char *ip, const struct sk_endpoint *self,
                           char *why, size_t why_cap);
 
 /* Of a device string that says udp:, also within faulty:, what follows; else NULL. */
 const char *sk_transport_udp_address(const char *device);
 
-/* The address by which the system would send to |peer|; both in host order. False: it has no route. */
+/* The address by which the system would send to |peer|; both in host order. False: it has no
+ * route. */
 bool sk_udp_local_ip(uint32_t peer, uint32_t *ip);
 
 /* A DPDK port, from the module that sk_transport_use_dpdk() gave, or else from libsilken-dpdk.so.0,
- * which the first call loads: from the folder of this library (or, if it is linked statically, of the
- * program), else from where the system has libraries. */
+ * which the first call loads: from the folder of this library (or, if it is linked statically, of
+ * the program), else from where the system has libraries. */
 int sk_transport_module_open(struct sk_transport **t, const char *device, int cpu, char *why,
                              size_t why_cap);
 
 /* A kind of transport that is linked or loaded apart from this room. Loaded, it is the symbol
- * silken_NAME_module, and its version must be the library's: structs of this header pass between. */
+ * silken_NAME_module, and its version must be the library's: structs of this header pass
+ * between. */
 struct sk_transport_module {
     const char *version;
     int (*open)(struct sk_transport **t, const char *device, int cpu, char *why, size_t why_cap);
 };
 void sk_transport_use_dpdk(const struct sk_transport_module *module);
 
-/* Shared memory: |device| is as that of a switch's memif port (docs/manual.md), "net_memif0,..." A client
- * may be opened before its server is there, which may go and come: it connects when it can, and
- * takes no frames until then. */
+/* Shared memory: |device| is as that of a switch's memif port (docs/manual.md), "net_memif0,..." A
+ * client may be opened before its server is there, which may go and come: it connects when it can,
+ * and takes no frames until then. */
 int sk_transport_memif_open(struct sk_transport **t, const char *device, char *why, size_t why_cap);
 
 /* Faults by probability (0..1), from a seed, the same for both directions. A frame is dropped, or

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel UDP sockets: for a process without privileges, by the interface that has the station's address. The engines' frames lose their Ethernet, IPv4 and UDP headers here, which the kernel makes, and
- * what is received gets headers back, as if it had come by Ethernet.
+ * Kernel UDP sockets: for a process without privileges, by the interface that has the station's
+ * address. The engines' frames lose their Ethernet, IPv4 and UDP headers here, which the kernel
+ * makes, and what is received gets headers back, as if it had come by Ethernet.
  *
- * Two sockets are bound to the station's IP address: one to its own port, and one to SESSION_PORT. Neither
- * is connected: answers come from several ports of the switch, and an ICMP error must not end a job.
+ * Two sockets are bound to the station's IP address: one to its own port, and one to SESSION_PORT.
+ * Neither is connected: answers come from several ports of the switch, and an ICMP error must not
+ * end a job.
  *
- * MAC addresses mean nothing to a socket. Received frames have those of the frames sent: the station's as
- * the receiver's and its peer's as the sender's.
+ * MAC addresses mean nothing to a socket. Received frames have those of the frames sent: the
+ * station's as the receiver's and its peer's as the sender's.
  *
- * Checksums of UDP are off (0), as in all frames of hosts/core/udp.h: a switch replaces what they cover.
- * The kernel's segmentation and coalescing need them, so frames go one by one, in bursts.
+ * Checksums of UDP are off (0), as in all frames of hosts/core/udp.h: a switch replaces what they
+ * cover. The kernel's segmentation and coalescing need them, so frames go one by one, in bursts.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -87,8 +89,8 @@ static unsigned udp_socket_for(const struct udp_transport *u, const uint8_t *fra
     return udp_port_at(frame, SRC_PORT_AT) == u->port[UDP_SESSION] ? UDP_SESSION : UDP_OWN;
 }
 
-/* Sends |n| frames of one socket. Returns how many have gone. An error that the kernel remembers of an
- * earlier packet is told once, and taken away by that. */
+/* Sends |n| frames of one socket. Returns how many have gone. An error that the kernel remembers of
+ * an earlier packet is told once, and taken away by that. */
 static size_t udp_post_run(struct udp_transport *u, unsigned which, unsigned first,
                            const struct sk_frame *frames, size_t n) {
     struct mmsghdr messages[SK_BURST];
@@ -231,8 +233,9 @@ static const struct sk_transport_ops udp_ops = {
     .close = udp_close,
 };
 
-/* The interface that has this address, or 0: the system's routes choose, as for an address of the loopback
- * interface. A host with several links to one network has a link for each lane, and routes see one of them. */
+/* The interface that has this address, or 0: the system's routes choose, as for an address of the
+ * loopback interface. A host with several links to one network has a link for each lane, and routes
+ * see one of them. */
 static unsigned udp_interface(uint32_t ip) {
     struct ifaddrs *all = NULL;
     unsigned found = 0;

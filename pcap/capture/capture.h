@@ -2,12 +2,13 @@
 //
 // capture: packets from and into capture files, one at a time.
 //
-// Read: pcap (version 2.4, also with the longer records of some Linux tools) and pcapng (all sections,
-// with their own byte orders, interfaces and time resolutions) of Ethernet, plain or gzip, from files,
-// FIFOs or, as "-", standard input. Blocks of other kinds than packets are skipped. A frame check
-// sequence that the file says its packets end with is taken off. Written: pcap with nanoseconds, or
-// pcapng, little-endian whatever the machine, so that the same packets give the same bytes. Nothing
-// holds more than one packet and a buffer. Not thread-safe for the same capture.
+// Read: pcap (version 2.4, also with the longer records of some Linux tools) and pcapng (all
+// sections, with their own byte orders, interfaces and time resolutions) of Ethernet, plain or
+// gzip, from files, FIFOs or, as "-", standard input. Blocks of other kinds than packets are
+// skipped. A frame check sequence that the file says its packets end with is taken off. Written:
+// pcap with nanoseconds, or pcapng, little-endian whatever the machine, so that the same packets
+// give the same bytes. Nothing holds more than one packet and a buffer. Not thread-safe for the
+// same capture.
 //
 // Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; gzip: RFC 1952.
 //
@@ -61,11 +62,12 @@ struct capture *capture_open(const char *path, struct sk_error *err);
 struct capture *capture_open_until(const char *path, const volatile sig_atomic_t *stop,
                                    struct sk_error *err);
 void capture_close(struct capture *c); // null allowed
-// 1 and fills 'out'; 0 at the end; negative with a sentence when the file is corrupt or ends in a packet.
+// 1 and fills 'out'; 0 at the end; negative with a sentence when the file is corrupt or ends in a
+// packet.
 int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *err);
-// The same for as many packets as can be had without waiting for bytes, at most 'n', all valid until the
-// next call: returns how many. Whoever needs 'out[i]' no more may write to CAPTURE_FRONT bytes in front of
-// out[i + 1].bytes, too; after all bytes CAPTURE_BEHIND can be read.
+// The same for as many packets as can be had without waiting for bytes, at most 'n', all valid
+// until the next call: returns how many. Whoever needs 'out[i]' no more may write to CAPTURE_FRONT
+// bytes in front of out[i + 1].bytes, too; after all bytes CAPTURE_BEHIND can be read.
 #define CAPTURE_FRONT  1280u
 #define CAPTURE_BEHIND 64u
 int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err);
@@ -83,8 +85,8 @@ struct capture_record {
     uint64_t time_ns; // of before 2106 (2^32 s)
     const uint8_t *bytes;
     uint32_t length; // at most CAPTURE_LONGEST
-    // Of these a pcap keeps nothing. A pcapng has an interface for each port, "port-N", from its first
-    // packet on.
+    // Of these a pcap keeps nothing. A pcapng has an interface for each port, "port-N", from its
+    // first packet on.
     uint16_t port;
     enum capture_direction direction;
     const char *comment;  // or null; cut to 65535 bytes
@@ -103,8 +105,8 @@ struct capture_writer *capture_create_in(int fd, const char *path, enum capture_
 int capture_write(struct capture_writer *w, const struct capture_record *r, struct sk_error *err);
 // Makes a pcapng's interface of a port, with a description (or null), before its first packet.
 void capture_describe(struct capture_writer *w, uint16_t port, const char *description);
-// How many packets a pcapng's interface has, and how many more it should have. 0, or negative with a
-// sentence.
+// How many packets a pcapng's interface has, and how many more it should have. 0, or negative with
+// a sentence.
 struct capture_statistics {
     uint16_t port;
     uint64_t from_ns, to_ns, packets, lost;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// capture_impl: what the rooms of reading captures share. Nobody else includes it. capture.h lists the files.
+// capture_impl: what the rooms of reading captures share. Nobody else includes it. capture.h lists
+// the files.
 #ifndef SILKEN_PCAP_CAPTURE_CAPTURE_IMPL_H
 #define SILKEN_PCAP_CAPTURE_CAPTURE_IMPL_H
 
@@ -13,8 +14,8 @@
 
 // ---- source.c
 //
-// Packets are looked at where they lie in the buffer. It is smaller than a core's second cache, so that
-// what the system has just copied there is still near.
+// Packets are looked at where they lie in the buffer. It is smaller than a core's second cache, so
+// that what the system has just copied there is still near.
 struct source {
     int fd;
     bool regular;
@@ -67,12 +68,12 @@ struct capture {
     uint32_t n_interfaces, serials;
 };
 
-static inline uint16_t get16(const struct capture *c, const uint8_t *at) {
+static inline uint16_t capture_get16(const struct capture *c, const uint8_t *at) {
     uint16_t v;
     memcpy(&v, at, sizeof v);
     return c->swapped ? __builtin_bswap16(v) : v;
 }
-static inline uint32_t get32(const struct capture *c, const uint8_t *at) {
+static inline uint32_t capture_get32(const struct capture *c, const uint8_t *at) {
     uint32_t v;
     memcpy(&v, at, sizeof v);
     return c->swapped ? __builtin_bswap32(v) : v;

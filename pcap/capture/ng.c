@@ -54,33 +54,33 @@ static int read_head(struct capture *c, struct block *b, struct sk_error *err) {
         return 0;
     if (rc <= 0)
         return capture_short(c, rc, "a block's header", err);
-    b->type = get32(c, source_at(&c->source));
+    b->type = capture_get32(c, source_at(&c->source));
     if (b->type == BLOCK_SECTION) {
         rc = source_need(&c->source, 12);
         if (rc <= 0)
             return capture_short(c, rc, "a section header", err);
         c->swapped = false;
-        if (get32(c, source_at(&c->source) + 8) != BYTE_ORDER_MAGIC) {
+        if (capture_get32(c, source_at(&c->source) + 8) != BYTE_ORDER_MAGIC) {
             c->swapped = true;
-            if (get32(c, source_at(&c->source) + 8) != BYTE_ORDER_MAGIC)
+            if (capture_get32(c, source_at(&c->source) + 8) != BYTE_ORDER_MAGIC)
                 return capture_bad(c, err, "a section header without its byte-order magic");
         }
     }
-    b->length = get32(c, source_at(&c->source) + 4);
+    b->length = capture_get32(c, source_at(&c->source) + 4);
     if (b->length < FRAME_BYTES || b->length % 4)
         return capture_bad(c, err, "a block gives its length as %u bytes, which is not valid",
                            b->length);
     return 1;
 }
 
-static bool is_known(uint32_t type) {
+static bool ng_is_known(uint32_t type) {
     return type == BLOCK_SECTION || type == BLOCK_INTERFACE || type == BLOCK_OLD_PACKET ||
            type == BLOCK_SIMPLE_PACKET || type == BLOCK_PACKET;
 }
 
-static int check_end(struct capture *c, const struct block *b, const uint8_t *end,
-                     struct sk_error *err) {
-    uint32_t again = get32(c, end);
+static int ng_check_end(struct capture *c, const struct block *b, const uint8_t *end,
+                        struct sk_error *err) {
+    uint32_t again = capture_get32(c, end);
     return again == b->length
                ? 1
                : capture_bad(c, err,
@@ -88,20 +88,21 @@ static int check_end(struct capture *c, const struct block *b, const uint8_t *en
                              b->length, again);
 }
 
-// 1 with a whole block in the buffer that is one of packets, interfaces or sections; 0 at the end; -1.
-static int read_block(struct capture *c, struct block *b, struct sk_error *err) {
+// 1 with a whole block in the buffer that is one of packets, interfaces or sections; 0 at the end;
+// -1.
+static int ng_read_block(struct capture *c, struct block *b, struct sk_error *err) {
     for (;;) {
         int rc = read_head(c, b, err);
         if (rc <= 0)
             return rc;
-        if (is_known(b->type))
+        if (ng_is_known(b->type))
             break;
         rc = source_skip(&c->source, b->length - 4);
         if (rc > 0)
             rc = source_need(&c->source, 4);
         if (rc <= 0)
             return capture_short(c, rc, "a block", err);
-        if (check_end(c, b, source_at(&c->source), err) < 0)
+        if (ng_check_end(c, b, source_at(&c->source), err) < 0)
             return -1;
         c->source.from += 4;
     }
@@ -113,7 +114,7 @@ static int read_block(struct capture *c, struct block *b, struct sk_error *err) 
         return capture_short(c, rc, "a block", err);
     b->body = source_at(&c->source) + 8;
     b->n = b->length - FRAME_BYTES;
-    return check_end(c, b, b->body + b->n, err);
+    return ng_check_end(c, b, b->body + b->n, err);
 }
 
 static int too_short(const struct capture *c, const struct block *b, struct sk_error *err) {
@@ -130,8 +131,8 @@ static int next_option(const struct capture *c, const struct block *b, uint32_t 
                        struct option *o, struct sk_error *err) {
     if (b->n < *at + 4)
         return 0;
-    o->code = get16(c, b->body + *at);
-    o->n = get16(c, b->body + *at + 2);
+    o->code = capture_get16(c, b->body + *at);
+    o->n = capture_get16(c, b->body + *at + 2);
     o->value = b->body + *at + 4;
     if (o->code == OPT_END)
         return 0;
@@ -146,9 +147,9 @@ static int next_option(const struct capture *c, const struct block *b, uint32_t 
 static int take_section(struct capture *c, const struct block *b, struct sk_error *err) {
     if (b->n < 16)
         return too_short(c, b, err);
-    if (get16(c, b->body + 4) != 1)
+    if (capture_get16(c, b->body + 4) != 1)
         return capture_bad(c, err, "a section of pcapng version %u.%u; only 1.0 can be read",
-                           get16(c, b->body + 4), get16(c, b->body + 6));
+                           capture_get16(c, b->body + 4), capture_get16(c, b->body + 6));
     ng_forget_interfaces(c);
     return 1;
 }
@@ -201,8 +202,8 @@ static int take_interface(struct capture *c, const struct block *b, struct sk_er
     }
     struct ng_interface *i = &c->interfaces[c->n_interfaces];
     *i = (struct ng_interface){.shown = {c->n_interfaces, c->serials++, NULL},
-                               .link = get16(c, b->body),
-                               .snaplen = get32(c, b->body + 4),
+                               .link = capture_get16(c, b->body),
+                               .snaplen = capture_get32(c, b->body + 4),
                                .mul = 1000,
                                .div = 1};
     c->n_interfaces++;
@@ -223,8 +224,8 @@ bool capture_has_interface(const struct capture *c, const char *name) {
 
 // ---- packets ----
 
-static int interface_of(const struct capture *c, uint32_t index, const struct ng_interface **out,
-                        struct sk_error *err) {
+static int ng_interface_of(const struct capture *c, uint32_t index, const struct ng_interface **out,
+                           struct sk_error *err) {
     if (index >= c->n_interfaces)
         return capture_bad(c, err, "a packet of interface %u, but its section has %u interfaces",
                            index, c->n_interfaces);
@@ -260,7 +261,7 @@ static int packet_options(const struct capture *c, const struct block *b, uint32
             out->comment = (const char *)o.value;
             out->comment_length = o.n;
         } else if (o.code == OPT_FLAGS && o.n >= 4) {
-            uint32_t flags = get32(c, o.value);
+            uint32_t flags = capture_get32(c, o.value);
             out->direction =
                 (flags & 3) == 3 ? CAPTURE_UNKNOWN : (enum capture_direction)(flags & 3);
             if (flags >> 5 & 15)
@@ -275,16 +276,19 @@ static int packet_options(const struct capture *c, const struct block *b, uint32
 }
 
 // An enhanced packet, or the packet block before it.
-static int take_packet(struct capture *c, const struct block *b, struct capture_frame *out,
-                       struct sk_error *err) {
+static int ng_take_packet(struct capture *c, const struct block *b, struct capture_frame *out,
+                          struct sk_error *err) {
     if (b->n < 20)
         return too_short(c, b, err);
-    const uint32_t index =
-        b->type == BLOCK_PACKET ? get32(c, b->body) : get16(c, b->body); // and a count of drops
-    const uint32_t length = get32(c, b->body + 12);
+    const uint32_t index = b->type == BLOCK_PACKET
+                               ? capture_get32(c, b->body)
+                               : capture_get16(c, b->body); // and a count of drops
+    const uint32_t length = capture_get32(c, b->body + 12);
     const struct ng_interface *i;
-    if (interface_of(c, index, &i, err) ||
-        set_time(c, i, (uint64_t)get32(c, b->body + 4) << 32 | get32(c, b->body + 8), out, err))
+    if (ng_interface_of(c, index, &i, err) ||
+        set_time(c, i,
+                 (uint64_t)capture_get32(c, b->body + 4) << 32 | capture_get32(c, b->body + 8), out,
+                 err))
         return -1;
     if (length > b->n - 20)
         return capture_bad(c, err, "a packet of %u bytes in a block of %u", length, b->length);
@@ -298,7 +302,7 @@ static int take_packet(struct capture *c, const struct block *b, struct capture_
     out->bytes = b->body + 20;
     out->interface = &i->shown;
     out->timeless = false;
-    return capture_lengths(c, out, length, get32(c, b->body + 16), fcs, err) ? -1 : 1;
+    return capture_lengths(c, out, length, capture_get32(c, b->body + 16), fcs, err) ? -1 : 1;
 }
 
 static int take_simple(struct capture *c, const struct block *b, struct capture_frame *out,
@@ -306,10 +310,10 @@ static int take_simple(struct capture *c, const struct block *b, struct capture_
     const struct ng_interface *i;
     if (b->n < 4)
         return too_short(c, b, err);
-    if (interface_of(c, 0, &i, err))
+    if (ng_interface_of(c, 0, &i, err))
         return -1;
     // as many bytes as the packet has, the block has room for, the interface takes
-    uint32_t wire = get32(c, b->body), length = b->n - 4;
+    uint32_t wire = capture_get32(c, b->body), length = b->n - 4;
     if (i->snaplen && length > i->snaplen)
         length = i->snaplen;
     if (length > wire)
@@ -323,7 +327,7 @@ int ng_next(struct capture *c, struct capture_frame *out, struct sk_error *err) 
     for (;;) {
         struct block b = {0};
         bool packet = false;
-        int rc = read_block(c, &b, err);
+        int rc = ng_read_block(c, &b, err);
         if (rc <= 0)
             return rc;
         switch (b.type) {
@@ -339,7 +343,7 @@ int ng_next(struct capture *c, struct capture_frame *out, struct sk_error *err) 
             break;
         default:
             packet = true;
-            rc = take_packet(c, &b, out, err);
+            rc = ng_take_packet(c, &b, out, err);
             break;
         }
         if (rc < 0)
@@ -355,8 +359,8 @@ int ng_next(struct capture *c, struct capture_frame *out, struct sk_error *err) 
 
 bool ng_waits(const struct capture *c) {
     const size_t n = source_waiting(&c->source);
-    if (n < FRAME_BYTES || n < get32(c, source_at(&c->source) + 4))
+    if (n < FRAME_BYTES || n < capture_get32(c, source_at(&c->source) + 4))
         return false;
-    const uint32_t type = get32(c, source_at(&c->source));
+    const uint32_t type = capture_get32(c, source_at(&c->source));
     return type == BLOCK_PACKET || type == BLOCK_SIMPLE_PACKET || type == BLOCK_OLD_PACKET;
 }

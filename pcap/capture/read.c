@@ -77,10 +77,10 @@ int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t
 
 static int pcap_open(struct capture *c, struct sk_error *err) {
     const uint8_t *at = source_at(&c->source);
-    uint32_t magic = get32(c, at), link = get32(c, at + 20);
-    if (get16(c, at + 4) != 2 || get16(c, at + 6) != 4)
+    uint32_t magic = capture_get32(c, at), link = capture_get32(c, at + 20);
+    if (capture_get16(c, at + 4) != 2 || capture_get16(c, at + 6) != 4)
         return sk_fail(err, "%s: it is a pcap of version %u.%u; only 2.4 can be read", c->path,
-                       get16(c, at + 4), get16(c, at + 6));
+                       capture_get16(c, at + 4), capture_get16(c, at + 6));
     c->unit_ns = magic == MAGIC_NS ? 1 : 1000;
     c->record = magic == MAGIC_LONG ? LONG_RECORD : PCAP_RECORD;
     c->fcs = link & FCS_LENGTH_SET ? (uint8_t)(2 * (link >> 28)) : 0;
@@ -88,8 +88,9 @@ static int pcap_open(struct capture *c, struct sk_error *err) {
     return (link & 0xffff) == LINK_ETHER ? 0 : capture_wrong_link(c, "its", link & 0xffff, err);
 }
 
-// Where a packet is expected another file's head begins, as it does when captures are put together byte by byte.
-// Read as a packet's it would be of the year 2055 and empty, and all after it would be out of step.
+// Where a packet is expected another file's head begins, as it does when captures are put together
+// byte by byte. Read as a packet's it would be of the year 2055 and empty, and all after it would
+// be out of step.
 static inline bool is_another_file(const uint8_t *at) {
     static const uint32_t magics[] = {MAGIC_US, MAGIC_NS, MAGIC_LONG};
     static const uint16_t version[] = {2, 4};
@@ -115,12 +116,13 @@ static inline int pcap_next(struct capture *c, struct capture_frame *out, struct
     if (rc <= 0)
         return capture_short(c, rc, "a packet's header", err);
     const uint8_t *at = source_at(&c->source);
-    const uint32_t seconds = get32(c, at), part = get32(c, at + 4), length = get32(c, at + 8);
+    const uint32_t seconds = capture_get32(c, at), part = capture_get32(c, at + 4),
+                   length = capture_get32(c, at + 8);
     if (is_another_file(at))
         return capture_bad(c, err,
                            "another pcap starts here: captures cannot be joined by cat; give them "
                            "as several files, or merge them by mergecap");
-    if (capture_lengths(c, out, length, get32(c, at + 12), c->fcs, err))
+    if (capture_lengths(c, out, length, capture_get32(c, at + 12), c->fcs, err))
         return -1;
     if (part >= NS_PER_S / c->unit_ns)
         return capture_bad(c, err, "the packet's time is invalid: %u s and %u %s", seconds, part,
@@ -141,8 +143,8 @@ static inline int pcap_next(struct capture *c, struct capture_frame *out, struct
     return 1;
 }
 
-// As many of the packets that are there as a whole and in order, at most 'n'. What is wrong with the one behind
-// is said when it is its turn: nothing has changed then.
+// As many of the packets that are there as a whole and in order, at most 'n'. What is wrong with
+// the one behind is said when it is its turn: nothing has changed then.
 static inline int pcap_few(struct capture *c, struct capture_frame *out, int n,
                            const bool swapped) {
     const uint32_t record = c->record, unit_ns = c->unit_ns, units = NS_PER_S / unit_ns;
@@ -175,7 +177,7 @@ static bool is_pcap(struct capture *c) {
     for (unsigned swapped = 0; swapped < 2; swapped++) {
         c->swapped = swapped;
         for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
-            if (get32(c, source_at(&c->source)) == magics[i])
+            if (capture_get32(c, source_at(&c->source)) == magics[i])
                 return true;
     }
     return false;
@@ -189,7 +191,7 @@ static int open_format(struct capture *c, struct sk_error *err) {
         return 0;
     if (source_waiting(&c->source) == 0)
         return sk_fail(err, "%s: it is empty, not a capture", c->path);
-    if (rc && get32(c, source_at(&c->source)) == MAGIC_SECTION) {
+    if (rc && capture_get32(c, source_at(&c->source)) == MAGIC_SECTION) {
         c->ng = true;
         return 0;
     }

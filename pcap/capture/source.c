@@ -22,8 +22,9 @@ struct gzip {
     uint8_t input[GZIP_INPUT];
 };
 
-static int fail(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int fail(struct source *s, const char *format, ...) {
+static int source_fail(struct source *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int source_fail(struct source *s, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(s->error, sizeof s->error, format, args);
@@ -32,7 +33,7 @@ static int fail(struct source *s, const char *format, ...) {
 }
 
 // Bytes read, 0 at the end, or -1. What is no file is asked first, so that a stop is seen.
-static ssize_t read_some(struct source *s, uint8_t *to, size_t n) {
+static ssize_t source_read_some(struct source *s, uint8_t *to, size_t n) {
     for (;;) {
         struct pollfd p = {.fd = s->fd, .events = POLLIN};
         if (source_stopped(s))
@@ -45,7 +46,7 @@ static ssize_t read_some(struct source *s, uint8_t *to, size_t n) {
             return got;
         }
         if (errno != EINTR && errno != EAGAIN)
-            return fail(s, "%s", strerror(errno));
+            return source_fail(s, "%s", strerror(errno));
     }
 }
 
@@ -83,13 +84,13 @@ static ssize_t inflate_some(struct source *s, uint8_t *to, size_t n) {
     g->z.avail_out = (unsigned)n;
     while (g->z.avail_out == n) {
         if (g->z.avail_in == 0) {
-            ssize_t got = read_some(s, g->input, sizeof g->input);
+            ssize_t got = source_read_some(s, g->input, sizeof g->input);
             if (got < 0)
                 return -1;
             if (got == 0)
                 return g->between || source_stopped(s)
                            ? 0
-                           : fail(s, "the compressed file ends too early");
+                           : source_fail(s, "the compressed file ends too early");
             g->z.next_in = g->input;
             g->z.avail_in = (unsigned)got;
         }
@@ -101,7 +102,8 @@ static ssize_t inflate_some(struct source *s, uint8_t *to, size_t n) {
         else if (rc == Z_MEM_ERROR)
             abort();
         else if (rc != Z_OK && rc != Z_BUF_ERROR)
-            return fail(s, "the compressed file is corrupt: %s", g->z.msg ? g->z.msg : "bad data");
+            return source_fail(s, "the compressed file is corrupt: %s",
+                               g->z.msg ? g->z.msg : "bad data");
     }
     return (ssize_t)(n - g->z.avail_out);
 }
@@ -109,10 +111,10 @@ static ssize_t inflate_some(struct source *s, uint8_t *to, size_t n) {
 // ---- the buffer ----
 
 // 1 when at least a byte came, 0 at the end, -1.
-static int more(struct source *s) {
+static int source_more(struct source *s) {
     size_t room = s->capacity - s->to;
-    ssize_t n =
-        s->gzip ? inflate_some(s, s->buffer + s->to, room) : read_some(s, s->buffer + s->to, room);
+    ssize_t n = s->gzip ? inflate_some(s, s->buffer + s->to, room)
+                        : source_read_some(s, s->buffer + s->to, room);
     if (n <= 0) {
         s->end = n == 0;
         return (int)n;
@@ -121,14 +123,14 @@ static int more(struct source *s) {
     return 1;
 }
 
-static void allocate(struct source *s) {
+static void source_allocate(struct source *s) {
     s->memory = realloc(s->memory, CAPTURE_FRONT + s->capacity + CAPTURE_BEHIND);
     if (!s->memory)
         abort();
     s->buffer = s->memory + CAPTURE_FRONT;
 }
 
-static void make_room(struct source *s, size_t n) {
+static void source_make_room(struct source *s, size_t n) {
     memmove(s->buffer, source_at(s), source_waiting(s));
     s->before += s->from;
     s->to -= s->from;
@@ -137,15 +139,15 @@ static void make_room(struct source *s, size_t n) {
         return;
     while (s->capacity < n)
         s->capacity *= 2;
-    allocate(s);
+    source_allocate(s);
 }
 
 int source_fill(struct source *s, size_t n) {
     int rc = 1;
     if (source_waiting(s) < n)
-        make_room(s, n);
+        source_make_room(s, n);
     while (rc > 0 && source_waiting(s) < n)
-        rc = s->end ? 0 : more(s);
+        rc = s->end ? 0 : source_more(s);
     return rc;
 }
 
@@ -176,12 +178,12 @@ int source_open(struct source *s, const char *path, const volatile sig_atomic_t 
     s->fd =
         strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (s->fd < 0 || fstat(s->fd, &st))
-        return fail(s, "%s", strerror(errno));
+        return source_fail(s, "%s", strerror(errno));
     if (S_ISDIR(st.st_mode))
-        return fail(s, "%s", strerror(EISDIR));
+        return source_fail(s, "%s", strerror(EISDIR));
     s->regular = S_ISREG(st.st_mode);
     s->size = s->regular ? (uint64_t)st.st_size : 0;
-    allocate(s);
+    source_allocate(s);
     // not more than gzip's buffer takes
     s->capacity = GZIP_INPUT;
     int rc = source_fill(s, 2);

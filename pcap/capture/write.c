@@ -30,8 +30,9 @@ struct capture_writer {
     int error; // errno of what was not written; 0
     uint64_t size;
     uint16_t n_interfaces, interface_of[SK_PORTS];
-    // The file is written in blocks that begin at multiples of their size: the system keeps such a block as
-    // one piece, and whoever reads the file soon is faster by a third than with pieces of a page or two.
+    // The file is written in blocks that begin at multiples of their size: the system keeps such a
+    // block as one piece, and whoever reads the file soon is faster by a third than with pieces of
+    // a page or two.
     size_t used, room; // of the buffer: up to where the block ends
     uint8_t buffer[WRITE_BUFFER];
 };
@@ -54,7 +55,7 @@ static void write_buffer(struct capture_writer *w) {
     w->room = WRITE_BUFFER - w->size % WRITE_BUFFER;
 }
 
-static void put(struct capture_writer *w, const void *bytes, size_t n) {
+static void capture_write_put(struct capture_writer *w, const void *bytes, size_t n) {
     const uint8_t *from = bytes;
     while (n >= w->room - w->used) {
         const size_t part = w->room - w->used;
@@ -74,11 +75,11 @@ static void put(struct capture_writer *w, const void *bytes, size_t n) {
 
 static void put_padded(struct capture_writer *w, const void *bytes, size_t n) {
     static const uint8_t zeros[4];
-    put(w, bytes, n);
-    put(w, zeros, -n & 3);
+    capture_write_put(w, bytes, n);
+    capture_write_put(w, zeros, -n & 3);
 }
 
-static int result(const struct capture_writer *w, struct sk_error *err) {
+static int capture_write_result(const struct capture_writer *w, struct sk_error *err) {
     return w->error ? sk_fail(err, "cannot write %s: %s", w->path, strerror(w->error)) : 0;
 }
 
@@ -100,21 +101,23 @@ static void put_section(struct capture_writer *w) {
                               UINT32_MAX, // a length that nobody knows yet
                               UINT32_MAX,
                               htole32(28)};
-    put(w, block, sizeof block);
+    capture_write_put(w, block, sizeof block);
 }
 
-static void put_text(struct capture_writer *w, unsigned code, const char *text, size_t n) {
-    put(w, (uint32_t[]){option_word(code, n)}, 4);
+static void capture_write_put_text(struct capture_writer *w, unsigned code, const char *text,
+                                   size_t n) {
+    capture_write_put(w, (uint32_t[]){option_word(code, n)}, 4);
     put_padded(w, text, n);
 }
 
-static void put_number(struct capture_writer *w, unsigned code, uint64_t v) {
+static void capture_write_put_number(struct capture_writer *w, unsigned code, uint64_t v) {
     const uint32_t option[] = {option_word(code, 8), htole32((uint32_t)v),
                                htole32((uint32_t)(v >> 32))};
-    put(w, option, sizeof option);
+    capture_write_put(w, option, sizeof option);
 }
 
-static uint32_t interface_of(struct capture_writer *w, uint16_t port, const char *description) {
+static uint32_t capture_write_interface_of(struct capture_writer *w, uint16_t port,
+                                           const char *description) {
     if (w->interface_of[port] != NO_INTERFACE)
         return w->interface_of[port];
     char name[16];
@@ -125,11 +128,11 @@ static uint32_t interface_of(struct capture_writer *w, uint16_t port, const char
     const uint32_t head[] = {htole32(BLOCK_INTERFACE), htole32(length), htole32(LINK_ETHER),
                              htole32(SNAPLEN), option_word(OPT_NAME, n)};
     const uint32_t tail[] = {option_word(OPT_RESOLUTION, 1), htole32(9), 0, htole32(length)};
-    put(w, head, sizeof head);
+    capture_write_put(w, head, sizeof head);
     put_padded(w, name, n);
     if (described)
-        put_text(w, OPT_DESCRIPTION, description, described);
-    put(w, tail, sizeof tail);
+        capture_write_put_text(w, OPT_DESCRIPTION, description, described);
+    capture_write_put(w, tail, sizeof tail);
     return w->interface_of[port] = w->n_interfaces++;
 }
 
@@ -139,7 +142,7 @@ static uint32_t wire_length(const struct capture_record *r) {
 
 static void put_packet_ng(struct capture_writer *w, const struct capture_record *r) {
     size_t comment = r->comment ? strnlen(r->comment, UINT16_MAX) : 0;
-    const uint32_t interface = interface_of(w, r->port, NULL);
+    const uint32_t interface = capture_write_interface_of(w, r->port, NULL);
     const uint32_t options = (r->direction ? 8 : 0) + (comment ? 4 + padded(comment) : 0) +
                              (r->lost ? 12 : 0) + (r->packet_id ? 12 : 0);
     const uint32_t length = 12 + 20 + padded(r->length) + options + (options ? 4 : 0);
@@ -150,46 +153,46 @@ static void put_packet_ng(struct capture_writer *w, const struct capture_record 
                              htole32((uint32_t)r->time_ns),
                              htole32(r->length),
                              htole32(wire_length(r))};
-    put(w, head, sizeof head);
+    capture_write_put(w, head, sizeof head);
     put_padded(w, r->bytes, r->length);
     if (r->direction)
-        put(w, (uint32_t[]){option_word(OPT_FLAGS, 4), htole32(r->direction)}, 8);
+        capture_write_put(w, (uint32_t[]){option_word(OPT_FLAGS, 4), htole32(r->direction)}, 8);
     if (comment)
-        put_text(w, OPT_COMMENT, r->comment, comment);
+        capture_write_put_text(w, OPT_COMMENT, r->comment, comment);
     if (r->lost)
-        put_number(w, OPT_LOST, r->lost);
+        capture_write_put_number(w, OPT_LOST, r->lost);
     if (r->packet_id)
-        put_number(w, OPT_PACKET_ID, r->packet_id);
+        capture_write_put_number(w, OPT_PACKET_ID, r->packet_id);
     if (options)
-        put(w, (uint32_t[]){0}, 4);
-    put(w, (uint32_t[]){htole32(length)}, 4);
+        capture_write_put(w, (uint32_t[]){0}, 4);
+    capture_write_put(w, (uint32_t[]){htole32(length)}, 4);
 }
 
 void capture_describe(struct capture_writer *w, uint16_t port, const char *description) {
     if (w->form == CAPTURE_PCAPNG)
-        interface_of(w, port, description);
+        capture_write_interface_of(w, port, description);
 }
 
 // A time as the format wants it: the upper half first.
 static void put_time(struct capture_writer *w, unsigned code, uint64_t ns) {
-    put_number(w, code, ns << 32 | ns >> 32);
+    capture_write_put_number(w, code, ns << 32 | ns >> 32);
 }
 
 int capture_write_statistics(struct capture_writer *w, const struct capture_statistics *s,
                              struct sk_error *err) {
     if (w->form != CAPTURE_PCAPNG)
-        return result(w, err);
+        return capture_write_result(w, err);
     const uint32_t length = 12 + 12 + 4 * 12 + 4;
     const uint32_t head[] = {htole32(BLOCK_STATISTICS), htole32(length),
-                             htole32(interface_of(w, s->port, NULL)),
+                             htole32(capture_write_interface_of(w, s->port, NULL)),
                              htole32((uint32_t)(s->to_ns >> 32)), htole32((uint32_t)s->to_ns)};
-    put(w, head, sizeof head);
+    capture_write_put(w, head, sizeof head);
     put_time(w, OPT_FROM, s->from_ns);
     put_time(w, OPT_TO, s->to_ns);
-    put_number(w, OPT_RECEIVED, s->packets);
-    put_number(w, OPT_DROPPED, s->lost);
-    put(w, (uint32_t[]){0, htole32(length)}, 8);
-    return result(w, err);
+    capture_write_put_number(w, OPT_RECEIVED, s->packets);
+    capture_write_put_number(w, OPT_DROPPED, s->lost);
+    capture_write_put(w, (uint32_t[]){0, htole32(length)}, 8);
+    return capture_write_result(w, err);
 }
 
 // ---- pcap ----
@@ -201,15 +204,15 @@ static void put_head(struct capture_writer *w) {
                              0,
                              htole32(SNAPLEN),
                              htole32(LINK_ETHER)};
-    put(w, head, sizeof head);
+    capture_write_put(w, head, sizeof head);
 }
 
 static void put_packet(struct capture_writer *w, const struct capture_record *r) {
     const uint32_t head[] = {htole32((uint32_t)(r->time_ns / NS_PER_S)),
                              htole32((uint32_t)(r->time_ns % NS_PER_S)), htole32(r->length),
                              htole32(wire_length(r))};
-    put(w, head, sizeof head);
-    put(w, r->bytes, r->length);
+    capture_write_put(w, head, sizeof head);
+    capture_write_put(w, r->bytes, r->length);
 }
 
 // ---- both ----
@@ -245,7 +248,7 @@ int capture_write(struct capture_writer *w, const struct capture_record *r, stru
         put_packet_ng(w, r);
     else
         put_packet(w, r);
-    return result(w, err);
+    return capture_write_result(w, err);
 }
 
 uint64_t capture_size(const struct capture_writer *w) {
@@ -254,7 +257,7 @@ uint64_t capture_size(const struct capture_writer *w) {
 
 int capture_flush(struct capture_writer *w, struct sk_error *err) {
     write_buffer(w);
-    return result(w, err);
+    return capture_write_result(w, err);
 }
 
 int capture_finish(struct capture_writer *w, struct sk_error *err) {
@@ -263,7 +266,7 @@ int capture_finish(struct capture_writer *w, struct sk_error *err) {
     write_out(w, w->buffer, w->used);
     if (close(w->fd) && !w->error)
         w->error = errno;
-    int rc = result(w, err);
+    int rc = capture_write_result(w, err);
     free(w->path);
     free(w);
     return rc;

@@ -22,15 +22,15 @@ struct seen {
     unsigned indent; // of what stands in every part
 };
 
-static const struct told *nth(const struct seen *s, size_t i) {
+static const struct told *explain_events_nth(const struct seen *s, size_t i) {
     return &s->x->told[s->g.at + i * s->g.stride];
 }
-static const struct sk_event *first(const struct seen *s) {
-    return &nth(s, 0)->e;
+static const struct sk_event *explain_events_first(const struct seen *s) {
+    return &explain_events_nth(s, 0)->e;
 }
 
-static const char *name_of(const struct seen *s) {
-    const char *a = first(s)->name, *b = nth(s, s->g.n - 1)->e.name;
+static const char *explain_events_name_of(const struct seen *s) {
+    const char *a = explain_events_first(s)->name, *b = explain_events_nth(s, s->g.n - 1)->e.name;
     return explain_brace(s->x, explain_short_name(a ? a : ""), explain_short_name(b ? b : ""));
 }
 
@@ -48,25 +48,25 @@ void explain_list(struct page *p, const struct slot *s, size_t n) {
 static void put_slot(const struct seen *s, enum slots which, size_t i, bool named) {
     struct slot *a, *b;
     bool same = true;
-    explain_slots(s->x, nth(s, 0), which, &a);
-    explain_slots(s->x, nth(s, s->g.n - 1), which, &b);
+    explain_slots(s->x, explain_events_nth(s, 0), which, &a);
+    explain_slots(s->x, explain_events_nth(s, s->g.n - 1), which, &b);
     const char *name = explain_brace(s->x, a[i].name, b[i].name);
     for (size_t r = 1; same && r < s->g.n; r++) {
-        explain_slots(s->x, nth(s, r), which, &b);
+        explain_slots(s->x, explain_events_nth(s, r), which, &b);
         same = strcmp(a[i].value, b[i].value) == 0;
     }
     if (*name && named)
         page_put(s->page, INK_PLAIN, "%s", name);
     page_put(s->page, INK_NAME, !named || *name ? "^%s" : "%s", a[i].value);
     for (size_t r = 1; !same && r < s->g.n; r++) {
-        explain_slots(s->x, nth(s, r), which, &b);
+        explain_slots(s->x, explain_events_nth(s, r), which, &b);
         page_put(s->page, INK_NAME, "%s", b[i].value);
     }
 }
 
 static void put_slots(const struct seen *s, enum slots which, size_t from) {
     struct slot *a;
-    size_t n = explain_slots(s->x, nth(s, 0), which, &a);
+    size_t n = explain_slots(s->x, explain_events_nth(s, 0), which, &a);
     for (size_t i = from; i < n; i++) {
         put_slot(s, which, i, true);
         if (i + 1 < n)
@@ -76,22 +76,22 @@ static void put_slots(const struct seen *s, enum slots which, size_t from) {
 
 // "[3]", or "[3 5 7]" when it is another one each time.
 static void put_index(const struct seen *s) {
-    uint64_t index = first(s)->number;
+    uint64_t index = explain_events_first(s)->number;
     bool same = true;
     if (index == SK_NO_INDEX)
         return;
     for (size_t r = 1; r < s->g.n; r++)
-        same = same && nth(s, r)->e.number == index;
+        same = same && explain_events_nth(s, r)->e.number == index;
     page_put(s->page, INK_NAME, "~[%" PRIu64, index);
     for (size_t r = 1; !same && r < s->g.n; r++)
-        page_put(s->page, INK_NAME, "%" PRIu64, nth(s, r)->e.number);
+        page_put(s->page, INK_NAME, "%" PRIu64, explain_events_nth(s, r)->e.number);
     page_put(s->page, INK_NAME, "~]");
 }
 
 // ---- the parser ----
 
 // Numbered fields of one width from 'i' on.
-static uint32_t numbered(const struct sk_header_desc *d, uint32_t i) {
+static uint32_t explain_events_numbered(const struct sk_header_desc *d, uint32_t i) {
     const struct sk_trace_field *f = &d->fields[i];
     size_t stem = strcspn(f->name, "0123456789");
     uint32_t n = 1;
@@ -107,14 +107,15 @@ static uint32_t numbered(const struct sk_header_desc *d, uint32_t i) {
     return n;
 }
 
-static bool differs(struct explain *x, const struct sk_header_desc *d, const uint8_t *bytes,
-                    const uint8_t *before, uint32_t i) {
+static bool explain_events_differs(struct explain *x, const struct sk_header_desc *d,
+                                   const uint8_t *bytes, const uint8_t *before, uint32_t i) {
     struct sk_trace_value a = explain_field(d, bytes, i), b = explain_field(d, before, i);
     return strcmp(explain_value(x, &a), explain_value(x, &b)) != 0;
 }
 
-static void put_field(struct explain *x, struct page *p, const struct sk_header_desc *d,
-                      const uint8_t *bytes, const uint8_t *before, uint32_t i, bool tied) {
+static void explain_events_put_field(struct explain *x, struct page *p,
+                                     const struct sk_header_desc *d, const uint8_t *bytes,
+                                     const uint8_t *before, uint32_t i, bool tied) {
     struct sk_trace_value now = explain_field(d, bytes, i);
     if (before) {
         struct sk_trace_value then = explain_field(d, before, i);
@@ -129,11 +130,11 @@ bool explain_fields(struct explain *x, struct page *p, const struct sk_header_de
                     const uint8_t *bytes, const uint8_t *before) {
     bool any = false;
     for (uint32_t i = 0, n; i < d->n_fields; i += n) {
-        n = numbered(d, i);
+        n = explain_events_numbered(d, i);
         n = n < LIST ? 1 : n;
         uint32_t shown = 0, last = i;
         for (uint32_t k = i; k < i + n; k++)
-            if (before ? differs(x, d, bytes, before, k) : !d->fields[k].padding) {
+            if (before ? explain_events_differs(x, d, bytes, before, k) : !d->fields[k].padding) {
                 last = k;
                 shown++;
             }
@@ -142,19 +143,19 @@ bool explain_fields(struct explain *x, struct page *p, const struct sk_header_de
         if (any)
             page_put(p, INK_PLAIN, "~,");
         uint32_t k = i;
-        while (before && !differs(x, d, bytes, before, k))
+        while (before && !explain_events_differs(x, d, bytes, before, k))
             k++;
         const bool all = shown == last - k + 1; // what differs is in one piece
         if (all)
             page_put(p, INK_PLAIN, "%s", explain_brace(x, d->fields[k].name, d->fields[last].name));
         for (bool more = false; k <= last; k++) {
-            if (before && !differs(x, d, bytes, before, k))
+            if (before && !explain_events_differs(x, d, bytes, before, k))
                 continue;
             if (before && more)
                 page_put(p, INK_PLAIN, "~,");
             if (!all)
                 page_put(p, INK_PLAIN, "%s", d->fields[k].name);
-            put_field(x, p, d, bytes, before, k, !more || !all);
+            explain_events_put_field(x, p, d, bytes, before, k, !more || !all);
             more = true;
         }
         any = true;
@@ -179,8 +180,8 @@ static void intrinsic(const struct seen *s, const struct sk_event *e) {
         page_put(s->page, INK_PLAIN, any ? "~, the rest 0" : "all 0");
 }
 
-static void extract(const struct seen *s) {
-    const struct sk_event *e = first(s);
+static void explain_events_extract(const struct seen *s) {
+    const struct sk_event *e = explain_events_first(s);
     page_line(s->page, BELOW);
     page_put(s->page, INK_HEAD, "%s", e->name);
     if (e->offset >= 0)
@@ -193,8 +194,8 @@ static void extract(const struct seen *s) {
     page_place(s->page, e->at);
 }
 
-static void advance(const struct seen *s) {
-    const struct sk_event *e = first(s);
+static void explain_events_advance(const struct seen *s) {
+    const struct sk_event *e = explain_events_first(s);
     page_line(s->page, BELOW);
     page_put(s->page, INK_PLAIN, "skip %u byte%s%s", e->length, e->length == 1 ? "" : "s",
              e->offset < 0 ? " before the packet" : "");
@@ -204,7 +205,7 @@ static void advance(const struct seen *s) {
 }
 
 static void put_select(const struct seen *s) {
-    const struct sk_event *e = first(s);
+    const struct sk_event *e = explain_events_first(s);
     page_line(s->page, BELOW);
     page_put(s->page, INK_PLAIN, "select");
     for (uint32_t i = 0; i < e->n_in; i++) {
@@ -219,7 +220,7 @@ static void put_select(const struct seen *s) {
 
 // After a select in its line.
 static void transition(const struct seen *s) {
-    const struct sk_event *e = first(s);
+    const struct sk_event *e = explain_events_first(s);
     const bool selected = s->g.at > 0 && s->x->told[s->g.at - 1].e.kind == SK_EV_SELECT;
     const bool bad = strcmp(e->name, "error") == 0 || strcmp(e->name, "reject") == 0;
     const bool is_default =
@@ -236,8 +237,8 @@ static void transition(const struct seen *s) {
     page_put(s->page, bad ? INK_BAD : INK_HEAD, "^%s", explain_last_name(e->name));
 }
 
-static void parsed(const struct seen *s) {
-    const struct sk_event *e = first(s);
+static void explain_events_parsed(const struct seen *s) {
+    const struct sk_event *e = explain_events_first(s);
     page_line(s->page, INSIDE);
     page_put(s->page, INK_PLAIN, "ends at byte %d", e->offset);
     for (unsigned i = 0; i < TRACER_PARSER_ERRORS; i++)
@@ -247,12 +248,12 @@ static void parsed(const struct seen *s) {
 
 // ---- the control ----
 
-static void table(const struct seen *s) {
-    const struct sk_event *e = first(s);
+static void explain_events_table(const struct seen *s) {
+    const struct sk_event *e = explain_events_first(s);
     struct slot *match;
     page_line(s->page, INSIDE);
     page_put(s->page, INK_PLAIN, "table");
-    page_put(s->page, INK_HEAD, "%s", name_of(s));
+    page_put(s->page, INK_HEAD, "%s", explain_events_name_of(s));
     if (e->table->n_keys) {
         page_put(s->page, INK_PLAIN, "~:");
         put_slots(s, SLOTS_KEY, 0);
@@ -262,7 +263,7 @@ static void table(const struct seen *s) {
     if (e->flags & 1) {
         page_put(s->page, INK_GOOD, "hit");
         page_put(s->page, INK_PLAIN, "~, entry %u", e->entry->id);
-        size_t n = explain_slots(s->x, nth(s, 0), SLOTS_MATCH, &match);
+        size_t n = explain_slots(s->x, explain_events_nth(s, 0), SLOTS_MATCH, &match);
         if (n) {
             for (size_t i = 0; i < n; i++)
                 page_put(s->page, INK_PLAIN, i ? "~, %s %s" : "(%s %s", match[i].name,
@@ -276,9 +277,11 @@ static void table(const struct seen *s) {
     page_put(
         s->page, INK_HEAD, "%s",
         explain_brace(s->x, explain_last_name(e->table->actions[e->action]->name),
-                      explain_last_name(nth(s, s->g.n - 1)->e.table->actions[e->action]->name)));
+                      explain_last_name(
+                          explain_events_nth(s, s->g.n - 1)->e.table->actions[e->action]->name)));
     page_put(s->page, INK_PLAIN, "~(");
-    for (size_t i = 0, n = explain_slots(s->x, nth(s, 0), SLOTS_ARGUMENT, &match); i < n; i++) {
+    for (size_t i = 0, n = explain_slots(s->x, explain_events_nth(s, 0), SLOTS_ARGUMENT, &match);
+         i < n; i++) {
         page_put(s->page, INK_PLAIN, i ? "~, %s" : "~%s", match[i].name);
         put_slot(s, SLOTS_ARGUMENT, i, false);
     }
@@ -287,7 +290,8 @@ static void table(const struct seen *s) {
 
 static bool cell_changes(const struct seen *s, size_t i) {
     for (size_t r = 0; r < s->g.n; r++) {
-        const struct sk_trace_value *a = &nth(s, r)->e.in[i], *b = &nth(s, r)->e.out[i];
+        const struct sk_trace_value *a = &explain_events_nth(s, r)->e.in[i],
+                                    *b = &explain_events_nth(s, r)->e.out[i];
         if (a->low != b->low || a->high != b->high)
             return true;
     }
@@ -295,7 +299,7 @@ static bool cell_changes(const struct seen *s, size_t i) {
 }
 
 static void put_cell(const struct seen *s, size_t i) {
-    const struct sk_event *e = first(s);
+    const struct sk_event *e = explain_events_first(s);
     struct slot *a, *b;
     if (e->n_in > 1)
         page_put(s->page, INK_PLAIN, "%s", e->in[i].name);
@@ -305,8 +309,8 @@ static void put_cell(const struct seen *s, size_t i) {
         return;
     }
     for (size_t r = 0; r < s->g.n; r++) {
-        explain_slots(s->x, nth(s, r), SLOTS_IN, &a);
-        explain_slots(s->x, nth(s, r), SLOTS_OUT, &b);
+        explain_slots(s->x, explain_events_nth(s, r), SLOTS_IN, &a);
+        explain_slots(s->x, explain_events_nth(s, r), SLOTS_OUT, &b);
         page_put(s->page, INK_NAME, r ? "%s" : "^%s", a[i].value);
         page_put(s->page, INK_PLAIN, "^->");
         page_put(s->page, INK_CHANGED, "^%s", b[i].value);
@@ -315,11 +319,11 @@ static void put_cell(const struct seen *s, size_t i) {
     }
 }
 
-static void reg(const struct seen *s) {
-    const struct sk_event *e = first(s);
+static void explain_events_reg(const struct seen *s) {
+    const struct sk_event *e = explain_events_first(s);
     page_line(s->page, INSIDE);
     page_put(s->page, INK_PLAIN, "register");
-    page_put(s->page, INK_HEAD, "%s", name_of(s));
+    page_put(s->page, INK_HEAD, "%s", explain_events_name_of(s));
     put_index(s);
     page_put(s->page, INK_PLAIN, "%s", explain_last_name(e->text));
     page_put(s->page, INK_PLAIN, "~:");
@@ -336,15 +340,15 @@ static void reg(const struct seen *s) {
 }
 
 // An extern's work: what went in, what came out.
-static void work(const struct seen *s, const char *what) {
-    const struct sk_event *e = first(s);
+static void explain_events_work(const struct seen *s, const char *what) {
+    const struct sk_event *e = explain_events_first(s);
     const bool indexed =
         (e->kind == SK_EV_COUNTER || e->kind == SK_EV_METER) && e->number != SK_NO_INDEX;
     page_line(s->page, s->indent);
     if (*what)
         page_put(s->page, INK_PLAIN, "%s", what);
     if (e->name && strcmp(e->name, what) != 0)
-        page_put(s->page, INK_HEAD, "%s", name_of(s));
+        page_put(s->page, INK_HEAD, "%s", explain_events_name_of(s));
     if (indexed)
         put_index(s);
     if (e->text)
@@ -360,36 +364,36 @@ static void work(const struct seen *s, const char *what) {
     page_place(s->page, e->at);
 }
 
-static void condition(const struct seen *s) {
-    const struct sk_event *e = first(s);
+static void explain_events_condition(const struct seen *s) {
+    const struct sk_event *e = explain_events_first(s);
     page_line(s->page, INSIDE);
     page_put(s->page, INK_PLAIN,
-             "if %s:", explain_brace(s->x, e->text, nth(s, s->g.n - 1)->e.text));
+             "if %s:", explain_brace(s->x, e->text, explain_events_nth(s, s->g.n - 1)->e.text));
     page_put(s->page, INK_HEAD, e->flags ? "true" : "false");
     page_place(s->page, e->at);
 }
 
-static void put_switch(const struct seen *s) {
-    const struct sk_event *e = first(s);
+static void explain_events_put_switch(const struct seen *s) {
+    const struct sk_event *e = explain_events_first(s);
     page_line(s->page, INSIDE);
     page_put(s->page, INK_PLAIN, "switch");
     put_slots(s, SLOTS_IN, 0);
     page_place(s->page, e->at);
 }
 
-static void violation(const struct seen *s) {
+static void explain_events_violation(const struct seen *s) {
     char a[512], b[512];
-    sk_violation_text(a, sizeof a, first(s));
-    sk_violation_text(b, sizeof b, &nth(s, s->g.n - 1)->e);
+    sk_violation_text(a, sizeof a, explain_events_first(s));
+    sk_violation_text(b, sizeof b, &explain_events_nth(s, s->g.n - 1)->e);
     page_line(s->page, s->indent);
     page_put(s->page, INK_BAD, "!!! %s", explain_brace(s->x, a, b));
-    page_place(s->page, first(s)->at);
+    page_place(s->page, explain_events_first(s)->at);
 }
 
 // ---- the deparser ----
 
 // The header as the parser of this run took it, or null.
-static const struct sk_event *extracted(const struct explain *x, size_t at) {
+static const struct sk_event *explain_events_extracted(const struct explain *x, size_t at) {
     const struct sk_event *e = &x->told[at].e;
     for (size_t i = at; i-- > 0;) {
         const struct sk_event *o = &x->told[i].e;
@@ -402,9 +406,9 @@ static const struct sk_event *extracted(const struct explain *x, size_t at) {
 }
 
 // Unchanged ones that follow each other are one line.
-static void emitted(const struct seen *s, bool go_on) {
-    const struct sk_event *e = first(s);
-    const struct sk_event *was = extracted(s->x, s->g.at);
+static void explain_events_emitted(const struct seen *s, bool go_on) {
+    const struct sk_event *e = explain_events_first(s);
+    const struct sk_event *was = explain_events_extracted(s->x, s->g.at);
     const bool same = was && memcmp(was->bytes, e->bytes, e->length) == 0;
     if (same && go_on) {
         page_put(s->page, INK_PLAIN, "~,");
@@ -443,7 +447,7 @@ static void put_removed(struct explain *x, struct page *p, size_t begin, size_t 
 // ---- a run ----
 
 static void put_event(const struct seen *s, bool emits_go_on) {
-    const struct sk_event *e = first(s);
+    const struct sk_event *e = explain_events_first(s);
     switch (e->kind) {
     case SK_EV_STATE:
         page_line(s->page, INSIDE);
@@ -452,10 +456,10 @@ static void put_event(const struct seen *s, bool emits_go_on) {
         page_place(s->page, e->at);
         break;
     case SK_EV_EXTRACT:
-        extract(s);
+        explain_events_extract(s);
         break;
     case SK_EV_ADVANCE:
-        advance(s);
+        explain_events_advance(s);
         break;
     case SK_EV_SELECT:
         put_select(s);
@@ -464,35 +468,35 @@ static void put_event(const struct seen *s, bool emits_go_on) {
         transition(s);
         break;
     case SK_EV_PARSED:
-        parsed(s);
+        explain_events_parsed(s);
         break;
     case SK_EV_CONDITION:
-        condition(s);
+        explain_events_condition(s);
         break;
     case SK_EV_SWITCH:
-        put_switch(s);
+        explain_events_put_switch(s);
         break;
     case SK_EV_TABLE:
-        table(s);
+        explain_events_table(s);
         break;
     case SK_EV_REGISTER:
-        reg(s);
+        explain_events_reg(s);
         break;
     case SK_EV_COUNTER:
     case SK_EV_METER:
     case SK_EV_HASH:
     case SK_EV_CHECKSUM:
     case SK_EV_RESUBMIT:
-        work(s, tracer_kind(e->kind));
+        explain_events_work(s, tracer_kind(e->kind));
         break;
     case SK_EV_VALUE:
-        work(s, "");
+        explain_events_work(s, "");
         break;
     case SK_EV_EMIT:
-        emitted(s, emits_go_on);
+        explain_events_emitted(s, emits_go_on);
         break;
     case SK_EV_VIOLATION:
-        violation(s);
+        explain_events_violation(s);
         break;
     default:
         break;
@@ -501,7 +505,7 @@ static void put_event(const struct seen *s, bool emits_go_on) {
 
 static bool is_unchanged(const struct explain *x, size_t at) {
     const struct sk_event *e = &x->told[at].e;
-    const struct sk_event *was = e->kind == SK_EV_EMIT ? extracted(x, at) : NULL;
+    const struct sk_event *was = e->kind == SK_EV_EMIT ? explain_events_extracted(x, at) : NULL;
     return was && memcmp(was->bytes, e->bytes, e->length) == 0;
 }
 

@@ -13,7 +13,7 @@ struct explain_block {
     max_align_t bytes[];
 };
 
-static void *block(struct explain *x, size_t n) {
+static void *explain_alloc_block(struct explain *x, size_t n) {
     struct explain_block *b = malloc(sizeof *b + n);
     if (!b)
         abort();
@@ -23,7 +23,7 @@ static void *block(struct explain *x, size_t n) {
 }
 
 void *explain_keep(struct explain *x, const void *bytes, size_t n) {
-    return n ? memcpy(block(x, n), bytes, n) : block(x, 1);
+    return n ? memcpy(explain_alloc_block(x, n), bytes, n) : explain_alloc_block(x, 1);
 }
 
 char *explain_printf(struct explain *x, const char *format, ...) {
@@ -69,7 +69,8 @@ static void keep_table(struct explain *x, struct sk_event *e) {
     e->entry = entry;
 }
 
-static void keep_event(struct explain *x, const struct sk_packet *p, const struct sk_event *e) {
+static void explain_keep_event(struct explain *x, const struct sk_packet *p,
+                               const struct sk_event *e) {
     x->told = sk_grow(x->told, x->n, &x->room, sizeof *x->told);
     struct told *t = &x->told[x->n++];
     *t = (struct told){.e = *e, .p = *p};
@@ -98,7 +99,8 @@ static bool begins(const struct explain *x, const struct sk_packet *p, const str
            memcmp(e->bytes, last->bytes, e->length) == 0;
 }
 
-static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+static void explain_on_event(struct sk_observer *o, const struct sk_packet *p,
+                             const struct sk_event *e) {
     struct explain *x = (struct explain *)o;
     if (!x->found && begins(x, p, e)) {
         x->found = true;
@@ -106,7 +108,7 @@ static void on_event(struct sk_observer *o, const struct sk_packet *p, const str
         x->wire_length = x->counts->last.wire_length;
     }
     if (x->found && p->serial == x->serial && e->kind != SK_EV_DROP_CTL)
-        keep_event(x, p, e);
+        explain_keep_event(x, p, e);
 }
 
 struct explain *explain_new(const struct replay_counts *counts, uint64_t wanted,
@@ -114,7 +116,7 @@ struct explain *explain_new(const struct replay_counts *counts, uint64_t wanted,
     struct explain *x = calloc(1, sizeof *x);
     if (!x)
         abort();
-    x->observer = (struct sk_observer){.everything = false, .event = on_event};
+    x->observer = (struct sk_observer){.everything = false, .event = explain_on_event};
     x->counts = counts;
     x->wanted = wanted;
     x->bytes = bytes;

@@ -2,10 +2,10 @@
 //
 // explain: everything that happens to one packet, kept while it happens and shown afterwards.
 //
-// An observer of a replay ('only_last': pcap/replay/replay.h) that waits for one packet and then keeps the events of that
-// packet and of all its copies. Shown as text for people or as one JSON document (docs/manual.md describes
-// it), with what leaves held against what came in, field by field. The checked build tells all; the fast
-// one only what the engine does.
+// An observer of a replay ('only_last': pcap/replay/replay.h) that waits for one packet and then
+// keeps the events of that packet and of all its copies. Shown as text for people or as one JSON
+// document (docs/manual.md describes it), with what leaves held against what came in, field by
+// field. The checked build tells all; the fast one only what the engine does.
 //
 // Files:
 //
@@ -26,9 +26,9 @@
 
 struct explain;
 
-// Waits for the packet that goes in as number 'wanted' (from 1) by 'counts', which is the replay's and
-// must outlive this; or, if 'bytes' is not null, for the one that has its bytes there. 'number' is what it
-// is called. Never null: aborts when memory is short.
+// Waits for the packet that goes in as number 'wanted' (from 1) by 'counts', which is the replay's
+// and must outlive this; or, if 'bytes' is not null, for the one that has its bytes there. 'number'
+// is what it is called. Never null: aborts when memory is short.
 struct explain *explain_new(const struct replay_counts *counts, uint64_t wanted,
                             const uint8_t *bytes, uint64_t number);
 void explain_free(struct explain *x); // null allowed
@@ -36,9 +36,9 @@ struct sk_observer *explain_observer(struct explain *x);
 // Whether the packet came.
 bool explain_found(const struct explain *x);
 
-// The turn (from 1) that packet 'number' of a capture has when it is replayed: its number, unless a map says the
-// ports of packets ('map', or null: names of a pcapng's interfaces, if they are names of ports: 'mapped') and
-// leaves some out. -1 with a sentence.
+// The turn (from 1) that packet 'number' of a capture has when it is replayed: its number, unless a
+// map says the ports of packets ('map', or null: names of a pcapng's interfaces, if they are names
+// of ports: 'mapped') and leaves some out. -1 with a sentence.
 int explain_turn(const char *path, const char *map, uint64_t number, uint64_t *turn, bool *mapped,
                  struct sk_error *err);
 

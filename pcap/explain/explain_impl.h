@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_impl: what the rooms of an explanation share. Nobody else includes it. explain.h lists the files.
+// explain_impl: what the rooms of an explanation share. Nobody else includes it. explain.h lists
+// the files.
 #ifndef SILKEN_PCAP_EXPLAIN_EXPLAIN_IMPL_H
 #define SILKEN_PCAP_EXPLAIN_EXPLAIN_IMPL_H
 
@@ -58,8 +59,8 @@ struct group {
     size_t at, stride, n;
 };
 void explain_shapes(struct explain *x);
-// The period (events) and the number of repetitions of what begins at 'at' and ends before 'end'; 1 and 1
-// when it does not repeat.
+// The period (events) and the number of repetitions of what begins at 'at' and ends before 'end'; 1
+// and 1 when it does not repeat.
 void explain_repeats(const struct explain *x, size_t at, size_t end, size_t *period, size_t *n);
 // "lane{00..31}" for strings of one shape.
 const char *explain_brace(struct explain *x, const char *first, const char *last);
@@ -90,8 +91,8 @@ enum bond { BOND_NONE, BOND_GLUE, BOND_SPACE };
 // Ends the line before and begins one.
 void page_line(struct page *p, unsigned indent);
 void page_end(struct page *p);
-// Text that is broken at its spaces only; what does not fit goes to the next line, four deeper. At the
-// beginning '~' stands for no space before it, '^' for one at which the line is not broken.
+// Text that is broken at its spaces only; what does not fit goes to the next line, four deeper. At
+// the beginning '~' stands for no space before it, '^' for one at which the line is not broken.
 void page_put(struct page *p, enum ink ink, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // malloc'ed; aborts when memory is short.
@@ -107,8 +108,8 @@ void explain_run(struct explain *x, struct page *p, size_t begin, size_t at, siz
                  struct explain_part *part);
 // "name value" of all; a comma between.
 void explain_list(struct page *p, const struct slot *s, size_t n);
-// Fields of a header, numbered ones of one width as one list; those that differ from 'before' when that
-// is not null. False when there was none.
+// Fields of a header, numbered ones of one width as one list; those that differ from 'before' when
+// that is not null. False when there was none.
 bool explain_fields(struct explain *x, struct page *p, const struct sk_header_desc *d,
                     const uint8_t *bytes, const uint8_t *before);
 

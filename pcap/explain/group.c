@@ -15,7 +15,7 @@
 // ---- shapes ----
 
 // A name with '#' in place of its numbers.
-static void put_masked(FILE *f, const char *name) {
+static void explain_group_put_masked(FILE *f, const char *name) {
     for (const char *c = name ? name : ""; *c;) {
         fputc(isdigit((unsigned char)*c) ? '#' : *c, f);
         for (bool digit = isdigit((unsigned char)*c); *++c && digit && isdigit((unsigned char)*c);)
@@ -26,7 +26,7 @@ static void put_masked(FILE *f, const char *name) {
 
 static void put_values(FILE *f, const struct sk_trace_value *v, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        put_masked(f, v[i].name);
+        explain_group_put_masked(f, v[i].name);
     fputc('/', f);
 }
 
@@ -45,15 +45,15 @@ static const char *shape(struct explain *x, const struct sk_event *e) {
         abort();
     fprintf(f, "%d %u:%u %u ", e->kind, e->at ? e->at->line : 0, e->at ? e->at->column : 0,
             e->flags);
-    put_masked(f, e->name);
-    put_masked(f, e->text);
+    explain_group_put_masked(f, e->name);
+    explain_group_put_masked(f, e->text);
     put_values(f, e->in, e->n_in);
     put_values(f, e->out, e->n_out);
     put_values(f, e->result, e->n_result);
     if (e->kind == SK_EV_TABLE) {
-        put_masked(f, e->table->actions[e->action]->name);
+        explain_group_put_masked(f, e->table->actions[e->action]->name);
         for (uint32_t i = 0; i < e->table->n_keys; i++)
-            put_masked(f, e->table->keys[i].name);
+            explain_group_put_masked(f, e->table->keys[i].name);
     }
     if (e->kind == SK_EV_VIOLATION)
         fprintf(f, "%d", e->violation);
@@ -69,23 +69,24 @@ void explain_shapes(struct explain *x) {
         x->told[i].shape = shape(x, &x->told[i].e);
 }
 
-static bool same_shape(const struct explain *x, size_t a, size_t b) {
+static bool explain_group_same_shape(const struct explain *x, size_t a, size_t b) {
     const char *s = x->told[a].shape, *t = x->told[b].shape;
     return s && t && strcmp(s, t) == 0;
 }
 
-static size_t repetitions(const struct explain *x, size_t at, size_t end, size_t period) {
+static size_t explain_group_repetitions(const struct explain *x, size_t at, size_t end,
+                                        size_t period) {
     size_t n = 1;
     for (; at + (n + 1) * period <= end; n++)
         for (size_t i = 0; i < period; i++)
-            if (!same_shape(x, at + i, at + n * period + i))
+            if (!explain_group_same_shape(x, at + i, at + n * period + i))
                 return n;
     return n;
 }
 
 void explain_repeats(const struct explain *x, size_t at, size_t end, size_t *period, size_t *n) {
     for (*period = 1; *period <= LONGEST_PERIOD; ++*period) {
-        *n = repetitions(x, at, end, *period);
+        *n = explain_group_repetitions(x, at, end, *period);
         if (*n >= FEWEST)
             return;
     }
@@ -127,18 +128,19 @@ struct filling {
     size_t n;
 };
 
-static void fill(void *aux, const struct sk_trace_value *v) {
+static void explain_group_fill(void *aux, const struct sk_trace_value *v) {
     struct filling *f = aux;
     f->slots[f->n++] = (struct slot){explain_is_constant(v) ? "" : v->name, explain_value(f->x, v)};
 }
 
 static void fill_all(struct filling *f, const struct sk_trace_value *v, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        fill(f, &v[i]);
+        explain_group_fill(f, &v[i]);
 }
 
 // "10.0.0.0/8", "2048 &&& 65280", "1..5"; long keys as the trace has them.
-static const char *match(struct explain *x, const struct sk_event *e, uint32_t i, uint32_t word) {
+static const char *explain_group_match(struct explain *x, const struct sk_event *e, uint32_t i,
+                                       uint32_t word) {
     const struct sk_field_desc *f = &e->table->keys[i];
     char text[TRACER_MATCH_BYTES];
     tracer_match(text, e, i, word);
@@ -162,7 +164,7 @@ static void fill_match(struct filling *f, const struct sk_event *e) {
     uint32_t word = 0;
     for (uint32_t i = 0; i < e->table->n_keys; i++) {
         if (e->table->keys[i].match != SK_EXACT && e->flags & 1) {
-            const char *text = match(f->x, e, i, word);
+            const char *text = explain_group_match(f->x, e, i, word);
             if (text)
                 f->slots[f->n++] = (struct slot){e->table->keys[i].name, text};
         }
@@ -170,7 +172,7 @@ static void fill_match(struct filling *f, const struct sk_event *e) {
     }
 }
 
-static size_t room(const struct sk_event *e, enum slots which) {
+static size_t explain_group_room(const struct sk_event *e, enum slots which) {
     switch (which) {
     case SLOTS_IN:
         return e->n_in;
@@ -189,7 +191,7 @@ size_t explain_slots(struct explain *x, const struct told *t, enum slots which, 
     const struct sk_event *e = &t->e;
     const struct slot none = {"", ""};
     struct filling f = {.x = x};
-    size_t n = room(e, which);
+    size_t n = explain_group_room(e, which);
     f.slots = explain_keep(x, &none, n ? sizeof none : 0);
     if (n > 1) {
         struct slot *many = calloc(n, sizeof *many);
@@ -205,9 +207,9 @@ size_t explain_slots(struct explain *x, const struct told *t, enum slots which, 
     else if (which == SLOTS_RESULT)
         fill_all(&f, e->result, e->n_result);
     else if (which == SLOTS_KEY)
-        tracer_each_key(e, fill, &f);
+        tracer_each_key(e, explain_group_fill, &f);
     else if (which == SLOTS_ARGUMENT)
-        tracer_each_argument(e, fill, &f);
+        tracer_each_argument(e, explain_group_fill, &f);
     else
         fill_match(&f, e);
     *out = f.slots;

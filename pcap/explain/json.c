@@ -11,7 +11,7 @@
 
 #define FORM 1 // of the document; another one when members change their meaning
 
-static json_t *hexadecimal(const uint8_t *bytes, uint32_t n) {
+static json_t *explain_json_hexadecimal(const uint8_t *bytes, uint32_t n) {
     static const char digits[] = "0123456789abcdef";
     char *text = malloc(2 * (size_t)n + 1);
     if (!text)
@@ -25,25 +25,25 @@ static json_t *hexadecimal(const uint8_t *bytes, uint32_t n) {
     return j;
 }
 
-static void set(json_t *object, const char *key, json_t *value) {
+static void explain_json_set(json_t *object, const char *key, json_t *value) {
     if (!value || json_object_set_new(object, key, value) != 0)
         abort();
 }
-static void set_number(json_t *object, const char *key, uint64_t n) {
-    set(object, key, json_integer((json_int_t)n));
+static void explain_json_set_number(json_t *object, const char *key, uint64_t n) {
+    explain_json_set(object, key, json_integer((json_int_t)n));
 }
-static void append(json_t *array, json_t *value) {
+static void explain_json_append(json_t *array, json_t *value) {
     if (!value || json_array_append_new(array, value) != 0)
         abort();
 }
 // Text of the program's: not UTF-8 for certain.
-static json_t *text(const char *s) {
+static json_t *explain_json_text(const char *s) {
     json_t *j = json_string(s);
     return j ? j : json_string("?");
 }
 
 // The trace's line as an object.
-static json_t *event(const struct told *t) {
+static json_t *explain_json_event(const struct told *t) {
     char *line = NULL;
     size_t n;
     FILE *f = open_memstream(&line, &n);
@@ -68,24 +68,24 @@ static json_t *event(const struct told *t) {
     return j;
 }
 
-static json_t *run(const struct told *t) {
+static json_t *explain_json_run(const struct told *t) {
     json_t *j = json_object();
     const bool egress = t->e.kind == SK_EV_EGRESS;
-    set(j, "in", json_string(egress ? "egress" : "ingress"));
-    set_number(j, "pass", sk_packet_pass(&t->p));
-    set_number(j, "port", t->e.port);
-    set_number(j, "time", t->e.number);
+    explain_json_set(j, "in", json_string(egress ? "egress" : "ingress"));
+    explain_json_set_number(j, "pass", sk_packet_pass(&t->p));
+    explain_json_set_number(j, "port", t->e.port);
+    explain_json_set_number(j, "time", t->e.number);
     if (egress) {
-        set_number(j, "rid", t->p.rid);
-        set_number(j, "qid", t->p.qid);
-        set_number(j, "enq_qdepth", t->p.enq_qdepth);
-        set_number(j, "enq_time", t->p.enq_tstamp);
+        explain_json_set_number(j, "rid", t->p.rid);
+        explain_json_set_number(j, "qid", t->p.qid);
+        explain_json_set_number(j, "enq_qdepth", t->p.enq_qdepth);
+        explain_json_set_number(j, "enq_time", t->p.enq_tstamp);
     } else {
-        set(j, "resubmitted", json_boolean(t->p.resubmitted));
+        explain_json_set(j, "resubmitted", json_boolean(t->p.resubmitted));
     }
-    set_number(j, "length", t->e.length);
-    set(j, "bytes", hexadecimal(t->e.bytes, t->e.length));
-    set(j, "events", json_array());
+    explain_json_set_number(j, "length", t->e.length);
+    explain_json_set(j, "bytes", explain_json_hexadecimal(t->e.bytes, t->e.length));
+    explain_json_set(j, "events", json_array());
     return j;
 }
 
@@ -96,10 +96,10 @@ static json_t *way(const struct explain *x) {
         if (t->e.kind == SK_EV_RECEIVED)
             continue;
         if (t->e.kind == SK_EV_INGRESS || t->e.kind == SK_EV_EGRESS) {
-            last = run(t);
-            append(list, last);
+            last = explain_json_run(t);
+            explain_json_append(list, last);
         } else if (last) {
-            append(json_object_get(last, "events"), event(t));
+            explain_json_append(json_object_get(last, "events"), explain_json_event(t));
         }
     }
     return list;
@@ -107,7 +107,7 @@ static json_t *way(const struct explain *x) {
 
 // ---- what leaves ----
 
-static json_t *value(struct sk_trace_value v) {
+static json_t *explain_json_value(struct sk_trace_value v) {
     char *s = NULL;
     size_t n;
     FILE *f = open_memstream(&s, &n);
@@ -121,41 +121,42 @@ static json_t *value(struct sk_trace_value v) {
     return j;
 }
 
-static json_t *header(const struct header_at *h) {
+static json_t *explain_json_header(const struct header_at *h) {
     json_t *j = json_object(), *fields = json_object();
-    set(j, "name", text(h->name));
-    set(j, "type", text(h->desc->type));
-    set_number(j, "offset", h->offset);
-    set_number(j, "length", h->desc->bytes);
+    explain_json_set(j, "name", explain_json_text(h->name));
+    explain_json_set(j, "type", explain_json_text(h->desc->type));
+    explain_json_set_number(j, "offset", h->offset);
+    explain_json_set_number(j, "length", h->desc->bytes);
     for (uint32_t i = 0; i < h->desc->n_fields; i++)
-        set(fields, h->desc->fields[i].name, value(explain_field(h->desc, h->bytes, i)));
-    set(j, "fields", fields);
+        explain_json_set(fields, h->desc->fields[i].name,
+                         explain_json_value(explain_field(h->desc, h->bytes, i)));
+    explain_json_set(j, "fields", fields);
     return j;
 }
 
 static void fields_that_differ(json_t *list, const struct header_at *h, const struct header_at *o) {
     for (uint32_t i = 0; i < h->desc->n_fields; i++) {
-        json_t *was = value(explain_field(o->desc, o->bytes, i));
-        json_t *is = value(explain_field(h->desc, h->bytes, i));
+        json_t *was = explain_json_value(explain_field(o->desc, o->bytes, i));
+        json_t *is = explain_json_value(explain_field(h->desc, h->bytes, i));
         if (json_equal(was, is)) {
             json_decref(was);
             json_decref(is);
             continue;
         }
         json_t *j = json_object();
-        set(j, "change", json_string("field"));
-        set(j, "field", json_sprintf("%s.%s", h->name, h->desc->fields[i].name));
-        set(j, "before", was);
-        set(j, "after", is);
-        append(list, j);
+        explain_json_set(j, "change", json_string("field"));
+        explain_json_set(j, "field", json_sprintf("%s.%s", h->name, h->desc->fields[i].name));
+        explain_json_set(j, "before", was);
+        explain_json_set(j, "after", is);
+        explain_json_append(list, j);
     }
 }
 
 static void header_change(json_t *list, const char *what, const struct header_at *h) {
     json_t *j = json_object();
-    set(j, "change", json_string(what));
-    set(j, "header", text(h->name));
-    append(list, j);
+    explain_json_set(j, "change", json_string(what));
+    explain_json_set(j, "header", explain_json_text(h->name));
+    explain_json_append(list, j);
 }
 
 static json_t *changes(const struct explain *x, const struct sk_event *is, const struct layout *l) {
@@ -178,37 +179,37 @@ static json_t *changes(const struct explain *x, const struct sk_event *is, const
     const uint32_t a = was->length - came.end, b = is->length - l->end;
     if (a != b || memcmp(was->bytes + came.end, is->bytes + l->end, a) != 0) {
         json_t *j = json_object();
-        set(j, "change", json_string("payload"));
-        set(j, "before", hexadecimal(was->bytes + came.end, a));
-        set(j, "after", hexadecimal(is->bytes + l->end, b));
-        append(list, j);
+        explain_json_set(j, "change", json_string("payload"));
+        explain_json_set(j, "before", explain_json_hexadecimal(was->bytes + came.end, a));
+        explain_json_set(j, "after", explain_json_hexadecimal(is->bytes + l->end, b));
+        explain_json_append(list, j);
     }
     return list;
 }
 
-static json_t *sent(const struct explain *x, size_t at) {
+static json_t *explain_json_sent(const struct explain *x, size_t at) {
     const struct sk_event *e = &x->told[at].e;
     json_t *j = json_object(), *headers = json_array();
     struct layout l;
     explain_departure(x, at, &l);
-    set_number(j, "port", e->port);
-    set_number(j, "length", e->length);
-    set(j, "bytes", hexadecimal(e->bytes, e->length));
+    explain_json_set_number(j, "port", e->port);
+    explain_json_set_number(j, "length", e->length);
+    explain_json_set(j, "bytes", explain_json_hexadecimal(e->bytes, e->length));
     for (uint32_t i = 0; i < l.n; i++)
-        append(headers, header(&l.headers[i]));
-    set(j, "headers", headers);
-    set_number(j, "payload_offset", l.end);
+        explain_json_append(headers, explain_json_header(&l.headers[i]));
+    explain_json_set(j, "headers", headers);
+    explain_json_set_number(j, "payload_offset", l.end);
     if (explain_received(x))
-        set(j, "changes", changes(x, e, &l));
+        explain_json_set(j, "changes", changes(x, e, &l));
     return j;
 }
 
 static json_t *dropped(const struct told *t) {
     json_t *j = json_object();
-    set(j, "reason", json_string(t->e.text));
+    explain_json_set(j, "reason", json_string(t->e.text));
     if (t->e.port < SK_PORTS)
-        set_number(j, "port", t->e.port);
-    set_number(j, "pass", sk_packet_pass(&t->p));
+        explain_json_set_number(j, "port", t->e.port);
+    explain_json_set_number(j, "pass", sk_packet_pass(&t->p));
     return j;
 }
 
@@ -216,29 +217,29 @@ void explain_json(const struct explain *x, FILE *out, const char *program, const
     json_t *doc = json_object(), *packet = json_object(), *sent_list = json_array(),
            *dropped_list = json_array();
     const struct told *r = explain_received(x);
-    set_number(doc, "form", FORM);
-    set(doc, "program", text(program));
+    explain_json_set_number(doc, "form", FORM);
+    explain_json_set(doc, "program", explain_json_text(program));
     if (x->number)
-        set_number(packet, "number", x->number);
+        explain_json_set_number(packet, "number", x->number);
     if (source)
-        set(packet, "source", text(source));
-    set_number(packet, "port", r ? r->e.port : x->counts->last.port);
+        explain_json_set(packet, "source", explain_json_text(source));
+    explain_json_set_number(packet, "port", r ? r->e.port : x->counts->last.port);
     if (r) {
-        set_number(packet, "time", r->e.number);
-        set(packet, "bytes", hexadecimal(r->e.bytes, r->e.length));
+        explain_json_set_number(packet, "time", r->e.number);
+        explain_json_set(packet, "bytes", explain_json_hexadecimal(r->e.bytes, r->e.length));
     }
-    set_number(packet, "length", r ? r->e.length : x->counts->last.length);
+    explain_json_set_number(packet, "length", r ? r->e.length : x->counts->last.length);
     if (x->wire_length > x->counts->last.length)
-        set_number(packet, "wire_length", x->wire_length);
-    set(doc, "packet", packet);
-    set(doc, "way", way(x));
+        explain_json_set_number(packet, "wire_length", x->wire_length);
+    explain_json_set(doc, "packet", packet);
+    explain_json_set(doc, "way", way(x));
     for (size_t i = 0; i < x->n; i++)
         if (x->told[i].e.kind == SK_EV_SENT)
-            append(sent_list, sent(x, i));
+            explain_json_append(sent_list, explain_json_sent(x, i));
         else if (x->told[i].e.kind == SK_EV_DROPPED)
-            append(dropped_list, dropped(&x->told[i]));
-    set(doc, "sent", sent_list);
-    set(doc, "dropped", dropped_list);
+            explain_json_append(dropped_list, dropped(&x->told[i]));
+    explain_json_set(doc, "sent", sent_list);
+    explain_json_set(doc, "dropped", dropped_list);
     if (json_dumpf(doc, out, JSON_INDENT(2)) == 0)
         fputc('\n', out);
     json_decref(doc);

@@ -51,7 +51,7 @@ static void put_piece(struct page *p, const struct page_piece *piece) {
 }
 
 // What was put last and must stay together.
-static void flush(struct page *p) {
+static void page_flush(struct page *p) {
     size_t n = 0;
     if (p->n_pieces == 0)
         return;
@@ -72,7 +72,7 @@ static void flush(struct page *p) {
 }
 
 void page_end(struct page *p) {
-    flush(p);
+    page_flush(p);
     if (!p->empty)
         fputc('\n', p->out);
     p->column = 0;
@@ -86,7 +86,7 @@ void page_line(struct page *p, unsigned indent) {
 
 static void add_piece(struct page *p, enum ink i, const char *text, enum bond bond) {
     if (bond == BOND_NONE || p->n_pieces == PAGE_PIECES) {
-        flush(p);
+        page_flush(p);
         bond = BOND_NONE;
     }
     struct page_piece *piece = &p->pieces[p->n_pieces++];

@@ -11,13 +11,13 @@
 #define NS_PER_S    UINT64_C(1000000000)
 #define SHOWN_BYTES 32u
 
-static bool is_programs(const struct sk_event *e) {
+static bool explain_text_is_programs(const struct sk_event *e) {
     return e->gress != SK_IN_ENGINE;
 }
 
 // ---- what leaves ----
 
-static void put_bytes(struct page *p, const uint8_t *bytes, uint32_t n) {
+static void explain_text_put_bytes(struct page *p, const uint8_t *bytes, uint32_t n) {
     for (uint32_t i = 0; i < n && i < SHOWN_BYTES; i++)
         page_put(p, INK_NAME, i % 4 ? "~%02x" : "%02x", bytes[i]);
     if (n > SHOWN_BYTES)
@@ -36,12 +36,12 @@ static void put_rest(struct page *p, const struct sk_event *was, uint32_t from,
     page_put(p, INK_PLAIN, "payload: %u byte%s, %u came in; from byte %u on", b, b == 1 ? "" : "s",
              a, to + at);
     if (at < b)
-        put_bytes(p, is->bytes + to + at, b - at);
+        explain_text_put_bytes(p, is->bytes + to + at, b - at);
     else
         page_put(p, INK_PLAIN, "nothing");
     page_put(p, INK_PLAIN, "in place of");
     if (at < a)
-        put_bytes(p, was->bytes + from + at, a - at);
+        explain_text_put_bytes(p, was->bytes + from + at, a - at);
     else
         page_put(p, INK_PLAIN, "nothing");
 }
@@ -71,7 +71,7 @@ static void differences(struct explain *x, struct page *p, size_t at) {
     put_rest(p, was, came.end, is, leaves.end);
 }
 
-static void sent(struct explain *x, struct page *p, size_t at) {
+static void explain_text_sent(struct explain *x, struct page *p, size_t at) {
     const struct sk_event *e = &x->told[at].e;
     const struct told *was = explain_received(x);
     const bool same =
@@ -111,7 +111,7 @@ static void put_where(struct explain *x, struct page *p, size_t at) {
     }
 }
 
-static void copy(struct explain *x, struct page *p, size_t at) {
+static void explain_text_copy(struct explain *x, struct page *p, size_t at) {
     const struct told *t = &x->told[at];
     page_line(p, 4);
     page_put(p, INK_PLAIN, "to port %u", t->e.port);
@@ -148,7 +148,7 @@ static void manager(struct explain *x, struct page *p, size_t at, bool *open) {
                  e->number, e->length, e->flags);
         break;
     case SK_EV_COPY:
-        copy(x, p, at);
+        explain_text_copy(x, p, at);
         break;
     case SK_EV_RESUBMITTED:
         page_line(p, 4);
@@ -170,7 +170,7 @@ static void manager(struct explain *x, struct page *p, size_t at, bool *open) {
     }
 }
 
-static void heading(struct page *p, const struct told *t) {
+static void explain_text_heading(struct page *p, const struct told *t) {
     const struct sk_event *e = &t->e;
     const unsigned pass = sk_packet_pass(&t->p);
     page_line(p, 0);
@@ -222,7 +222,7 @@ static void verdict(const struct explain *x, struct page *p) {
         page_put(p, INK_PLAIN, "does not leave");
 }
 
-static void beginning(const struct explain *x, struct page *p) {
+static void explain_text_beginning(const struct explain *x, struct page *p) {
     const struct told *t = &x->told[0];
     page_line(p, 0);
     page_put(p, INK_HEAD, "packet");
@@ -248,26 +248,26 @@ void explain_text(const struct explain *story, FILE *out, const struct explain_s
     struct explain_part part = {"parser", NULL};
     size_t begin = 0;
     explain_shapes(x);
-    beginning(x, &p);
+    explain_text_beginning(x, &p);
     for (size_t i = 0, end; i < x->n; i = end) {
         const struct told *t = &x->told[i];
         end = i + 1;
-        if (is_programs(&t->e)) {
-            while (end < x->n && is_programs(&x->told[end].e))
+        if (explain_text_is_programs(&t->e)) {
+            while (end < x->n && explain_text_is_programs(&x->told[end].e))
                 end++;
             explain_run(x, &p, begin, i, end, &part);
             open = false;
         } else if (t->e.kind == SK_EV_INGRESS || t->e.kind == SK_EV_EGRESS) {
             page_end(&p);
             fputc('\n', out);
-            heading(&p, t);
+            explain_text_heading(&p, t);
             open = false;
             part = (struct explain_part){"parser", NULL};
             begin = end;
         } else if (t->e.kind == SK_EV_SENT) {
             page_end(&p);
             fputc('\n', out);
-            sent(x, &p, i);
+            explain_text_sent(x, &p, i);
             open = false;
         } else if (t->e.kind != SK_EV_RECEIVED) {
             manager(x, &p, i, &open);

@@ -13,8 +13,8 @@ static bool has_port_names(struct capture *capture, const struct capture_frame *
            strncmp(f->interface->name, "port-", 5) == 0;
 }
 
-static int count(struct capture *capture, struct replay_map *map, bool always, uint64_t number,
-                 uint64_t *turn, bool *mapped, struct sk_error *err) {
+static int explain_turn_count(struct capture *capture, struct replay_map *map, bool always,
+                              uint64_t number, uint64_t *turn, bool *mapped, struct sk_error *err) {
     struct capture_frame f;
     *turn = 0;
     for (uint64_t i = 1; i <= number; i++) {
@@ -45,7 +45,7 @@ int explain_turn(const char *path, const char *map, uint64_t number, uint64_t *t
     struct replay_map *m = replay_map_parse(map, err);
     struct capture *capture = m ? capture_open(path, err) : NULL;
     *mapped = false;
-    int rc = capture ? count(capture, m, map, number, turn, mapped, err) : -1;
+    int rc = capture ? explain_turn_count(capture, m, map, number, turn, mapped, err) : -1;
     capture_close(capture);
     replay_map_free(m);
     return rc;

@@ -39,7 +39,7 @@ void layout_add(struct layout *l, const char *name, const struct sk_header_desc 
 
 // ---- memory ----
 
-static void *keep(struct journey *j, const void *bytes, size_t n) {
+static void *journey_keep(struct journey *j, const void *bytes, size_t n) {
     const size_t rounded = (n + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
     if (!j->chunks || j->chunks->used + rounded > j->chunks->room) {
         const size_t room = rounded > CHUNK ? rounded : CHUNK;
@@ -92,9 +92,10 @@ static void add_rest(struct layout *out, const struct layout *l, uint32_t from, 
     }
 }
 
-// Whether the bytes have these headers; those behind the end of a packet that was cut are taken out.
-static bool fits(const struct station *s, const uint8_t *bytes, uint32_t length,
-                 struct layout *out) {
+// Whether the bytes have these headers; those behind the end of a packet that was cut are taken
+// out.
+static bool journey_fits(const struct station *s, const uint8_t *bytes, uint32_t length,
+                         struct layout *out) {
     out->n = out->end = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         const struct header_at *h = &s->headers[i];
@@ -108,10 +109,10 @@ static bool fits(const struct station *s, const uint8_t *bytes, uint32_t length,
 }
 
 // Headers with the bytes that the journey keeps.
-static void find(const struct journey *j, const uint8_t *bytes, uint32_t length,
-                 struct layout *out) {
+static void journey_find_headers(const struct journey *j, const uint8_t *bytes, uint32_t length,
+                                 struct layout *out) {
     for (size_t i = j->n; i-- > 0;)
-        if (fits(&j->stations[i], bytes, length, out))
+        if (journey_fits(&j->stations[i], bytes, length, out))
             return;
     out->n = out->end = 0;
 }
@@ -124,7 +125,7 @@ static void new_station(struct journey *j, const struct layout *l) {
             abort();
     }
     j->stations[j->n < MAX_STATIONS ? j->n++ : MAX_STATIONS - 1] =
-        (struct station){keep(j, l->headers, l->n * sizeof l->headers[0]), l->n};
+        (struct station){journey_keep(j, l->headers, l->n * sizeof l->headers[0]), l->n};
 }
 
 // What came into the program, as far as it is known now.
@@ -144,20 +145,20 @@ static void note_departure(struct journey *j) {
     new_station(j, &l);
 }
 
-static void mirrored(struct journey *j, const struct sk_event *e) {
+static void journey_mirrored(struct journey *j, const struct sk_event *e) {
     struct layout behind, l = {.n = 0};
     if (j->runs)
         note_arrival(j);
     if (e->flags > e->length)
         return;
-    find(j, e->bytes + e->flags, e->length - e->flags, &behind);
+    journey_find_headers(j, e->bytes + e->flags, e->length - e->flags, &behind);
     add_rest(&l, &behind, 0, e->flags);
     new_station(j, &l);
 }
 
 static void add_kept(struct journey *j, struct layout *l, const struct sk_event *e,
                      uint32_t offset) {
-    layout_add(l, e->name, e->header, keep(j, e->bytes, e->header->bytes), offset);
+    layout_add(l, e->name, e->header, journey_keep(j, e->bytes, e->header->bytes), offset);
 }
 
 void journey_follow(struct journey *j, const struct sk_event *e) {
@@ -165,7 +166,7 @@ void journey_follow(struct journey *j, const struct sk_event *e) {
     case SK_EV_INGRESS:
     case SK_EV_EGRESS:
         note_departure(j);
-        find(j, e->bytes, e->length, &j->base);
+        journey_find_headers(j, e->bytes, e->length, &j->base);
         j->taken.n = j->taken.end = j->emitted.n = j->emitted.end = 0;
         j->end = 0;
         j->runs = true;
@@ -183,7 +184,7 @@ void journey_follow(struct journey *j, const struct sk_event *e) {
     case SK_EV_MIRRORED:
         if (j->runs && j->emitted.n) // egress: after the deparser
             note_departure(j);
-        mirrored(j, e);
+        journey_mirrored(j, e);
         break;
     case SK_EV_WISHES:
     case SK_EV_SENT:
@@ -197,7 +198,7 @@ void journey_follow(struct journey *j, const struct sk_event *e) {
 
 void journey_find(const struct journey *j, const uint8_t *bytes, uint32_t length,
                   struct layout *out) {
-    find(j, bytes, length, out);
+    journey_find_headers(j, bytes, length, out);
     for (uint32_t i = 0; i < out->n; i++)
         out->headers[i].bytes = bytes + out->headers[i].offset;
 }

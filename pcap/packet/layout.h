@@ -40,8 +40,8 @@ void journey_clear(struct journey *j); // for another packet
 void journey_free(struct journey *j);  // null allowed
 // The next event of the packet (checked build); what it points to is copied.
 void journey_follow(struct journey *j, const struct sk_event *e);
-// The headers of the packet when it is these bytes, into which 'out' points; none when that is not known.
-// After the event that told of the bytes was followed.
+// The headers of the packet when it is these bytes, into which 'out' points; none when that is not
+// known. After the event that told of the bytes was followed.
 void journey_find(const struct journey *j, const uint8_t *bytes, uint32_t length,
                   struct layout *out);
 

@@ -26,7 +26,7 @@ static unsigned digit(char c) {
     return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a' + 10);
 }
 
-static int put(struct reading *r, unsigned byte) {
+static int packet_text_put(struct reading *r, unsigned byte) {
     if (r->n == PACKET_LONGEST)
         return sk_fail(r->err, "%s: a packet of more than %u bytes, the most that a switch accepts",
                        r->name, PACKET_LONGEST);
@@ -59,7 +59,7 @@ static int plain_line(struct reading *r, struct line l) {
                            "%s: line %u: an odd number of digits (%zu) in '%.*s'; a byte has two",
                            r->name, r->line, n, (int)(n < 24 ? n : 24), l.at);
         for (size_t i = 0; i < n; i += 2)
-            if (put(r, digit(l.at[i]) << 4 | digit(l.at[i + 1])))
+            if (packet_text_put(r, digit(l.at[i]) << 4 | digit(l.at[i + 1])))
                 return -1;
         l.at += n;
         if (n)
@@ -74,16 +74,17 @@ static int plain_line(struct reading *r, struct line l) {
 
 // ---- dumps ----
 
-static struct line skip_blanks(struct line l) {
+static struct line packet_text_skip_blanks(struct line l) {
     while (l.at < l.end && (*l.at == ' ' || *l.at == '\t'))
         l.at++;
     return l;
 }
 
-// "0000  ", "0x0010:  ", "00000020: ": at least four digits, and then a colon or two blanks. Moves 'l'
+// "0000  ", "0x0010:  ", "00000020: ": at least four digits, and then a colon or two blanks. Moves
+//                     'l'
 // after it.
 static bool take_offset(struct line *l, size_t *offset) {
-    struct line s = skip_blanks(*l);
+    struct line s = packet_text_skip_blanks(*l);
     if (s.end - s.at > 2 && s.at[0] == '0' && (s.at[1] | 32) == 'x')
         s.at += 2;
     size_t n = digits(s);
@@ -108,7 +109,7 @@ static bool take_offset(struct line *l, size_t *offset) {
 static int dump_bytes(struct reading *r, struct line l) {
     size_t begin = r->n;
     for (bool first = true;; first = false) {
-        struct line next = skip_blanks(l);
+        struct line next = packet_text_skip_blanks(l);
         size_t blanks = (size_t)(next.at - l.at), n = digits(next);
         bool middle = blanks == 2 && r->n - begin == 8;
         bool apart = next.at + n == next.end || next.at[n] == ' ' || next.at[n] == '\t';
@@ -123,7 +124,7 @@ static int dump_bytes(struct reading *r, struct line l) {
                            "%s: line %u: an odd number of digits (%zu) in '%.*s'; a byte has two",
                            r->name, r->line, n, (int)n, next.at);
         for (size_t i = 0; i < n; i += 2)
-            if (put(r, digit(next.at[i]) << 4 | digit(next.at[i + 1])))
+            if (packet_text_put(r, digit(next.at[i]) << 4 | digit(next.at[i + 1])))
                 return -1;
         l.at = next.at + n;
     }
@@ -133,14 +134,14 @@ static int dump_bytes(struct reading *r, struct line l) {
 static int repeat(struct reading *r, size_t offset) {
     r->star = false;
     while (r->n < offset && r->n >= 16)
-        if (put(r, r->bytes[r->n - 16]))
+        if (packet_text_put(r, r->bytes[r->n - 16]))
             return -1;
     return 0;
 }
 
 static int dump_line(struct reading *r, struct line l) {
     size_t offset;
-    struct line s = skip_blanks(l);
+    struct line s = packet_text_skip_blanks(l);
     if (s.end - s.at == 1 && *s.at == '*' && r->n >= 16) {
         r->star = true;
         return 0;
@@ -169,12 +170,12 @@ static bool is_heading(const char *line, size_t n) {
            line[at + 8] != ':';
 }
 
-static int read_line(struct reading *r, const char *line, size_t n) {
+static int packet_text_read_line(struct reading *r, const char *line, size_t n) {
     struct line l = {line, line + n};
     size_t offset;
     while (l.end > l.at && isspace((unsigned char)l.end[-1]))
         l.end--;
-    if (skip_blanks(l).at == l.end)
+    if (packet_text_skip_blanks(l).at == l.end)
         return 0;
     if (is_heading(line, (size_t)(l.end - l.at))) {
         if (r->n)
@@ -202,7 +203,7 @@ uint8_t *packet_text_read(const char *name, const char *text, size_t length, uin
         if (!line)
             abort();
         r.line++;
-        rc = strlen(line) == end - at ? read_line(&r, line, end - at)
+        rc = strlen(line) == end - at ? packet_text_read_line(&r, line, end - at)
                                       : sk_fail(err, "%s: line %u: a zero byte", name, r.line);
         free(line);
         at = end + 1;

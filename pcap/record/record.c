@@ -92,7 +92,7 @@ bool record_is_of_device(const char *path, const char *device) {
     return is;
 }
 
-static char *numbered(const struct record_files *f, unsigned number) {
+static char *record_numbered(const struct record_files *f, unsigned number) {
     char *out;
     if (asprintf(&out, "%s-%05u%s", f->stem, number, f->ending) < 0)
         abort();
@@ -109,7 +109,7 @@ static bool is_numbered(const char *name, const char *stem, const char *ending) 
 }
 
 // The folder of the path, malloc'ed.
-static char *folder_of(const char *path) {
+static char *record_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     if (!folder)
@@ -120,7 +120,7 @@ static char *folder_of(const char *path) {
 // Files of an earlier ring would look like this one's, and are not ours to remove.
 static int check_folder(const struct record_files *f, struct sk_error *err) {
     const char *slash = strrchr(f->stem, '/'), *last = slash ? slash + 1 : f->stem;
-    char *folder = folder_of(f->stem);
+    char *folder = record_folder_of(f->stem);
     int rc = 0;
     DIR *d = opendir(folder);
     if (!d)
@@ -151,7 +151,7 @@ static int check_is_recording(int fd, const char *path, struct sk_error *err) {
 }
 
 // Asks and does not open, but for files: a pipe's reader would take that for all.
-static int check_file(const char *path, struct sk_error *err) {
+static int record_check_file(const char *path, struct sk_error *err) {
     struct stat st;
     int error = 0;
     if (stat(path, &st) == 0) {
@@ -163,7 +163,7 @@ static int check_file(const char *path, struct sk_error *err) {
         if (rc)
             return rc;
     } else if (errno == ENOENT) {
-        char *folder = folder_of(path);
+        char *folder = record_folder_of(path);
         error = access(folder, W_OK | X_OK) ? errno : 0;
         free(folder);
     } else {
@@ -183,7 +183,7 @@ static int claim(int fd, const char *path, struct sk_error *err) {
     return ftruncate(fd, 0) ? sk_fail(err, "cannot write %s: %s", path, strerror(errno)) : 0;
 }
 
-static struct capture_writer *create(const char *path, struct sk_error *err) {
+static struct capture_writer *record_create(const char *path, struct sk_error *err) {
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return capture_create(path, CAPTURE_PCAPNG, err);
@@ -200,10 +200,10 @@ static struct capture_writer *create(const char *path, struct sk_error *err) {
 static int begin_file(struct record_files *f, struct sk_error *err) {
     free(f->path);
     f->number++;
-    f->path = f->opt.file_bytes ? numbered(f, f->number) : strdup(f->opt.path);
+    f->path = f->opt.file_bytes ? record_numbered(f, f->number) : strdup(f->opt.path);
     if (!f->path)
         abort();
-    f->writer = create(f->path, err);
+    f->writer = record_create(f->path, err);
     if (!f->writer)
         return -1;
     f->counts.files = f->number;
@@ -243,7 +243,7 @@ static int next_file(struct record_files *f, const struct sk_record_reader *r,
         return -1;
     if (f->opt.files == 0 || f->number <= f->opt.files)
         return 0;
-    char *oldest = numbered(f, f->number - f->opt.files);
+    char *oldest = record_numbered(f, f->number - f->opt.files);
     int rc = unlink(oldest) && errno != ENOENT
                  ? sk_fail(err, "cannot remove %s: %s", oldest, strerror(errno))
                  : 0;
@@ -266,9 +266,10 @@ int record_check(const struct record_options *opt, struct sk_error *err) {
     if (opt->file_bytes && !record_has_beside(opt->path))
         return sk_fail(err, "%s is not a file: a ring needs files", opt->path);
     struct record_files *f = plan(opt);
-    char *first = opt->file_bytes ? numbered(f, 1) : NULL;
-    int rc =
-        opt->file_bytes && check_folder(f, err) ? -1 : check_file(first ? first : opt->path, err);
+    char *first = opt->file_bytes ? record_numbered(f, 1) : NULL;
+    int rc = opt->file_bytes && check_folder(f, err)
+                 ? -1
+                 : record_check_file(first ? first : opt->path, err);
     free(first);
     record_close(f, NULL, NULL);
     return rc;
@@ -319,7 +320,8 @@ struct comment {
     size_t n;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct comment *c, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void record_say(struct comment *c, const char *format,
+                                                             ...) {
     va_list ap;
     va_start(ap, format);
     int n = vsnprintf(c->text + c->n, sizeof c->text - c->n, format, ap);
@@ -329,17 +331,17 @@ __attribute__((format(printf, 2, 3))) static void say(struct comment *c, const c
 
 static void say_drops(struct comment *c, const struct sk_record *r) {
     for (unsigned i = 0; i < r->n_drops; i++) {
-        say(c, "%s%s",
-            i ? "; " : "silken drop: ", sk_drop_text((enum sk_drop_reason)r->drops[i].reason));
+        record_say(c, "%s%s", i ? "; " : "silken drop: ",
+                   sk_drop_text((enum sk_drop_reason)r->drops[i].reason));
         if (r->drops[i].port < SK_PORTS)
-            say(c, ", port %u", r->drops[i].port);
+            record_say(c, ", port %u", r->drops[i].port);
     }
     if (r->more_drops)
-        say(c, "; and %u more", r->more_drops);
+        record_say(c, "; and %u more", r->more_drops);
     if (r->kind == SK_RECORD_DROPPED && r->serial)
-        say(c, "; packet %" PRIu64 ", which port %u received", r->serial, r->ingress_port);
+        record_say(c, "; packet %" PRIu64 ", which port %u received", r->serial, r->ingress_port);
     if (r->lost)
-        say(c, "%ssilken lost: %u records before this one", c->n ? "; " : "", r->lost);
+        record_say(c, "%ssilken lost: %u records before this one", c->n ? "; " : "", r->lost);
 }
 
 // A note of a packet whose own record says that it was sent.

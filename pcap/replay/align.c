@@ -38,7 +38,7 @@ static int read_ahead(struct align *a, unsigned n) {
     return 0;
 }
 
-static bool equal(const struct align *a, unsigned sent, unsigned golden) {
+static bool replay_align_equal(const struct align *a, unsigned sent, unsigned golden) {
     return a->equals[sent] >> golden & 1u;
 }
 
@@ -48,7 +48,7 @@ static void hold_against_all(struct align *a, unsigned sent) {
         a->equals[sent] |= (uint64_t)a->owner.equal(a->owner.aux, a->sent[sent], a->golden[i]) << i;
 }
 
-static void forget(struct align *a, unsigned sent, unsigned golden) {
+static void replay_align_forget(struct align *a, unsigned sent, unsigned golden) {
     a->n_sent -= sent;
     a->n_golden -= golden;
     memmove(a->sent, a->sent + sent, a->n_sent * sizeof *a->sent);
@@ -58,7 +58,7 @@ static void forget(struct align *a, unsigned sent, unsigned golden) {
 }
 
 // What is before these is decided: they fit.
-static void settle(struct align *a, unsigned sent, unsigned golden) {
+static void replay_align_settle(struct align *a, unsigned sent, unsigned golden) {
     const struct align_owner *o = &a->owner;
     for (unsigned i = 0; i < sent || i < golden; i++)
         if (i < sent && i < golden)
@@ -67,24 +67,24 @@ static void settle(struct align *a, unsigned sent, unsigned golden) {
             o->extra(o->aux, a->sent[i]);
         else
             o->missing(o->aux, a->golden[i], sent < a->n_sent ? a->sent[sent] : NULL);
-    forget(a, sent, golden);
+    replay_align_forget(a, sent, golden);
 }
 
 static void take_same(struct align *a) {
     a->owner.same(a->owner.aux, a->sent[0], a->golden[0]);
-    forget(a, 1, 1);
+    replay_align_forget(a, 1, 1);
 }
 
 // Whether the last one that was sent shows how the two fit.
-static bool fits(struct align *a) {
+static bool replay_align_fits(struct align *a) {
     const unsigned last = a->n_sent - 1;
-    if (last < a->n_golden && equal(a, last, last)) {
-        settle(a, last, last);
+    if (last < a->n_golden && replay_align_equal(a, last, last)) {
+        replay_align_settle(a, last, last);
         return true;
     }
     for (unsigned golden = 1; last > 0 && golden < a->n_golden; golden++)
-        if (equal(a, last, golden) && equal(a, last - 1, golden - 1)) {
-            settle(a, last - 1, golden - 1);
+        if (replay_align_equal(a, last, golden) && replay_align_equal(a, last - 1, golden - 1)) {
+            replay_align_settle(a, last - 1, golden - 1);
             return true;
         }
     return false;
@@ -102,13 +102,13 @@ int align_sent(struct align *a, void *sent) {
     if (read_ahead(a, ALIGN_WINDOW))
         return -1;
     hold_against_all(a, last);
-    if (fits(a))
+    if (replay_align_fits(a))
         while (a->n_sent > 0)
             take_same(a);
     else if (a->n_golden == 0)
-        settle(a, 1, 0);
+        replay_align_settle(a, 1, 0);
     else if (a->n_sent == ALIGN_WINDOW)
-        settle(a, 1, 1);
+        replay_align_settle(a, 1, 1);
     return 0;
 }
 
@@ -117,7 +117,7 @@ static bool find_any(const struct align *a, unsigned *sent, unsigned *golden) {
     for (unsigned both = 0; both < a->n_sent + a->n_golden; both++)
         for (*sent = 0; *sent < a->n_sent && *sent <= both; ++*sent) {
             *golden = both - *sent;
-            if (*golden < a->n_golden && equal(a, *sent, *golden))
+            if (*golden < a->n_golden && replay_align_equal(a, *sent, *golden))
                 return true;
         }
     return false;
@@ -132,11 +132,11 @@ int align_end(struct align *a, bool stopped) {
             hold_against_all(a, i);
         if (!find_any(a, &sent, &golden))
             break;
-        settle(a, sent, golden);
+        replay_align_settle(a, sent, golden);
         take_same(a);
     }
     const unsigned pairs = a->n_sent < a->n_golden ? a->n_sent : a->n_golden;
-    settle(a, a->n_sent, stopped ? pairs : a->n_golden);
+    replay_align_settle(a, a->n_sent, stopped ? pairs : a->n_golden);
     return 0;
 }
 

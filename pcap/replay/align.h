@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// align: which of the packets that a port sent is which of its golden ones, in order, when some are missing,
-// some are more, and some are not what they were.
+// align: which of the packets that a port sent is which of its golden ones, in order, when some are
+// missing, some are more, and some are not what they were.
 //
 // As long as each is its golden one nothing is kept. From the first that is not, what is sent
 // waits, and as many golden packets are read ahead, until the two fit again: at the same distance

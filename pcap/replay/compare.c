@@ -3,7 +3,8 @@
 // compare: what ports send, held against golden captures, in order and port by port.
 //
 // Which bytes are which field is what the deparsers that wrote the packet told (checked build): the
-// headers that each pass emitted, in order (pcap/packet/layout.h). The golden packet is read by the same layout.
+// headers that each pass emitted, in order (pcap/packet/layout.h). The golden packet is read by the
+// same layout.
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -83,15 +84,16 @@ struct replay_compare {
     uint64_t n_dropped;
 };
 
-static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame, uint32_t length,
-                   struct sk_error *err);
+static int replay_compare_compare(struct replay_compare *c, uint16_t port, const uint8_t *frame,
+                                  uint32_t length, struct sk_error *err);
 
-static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+static void replay_compare_on_event(struct sk_observer *o, const struct sk_packet *p,
+                                    const struct sk_event *e) {
     struct replay_compare *c = (struct replay_compare *)o;
     replay_layouts_follow(c->layouts, p, e);
     if (e->kind == SK_EV_SENT) {
         c->serial = p->serial;
-        c->failed = c->failed || compare(c, e->port, e->bytes, e->length, &c->err);
+        c->failed = c->failed || replay_compare_compare(c, e->port, e->bytes, e->length, &c->err);
     }
     if (e->kind == SK_EV_DROPPED)
         c->dropped[c->n_dropped++ % DROPS] = p->serial;
@@ -100,7 +102,7 @@ static void on_event(struct sk_observer *o, const struct sk_packet *p, const str
 }
 
 // Whether the field is one of those to ignore.
-static bool ignores(void *aux, const struct layout *l, uint32_t h, uint32_t f) {
+static bool replay_compare_ignores(void *aux, const struct layout *l, uint32_t h, uint32_t f) {
     struct replay_compare *c = aux;
     if (c->opt->n_ignore == 0)
         return false;
@@ -119,7 +121,8 @@ static void clear_bits(uint8_t *bytes, uint32_t length, uint32_t from, uint32_t 
 }
 
 // Where the packet's headers are, and which of its bits are compared; null: all.
-static const uint8_t *look_at(struct replay_compare *c, const uint8_t *frame, uint32_t length) {
+static const uint8_t *replay_compare_look_at(struct replay_compare *c, const uint8_t *frame,
+                                             uint32_t length) {
     const struct layout *l = &c->now;
     replay_layouts_find(c->layouts, c->serial, frame, length, &c->now);
     if (c->opt->n_ignore == 0)
@@ -128,7 +131,7 @@ static const uint8_t *look_at(struct replay_compare *c, const uint8_t *frame, ui
     for (uint32_t h = 0; h < l->n; h++) {
         const struct sk_header_desc *d = l->headers[h].desc;
         for (uint32_t f = 0; f < d->n_fields; f++)
-            if (ignores(c, l, h, f))
+            if (replay_compare_ignores(c, l, h, f))
                 clear_bits(c->keep, length, 8 * l->headers[h].offset + d->fields[f].bit_offset,
                            d->fields[f].width);
     }
@@ -150,8 +153,8 @@ static bool is_same(const uint8_t *a, const uint8_t *b, const uint8_t *keep, uin
 
 // ---- showing a difference ----
 
-// Where to write about one more difference; null when enough are shown. The trace of 'serial' belongs to it, until the
-// port has sent 'number' packets; 0: none.
+// Where to write about one more difference; null when enough are shown. The trace of 'serial'
+// belongs to it, until the port has sent 'number' packets; 0: none.
 static FILE *next_difference(struct gold *g, const char *traced, uint64_t serial, uint64_t number) {
     struct replay_compare *c = g->all;
     if (c->differences++ >= c->opt->show)
@@ -239,7 +242,7 @@ static int count_missing(struct replay_compare *c, struct gold *g, struct sk_err
 
 // ---- what they are to each other ----
 
-static bool is_field(const struct layout *l, uint32_t at) {
+static bool replay_compare_is_field(const struct layout *l, uint32_t at) {
     for (uint32_t h = 0; h < l->n; h++)
         if (at - l->headers[h].offset < l->headers[h].desc->bytes)
             return true;
@@ -284,11 +287,11 @@ static void show_pair(const struct gold *g, FILE *out, const struct sent_packet 
         fprintf(out, "packet %" PRIu64 " of ", p->number);
     fprintf(out, "%s at byte %u; %u bytes sent, %u golden\n", p->path, at, na, nb);
     if (l->n)
-        replay_show_fields(out, l, s->bytes, na, p->bytes, nb, ignores, g->all);
+        replay_show_fields(out, l, s->bytes, na, p->bytes, nb, replay_compare_ignores, g->all);
     // and what is in no field, whether those differ or not
-    while (
-        l->n && (at < na || at < nb) &&
-        (is_field(l, at) || (at < na && at < nb && byte_is_same(s->bytes, p->bytes, s->keep, at))))
+    while (l->n && (at < na || at < nb) &&
+           (replay_compare_is_field(l, at) ||
+            (at < na && at < nb && byte_is_same(s->bytes, p->bytes, s->keep, at))))
         at++;
     if (!l->n || at < na || at < nb) {
         replay_show_bytes(out, "sent  ", s->bytes, na, at);
@@ -315,7 +318,8 @@ static void on_extra(void *aux, void *sent) {
         fprintf(out, "port %u, packet %" PRIu64 ": sent, but not golden: %u bytes\n", g->port,
                 s->number, s->length);
         if (s->layout.n)
-            replay_show_fields(out, &s->layout, s->bytes, s->length, NULL, 0, ignores, g->all);
+            replay_show_fields(out, &s->layout, s->bytes, s->length, NULL, 0,
+                               replay_compare_ignores, g->all);
         if (s->layout.end < s->length)
             replay_show_bytes(out, "sent  ", s->bytes, s->length, s->layout.end);
         fclose(out);
@@ -344,7 +348,7 @@ static void show_missing(const struct gold *g, FILE *out, const struct golden_pa
             p->path, p->length);
     if (l && l->n) {
         fprintf(out, "  with the fields of packet %" PRIu64 ", which was:\n", then->number);
-        replay_show_fields(out, l, NULL, 0, p->bytes, p->length, ignores, g->all);
+        replay_show_fields(out, l, NULL, 0, p->bytes, p->length, replay_compare_ignores, g->all);
     }
     const uint32_t from = l ? l->end : 0;
     if (from < p->length)
@@ -378,7 +382,7 @@ static void on_missing(void *aux, void *golden, const void *next) {
 }
 
 // The next golden one into 'frame'. As capture_next().
-static int look_ahead(struct gold *g, struct sk_error *err) {
+static int replay_compare_look_ahead(struct gold *g, struct sk_error *err) {
     int rc = g->ahead ? 1 : next_gold(g->all, g, err);
     if (rc > 0 && g->frame.length > sizeof g->all->keep)
         return sk_fail(err, "%s: packet %" PRIu64 " has %u bytes; no port can send that many",
@@ -395,7 +399,7 @@ static int look_ahead(struct gold *g, struct sk_error *err) {
 
 static int on_next(void *aux, void **golden) {
     struct gold *g = aux;
-    int rc = look_ahead(g, &g->all->err);
+    int rc = replay_compare_look_ahead(g, &g->all->err);
     if (rc <= 0)
         return rc;
     struct golden_packet *p = malloc(sizeof *p + g->frame.length);
@@ -435,8 +439,8 @@ static int open_gold(struct replay_compare *c, uint16_t port, const char *path,
 }
 
 // Golden is the one of both forms that is there; two would be one too many.
-static int open_port(struct replay_compare *c, const char *dir, uint16_t port,
-                     struct sk_error *err) {
+static int replay_compare_open_port(struct replay_compare *c, const char *dir, uint16_t port,
+                                    struct sk_error *err) {
     int rc = 0;
     c->golds[port].expected = true;
     for (unsigned form = CAPTURE_PCAP; rc == 0 && form <= CAPTURE_PCAPNG; form++) {
@@ -455,7 +459,8 @@ static int open_port(struct replay_compare *c, const char *dir, uint16_t port,
     return rc;
 }
 
-// Of a name as captures of ports have it ("port-...pcap..."): whether it is one of those that are looked at.
+// Of a name as captures of ports have it ("port-...pcap..."): whether it is one of those that are
+// looked at.
 static bool is_ports(const char *name) {
     const size_t digits = strspn(name + 5, "0123456789");
     const unsigned long port = digits && digits < 4 ? strtoul(name + 5, NULL, 10) : SK_PORTS;
@@ -465,7 +470,7 @@ static bool is_ports(const char *name) {
 }
 
 // What no one looks at would be taken for a port's golden capture that nothing differs from.
-static int check_names(const char *dir, struct sk_error *err) {
+static int replay_compare_check_names(const char *dir, struct sk_error *err) {
     DIR *d = opendir(dir);
     int rc = 0;
     if (!d)
@@ -492,9 +497,9 @@ static int open_dir(struct replay_compare *c, const char *dir, struct sk_error *
         return sk_fail(err, "%s is not a folder", dir);
     if (access(dir, X_OK))
         return sk_fail(err, "cannot read the folder %s: %s", dir, strerror(errno));
-    int rc = check_names(dir, err);
+    int rc = replay_compare_check_names(dir, err);
     for (uint16_t port = 0; rc == 0 && port < SK_PORTS; port++)
-        rc = open_port(c, dir, port, err);
+        rc = replay_compare_open_port(c, dir, port, err);
     return rc;
 }
 
@@ -505,7 +510,7 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt, FIL
         !(c->shown = calloc(opt->show + 1, sizeof *c->shown)) ||
         !(c->wanted = calloc(opt->show + 1, sizeof *c->wanted)))
         abort();
-    c->observer = (struct sk_observer){.everything = true, .event = on_event};
+    c->observer = (struct sk_observer){.everything = true, .event = replay_compare_on_event};
     c->layouts = replay_layouts_new();
     c->opt = opt;
     c->messages = messages;
@@ -535,15 +540,15 @@ struct sk_observer *replay_compare_observer(struct replay_compare *c, struct sk_
 int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t *frame,
                           uint32_t length, struct sk_error *err) {
     if (!c->observes)
-        return compare(c, port, frame, length, err);
+        return replay_compare_compare(c, port, frame, length, err);
     if (c->failed)
         *err = c->err;
     return c->failed ? -1 : 0;
 }
 
 // As long as all are golden, without a copy.
-static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame, uint32_t length,
-                   struct sk_error *err) {
+static int replay_compare_compare(struct replay_compare *c, uint16_t port, const uint8_t *frame,
+                                  uint32_t length, struct sk_error *err) {
     struct gold *g = &c->golds[port];
     const uint8_t *keep = NULL;
     bool looked = false;
@@ -552,11 +557,11 @@ static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame
         return 0;
     g->n++;
     if (!g->align || align_is_empty(g->align)) {
-        rc = look_ahead(g, err);
+        rc = replay_compare_look_ahead(g, err);
         bool same = rc > 0 && length == g->frame.length && c->opt->n_ignore == 0 &&
                     memcmp(frame, g->frame.bytes, length) == 0;
         if (rc > 0 && !same) {
-            keep = look_at(c, frame, length);
+            keep = replay_compare_look_at(c, frame, length);
             looked = true;
             same = length == g->frame.length && is_same(frame, g->frame.bytes, keep, length);
         }
@@ -570,7 +575,7 @@ static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame
     if (rc < 0)
         return -1;
     if (!looked)
-        keep = look_at(c, frame, length);
+        keep = replay_compare_look_at(c, frame, length);
     if (!g->align)
         g->align = align_new(
             &(struct align_owner){g, on_equal, on_next, on_same, on_changed, on_extra, on_missing});
@@ -581,7 +586,7 @@ static int compare(struct replay_compare *c, uint16_t port, const uint8_t *frame
 }
 
 // What waits is decided, and the first of the golden ones that were not sent is shown.
-static int settle(struct gold *g, bool stopped, struct sk_error *err) {
+static int replay_compare_settle_rest(struct gold *g, bool stopped, struct sk_error *err) {
     void *golden;
     int rc = g->align ? align_end(g->align, stopped) : 0;
     if (rc == 0 && !stopped && g->missing == 0 && g->capture) {
@@ -596,7 +601,7 @@ static int settle(struct gold *g, bool stopped, struct sk_error *err) {
 
 int replay_compare_settle(struct replay_compare *c, bool stopped, struct sk_error *err) {
     for (uint16_t port = 0; !c->failed && port < SK_PORTS; port++)
-        if (settle(&c->golds[port], stopped, err))
+        if (replay_compare_settle_rest(&c->golds[port], stopped, err))
             return -1;
     return 0;
 }
@@ -606,7 +611,7 @@ size_t replay_compare_wanted(const struct replay_compare *c, const struct replay
     return c->n_wanted;
 }
 
-static void show(const struct replay_compare *c, struct replay_trace *t) {
+static void replay_compare_show(const struct replay_compare *c, struct replay_trace *t) {
     for (size_t i = 0, k = 0; i < c->opt->show && i < c->differences; i++) {
         const char *title = c->shown[i].traced, *way = title ? replay_trace_text(t, k++) : "";
         fputs(c->shown[i].text, c->messages);
@@ -621,7 +626,7 @@ static bool has_clock(const struct replay_options *opt) {
 }
 
 // How many packets differ, and what else is to be known of that.
-static int tell(struct replay_compare *c, bool stopped, struct sk_error *err) {
+static int replay_compare_tell(struct replay_compare *c, bool stopped, struct sk_error *err) {
     for (uint16_t port = 0; !stopped && port < SK_PORTS; port++) {
         struct gold *g = &c->golds[port];
         if (count_missing(c, g, err) < 0)
@@ -652,14 +657,14 @@ static int tell(struct replay_compare *c, bool stopped, struct sk_error *err) {
 
 int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool stopped,
                        struct sk_error *err) {
-    show(c, t);
+    replay_compare_show(c, t);
     if (c->failed) {
         *err = c->err;
         return -1;
     }
     struct replay_gaps *gaps = c->opt->expect_recorded ? replay_gaps_new(c->opt) : NULL;
     int rc = gaps ? count_silent(c, gaps, err) : 0;
-    rc = rc < 0 ? rc : tell(c, stopped, err);
+    rc = rc < 0 ? rc : replay_compare_tell(c, stopped, err);
     if (rc == 0 && gaps)
         rc = replay_gaps_report(gaps, c->messages, err);
     replay_gaps_free(gaps);

@@ -2,9 +2,9 @@
 //
 // drops: a line of JSON for each packet that did not leave.
 //
-// The engine says why and at which port. Where in the program it was comes from the checked build: the
-// parser state for a parser's error, the assignment to drop_ctl with its action and table, else the
-// last table that was applied, with its action. Of the fast
+// The engine says why and at which port. Where in the program it was comes from the checked build:
+// the parser state for a parser's error, the assignment to drop_ctl with its action and table, else
+// the last table that was applied, with its action. Of the fast
 // build's drops the lines are written again by a second run, of the checked one (replay.c).
 #include <errno.h>
 #include <inttypes.h>
@@ -78,13 +78,13 @@ static void remember(struct lane *d, const struct sk_packet *p, const struct sk_
     }
 }
 
-static bool is(const char *text, enum sk_drop_reason r) {
+static bool replay_drops_is_reason(const char *text, enum sk_drop_reason r) {
     return strcmp(text, sk_drop_text(r)) == 0;
 }
 
 // ---- lines ----
 
-static void put(struct lane *d, const char *bytes, size_t n) {
+static void replay_drops_put(struct lane *d, const char *bytes, size_t n) {
     if (d->length + n > d->room) {
         d->room = 2 * d->room + n + 256;
         d->text = realloc(d->text, d->room);
@@ -95,17 +95,17 @@ static void put(struct lane *d, const char *bytes, size_t n) {
     d->length += n;
 }
 
-static void put_text(struct lane *d, const char *text) {
-    put(d, text, strlen(text));
+static void replay_drops_put_text(struct lane *d, const char *text) {
+    replay_drops_put(d, text, strlen(text));
 }
 
-static void put_number(struct lane *d, const char *before, uint64_t v) {
+static void replay_drops_put_number(struct lane *d, const char *before, uint64_t v) {
     char digits[20], *at = digits + sizeof digits;
     do
         *--at = (char)('0' + v % 10);
     while (v /= 10);
-    put_text(d, before);
-    put(d, at, (size_t)(digits + sizeof digits - at));
+    replay_drops_put_text(d, before);
+    replay_drops_put(d, at, (size_t)(digits + sizeof digits - at));
 }
 
 // In quotes, without the first one.
@@ -114,37 +114,37 @@ static void put_rest_of_string(struct lane *d, const char *text) {
         size_t plain = 0;
         while ((unsigned char)text[plain] >= ' ' && text[plain] != '"' && text[plain] != '\\')
             plain++;
-        put(d, text, plain);
+        replay_drops_put(d, text, plain);
         text += plain;
         if (*text) {
             char escaped[8];
             snprintf(escaped, sizeof escaped, (unsigned char)*text < ' ' ? "\\u%04X" : "\\%c",
                      (unsigned char)*text);
-            put_text(d, escaped);
+            replay_drops_put_text(d, escaped);
             text++;
         }
     }
-    put_text(d, "\"");
+    replay_drops_put_text(d, "\"");
 }
 
 static void put_member(struct lane *d, const char *before, const char *text) {
     if (!text)
         return;
-    put_text(d, before);
+    replay_drops_put_text(d, before);
     put_rest_of_string(d, text);
 }
 
-static void put_place(struct lane *d, const struct sk_place *at) {
+static void replay_drops_put_place(struct lane *d, const struct sk_place *at) {
     char numbers[32];
     if (!at->file)
         return;
     put_member(d, ",\"at\":\"", at->file);
     d->length--; // the quote
     snprintf(numbers, sizeof numbers, ":%u:%u\"", at->line, at->column);
-    put_text(d, numbers);
+    replay_drops_put_text(d, numbers);
 }
 
-static void sum(const struct replay_drops *d, uint64_t *lines, uint64_t *digest) {
+static void replay_drops_sum(const struct replay_drops *d, uint64_t *lines, uint64_t *digest) {
     *lines = *digest = 0;
     for (unsigned i = 0; i < SK_PIPES; i++) {
         *lines += d->lanes[i].lines;
@@ -156,7 +156,7 @@ bool replay_drops_done(const struct replay_drops *d) {
     uint64_t lines, digest;
     if (!d || !d->again)
         return false;
-    sum(d, &lines, &digest);
+    replay_drops_sum(d, &lines, &digest);
     return lines == d->wanted;
 }
 
@@ -170,46 +170,51 @@ static void count_line(struct lane *d) {
 }
 
 static void write_line(struct lane *d, const struct sk_packet *p, const struct sk_event *e) {
-    bool parser = is(e->text, SK_DROP_PARSER_ERROR);
-    bool ingress = is(e->text, SK_DROP_INGRESS_DROP) || is(e->text, SK_DROP_CONSUMED) ||
-                   is(e->text, SK_DROP_NO_DESTINATION) || is(e->text, SK_DROP_MCAST_EMPTY) ||
-                   is(e->text, SK_DROP_RESUBMIT_TWICE) || is(e->text, SK_DROP_RESUBMIT_PORT);
-    bool egress = is(e->text, SK_DROP_EGRESS_DROP);
+    bool parser = replay_drops_is_reason(e->text, SK_DROP_PARSER_ERROR);
+    bool ingress = replay_drops_is_reason(e->text, SK_DROP_INGRESS_DROP) ||
+                   replay_drops_is_reason(e->text, SK_DROP_CONSUMED) ||
+                   replay_drops_is_reason(e->text, SK_DROP_NO_DESTINATION) ||
+                   replay_drops_is_reason(e->text, SK_DROP_MCAST_EMPTY) ||
+                   replay_drops_is_reason(e->text, SK_DROP_RESUBMIT_TWICE) ||
+                   replay_drops_is_reason(e->text, SK_DROP_RESUBMIT_PORT);
+    bool egress = replay_drops_is_reason(e->text, SK_DROP_EGRESS_DROP);
     bool known = d->serial == p->serial && (parser || (ingress && d->gress == SK_IN_INGRESS) ||
                                             (egress && d->gress == SK_IN_EGRESS));
     const struct sk_switch *sw = d->drops->sw;
     d->length = 0;
-    put_number(d, "{\"time\":",
-               d->drops->log ? sk_core_now(sk_switch_core((struct sk_switch *)sw, d->pipe))
-                             : sk_switch_now(sw));
-    put_number(d, ",\"packet\":", p->serial);
-    put_number(d, ",\"received\":", p->ingress_port);
+    replay_drops_put_number(d, "{\"time\":",
+                            d->drops->log
+                                ? sk_core_now(sk_switch_core((struct sk_switch *)sw, d->pipe))
+                                : sk_switch_now(sw));
+    replay_drops_put_number(d, ",\"packet\":", p->serial);
+    replay_drops_put_number(d, ",\"received\":", p->ingress_port);
     if (e->port < SK_PORTS)
-        put_number(d, ",\"port\":", e->port);
+        replay_drops_put_number(d, ",\"port\":", e->port);
     put_member(d, ",\"reason\":\"", e->text);
     count_line(d);
     d->lacks |= (parser || ingress || egress) && !(known && (d->state || d->table || d->asked));
-    const bool asked = is(e->text, SK_DROP_INGRESS_DROP) || egress;
+    const bool asked = replay_drops_is_reason(e->text, SK_DROP_INGRESS_DROP) || egress;
     if (known && asked && d->asked) {
         put_member(d, ",\"table\":\"", d->asked_table);
         put_member(d, ",\"action\":\"", d->asked_action);
-        put_place(d, &d->asked_at);
+        replay_drops_put_place(d, &d->asked_at);
     } else if (known && !parser && d->table) {
         put_member(d, ",\"table\":\"", d->table);
         put_member(d, ",\"action\":\"", d->action);
-        put_place(d, &d->table_at);
+        replay_drops_put_place(d, &d->table_at);
     } else if (known && d->state) {
         put_member(d, ",\"state\":\"", d->state);
-        put_place(d, &d->state_at);
+        replay_drops_put_place(d, &d->state_at);
     }
-    put_text(d, "}\n");
+    replay_drops_put_text(d, "}\n");
     if (d->drops->log)
         replay_log_line(d->drops->log, d->pipe, p->serial, d->text, d->length);
     else
         fwrite(d->text, 1, d->length, d->drops->file);
 }
 
-static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+static void replay_drops_on_event(struct sk_observer *o, const struct sk_packet *p,
+                                  const struct sk_event *e) {
     struct lane *d = (struct lane *)o;
     if (e->kind != SK_EV_DROPPED)
         remember(d, p, e);
@@ -241,8 +246,10 @@ struct replay_drops *replay_drops_open(const char *path, const struct sk_switch 
     if (!d || !(d->path = strdup(path)))
         abort();
     for (unsigned i = 0; i < SK_PIPES; i++)
-        d->lanes[i] = (struct lane){
-            .observer = {.everything = true, .event = on_event}, .drops = d, .pipe = i};
+        d->lanes[i] =
+            (struct lane){.observer = {.everything = true, .event = replay_drops_on_event},
+                          .drops = d,
+                          .pipe = i};
     d->next = next;
     d->sw = sw;
     d->log = log;
@@ -277,7 +284,7 @@ bool replay_drops_can_be_anew(const char *path) {
 
 int replay_drops_again(struct replay_drops *d, const struct sk_switch *sw, struct replay_log *log,
                        struct sk_error *err) {
-    sum(d, &d->wanted, &d->wanted_digest);
+    replay_drops_sum(d, &d->wanted, &d->wanted_digest);
     for (unsigned i = 0; i < SK_PIPES; i++)
         d->lanes[i].lines = d->lanes[i].digest = d->lanes[i].serial = 0;
     d->again = true;
@@ -290,7 +297,7 @@ int replay_drops_again(struct replay_drops *d, const struct sk_switch *sw, struc
 
 int replay_drops_same(const struct replay_drops *d, struct sk_error *err) {
     uint64_t lines, digest;
-    sum(d, &lines, &digest);
+    replay_drops_sum(d, &lines, &digest);
     if (lines == d->wanted && digest == d->wanted_digest)
         return 0;
     return sk_fail(err,

@@ -21,10 +21,10 @@ static unsigned bit_at(const uint8_t *bytes, uint32_t bit) {
     return bytes[bit / 8] >> (7 - bit % 8) & 1u;
 }
 
-// "0x1f", "-" where the packet ends before; of a field that is longer than can be shown its bits from 'skip' on,
-// with dots where some are left out.
-static void value(char out[SHOWN_TEXT], const uint8_t *bytes, uint32_t length, uint32_t from,
-                  uint32_t width, uint32_t skip) {
+// "0x1f", "-" where the packet ends before; of a field that is longer than can be shown its bits
+// from 'skip' on, with dots where some are left out.
+static void replay_fields_value(char out[SHOWN_TEXT], const uint8_t *bytes, uint32_t length,
+                                uint32_t from, uint32_t width, uint32_t skip) {
     if (from + width > 8 * length) {
         strcpy(out, "-");
         return;
@@ -46,7 +46,8 @@ static void value(char out[SHOWN_TEXT], const uint8_t *bytes, uint32_t length, u
     strcpy(at, end < width ? "..." : "");
 }
 
-// Where to begin to show a long field: a digit's beginning, at or before the first bit that differs.
+// Where to begin to show a long field: a digit's beginning, at or before the first bit that
+// differs.
 static uint32_t skipped(const uint8_t *a, uint32_t na, const uint8_t *b, uint32_t nb, uint32_t from,
                         uint32_t width) {
     uint32_t bit = 0;
@@ -93,8 +94,8 @@ void replay_show_fields(FILE *out, const struct layout *l, const uint8_t *sent, 
             const bool other =
                 sent && golden && bits_differ(sent, n_sent, golden, n_golden, from, width);
             char a[SHOWN_TEXT], b[SHOWN_TEXT], *name = replay_field_name(l, h, f);
-            value(a, sent, n_sent, from, width, skip);
-            value(b, golden, n_golden, from, width, skip);
+            replay_fields_value(a, sent, n_sent, from, width, skip);
+            replay_fields_value(b, golden, n_golden, from, width, skip);
             fprintf(out, "%c %-40s %-22s %s%s", other ? '*' : ' ', name, a, b,
                     other && ignored(aux, l, h, f) ? " (ignored)" : "");
             fprintf(out, again ? " (byte %u)\n" : "\n", from / 8);

@@ -25,7 +25,7 @@ struct files {
 };
 
 // The real path of a file or folder, of which the end need not be there.
-static char *where(const char *path) {
+static char *replay_files_where(const char *path) {
     char *name, *real = realpath(path, NULL);
     size_t end = strlen(path), slash;
     if (real)
@@ -38,7 +38,7 @@ static char *where(const char *path) {
     if (!folder)
         abort();
     const bool ends = slash == end || strcmp(path, ".") == 0;
-    char *before = ends ? strdup(folder) : where(folder);
+    char *before = ends ? strdup(folder) : replay_files_where(folder);
     const char *between = before && strcmp(before, "/") == 0 ? "" : "/";
     const int n = (int)(end - slash);
     if (!before || asprintf(&name, "%s%s%.*s", before, between, n, path + slash) < 0)
@@ -51,13 +51,13 @@ static char *where(const char *path) {
 }
 
 // Devices and FIFOs are no matter: what is in them is not lost.
-static void look(struct file *f, const struct stat *st) {
+static void replay_files_look(struct file *f, const struct stat *st) {
     f->there = S_ISREG(st->st_mode);
     f->device = st->st_dev;
     f->inode = st->st_ino;
 }
 
-static struct file *push(struct files *list, const char *path, const char *what) {
+static struct file *replay_files_push(struct files *list, const char *path, const char *what) {
     list->items = realloc(list->items, (list->n + 1) * sizeof *list->items);
     if (!list->items)
         abort();
@@ -73,7 +73,7 @@ static void free_files(struct files *list) {
     free(list->items);
 }
 
-static bool same(const struct file *a, const struct file *b) {
+static bool replay_files_same(const struct file *a, const struct file *b) {
     if (a->there && b->there)
         return a->device == b->device && a->inode == b->inode;
     return a->name && b->name && strcmp(a->name, b->name) == 0;
@@ -81,32 +81,33 @@ static bool same(const struct file *a, const struct file *b) {
 
 // ---- what is read: files that are there
 
-static void add_input(struct files *in, const char *path, const char *what) {
+static void replay_files_add_input(struct files *in, const char *path, const char *what) {
     struct stat st;
     if (path && (strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) == 0)
-        look(push(in, path, what), &st);
+        replay_files_look(replay_files_push(in, path, what), &st);
 }
 
 static void add_inputs(struct files *in, const struct replay_options *opt) {
-    add_input(in, opt->program_path, "the program");
+    replay_files_add_input(in, opt->program_path, "the program");
     for (size_t i = 0; i < opt->n_included; i++)
-        add_input(in, opt->included[i], "a file of the program");
+        replay_files_add_input(in, opt->included[i], "a file of the program");
     for (size_t i = 0; i < 2; i++)
-        add_input(in, opt->config_paths[i], "one of the files of --config and --entries");
+        replay_files_add_input(in, opt->config_paths[i],
+                               "one of the files of --config and --entries");
     for (size_t i = 0; i < opt->in.n; i++)
-        add_input(in, opt->in.items[i].path, "one of the captures to replay");
+        replay_files_add_input(in, opt->in.items[i].path, "one of the captures to replay");
     for (size_t i = 0; i < opt->expect.n; i++)
-        add_input(in, opt->expect.items[i].path, "a golden capture");
+        replay_files_add_input(in, opt->expect.items[i].path, "a golden capture");
     for (unsigned i = 0; opt->expect_dir && i < 2 * SK_PORTS; i++) {
         char *path = replay_port_path(opt->expect_dir, i / 2, (enum capture_form)(i % 2));
         const size_t before = in->n;
-        add_input(in, path, "among the golden captures");
+        replay_files_add_input(in, path, "among the golden captures");
         if (in->n > before)
             in->items[before].own = path;
         else
             free(path);
     }
-    add_input(in, opt->expect_state, "the expected state, which --update rewrites");
+    replay_files_add_input(in, opt->expect_state, "the expected state, which --update rewrites");
 }
 
 // ---- what is written
@@ -115,11 +116,11 @@ static void add_output(struct files *out, const char *path) {
     struct stat st;
     if (!path)
         return;
-    struct file *f = push(out, path, NULL);
+    struct file *f = replay_files_push(out, path, NULL);
     if (stat(path, &st) == 0)
-        look(f, &st);
+        replay_files_look(f, &st);
     else
-        f->name = where(path);
+        f->name = replay_files_where(path);
 }
 
 static void add_outputs(struct files *out, const struct replay_options *opt) {
@@ -137,14 +138,14 @@ static void add_outputs(struct files *out, const struct replay_options *opt) {
 // The captures that a folder gets, or loses.
 static void add_folder(struct files *out, const char *dir) {
     struct stat st;
-    char *real = where(dir);
+    char *real = replay_files_where(dir);
     for (unsigned i = 0; i < 2 * SK_PORTS; i++) {
         const enum capture_form form = (enum capture_form)(i % 2);
         char *path = replay_port_path(dir, i / 2, form);
-        struct file *f = push(out, path, NULL);
+        struct file *f = replay_files_push(out, path, NULL);
         f->own = path;
         if (stat(path, &st) == 0)
-            look(f, &st);
+            replay_files_look(f, &st);
         else
             f->name = replay_port_path(real, i / 2, form);
     }
@@ -152,7 +153,7 @@ static void add_folder(struct files *out, const char *dir) {
 }
 
 // Whether it would be among the golden captures, whatever its name.
-static bool is_in(const char *dir, const char *path) {
+static bool replay_files_is_in(const char *dir, const char *path) {
     struct stat a, b;
     char *folder = strdup(path);
     if (!folder)
@@ -166,19 +167,19 @@ static bool is_in(const char *dir, const char *path) {
     return in;
 }
 
-static int check(const struct replay_options *opt, const struct files *in, const struct files *out,
-                 size_t alone, struct sk_error *err) {
+static int replay_files_check_outputs(const struct replay_options *opt, const struct files *in,
+                                      const struct files *out, size_t alone, struct sk_error *err) {
     for (size_t i = 0; i < out->n; i++) {
         const struct file *f = &out->items[i];
         for (size_t k = 0; k < in->n; k++)
-            if (same(f, &in->items[k]))
+            if (replay_files_same(f, &in->items[k]))
                 return sk_fail(err, "%s is %s; it would be overwritten", f->path,
                                in->items[k].what);
         for (size_t k = 0; k < i && k < alone; k++)
-            if (same(f, &out->items[k]))
+            if (replay_files_same(f, &out->items[k]))
                 return sk_fail(err, "two outputs would go to one file: %s and %s",
                                out->items[k].path, f->path);
-        if (i < alone && opt->expect_dir && is_in(opt->expect_dir, f->path))
+        if (i < alone && opt->expect_dir && replay_files_is_in(opt->expect_dir, f->path))
             return sk_fail(err, "%s would be among the golden captures", f->path);
     }
     return 0;
@@ -219,7 +220,7 @@ struct replay_files replay_files_by_time(const struct replay_options *opt) {
 }
 
 // What is written there cannot be taken back: somebody reads it meanwhile.
-static bool is_gone(const char *path) {
+static bool replay_files_is_gone(const char *path) {
     struct stat st;
     return path && stat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
            !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)); // /dev/null
@@ -227,9 +228,9 @@ static bool is_gone(const char *path) {
 
 bool replay_files_can_be_anew(const struct replay_options *opt) {
     char *drops = replay_drops_path(opt);
-    bool gone = is_gone(drops);
+    bool gone = replay_files_is_gone(drops);
     for (size_t i = 0; i < opt->out.n; i++)
-        gone |= is_gone(opt->out.items[i].path);
+        gone |= replay_files_is_gone(opt->out.items[i].path);
     free(drops);
     return !gone;
 }
@@ -243,7 +244,7 @@ int replay_files_check(const struct replay_options *opt, struct sk_error *err) {
         add_folder(&out, opt->out_dir);
     if (out.n)
         add_inputs(&in, opt);
-    int rc = check(opt, &in, &out, alone, err);
+    int rc = replay_files_check_outputs(opt, &in, &out, alone, err);
     if (rc == 0 && opt->out_dir && opt->expect_dir && stat(opt->out_dir, &a) == 0 &&
         stat(opt->expect_dir, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         rc = sk_fail(err, "%s is the folder of the golden captures", opt->out_dir);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gaps: what a recorded run lacks. A switch's core gives its packets numbers without gaps, whether they came
-// in or were generated, and all records of a packet have its number: a number that no record has is that of a
-// packet whose records are gone, unless its port was not recorded, or records did not fit and that was told.
+// gaps: what a recorded run lacks. A switch's core gives its packets numbers without gaps, whether
+// they came in or were generated, and all records of a packet have its number: a number that no
+// record has is that of a packet whose records are gone, unless its port was not recorded, or
+// records did not fit and that was told.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include "pcap/replay/replay_impl.h"
 
 #define NUMBER(id) ((id)&UINT64_C(0x00ffffffffffffff))
-// Numbers that are missing at a time; more of them and nothing is known: files that were put together in some
-// other way than one after the other.
+// Numbers that are missing at a time; more of them and nothing is known: files that were put
+// together in some other way than one after the other.
 #define MOST_GAPS 1024u
 
 struct gap {
@@ -74,7 +75,7 @@ static struct gap *gap_of(struct core *c, uint64_t number) {
 }
 
 // A number of the gap was seen. False when there is no room for what is left of it.
-static bool fill(struct core *c, struct gap *gap, uint64_t number) {
+static bool replay_gaps_fill(struct core *c, struct gap *gap, uint64_t number) {
     const size_t i = (size_t)(gap - c->gaps);
     const uint64_t behind = gap->behind;
     gap->behind = number;
@@ -114,7 +115,7 @@ void replay_gaps_see(struct replay_gaps *g, const struct capture *capture,
     } else if (number < c->next) {
         struct gap *gap = gap_of(c, number);
         if (gap)
-            g->unknown = !fill(c, gap, number);
+            g->unknown = !replay_gaps_fill(c, gap, number);
         else if (f->direction == CAPTURE_INBOUND && !g->twice && number >= c->begin)
             note_twice(g, number, capture_path(capture));
         return;
@@ -159,8 +160,8 @@ static const struct gap *longest_gap(const struct core *c, uint64_t *missing) {
 }
 
 // Of a core. True: it is sure that a record is gone.
-static bool report(const struct replay_gaps *g, const struct core *c, enum ports ports,
-                   FILE *messages, struct sk_error *err) {
+static bool replay_gaps_report_core(const struct replay_gaps *g, const struct core *c,
+                                    enum ports ports, FILE *messages, struct sk_error *err) {
     char text[80], more[48] = "";
     uint64_t missing;
     if (c->first > 1 && !c->begins_lossy)
@@ -198,7 +199,8 @@ int replay_gaps_report(const struct replay_gaps *g, FILE *messages, struct sk_er
                 " of the recorded switch occurs twice: is a file given twice?\n",
                 g->twice_in, g->twice);
     for (unsigned i = 0; !g->unknown && ports != SOME && i < SK_PIPES; i++)
-        if (g->cores[i] && g->cores[i]->next && report(g, g->cores[i], ports, messages, err))
+        if (g->cores[i] && g->cores[i]->next &&
+            replay_gaps_report_core(g, g->cores[i], ports, messages, err))
             rc = -1;
     return rc;
 }

@@ -34,41 +34,42 @@ struct replay_inputs {
     uint32_t wire_length; // of the last of few
 };
 
-static const struct capture_frame *frame(const struct input *in) {
+static const struct capture_frame *replay_input_frame(const struct input *in) {
     return &in->frames[in->at];
 }
 
 // Of the next packet.
-static uint64_t number(const struct input *in) {
+static uint64_t replay_input_number(const struct input *in) {
     return capture_count(in->capture) - (uint64_t)(in->n - in->at) + 1;
 }
 
-static void count(struct tally *t, const struct input *in) {
+static void replay_input_count(struct tally *t, const struct input *in) {
     if (t->n++ == 0)
-        t->first = number(in);
+        t->first = replay_input_number(in);
 }
 
-static int read_few(struct input *in, struct sk_error *err) {
+static int replay_input_read_few(struct input *in, struct sk_error *err) {
     in->at = 0;
     in->n = capture_next_few(in->capture, in->frames, REPLAY_FEW, err);
     return in->n;
 }
 
-static void see(struct input *in) {
+static void replay_input_see(struct input *in) {
     const struct capture_frame *f = &in->frames[in->at];
     in->taken++;
     if (f->length < f->wire_length)
-        count(&in->cut, in);
+        replay_input_count(&in->cut, in);
     if (f->timeless)
-        count(&in->timeless, in);
+        replay_input_count(&in->timeless, in);
 }
 
-// To the next packet that has a port, from the one at 'at' on. With 'reads' 1; 0 when there is none; -1.
-// Without it 1, or 0 when that would take reading, or fail.
-static int find(struct replay_inputs *s, struct input *in, bool reads, struct sk_error *err) {
+// To the next packet that has a port, from the one at 'at' on. With 'reads' 1; 0 when there is
+// none; -1. Without it 1, or 0 when that would take reading, or fail.
+static int replay_input_find(struct replay_inputs *s, struct input *in, bool reads,
+                             struct sk_error *err) {
     for (;; in->at++) {
         if (in->at >= in->n) {
-            const int rc = reads ? read_few(in, err) : 0;
+            const int rc = reads ? replay_input_read_few(in, err) : 0;
             if (rc <= 0) {
                 in->n = 0;
                 in->more = false;
@@ -91,28 +92,30 @@ static int find(struct replay_inputs *s, struct input *in, bool reads, struct sk
             in->sent += in->frames[in->at].direction == CAPTURE_OUTBOUND;
             in->notes += in->frames[in->at].direction != CAPTURE_OUTBOUND;
         } else
-            count(&in->unknown, in);
+            replay_input_count(&in->unknown, in);
         if (wrong)
             return sk_fail(err, "%s: packet %" PRIu64 ": no part of --map matches it",
                            capture_path(in->capture), in->unknown.first);
     }
     in->more = true;
     // one without bytes never came as far as the program
-    if (in->map && s->opt->expect_recorded && frame(in)->length > 0 &&
-        frame(in)->length < frame(in)->wire_length)
-        return sk_fail(
-            err,
-            "%s: packet %" PRIu64 " has only %u of its %u bytes: a cut packet cannot be replayed",
-            capture_path(in->capture), number(in), frame(in)->length, frame(in)->wire_length);
-    see(in);
+    if (in->map && s->opt->expect_recorded && replay_input_frame(in)->length > 0 &&
+        replay_input_frame(in)->length < replay_input_frame(in)->wire_length)
+        return sk_fail(err,
+                       "%s: packet %" PRIu64
+                       " has only %u of its %u bytes: a cut packet cannot be replayed",
+                       capture_path(in->capture), replay_input_number(in),
+                       replay_input_frame(in)->length, replay_input_frame(in)->wire_length);
+    replay_input_see(in);
     return 1;
 }
 
-static void choose(struct replay_inputs *s) {
+static void replay_input_choose(struct replay_inputs *s) {
     struct input *best = NULL;
     for (size_t i = 0; i < s->opt->in.n; i++) {
         struct input *in = &s->list[i];
-        if (in->more && (!best || frame(in)->time_ns < frame(best)->time_ns))
+        if (in->more &&
+            (!best || replay_input_frame(in)->time_ns < replay_input_frame(best)->time_ns))
             best = in;
     }
     s->next = best;
@@ -131,7 +134,7 @@ static int open_input(struct replay_inputs *s, struct input *in, const struct re
                        "%s: a pcap does not tell which interface received a packet; give its port "
                        "(PORT=CAPTURE) or --map with keys",
                        file->path);
-    return find(s, in, true, err) < 0 ? -1 : 0;
+    return replay_input_find(s, in, true, err) < 0 ? -1 : 0;
 }
 
 struct replay_inputs *replay_inputs_open(const struct replay_options *opt, struct sk_error *err) {
@@ -146,7 +149,7 @@ struct replay_inputs *replay_inputs_open(const struct replay_options *opt, struc
         replay_inputs_close(s);
         return NULL;
     }
-    choose(s);
+    replay_input_choose(s);
     return s;
 }
 
@@ -154,7 +157,7 @@ const struct replay_packet *replay_inputs_peek(struct replay_inputs *s) {
     const struct input *in = s->next;
     if (!in)
         return NULL;
-    const struct capture_frame *f = frame(in);
+    const struct capture_frame *f = replay_input_frame(in);
     s->packet = (struct replay_packet){.time_ns = f->time_ns < s->clock ? s->clock : f->time_ns,
                                        .bytes = f->bytes,
                                        .wire_length = f->wire_length,
@@ -164,36 +167,36 @@ const struct replay_packet *replay_inputs_peek(struct replay_inputs *s) {
 }
 
 // The next packet is to be the one behind; reads, if it is let.
-static int go_on(struct replay_inputs *s, bool reads, struct sk_error *err) {
+static int replay_input_go_on(struct replay_inputs *s, bool reads, struct sk_error *err) {
     struct input *in = s->next;
     in->at++;
-    const int rc = find(s, in, reads, err);
+    const int rc = replay_input_find(s, in, reads, err);
     s->empty = !reads && rc == 0 ? in : NULL;
     if (rc < 0)
         return -1;
     if (s->opt->in.n > 1 || !in->more)
-        choose(s);
+        replay_input_choose(s);
     return 0;
 }
 
 int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err) {
     for (; n > 0 && s->next; n--)
-        if (go_on(s, true, err))
+        if (replay_input_go_on(s, true, err))
             return -1;
     return 0;
 }
 
 static void see_time(struct replay_inputs *s, struct input *in) {
-    if (frame(in)->time_ns < s->clock)
-        count(&in->late, in);
+    if (replay_input_frame(in)->time_ns < s->clock)
+        replay_input_count(&in->late, in);
     else
-        s->clock = frame(in)->time_ns;
+        s->clock = replay_input_frame(in)->time_ns;
 }
 
 int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err) {
     see_time(s, s->next);
     if (more)
-        return go_on(s, true, err);
+        return replay_input_go_on(s, true, err);
     s->next = NULL;
     return 0;
 }
@@ -201,7 +204,7 @@ int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err)
 unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, unsigned n) {
     unsigned i = 0;
     while (s->next && !s->empty) {
-        const struct capture_frame *f = frame(s->next);
+        const struct capture_frame *f = replay_input_frame(s->next);
         const uint16_t port = s->next->port;
         see_time(s, s->next);
         s->wire_length = f->wire_length;
@@ -210,10 +213,10 @@ unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, u
             break;
         if (s->opt->in.n == 1 && !s->next->map && s->next->at + 1 < s->next->n) {
             s->next->at++;
-            see(s->next);
+            replay_input_see(s->next);
             continue;
         }
-        go_on(s, false, NULL);
+        replay_input_go_on(s, false, NULL);
     }
     return i;
 }
@@ -234,10 +237,10 @@ int replay_inputs_take_few(struct replay_inputs *s, bool more, struct sk_error *
         return 0;
     }
     if (!in)
-        return go_on(s, true, err);
-    if (find(s, in, true, err) < 0)
+        return replay_input_go_on(s, true, err);
+    if (replay_input_find(s, in, true, err) < 0)
         return -1;
-    choose(s);
+    replay_input_choose(s);
     return 0;
 }
 
@@ -266,20 +269,23 @@ void replay_inputs_position(const struct replay_inputs *s, uint64_t *done, uint6
 
 // ---- what is odd with a capture ----
 
-static void say(FILE *f, const struct input *in, const struct tally *t, const char *one,
-                const char *more, const char *rest) {
+static void replay_input_say(FILE *f, const struct input *in, const struct tally *t,
+                             const char *one, const char *more, const char *rest) {
     if (t->n)
         fprintf(f, "%s: %" PRIu64 " %s, the first is number %" PRIu64 "%s\n",
                 capture_path(in->capture), t->n, t->n == 1 ? one : more, t->first, rest);
 }
 
-static void report(const struct input *in, struct replay_counts *counts, FILE *f) {
-    say(f, in, &in->cut, "packet is cut by the capture", "packets are cut by the capture", "");
-    say(f, in, &in->late, "packet is older than the one before",
-        "packets are older than the one before", "; the earlier packet's time is used");
-    say(f, in, &in->timeless, "packet has no time", "packets have no time",
-        "; the earlier packet's time is used");
-    say(f, in, &in->unknown, "packet has no port", "packets have no port", "; not replayed");
+static void replay_input_report(const struct input *in, struct replay_counts *counts, FILE *f) {
+    replay_input_say(f, in, &in->cut, "packet is cut by the capture",
+                     "packets are cut by the capture", "");
+    replay_input_say(f, in, &in->late, "packet is older than the one before",
+                     "packets are older than the one before",
+                     "; the earlier packet's time is used");
+    replay_input_say(f, in, &in->timeless, "packet has no time", "packets have no time",
+                     "; the earlier packet's time is used");
+    replay_input_say(f, in, &in->unknown, "packet has no port", "packets have no port",
+                     "; not replayed");
     if (in->sent)
         fprintf(f, "%s: %" PRIu64 " packet%s sent by the interface; not replayed\n",
                 capture_path(in->capture), in->sent, in->sent == 1 ? " was" : "s were");
@@ -303,7 +309,7 @@ int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *co
     int rc = 0;
     for (size_t i = 0; i < s->opt->in.n; i++) {
         const struct input *in = &s->list[i];
-        report(in, counts, messages);
+        replay_input_report(in, counts, messages);
         if (rc == 0 && in->unknown.n && in->taken == 0)
             rc = sk_fail(err, "%s: none of its packets has a port: %s", capture_path(in->capture),
                          s->opt->map ? "no part of --map matches"

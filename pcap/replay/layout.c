@@ -29,13 +29,13 @@ void replay_layouts_free(struct replay_layouts *l) {
 }
 
 // A serial has the core that received it in its upper byte.
-static unsigned place_of(uint64_t serial) {
+static unsigned replay_layout_place_of(uint64_t serial) {
     return (unsigned)((serial + (serial >> 56) * (KEPT / SK_PIPES)) % KEPT);
 }
 
 void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
                            const struct sk_event *e) {
-    const unsigned i = place_of(p->serial);
+    const unsigned i = replay_layout_place_of(p->serial);
     if (e->kind == SK_EV_RECEIVED) {
         if (l->kept[i].journey)
             journey_clear(l->kept[i].journey);
@@ -49,7 +49,7 @@ void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
 
 void replay_layouts_find(const struct replay_layouts *l, uint64_t serial, const uint8_t *bytes,
                          uint32_t length, struct layout *out) {
-    const unsigned i = place_of(serial);
+    const unsigned i = replay_layout_place_of(serial);
     out->n = out->end = 0;
     if (serial && l->kept[i].serial == serial)
         journey_find(l->kept[i].journey, bytes, length, out);

@@ -31,7 +31,7 @@ struct replay_log {
     bool waits; // some port has a speed
 };
 
-static struct entry *add(struct pipe_log *p, uint64_t serial) {
+static struct entry *replay_log_add(struct pipe_log *p, uint64_t serial) {
     p->list = sk_grow(p->list, p->n, &p->room, sizeof *p->list);
     struct entry *e = &p->list[p->n++];
     e->time_ns = sk_core_now(p->core);
@@ -40,10 +40,11 @@ static struct entry *add(struct pipe_log *p, uint64_t serial) {
     return e;
 }
 
-static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+static void replay_log_on_event(struct sk_observer *o, const struct sk_packet *p,
+                                const struct sk_event *e) {
     if (e->kind != SK_EV_VIOLATION)
         return;
-    struct entry *entry = add((struct pipe_log *)o, p->serial);
+    struct entry *entry = replay_log_add((struct pipe_log *)o, p->serial);
     entry->passes = p->passes;
     entry->resubmits = p->resubmits;
     entry->event = *e;
@@ -66,7 +67,7 @@ struct replay_log *replay_log_new(const struct sk_switch *sw, bool exact) {
     log->exact = exact;
     log->waits = has_speeds(sw);
     for (unsigned i = 0; i < SK_PIPES; i++) {
-        log->pipes[i].observer.event = on_event;
+        log->pipes[i].observer.event = replay_log_on_event;
         log->pipes[i].core = sk_switch_core((struct sk_switch *)sw, i);
     }
     return log;
@@ -89,7 +90,7 @@ void replay_log_line(struct replay_log *log, unsigned pipe, uint64_t serial, con
         if (!p->text)
             abort();
     }
-    struct entry *e = add(p, serial);
+    struct entry *e = replay_log_add(p, serial);
     e->at = p->text_length;
     e->length = length;
     memcpy(p->text + e->at, text, length);
@@ -100,8 +101,8 @@ struct sk_observer *replay_log_observer(struct replay_log *log, unsigned pipe) {
     return &log->pipes[pipe].observer;
 }
 
-static void give(const struct pipe_log *p, const struct entry *e, FILE *lines,
-                 struct sk_observer *observer) {
+static void replay_log_give(const struct pipe_log *p, const struct entry *e, FILE *lines,
+                            struct sk_observer *observer) {
     if (e->length) {
         fwrite(p->text + e->at, 1, e->length, lines);
         return;
@@ -111,7 +112,8 @@ static void give(const struct pipe_log *p, const struct entry *e, FILE *lines,
     observer->event(observer, &packet, &e->event);
 }
 
-static bool before(const struct replay_log *log, const struct entry *a, const struct entry *b) {
+static bool replay_log_before(const struct replay_log *log, const struct entry *a,
+                              const struct entry *b) {
     if (a->time_ns != b->time_ns || !log->exact)
         return a->time_ns < b->time_ns;
     return a->serial < b->serial;
@@ -128,7 +130,7 @@ static struct pipe_log *first_of(struct replay_log *log, bool *known) {
         const struct entry *other = first ? &first->list[first->given] : NULL;
         if (other && log->exact && log->waits && other->time_ns == own->time_ns)
             *known = false;
-        if (!other || before(log, own, other))
+        if (!other || replay_log_before(log, own, other))
             first = p;
     }
     return first;
@@ -143,7 +145,7 @@ bool replay_log_merge(struct replay_log *log, FILE *lines, struct sk_observer *o
         if (log->exact && !e->length)
             known = false;
         else
-            give(p, e, lines, observer);
+            replay_log_give(p, e, lines, observer);
     }
     for (unsigned i = 0; i < SK_PIPES; i++)
         log->pipes[i].n = log->pipes[i].given = log->pipes[i].text_length = 0;

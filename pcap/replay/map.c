@@ -50,7 +50,7 @@ static int bad(struct sk_error *err, const char *what, const char *word) {
 }
 
 // Decimal digits only, below 'limit'.
-static bool number(const char *text, unsigned long limit, unsigned long *out) {
+static bool replay_map_number(const char *text, unsigned long limit, unsigned long *out) {
     size_t n = strspn(text, "0123456789");
     if (n == 0 || n > 6 || text[n])
         return false;
@@ -58,7 +58,7 @@ static bool number(const char *text, unsigned long limit, unsigned long *out) {
     return *out < limit;
 }
 
-static bool mac(const char *text, uint8_t *out) {
+static bool replay_map_mac(const char *text, uint8_t *out) {
     for (unsigned i = 0; i < 6; i++, text += 3) {
         static const char digits[] = "0123456789abcdefABCDEF";
         if (strspn(text, digits) != 2 || text[2] != (i < 5 ? ':' : 0))
@@ -75,13 +75,13 @@ static void map_ipv4(uint8_t *key, const uint8_t *address) {
 }
 
 // "ADDRESS" or "ADDRESS/BITS"; bits after the prefix must be 0.
-static int address(struct pair *p, enum kind kind, char *word, struct sk_error *err) {
+static int replay_map_address(struct pair *p, enum kind kind, char *word, struct sk_error *err) {
     unsigned long bits, longest = 48, before = 0;
     uint8_t ipv4[4];
     char *slash = strchr(word, '/');
     if (slash)
         *slash = 0;
-    if (kind == BY_MAC && !mac(word, p->key))
+    if (kind == BY_MAC && !replay_map_mac(word, p->key))
         return bad(err, "is not a MAC address", word);
     if (kind == BY_IP && inet_pton(AF_INET, word, ipv4) == 1) {
         map_ipv4(p->key, ipv4);
@@ -93,7 +93,7 @@ static int address(struct pair *p, enum kind kind, char *word, struct sk_error *
         return bad(err, "is not an IP address", word);
     }
     bits = longest;
-    if (slash && !number(slash + 1, longest + 1, &bits))
+    if (slash && !replay_map_number(slash + 1, longest + 1, &bits))
         return bad(err, "is not a prefix length of this address", slash + 1);
     p->bits = (unsigned)(before + bits);
     for (unsigned bit = p->bits; bit < 8 * KEY_BYTES; bit++)
@@ -102,13 +102,14 @@ static int address(struct pair *p, enum kind kind, char *word, struct sk_error *
     return 0;
 }
 
-static int key_of(struct replay_map *m, struct pair *p, char *word, struct sk_error *err) {
+static int replay_map_key_of(struct replay_map *m, struct pair *p, char *word,
+                             struct sk_error *err) {
     unsigned long v;
     if (m->kind == BY_MAC || m->kind == BY_IP)
-        return address(p, m->kind, word, err);
+        return replay_map_address(p, m->kind, word, err);
     if (m->kind == BY_VLAN) {
         bool none = strcmp(word, "none") == 0;
-        if (!none && !number(word, VLANS, &v))
+        if (!none && !replay_map_number(word, VLANS, &v))
             return bad(err, "is not a VLAN (0 to 4095, or none)", word);
         uint16_t *slot = &m->vlan[none ? NO_TAG : v];
         if (*slot != REPLAY_NO_PORT)
@@ -123,18 +124,18 @@ static int key_of(struct replay_map *m, struct pair *p, char *word, struct sk_er
     return 0;
 }
 
-static bool same_key(const struct pair *a, const struct pair *b) {
+static bool replay_map_same_key(const struct pair *a, const struct pair *b) {
     return a->name ? strcmp(a->name, b->name) == 0
                    : a->bits == b->bits && memcmp(a->key, b->key, KEY_BYTES) == 0;
 }
 
-static int add_pair(struct replay_map *m, char *word, struct sk_error *err) {
+static int replay_map_add_pair(struct replay_map *m, char *word, struct sk_error *err) {
     struct pair p = {0};
     unsigned long port;
     char *equals = strrchr(word, '=');
     if (!equals)
         return bad(err, "is not KEY=PORT", word);
-    if (!number(equals + 1, SK_PORTS, &port) || !sk_port_exists((unsigned)port))
+    if (!replay_map_number(equals + 1, SK_PORTS, &port) || !sk_port_exists((unsigned)port))
         return bad(err, "is not a device port", equals + 1);
     *equals = 0;
     p.port = (uint16_t)port;
@@ -144,12 +145,12 @@ static int add_pair(struct replay_map *m, char *word, struct sk_error *err) {
         m->other = p.port;
         return 0;
     }
-    if (key_of(m, &p, word, err))
+    if (replay_map_key_of(m, &p, word, err))
         return -1;
     bool twice = false;
     size_t at = m->n;
     for (size_t i = 0; m->kind != BY_VLAN && i < m->n; i++)
-        twice |= same_key(&p, &m->pairs[i]);
+        twice |= replay_map_same_key(&p, &m->pairs[i]);
     m->pairs = realloc(m->pairs, (m->n + 1) * sizeof *m->pairs);
     if (!m->pairs)
         abort();
@@ -165,13 +166,13 @@ static int parse_pairs(struct replay_map *m, char *text, struct sk_error *err) {
         next = strchr(word, ',');
         if (next)
             *next++ = 0;
-        if (add_pair(m, word, err))
+        if (replay_map_add_pair(m, word, err))
             return -1;
     }
     return 0;
 }
 
-static int parse(struct replay_map *m, char *text, struct sk_error *err) {
+static int replay_map_parse_text(struct replay_map *m, char *text, struct sk_error *err) {
     char *colon = strchr(text, ':');
     if (colon)
         *colon++ = 0;
@@ -195,7 +196,7 @@ struct replay_map *replay_map_parse(const char *text, struct sk_error *err) {
     m->other = REPLAY_NO_PORT;
     for (unsigned i = 0; i <= VLANS; i++)
         m->vlan[i] = REPLAY_NO_PORT;
-    int rc = parse(m, copy, err);
+    int rc = replay_map_parse_text(m, copy, err);
     free(copy);
     if (rc == 0)
         return m;
@@ -226,7 +227,7 @@ void replay_map_ports(const struct replay_map *m, void (*each)(void *aux, uint16
 
 // ---- looking up ----
 
-static uint16_t word_at(const uint8_t *at) {
+static uint16_t replay_map_word_at(const uint8_t *at) {
     return (uint16_t)(at[0] << 8 | at[1]);
 }
 
@@ -237,7 +238,7 @@ static bool is_tag(uint16_t type) {
 // Where the type is that no tag has; 0: the packet ends before.
 static uint32_t type_at(const struct capture_frame *f) {
     uint32_t at = ETHER_HEADER - 2;
-    while (at + 2 <= f->length && is_tag(word_at(f->bytes + at)))
+    while (at + 2 <= f->length && is_tag(replay_map_word_at(f->bytes + at)))
         at += 4;
     return at + 2 <= f->length ? at : 0;
 }
@@ -249,7 +250,7 @@ static bool source_ip(const struct capture_frame *f, uint8_t *key) {
         return false;
     const uint8_t *body = f->bytes + at + 2;
     const uint32_t n = f->length - at - 2;
-    switch (word_at(f->bytes + at)) {
+    switch (replay_map_word_at(f->bytes + at)) {
     case TYPE_IPV4:
         if (n >= 16)
             map_ipv4(key, body + 12);
@@ -259,7 +260,7 @@ static bool source_ip(const struct capture_frame *f, uint8_t *key) {
             memcpy(key, body + 8, 16);
         return n >= 24;
     case TYPE_ARP: // of Ethernet and IPv4
-        if (n < 18 || word_at(body + 2) != TYPE_IPV4 || body[4] != 6 || body[5] != 4)
+        if (n < 18 || replay_map_word_at(body + 2) != TYPE_IPV4 || body[4] != 6 || body[5] != 4)
             return false;
         map_ipv4(key, body + 14);
         return true;
@@ -268,13 +269,13 @@ static bool source_ip(const struct capture_frame *f, uint8_t *key) {
     }
 }
 
-static bool begins_with(const uint8_t *key, const struct pair *p) {
+static bool replay_map_begins_with(const uint8_t *key, const struct pair *p) {
     unsigned whole = p->bits / 8, rest = p->bits % 8;
     return memcmp(key, p->key, whole) == 0 &&
            (rest == 0 || (key[whole] ^ p->key[whole]) >> (8 - rest) == 0);
 }
 
-static uint16_t by_address(struct replay_map *m, const struct capture_frame *f) {
+static uint16_t replay_map_by_address(struct replay_map *m, const struct capture_frame *f) {
     uint8_t key[KEY_BYTES] = {0};
     bool there = m->kind == BY_IP ? source_ip(f, key) : f->length >= 12;
     if (!there)
@@ -287,7 +288,7 @@ static uint16_t by_address(struct replay_map *m, const struct capture_frame *f) 
     m->asked = true;
     m->answer = m->other;
     for (size_t i = 0; i < m->n; i++)
-        if (begins_with(key, &m->pairs[i])) {
+        if (replay_map_begins_with(key, &m->pairs[i])) {
             m->answer = m->pairs[i].port;
             break;
         }
@@ -296,8 +297,8 @@ static uint16_t by_address(struct replay_map *m, const struct capture_frame *f) 
 
 static uint16_t by_vlan(const struct replay_map *m, const struct capture_frame *f) {
     uint32_t vlan = NO_TAG;
-    if (f->length >= ETHER_HEADER + 2 && is_tag(word_at(f->bytes + 12)))
-        vlan = word_at(f->bytes + 14) & (VLANS - 1);
+    if (f->length >= ETHER_HEADER + 2 && is_tag(replay_map_word_at(f->bytes + 12)))
+        vlan = replay_map_word_at(f->bytes + 14) & (VLANS - 1);
     return m->vlan[vlan] == REPLAY_NO_PORT ? m->other : m->vlan[vlan];
 }
 
@@ -307,8 +308,9 @@ static uint16_t port_named(const char *name) {
     if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0)
         return REPLAY_NO_PORT;
     name += sizeof prefix - 1;
-    return number(name, SK_PORTS, &port) && sk_port_exists((unsigned)port) ? (uint16_t)port
-                                                                           : REPLAY_NO_PORT;
+    return replay_map_number(name, SK_PORTS, &port) && sk_port_exists((unsigned)port)
+               ? (uint16_t)port
+               : REPLAY_NO_PORT;
 }
 
 static uint16_t of_interface(const struct replay_map *m, const struct capture_interface *i) {
@@ -320,7 +322,7 @@ static uint16_t of_interface(const struct replay_map *m, const struct capture_in
     for (size_t p = 0; p < m->n; p++) {
         unsigned long index;
         const char *name = m->pairs[p].name;
-        if (number(name + (name[0] == '#'), UINT32_MAX, &index) && index == i->index)
+        if (replay_map_number(name + (name[0] == '#'), UINT32_MAX, &index) && index == i->index)
             return m->pairs[p].port;
     }
     return m->other;
@@ -346,5 +348,5 @@ static uint16_t by_interface(struct replay_map *m, const struct capture_frame *f
 uint16_t replay_map_port(struct replay_map *m, const struct capture_frame *f) {
     return m->kind == BY_INTERFACE ? by_interface(m, f)
            : m->kind == BY_VLAN    ? by_vlan(m, f)
-                                   : by_address(m, f);
+                                   : replay_map_by_address(m, f);
 }

@@ -43,8 +43,8 @@ static int clear_dir(const struct replay_out *o, struct sk_error *err) {
     return rc;
 }
 
-static struct capture_writer *create(const struct replay_out *o, const char *path,
-                                     enum capture_form form, struct sk_error *err) {
+static struct capture_writer *replay_out_create(const struct replay_out *o, const char *path,
+                                                enum capture_form form, struct sk_error *err) {
     return capture_create(o->update ? replay_update_add(o->update, path) : path, form, err);
 }
 
@@ -58,7 +58,7 @@ int replay_out_open(struct replay_out *o, const struct replay_options *opt, stru
     }
     for (size_t i = 0; i < opt->out.n; i++) {
         const struct replay_file *f = &opt->out.items[i];
-        if (!(o->writers[f->port] = create(o, f->path, form_of(opt, f->path), err)))
+        if (!(o->writers[f->port] = replay_out_create(o, f->path, form_of(opt, f->path), err)))
             return -1;
     }
     return 0;
@@ -69,7 +69,7 @@ int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, con
     struct capture_writer **w = &o->writers[port];
     if (!*w && o->dir) {
         char *path = replay_port_path(o->dir, port, o->form);
-        *w = create(o, path, o->form, err);
+        *w = replay_out_create(o, path, o->form, err);
         free(path);
         if (!*w)
             return -1;

@@ -28,21 +28,21 @@ struct replay_progress {
 };
 
 // A terminal that takes nothing is nobody's to look at.
-static void put(const struct replay_progress *p, const char *text, size_t n) {
+static void replay_progress_put(const struct replay_progress *p, const char *text, size_t n) {
     ssize_t done = write(p->fd, text, n);
     (void)done;
 }
 
-static void clear(struct replay_progress *p) {
+static void replay_progress_clear(struct replay_progress *p) {
     static const char to_the_end[] = "\r\033[K";
     if (p->shown)
-        put(p, to_the_end, sizeof to_the_end - 1);
+        replay_progress_put(p, to_the_end, sizeof to_the_end - 1);
     p->shown = false;
 }
 
 static ssize_t write_message(void *cookie, const char *text, size_t n) {
     struct replay_progress *p = cookie;
-    clear(p);
+    replay_progress_clear(p);
     return write(p->fd, text, n);
 }
 
@@ -60,7 +60,7 @@ struct replay_progress *replay_progress_new(int fd) {
 void replay_progress_free(struct replay_progress *p) {
     if (!p)
         return;
-    clear(p);
+    replay_progress_clear(p);
     fclose(p->messages);
     free(p);
 }
@@ -72,7 +72,7 @@ FILE *replay_progress_messages(struct replay_progress *p) {
 void replay_progress_begin(struct replay_progress *p) {
     if (!p)
         return;
-    clear(p);
+    replay_progress_clear(p);
     p->start = p->mark_packets = 0;
     p->rate = 0;
 }
@@ -103,7 +103,8 @@ static void update_rate(struct replay_progress *p, uint64_t now, uint64_t packet
     p->mark_packets = packets;
 }
 
-static void draw(struct replay_progress *p, uint64_t now, double part, uint64_t packets) {
+static void replay_progress_draw(struct replay_progress *p, uint64_t now, double part,
+                                 uint64_t packets) {
     struct winsize w = {0};
     char line[256], rate[24], number[24], left[32] = "";
     unsigned columns = ioctl(p->fd, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
@@ -120,8 +121,8 @@ static void draw(struct replay_progress *p, uint64_t now, double part, uint64_t 
     }
     if (n >= (int)columns) // would go on in the next line
         n = (int)columns - 1;
-    clear(p);
-    put(p, line, (size_t)n);
+    replay_progress_clear(p);
+    replay_progress_put(p, line, (size_t)n);
     p->shown = true;
 }
 
@@ -139,5 +140,5 @@ void replay_progress_show(struct replay_progress *p, uint64_t done, uint64_t siz
     double part = size ? (double)done / (double)size : 0;
     if (limit && (double)packets / (double)limit > part)
         part = (double)packets / (double)limit;
-    draw(p, now, part < 1 ? part : 1, packets);
+    replay_progress_draw(p, now, part < 1 ? part : 1, packets);
 }

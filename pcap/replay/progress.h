@@ -16,8 +16,9 @@ void replay_progress_free(struct replay_progress *p); // null allowed; the line 
 FILE *replay_progress_messages(struct replay_progress *p);
 // Another replay begins; null allowed.
 void replay_progress_begin(struct replay_progress *p);
-// 'done' of 'size' bytes are read (a size of 0: nobody knows how many there are), 'packets' of at most
-// 'limit' (0: any number) went in. Looks at the clock itself; cheap enough for every hundredth packet.
+// 'done' of 'size' bytes are read (a size of 0: nobody knows how many there are), 'packets' of at
+// most 'limit' (0: any number) went in. Looks at the clock itself; cheap enough for every hundredth
+// packet.
 void replay_progress_show(struct replay_progress *p, uint64_t done, uint64_t size, uint64_t packets,
                           uint64_t limit);
 

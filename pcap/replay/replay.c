@@ -16,8 +16,8 @@
 
 #define ALONE_PACKETS 1024u // buffers of a pipe: a quarter of what a switch has
 
-// How the pipes run: as one switch; each for itself with a time between them; each for itself as long
-// as none sends a packet to another (pcap/replay/threads.h).
+// How the pipes run: as one switch; each for itself with a time between them; each for itself as
+// long as none sends a packet to another (pcap/replay/threads.h).
 enum way { TOGETHER, APART, ALONE };
 
 // What a pipe sent, on whatever thread it runs.
@@ -48,7 +48,8 @@ struct replay {
     struct replay_drops *drops;
     struct replay_compare *compare;
     uint64_t
-        until; // when a recorded switch ended; of a second run that of the first one, which read all
+        until; // when a recorded switch ended; of a second run that of the first one, which read
+               // all
     struct replay_state state;
     bool second;                // run, which tells nothing but
     struct replay_trace *again; // the ways of a few packets; or null
@@ -63,13 +64,13 @@ static bool compares(const struct replay_options *opt) {
     return opt->expect_dir || opt->expect.n || opt->expect_recorded;
 }
 
-static bool fail(struct replay *r, const char *sentence) {
+static bool replay_fail(struct replay *r, const char *sentence) {
     fprintf(r->messages, "silken %s: %s\n", r->opt->command ? r->opt->command : "replay", sentence);
     r->failed = true;
     return false;
 }
 
-static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+static bool replay_tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct replay *r = aux;
     struct share *s = &r->shares[sk_port_pipe(port)];
     s->out++;
@@ -93,7 +94,7 @@ static bool tx_nowhere(void *aux, uint16_t port, const uint8_t *frame, uint32_t 
 static bool sent_well(struct replay *r) {
     for (unsigned i = 0; i < SK_PIPES && !r->failed; i++)
         if (r->shares[i].failed)
-            fail(r, r->shares[i].err.text);
+            replay_fail(r, r->shares[i].err.text);
     return !r->failed;
 }
 
@@ -106,12 +107,12 @@ static bool doubt(struct replay *r, const char *why) {
 
 static bool open_inputs(struct replay *r) {
     r->inputs = replay_inputs_open(r->opt, &r->err);
-    return r->inputs || fail(r, r->err.text);
+    return r->inputs || replay_fail(r, r->err.text);
 }
 
 // ---- the switch ----
 
-static void port_up(void *aux, uint16_t port) {
+static void replay_port_up(void *aux, uint16_t port) {
     sk_switch_port_up(aux, port, true);
 }
 
@@ -123,7 +124,7 @@ static void ports_up(struct replay *r) {
     for (uint16_t port = 0; !listed && port < SK_PORTS; port++)
         if (sk_port_exists(port))
             sk_switch_port_up(r->sw, port, true);
-    replay_inputs_ports(r->inputs, port_up, r->sw);
+    replay_inputs_ports(r->inputs, replay_port_up, r->sw);
     if (opt->then)
         sk_switch_port_up(r->sw, opt->then->port, true);
     for (size_t i = 0; i < opt->out.n; i++)
@@ -138,8 +139,9 @@ static uint64_t no_secret(void *aux) {
     return 1;
 }
 
-// What the control plane of a recorded run did for aggregation jobs is done again, at the messages that say so.
-static bool make_sessions(struct replay *r) {
+// What the control plane of a recorded run did for aggregation jobs is done again, at the messages
+// that say so.
+static bool replay_make_sessions(struct replay *r) {
     const struct sessions_host host = {.on = {.sw = r->sw}, .random = no_secret};
     const struct sk_config *c = NULL;
     for (size_t i = 0; i < 2; i++)
@@ -148,19 +150,19 @@ static bool make_sessions(struct replay *r) {
     if (!c)
         return true;
     if (r->way != TOGETHER)
-        return fail(r,
-                    "\"sessions\" in the configuration excludes a time between pipes (--crossing)");
+        return replay_fail(
+            r, "\"sessions\" in the configuration excludes a time between pipes (--crossing)");
     r->cpu_port = c->has_cpu_port ? c->cpu_port : SK_CPU_PORT;
     r->sessions = sessions_new(&host, c->sessions, r->cpu_port, sk_switch_now(r->sw), &r->err);
-    return r->sessions || fail(r, r->err.text);
+    return r->sessions || replay_fail(r, r->err.text);
 }
 
-static bool make_switch(struct replay *r) {
+static bool replay_make_switch(struct replay *r) {
     const struct replay_options *opt = r->opt;
     char error[256];
     const bool kept = opt->out_dir || opt->out.n || compares(opt);
     struct sk_switch_options so = {
-        .tx = kept ? tx : tx_nowhere, .aux = r, .n_packets = opt->buffers};
+        .tx = kept ? replay_tx : tx_nowhere, .aux = r, .n_packets = opt->buffers};
     if (r->way != TOGETHER) {
         so.crossing_ns = r->way == APART ? opt->crossing_ns : 1;
         so.n_cores = SK_PIPES;
@@ -175,7 +177,7 @@ static bool make_switch(struct replay *r) {
             so.cpu_port = opt->configs[i]->cpu_port;
     r->sw = sk_switch_new(opt->program, &so, error, sizeof error);
     if (!r->sw)
-        return fail(r, error);
+        return replay_fail(r, error);
     const struct replay_packet *first = replay_inputs_peek(r->inputs);
     first = first ? first : opt->then;
     uint64_t begin = first ? first->time_ns : replay_inputs_heard(r->inputs);
@@ -185,8 +187,9 @@ static bool make_switch(struct replay *r) {
     for (size_t i = 0; i < 2; i++)
         if (opt->expect_recorded && opt->configs[i] && opt->configs[i]->has_clock &&
             begin < opt->configs[i]->clock)
-            return fail(r, "the first packet is older than the configuration's clock: it does not "
-                           "belong to that recording");
+            return replay_fail(
+                r, "the first packet is older than the configuration's clock: it does not "
+                   "belong to that recording");
     for (size_t i = 0; i < 2; i++)
         r->bursts |= opt->configs[i] && opt->configs[i]->has_clock;
     r->bursts |= opt->expect_recorded;
@@ -198,8 +201,8 @@ static bool make_switch(struct replay *r) {
     ports_up(r);
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] && sk_config_apply(opt->configs[i], r->sw, &r->err))
-            return fail(r, r->err.text);
-    return make_sessions(r);
+            return replay_fail(r, r->err.text);
+    return replay_make_sessions(r);
 }
 
 static void observe_all(struct replay *r, struct sk_observer *o) {
@@ -225,17 +228,17 @@ static void observe_each(struct replay *r) {
 static bool open_golden(struct replay *r) {
     const struct replay_options *opt = r->opt;
     if (!replay_inputs_peek(r->inputs) && replay_inputs_unmapped(r->inputs))
-        return false; // which finish() has a sentence for
+        return false; // which replay_finish() has a sentence for
     if (replay_state_open(&r->state, opt, r->sw, &r->err))
-        return fail(r, r->err.text);
+        return replay_fail(r, r->err.text);
     if (compares(opt) && !(r->compare = replay_compare_open(opt, r->messages, &r->err)))
-        return fail(r, r->err.text);
+        return replay_fail(r, r->err.text);
     return true;
 }
 
 static bool open_outputs(struct replay *r) {
     r->out.update = r->opt->update ? &r->update : NULL;
-    return replay_out_open(&r->out, r->opt, &r->err) == 0 || fail(r, r->err.text);
+    return replay_out_open(&r->out, r->opt, &r->err) == 0 || replay_fail(r, r->err.text);
 }
 
 static bool open_observers(struct replay *r) {
@@ -264,7 +267,7 @@ static bool open_observers(struct replay *r) {
     r->one_by_one |= r->compare != NULL;
     if (good && r->one_by_one && r->way == ALONE)
         return doubt(r, "generated packets are numbered in order of time");
-    return good || fail(r, r->err.text);
+    return good || replay_fail(r, r->err.text);
 }
 
 // ---- running ----
@@ -278,25 +281,25 @@ static bool is_done(const struct replay *r) {
     return replay_trace_done(r->again) || replay_drops_done(r->found);
 }
 
-// What happens by itself before 'until'. Packet generators may have a lot to do until then: a switch does that
-// all at once, and this in steps, so that it can be stopped.
+// What happens by itself before 'until'. Packet generators may have a lot to do until then: a
+// switch does that all at once, and this in steps, so that it can be stopped.
 static void pass_time(struct replay *r, uint64_t until) {
     uint64_t next;
     while (!stopped(r) && (next = sk_core_next(sk_switch_core(r->sw, 0), true)) < until)
         sk_switch_run(r->sw, next > sk_switch_now(r->sw) ? next : sk_switch_now(r->sw));
 }
 
-// A live switch takes what waits at a port as one burst before it runs, all at the same time. Which of
-// them recirculates, or is lost by injected faults, depends on that.
-static void end_burst(struct replay *r) {
+// A live switch takes what waits at a port as one burst before it runs, all at the same time. Which
+// of them recirculates, or is lost by injected faults, depends on that.
+static void replay_end_burst(struct replay *r) {
     if (r->burst)
         sk_switch_run(r->sw, r->counts->last.time_ns);
     r->burst = false;
 }
 
-static void put_in(struct replay *r, const struct replay_packet *p) {
+static void replay_put_in(struct replay *r, const struct replay_packet *p) {
     if (p->port != r->counts->last.port || p->time_ns != r->counts->last.time_ns)
-        end_burst(r);
+        replay_end_burst(r);
     if (p->time_ns - sk_switch_now(r->sw) > LONG_NS) {
         pass_time(r, p->time_ns);
         if (stopped(r))
@@ -312,18 +315,18 @@ static void put_in(struct replay *r, const struct replay_packet *p) {
     sk_switch_rx(r->sw, p->port, p->bytes, p->length, p->time_ns);
     r->burst = true;
     if (!r->bursts)
-        end_burst(r);
+        replay_end_burst(r);
 }
 
-static bool skip(struct replay *r) {
-    return replay_inputs_skip(r->inputs, r->opt->skip, &r->err) == 0 || fail(r, r->err.text);
+static bool replay_skip(struct replay *r) {
+    return replay_inputs_skip(r->inputs, r->opt->skip, &r->err) == 0 || replay_fail(r, r->err.text);
 }
 
 static void play_then(struct replay *r) {
     struct replay_packet p = *r->opt->then;
     uint64_t now = sk_switch_now(r->sw);
     p.time_ns = p.time_ns < now ? now : p.time_ns;
-    put_in(r, &p);
+    replay_put_in(r, &p);
 }
 
 static void show_progress(struct replay *r) {
@@ -352,7 +355,7 @@ static bool next_packet(void *aux, struct replay_packet *out) {
     struct replay *r = aux;
     const bool more = !r->opt->limit || r->counts->in < r->opt->limit;
     if (r->taken && replay_inputs_take(r->inputs, more, &r->err))
-        return fail(r, r->err.text);
+        return replay_fail(r, r->err.text);
     const struct replay_packet *p = more ? replay_inputs_peek(r->inputs) : NULL;
     if (stopped(r))
         p = NULL;
@@ -413,7 +416,7 @@ static void play_on_threads(struct replay *r) {
         .between = goes_on,
         .aux = r};
     if (!replay_threads_run(&o))
-        fail(r, "a thread could not be started");
+        replay_fail(r, "a thread could not be started");
 }
 
 // Whether it can be tried: everything can be done again, and nobody observes packets one by one.
@@ -421,7 +424,8 @@ static bool can_be_alone(const struct replay_options *opt) {
     for (size_t i = 0; i < 2; i++)
         if (opt->configs[i] &&
             (opt->configs[i]->loss > 0 || opt->configs[i]->has_clock || opt->configs[i]->sessions))
-            return false; // one sequence of random numbers, of bursts, or of what is changed in between
+            return false; // one sequence of random numbers, of bursts, or of what is changed in
+                          // between
     return opt->threads > 1 && !opt->crossing_ns && !opt->buffers && !compares(opt) &&
            !(opt->observer && opt->observer->everything) && opt->speed <= 0 &&
            replay_trace_possible(opt);
@@ -439,11 +443,11 @@ static void play_each(struct replay *r) {
            (p = replay_inputs_peek(r->inputs))) {
         if (!r->again)
             keep_time(r, p);
-        put_in(r, p);
+        replay_put_in(r, p);
         if (replay_drops_failed(r->drops))
             break; // closing it says why
         if (replay_inputs_take(r->inputs, goes_in(r), &r->err)) {
-            fail(r, r->err.text);
+            replay_fail(r, r->err.text);
             return;
         }
     }
@@ -473,7 +477,7 @@ static void play_few(struct replay *r) {
                                    replay_inputs_wire_length(r->inputs)};
         sk_core_rx_lent(sk_switch_core(r->sw, 0), frames, n);
         if (replay_inputs_take_few(r->inputs, goes_in(r), &r->err)) {
-            fail(r, r->err.text);
+            replay_fail(r, r->err.text);
             return;
         }
     }
@@ -490,10 +494,10 @@ static void play(struct replay *r) {
         play_each(r);
     if (r->failed)
         return;
-    end_burst(r);
+    replay_end_burst(r);
     if (r->opt->then)
         play_then(r);
-    end_burst(r);
+    replay_end_burst(r);
     if (sent_well(r) && !is_done(r) && sk_pktgen_any(r->sw))
         pass_time(r, goes_on_until(r) + 1);
     sk_pktgen_end(r->sw);
@@ -505,7 +509,7 @@ static void play(struct replay *r) {
         sk_switch_run(r->sw, t > sk_switch_now(r->sw) ? t : sk_switch_now(r->sw));
 }
 
-static void finish(struct replay *r) {
+static void replay_finish(struct replay *r) {
     struct sk_error err;
     if (r->sw) {
         struct sk_switch_stats stats;
@@ -520,13 +524,13 @@ static void finish(struct replay *r) {
             doubt(r, "there were not enough packet buffers for each pipe");
         if (!r->second && !r->failed &&
             replay_state_end(&r->state, r->opt, r->sw, stopped(r), &r->update, r->messages, &err))
-            fail(r, err.text);
+            replay_fail(r, err.text);
     }
     if (replay_out_close(&r->out, &err) && !r->failed)
-        fail(r, err.text);
+        replay_fail(r, err.text);
     if (r->inputs && !r->second && replay_inputs_report(r->inputs, r->counts, r->messages, &err) &&
         !r->failed)
-        fail(r, err.text);
+        replay_fail(r, err.text);
     replay_inputs_close(r->inputs);
     replay_log_free(r->log);
     sessions_free(r->sessions);
@@ -539,15 +543,15 @@ static void finish_update(struct replay *r) {
     if (r->failed)
         replay_update_abandon(&r->update);
     else if (replay_update_commit(&r->update, &err))
-        fail(r, err.text);
+        replay_fail(r, err.text);
 }
 
 static void say_stopped(struct replay *r) {
     const struct replay_options *opt = r->opt;
     if (opt->update)
-        fail(r, "stopped; the golden captures are unchanged");
+        replay_fail(r, "stopped; the golden captures are unchanged");
     else if (opt->expect_dir || opt->expect.n || opt->expect_recorded || opt->expect_state)
-        fail(r, "stopped before everything was compared");
+        replay_fail(r, "stopped before everything was compared");
     else
         fprintf(r->messages, "silken %s: stopped\n", opt->command ? opt->command : "replay");
 }
@@ -567,11 +571,11 @@ static void run_again(const struct replay *first, struct replay_trace *t) {
                        .second = true,
                        .until = first->until,
                        .again = t};
-    if (open_inputs(&r) && skip(&r) && make_switch(&r)) {
+    if (open_inputs(&r) && replay_skip(&r) && replay_make_switch(&r)) {
         observe_all(&r, replay_trace_observer(t));
         play(&r);
     }
-    finish(&r);
+    replay_finish(&r);
 }
 
 static void show_differences(struct replay *r) {
@@ -579,7 +583,7 @@ static void show_differences(struct replay *r) {
     struct replay_trace *t = NULL;
     struct sk_error err;
     if (replay_compare_settle(r->compare, stopped(r), &err) && !r->failed)
-        fail(r, err.text);
+        replay_fail(r, err.text);
     size_t n = replay_compare_wanted(r->compare, &wanted);
     if (n && !replay_trace_possible(r->opt)) {
         fprintf(r->messages,
@@ -589,7 +593,7 @@ static void show_differences(struct replay *r) {
         run_again(r, t);
     }
     if (replay_compare_end(r->compare, t, stopped(r), &err) && !r->failed)
-        fail(r, err.text);
+        replay_fail(r, err.text);
     replay_trace_free(t);
 }
 
@@ -618,11 +622,11 @@ static void find_places(struct replay *first, const struct sk_program *checked) 
     if (!nobody)
         abort();
     replay_progress_begin(opt.progress);
-    bool good = open_inputs(&r) && skip(&r) && make_switch(&r);
+    bool good = open_inputs(&r) && replay_skip(&r) && replay_make_switch(&r);
     if (good && r.way == APART && !sk_pktgen_any(r.sw))
         r.log = replay_log_new(r.sw, false);
     if (good && replay_drops_again(r.found, r.sw, r.log, &r.err))
-        good = fail(&r, r.err.text);
+        good = replay_fail(&r, r.err.text);
     if (good) {
         if (r.log)
             observe_each(&r);
@@ -630,11 +634,11 @@ static void find_places(struct replay *first, const struct sk_program *checked) 
             observe_all(&r, replay_drops_observer(r.found, 0));
         play(&r);
         if (stopped(&r))
-            fail(&r, "stopped before it was known where packets were dropped");
+            replay_fail(&r, "stopped before it was known where packets were dropped");
     }
-    finish(&r);
+    replay_finish(&r);
     if (!r.failed && !replay_drops_failed(r.found) && replay_drops_same(r.found, &r.err))
-        fail(&r, r.err.text);
+        replay_fail(&r, r.err.text);
     fclose(nobody);
     first->failed |= r.failed;
 }
@@ -651,17 +655,18 @@ static void complete_drops(struct replay *r) {
         r->failed = true;
 }
 
-static enum replay_result run(const struct replay_options *opt, enum way way,
-                              struct replay_counts *counts, FILE *messages, const char **why) {
+static enum replay_result replay_run_one_way(const struct replay_options *opt, enum way way,
+                                             struct replay_counts *counts, FILE *messages,
+                                             const char **why) {
     struct replay r = {.opt = opt, .counts = counts, .messages = messages, .way = way};
     *counts = (struct replay_counts){0};
-    if (open_inputs(&r) && skip(&r) && make_switch(&r) && open_golden(&r) && open_outputs(&r) &&
-        open_observers(&r))
+    if (open_inputs(&r) && replay_skip(&r) && replay_make_switch(&r) && open_golden(&r) &&
+        open_outputs(&r) && open_observers(&r))
         play(&r);
-    finish(&r);
+    replay_finish(&r);
     complete_drops(&r);
     if (replay_drops_close(r.drops, &r.err) && !r.failed)
-        fail(&r, r.err.text);
+        replay_fail(&r, r.err.text);
     if (r.compare)
         show_differences(&r);
     if (stopped(&r) && !r.failed)
@@ -674,7 +679,8 @@ static enum replay_result run(const struct replay_options *opt, enum way way,
     return r.failed ? REPLAY_UNUSABLE : differs ? REPLAY_DIFFERS : REPLAY_GOOD;
 }
 
-// Which takes a second run, of what can be read and written twice; else the first one is of the checked build.
+// Which takes a second run, of what can be read and written twice; else the first one is of the
+// checked build.
 static bool places_take_the_checked(const struct replay_options *opt) {
     char *path = opt->checked ? replay_drops_path(opt) : NULL;
     bool so = path && !(replay_trace_possible(opt) && replay_drops_can_be_anew(path));
@@ -686,22 +692,22 @@ static enum replay_result run_some_way(const struct replay_options *opt,
                                        struct replay_counts *counts, FILE *messages) {
     const char *why = NULL;
     if (!can_be_alone(opt))
-        return run(opt, opt->crossing_ns ? APART : TOGETHER, counts, messages, &why);
+        return replay_run_one_way(opt, opt->crossing_ns ? APART : TOGETHER, counts, messages, &why);
     if (!replay_files_can_be_anew(opt)) {
         fprintf(messages, "silken replay: on one thread, because output into a pipe or a device "
                           "cannot be undone\n");
-        return run(opt, TOGETHER, counts, messages, &why);
+        return replay_run_one_way(opt, TOGETHER, counts, messages, &why);
     }
     char *text = NULL;
     size_t length;
     FILE *held = open_memstream(&text, &length);
     if (!held)
         abort();
-    enum replay_result result = run(opt, ALONE, counts, held, &why);
+    enum replay_result result = replay_run_one_way(opt, ALONE, counts, held, &why);
     fclose(held);
     if (why) {
         fprintf(messages, "silken replay: on one thread, because %s\n", why);
-        result = run(opt, TOGETHER, counts, messages, &why);
+        result = replay_run_one_way(opt, TOGETHER, counts, messages, &why);
     } else {
         fwrite(text, 1, length, messages);
     }

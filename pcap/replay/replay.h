@@ -2,12 +2,12 @@
 //
 // replay: captures through a program, in the captures' own time.
 //
-// Packets of several captures go into the switch merged by their times (those of the same time in the
-// order of the captures), and the time of a packet is the switch's clock: timestamps, meters, ageing,
-// ports with a speed and packet generators follow it. So the same captures, entries and program give the
-// same bytes, whatever the machine does. The clock starts with the first packet, never goes back, and
-// goes on after the last one until no packet waits for a port; packet generators end with the last one, or with the
-// last that a recorded switch sent.
+// Packets of several captures go into the switch merged by their times (those of the same time in
+// the order of the captures), and the time of a packet is the switch's clock: timestamps, meters,
+// ageing, ports with a speed and packet generators follow it. So the same captures, entries and
+// program give the same bytes, whatever the machine does. The clock starts with the first packet,
+// never goes back, and goes on after the last one until no packet waits for a port; packet
+// generators end with the last one, or with the last that a recorded switch sent.
 //
 // A few packets of each capture are in memory, whatever its length.
 //
@@ -63,8 +63,8 @@ struct replay_packet {
 
 struct replay_options {
     const struct sk_program *program;
-    // Applied in this order. Ports that they list are up, with those that captures are given for; if
-    // they list none, all are.
+    // Applied in this order. Ports that they list are up, with those that captures are given for;
+    // if they list none, all are.
     struct sk_config *configs[2];
     struct replay_files in, out; // a port has one 'out' at most
     const char *map;             // of captures REPLAY_MAPPED: map.h; null: by interfaces' names
@@ -72,7 +72,8 @@ struct replay_options {
     const volatile sig_atomic_t *stop; // or null: once it is not 0, captures are at their end
     double speed; // 0: as fast as it goes; 1: as the packets came; 2: twice as fast
     struct replay_progress *progress; // where it is shown; or null
-    // What is written replaces what was there at the end, and not if something fails: golden captures.
+    // What is written replaces what was there at the end, and not if something fails: golden
+    // captures.
     bool update;
     bool golden; // 'out' and 'out_dir' are golden captures: nothing else goes into the folder
     // Files that were read already, which no output may be: of 'program' and 'configs'; or null.
@@ -82,15 +83,15 @@ struct replay_options {
     const char *out_dir;   // or null: port-N.pcap of each port that sends, and drops.jsonl
     enum replay_form form; // of what is written
     const char *drops;     // or null: a line of JSON for each dropped packet
-    // The checked build of 'program', asked for when drops are written: where in the program a packet was dropped
-    // is known to that one only. Null, or what it returns is: their lines say no place. What is
-    // returned stays its owner's.
+    // The checked build of 'program', asked for when drops are written: where in the program a
+    // packet was dropped is known to that one only. Null, or what it returns is: their lines say no
+    // place. What is returned stays its owner's.
     const struct sk_program *(*checked)(void *aux);
     void *checked_aux;
-    // Golden captures that what these ports send must be equal to, or all ports: port-N.pcap (or .pcapng)
-    // of a folder.
-    // Fields with one of the names in 'ignore' (or a longer name that ends so) are not looked at; that
-    // takes the checked build, and so do differences field by field.
+    // Golden captures that what these ports send must be equal to, or all ports: port-N.pcap (or
+    // .pcapng) of a folder.
+    // Fields with one of the names in 'ignore' (or a longer name that ends so) are not looked at;
+    // that takes the checked build, and so do differences field by field.
     struct replay_files expect;
     const char *expect_dir; // or null
     bool expect_recorded;   // golden is what the captures REPLAY_MAPPED say that their ports sent
@@ -102,15 +103,15 @@ struct replay_options {
     uint64_t limit;            // packets in; 0: all
     uint64_t skip;             // packets that are read first and do not go in
     // Pipes run on so many threads, 0 as 1, at most SK_PIPES; what comes out does not depend on it
-    // (pcap/replay/threads.h). A packet for a port of another pipe is there 'crossing_ns' later; 0: at
-    // once, and then pipes that pass packets to each other run on one thread.
+    // (pcap/replay/threads.h). A packet for a port of another pipe is there 'crossing_ns' later; 0:
+    // at once, and then pipes that pass packets to each other run on one thread.
     unsigned threads;
     uint32_t crossing_ns;
     // A packet that goes in after those of the captures, not before its time; or null.
     const struct replay_packet *then;
-    bool
-        only_last; // the observer is told only of the last packet ('limit', or 'then'), and of violations
-    uint32_t buffers;             // packets that can wait inside at a time; 0: as of the switch
+    bool only_last;   // the observer is told only of the last packet ('limit', or 'then'), and of
+                      // violations
+    uint32_t buffers; // packets that can wait inside at a time; 0: as of the switch
     const char *command;          // for messages; null: "replay"
     struct sk_observer *observer; // told everything too; or null
 };

@@ -16,18 +16,19 @@ struct replay_inputs *replay_inputs_open(const struct replay_options *opt, struc
 void replay_inputs_close(struct replay_inputs *s); // null allowed
 // Takes 'n' packets that are not to be replayed. -1 with a sentence.
 int replay_inputs_skip(struct replay_inputs *s, uint64_t n, struct sk_error *err);
-// The next packet, at a time that never goes back, or null; stays until it is taken. -1 with a sentence:
-// there was to be one behind it and it cannot be read; then nothing else is to be asked.
+// The next packet, at a time that never goes back, or null; stays until it is taken. -1 with a
+// sentence: there was to be one behind it and it cannot be read; then nothing else is to be asked.
 const struct replay_packet *replay_inputs_peek(struct replay_inputs *s);
 // Takes it; nothing is read after it if there is to be no 'more'.
 int replay_inputs_take(struct replay_inputs *s, bool more, struct sk_error *err);
-// In place of these two, for as many packets as are known already, at most 'n': fills in 'out', with times that
-// never go back. Their bytes and those in front can be overwritten as sk_core_rx_lent() does.
+// In place of these two, for as many packets as are known already, at most 'n': fills in 'out',
+// with times that never go back. Their bytes and those in front can be overwritten as
+// sk_core_rx_lent() does.
 #define REPLAY_FEW 32
 unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, unsigned n);
 uint32_t replay_inputs_wire_length(const struct replay_inputs *s); // of the last one
-// The latest time of what was read and left out because a recorded switch sent it, or noted its end: until then it
-// ran. 0: there is none.
+// The latest time of what was read and left out because a recorded switch sent it, or noted its
+// end: until then it ran. 0: there is none.
 uint64_t replay_inputs_heard(const struct replay_inputs *s);
 // Takes them; nothing is read after them if there is to be no 'more'.
 int replay_inputs_take_few(struct replay_inputs *s, bool more, struct sk_error *err);
@@ -47,7 +48,8 @@ struct replay_pace {
     bool started;
     uint64_t start, first; // the first packet: when it went in, and its time
 };
-// Waits a little, not longer than a tenth of a second, and says so; false: the packet's turn has come.
+// Waits a little, not longer than a tenth of a second, and says so; false: the packet's turn has
+// come.
 bool replay_pace_wait(struct replay_pace *p, double speed, uint64_t time_ns);
 
 // ---- update.c
@@ -57,8 +59,8 @@ struct replay_update {
     size_t n;
     char *made; // a folder
 };
-// The name to write to, so that it takes the place of 'path' when this is committed. It stays until then. On
-// any thread.
+// The name to write to, so that it takes the place of 'path' when this is committed. It stays until
+// then. On any thread.
 const char *replay_update_add(struct replay_update *u, const char *path);
 // Is removed then, if nothing has taken its place.
 void replay_update_remove(struct replay_update *u, const char *path);
@@ -77,8 +79,8 @@ struct replay_out {
 };
 // The caller frees it.
 char *replay_port_path(const char *dir, unsigned port, enum capture_form form);
-// 0, or -1 with a sentence. 'dir' is made when it is not there; captures of ports in it are removed. 'update' is
-// to be set before.
+// 0, or -1 with a sentence. 'dir' is made when it is not there; captures of ports in it are
+// removed. 'update' is to be set before.
 int replay_out_open(struct replay_out *o, const struct replay_options *opt, struct sk_error *err);
 int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, const uint8_t *frame,
                       uint32_t length, struct sk_error *err);
@@ -86,11 +88,12 @@ int replay_out_packet(struct replay_out *o, uint16_t port, uint64_t time_ns, con
 int replay_out_close(struct replay_out *o, struct sk_error *err);
 
 // ---- files.c
-// Before anything is opened: -1 with a sentence when one of the inputs, golden captures or the expected
-// state would be overwritten, or two outputs are one file.
+// Before anything is opened: -1 with a sentence when one of the inputs, golden captures or the
+// expected state would be overwritten, or two outputs are one file.
 int replay_files_check(const struct replay_options *opt, struct sk_error *err);
-// The captures of a recorded run in the order of their first packets' times, whatever that in which they are given;
-// those that cannot be read stay where they are, to be told when it is their turn. The caller frees the items.
+// The captures of a recorded run in the order of their first packets' times, whatever that in which
+// they are given; those that cannot be read stay where they are, to be told when it is their turn.
+// The caller frees the items.
 struct replay_files replay_files_by_time(const struct replay_options *opt);
 // Whether outputs that were begun can be written again: false when one is a pipe or a device.
 bool replay_files_can_be_anew(const struct replay_options *opt);
@@ -99,8 +102,8 @@ bool replay_files_can_be_anew(const struct replay_options *opt);
 struct replay_drops;
 // Where lines go; the caller frees it. Null: nowhere.
 char *replay_drops_path(const struct replay_options *opt);
-// An observer that writes to 'path' and tells 'next' (or null); with 'log', one for each pipe, which
-// add their lines and violations to that.
+// An observer that writes to 'path' and tells 'next' (or null); with 'log', one for each pipe,
+// which add their lines and violations to that.
 struct replay_log;
 struct replay_drops *replay_drops_open(const char *path, const struct sk_switch *sw,
                                        struct replay_log *log, struct sk_observer *next,
@@ -146,8 +149,8 @@ struct replay_state {
 // Reads what is expected of the state. -1 with a sentence.
 int replay_state_open(struct replay_state *s, const struct replay_options *opt,
                       struct sk_switch *sw, struct sk_error *err);
-// When nothing is inside the switch: writes its state and compares it, unless the replay was 'stopped'. -1 with
-// a sentence.
+// When nothing is inside the switch: writes its state and compares it, unless the replay was
+// 'stopped'. -1 with a sentence.
 int replay_state_end(struct replay_state *s, const struct replay_options *opt, struct sk_switch *sw,
                      bool stopped, struct replay_update *update, FILE *messages,
                      struct sk_error *err);
@@ -160,15 +163,16 @@ void replay_layouts_free(struct replay_layouts *l); // null allowed
 // All that is told of all packets.
 void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
                            const struct sk_event *e);
-// The headers in a packet's bytes, each as some program's parser or deparser had it; none when that is
-// not known.
+// The headers in a packet's bytes, each as some program's parser or deparser had it; none when that
+// is not known.
 void replay_layouts_find(const struct replay_layouts *l, uint64_t serial, const uint8_t *bytes,
                          uint32_t length, struct layout *out);
 
 // ---- fields.c
 // "header.field", malloc'ed.
 char *replay_field_name(const struct layout *l, uint32_t h, uint32_t f);
-// A table of the fields of both; of either one alone (the other null, with no bytes) too. 'ignored' gets 'aux'.
+// A table of the fields of both; of either one alone (the other null, with no bytes) too. 'ignored'
+// gets 'aux'.
 void replay_show_fields(FILE *out, const struct layout *l, const uint8_t *sent, uint32_t n_sent,
                         const uint8_t *golden, uint32_t n_golden,
                         bool (*ignored)(void *aux, const struct layout *l, uint32_t h, uint32_t f),
@@ -192,18 +196,19 @@ void replay_gaps_free(struct replay_gaps *g); // null allowed
 struct replay_compare;
 struct replay_compare *replay_compare_open(const struct replay_options *opt, FILE *messages,
                                            struct sk_error *err);
-// An observer that learns where fields are, and tells 'next'. Who asks for it makes the switch use it: packets are
-// compared when it is told that they are sent.
+// An observer that learns where fields are, and tells 'next'. Who asks for it makes the switch use
+// it: packets are compared when it is told that they are sent.
 struct sk_observer *replay_compare_observer(struct replay_compare *c, struct sk_observer *next);
 // A packet that is sent. -1 with a sentence: a golden capture cannot be used.
 int replay_compare_packet(struct replay_compare *c, uint16_t port, const uint8_t *frame,
                           uint32_t length, struct sk_error *err);
-// No more are sent: what was not decided is (pcap/replay/align.h). -1 with a sentence: a golden capture cannot be used.
+// No more are sent: what was not decided is (pcap/replay/align.h). -1 with a sentence: a golden
+// capture cannot be used.
 int replay_compare_settle(struct replay_compare *c, bool stopped, struct sk_error *err);
 // The packets that will be shown and are worth a trace; their number is returned.
 size_t replay_compare_wanted(const struct replay_compare *c, const struct replay_wanted **list);
-// Shows the first packets that differ, each with its way ('t' may be null), what was not sent (unless the
-// replay was 'stopped'), and how many packets differ.
+// Shows the first packets that differ, each with its way ('t' may be null), what was not sent
+// (unless the replay was 'stopped'), and how many packets differ.
 int replay_compare_end(struct replay_compare *c, struct replay_trace *t, bool stopped,
                        struct sk_error *err);
 uint64_t replay_compare_differences(const struct replay_compare *c); // of null: 0

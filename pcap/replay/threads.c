@@ -58,7 +58,8 @@ struct replay_threads {
 
 // ---- reading ----
 
-static void take(struct replay_threads *t, const struct replay_packet *p, uint32_t offset) {
+static void replay_threads_take(struct replay_threads *t, const struct replay_packet *p,
+                                uint32_t offset) {
     struct lane *lane = &t->lanes[sk_port_pipe(p->port)];
     const uint32_t kept = p->length < MAX_FRAME ? p->length : MAX_FRAME;
     memcpy(t->bytes + offset, p->bytes, kept);
@@ -67,7 +68,7 @@ static void take(struct replay_threads *t, const struct replay_packet *p, uint32
     t->last = p->time_ns;
 }
 
-static void read_some(struct replay_threads *t) {
+static void replay_threads_read_some(struct replay_threads *t) {
     struct replay_packet p;
     t->n = 0;
     for (unsigned i = 0; i < SK_PIPES; i++)
@@ -80,7 +81,7 @@ static void read_some(struct replay_threads *t) {
             t->end = true;
             break;
         }
-        take(t, &p, used);
+        replay_threads_take(t, &p, used);
         used += p.length < MAX_FRAME ? p.length : MAX_FRAME;
     }
     for (unsigned i = 0; i < SK_PIPES; i++) {
@@ -99,7 +100,8 @@ static bool all_taken(const struct replay_threads *t) {
 
 // ---- a pipe's part of a round ----
 
-static void receive(struct replay_threads *t, struct lane *lane, const struct received *p) {
+static void replay_threads_receive(struct replay_threads *t, struct lane *lane,
+                                   const struct received *p) {
     if (!t->opt->count_generated)
         sk_core_set_serial(lane->core, p->serial - 1);
     sk_core_rx(lane->core, p->port, t->bytes + p->offset, p->length, p->time_ns);
@@ -111,7 +113,7 @@ static void run_lane(struct replay_threads *t, struct lane *lane) {
     uint64_t event;
     sk_core_round(lane->core, t->round);
     while (lane->at < lane->n && t->list[lane->queue[lane->at]].time_ns < until)
-        receive(t, lane, &t->list[lane->queue[lane->at++]]);
+        replay_threads_receive(t, lane, &t->list[lane->queue[lane->at++]]);
     while ((event = sk_core_next(lane->core, true)) < until)
         sk_core_run(lane->core, event);
     lane->next = event;
@@ -124,7 +126,7 @@ static void run_share(struct replay_threads *t, unsigned number) {
         run_lane(t, &t->lanes[i]);
 }
 
-static void run_all(struct replay_threads *t) {
+static void replay_threads_run_all(struct replay_threads *t) {
     for (unsigned i = 0; i < SK_PIPES; i++) {
         struct lane *lane = &t->lanes[i];
         if (t->opt->count_generated)
@@ -164,7 +166,7 @@ static uint32_t wait_for_go(struct replay_threads *t, uint32_t seen) {
     return atomic_load_explicit(&t->go, memory_order_acquire);
 }
 
-static void *work(void *aux) {
+static void *replay_threads_main(void *aux) {
     const struct worker *w = aux;
     struct replay_threads *t = w->all;
     for (uint32_t seen = 0;;) {
@@ -176,7 +178,7 @@ static void *work(void *aux) {
     }
 }
 
-static void let_go(struct replay_threads *t) {
+static void replay_threads_let_go(struct replay_threads *t) {
     atomic_store_explicit(&t->done, 0, memory_order_relaxed);
     atomic_fetch_add(&t->go, 1);
     if (atomic_load(&t->asleep) == 0)
@@ -187,7 +189,7 @@ static void let_go(struct replay_threads *t) {
 }
 
 static void run_together(struct replay_threads *t) {
-    let_go(t);
+    replay_threads_let_go(t);
     run_share(t, 0);
     for (unsigned i = 0; atomic_load_explicit(&t->done, memory_order_acquire) < t->started; i++)
         if (i < SPIN_TURNS)
@@ -196,7 +198,7 @@ static void run_together(struct replay_threads *t) {
             sched_yield();
 }
 
-static bool start(struct replay_threads *t) {
+static bool replay_threads_start(struct replay_threads *t) {
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->woken, NULL);
     if (t->opt->one_by_one)
@@ -204,16 +206,16 @@ static bool start(struct replay_threads *t) {
     for (unsigned i = 1; i < t->opt->threads; i++) {
         struct worker *w = &t->workers[i];
         *w = (struct worker){.all = t, .number = i};
-        if (pthread_create(&w->thread, NULL, work, w))
+        if (pthread_create(&w->thread, NULL, replay_threads_main, w))
             return false;
         t->started++;
     }
     return true;
 }
 
-static void join(struct replay_threads *t) {
+static void replay_threads_join(struct replay_threads *t) {
     atomic_store_explicit(&t->stop, true, memory_order_relaxed);
-    let_go(t);
+    replay_threads_let_go(t);
     for (unsigned i = 1; i <= t->started; i++)
         pthread_join(t->workers[i].thread, NULL);
     pthread_cond_destroy(&t->woken);
@@ -267,12 +269,12 @@ static uint64_t longest_round(const struct replay_threads_options *opt) {
                                                                         : opt->crossing_ns;
 }
 
-static void run_rounds(struct replay_threads *t) {
+static void replay_threads_run_rounds(struct replay_threads *t) {
     const uint64_t longest = longest_round(t->opt);
     bool generates = true;
     for (;;) {
         if (!t->end && all_taken(t))
-            read_some(t);
+            replay_threads_read_some(t);
         uint64_t from = next_time(t);
         if (t->end && generates && from > t->last && all_taken(t)) {
             generates = false;
@@ -287,7 +289,7 @@ static void run_rounds(struct replay_threads *t) {
         if (t->started && worth_it(t))
             run_together(t);
         else
-            run_all(t);
+            replay_threads_run_all(t);
         if (!t->opt->between(t->opt->aux))
             return;
     }
@@ -305,10 +307,10 @@ bool replay_threads_run(const struct replay_threads_options *opt) {
         t->lanes[i] = (struct lane){
             .core = core, .queue = queues + i * READ_PACKETS, .next = sk_core_next(core, true)};
     }
-    bool good = start(t);
+    bool good = replay_threads_start(t);
     if (good)
-        run_rounds(t);
-    join(t);
+        replay_threads_run_rounds(t);
+    replay_threads_join(t);
     free(t->bytes);
     free(queues);
     free(t);

@@ -4,11 +4,11 @@
 // golden captures.
 //
 // That a packet differs is known when it is sent, and its trace is of what was before. To write the
-// trace of every packet in case it is wanted costs several times what running it does, and packets that
-// wait for a port with a speed would all have to be kept. So nothing is kept: the replay is run a second
-// time, as far as the last packet that is wanted, and only these packets are traced. A replay is
-// deterministic, so they go the same way. Runs without differences, which are the rule, cost nothing;
-// what it takes is captures that can be read again.
+// trace of every packet in case it is wanted costs several times what running it does, and packets
+// that wait for a port with a speed would all have to be kept. So nothing is kept: the replay is
+// run a second time, as far as the last packet that is wanted, and only these packets are traced. A
+// replay is deterministic, so they go the same way. Runs without differences, which are the rule,
+// cost nothing; what it takes is captures that can be read again.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,7 +32,8 @@ struct replay_trace {
     size_t n, left; // left: not yet sent
 };
 
-static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+static void replay_trace_on_event(struct sk_observer *o, const struct sk_packet *p,
+                                  const struct sk_event *e) {
     struct replay_trace *t = (struct replay_trace *)o;
     if (e->kind == SK_EV_SENT)
         t->sent[e->port]++;
@@ -62,7 +63,7 @@ struct replay_trace *replay_trace_new(const struct replay_wanted *wanted, size_t
     struct replay_trace *t = calloc(1, sizeof *t);
     if (!t || !(t->list = calloc(n + 1, sizeof *t->list)))
         abort();
-    t->observer = (struct sk_observer){.everything = true, .event = on_event};
+    t->observer = (struct sk_observer){.everything = true, .event = replay_trace_on_event};
     t->n = t->left = n;
     for (size_t i = 0; i < n; i++) {
         struct traced *one = &t->list[i];

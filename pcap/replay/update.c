@@ -18,7 +18,7 @@ struct new_file {
     char *gone;   // this is to go, unless something takes its place
 };
 
-static struct new_file *push(struct replay_update *u, char *path) {
+static struct new_file *replay_update_push(struct replay_update *u, char *path) {
     u->files = realloc(u->files, (u->n + 1) * sizeof *u->files);
     if (!u->files)
         abort();
@@ -50,7 +50,7 @@ const char *replay_update_add(struct replay_update *u, const char *path) {
     real = real ? real : sk_copy_text(path);
     char *beside = name_beside(real);
     pthread_mutex_lock(&adding);
-    push(u, real)->beside = beside;
+    replay_update_push(u, real)->beside = beside;
     pthread_mutex_unlock(&adding);
     return beside;
 }
@@ -58,7 +58,7 @@ const char *replay_update_add(struct replay_update *u, const char *path) {
 void replay_update_remove(struct replay_update *u, const char *path) {
     char *real = realpath(path, NULL);
     if (real)
-        push(u, real)->gone = sk_copy_text(path);
+        replay_update_push(u, real)->gone = sk_copy_text(path);
 }
 
 int replay_update_mkdir(struct replay_update *u, const char *path, struct sk_error *err) {
@@ -71,7 +71,7 @@ int replay_update_mkdir(struct replay_update *u, const char *path, struct sk_err
     return 0;
 }
 
-static void end(struct replay_update *u) {
+static void replay_update_end(struct replay_update *u) {
     for (size_t i = 0; i < u->n; i++) {
         free(u->files[i].path);
         free(u->files[i].beside);
@@ -99,7 +99,7 @@ int replay_update_commit(struct replay_update *u, struct sk_error *err) {
     }
     if (rc)
         replay_update_abandon(u);
-    end(u);
+    replay_update_end(u);
     return rc;
 }
 
@@ -109,5 +109,5 @@ void replay_update_abandon(struct replay_update *u) {
             unlink(u->files[i].beside);
     if (u->made)
         rmdir(u->made); // when there is nothing in it
-    end(u);
+    replay_update_end(u);
 }

@@ -5,8 +5,8 @@
 #include "control/tables/values.h"
 #include "pcap/stf/stf_impl.h"
 
-static bool find(struct run *r, const struct stf_statement *s, struct sk_direct *d,
-                 struct sk_entry_spec *e) {
+static bool stf_direct_find(struct run *r, const struct stf_statement *s, struct sk_direct *d,
+                            struct sk_entry_spec *e) {
     struct sk_error err;
     return stf_done(r, sk_control_direct_find(stf_switch(r), s->name, s->field, d, &err), &err) &&
            stf_entry_spec(r, s, d->table, e);
@@ -16,7 +16,7 @@ bool stf_run_direct_write(struct run *r, const struct stf_statement *s) {
     struct sk_direct d;
     struct sk_entry_spec e;
     struct sk_error err;
-    return find(r, s, &d, &e) &&
+    return stf_direct_find(r, s, &d, &e) &&
            stf_done(r, sk_control_direct_write(stf_switch(r), &e, &d, s->value, &err), &err);
 }
 
@@ -25,7 +25,7 @@ bool stf_run_direct_read(struct run *r, const struct stf_statement *s) {
     struct sk_direct d;
     struct sk_entry_spec e;
     struct sk_error err;
-    if (!find(r, s, &d, &e) ||
+    if (!stf_direct_find(r, s, &d, &e) ||
         !stf_done(r, sk_control_direct_read(stf_switch(r), &e, &d, got, &err), &err) ||
         !stf_done(r, sk_value_parse(s->value, d.field, &want, &err), &err))
         return false;

@@ -21,7 +21,7 @@ static size_t nibbles_in_play(const struct stf_statement *e, const struct stf_ou
 }
 
 // Index of the first nibble that differs, or -1.
-static long first_difference(const struct stf_statement *e, const struct stf_output *o) {
+static long stf_match_first_difference(const struct stf_statement *e, const struct stf_output *o) {
     for (size_t i = 0; i < nibbles_in_play(e, o); i++)
         if (!nibble_matches(e, o, i))
             return (long)i;
@@ -56,7 +56,8 @@ static void print_row(FILE *out, enum row row, const struct stf_statement *e,
 }
 
 // Only the lines of 16 bytes in which something differs.
-static void print_difference(FILE *out, const struct stf_statement *e, const struct stf_output *o) {
+static void stf_match_print_difference(FILE *out, const struct stf_statement *e,
+                                       const struct stf_output *o) {
     size_t n = nibbles_in_play(e, o), step = 2 * BYTES_PER_LINE;
     for (size_t from = 0; from < n; from += step) {
         size_t to = from + step < n ? from + step : n;
@@ -71,8 +72,8 @@ static void print_difference(FILE *out, const struct stf_statement *e, const str
     }
 }
 
-static void report(const struct stf_script *s, const struct stf_statement *e,
-                   const struct stf_output *o, long at, unsigned number, FILE *out) {
+static void stf_match_report(const struct stf_script *s, const struct stf_statement *e,
+                             const struct stf_output *o, long at, unsigned number, FILE *out) {
     size_t want = e->n_nibbles / 2;
     fprintf(out, "%s:%u: port %u, output %u (of the packet in line %u): ", s->name, e->line,
             e->port, number, o->line);
@@ -81,7 +82,7 @@ static void report(const struct stf_script *s, const struct stf_statement *e,
     else
         fprintf(out, "has %u bytes, expected %s%zu\n", o->length,
                 e->exact_length ? "" : "at least ", want);
-    print_difference(out, e, o);
+    stf_match_print_difference(out, e, o);
 }
 
 // ---- a port ----
@@ -115,9 +116,9 @@ static unsigned match_port(const struct stf_script *s, const struct stf_outputs 
         if (!e && !o)
             return differences;
         number++;
-        long at = e && o ? first_difference(e, o) : 0;
+        long at = e && o ? stf_match_first_difference(e, o) : 0;
         if (e && o && at >= 0) {
-            report(s, e, o, at, number, out);
+            stf_match_report(s, e, o, at, number, out);
         } else if (!o) {
             fprintf(out, "%s:%u: port %u: no packet came out\n", s->name, e->line, port);
         } else if (!e) {

@@ -68,7 +68,7 @@ bool stf_parse_object(struct parser *p, struct stf_statement *s) {
     return s->name && stf_end(p);
 }
 
-static bool fields(struct parser *p, struct stf_statement *s) {
+static bool stf_meter_fields(struct parser *p, struct stf_statement *s) {
     while (!stf_at_end(p)) {
         const char *field = stf_name(p, "a field");
         if (!field)
@@ -83,7 +83,7 @@ static bool fields(struct parser *p, struct stf_statement *s) {
 
 // name, index, args
 bool stf_parse_meter_write(struct parser *p, struct stf_statement *s) {
-    return stf_parse_cell(p, s) && fields(p, s);
+    return stf_parse_cell(p, s) && stf_meter_fields(p, s);
 }
 
 // rates
@@ -141,8 +141,8 @@ static bool nano(const char *text, size_t n, uint64_t *out) {
     return n > 0;
 }
 
-// bmv2's rates are bytes or packets in a microsecond, its bursts bytes or packets; ours whole numbers
-// of kbit/s and kbit, or of packets/s and packets.
+// bmv2's rates are bytes or packets in a microsecond, its bursts bytes or packets; ours whole
+// numbers of kbit/s and kbit, or of packets/s and packets.
 static bool whole_rate(uint64_t nano_per_us, bool bytes, uint64_t *out) {
     uint64_t unit = bytes ? 125000 : 1000; // 1 kbit/s is 0.000125 byte/us
     *out = nano_per_us / unit;
@@ -227,7 +227,8 @@ static int order(const char *a, const char *b) {
     return strcasecmp(a, b);
 }
 
-static bool compare(struct run *r, const struct stf_statement *s, const struct sk_data *d) {
+static bool stf_meter_compare(struct run *r, const struct stf_statement *s,
+                              const struct sk_data *d) {
     const char *got = sk_data_find(d, s->field);
     if (!got)
         return stf_unusable(r, "'%s' has no '%s'", s->name, s->field);
@@ -241,7 +242,7 @@ bool stf_run_check_meter(struct run *r, const struct stf_statement *s) {
     struct sk_data d;
     struct sk_error err;
     int rc = sk_control_meter_read(stf_switch(r), s->name, s->index, -1, &d, &err);
-    return stf_done(r, rc, &err) && compare(r, s, &d);
+    return stf_done(r, rc, &err) && stf_meter_compare(r, s, &d);
 }
 
 // ---- counters -----------------------------------------------------------------------------------
@@ -320,7 +321,7 @@ bool stf_run_entry_counter(struct run *r, const struct stf_statement *s) {
 // name, priority, keys, args
 bool stf_parse_entry_write(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "a table's name");
-    return s->name && stf_parse_entry(p, s) && fields(p, s);
+    return s->name && stf_parse_entry(p, s) && stf_meter_fields(p, s);
 }
 
 bool stf_run_entry_write(struct run *r, const struct stf_statement *s) {
@@ -342,7 +343,7 @@ bool stf_run_check_entry(struct run *r, const struct stf_statement *s) {
     struct sk_data d;
     return stf_entry_spec(r, s, s->name, &e) &&
            stf_done(r, sk_control_entry_read(stf_switch(r), &e, &d, &err), &err) &&
-           compare(r, s, &d);
+           stf_meter_compare(r, s, &d);
 }
 
 // ---- ageing -------------------------------------------------------------------------------------
@@ -353,7 +354,7 @@ bool stf_parse_expect_idle(struct parser *p, struct stf_statement *s) {
     return s->name && stf_parse_entry(p, s) && stf_end(p);
 }
 
-static void keep_event(void *aux, const struct sk_idle_event *event) {
+static void stf_meter_keep_event(void *aux, const struct sk_idle_event *event) {
     struct stf_idle **list = aux, *e = malloc(sizeof *e);
     if (!e)
         abort();
@@ -378,7 +379,7 @@ bool stf_run_expect_idle(struct run *r, const struct stf_statement *s) {
     if (!stf_entry_spec(r, s, s->name, &e) ||
         !stf_done(r, sk_control_entry_find(stf_switch(r), &e, &found, &err), &err))
         return false;
-    sk_control_idle_poll(stf_switch(r), NULL, keep_event, stf_idle(r));
+    sk_control_idle_poll(stf_switch(r), NULL, stf_meter_keep_event, stf_idle(r));
     for (struct stf_idle **at = stf_idle(r); *at; at = &(*at)->next) {
         struct stf_idle *event = *at;
         if (event->table != found.desc || event->entry != found.entry[0]->id || event->idle != idle)
@@ -393,7 +394,7 @@ bool stf_run_expect_idle(struct run *r, const struct stf_statement *s) {
 
 bool stf_run_no_idle(struct run *r, const struct stf_statement *s) {
     (void)s;
-    sk_control_idle_poll(stf_switch(r), NULL, keep_event, stf_idle(r));
+    sk_control_idle_poll(stf_switch(r), NULL, stf_meter_keep_event, stf_idle(r));
     if (*stf_idle(r))
         stf_differs(r, "an entry of '%s' was reported %s", (*stf_idle(r))->table->name,
                     (*stf_idle(r))->idle ? "idle" : "active");

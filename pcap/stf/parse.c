@@ -17,7 +17,7 @@ struct stf_block {
 
 // ---- memory: everything lives as long as the script ----
 
-static void *keep(struct stf_script *s, size_t size) {
+static void *stf_parse_keep(struct stf_script *s, size_t size) {
     struct stf_block *block = calloc(1, sizeof *block + size + 1);
     if (!block)
         abort(); // a test script that does not fit in memory
@@ -27,7 +27,7 @@ static void *keep(struct stf_script *s, size_t size) {
 }
 
 static const char *keep_text(struct stf_script *s, const char *text, size_t length) {
-    char *copy = keep(s, length);
+    char *copy = stf_parse_keep(s, length);
     memcpy(copy, text, length);
     return copy;
 }
@@ -44,7 +44,7 @@ void stf_free(struct stf_script *s) {
 }
 
 void *stf_keep(struct parser *p, size_t size) {
-    return keep(p->script, size);
+    return stf_parse_keep(p->script, size);
 }
 
 const char *stf_keep_text(struct parser *p, const char *text, size_t length) {
@@ -131,7 +131,7 @@ static const struct {
     {"key_mask", STF_KEY_MASK, stf_parse_key_mask},
 };
 
-static void push(struct parser *p, const struct stf_statement *s) {
+static void stf_parse_push(struct parser *p, const struct stf_statement *s) {
     struct stf_script *script = p->script;
     script->list = sk_grow(script->list, script->n, &p->room, sizeof *script->list);
     script->list[script->n++] = *s;
@@ -150,7 +150,7 @@ static void parse_statement(struct parser *p, const char *line) {
         struct stf_statement s = {.kind = statements[i].kind, .line = p->line, .refused = refused};
         p->at += n;
         if (statements[i].parse(p, &s))
-            push(p, &s);
+            stf_parse_push(p, &s);
         return;
     }
     const char *word = stf_tm_keyword(p->at, n);
@@ -158,7 +158,7 @@ static void parse_statement(struct parser *p, const char *line) {
         struct stf_statement s = {.kind = STF_TM, .line = p->line, .name = word};
         p->at += n;
         if (stf_parse_words(p, &s))
-            push(p, &s);
+            stf_parse_push(p, &s);
         return;
     }
     stf_fail(p, "there is no statement '%.*s'", (int)(n < 40 ? n : 40), p->at);
@@ -229,7 +229,7 @@ struct stf_script *stf_parse(const char *name, const char *text, size_t length, 
         abort();
     script->name = keep_text(script, name, strlen(name));
     struct parser p = {.script = script, .line = 1, .messages = messages};
-    char *copy = keep(script, length);
+    char *copy = stf_parse_keep(script, length);
     memcpy(copy, text, length);
     if (memchr(text, 0, length))
         stf_fail(&p, "this is not text: it has a zero byte");

@@ -17,7 +17,7 @@
 
 // ---- outputs ----
 
-static bool collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
+static bool stf_run_collect(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct run *r = aux;
     struct stf_outputs *o = &r->outputs;
     o->list = sk_grow(o->list, o->n, &o->room, sizeof *o->list);
@@ -250,7 +250,7 @@ static bool run_no_packet(struct run *r, const struct stf_statement *s) {
 
 const char *const stf_op_text[] = {"==", "!=", "<", "<=", ">", ">="};
 
-static bool holds(int order, enum stf_op op) {
+static bool stf_run_holds(int order, enum stf_op op) {
     switch (op) {
     case STF_EQ:
         return order == 0;
@@ -268,7 +268,7 @@ static bool holds(int order, enum stf_op op) {
 }
 
 // What a counter does not count is always zero: checking that would check nothing.
-static bool counts(struct run *r, const struct stf_statement *s) {
+static bool stf_run_counts(struct run *r, const struct stf_statement *s) {
     struct sk_object o;
     struct sk_error err;
     if (!done(r, sk_find_object(r->sw, SK_COUNTER, s->name, &o, &err), &err))
@@ -282,11 +282,11 @@ static bool counts(struct run *r, const struct stf_statement *s) {
 static bool run_check_counter(struct run *r, const struct stf_statement *s) {
     struct sk_counter_cell sum;
     struct sk_error err;
-    if (!counts(r, s) ||
+    if (!stf_run_counts(r, s) ||
         !done(r, sk_control_counter_read(r->sw, s->name, s->index, &sum, &err), &err))
         return false;
     uint64_t got = s->bytes ? sum.bytes : sum.packets;
-    if (!holds(got < s->number ? -1 : got > s->number, s->op))
+    if (!stf_run_holds(got < s->number ? -1 : got > s->number, s->op))
         differs(r, "counter %s(%llu) has %llu %s, expected %s %llu", s->name,
                 (unsigned long long)s->index, (unsigned long long)got,
                 s->bytes ? "bytes" : "packets", stf_op_text[s->op], (unsigned long long)s->number);
@@ -331,7 +331,7 @@ static bool run_register_read(struct run *r, const struct stf_statement *s) {
     int order = d->wide && have[1] != want[1] ? (have[1] < want[1] ? -1 : 1)
                 : d->wide                     ? (have[0] < want[0] ? -1 : have[0] > want[0])
                                               : stf_compare_words(have[0], want[0], &f);
-    if (!holds(order, s->op))
+    if (!stf_run_holds(order, s->op))
         differs(r, "register %s, index %llu%s%s, pipe %u is %s, expected %s %s", s->name,
                 (unsigned long long)s->index, s->field ? ", field " : "", s->field ? s->field : "",
                 (unsigned)s->number, text, stf_op_text[s->op], s->value);
@@ -481,7 +481,7 @@ bool stf_done(struct run *r, int rc, const struct sk_error *err) {
 }
 
 bool stf_holds(int order, enum stf_op op) {
-    return holds(order, op);
+    return stf_run_holds(order, op);
 }
 
 uint64_t *stf_clock(struct run *r) {
@@ -569,7 +569,7 @@ static void run_refused(struct run *r) {
         differs(r, "this was not refused");
 }
 
-static enum stf_result execute(struct run *r) {
+static enum stf_result stf_run_execute(struct run *r) {
     for (size_t i = 0; i < r->script->n; i++) {
         r->now = &r->script->list[i];
         if (r->now->kind == STF_ADVANCE_TIME || r->now->kind == STF_SET_TIME) {
@@ -596,8 +596,8 @@ static void raise_ports(struct sk_switch *sw) {
             sk_switch_port_up(sw, port, true);
 }
 
-// Nothing can be attached to the internal ports of a Tofino 2, which have the smallest numbers: where
-// a script sends packets or expects them, it means a port like others.
+// Nothing can be attached to the internal ports of a Tofino 2, which have the smallest numbers:
+// where a script sends packets or expects them, it means a port like others.
 static void attach_ports(struct sk_switch *sw, const struct stf_script *s) {
     if (sk_switch_program(sw)->ingress_prefix != SK_INGRESS_PREFIX_2)
         return;
@@ -611,9 +611,9 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
     struct run r = {.script = s, .opt = opt, .messages = messages};
     char error[256];
     r.groups = calloc(UINT16_MAX + 1, sizeof *r.groups);
-    r.sw =
-        sk_switch_new(prog, &(struct sk_switch_options){.tx = collect, .aux = &r, .any_port = true},
-                      error, sizeof error);
+    r.sw = sk_switch_new(
+        prog, &(struct sk_switch_options){.tx = stf_run_collect, .aux = &r, .any_port = true},
+        error, sizeof error);
     enum stf_result result = STF_UNUSABLE;
     if (!r.groups || !r.sw) {
         fprintf(messages, "%s: error: %s\n", s->name, r.sw ? "not enough memory" : error);
@@ -622,7 +622,7 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
         raise_ports(r.sw);
         attach_ports(r.sw, s);
         sk_digest_reader_init(r.sw, &r.digests);
-        result = execute(&r);
+        result = stf_run_execute(&r);
     }
     sk_switch_free(r.sw);
     for (size_t i = 0; i < r.outputs.n; i++)

@@ -116,7 +116,7 @@ bool stf_parse_check_counter(struct parser *p, struct stf_statement *s) {
 }
 
 // A register's cell: by index, or by the key of the entry that a direct register belongs to.
-static bool register_cell(struct parser *p, struct stf_statement *s) {
+static bool stf_statements_register_cell(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "a register's name");
     if (!s->name)
         return false;
@@ -127,7 +127,7 @@ static bool register_cell(struct parser *p, struct stf_statement *s) {
 
 // name, index or keys, field, value
 bool stf_parse_register_write(struct parser *p, struct stf_statement *s) {
-    if (!register_cell(p, s))
+    if (!stf_statements_register_cell(p, s))
         return false;
     stf_skip_space(p);
     size_t n = stf_name_length(p->at);
@@ -141,7 +141,7 @@ bool stf_parse_register_write(struct parser *p, struct stf_statement *s) {
 
 // name, index, field, op, value, number (the pipe)
 bool stf_parse_register_read(struct parser *p, struct stf_statement *s) {
-    if (!register_cell(p, s))
+    if (!stf_statements_register_cell(p, s))
         return false;
     if (!strchr("=!<>", stf_skip_space(p)) && !(s->field = stf_name(p, "a field")))
         return false;
@@ -160,7 +160,7 @@ bool stf_parse_register_reset(struct parser *p, struct stf_statement *s) {
     return s->name && stf_end(p);
 }
 
-static bool fields(struct parser *p, struct stf_statement *s) {
+static bool stf_statements_fields(struct parser *p, struct stf_statement *s) {
     while (!stf_at_end(p)) {
         const char *field = stf_name(p, "a field");
         if (!field)
@@ -176,7 +176,7 @@ static bool fields(struct parser *p, struct stf_statement *s) {
 // name, keys
 bool stf_parse_value_set(struct parser *p, struct stf_statement *s) {
     s->name = stf_name(p, "a value set's name");
-    return s->name && fields(p, s);
+    return s->name && stf_statements_fields(p, s);
 }
 
 // port, and nibbles or keys
@@ -184,7 +184,7 @@ bool stf_parse_port_metadata(struct parser *p, struct stf_statement *s) {
     if (!stf_port(p, &s->port))
         return false;
     if (strchr(p->at, ':'))
-        return fields(p, s);
+        return stf_statements_fields(p, s);
     if (!stf_hex(p, s, false))
         return false;
     return s->n_nibbles == 16 || s->n_nibbles == 32 ||

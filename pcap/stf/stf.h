@@ -12,19 +12,21 @@
 //     table_clear TABLE
 //     member PROFILE ID ACTION(ARG:VALUE, ...)      of an action profile; changes one that is there
 //     member_remove PROFILE ID
-//     group SELECTOR ID MEMBER[:down] ... [max N]   of an action selector; changes one that is there
+//     group SELECTOR ID MEMBER[:down] ... [max N]   of an action selector; changes one that is
+//                                                   there
 //     group_remove SELECTOR ID
 //     get_member SELECTOR GROUP HASH OP MEMBER      which member a hash chooses
 //     get_index SELECTOR GROUP MEMBER OP INDEX      where a SelectorAction reaches the member
-//                                   add and setdefault take member(ID) or group(ID) for the action; an
-//                                   action given where the table has a profile gets a member of its own
+//                                   add and setdefault take member(ID) or group(ID) for the action;
+//                                   an action given where the table has a profile gets a member of
+//                                   its own
 //     refused STATEMENT             the statement must be refused; its sentence is not shown
 //     packet PORT HEX...
 //     expect PORT [HEX... [$]]      '*' is any nibble; with '$' the length must match, without it
 //     more
 //                                   bytes may follow; no bytes at all: any packet
-//     no_packet                     the last packet (or 'advance_time') must not have produced an output;
-//                                   there must have been one
+//     no_packet                     the last packet (or 'advance_time') must not have produced an
+//                                   output; there must have been one
 //     wait                          until ports with a speed have sent all; outputs of others are
 //                                   there at once
 //     check_counter NAME(INDEX) [packets|bytes] OP NUMBER
@@ -76,7 +78,8 @@
 //     port_speed PORT MBPS [red=N] [yellow=N] [green=N]   limits in cells of 80 bytes
 //     deflect PORT [QID]            where packets of full queues go that ask for it
 //     cpu_port PORT
-//     mirror_session ID ingress|egress|both [port=N] [mcast_a=N] [mcast_b=N] [cpu=1] [qid=N] [cos=N]
+//     mirror_session ID ingress|egress|both [port=N] [mcast_a=N] [mcast_b=N] [cpu=1] [qid=N]
+//     [cos=N]
 //         [color=N] [cpu_cos=N] [hash1=N] [hash2=N] [xid1=N] [xid2=N] [rid=N] [deflect=1] [max=N]
 //     mirroring_add ID PORT | mirroring_add_mc ID GROUP | mirroring_delete ID
 //     expect_digest NAME [FIELD:VALUE ...]           the next digest; one left over is an error

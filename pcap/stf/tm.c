@@ -23,7 +23,7 @@ struct words {
     bool failed;
 };
 
-static const char *next(struct words *w, const char *what) {
+static const char *stf_tm_next(struct words *w, const char *what) {
     if (w->at < w->s->n_words)
         return w->s->words[w->at++];
     if (!w->failed)
@@ -48,11 +48,11 @@ static uint64_t to_number(struct words *w, const char *text, const char *what, u
     return w->failed ? 0 : v;
 }
 
-static uint64_t number(struct words *w, const char *what, uint64_t max) {
-    return to_number(w, next(w, what), what, max);
+static uint64_t stf_tm_number(struct words *w, const char *what, uint64_t max) {
+    return to_number(w, stf_tm_next(w, what), what, max);
 }
 
-static uint16_t to_port(struct words *w, const char *text) {
+static uint16_t stf_tm_to_port(struct words *w, const char *text) {
     uint16_t port = (uint16_t)to_number(w, text, "the port", SK_PORTS - 1);
     if (!w->failed && !sk_port_exists(port)) {
         unusable(w->r, "%u is not a device port: the port in its pipe is %u, and a pipe has %u",
@@ -62,8 +62,8 @@ static uint16_t to_port(struct words *w, const char *text) {
     return port;
 }
 
-static uint16_t port(struct words *w) {
-    return to_port(w, next(w, "the port"));
+static uint16_t stf_tm_port(struct words *w) {
+    return stf_tm_to_port(w, stf_tm_next(w, "the port"));
 }
 
 // A word KEY=NUMBER; false when the next word is none of that form.
@@ -93,7 +93,7 @@ static void take_keys(struct words *w, struct key *keys, size_t n) {
         ;
 }
 
-static bool ended(struct words *w) {
+static bool stf_tm_ended(struct words *w) {
     if (!w->failed && w->at < w->s->n_words) {
         w->failed = true;
         unusable(w->r, "the statement should end before '%.20s'", w->s->words[w->at]);
@@ -102,8 +102,8 @@ static bool ended(struct words *w) {
 }
 
 // The place of the next word among 'names'.
-static unsigned choice(struct words *w, const char *const *names, const char *what) {
-    const char *word = next(w, what);
+static unsigned stf_tm_choice(struct words *w, const char *const *names, const char *what) {
+    const char *word = stf_tm_next(w, what);
     for (unsigned i = 0; names[i]; i++)
         if (strcasecmp(word, names[i]) == 0)
             return i;
@@ -126,39 +126,39 @@ static bool lag(struct words *w) {
         [LEFT] = {"left", UINT16_MAX, 0, false}, [RIGHT] = {"right", UINT16_MAX, 0, false}};
     uint16_t ports[SK_PORTS];
     size_t n = 0;
-    uint8_t id = (uint8_t)number(w, "the LAG", SK_PRE_LAGS - 1);
+    uint8_t id = (uint8_t)stf_tm_number(w, "the LAG", SK_PRE_LAGS - 1);
     take_keys(w, keys, 2);
     while (!w->failed && w->at < w->s->n_words && n < SK_PORTS)
-        ports[n++] = port(w);
+        ports[n++] = stf_tm_port(w);
     const struct sk_pre_lag as = {ports, n, (uint16_t)keys[LEFT].value,
                                   (uint16_t)keys[RIGHT].value};
-    return ended(w) && pre_done(w->r, sk_pre_lag_set(w->r->sw, id, &as));
+    return stf_tm_ended(w) && pre_done(w->r, sk_pre_lag_set(w->r->sw, id, &as));
 }
 
 static bool ecmp(struct words *w) {
     uint32_t nodes[SK_PRE_ECMP_SLOTS];
     size_t n = 0;
-    uint32_t id = (uint32_t)number(w, "the ECMP group", UINT32_MAX);
+    uint32_t id = (uint32_t)stf_tm_number(w, "the ECMP group", UINT32_MAX);
     while (!w->failed && w->at < w->s->n_words && n < SK_PRE_ECMP_SLOTS) {
-        const char *word = next(w, "a node");
+        const char *word = stf_tm_next(w, "a node");
         bool empty = strcmp(word, "-") == 0;
         nodes[n] = empty ? SK_PRE_NO_NODE : (uint32_t)to_number(w, word, "the node", UINT32_MAX);
         if (!empty && !w->failed && !find_node(w->r, nodes[n]))
             return false;
         n++;
     }
-    return ended(w) && pre_done(w->r, sk_pre_ecmp_set(w->r->sw, id, nodes, n));
+    return stf_tm_ended(w) && pre_done(w->r, sk_pre_ecmp_set(w->r->sw, id, nodes, n));
 }
 
 static bool ecmp_associate(struct words *w) {
     struct run *r = w->r;
-    uint32_t group = (uint32_t)number(w, "the group", UINT16_MAX);
+    uint32_t group = (uint32_t)stf_tm_number(w, "the group", UINT16_MAX);
     struct sk_pre_member m = {.ecmp = true};
-    m.node = (uint32_t)number(w, "the ECMP group", UINT32_MAX);
+    m.node = (uint32_t)stf_tm_number(w, "the ECMP group", UINT32_MAX);
     m.l1_xid_valid = !w->failed && w->at < w->s->n_words;
     if (m.l1_xid_valid)
-        m.l1_xid = (uint16_t)number(w, "the exclusion id", UINT16_MAX);
-    if (!ended(w))
+        m.l1_xid = (uint16_t)stf_tm_number(w, "the exclusion id", UINT16_MAX);
+    if (!stf_tm_ended(w))
         return false;
     if (!r->groups[group])
         return unusable(r, "there is no group %u", group);
@@ -171,30 +171,30 @@ static bool ecmp_associate(struct words *w) {
 }
 
 static bool global_rid(struct words *w) {
-    uint16_t rid = (uint16_t)number(w, "the replication id", UINT16_MAX);
-    if (!ended(w))
+    uint16_t rid = (uint16_t)stf_tm_number(w, "the replication id", UINT16_MAX);
+    if (!stf_tm_ended(w))
         return false;
     sk_pre_global_rid(w->r->sw, rid);
     return true;
 }
 
 static bool backup(struct words *w) {
-    uint16_t from = port(w), to = port(w);
-    return ended(w) && accepted(w, sk_pre_backup_set(w->r->sw, from, to));
+    uint16_t from = stf_tm_port(w), to = stf_tm_port(w);
+    return stf_tm_ended(w) && accepted(w, sk_pre_backup_set(w->r->sw, from, to));
 }
 
 // ---- ports ----
 
 static bool move_port(struct words *w, bool up) {
-    uint16_t p = port(w);
-    if (!ended(w))
+    uint16_t p = stf_tm_port(w);
+    if (!stf_tm_ended(w))
         return false;
     sk_switch_port_up(w->r->sw, p, up);
     sk_switch_run(w->r->sw, w->r->clock_ns); // a packet generator may wait for that
     return true;
 }
 
-static bool port_up(struct words *w) {
+static bool stf_tm_port_up(struct words *w) {
     return move_port(w, true);
 }
 
@@ -207,14 +207,14 @@ static bool port_speed(struct words *w) {
     struct key keys[] = {[RED] = {"red", UINT32_MAX, 0, false},
                          [YELLOW] = {"yellow", UINT32_MAX, 0, false},
                          [GREEN] = {"green", UINT32_MAX, 0, false}};
-    uint16_t p = port(w);
-    uint32_t speed = (uint32_t)number(w, "the speed", UINT32_MAX);
+    uint16_t p = stf_tm_port(w);
+    uint32_t speed = (uint32_t)stf_tm_number(w, "the speed", UINT32_MAX);
     take_keys(w, keys, 3);
     const struct sk_port_queue q = {.speed_mbps = speed,
                                     .limit_red = (uint32_t)keys[RED].value,
                                     .limit_yellow = (uint32_t)keys[YELLOW].value,
                                     .limit_green = (uint32_t)keys[GREEN].value};
-    if (!ended(w))
+    if (!stf_tm_ended(w))
         return false;
     return sk_switch_port_queue(w->r->sw, p, &q) == 0 ||
            unusable(w->r, "the limits must ascend: red, yellow, green");
@@ -222,10 +222,10 @@ static bool port_speed(struct words *w) {
 
 static bool flow_control(struct words *w) {
     struct key keys[] = {{"pg_queue", SK_PORT_QUEUES - 1, 0, false}};
-    const uint16_t p = port(w);
-    const uint32_t qid = (uint32_t)number(w, "the queue", SK_PORT_QUEUES - 1);
+    const uint16_t p = stf_tm_port(w);
+    const uint32_t qid = (uint32_t)stf_tm_number(w, "the queue", SK_PORT_QUEUES - 1);
     take_keys(w, keys, 1);
-    if (!ended(w))
+    if (!stf_tm_ended(w))
         return false;
     struct sk_port_queue q;
     sk_switch_port_queue_get(w->r->sw, p, &q);
@@ -239,18 +239,18 @@ static bool flow_control(struct words *w) {
                     strerror(-rc));
 }
 
-static bool deflect(struct words *w) {
-    uint16_t p = port(w);
-    uint8_t qid = w->at < w->s->n_words ? (uint8_t)number(w, "the queue", 127) : 0;
-    if (!ended(w))
+static bool stf_tm_deflect(struct words *w) {
+    uint16_t p = stf_tm_port(w);
+    uint8_t qid = w->at < w->s->n_words ? (uint8_t)stf_tm_number(w, "the queue", 127) : 0;
+    if (!stf_tm_ended(w))
         return false;
     sk_switch_deflect_to(w->r->sw, p, qid);
     return true;
 }
 
 static bool cpu_port(struct words *w) {
-    uint16_t p = port(w);
-    if (!ended(w))
+    uint16_t p = stf_tm_port(w);
+    if (!stf_tm_ended(w))
         return false;
     sk_switch_cpu_port(w->r->sw, p);
     return true;
@@ -258,12 +258,12 @@ static bool cpu_port(struct words *w) {
 
 // ---- mirror sessions ----
 
-static bool set_session(struct words *w, uint16_t id, const struct sk_mirror_session *s) {
+static bool stf_tm_set_session(struct words *w, uint16_t id, const struct sk_mirror_session *s) {
     return accepted(w, sk_mirror_set(w->r->sw, id, s));
 }
 
 static uint16_t session_id(struct words *w) {
-    uint16_t id = (uint16_t)number(w, "the session", SK_MIRROR_LAST);
+    uint16_t id = (uint16_t)stf_tm_number(w, "the session", SK_MIRROR_LAST);
     if (!w->failed && id == 0) {
         unusable(w->r, "mirror sessions are 1 to %u", SK_MIRROR_LAST);
         w->failed = true;
@@ -318,7 +318,7 @@ static bool mirror_session(struct words *w) {
                          [MC_CFG] = {"mc_cfg", 1, 0, false},
                          [EPIPE_CFG] = {"epipe_cfg", 1, 0, false}};
     uint16_t id = session_id(w);
-    unsigned direction = choice(w, directions, "direction") + 1;
+    unsigned direction = stf_tm_choice(w, directions, "direction") + 1;
     take_keys(w, keys, sizeof keys / sizeof *keys);
     const struct sk_mirror_session s = {
         .enabled = true,
@@ -348,7 +348,7 @@ static bool mirror_session(struct words *w) {
         .mc_cfg = keys[MC_CFG].value,
         .epipe_cfg = keys[EPIPE_CFG].value,
     };
-    return ended(w) && set_session(w, id, &s);
+    return stf_tm_ended(w) && stf_tm_set_session(w, id, &s);
 }
 
 static bool mirroring_add(struct words *w) {
@@ -356,8 +356,8 @@ static bool mirroring_add(struct words *w) {
     const struct sk_mirror_session s = {.enabled = true,
                                         .direction = SK_MIRROR_IN | SK_MIRROR_OUT,
                                         .ucast_valid = true,
-                                        .ucast_port = port(w)};
-    return ended(w) && set_session(w, id, &s);
+                                        .ucast_port = stf_tm_port(w)};
+    return stf_tm_ended(w) && stf_tm_set_session(w, id, &s);
 }
 
 static bool mirroring_add_mc(struct words *w) {
@@ -366,27 +366,27 @@ static bool mirroring_add_mc(struct words *w) {
                                         .direction = SK_MIRROR_IN | SK_MIRROR_OUT,
                                         .mcast_a_valid = true,
                                         .mcast_grp_a =
-                                            (uint16_t)number(w, "the group", UINT16_MAX)};
-    return ended(w) && set_session(w, id, &s);
+                                            (uint16_t)stf_tm_number(w, "the group", UINT16_MAX)};
+    return stf_tm_ended(w) && stf_tm_set_session(w, id, &s);
 }
 
 static bool mirroring_delete(struct words *w) {
     uint16_t id = session_id(w);
-    return ended(w) && set_session(w, id, &(struct sk_mirror_session){0});
+    return stf_tm_ended(w) && stf_tm_set_session(w, id, &(struct sk_mirror_session){0});
 }
 
 // ---- digests ----
 
-static int find_field(const struct sk_digest_desc *d, const char *name, size_t length) {
+static int stf_tm_find_field(const struct sk_digest_desc *d, const char *name, size_t length) {
     for (uint32_t i = 0; i < d->n_fields; i++)
         if (strlen(d->fields[i].name) == length && memcmp(d->fields[i].name, name, length) == 0)
             return (int)i;
     return -1;
 }
 
-static bool check_field(struct words *w, const struct sk_digest *d, const char *word) {
+static bool stf_tm_check_field(struct words *w, const struct sk_digest *d, const char *word) {
     const char *colon = strrchr(word, ':');
-    int i = colon ? find_field(d->desc, word, (size_t)(colon - word)) : -1;
+    int i = colon ? stf_tm_find_field(d->desc, word, (size_t)(colon - word)) : -1;
     if (i < 0)
         return unusable(w->r, "'%.40s' is not FIELD:VALUE with a field of '%s'", word,
                         d->desc->name);
@@ -411,7 +411,7 @@ static bool is_called(const char *full, const char *name) {
     return n >= m && strcmp(full + n - m, name) == 0 && (n == m || full[n - m - 1] == '.');
 }
 
-static bool exists(struct run *r, const char *name) {
+static bool stf_tm_exists(struct run *r, const char *name) {
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
         const struct sk_pipeline_desc *d = sk_switch_pipeline(r->sw, pipe);
         for (uint32_t i = 0; i < d->n_digests; i++)
@@ -424,9 +424,9 @@ static bool exists(struct run *r, const char *name) {
 static bool expect_digest(struct words *w) {
     struct run *r = w->r;
     struct sk_digest d;
-    const char *name = next(w, "a digest's name");
+    const char *name = stf_tm_next(w, "a digest's name");
     r->digests_expected = true;
-    if (w->failed || !exists(r, name))
+    if (w->failed || !stf_tm_exists(r, name))
         return false;
     if (!sk_digest_read(r->sw, &r->digests, &d)) {
         differs(r, "no digest came");
@@ -437,7 +437,7 @@ static bool expect_digest(struct words *w) {
         return true;
     }
     while (w->at < w->s->n_words)
-        if (!check_field(w, &d, w->s->words[w->at++]))
+        if (!stf_tm_check_field(w, &d, w->s->words[w->at++]))
             return false;
     return true;
 }
@@ -445,7 +445,7 @@ static bool expect_digest(struct words *w) {
 static bool no_digest(struct words *w) {
     struct sk_digest d;
     w->r->digests_expected = true;
-    if (!ended(w))
+    if (!stf_tm_ended(w))
         return false;
     if (sk_digest_read(w->r->sw, &w->r->digests, &d))
         differs(w->r, "a digest of '%s' came", d.desc->name);
@@ -456,11 +456,11 @@ static bool no_digest(struct words *w) {
 
 static bool pktgen_buffer(struct words *w) {
     static const char digits[] = "0123456789abcdef";
-    unsigned pipe = (unsigned)number(w, "the pipe", SK_PIPES - 1);
-    uint32_t offset = (uint32_t)number(w, "the offset", SK_PKTGEN_BUFFER - 1), n = 0;
+    unsigned pipe = (unsigned)stf_tm_number(w, "the pipe", SK_PIPES - 1);
+    uint32_t offset = (uint32_t)stf_tm_number(w, "the offset", SK_PKTGEN_BUFFER - 1), n = 0;
     static uint8_t nibbles[2 * SK_PKTGEN_BUFFER];
     while (!w->failed && w->at < w->s->n_words)
-        for (const char *c = next(w, ""); *c; c++) {
+        for (const char *c = stf_tm_next(w, ""); *c; c++) {
             const char *digit = strchr(digits, tolower((unsigned char)*c));
             if (!digit || n == sizeof nibbles)
                 return unusable(w->r, digit ? "more than the buffer holds"
@@ -488,9 +488,9 @@ static bool pktgen(struct words *w) {
                          [BATCH_GAP] = {"batch_gap", UINT32_MAX, 0, false},
                          [PACKET_GAP] = {"packet_gap", UINT32_MAX, 0, false},
                          [PORT] = {"port", SK_PIPE_PORTS - 1, SK_PKTGEN_USUAL, false}};
-    unsigned pipe = (unsigned)number(w, "the pipe", SK_PIPES - 1);
-    unsigned app = (unsigned)number(w, "the application", SK_PKTGEN_APPS - 1);
-    unsigned trigger = choice(w, triggers, "trigger");
+    unsigned pipe = (unsigned)stf_tm_number(w, "the pipe", SK_PIPES - 1);
+    unsigned app = (unsigned)stf_tm_number(w, "the application", SK_PKTGEN_APPS - 1);
+    unsigned trigger = stf_tm_choice(w, triggers, "trigger");
     take_keys(w, keys, sizeof keys / sizeof *keys);
     const struct sk_pktgen_app a = {.enabled = true,
                                     .trigger = (enum sk_pktgen_trigger)trigger,
@@ -504,14 +504,15 @@ static bool pktgen(struct words *w) {
                                     .batch_gap_ns = (uint32_t)keys[BATCH_GAP].value,
                                     .packet_gap_ns = (uint32_t)keys[PACKET_GAP].value,
                                     .source_port = (uint8_t)keys[PORT].value};
-    return ended(w) && accepted(w, sk_pktgen_set(w->r->sw, pipe, app, &a, w->r->clock_ns));
+    return stf_tm_ended(w) && accepted(w, sk_pktgen_set(w->r->sw, pipe, app, &a, w->r->clock_ns));
 }
 
-static bool pktgen_off(struct words *w) {
-    unsigned pipe = (unsigned)number(w, "the pipe", SK_PIPES - 1);
-    unsigned app = (unsigned)number(w, "the application", SK_PKTGEN_APPS - 1);
-    return ended(w) && accepted(w, sk_pktgen_set(w->r->sw, pipe, app, &(struct sk_pktgen_app){0},
-                                                 w->r->clock_ns));
+static bool stf_tm_pktgen_off(struct words *w) {
+    unsigned pipe = (unsigned)stf_tm_number(w, "the pipe", SK_PIPES - 1);
+    unsigned app = (unsigned)stf_tm_number(w, "the application", SK_PKTGEN_APPS - 1);
+    return stf_tm_ended(w) &&
+           accepted(w,
+                    sk_pktgen_set(w->r->sw, pipe, app, &(struct sk_pktgen_app){0}, w->r->clock_ns));
 }
 
 // ---- all of them ----
@@ -525,11 +526,11 @@ static const struct {
     {"mc_ecmp_associate", ecmp_associate},
     {"mc_global_rid", global_rid},
     {"mc_backup", backup},
-    {"port_up", port_up},
+    {"port_up", stf_tm_port_up},
     {"port_down", port_down},
     {"port_speed", port_speed},
     {"flow_control", flow_control},
-    {"deflect", deflect},
+    {"deflect", stf_tm_deflect},
     {"cpu_port", cpu_port},
     {"mirror_session", mirror_session},
     {"mirroring_add", mirroring_add},
@@ -539,7 +540,7 @@ static const struct {
     {"no_digest", no_digest},
     {"pktgen_buffer", pktgen_buffer},
     {"pktgen", pktgen},
-    {"pktgen_off", pktgen_off},
+    {"pktgen_off", stf_tm_pktgen_off},
 };
 
 const char *stf_tm_keyword(const char *at, size_t n) {

@@ -17,7 +17,7 @@ void apart_arrive(struct sk_core *core, uint64_t now_ns) {
 }
 
 // The buffer that a packet came in belongs to this core from now on; one of this core's goes back.
-static void pay(struct sk_core *core, unsigned to) {
+static void apart_pay(struct sk_core *core, unsigned to) {
     struct sent *s = &core->sent[core->round & 1];
     struct sk_packet *p;
     while (core->owed[to] > 0 && (p = sk_pool_take(core->pool))) {
@@ -27,7 +27,7 @@ static void pay(struct sk_core *core, unsigned to) {
     }
 }
 
-static void collect(struct sk_core *core, struct sent *from) {
+static void apart_collect(struct sk_core *core, struct sent *from) {
     struct sk_packet *p;
     while ((p = fifo_pop(&from->paid[core->number]))) {
         p->pool = core->pool;
@@ -36,7 +36,7 @@ static void collect(struct sk_core *core, struct sent *from) {
 }
 
 // Each list is in the order of time, and nothing in them is before what came in earlier rounds.
-static void merge(struct sk_core *core, struct fifo *const lists[]) {
+static void apart_merge(struct sk_core *core, struct fifo *const lists[]) {
     for (;;) {
         unsigned first = 0;
         for (unsigned c = 1; c < core->sw->n_cores; c++)
@@ -64,11 +64,11 @@ void sk_core_round(struct sk_core *core, uint64_t round) {
         lists[c] =
             c == core->number ? &none : &core->sw->cores[c]->sent[(round & 1) ^ 1].to[core->number];
         if (c != core->number)
-            collect(core, &core->sw->cores[c]->sent[(round & 1) ^ 1]);
+            apart_collect(core, &core->sw->cores[c]->sent[(round & 1) ^ 1]);
     }
-    merge(core, lists);
+    apart_merge(core, lists);
     for (unsigned c = 0; c < core->sw->n_cores; c++)
-        pay(core, c);
+        apart_pay(core, c);
 }
 
 uint64_t sk_core_sent(const struct sk_core *core, uint32_t *n) {

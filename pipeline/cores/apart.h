@@ -2,15 +2,16 @@
 //
 // apart: pipes that run each for itself, in the switch's clock. Part of the inside of a switch.
 //
-// On cores of a live switch a packet for another core's pipe is there when its ring was looked at. Here
-// (option 'crossing_ns') it is there a fixed time after it left, so that what a pipe does depends on
-// nothing but the packets and their times: not on which threads run the pipes, nor on who is ahead.
-// Each pipe is a core then. What has not arrived yet is in lists, one for each pair of pipes, two of
-// them in turns: in a round a pipe adds to the one, while the receivers take what the other has of the
-// round before. Rounds are kept apart by the caller (sk_core_round).
+// On cores of a live switch a packet for another core's pipe is there when its ring was looked at.
+// Here (option 'crossing_ns') it is there a fixed time after it left, so that what a pipe does
+// depends on nothing but the packets and their times: not on which threads run the pipes, nor on
+// who is ahead. Each pipe is a core then. What has not arrived yet is in lists, one for each pair
+// of pipes, two of them in turns: in a round a pipe adds to the one, while the receivers take what
+// the other has of the round before. Rounds are kept apart by the caller (sk_core_round).
 //
-// A pipe's order, at one time: ports with a speed send, packets are generated, packets arrive from other
-// pipes (those that left earlier first, then by the pipe they come from), packets are received.
+// A pipe's order, at one time: ports with a speed send, packets are generated, packets arrive from
+// other pipes (those that left earlier first, then by the pipe they come from), packets are
+// received.
 #ifndef SILKEN_PIPELINE_CORES_APART_H
 #define SILKEN_PIPELINE_CORES_APART_H
 

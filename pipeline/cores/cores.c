@@ -78,7 +78,7 @@ bool cores_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
     return crossing_put(core->to[core->sw->core_of[sk_port_pipe(p->egress_port)]], p);
 }
 
-static void pay(struct sk_core *core, unsigned to) {
+static void cores_pay(struct sk_core *core, unsigned to) {
     if (sk_pool_is_shared(core->pool))
         core->owed[to] = 0;
     while (core->owed[to] > 0) {
@@ -93,7 +93,7 @@ static void pay(struct sk_core *core, unsigned to) {
     }
 }
 
-static void collect(struct crossing *c) {
+static void cores_collect(struct crossing *c) {
     uint32_t n = crossing_ready(c);
     for (uint32_t i = 0; i < n && i < AHEAD; i++)
         __builtin_prefetch(&crossing_at(c, i)->next, 1);
@@ -107,7 +107,7 @@ static void collect(struct crossing *c) {
 }
 
 // What describes the packet is in the cache of the core that it comes from.
-static void prefetch(const struct sk_packet *p) {
+static void cores_prefetch(const struct sk_packet *p) {
     for (size_t at = 0; at < sizeof *p; at += 64)
         __builtin_prefetch((const char *)p + at, 1);
 }
@@ -117,11 +117,11 @@ static unsigned arrive_from(struct sk_core *core, unsigned from, uint64_t *now_n
     uint32_t n = crossing_ready(c);
     n = n < ARRIVALS ? n : ARRIVALS;
     for (uint32_t i = 0; i < n && i < AHEAD; i++)
-        prefetch(crossing_at(c, i));
+        cores_prefetch(crossing_at(c, i));
     for (uint32_t i = 0; i < n; i++) {
         struct sk_packet *p = crossing_at(c, i);
         if (i + AHEAD < n)
-            prefetch(crossing_at(c, i + AHEAD));
+            cores_prefetch(crossing_at(c, i + AHEAD));
         p->pool = core->pool;
         // no packet comes before it left
         if (p->enq_tstamp > *now_ns)
@@ -141,7 +141,7 @@ unsigned cores_arrive(struct sk_core *core, uint64_t *now_ns) {
     for (unsigned c = 0; c < core->sw->n_cores; c++) {
         if (c == core->number)
             continue;
-        collect(core->sw->cores[c]->back[core->number]);
+        cores_collect(core->sw->cores[c]->back[core->number]);
         arrived += arrive_from(core, c, now_ns);
     }
     return arrived;
@@ -152,7 +152,7 @@ void cores_publish(struct sk_core *core) {
         if (c == core->number)
             continue;
         crossing_publish(core->to[c]);
-        pay(core, c);
+        cores_pay(core, c);
         crossing_publish(core->back[c]);
     }
 }

@@ -22,8 +22,8 @@ bool cores_check(const struct sk_switch_options *opt, char *error, size_t error_
 bool cores_join(struct sk_switch *sw);
 void cores_part(struct sk_switch *sw);
 
-// Takes in what came from other cores and enqueues it; returns how many packets, and in '*now_ns' the
-// time, which is not before any of them left. Buffers paid to this core go into its pool.
+// Takes in what came from other cores and enqueues it; returns how many packets, and in '*now_ns'
+// the time, which is not before any of them left. Buffers paid to this core go into its pool.
 unsigned cores_arrive(struct sk_core *core, uint64_t *now_ns);
 // Makes visible to other cores what this one has put into the rings.
 void cores_publish(struct sk_core *core);

@@ -78,7 +78,7 @@ void sk_lcores_stop(struct sk_lcores *l) {
 
 // ---- waiting ----
 
-static void rest(const struct sk_lcores *l, unsigned empty) {
+static void lcores_rest(const struct sk_lcores *l, unsigned empty) {
     if (l->opt.idle_sleep_us == 0 || empty <= SPIN_TURNS)
         return;
     if (empty > YIELD_TURNS)
@@ -98,11 +98,11 @@ static void wait_once(const struct sk_lcores *l, unsigned *times) {
 
 // ---- pauses ----
 //
-// One who pauses says that he wants it and then counts those who wait; an lcore says that it does not
-// wait any more and then looks whether a pause is wanted. So either sees the other, in whatever order
-// that happens, and an lcore that is on its way out of one pause is never taken for one that waits in
-// the next. All of that is sequentially consistent, but for the look between two turns: nobody goes on
-// before that lcore has answered.
+// One who pauses says that he wants it and then counts those who wait; an lcore says that it does
+// not wait any more and then looks whether a pause is wanted. So either sees the other, in whatever
+// order that happens, and an lcore that is on its way out of one pause is never taken for one that
+// waits in the next. All of that is sequentially consistent, but for the look between two turns:
+// nobody goes on before that lcore has answered.
 
 static void wait_while_wanted(struct sk_lcores *l) {
     while (atomic_load(&l->wanted)) {
@@ -137,7 +137,7 @@ static void take_turns(struct sk_lcores *l, unsigned number) {
             wait_while_wanted(l);
         bool worked = l->opt.turn(l->opt.aux, number);
         empty = worked ? 0 : empty <= YIELD_TURNS ? empty + 1 : empty;
-        rest(l, empty);
+        lcores_rest(l, empty);
     }
 }
 

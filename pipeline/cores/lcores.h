@@ -3,17 +3,17 @@
 // lcores: the threads that run the cores of a switch.
 //
 // Each lcore calls a function again and again: a turn, in which it receives a burst, runs its core
-// and sends. The first lcore is the thread that called sk_lcores_run(). Between two turns nothing of a
-// switch is in use, so that is where control calls have their place: a thread that is no lcore, the
-// control thread, calls sk_lcores_pause(), which returns when all lcores have finished their turn and
-// wait, and sk_lcores_resume(). What is done in between is to be short: packets wait. Pausing costs a
-// few microseconds when every thread has a processor of its own; where they share processors, as long
-// as the system takes to give each its turn.
+// and sends. The first lcore is the thread that called sk_lcores_run(). Between two turns nothing
+// of a switch is in use, so that is where control calls have their place: a thread that is no
+// lcore, the control thread, calls sk_lcores_pause(), which returns when all lcores have finished
+// their turn and wait, and sk_lcores_resume(). What is done in between is to be short: packets
+// wait. Pausing costs a few microseconds when every thread has a processor of its own; where they
+// share processors, as long as the system takes to give each its turn.
 //
 // With 'idle_sleep_us', an lcore that had nothing to do in some turns gives its processor away
-// (sched_yield), and when nothing comes for longer, sleeps for so many microseconds between turns: a
-// switch shares its processors with hosts on small machines. Without, it keeps its processor, but for
-// pauses, in which it lets others have it.
+// (sched_yield), and when nothing comes for longer, sleeps for so many microseconds between turns:
+// a switch shares its processors with hosts on small machines. Without, it keeps its processor, but
+// for pauses, in which it lets others have it.
 #ifndef SILKEN_PIPELINE_CORES_LCORES_H
 #define SILKEN_PIPELINE_CORES_LCORES_H
 
@@ -48,11 +48,11 @@ void sk_lcores_free(struct sk_lcores *l); // null allowed; not while it runs
 
 // From one thread that is no lcore: when it returns no lcore is in a turn, nor will be until
 // sk_lcores_resume(). Not nested, and not by two threads at a time. Also before the lcores run and
-// after they ended. What lcores did before is seen after the first, and what is done in between is seen
-// by lcores after the second.
+// after they ended. What lcores did before is seen after the first, and what is done in between is
+// seen by lcores after the second.
 void sk_lcores_pause(struct sk_lcores *l);
-// 'changed': something that a flow record depends on may be another than before (an entry, a group, a port, a register...).
-// Without it caches of flows keep what they have.
+// 'changed': something that a flow record depends on may be another than before (an entry, a group,
+// a port, a register...). Without it caches of flows keep what they have.
 void sk_lcores_resume(struct sk_lcores *l, bool changed);
 
 #endif

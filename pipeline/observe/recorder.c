@@ -128,7 +128,7 @@ static void copy_aside(uint8_t *to, const uint8_t *from, uint32_t n) {
     memcpy(to, from, n);
 }
 
-static void lose(struct recorder_core *c, uint16_t port) {
+static void recorder_lose(struct recorder_core *c, uint16_t port) {
     c->lost += c->lost < UINT32_MAX;
     atomic_store_explicit(&c->ring->lost[port], ++c->lost_of[port], memory_order_relaxed);
 }
@@ -160,11 +160,12 @@ static struct record *reserve(struct recorder_core *c, uint32_t bytes) {
     return r;
 }
 
-static struct record *head(struct recorder_core *c, enum sk_record_kind kind, uint16_t port,
-                           uint32_t length, uint64_t serial, uint64_t now_ns) {
+static struct record *recorder_head(struct recorder_core *c, enum sk_record_kind kind,
+                                    uint16_t port, uint32_t length, uint64_t serial,
+                                    uint64_t now_ns) {
     struct record *r = reserve(c, length);
     if (!r) {
-        lose(c, port);
+        recorder_lose(c, port);
         return NULL;
     }
     *r = (struct record){.time_ns = now_ns,
@@ -188,7 +189,7 @@ void recorder_received(struct recorder_core *c, uint16_t port, const uint8_t *fr
     if (!c->ports[port])
         return;
     length = length < c->snaplen ? length : c->snaplen;
-    struct record *r = head(c, SK_RECORD_RECEIVED, port, length, serial, now_ns);
+    struct record *r = recorder_head(c, SK_RECORD_RECEIVED, port, length, serial, now_ns);
     if (!r)
         return;
     r->wire_length = wire_length;
@@ -203,7 +204,7 @@ bool recorder_sending(struct recorder_core *c, const struct sk_packet *p, uint64
     if (!c->ports[port])
         return false;
     uint32_t length = p->len < c->snaplen ? p->len : c->snaplen;
-    struct record *r = head(c, SK_RECORD_SENT, port, length, p->serial, now_ns);
+    struct record *r = recorder_head(c, SK_RECORD_SENT, port, length, p->serial, now_ns);
     if (!r)
         return false;
     r->wire_length = p->len;
@@ -226,12 +227,12 @@ void recorder_sent(struct recorder_core *c, bool taken) {
     commit(c);
 }
 
-static void note(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
-                 enum sk_drop_reason reason, uint64_t now_ns) {
+static void recorder_note(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
+                          enum sk_drop_reason reason, uint64_t now_ns) {
     port = port < SK_PORTS ? port : p->ingress_port;
     if (!c->ports[port % SK_PORTS])
         return;
-    struct record *r = head(c, SK_RECORD_DROPPED, port % SK_PORTS, 0, p->serial, now_ns);
+    struct record *r = recorder_head(c, SK_RECORD_DROPPED, port % SK_PORTS, 0, p->serial, now_ns);
     if (!r)
         return;
     r->wire_length = p->len;
@@ -247,12 +248,12 @@ void recorder_dropped(struct recorder_core *c, const struct sk_packet *p, uint16
         add_drop((struct record *)(c->ring->data + (c->recent[i].at & c->mask)), port, reason);
         return;
     }
-    note(c, p, port, reason, now_ns);
+    recorder_note(c, p, port, reason, now_ns);
 }
 
 void recorder_unsent(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
                      uint64_t now_ns) {
-    note(c, p, port, SK_DROP_TX_FULL, now_ns);
+    recorder_note(c, p, port, SK_DROP_TX_FULL, now_ns);
     recorder_publish(c, now_ns);
 }
 

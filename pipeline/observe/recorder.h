@@ -6,7 +6,7 @@
 // thread writes, one reads, without locks or waiting. The rings lie in one piece of shared
 // memory (a memfd that cannot change its size), so that the reader may be another process:
 //
-//     pipe's thread  --copies-->  ring of its core  --sk_record_next-->  reader: a file, a socket...
+//     pipe's thread  --copies-->  core's ring  --sk_record_next-->  reader: a file, a socket...
 //
 // When a ring is full, records are lost and counted, by port and in the next record that is not;
 // the packets themselves are not touched. A frame is copied past the caches with whole lines, so
@@ -20,7 +20,8 @@
 //     struct sk_recorder *r = sk_recorder_new(&opt, error, sizeof error);   any thread
 //     sk_switch_record(sw, r);                             while no core runs
 //     ... sk_record_next(reader, &record) ...              in some other thread or process
-//     sk_switch_record(sw, NULL);                          while no core runs; the reader sees the end
+//     sk_switch_record(sw, NULL);                          while no core runs; the reader sees the
+//                                                          end
 //     sk_recorder_free(r);
 #ifndef SILKEN_PIPELINE_OBSERVE_RECORDER_H
 #define SILKEN_PIPELINE_OBSERVE_RECORDER_H
@@ -42,24 +43,24 @@ struct sk_recorder *sk_recorder_new(const struct sk_recorder_options *opt, char 
                                     size_t error_size);
 void sk_recorder_free(struct sk_recorder *r);    // null allowed; no switch uses it
 int sk_recorder_fd(const struct sk_recorder *r); // of the memory; the recorder's
-// From here on the switch records into 'r'; null: no more. 'r' is one that no switch had before, with
-// as many cores. While no core runs.
+// From here on the switch records into 'r'; null: no more. 'r' is one that no switch had before,
+// with as many cores. While no core runs.
 void sk_switch_record(struct sk_switch *sw, struct sk_recorder *r);
 
 // ---- reading ----
 enum sk_record_kind {
     SK_RECORD_RECEIVED,
     SK_RECORD_SENT, // given to the port
-    // A packet, or copy of one, that ended later than its record could tell. SK_DROP_TX_FULL: it was recorded as
-    // sent, waited for the port's device, and did not go.
+    // A packet, or copy of one, that ended later than its record could tell. SK_DROP_TX_FULL: it
+    // was recorded as sent, waited for the port's device, and did not go.
     SK_RECORD_DROPPED,
 };
 #define SK_RECORD_DROPS 6u
 struct sk_record {
     enum sk_record_kind kind;
     uint64_t time_ns; // the switch's clock
-    // Of the received packet, which what is sent or dropped goes back to: from 1, in the upper byte the
-    // core that received it.
+    // Of the received packet, which what is sent or dropped goes back to: from 1, in the upper byte
+    // the core that received it.
     uint64_t serial;
     uint16_t port;         // that received or sent it, or where it was dropped
     uint16_t ingress_port; // that it came from last: of a recirculated one, that port
@@ -75,8 +76,8 @@ struct sk_record {
 };
 
 struct sk_record_reader;
-// The memory of a recorder, by its descriptor, which stays the caller's, or in the same process. Null
-// with a sentence. One reader for a recorder.
+// The memory of a recorder, by its descriptor, which stays the caller's, or in the same process.
+// Null with a sentence. One reader for a recorder.
 struct sk_record_reader *sk_record_reader_open(int fd, char *error, size_t error_size);
 struct sk_record_reader *sk_record_reader_of(struct sk_recorder *r);
 void sk_record_reader_close(struct sk_record_reader *r); // null allowed

@@ -3,9 +3,9 @@
 // recorder_impl: the rings' layout, and what the engine calls. Only the inside of a switch and the
 // recorder's own rooms include it.
 //
-// The memory: a page that says what follows, then each core's ring: a struct record_ring and its data.
-// Positions count bytes up, never back; a record is whole lines of a cache and never wraps around the
-// end: what is left there is skipped.
+// The memory: a page that says what follows, then each core's ring: a struct record_ring and its
+// data. Positions count bytes up, never back; a record is whole lines of a cache and never wraps
+// around the end: what is left there is skipped.
 #ifndef SILKEN_PIPELINE_OBSERVE_RECORDER_IMPL_H
 #define SILKEN_PIPELINE_OBSERVE_RECORDER_IMPL_H
 
@@ -81,15 +81,15 @@ struct record_memory *recorder_memory(struct sk_recorder *r);
 // A frame that was received, before any program sees it. 'length' of its bytes are there.
 void recorder_received(struct recorder_core *c, uint16_t port, const uint8_t *frame,
                        uint32_t length, uint32_t wire_length, uint64_t serial, uint64_t now_ns);
-// A packet about to be sent: false when it is not recorded. Then, when it is known whether the port took
-// it, recorder_sent().
+// A packet about to be sent: false when it is not recorded. Then, when it is known whether the port
+// took it, recorder_sent().
 bool recorder_sending(struct recorder_core *c, const struct sk_packet *p, uint64_t now_ns);
 void recorder_sent(struct recorder_core *c, bool taken);
 // A packet, or a copy of it, that ended at 'port' (which may be none).
 void recorder_dropped(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
                       enum sk_drop_reason reason, uint64_t now_ns);
-// A packet that was recorded as sent at 'port', which did not send it after all; also shows the reader all, since
-// the core may not run any more.
+// A packet that was recorded as sent at 'port', which did not send it after all; also shows the
+// reader all, since the core may not run any more.
 void recorder_unsent(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
                      uint64_t now_ns);
 // Shows the reader all that was put, and that the clock is there.

@@ -25,7 +25,8 @@ struct sk_record_reader {
     struct ring_reader rings[SK_PIPES];
 };
 
-static struct sk_record_reader *make(struct record_memory *m, uint64_t ring_bytes, unsigned n) {
+static struct sk_record_reader *recorder_read_make(struct record_memory *m, uint64_t ring_bytes,
+                                                   unsigned n) {
     struct sk_record_reader *r = calloc(1, sizeof *r);
     if (!r)
         abort();
@@ -39,7 +40,7 @@ static struct sk_record_reader *make(struct record_memory *m, uint64_t ring_byte
 
 struct sk_record_reader *sk_record_reader_of(struct sk_recorder *recorder) {
     struct record_memory *m = recorder_memory(recorder);
-    return make(m, m->ring_bytes, m->n_rings);
+    return recorder_read_make(m, m->ring_bytes, m->n_rings);
 }
 
 struct sk_record_reader *sk_record_reader_open(int fd, char *error, size_t error_size) {
@@ -61,7 +62,7 @@ struct sk_record_reader *sk_record_reader_open(int fd, char *error, size_t error
         snprintf(error, error_size, "the memory that the switch records into is invalid");
         return NULL;
     }
-    struct sk_record_reader *r = make(m, bytes, n);
+    struct sk_record_reader *r = recorder_read_make(m, bytes, n);
     r->bytes = (size_t)st.st_size;
     return r;
 }
@@ -72,8 +73,10 @@ void sk_record_reader_close(struct sk_record_reader *r) {
     free(r);
 }
 
-// The first record that is not taken, or null. What lies in memory is checked: it is not ours alone.
-static const struct record *first(struct sk_record_reader *r, struct ring_reader *ring) {
+// The first record that is not taken, or null. What lies in memory is checked: it is not ours
+// alone.
+static const struct record *recorder_read_first(struct sk_record_reader *r,
+                                                struct ring_reader *ring) {
     for (;;) {
         if (ring->at == ring->published) {
             // The time first: what came before it is then seen in the position.
@@ -97,7 +100,7 @@ static const struct record *first(struct sk_record_reader *r, struct ring_reader
     }
 }
 
-static void give_back(struct ring_reader *ring) {
+static void recorder_read_give_back(struct ring_reader *ring) {
     if (ring->taking == 0)
         return;
     ring->at += ring->taking;
@@ -106,8 +109,8 @@ static void give_back(struct ring_reader *ring) {
     atomic_store_explicit(&ring->ring->taken, ring->at, memory_order_release);
 }
 
-static bool fill(struct sk_record_reader *r, const struct record *from, uint32_t total,
-                 struct sk_record *out) {
+static bool recorder_read_fill(struct sk_record_reader *r, const struct record *from,
+                               uint32_t total, struct sk_record *out) {
     *out = (struct sk_record){.kind = (enum sk_record_kind)from->kind,
                               .time_ns = from->time_ns,
                               .serial = from->serial,
@@ -139,10 +142,10 @@ bool sk_record_next(struct sk_record_reader *r, struct sk_record *out) {
     const bool ending =
         r->ending || atomic_load_explicit(&r->memory->ended, memory_order_acquire) != 0;
     for (unsigned i = 0; i < r->n; i++)
-        give_back(&r->rings[i]);
+        recorder_read_give_back(&r->rings[i]);
     for (unsigned i = 0; i < r->n && !r->senseless; i++) {
         struct ring_reader *ring = &r->rings[i];
-        const struct record *head = first(r, ring);
+        const struct record *head = recorder_read_first(r, ring);
         if (!head)
             waited_for = ring->horizon < waited_for ? ring->horizon : waited_for;
         else if (!record || head->time_ns < record->time_ns) {
@@ -154,7 +157,7 @@ bool sk_record_next(struct sk_record_reader *r, struct sk_record *out) {
     if (r->senseless || !record || (!ending && record->time_ns >= waited_for))
         return false;
     best->taking = best->total;
-    return fill(r, record, best->total, out);
+    return recorder_read_fill(r, record, best->total, out);
 }
 
 bool sk_record_ended(const struct sk_record_reader *r) {

@@ -11,7 +11,8 @@ static bool nobody_watches(const struct sk_core *core) {
     return !core->observer || !core->observer->everything;
 }
 
-static void tell(const struct sk_core *core, const struct sk_packet *p, struct sk_event e) {
+static void tell_observer(const struct sk_core *core, const struct sk_packet *p,
+                          struct sk_event e) {
     e.gress = SK_IN_ENGINE;
     e.bytes = sk_packet_data(p);
     e.length = p->len;
@@ -19,7 +20,8 @@ static void tell(const struct sk_core *core, const struct sk_packet *p, struct s
 }
 
 // By the names of TNA's intrinsic metadata (tna-facts 5.3).
-static uint32_t wishes(const struct sk_ingress_out *out, struct sk_trace_value list[MAX_WISHES]) {
+static uint32_t tell_list_wishes(const struct sk_ingress_out *out,
+                                 struct sk_trace_value list[MAX_WISHES]) {
     const struct {
         const char *name;
         uint32_t width, value;
@@ -57,9 +59,10 @@ void tell_wishes(const struct sk_core *core, const struct sk_packet *p,
     if (nobody_watches(core))
         return;
     struct sk_trace_value in[MAX_WISHES];
-    uint32_t n = wishes(out, in);
-    tell(core, p,
-         (struct sk_event){.kind = SK_EV_WISHES, .port = p->ingress_port, .in = in, .n_in = n});
+    uint32_t n = tell_list_wishes(out, in);
+    tell_observer(
+        core, p,
+        (struct sk_event){.kind = SK_EV_WISHES, .port = p->ingress_port, .in = in, .n_in = n});
 }
 
 void tell_copy(const struct sk_core *core, const struct sk_packet *p, const struct destination *d,
@@ -67,24 +70,24 @@ void tell_copy(const struct sk_core *core, const struct sk_packet *p, const stru
     if (nobody_watches(core))
         return;
     const struct sk_trace_value in = {.name = "group", .width = 16, .low = group};
-    tell(core, p,
-         (struct sk_event){.kind = SK_EV_COPY,
-                           .port = d->port,
-                           .number = d->rid,
-                           .name = why,
-                           .in = &in,
-                           .n_in = why[0] == 'm',
-                           .text = out->bypass_egress ? "bypass_egress" : NULL});
+    tell_observer(core, p,
+                  (struct sk_event){.kind = SK_EV_COPY,
+                                    .port = d->port,
+                                    .number = d->rid,
+                                    .name = why,
+                                    .in = &in,
+                                    .n_in = why[0] == 'm',
+                                    .text = out->bypass_egress ? "bypass_egress" : NULL});
 }
 
 void tell_mirrored(const struct sk_core *core, const struct sk_packet *p,
                    const struct sk_mirror_out *m, uint16_t port, unsigned direction) {
     if (nobody_watches(core))
         return;
-    tell(core, p,
-         (struct sk_event){.kind = SK_EV_MIRRORED,
-                           .port = port,
-                           .number = m->session,
-                           .flags = m->header_bytes,
-                           .text = direction == SK_MIRROR_IN ? "ingress" : "egress"});
+    tell_observer(core, p,
+                  (struct sk_event){.kind = SK_EV_MIRRORED,
+                                    .port = port,
+                                    .number = m->session,
+                                    .flags = m->header_bytes,
+                                    .text = direction == SK_MIRROR_IN ? "ingress" : "egress"});
 }

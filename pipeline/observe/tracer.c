@@ -96,7 +96,7 @@ static int words_text(char *out, size_t size, const uint64_t *words, uint32_t wi
     return at;
 }
 
-static uint32_t ones(const uint64_t *words, uint32_t width) {
+static uint32_t tracer_ones(const uint64_t *words, uint32_t width) {
     uint32_t n = 0;
     for (uint32_t w = 0; w < sk_words(width); w++)
         n += (uint32_t)__builtin_popcountll(words[w]);
@@ -111,7 +111,7 @@ void tracer_match(char out[TRACER_MATCH_BYTES], const struct sk_event *e, uint32
     if (!e->entry || !e->entry->value || !e->entry->mask)
         return;
     const uint64_t *value = e->entry->value + word, *mask = e->entry->mask + word;
-    uint32_t n = ones(mask, f->width);
+    uint32_t n = tracer_ones(mask, f->width);
     if (f->match == SK_TERNARY && n == 0) {
         strcpy(out, "_");
         return;
@@ -128,7 +128,8 @@ void tracer_match(char out[TRACER_MATCH_BYTES], const struct sk_event *e, uint32
     }
 }
 
-static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+static void tracer_on_event(struct sk_observer *o, const struct sk_packet *p,
+                            const struct sk_event *e) {
     struct sk_tracer *t = (struct sk_tracer *)o;
     if (e->kind == SK_EV_DROP_CTL)
         ; // what comes of it is told by the traffic manager
@@ -144,7 +145,7 @@ struct sk_tracer *sk_tracer_new(FILE *out, enum sk_trace_form form, struct sk_ob
     struct sk_tracer *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
-    *t = (struct sk_tracer){.observer = {.everything = true, .event = on_event},
+    *t = (struct sk_tracer){.observer = {.everything = true, .event = tracer_on_event},
                             .out = out,
                             .form = form,
                             .next = next};

@@ -4,9 +4,9 @@
 // JSON, one object a line.
 //
 // The JSON form. Every object has "event" (the kind), "packet" (serial number), "pass" (from 1) and
-// "in" ("ingress", "egress", "switch"); "at" is the place in the source, "FILE:LINE:COLUMN". Numbers
-// that may need more than 53 bits (values of fields, keys, registers) are strings, "0x1f"; bytes are
-// strings of hexadecimal digits. docs/manual.md lists the kinds with their members.
+// "in" ("ingress", "egress", "switch"); "at" is the place in the source, "FILE:LINE:COLUMN".
+// Numbers that may need more than 53 bits (values of fields, keys, registers) are strings, "0x1f";
+// bytes are strings of hexadecimal digits. docs/manual.md lists the kinds with their members.
 #ifndef SILKEN_PIPELINE_OBSERVE_TRACER_H
 #define SILKEN_PIPELINE_OBSERVE_TRACER_H
 

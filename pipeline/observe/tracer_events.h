@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tracer_events: events and their values in pieces, for those who print them: the two forms of the trace
-// (tracer_text.c, tracer_json.c) and pcap/explain.
+// tracer_events: events and their values in pieces, for those who print them: the two forms of the
+// trace (tracer_text.c, tracer_json.c) and pcap/explain.
 #ifndef SILKEN_PIPELINE_OBSERVE_TRACER_EVENTS_H
 #define SILKEN_PIPELINE_OBSERVE_TRACER_EVENTS_H
 
@@ -31,8 +31,8 @@ struct sk_trace_value tracer_header_field(const struct sk_event *e, uint32_t i);
 struct sk_trace_value tracer_word_field(const struct sk_field_desc *f, const uint64_t *words);
 
 // What the entry that was hit asks of the table's key 'i', whose words are from 'word' on: "0x12",
-// "0x10 &&& 0xf0", "0x10/4", "1..5" in hexadecimal. A profile's member and whatever else has no key of
-// its own: "".
+// "0x10 &&& 0xf0", "0x10/4", "1..5" in hexadecimal. A profile's member and whatever else has no key
+// of its own: "".
 #define TRACER_MATCH_BYTES 288u
 void tracer_match(char out[TRACER_MATCH_BYTES], const struct sk_event *e, uint32_t i,
                   uint32_t word);

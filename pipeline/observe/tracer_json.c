@@ -6,7 +6,7 @@
 #include "pipeline/observe/tracer_events.h"
 #include "pipeline/observe/violations.h"
 
-static void string(FILE *out, const char *s) {
+static void tracer_json_string(FILE *out, const char *s) {
     fputc('"', out);
     for (; *s; s++) {
         unsigned char c = (unsigned char)*s;
@@ -24,7 +24,7 @@ static void text_member(FILE *out, const char *name, const char *text) {
     if (!text)
         return;
     fprintf(out, ",\"%s\":", name);
-    string(out, text);
+    tracer_json_string(out, text);
 }
 
 static void bytes_member(FILE *out, const struct sk_event *e) {
@@ -41,20 +41,20 @@ struct object {
 };
 
 // A member of an object...
-static void member(void *aux, const struct sk_trace_value *v) {
+static void tracer_json_member(void *aux, const struct sk_trace_value *v) {
     struct object *o = aux;
     fputs(o->n++ ? "," : "", o->out);
-    string(o->out, v->name);
+    tracer_json_string(o->out, v->name);
     fputs(":\"", o->out);
     tracer_hex(o->out, v);
     fputc('"', o->out);
 }
 
 // ... and of a list of [name, value], where names need not differ.
-static void pair(void *aux, const struct sk_trace_value *v) {
+static void tracer_json_pair(void *aux, const struct sk_trace_value *v) {
     struct object *o = aux;
     fprintf(o->out, "%s[", o->n++ ? "," : "");
-    string(o->out, v->name);
+    tracer_json_string(o->out, v->name);
     fputs(",\"", o->out);
     tracer_hex(o->out, v);
     fputs("\"]", o->out);
@@ -66,11 +66,11 @@ static void list_member(FILE *out, const char *name, const struct sk_trace_value
         return;
     fprintf(out, ",\"%s\":[", name);
     for (uint32_t i = 0; i < n; i++)
-        pair(&o, &v[i]);
+        tracer_json_pair(&o, &v[i]);
     fputc(']', out);
 }
 
-static void place(FILE *out, const char *name, const struct sk_place *at) {
+static void tracer_json_place(FILE *out, const char *name, const struct sk_place *at) {
     if (!at || !at->line)
         return;
     fprintf(out, ",\"%s\":\"", name);
@@ -79,13 +79,13 @@ static void place(FILE *out, const char *name, const struct sk_place *at) {
     fprintf(out, ":%u:%u\"", at->line, at->column);
 }
 
-static void header(FILE *out, const struct sk_event *e) {
+static void tracer_json_header(FILE *out, const struct sk_event *e) {
     struct object o = {out, 0};
     text_member(out, "type", e->header->type);
     fputs(",\"fields\":{", out);
     for (uint32_t i = 0; i < e->header->n_fields; i++) {
         struct sk_trace_value v = tracer_header_field(e, i);
-        member(&o, &v);
+        tracer_json_member(&o, &v);
     }
     fputc('}', out);
 }
@@ -98,19 +98,19 @@ static void matched(FILE *out, const struct sk_event *e) {
         if (e->table->keys[i].match != SK_EXACT) {
             tracer_match(text, e, i, word);
             fputs(n++ ? "," : ",\"matched\":{", out);
-            string(out, e->table->keys[i].name);
+            tracer_json_string(out, e->table->keys[i].name);
             fputc(':', out);
-            string(out, text);
+            tracer_json_string(out, text);
         }
         word += sk_words(e->table->keys[i].width);
     }
     fputs(n ? "}" : "", out);
 }
 
-static void table(FILE *out, const struct sk_event *e) {
+static void tracer_json_table(FILE *out, const struct sk_event *e) {
     struct object keys = {out, 0}, args = {out, 0};
     fputs(",\"key\":{", out);
-    tracer_each_key(e, member, &keys);
+    tracer_each_key(e, tracer_json_member, &keys);
     fprintf(out, "},\"hit\":%s", e->flags & 1 ? "true" : "false");
     if (e->flags & 1)
         fprintf(out, ",\"entry\":%u,\"priority\":%" PRId64, e->entry->id, e->entry->priority);
@@ -118,19 +118,19 @@ static void table(FILE *out, const struct sk_event *e) {
         matched(out, e);
     text_member(out, "action", e->table->actions[e->action]->name);
     fputs(",\"arguments\":{", out);
-    tracer_each_argument(e, member, &args);
+    tracer_each_argument(e, tracer_json_member, &args);
     fputc('}', out);
 }
 
-static void violation(FILE *out, const struct sk_event *e) {
+static void tracer_json_violation(FILE *out, const struct sk_event *e) {
     char text[512];
     sk_violation_text(text, sizeof text, e);
     text_member(out, "violation", sk_violation_word(e->violation));
     text_member(out, "message", text);
-    place(out, "also", e->also);
+    tracer_json_place(out, "also", e->also);
 }
 
-static void by_kind(FILE *out, const struct sk_event *e) {
+static void tracer_json_by_kind(FILE *out, const struct sk_event *e) {
     switch (e->kind) {
     case SK_EV_RECEIVED:
     case SK_EV_INGRESS:
@@ -139,7 +139,7 @@ static void by_kind(FILE *out, const struct sk_event *e) {
         break;
     case SK_EV_EXTRACT:
     case SK_EV_EMIT:
-        header(out, e);
+        tracer_json_header(out, e);
         break;
     case SK_EV_PARSED:
         fprintf(out, ",\"offset\":%d,\"error\":%u", e->offset, e->flags);
@@ -148,7 +148,7 @@ static void by_kind(FILE *out, const struct sk_event *e) {
         fprintf(out, ",\"value\":%s", e->flags ? "true" : "false");
         break;
     case SK_EV_TABLE:
-        table(out, e);
+        tracer_json_table(out, e);
         break;
     case SK_EV_REGISTER:
     case SK_EV_COUNTER:
@@ -163,7 +163,7 @@ static void by_kind(FILE *out, const struct sk_event *e) {
         fprintf(out, ",\"rid\":%" PRIu64, e->number);
         break;
     case SK_EV_VIOLATION:
-        violation(out, e);
+        tracer_json_violation(out, e);
         break;
     default:
         break;
@@ -180,13 +180,13 @@ void tracer_json(struct sk_tracer *t, const struct sk_packet *p, const struct sk
         fprintf(out, ",\"port\":%u,\"length\":%u", e->port, e->length);
     text_member(out, "name", e->name);
     text_member(out, "text", e->text);
-    by_kind(out, e);
+    tracer_json_by_kind(out, e);
     list_member(out, is_register ? "before" : "inputs", e->in, e->n_in);
     list_member(out, is_register ? "after" : "results", e->out, e->n_out);
     list_member(out, "returns", e->result, e->n_result);
     if (e->kind == SK_EV_EXTRACT || e->kind == SK_EV_ADVANCE)
         fprintf(out, ",\"offset\":%d,\"length\":%u", e->offset, e->length);
     bytes_member(out, e);
-    place(out, "at", e->at);
+    tracer_json_place(out, "at", e->at);
     fputs("}\n", out);
 }

@@ -13,7 +13,7 @@
 // Small fields in decimal (ports, counts), wider ones in hexadecimal.
 #define DECIMAL_BITS 10u
 
-static void value(FILE *out, const struct sk_trace_value *v) {
+static void tracer_text_value(FILE *out, const struct sk_trace_value *v) {
     if (v->is_signed && v->width <= 64)
         fprintf(out, "%" PRId64, (int64_t)(v->low << (64 - v->width)) >> (64 - v->width));
     else if (v->width <= DECIMAL_BITS || (!v->bytes && !v->high && v->low < 10))
@@ -28,33 +28,33 @@ struct list {
     uint32_t n;
 };
 
-static void named(void *aux, const struct sk_trace_value *v) {
+static void tracer_text_named(void *aux, const struct sk_trace_value *v) {
     struct list *l = aux;
     fputs(l->n++ ? l->between : "", l->out);
     if (*v->name)
         fprintf(l->out, "%s ", v->name);
-    value(l->out, v);
+    tracer_text_value(l->out, v);
 }
 
 // A constant speaks for itself.
-static bool is_constant(const struct sk_trace_value *v) {
+static bool tracer_text_is_constant(const struct sk_trace_value *v) {
     return *v->name >= '0' && *v->name <= '9' && !strpbrk(v->name, " (");
 }
 
-static void plain(void *aux, const struct sk_trace_value *v) {
+static void tracer_text_plain(void *aux, const struct sk_trace_value *v) {
     struct list *l = aux;
-    if (!is_constant(v)) {
-        named(l, v);
+    if (!tracer_text_is_constant(v)) {
+        tracer_text_named(l, v);
         return;
     }
     fputs(l->n++ ? l->between : "", l->out);
-    value(l->out, v);
+    tracer_text_value(l->out, v);
 }
 
 static void values(FILE *out, const struct sk_trace_value *v, uint32_t n) {
     struct list l = {out, ", ", 0};
     for (uint32_t i = 0; i < n; i++)
-        plain(&l, &v[i]);
+        tracer_text_plain(&l, &v[i]);
 }
 
 static void some_bytes(FILE *out, const struct sk_event *e) {
@@ -68,11 +68,11 @@ static void header_fields(FILE *out, const struct sk_event *e) {
     for (uint32_t i = 0; i < e->header->n_fields; i++) {
         struct sk_trace_value v = tracer_header_field(e, i);
         if (!e->header->fields[i].padding)
-            named(&l, &v);
+            tracer_text_named(&l, &v);
     }
 }
 
-static void where(FILE *out, const struct sk_event *e) {
+static void tracer_text_where(FILE *out, const struct sk_event *e) {
     const char *slash = e->at ? strrchr(e->at->file, '/') : NULL;
     if (e->at && e->at->line)
         fprintf(out, "   [%s:%u]", slash ? slash + 1 : e->at->file, e->at->line);
@@ -81,20 +81,20 @@ static void where(FILE *out, const struct sk_event *e) {
 
 // ---- the parser ----
 
-static void extract(FILE *out, const struct sk_event *e) {
+static void tracer_text_extract(FILE *out, const struct sk_event *e) {
     fprintf(out, "      extract %s: bytes %d to %d, ", e->name, e->offset,
             e->offset + (int)e->length - 1);
     some_bytes(out, e);
-    where(out, e);
+    tracer_text_where(out, e);
     fputs("          ", out);
     header_fields(out, e);
     fputc('\n', out);
 }
 
-static void advance(FILE *out, const struct sk_event *e) {
+static void tracer_text_advance(FILE *out, const struct sk_event *e) {
     fprintf(out, "      advance: bytes %d to %d, ", e->offset, e->offset + (int)e->length - 1);
     some_bytes(out, e);
-    where(out, e);
+    tracer_text_where(out, e);
 }
 
 const char *const tracer_parser_errors[TRACER_PARSER_ERRORS] = {
@@ -104,7 +104,7 @@ _Static_assert(SK_PARSER_NO_MATCH == 1 << 0 && SK_PARSER_PARTIAL_HDR == 1 << 1 &
                    SK_PARSER_CTR_RANGE == 1 << 2 && SK_PARSER_TIMEOUT == 1 << 3,
                "a text for each bit");
 
-static void parsed(FILE *out, const struct sk_event *e) {
+static void tracer_text_parsed(FILE *out, const struct sk_event *e) {
     fprintf(out, "    parser done, at byte %d", e->offset);
     for (unsigned i = 0; i < TRACER_PARSER_ERRORS; i++)
         if (e->flags & 1u << i)
@@ -114,10 +114,10 @@ static void parsed(FILE *out, const struct sk_event *e) {
 
 // ---- tables and registers ----
 
-static void table(FILE *out, const struct sk_event *e) {
+static void tracer_text_table(FILE *out, const struct sk_event *e) {
     struct list keys = {out, ", ", 0}, args = {out, ", ", 0};
     fprintf(out, "    table %s: ", e->name);
-    tracer_each_key(e, named, &keys);
+    tracer_each_key(e, tracer_text_named, &keys);
     if (keys.n)
         fputs(": ", out);
     if (e->flags & 1) {
@@ -131,21 +131,21 @@ static void table(FILE *out, const struct sk_event *e) {
         fputs(e->table->n_keys ? "miss" : "no key", out);
     }
     fprintf(out, " -> %s(", e->table->actions[e->action]->name);
-    tracer_each_argument(e, named, &args);
+    tracer_each_argument(e, tracer_text_named, &args);
     fputc(')', out);
-    where(out, e);
+    tracer_text_where(out, e);
 }
 
-static void cell_word(FILE *out, const struct sk_trace_value *v) {
+static void tracer_text_cell_word(FILE *out, const struct sk_trace_value *v) {
     if (v->is_signed && v->width <= 64)
-        value(out, v);
+        tracer_text_value(out, v);
     else if (v->high)
         tracer_hex(out, v);
     else
         fprintf(out, "%" PRIu64, v->low);
 }
 
-static void reg(FILE *out, const struct sk_event *e) {
+static void tracer_text_reg(FILE *out, const struct sk_event *e) {
     fprintf(out, "    register %s", e->name);
     if (e->number != SK_NO_INDEX)
         fprintf(out, "[%" PRIu64 "]", e->number);
@@ -153,19 +153,19 @@ static void reg(FILE *out, const struct sk_event *e) {
     for (uint32_t i = 0; i < e->n_in; i++) {
         fprintf(out, "%s%s%s", i ? ", " : "", e->n_in > 1 ? e->in[i].name : "",
                 e->n_in > 1 ? " " : "");
-        cell_word(out, &e->in[i]);
+        tracer_text_cell_word(out, &e->in[i]);
         fputs(" -> ", out);
-        cell_word(out, &e->out[i]);
+        tracer_text_cell_word(out, &e->out[i]);
     }
     if (e->n_result) {
         fputs("; returns ", out);
         values(out, e->result, e->n_result);
     }
-    where(out, e);
+    tracer_text_where(out, e);
 }
 
 // An extern's work: what went in, what came out.
-static void work(FILE *out, const char *what, const struct sk_event *e) {
+static void tracer_text_work(FILE *out, const char *what, const struct sk_event *e) {
     fprintf(out, "    %s", what);
     if (e->name)
         fprintf(out, " %s", e->name);
@@ -182,10 +182,10 @@ static void work(FILE *out, const char *what, const struct sk_event *e) {
         fputs(" -> ", out);
         values(out, e->out, e->n_out);
     }
-    where(out, e);
+    tracer_text_where(out, e);
 }
 
-static void emitted(FILE *out, const struct sk_event *e) {
+static void tracer_text_emitted(FILE *out, const struct sk_event *e) {
     fprintf(out, "    emit %s: ", e->name);
     some_bytes(out, e);
     fputs("\n          ", out);
@@ -193,17 +193,17 @@ static void emitted(FILE *out, const struct sk_event *e) {
     fputc('\n', out);
 }
 
-static void violation(FILE *out, const struct sk_event *e) {
+static void tracer_text_violation(FILE *out, const struct sk_event *e) {
     char text[512];
     sk_violation_text(text, sizeof text, e);
     fprintf(out, "    !!! %s", text);
-    where(out, e);
+    tracer_text_where(out, e);
 }
 
 // ---- the engine ----
 
-static void begin(FILE *out, const char *gress, const struct sk_packet *p,
-                  const struct sk_event *e) {
+static void tracer_text_begin(FILE *out, const char *gress, const struct sk_packet *p,
+                              const struct sk_event *e) {
     fprintf(out, "  %s of packet %" PRIu64 ", pass %u%s, port %u, %u bytes\n", gress, p->serial,
             sk_packet_pass(p), p->resubmitted ? " (resubmitted)" : "", e->port, e->length);
 }
@@ -219,20 +219,20 @@ void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk
         fputc('\n', out);
         break;
     case SK_EV_INGRESS:
-        begin(out, "ingress", p, e);
+        tracer_text_begin(out, "ingress", p, e);
         break;
     case SK_EV_EGRESS:
-        begin(out, "egress", p, e);
+        tracer_text_begin(out, "egress", p, e);
         break;
     case SK_EV_STATE:
         fprintf(out, "    state %s", e->name);
-        where(out, e);
+        tracer_text_where(out, e);
         break;
     case SK_EV_EXTRACT:
-        extract(out, e);
+        tracer_text_extract(out, e);
         break;
     case SK_EV_ADVANCE:
-        advance(out, e);
+        tracer_text_advance(out, e);
         break;
     case SK_EV_SELECT:
         fputs("      select ", out);
@@ -243,41 +243,41 @@ void tracer_text(struct sk_tracer *t, const struct sk_packet *p, const struct sk
         fprintf(out, "      %s%s-> %s\n", e->text, *e->text ? " " : "", e->name);
         break;
     case SK_EV_PARSED:
-        parsed(out, e);
+        tracer_text_parsed(out, e);
         break;
     case SK_EV_DEPARSE:
         fputs("    deparser\n", out);
         break;
     case SK_EV_CONDITION:
         fprintf(out, "    if %s: %s", e->text, e->flags ? "true" : "false");
-        where(out, e);
+        tracer_text_where(out, e);
         break;
     case SK_EV_SWITCH:
         fputs("    switch ", out);
         values(out, e->in, e->n_in);
-        where(out, e);
+        tracer_text_where(out, e);
         break;
     case SK_EV_TABLE:
-        table(out, e);
+        tracer_text_table(out, e);
         break;
     case SK_EV_REGISTER:
-        reg(out, e);
+        tracer_text_reg(out, e);
         break;
     case SK_EV_COUNTER:
     case SK_EV_METER:
     case SK_EV_HASH:
     case SK_EV_CHECKSUM:
     case SK_EV_RESUBMIT:
-        work(out, tracer_kind(e->kind), e);
+        tracer_text_work(out, tracer_kind(e->kind), e);
         break;
     case SK_EV_VALUE:
-        work(out, "", e);
+        tracer_text_work(out, "", e);
         break;
     case SK_EV_EMIT:
-        emitted(out, e);
+        tracer_text_emitted(out, e);
         break;
     case SK_EV_VIOLATION:
-        violation(out, e);
+        tracer_text_violation(out, e);
         break;
     case SK_EV_WISHES:
         fputs("  requests to the traffic manager: ", out);

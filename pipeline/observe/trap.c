@@ -6,7 +6,7 @@
 
 #include "pipeline/switch/switch_impl.h"
 
-static void set(struct sk_switch *sw, struct sk_trap *trap) {
+static void trap_set(struct sk_switch *sw, struct sk_trap *trap) {
     for (unsigned c = 0; c < sw->n_cores; c++) {
         sw->cores[c]->trap = trap;
         core_watched(sw->cores[c]);
@@ -16,19 +16,19 @@ static void set(struct sk_switch *sw, struct sk_trap *trap) {
 
 void sk_switch_set_trap(struct sk_switch *sw, struct sk_trap *trap, uint64_t now_ns) {
     struct sk_trap *before = sw->trap;
-    set(sw, NULL);
+    trap_set(sw, NULL);
     for (unsigned c = 0; before && c < sw->n_cores; c++)
         if (atomic_load(&before->cores[c].hit)) {
             sw->trap = before; // no other packet is trapped meanwhile
             sk_trap_run_first(sw, c, now_ns, sw->cores[0]->observer);
-            set(sw, NULL);
+            trap_set(sw, NULL);
             for (unsigned i = 1; i < before->cores[c].n; i++)
                 sk_core_rx_packet(sw->cores[c], before->cores[c].port, before->cores[c].held[i],
                                   now_ns);
             atomic_store(&before->cores[c].hit, false);
             sk_switch_settle(sw, now_ns);
         }
-    set(sw, trap);
+    trap_set(sw, trap);
 }
 
 bool core_trap(struct sk_core *core, uint16_t port, struct sk_packet *const *p, unsigned n) {

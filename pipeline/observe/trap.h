@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// trap: stops single packets of a switch that runs before they are processed, for whoever wants to see exactly
-// what happens to them.
+// trap: stops single packets of a switch that runs before they are processed, for whoever wants to
+// see exactly what happens to them.
 //
 // While a trap is set, each packet of a burst is shown to 'match' first. One that matches is held,
 // with those behind it in the burst, and its port is not received from any more (sk_core_holds;
@@ -11,7 +11,8 @@
 // inside a core then, but for what waits in queues of ports with a speed. sk_trap_run_rest() does
 // the same with those behind it, which may be trapped in turn.
 //
-// Without a trap this costs nothing: it is one of the reasons why a core is 'watched' (switch_impl.h).
+// Without a trap this costs nothing: it is one of the reasons why a core is 'watched'
+// (switch_impl.h).
 //
 // Frames that come by sk_core_rx(), and not in a burst, are not seen.
 #ifndef SILKEN_PIPELINE_OBSERVE_TRAP_H
@@ -37,13 +38,15 @@ struct sk_trap {
 };
 
 // ---- while no core runs ----
-// Zeroed but for 'match' and 'aux'; it must live until another one, or null, is set. What is held is let go on.
+// Zeroed but for 'match' and 'aux'; it must live until another one, or null, is set. What is held
+// is let go on.
 void sk_switch_set_trap(struct sk_switch *sw, struct sk_trap *trap, uint64_t now_ns);
 // A core that holds a packet, or -1.
 int sk_trap_hit(const struct sk_switch *sw);
 // The packet that the core holds, with its port.
 const struct sk_packet *sk_trap_first(const struct sk_switch *sw, unsigned core, uint16_t *port);
-// It goes on, and 'o' (or null) is told of it, on all cores, in place of their observers; those behind it stay.
+// It goes on, and 'o' (or null) is told of it, on all cores, in place of their observers; those
+// behind it stay.
 void sk_trap_run_first(struct sk_switch *sw, unsigned core, uint64_t now_ns, struct sk_observer *o);
 void sk_trap_run_rest(struct sk_switch *sw, unsigned core, uint64_t now_ns);
 
@@ -51,8 +54,9 @@ void sk_trap_run_rest(struct sk_switch *sw, unsigned core, uint64_t now_ns);
 bool sk_core_holds(const struct sk_core *core, uint16_t port);
 
 // ---- a second switch beside this one ----
-// 'to' (of one core, of any program) has the ports, replication, mirrors and CPU port of 'from' from here on, and
-// shares what is large. Returns what is to be given back before 'to' is freed, or takes the settings again.
+// 'to' (of one core, of any program) has the ports, replication, mirrors and CPU port of 'from'
+// from here on, and shares what is large. Returns what is to be given back before 'to' is freed, or
+// takes the settings again.
 struct sk_pre *sk_switch_borrow(struct sk_switch *to, const struct sk_switch *from);
 void sk_switch_give_back(struct sk_switch *to, struct sk_pre *own);
 

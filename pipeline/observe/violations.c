@@ -56,7 +56,7 @@ size_t sk_violation_text(char *text, size_t size, const struct sk_event *e) {
     return n < 0 ? at : at + (size_t)n < size ? at + (size_t)n : size - 1;
 }
 
-static void print(FILE *out, const struct sk_packet *p, const struct sk_event *e) {
+static void violations_print(FILE *out, const struct sk_packet *p, const struct sk_event *e) {
     static const char *const where[] = {"ingress", "egress", "the switch"};
     char text[512];
     sk_violation_text(text, sizeof text, e);
@@ -66,7 +66,7 @@ static void print(FILE *out, const struct sk_packet *p, const struct sk_event *e
             sk_packet_pass(p), where[e->gress]);
 }
 
-static bool same_place(const struct sk_place *a, const struct sk_place *b) {
+static bool violations_same_place(const struct sk_place *a, const struct sk_place *b) {
     return a == b || (a && b && a->line == b->line && a->column == b->column &&
                       strcmp(a->file, b->file) == 0);
 }
@@ -80,18 +80,19 @@ static uint32_t bucket_of(const struct sk_event *e) {
     return (h ^ h >> 16) % BUCKETS;
 }
 
-static struct found *find(struct sk_violations *v, const struct sk_event *e, uint32_t bucket) {
+static struct found *violations_find(struct sk_violations *v, const struct sk_event *e,
+                                     uint32_t bucket) {
     for (uint32_t i = v->buckets[bucket]; i > 0; i = v->list[i - 1].next) {
         struct found *f = &v->list[i - 1];
         if (f->view.violation == e->violation && strcmp(f->view.name, e->name) == 0 &&
-            same_place(f->view.at, e->at))
+            violations_same_place(f->view.at, e->at))
             return f;
     }
     return NULL;
 }
 
-static struct found *add(struct sk_violations *v, const struct sk_packet *p,
-                         const struct sk_event *e, uint32_t bucket) {
+static struct found *violations_add(struct sk_violations *v, const struct sk_packet *p,
+                                    const struct sk_event *e, uint32_t bucket) {
     if (v->n == SK_MAX_VIOLATIONS)
         return NULL;
     if (v->n == v->room) {
@@ -110,19 +111,20 @@ static struct found *add(struct sk_violations *v, const struct sk_packet *p,
                         .next = v->buckets[bucket]};
     v->buckets[bucket] = v->n;
     if (v->out)
-        print(v->out, p, e);
+        violations_print(v->out, p, e);
     return f;
 }
 
-static void on_event(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
+static void violations_on_event(struct sk_observer *o, const struct sk_packet *p,
+                                const struct sk_event *e) {
     struct sk_violations *v = (struct sk_violations *)o;
     if (e->kind != SK_EV_VIOLATION)
         return;
     v->count++;
     uint32_t bucket = bucket_of(e);
-    struct found *f = find(v, e, bucket);
+    struct found *f = violations_find(v, e, bucket);
     if (!f)
-        f = add(v, p, e, bucket);
+        f = violations_add(v, p, e, bucket);
     if (f)
         f->view.count++;
 }
@@ -131,7 +133,7 @@ struct sk_violations *sk_violations_new(FILE *out) {
     struct sk_violations *v = calloc(1, sizeof *v);
     if (!v)
         return NULL;
-    v->observer.event = on_event;
+    v->observer.event = violations_on_event;
     v->out = out;
     return v;
 }

@@ -2,9 +2,9 @@
 //
 // violations: an observer that collects what a checked build finds wrong, once per place.
 //
-// The first time something is found at a place of the program it is printed with the packet's number
-// and pass; after that it is only counted. Memory is bounded: behind SK_MAX_VIOLATIONS different
-// ones, new ones are counted together and not told apart.
+// The first time something is found at a place of the program it is printed with the packet's
+// number and pass; after that it is only counted. Memory is bounded: behind SK_MAX_VIOLATIONS
+// different ones, new ones are counted together and not told apart.
 #ifndef SILKEN_PIPELINE_OBSERVE_VIOLATIONS_H
 #define SILKEN_PIPELINE_OBSERVE_VIOLATIONS_H
 

@@ -110,7 +110,7 @@ static inline struct sk_packet *leave_now(struct sk_core *core, struct sk_packet
                                           const struct sk_ingress_out *out, uint64_t now_ns) {
     if (!core->watched && !core->tofino_2)
         return leave_at_once(core, p, d, out->bypass_egress, out->qid, now_ns, false);
-    address(p, d, out);
+    switch_address(p, d, out);
     queue_passed(p, now_ns);
     return leave_in_full(core, p, now_ns);
 }

@@ -14,8 +14,8 @@
 
 // Refuses a frame that has no packet buffer yet. It has 'length' bytes, of which 'there' can be
 // read.
-static bool refuse(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, uint32_t there,
-                   uint32_t length, enum sk_drop_reason r) {
+static bool receive_refuse(struct sk_core *core, uint16_t dev_port, const uint8_t *frame,
+                           uint32_t there, uint32_t length, enum sk_drop_reason r) {
     const struct sk_packet p = {.serial = core->serial, .ingress_port = dev_port, .len = length};
     if (core->recorder)
         recorder_received(core->recorder, dev_port % SK_PORTS, frame, there, length, core->serial,
@@ -27,7 +27,7 @@ static bool refuse(struct sk_core *core, uint16_t dev_port, const uint8_t *frame
 static bool refuse_port(struct sk_core *core, uint16_t dev_port, const uint8_t *frame,
                         uint32_t length) {
     assert(!switch_has_port(core->sw, dev_port)); // those of other cores are theirs
-    return refuse(core, dev_port, frame, 0, length, SK_DROP_PORT_DOWN);
+    return receive_refuse(core, dev_port, frame, 0, length, SK_DROP_PORT_DOWN);
 }
 
 static bool length_is_good(const struct sk_core *core, uint32_t length) {
@@ -39,10 +39,10 @@ static bool receive_or_lose(struct sk_core *core, uint16_t dev_port, const uint8
     bool too_long = length > core->packet_bytes;
     if (!lost(core) && length_is_good(core, length))
         return true;
-    return refuse(core, dev_port, frame, too_long ? 0 : length, length,
-                  too_long                ? SK_DROP_TOO_LONG
-                  : length < SK_MIN_FRAME ? SK_DROP_TOO_SHORT
-                                          : SK_DROP_FAULT);
+    return receive_refuse(core, dev_port, frame, too_long ? 0 : length, length,
+                          too_long                ? SK_DROP_TOO_LONG
+                          : length < SK_MIN_FRAME ? SK_DROP_TOO_SHORT
+                                                  : SK_DROP_FAULT);
 }
 
 // Counts the frame in; false when the port receives nothing.
@@ -96,7 +96,7 @@ bool sk_core_rx(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, u
         return false;
     struct sk_packet *p = sk_pool_get(core->pool);
     if (!p)
-        return refuse(core, dev_port, frame, length, length, SK_DROP_NO_BUFFER);
+        return receive_refuse(core, dev_port, frame, length, length, SK_DROP_NO_BUFFER);
     memcpy(sk_packet_data(p), frame, length);
     p->len = length;
     come_in(core, dev_port, p, now_ns);
@@ -106,7 +106,7 @@ bool sk_core_rx(struct sk_core *core, uint16_t dev_port, const uint8_t *frame, u
 void sk_core_rx_refused(struct sk_core *core, uint16_t dev_port, const uint8_t *frame,
                         uint32_t there, uint32_t length, enum sk_drop_reason r, uint64_t now_ns) {
     if (count_in(core, dev_port, frame, length, now_ns, false))
-        refuse(core, dev_port, frame, there, length, r);
+        receive_refuse(core, dev_port, frame, there, length, r);
 }
 
 void sk_core_rx_packet(struct sk_core *core, uint16_t dev_port, struct sk_packet *p,
@@ -122,7 +122,7 @@ void sk_core_rx_packet(struct sk_core *core, uint16_t dev_port, struct sk_packet
 
 // They need not wait for anything, and nothing is before them.
 static bool run_at_once(const struct sk_core *core, uint16_t dev_port) {
-    return is_plain(core) && dev_port < SK_PORTS && core->ways[dev_port] & PORT_RECEIVES &&
+    return send_is_plain(core) && dev_port < SK_PORTS && core->ways[dev_port] & PORT_RECEIVES &&
            !core->pipes[sk_port_pipe(dev_port)].ingress.first;
 }
 
@@ -167,7 +167,7 @@ INLINE bool take_in(struct sk_core *core, uint16_t dev_port, struct sk_packet *p
 }
 
 static void __attribute__((noinline))
-go_on(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
+receive_go_on(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns) {
     go_on_plain(core, p, w, now_ns, NULL);
     allow_hops(core);
 }
@@ -198,7 +198,7 @@ INLINE void run_burst(struct sk_core *core, uint16_t dev_port, struct sk_packet 
             continue;
         if (!seen && ends_plain(core, p, w))
             continue;
-        go_on(core, p, w, b->time);
+        receive_go_on(core, p, w, b->time);
         leaving.number = SK_PORTS;
     }
     out->ahead = NULL;
@@ -253,7 +253,7 @@ run_noted(struct sk_core *core, const struct pipe *pipe, struct sk_packet *p, ui
     notes.unfit |= p->passes || !is_as_it_came(p, &notes, was, false);
     if (!goes_straight(core, p, w)) {
         sk_flows_refuse(core->flows, tag);
-        go_on(core, p, w, now_ns);
+        receive_go_on(core, p, w, now_ns);
         return;
     }
     const struct pipe *const to = &core->pipes[sk_port_pipe(out)];
@@ -356,14 +356,15 @@ static void run_flows(struct sk_core *core, uint16_t dev_port, struct sk_packet 
         }
         const uint64_t w = pass_plain(core, pipe, p);
         if (!send_straight(core, p, w, &leaving) && !ends_plain(core, p, w))
-            go_on(core, p, w, b->time);
+            receive_go_on(core, p, w, b->time);
         leaving.number = SK_PORTS;
     }
     sk_flows_flush(core->flows, b->time & SK_TSTAMP_MASK);
     out->max_passes = 0;
 }
 
-static void end_burst(struct sk_core *core, uint16_t dev_port, const struct burst *b, unsigned n) {
+static void receive_end_burst(struct sk_core *core, uint16_t dev_port, const struct burst *b,
+                              unsigned n) {
     struct sk_port_stats *stats = &core->ports[dev_port].stats;
     core->serial = b->serial;
     core->stats.rx_packets += n;
@@ -392,7 +393,7 @@ unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_pac
         else
             run_burst(core, dev_port, p, n, found, &b, false);
     }
-    end_burst(core, dev_port, &b, n);
+    receive_end_burst(core, dev_port, &b, n);
     // then there is nothing to run
     return core->sw->n_cores == 1 && !core->recorder && !waits(core) ? 0
                                                                      : sk_core_run(core, now_ns);
@@ -460,7 +461,7 @@ static void __attribute__((noinline))
 refuse_frame(struct sk_core *core, struct coming *c, const struct sk_lent_frame *f) {
     count_come(core, c);
     if (receive(core, f->port, f->bytes, f->length, f->time_ns, true))
-        refuse(core, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
+        receive_refuse(core, f->port, f->bytes, f->length, f->length, SK_DROP_NO_BUFFER);
 }
 
 // Nothing waits, and nothing but the frames themselves makes anything happen. One at a time is a
@@ -528,8 +529,8 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
 }
 
 void sk_core_rx_lent(struct sk_core *core, const struct sk_lent_frame *frames, unsigned n) {
-    const bool plain =
-        is_plain(core) && core->sw->n_cores == 1 && !sk_pool_is_shared(core->pool) && !waits(core);
+    const bool plain = send_is_plain(core) && core->sw->n_cores == 1 &&
+                       !sk_pool_is_shared(core->pool) && !waits(core);
     if (plain)
         run_frames(core, frames, n);
     for (unsigned i = 0; i < n && !plain; i++) {

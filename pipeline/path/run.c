@@ -50,8 +50,8 @@ bool run_pipe_from(struct sk_core *core, struct pipe *pipe, uint64_t now_ns, int
     bool worked = false;
     struct sk_packet *p;
     if (pipe->ingress.first)
-        worked = is_plain(core) ? run_ingress(core, pipe, now_ns, i, true)
-                                : run_ingress(core, pipe, now_ns, i, false);
+        worked = send_is_plain(core) ? run_ingress(core, pipe, now_ns, i, true)
+                                     : run_ingress(core, pipe, now_ns, i, false);
     for (int n = 0; n < BURST && (p = fifo_pop(&pipe->egress)); n++) {
         run_waited(core, p, now_ns);
         worked = true;

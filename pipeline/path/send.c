@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-static void count(struct sk_core *core, uint16_t port, enum sk_drop_reason r) {
+static void core_send_count(struct sk_core *core, uint16_t port, enum sk_drop_reason r) {
     core->stats.drops[r]++;
     if (port < SK_PORTS)
         core->ports[port].stats.drops[r]++;
@@ -17,7 +17,7 @@ void core_refuse(struct sk_core *core, const struct sk_packet *p, uint16_t port,
     // one that its port did not take has been recorded as such
     if (core->recorder && r != SK_DROP_TX_FULL)
         recorder_dropped(core->recorder, p, port, r, core->now);
-    count(core, port, r);
+    core_send_count(core, port, r);
 }
 
 void core_drop(struct sk_core *core, struct sk_packet *p, uint16_t port, enum sk_drop_reason r) {
@@ -32,7 +32,7 @@ void sk_core_tx_lost(struct sk_core *core, uint16_t dev_port, const struct sk_pa
     stats->tx_packets--;
     stats->tx_bytes -= p->len;
     core->stats.tx_packets--;
-    count(core, dev_port, SK_DROP_TX_FULL);
+    core_send_count(core, dev_port, SK_DROP_TX_FULL);
     if (core->recorder)
         recorder_unsent(core->recorder, p, dev_port, core->now);
 }

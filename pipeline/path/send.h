@@ -8,7 +8,7 @@
 // burst that ask for nothing. All that is dropped is counted by drop(), count_drops() or send.c. A
 // packet that leaves elsewhere unbalances the sum, which sk_switch_free() asserts.
 //
-// 'plain' is a constant: nothing happens by itself, and no one looks (is_plain).
+// 'plain' is a constant: nothing happens by itself, and no one looks (send_is_plain).
 #ifndef SILKEN_PIPELINE_PATH_SEND_H
 #define SILKEN_PIPELINE_PATH_SEND_H
 
@@ -30,7 +30,7 @@ static inline bool lost(struct sk_core *core) {
 
 // Nothing happens by itself, no one looks, and it is a Tofino. It may be recorded: those are
 // copies, made wherever a packet comes, goes or ends.
-static inline bool is_plain(const struct sk_core *core) {
+static inline bool send_is_plain(const struct sk_core *core) {
     return !core->watched && !core->fault_threshold && !core->n_shaped && !core->n_pktgens &&
            !core->tofino_2;
 }

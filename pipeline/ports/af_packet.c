@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// af_packet: what the string of an af_packet device says, and does not say, about its rings and queues.
+// af_packet: what the string of an af_packet device says, and does not say, about its rings and
+// queues.
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,15 @@
 #define MOST_DIGITS   8u
 // Of a ring: the kernel takes its time with more, and the control plane waits for it.
 #define MOST_FRAMES 65536u
-// Frames of a ring. The driver's default, 512, is full before a process that shares its processor with one
-// other has its next turn; these take 4 MiB each way, of large frames nearly 10. They are filled one after the
-// other, however few wait, and so go through the caches of who sends and who receives: fewer are faster.
-// Who never sleeps needs fewer.
+// Frames of a ring. The driver's default, 512, is full before a process that shares its processor
+// with one other has its next turn; these take 4 MiB each way, of large frames nearly 10. They are
+// filled one after the other, however few wait, and so go through the caches of who sends and who
+// receives: fewer are faster. Who never sleeps needs fewer.
 #define FRAMES       2048u
 #define OWN_FRAMES   1024u
 #define LARGE_FRAMES 1024u
-// Pages one behind the other share caches out evenly. So many the kernel finds easily; it takes others if not.
+// Pages one behind the other share caches out evenly. So many the kernel finds easily; it takes
+// others if not.
 #define TOGETHER 65536u
 
 _Static_assert(BLOCKS % 4096 == 0, "blocks are of whole pages");
@@ -39,7 +41,7 @@ bool ports_is_af_packet(const char *device) {
 
 // ---- what is said ----
 
-static uint32_t number(const char *device, const char *key, uint32_t otherwise) {
+static uint32_t ports_af_packet_number(const char *device, const char *key, uint32_t otherwise) {
     const char *at = ports_said(device, key);
     return at ? (uint32_t)strtoul(at, NULL, 10) : otherwise;
 }
@@ -59,19 +61,20 @@ uint32_t ports_af_packet_frame(const struct sk_port_spec *spec) {
     if (!ports_is_af_packet(spec->device))
         return 0;
     if (has_rings(spec->device))
-        return number(spec->device, "framesz", FRAME);
+        return ports_af_packet_number(spec->device, "framesz", FRAME);
     uint32_t mtu = spec->mtu ? spec->mtu : mtu_of_interface(spec->device);
     return mtu > 1500 ? PORTS_ROOM : FRAME;
 }
 
 unsigned ports_af_packet_queues(const struct sk_port_spec *spec) {
-    return number(spec->device, "qpairs", 1);
+    return ports_af_packet_number(spec->device, "qpairs", 1);
 }
 
-// Of its rings: as the string wants them, or as they are given to it. 'frames' of them need not fill large blocks.
+// Of its rings: as the string wants them, or as they are given to it. 'frames' of them need not
+// fill large blocks.
 static uint32_t block_bytes(const struct sk_port_spec *spec, uint32_t frames) {
     if (has_rings(spec->device))
-        return number(spec->device, "blocksz", BLOCK);
+        return ports_af_packet_number(spec->device, "blocksz", BLOCK);
     if (ports_af_packet_frame(spec) == PORTS_ROOM)
         return BLOCKS;
     return frames % (TOGETHER / FRAME) ? BLOCK : TOGETHER;
@@ -84,10 +87,10 @@ void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_process
     const uint32_t frame = ports_af_packet_frame(spec);
     const bool large = frame == PORTS_ROOM;
     const bool count = ports_said(spec->device, "framecnt");
-    const uint32_t frames = number(spec->device, "framecnt",
-                                   large            ? LARGE_FRAMES
-                                   : own_processors ? OWN_FRAMES
-                                                    : FRAMES);
+    const uint32_t frames = ports_af_packet_number(spec->device, "framecnt",
+                                                   large            ? LARGE_FRAMES
+                                                   : own_processors ? OWN_FRAMES
+                                                                    : FRAMES);
     int used = 0;
     out[0] = '\0';
     if (frame == 0 || has_rings(spec->device))
@@ -132,7 +135,7 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
     const char *twice = said_twice(spec->device), *wrong = said_badly(spec->device);
     const uint32_t frame = ports_af_packet_frame(spec), pairs = ports_af_packet_queues(spec),
                    queues = spec->queues ? spec->queues : 1,
-                   frames = number(spec->device, "framecnt", DRIVER_FRAMES),
+                   frames = ports_af_packet_number(spec->device, "framecnt", DRIVER_FRAMES),
                    block = block_bytes(spec, frames);
     if (twice)
         snprintf(error, error_size, "%s is given twice", twice);

@@ -20,7 +20,8 @@
 #define AF_PACKET_KEPT                                                                             \
     66u // of one received: what is after it is the packet, as far as there is room
 
-// Of an interface of the kernel's: drivers that sit on one say that theirs is up as long as they run.
+// Of an interface of the kernel's: drivers that sit on one say that theirs is up as long as they
+// run.
 static bool kernel_link(const struct dpdk_port *p) {
     struct ifreq r = {0};
     if (!if_indextoname(p->if_index, r.ifr_name))
@@ -50,8 +51,8 @@ static bool is_socket(const char *device) {
            strncmp(device, "net_virtio_user", strlen("net_virtio_user")) == 0;
 }
 
-static bool fail(const struct sk_port_spec *spec, const char *what, int rc, char *error,
-                 size_t error_size) {
+static bool ports_device_fail(const struct sk_port_spec *spec, const char *what, int rc,
+                              char *error, size_t error_size) {
     if (rc == -1 && is_socket(spec->device)) {
         snprintf(error, error_size,
                  "port %u, device '%s': cannot %s: its socket cannot be created (does the folder "
@@ -78,8 +79,8 @@ static bool check_queues(const struct dpdk_port *p, const struct rte_eth_dev_inf
 }
 
 // Several queues of a NIC get flows by a hash; other devices' peers choose the queue.
-static struct rte_eth_conf configuration(const struct dpdk_port *p,
-                                         const struct rte_eth_dev_info *info) {
+static struct rte_eth_conf ports_device_configuration(const struct dpdk_port *p,
+                                                      const struct rte_eth_dev_info *info) {
     const uint64_t hashed = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
     struct rte_eth_conf conf = {0};
     if (p->queues > 1 && (info->flow_type_rss_offloads & hashed)) {
@@ -101,10 +102,10 @@ static bool make_small_pool(struct dpdk_port *p) {
     return p->small;
 }
 
-static int set_up(struct sk_ports *ports, struct dpdk_port *p,
-                  const struct rte_eth_dev_info *info) {
+static int ports_device_set_up(struct sk_ports *ports, struct dpdk_port *p,
+                               const struct rte_eth_dev_info *info) {
     struct rte_mempool *pool = p->small ? p->small : ports->pool;
-    const struct rte_eth_conf conf = configuration(p, info);
+    const struct rte_eth_conf conf = ports_device_configuration(p, info);
     uint16_t rx = PORTS_DESCRIPTORS, tx = PORTS_DESCRIPTORS;
     // drivers that pair queues want as many to send on
     uint16_t sending = p->queues <= info->max_tx_queues ? p->queues : 1;
@@ -206,7 +207,7 @@ static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, siz
         return false;
     }
     if (rc != -EMSGSIZE)
-        return fail(spec, "set its MTU", rc, error, error_size);
+        return ports_device_fail(spec, "set its MTU", rc, error, error_size);
     snprintf(error, error_size,
              "port %u, device '%s': cannot set its MTU to %u: the frames of its rings are of %u "
              "bytes, %u of them for the kernel (framesz in its string)",
@@ -216,8 +217,8 @@ static bool mtu_failed(const struct sk_port_spec *spec, int rc, char *error, siz
 
 // ---- the whole ----
 
-// What waits in its queues, so many frames at most of each: others may go on sending. An af_packet device's rings hold
-// 2,048 when nothing else is said, a net_ring device's 1,024.
+// What waits in its queues, so many frames at most of each: others may go on sending. An af_packet
+// device's rings hold 2,048 when nothing else is said, a net_ring device's 1,024.
 #define WAITING_MOST 4096u
 static void throw_waiting_away(const struct dpdk_port *p) {
     struct rte_mbuf *frames[PORTS_BURST];
@@ -228,8 +229,9 @@ static void throw_waiting_away(const struct dpdk_port *p) {
         }
 }
 
-// From when it makes its socket to when it binds it to the interface, net_af_packet receives what comes in by any
-// interface of the machine, other ports of the switch among them: that is thrown away, with what has come in since.
+// From when it makes its socket to when it binds it to the interface, net_af_packet receives what
+// comes in by any interface of the machine, other ports of the switch among them: that is thrown
+// away, with what has come in since.
 static void drop_strangers(const struct dpdk_port *p, const struct rte_eth_dev_info *info) {
     if (info->driver_name && strcmp(info->driver_name, "net_af_packet") == 0)
         throw_waiting_away(p);
@@ -248,18 +250,18 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     if (p->small)
         ports_xdp_find(&before, NULL);
     if (rc == 0)
-        rc = set_up(ports, p, &info);
+        rc = ports_device_set_up(ports, p, &info);
     if (p->small)
         ports_xdp_find(&p->xdp, &before);
     p->busy = p->small && rc == -EINVAL;
     if (rc)
-        return fail(spec, "configure it", rc, error, error_size);
+        return ports_device_fail(spec, "configure it", rc, error, error_size);
     if ((rc = set_mtu(p, &info, spec)))
         return mtu_failed(spec, rc, error, error_size);
     p->plain = true;
     rc = rte_eth_dev_start(p->id);
     if (rc)
-        return fail(spec, "start it", rc, error, error_size);
+        return ports_device_fail(spec, "start it", rc, error, error_size);
     p->started = true;
     p->if_index = info.if_index;
     if (!if_indextoname(p->if_index, p->interface))
@@ -271,14 +273,15 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     // a switch takes frames for others; devices that take all anyway do not know the call
     rc = spec->not_promiscuous ? rte_eth_promiscuous_disable(p->id)
                                : rte_eth_promiscuous_enable(p->id);
-    return rc == 0 || rc == -ENOTSUP || fail(spec, "receive all frames", rc, error, error_size);
+    return rc == 0 || rc == -ENOTSUP ||
+           ports_device_fail(spec, "receive all frames", rc, error, error_size);
 }
 
 struct rte_device *ports_device_close(struct dpdk_port *p) {
     struct rte_eth_dev_info info;
     struct rte_device *device = rte_eth_dev_info_get(p->id, &info) == 0 ? info.device : NULL;
-    // A net_ring device frees its ring, and not the buffers in it: ours, which it was sent and would have given back. Other
-    // drivers keep none, or free them.
+    // A net_ring device frees its ring, and not the buffers in it: ours, which it was sent and
+    // would have given back. Other drivers keep none, or free them.
     if (p->started)
         throw_waiting_away(p);
     if (p->started)

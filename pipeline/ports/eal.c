@@ -73,8 +73,8 @@ static bool is_pci(const char *device) {
 
 static char telemetry[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
-// Where DPDK makes its folder. Without it the socket would lie in /tmp, for everybody; and who else may write to it
-// could put another in its place.
+// Where DPDK makes its folder. Without it the socket would lie in /tmp, for everybody; and who else
+// may write to it could put another in its place.
 static bool telemetry_folder(char *error, size_t error_size) {
     const char *in = getenv("RUNTIME_DIRECTORY"), *own = getenv("XDG_RUNTIME_DIR");
     char folder[PATH_MAX];
@@ -154,7 +154,8 @@ bool ports_eal_start(const struct sk_port_spec *specs, size_t n, const struct sk
         eal_add(a, "--in-memory"); // wants no file system of them, and leaves no files
         // a peer is told of a device's memory by its files, and takes eight (net_virtio_user)
         eal_add(a, "--single-file-segments");
-        if (opt->memory) // of each NUMA node; with less DPDK does not start, and with that no port has room
+        if (opt->memory) // of each NUMA node; with less DPDK does not start, and with that no port
+                         // has room
             eal_add(a, "--socket-limit=%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u,%1$u",
                     opt->memory > OTHER_MEMORY ? opt->memory : OTHER_MEMORY);
     } else {
@@ -207,9 +208,9 @@ static const char *why(const char *device, int rc) {
     }
 }
 
-// As DPDK has it: a PCI address with its domain, in small letters. False when there is none, or it is
-// too long.
-static bool name_of(const char *device, char name[MAX_NAME]) {
+// As DPDK has it: a PCI address with its domain, in small letters. False when there is none, or it
+// is too long.
+static bool ports_eal_name_of(const char *device, char name[MAX_NAME]) {
     size_t length = strcspn(device, ",");
     bool pci = is_pci(device), domain = !pci || strcspn(device, ":") > 2;
     if (length == 0 || length + strlen("0000:") >= MAX_NAME)
@@ -240,7 +241,7 @@ static int probe(const struct sk_port_spec *spec, const char *device) {
 bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint16_t *id,
                       char *error, size_t error_size) {
     char name[MAX_NAME];
-    if (!name_of(spec->device, name)) {
+    if (!ports_eal_name_of(spec->device, name)) {
         snprintf(error, error_size,
                  "port %u: '%s' is not a device string; it must start with a name", spec->dev_port,
                  spec->device);

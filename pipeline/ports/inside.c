@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside port: two rings of packet buffers between the lcore that has the port's pipe and the control
-// thread. Frames that the switch sends there stay in the buffers that they were in.
+// The inside port: two rings of packet buffers between the lcore that has the port's pipe and the
+// control thread. Frames that the switch sends there stay in the buffers that they were in.
 #include "pipeline/ports/ports_impl.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ bool ports_inside_open(struct sk_ports *ports, struct dpdk_port *p) {
     return false;
 }
 
-static void empty(struct crossing *c) {
+static void ports_inside_drain(struct crossing *c) {
     const uint32_t n = crossing_ready(c);
     for (uint32_t i = 0; i < n; i++)
         rte_pktmbuf_free(ports_mbuf(crossing_at(c, i)));
@@ -54,9 +54,9 @@ static void empty(struct crossing *c) {
 void ports_inside_close(struct sk_ports *ports, struct dpdk_port *p) {
     struct ports_inside *in = p->inside;
     if (in->out)
-        empty(in->out);
+        ports_inside_drain(in->out);
     if (in->in)
-        empty(in->in);
+        ports_inside_drain(in->in);
     crossing_free(in->out);
     crossing_free(in->in);
     if (in->fd >= 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// joined: interfaces that join what they receive, as network cards do unless they are told not to. The
-// joined frames are longer than any that was on the wire, af_packet's rings cut them, and TCP stands still.
+// joined: interfaces that join what they receive, as network cards do unless they are told not to.
+// The joined frames are longer than any that was on the wire, af_packet's rings cut them, and TCP
+// stands still.
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -19,7 +20,7 @@
 // By the kernel and by the device; names are ethtool's own ("ethtool -k").
 static const char *const joining[] = {"rx-gro", "rx-lro", "rx-gro-hw"};
 
-static bool ask(int fd, const char *interface, void *command) {
+static bool ports_joined_ask(int fd, const char *interface, void *command) {
     struct ifreq r = {.ifr_data = command};
     snprintf(r.ifr_name, sizeof r.ifr_name, "%s", interface);
     return ioctl(fd, SIOCETHTOOL, &r) == 0;
@@ -32,20 +33,20 @@ static uint32_t how_many(int fd, const char *interface) {
         abort();
     q->cmd = ETHTOOL_GSSET_INFO;
     q->sset_mask = UINT64_C(1) << ETH_SS_FEATURES;
-    const uint32_t n = ask(fd, interface, q) && q->sset_mask ? q->data[0] : 0;
+    const uint32_t n = ports_joined_ask(fd, interface, q) && q->sset_mask ? q->data[0] : 0;
     free(q);
     return n;
 }
 
-static bool joins(const char *name) {
+static bool ports_joined_joins(const char *name) {
     for (size_t i = 0; i < sizeof joining / sizeof *joining; i++)
         if (strncmp(name, joining[i], ETH_GSTRING_LEN) == 0)
             return true;
     return false;
 }
 
-// Turns off those of 'n' features that join; the names of those that are on all the same are in 'left'. Also those that
-// were only asked for: a device may have one of them for want of another.
+// Turns off those of 'n' features that join; the names of those that are on all the same are in
+// 'left'. Also those that were only asked for: a device may have one of them for want of another.
 static void turn_off(int fd, const char *interface, uint32_t n, char *left, size_t size) {
     const uint32_t words = (n + WORD - 1) / WORD;
     struct ethtool_gstrings *names = calloc(1, sizeof *names + (size_t)n * ETH_GSTRING_LEN);
@@ -61,23 +62,25 @@ static void turn_off(int fd, const char *interface, uint32_t n, char *left, size
     set->cmd = ETHTOOL_SFEATURES;
     now->size = set->size = words;
     const char *const name = (const char *)names->data;
-    const bool known = ask(fd, interface, names) && ask(fd, interface, now);
+    const bool known =
+        ports_joined_ask(fd, interface, names) && ports_joined_ask(fd, interface, now);
     for (uint32_t i = 0; known && i < n; i++) {
         const struct ethtool_get_features_block *const b = &now->features[i / WORD];
         const uint32_t bit = UINT32_C(1) << i % WORD;
-        if (!joins(name + (size_t)i * ETH_GSTRING_LEN) || !((b->active | b->requested) & bit))
+        if (!ports_joined_joins(name + (size_t)i * ETH_GSTRING_LEN) ||
+            !((b->active | b->requested) & bit))
             continue;
         set->features[i / WORD].valid |= bit; // and 'requested' stays without it
         any = true;
     }
     if (any) {
-        ask(fd, interface, set); // what is on afterwards says whether it could
-        ask(fd, interface, now);
+        ports_joined_ask(fd, interface, set); // what is on afterwards says whether it could
+        ports_joined_ask(fd, interface, now);
     }
     for (uint32_t i = 0; any && i < n; i++) {
         const size_t used = strlen(left);
         if (now->features[i / WORD].active & UINT32_C(1) << i % WORD &&
-            joins(name + (size_t)i * ETH_GSTRING_LEN))
+            ports_joined_joins(name + (size_t)i * ETH_GSTRING_LEN))
             snprintf(left + used, size - used, "%s%.*s", used ? ", " : "", ETH_GSTRING_LEN,
                      name + (size_t)i * ETH_GSTRING_LEN);
     }

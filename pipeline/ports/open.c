@@ -57,12 +57,12 @@ static void free_one(struct dpdk_port *p) {
     free(p);
 }
 
-// The kernel lets go of an interface's queue only some time after the last socket on it was closed, in a work queue of
-// its own; until then an af_xdp port that is opened again finds it busy. The driver cannot try again with what it has:
-// its counters of the rings have gone on.
+// The kernel lets go of an interface's queue only some time after the last socket on it was closed,
+// in a work queue of its own; until then an af_xdp port that is opened again finds it busy. The
+// driver cannot try again with what it has: its counters of the rings have gone on.
 #define BUSY_TRIES   20
 #define BUSY_WAIT_US 10000
-static void give_back(struct dpdk_port *p) {
+static void ports_open_give_back(struct dpdk_port *p) {
     struct rte_device *device = ports_device_close(p);
     if (device)
         rte_dev_remove(device);
@@ -72,8 +72,8 @@ static void give_back(struct dpdk_port *p) {
 }
 
 // Its device, or its rings. False with a sentence, and 'p' is to be ended all the same.
-static bool open_port(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
-                      char *error, size_t error_size) {
+static bool ports_open_port(struct sk_ports *ports, struct dpdk_port *p,
+                            const struct sk_port_spec *spec, char *error, size_t error_size) {
     if (ports_is_inside(spec->device))
         return open_inside(ports, p, spec, error, error_size);
     if (!ports_string_check(ports, spec, error, error_size))
@@ -86,7 +86,7 @@ static bool open_port(struct sk_ports *ports, struct dpdk_port *p, const struct 
             return p->attached;
         if (!p->busy || --tries == 0)
             return false;
-        give_back(p);
+        ports_open_give_back(p);
     }
 }
 
@@ -97,7 +97,7 @@ static bool open_one(struct sk_ports *ports, const struct sk_port_spec *spec, ch
         return false;
     ports->list[ports->n++] = p; // from here on it is closed with all others
     ports->by_number[spec->dev_port] = p;
-    return open_port(ports, p, spec, error, error_size);
+    return ports_open_port(ports, p, spec, error, error_size);
 }
 
 // Enough for every port's receive ring, its device's and our own send queue.
@@ -109,8 +109,8 @@ uint32_t ports_memory(size_t n_ports, uint32_t *buffers) {
     return n / 85 + 1; // a little less than 12,000 bytes each
 }
 
-static struct ports_pool *make_pool(struct sk_ports *ports, uint32_t n, char *error,
-                                    size_t error_size) {
+static struct ports_pool *ports_open_make_pool(struct sk_ports *ports, uint32_t n, char *error,
+                                               size_t error_size) {
     char name[RTE_MEMPOOL_NAMESIZE] = "silken"; // by which tests find it
     struct ports_pool *p = &ports->pools[ports->n_pools];
     if (ports->n_pools > 0)
@@ -133,7 +133,7 @@ static bool make_first_pool(struct sk_ports *ports, size_t n_ports, char *error,
                             size_t error_size) {
     uint32_t n;
     ports_memory(n_ports, &n);
-    const struct ports_pool *p = make_pool(ports, n, error, error_size);
+    const struct ports_pool *p = ports_open_make_pool(ports, n, error, error_size);
     ports->pool = p ? p->pool : NULL;
     return p;
 }
@@ -159,7 +159,7 @@ struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
 
 // ---- with a switch ----
 
-static void join(struct sk_ports *ports, struct dpdk_port *p) {
+static void ports_open_join(struct sk_ports *ports, struct dpdk_port *p) {
     const unsigned core = sk_switch_core_of(ports->sw, sk_port_pipe(p->dev_port));
     p->core = sk_switch_core(ports->sw, core);
     ports->of_core[core][ports->n_of_core[core]++] = p;
@@ -174,7 +174,7 @@ void sk_ports_attach(struct sk_ports *ports, struct sk_switch *sw) {
     if (!sk_switch_use_buffers(sw, &ports->buffers))
         abort(); // out of memory
     for (size_t i = 0; i < ports->n; i++)
-        join(ports, ports->list[i]);
+        ports_open_join(ports, ports->list[i]);
 }
 
 // ---- closing ----
@@ -234,7 +234,7 @@ static struct ports_pool *take_pool(struct sk_ports *ports, char *error, size_t 
             ports->pools[i].used = true;
             return &ports->pools[i];
         }
-    return make_pool(ports, ADDED, error, error_size);
+    return ports_open_make_pool(ports, ADDED, error, error_size);
 }
 
 static void give_pool(struct sk_ports *ports, const struct rte_mempool *pool) {
@@ -262,20 +262,21 @@ static bool find_pool(struct sk_ports *ports, struct dpdk_port *p, char *error, 
 }
 
 // 'again': it is one that waits, or did not get as far.
-static bool add_port(struct sk_ports *ports, const struct sk_port_spec *spec, bool again,
-                     const struct sk_ports_pause *pause, char *error, size_t error_size) {
+static bool ports_open_add(struct sk_ports *ports, const struct sk_port_spec *spec, bool again,
+                           const struct sk_ports_pause *pause, char *error, size_t error_size) {
     struct dpdk_port *p = new_port(ports, spec, error, error_size);
     if (!p)
         return false;
     struct ports_left *const left = &ports->left[p->dev_port];
-    if (!find_pool(ports, p, error, error_size) || !open_port(ports, p, spec, error, error_size)) {
+    if (!find_pool(ports, p, error, error_size) ||
+        !ports_open_port(ports, p, spec, error, error_size)) {
         end_port(ports, p);
         return false;
     }
     pause->pause(pause->aux);
     ports->list[ports->n++] = p;
     ports->by_number[spec->dev_port] = p;
-    join(ports, p);
+    ports_open_join(ports, p);
     p->met = again; // then it is up when its link is
     p->disabled = again && left->disabled;
     sk_switch_port_up(ports->sw, p->dev_port, !again);
@@ -286,10 +287,10 @@ static bool add_port(struct sk_ports *ports, const struct sk_port_spec *spec, bo
 
 bool sk_ports_add(struct sk_ports *ports, const struct sk_port_spec *spec,
                   const struct sk_ports_pause *pause, char *error, size_t error_size) {
-    return add_port(ports, spec, false, pause, error, error_size);
+    return ports_open_add(ports, spec, false, pause, error, error_size);
 }
 
-static void forget(struct dpdk_port **list, size_t *n, const struct dpdk_port *p) {
+static void ports_open_forget(struct dpdk_port **list, size_t *n, const struct dpdk_port *p) {
     size_t kept = 0;
     for (size_t i = 0; i < *n; i++)
         if (list[i] != p)
@@ -297,10 +298,10 @@ static void forget(struct dpdk_port **list, size_t *n, const struct dpdk_port *p
     *n = kept;
 }
 
-static void part(struct sk_ports *ports, struct dpdk_port *p) {
+static void ports_open_part(struct sk_ports *ports, struct dpdk_port *p) {
     const unsigned core = sk_switch_core_of(ports->sw, sk_port_pipe(p->dev_port));
-    forget(ports->of_core[core], &ports->n_of_core[core], p);
-    forget(ports->list, &ports->n, p);
+    ports_open_forget(ports->of_core[core], &ports->n_of_core[core], p);
+    ports_open_forget(ports->list, &ports->n, p);
     ports->by_number[p->dev_port] = NULL;
     ports->buffers.queue[p->dev_port] = NULL;
     ports_lose_waiting(p);
@@ -339,7 +340,7 @@ bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_
     for (int i = LAST_TRIES; i > 0 && !is_sent(p, pause, i); i--)
         ;
     pause->pause(pause->aux);
-    part(ports, p);
+    ports_open_part(ports, p);
     pause->resume(pause->aux);
     end_port(ports, p);
     return true;
@@ -359,7 +360,7 @@ bool sk_ports_reopen(struct sk_ports *ports, const struct sk_port_spec *spec,
     if (sk_ports_has(ports, spec->dev_port) &&
         !sk_ports_remove(ports, spec->dev_port, pause, error, error_size))
         return false;
-    if (add_port(ports, spec, true, pause, error, error_size))
+    if (ports_open_add(ports, spec, true, pause, error, error_size))
         return true;
     sk_ports_wait(ports, spec->dev_port);
     return false;

@@ -19,7 +19,7 @@ static uint16_t send_burst(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_
     return p->memif ? ports_memif_send(p->memif, mbufs, n) : ports_inside_send(p->inside, mbufs, n);
 }
 
-static uint16_t receive_burst(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
+static uint16_t ports_receive_burst(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
     if (p->plain)
         return rte_eth_rx_burst(p->id, queue, mbufs, BURST);
     return p->memif ? ports_memif_receive(p->memif, queue, mbufs)
@@ -156,8 +156,8 @@ static inline struct sk_packet *received(struct rte_mbuf *m) {
     return packet;
 }
 
-static void refuse(struct dpdk_port *p, struct rte_mbuf *m, enum sk_drop_reason reason,
-                   uint64_t now_ns) {
+static void ports_refuse(struct dpdk_port *p, struct rte_mbuf *m, enum sk_drop_reason reason,
+                         uint64_t now_ns) {
     sk_core_rx_refused(p->core, p->dev_port, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len,
                        m->pkt_len, reason, now_ns);
     rte_pktmbuf_free(m);
@@ -167,7 +167,7 @@ static void refuse(struct dpdk_port *p, struct rte_mbuf *m, enum sk_drop_reason 
 static unsigned receive_nothing(struct dpdk_port *p, struct rte_mbuf *const *burst, uint16_t n,
                                 uint64_t now_ns) {
     for (uint16_t i = 0; i < n; i++)
-        refuse(p, burst[i], SK_DROP_PORT_DOWN, now_ns);
+        ports_refuse(p, burst[i], SK_DROP_PORT_DOWN, now_ns);
     return n;
 }
 
@@ -175,7 +175,7 @@ static unsigned receive_nothing(struct dpdk_port *p, struct rte_mbuf *const *bur
 static void receive_copy(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_ns) {
     const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
     if (m->pkt_len >= p->cut) {
-        refuse(p, m, SK_DROP_TOO_LONG, now_ns);
+        ports_refuse(p, m, SK_DROP_TOO_LONG, now_ns);
         return;
     }
     if (m->nb_segs > 1 && m->pkt_len <= SK_PORTS_FRAME)
@@ -188,7 +188,8 @@ static void receive_copy(struct dpdk_port *p, struct rte_mbuf *m, uint64_t now_n
 static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_ns) {
     struct rte_mbuf *burst[BURST];
     struct sk_packet *packets[BURST];
-    const uint16_t n = sk_core_holds(p->core, p->dev_port) ? 0 : receive_burst(p, queue, burst);
+    const uint16_t n =
+        sk_core_holds(p->core, p->dev_port) ? 0 : ports_receive_burst(p, queue, burst);
     unsigned arrived = 0, ours = 0;
     if (n == 0)
         return 0;

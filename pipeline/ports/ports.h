@@ -18,11 +18,13 @@
 //
 // A device that is slow takes packets later: up to SK_PORTS_QUEUE wait per port, more are dropped
 // (TX_FULL). Those that wait for a port whose link is down are dropped, so that nothing stale comes
-// out when it comes up. Frames that the device cannot send whole (its MTU) are dropped by the switch.
+// out when it comes up. Frames that the device cannot send whole (its MTU) are dropped by the
+// switch.
 //
-// A port belongs to the core of the switch that runs its pipe: that core's thread alone receives and
-// sends there. With several receive queues (a guest that sends on several, a NIC that spreads flows)
-// packets keep their order within a queue; all are sent on the first queue, which keeps theirs.
+// A port belongs to the core of the switch that runs its pipe: that core's thread alone receives
+// and sends there. With several receive queues (a guest that sends on several, a NIC that spreads
+// flows) packets keep their order within a queue; all are sent on the first queue, which keeps
+// theirs.
 //
 // One port can be without a device: the inside port (device SK_PORTS_INSIDE), whose other end is
 // this process, for the port to the CPU. Packets that the switch sends there wait for the control
@@ -97,34 +99,40 @@ struct sk_inside_frame {
     const uint8_t *bytes;
     uint32_t length;
 };
-// Frames that the switch sent to the port, at most 'n', the oldest first. They are valid until the next call.
+// Frames that the switch sent to the port, at most 'n', the oldest first. They are valid until the
+// next call.
 unsigned sk_ports_inside_take(struct sk_ports *ports, struct sk_inside_frame *frames, unsigned n);
-// The switch receives a copy of the frame. False, counted ('missed' of the port's device), when 1024 frames
-// wait already, no packet buffer is free, or it is longer than SK_PORTS_FRAME.
+// The switch receives a copy of the frame. False, counted ('missed' of the port's device), when
+// 1024 frames wait already, no packet buffer is free, or it is longer than SK_PORTS_FRAME.
 bool sk_ports_inside_give(struct sk_ports *ports, const uint8_t *frame, uint32_t length);
-// Readable when a frame came since sk_ports_inside_sleep(), which is called before one waits for that; -1: no
-// such port. False: frames are there already.
+// Readable when a frame came since sk_ports_inside_sleep(), which is called before one waits for
+// that; -1: no such port. False: frames are there already.
 int sk_ports_inside_fd(const struct sk_ports *ports);
 bool sk_ports_inside_sleep(struct sk_ports *ports);
 
-// ---- ports that come and go while cores run: on the control thread. What cores use changes between
-// 'pause' and 'resume', in microseconds; opening and closing a device takes as long as it takes, beside them ----
+// ---- ports that come and go while cores run: on the control thread. What cores use changes
+// between 'pause' and 'resume', in microseconds; opening and closing a device takes as long as it
+// takes, beside them ----
 struct sk_ports_pause {
     void (*pause)(void *aux);
     void (*resume)(void *aux);
     void *aux;
 };
-// After sk_ports_attach. The port joins with its link as it is. False with a sentence: nothing has changed.
+// After sk_ports_attach. The port joins with its link as it is. False with a sentence: nothing has
+// changed.
 bool sk_ports_add(struct sk_ports *ports, const struct sk_port_spec *spec,
                   const struct sk_ports_pause *pause, char *error, size_t error_size);
-// The port goes down; what waits for it is sent within a tenth of a second, or dropped (TX_FULL); its device
-// is closed. Counts of the port stay. False with a sentence when there is no such port, or it is inside.
+// The port goes down; what waits for it is sent within a tenth of a second, or dropped (TX_FULL);
+// its device is closed. Counts of the port stay. False with a sentence when there is no such port,
+// or it is inside.
 bool sk_ports_remove(struct sk_ports *ports, uint16_t dev_port, const struct sk_ports_pause *pause,
                      char *error, size_t error_size);
-// Whether the interface that the port is on was deleted and one of its name is there, as when a container is started
-// again: to the kernel another, so that nothing goes through the port. Between two calls of sk_ports_follow_links.
+// Whether the interface that the port is on was deleted and one of its name is there, as when a
+// container is started again: to the kernel another, so that nothing goes through the port. Between
+// two calls of sk_ports_follow_links.
 bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port);
-// Whether the kernel's interface of the port was deleted, or is in another network namespace. Between the same calls.
+// Whether the kernel's interface of the port was deleted, or is in another network namespace.
+// Between the same calls.
 bool sk_ports_interface_is_gone(const struct sk_ports *ports, uint16_t dev_port);
 // Opens the port again, with its memory, and down if it was set down. False with a sentence: its
 // number waits, without a device, for the next such call. It can be removed and enabled like
@@ -139,8 +147,8 @@ bool sk_ports_enable(struct sk_ports *ports, uint16_t dev_port, bool enabled);
 
 // A port is up when it is opened. One whose link was up and went down is taken down in the switch,
 // which then sends nothing there, and up again when the link is back. The first asks whether some
-// link changed, also while cores run; the second, while none runs, tells the switch, and 'fn' (may be null)
-// of each port that changed.
+// link changed, also while cores run; the second, while none runs, tells the switch, and 'fn' (may
+// be null) of each port that changed.
 bool sk_ports_links_changed(const struct sk_ports *ports);
 void sk_ports_follow_links(struct sk_ports *ports, void (*fn)(void *aux, uint16_t port, bool up),
                            void *aux);
@@ -161,7 +169,8 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port,
                      struct sk_port_device *out);                    // false: no such port
 bool sk_ports_link(const struct sk_ports *ports, uint16_t dev_port); // false also for no such port
 
-// ---- samples of received packets, but for the inside port: one in 'one_in' packets, at random; 0: none ----
+// ---- samples of received packets, but for the inside port: one in 'one_in' packets, at random; 0:
+// none ----
 #define SK_PORTS_SAMPLE 128u // bytes of a frame, at most
 struct sk_ports_sample {
     uint16_t port;

@@ -17,10 +17,10 @@
 // that a whole number of them fills a few pages.
 #define PORTS_ROOM (SK_PORTS_FRAME + 512u)
 
-// A packet buffer: DPDK's descriptor, the switch's, and in front of DPDK's own room the switch's. The
-// two rooms are one to the switch, so it can receive into a buffer and send out of it. A frame begins in
-// the middle of a cache line, in which its first headers and what ingress has before it then are
-// together.
+// A packet buffer: DPDK's descriptor, the switch's, and in front of DPDK's own room the switch's.
+// The two rooms are one to the switch, so it can receive into a buffer and send out of it. A frame
+// begins in the middle of a cache line, in which its first headers and what ingress has before it
+// then are together.
 #define PORTS_PACKET ((sizeof(struct sk_packet) + 63) & ~(size_t)63)
 #define PORTS_FRONT  (2 * SK_HEADROOM - RTE_PKTMBUF_HEADROOM)
 #define PORTS_MIDDLE 32u // unused, between the two
@@ -64,9 +64,9 @@ struct dpdk_port {
     uint64_t sample_pool, samples_lost;
 };
 
-// Buffers: of the ports that were opened first, which also is where the switch takes those of copies
-// from, and of each port that was added. Those of one that was removed are kept for the next: some may be on
-// their way through other ports.
+// Buffers: of the ports that were opened first, which also is where the switch takes those of
+// copies from, and of each port that was added. Those of one that was removed are kept for the
+// next: some may be on their way through other ports.
 struct ports_pool {
     struct rte_mempool *pool;
     bool used;
@@ -114,8 +114,8 @@ void ports_init_packet(struct rte_mempool *pool, void *aux, void *object, unsign
 #define PORTS_SMALL      6144u // buffers of such a port
 bool ports_is_af_xdp(const char *device);
 
-// A device that was attached is stopped and closed. Returns what rte_dev_remove() takes, which makes its name
-// free; or null.
+// A device that was attached is stopped and closed. Returns what rte_dev_remove() takes, which
+// makes its name free; or null.
 struct rte_device *ports_device_close(struct dpdk_port *p);
 // Attached already: starts it with what 'spec' asks for. False with a sentence.
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
@@ -140,8 +140,9 @@ void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_process
                                size_t size);
 // False with what is wrong with an af_packet device's string, for a sentence; others' are good.
 bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size);
-// The interface gives frames as they were on the wire from here on (GRO and LRO are off); one line on standard error
-// when it cannot be made to. An interface that does not know such things is as it should be.
+// The interface gives frames as they were on the wire from here on (GRO and LRO are off); one line
+// on standard error when it cannot be made to. An interface that does not know such things is as it
+// should be.
 void ports_take_apart(unsigned dev_port, const char *interface);
 // MTU of a network interface of the kernel's; 0: there is no such.
 uint32_t ports_interface_mtu(const char *name);

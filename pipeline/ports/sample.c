@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sample: one in so many of the packets that ports receive, at random, for the control thread (sFlow). The
-// distance to the next sample is drawn when one is taken, geometrically distributed, so that each packet is taken
-// with the same probability whatever the others are; between two samples a port counts down by bursts.
+// sample: one in so many of the packets that ports receive, at random, for the control thread
+// (sFlow). The distance to the next sample is drawn when one is taken, geometrically distributed,
+// so that each packet is taken with the same probability whatever the others are; between two
+// samples a port counts down by bursts.
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct ports_sampler {
 };
 
 // A number from 1 on, one_in in the mean.
-static uint32_t draw(struct ports_sampler *s) {
+static uint32_t ports_sample_draw(struct ports_sampler *s) {
     s->random ^= s->random << 13;
     s->random ^= s->random >> 7;
     s->random ^= s->random << 17;
@@ -32,7 +33,7 @@ static uint32_t draw(struct ports_sampler *s) {
     return n < 4e9 ? (uint32_t)n : UINT32_C(4000000000);
 }
 
-static void take(struct dpdk_port *p, const struct rte_mbuf *m) {
+static void ports_sample_take(struct dpdk_port *p, const struct rte_mbuf *m) {
     struct ports_sampler *s = p->sampler;
     const uint32_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed);
     if (tail - atomic_load_explicit(&s->head, memory_order_acquire) == RING) {
@@ -54,8 +55,8 @@ void ports_sample(struct dpdk_port *p, struct rte_mbuf *const *burst, uint32_t n
     while (p->sample_in <= n - at) {
         at += p->sample_in;
         p->sample_pool += p->sample_in;
-        take(p, burst[at - 1]);
-        p->sample_in = draw(p->sampler);
+        ports_sample_take(p, burst[at - 1]);
+        p->sample_in = ports_sample_draw(p->sampler);
     }
     p->sample_in -= n - at;
     p->sample_pool += n - at;
@@ -65,7 +66,7 @@ void ports_sample(struct dpdk_port *p, struct rte_mbuf *const *burst, uint32_t n
 void ports_sample_begin(struct sk_ports *ports, struct dpdk_port *p) {
     const unsigned core = p->core ? sk_switch_core_of(ports->sw, sk_port_pipe(p->dev_port)) : 0;
     p->sampler = p->inside ? NULL : ports->samplers[core];
-    p->sample_in = p->sampler ? draw(p->sampler) : 0;
+    p->sample_in = p->sampler ? ports_sample_draw(p->sampler) : 0;
 }
 
 bool sk_ports_sample(struct sk_ports *ports, uint32_t one_in, uint64_t seed) {

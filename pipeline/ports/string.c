@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// string: what is wrong with a device's string, before a driver reads it. Drivers give the values of keys to
-// the C library without a look: a key without a value ends the process.
+// string: what is wrong with a device's string, before a driver reads it. Drivers give the values
+// of keys to the C library without a look: a key without a value ends the process.
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static bool takes_interface(const char *device) {
 }
 
 // Of what is after a comma; lists of a network card's have commas of their own.
-static size_t length_of(const char *argument) {
+static size_t ports_string_length_of(const char *argument) {
     size_t i = 0;
     for (unsigned depth = 0; argument[i] && (depth > 0 || argument[i] != ','); i++)
         if (strchr("[(", argument[i]))
@@ -57,7 +57,7 @@ static const char *incomplete(const char *device, size_t *length) {
     const char *at = device + strcspn(device, ",");
     for (; *at; at += *length) {
         at++;
-        *length = length_of(at);
+        *length = ports_string_length_of(at);
         const char *equals = memchr(at, '=', *length);
         if (ports_is_tap(device) && *length == strlen(alone) && memcmp(at, alone, *length) == 0)
             continue;
@@ -88,7 +88,7 @@ static const struct kind {
      "path mac cq queue_size queues iface server mrg_rxbuf in_order packed_vq speed vectorized"},
 };
 
-static const struct kind *kind_of(const char *device) {
+static const struct kind *ports_string_kind_of(const char *device) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const size_t length = strlen(kinds[i].name);
         if (strncmp(device, kinds[i].name, length) == 0 &&
@@ -99,7 +99,7 @@ static const struct kind *kind_of(const char *device) {
 }
 
 // Whether one of the words is this one.
-static bool has_word(const char *words, const char *word, size_t length) {
+static bool ports_string_has_word(const char *words, const char *word, size_t length) {
     for (; *words; words += strspn(words, " ")) {
         const size_t n = strcspn(words, " ");
         if (n == length && memcmp(words, word, n) == 0)
@@ -113,20 +113,20 @@ static bool has_word(const char *words, const char *word, size_t length) {
 // kind is not known here.
 static const char *unknown_key(const char *device, size_t *length, const struct kind **kind) {
     const char *at = device + strcspn(device, ",");
-    *kind = kind_of(device);
+    *kind = ports_string_kind_of(device);
     for (size_t n = 0; *kind && *at; at += n) {
         at++;
-        n = length_of(at);
+        n = ports_string_length_of(at);
         *length = strcspn(at, "=,");
-        if (!has_word((*kind)->keys, at, *length))
+        if (!ports_string_has_word((*kind)->keys, at, *length))
             return at;
     }
     return NULL;
 }
 
-// The other port whose device is of the same kind on the same interface: one would take the other's frames, or both
-// would have each; or null. A socket on a tap's interface is what the tap's other end is, and two af_xdp devices have queues
-// of their own: the kernel sees to that.
+// The other port whose device is of the same kind on the same interface: one would take the other's
+// frames, or both would have each; or null. A socket on a tap's interface is what the tap's other
+// end is, and two af_xdp devices have queues of their own: the kernel sees to that.
 static const struct dpdk_port *same_interface(const struct sk_ports *ports,
                                               const struct sk_port_spec *spec, const char *name) {
     const unsigned index = if_nametoindex(name);

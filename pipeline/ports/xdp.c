@@ -23,7 +23,7 @@ static ino_t inode_of(int fd) {
     return st.st_ino;
 }
 
-static bool has(const struct ports_xdp *x, ino_t inode) {
+static bool ports_xdp_has(const struct ports_xdp *x, ino_t inode) {
     for (size_t i = 0; x && i < x->n; i++)
         if (x->list[i].inode == inode)
             return true;
@@ -34,7 +34,7 @@ void ports_xdp_find(struct ports_xdp *x, const struct ports_xdp *but) {
     x->n = 0;
     for (int fd = 0; fd < MOST_FDS && x->n < PORTS_XDP_SOCKETS; fd++) {
         const ino_t inode = inode_of(fd);
-        if (inode == 0 || has(but, inode))
+        if (inode == 0 || ports_xdp_has(but, inode))
             continue;
         x->list[x->n].fd = fd;
         x->list[x->n++].inode = inode;

@@ -5,7 +5,8 @@
 //
 //     struct sk_core *core = sk_switch_core(sw, 0);
 //     sk_core_rx(core, 5, frame, length, now);    // for the ports of its pipes
-//     sk_core_run(core, now);                     // tx is called on this thread, for ports of its pipes
+//     sk_core_run(core, now);                     // tx is called on this thread, for ports of its
+//                                                 pipes
 //
 // Packets for a port of another core's pipe cross through a ring and go on when that core runs
 // (cores.h).
@@ -48,9 +49,9 @@ void sk_core_rx_lent(struct sk_core *core, const struct sk_lent_frame *frames, u
 
 // ---- they run, and leave ----
 // Processes what is inside, and what happens by itself until now: everything leaves, but for what
-// waits for a port with a speed or goes to another core. 'now_ns' never goes back; a core's clock goes
-// on by itself when a packet comes from another core whose clock is ahead. Returns how many packets
-// came from other cores, at most some hundreds a call.
+// waits for a port with a speed or goes to another core. 'now_ns' never goes back; a core's clock
+// goes on by itself when a packet comes from another core whose clock is ahead. Returns how many
+// packets came from other cores, at most some hundreds a call.
 unsigned sk_core_run(struct sk_core *core, uint64_t now_ns);
 // The next time at which something happens by itself: a port sends a packet that waits, or
 // with 'timers' a packet generator fires. UINT64_MAX: never.
@@ -71,12 +72,12 @@ void sk_core_set_serial(struct sk_core *core, uint64_t serial);
 void sk_core_observe(struct sk_core *core, struct sk_observer *o);
 
 // ---- pipes apart ('crossing_ns') ----
-// Each core is run for itself, up to a time: it is given its packets and run as if alone, in the order
-// of time. Rounds keep them together: all cores run up to a time before any of them begins the next
-// round, and none runs to when something could arrive that another one sends in the same round. That is
-// so when a round goes from the first thing that happens in any of them (sk_core_next, or a packet to
-// be given in) until before 'crossing_ns' later. In a round a core may be on any thread; between
-// two rounds the threads must have met. An observer is a core's.
+// Each core is run for itself, up to a time: it is given its packets and run as if alone, in the
+// order of time. Rounds keep them together: all cores run up to a time before any of them begins
+// the next round, and none runs to when something could arrive that another one sends in the same
+// round. That is so when a round goes from the first thing that happens in any of them
+// (sk_core_next, or a packet to be given in) until before 'crossing_ns' later. In a round a core
+// may be on any thread; between two rounds the threads must have met. An observer is a core's.
 //
 // Begins a round, of all cores the same: takes in what others sent in the round before.
 void sk_core_round(struct sk_core *core, uint64_t round);

@@ -74,8 +74,8 @@ bool sk_digest_waits(const struct sk_switch *sw, const struct sk_digest_reader *
 
 // The next one that is still there; false: there is none. A slot that is being written again counts
 // as lost.
-static bool next_of(const struct digest_ring *ring, struct sk_digest_reader *r, unsigned pipe,
-                    struct digest_content *c) {
+static bool digest_next_of(const struct digest_ring *ring, struct sk_digest_reader *r,
+                           unsigned pipe, struct digest_content *c) {
     while (ring->slots) {
         const uint64_t written = written_to(ring);
         const uint64_t oldest = written < SK_DIGEST_QUEUE ? 0 : written - SK_DIGEST_QUEUE;
@@ -93,8 +93,8 @@ static bool next_of(const struct digest_ring *ring, struct sk_digest_reader *r, 
     return false;
 }
 
-// By time; on one core that is the order in which they were made, and there 'order' tells those of one
-// time apart.
+// By time; on one core that is the order in which they were made, and there 'order' tells those of
+// one time apart.
 static bool earlier(const struct digest_content *a, const struct digest_content *b) {
     return a->digest.time_ns != b->digest.time_ns ? a->digest.time_ns < b->digest.time_ns
                                                   : a->order < b->order;
@@ -104,7 +104,7 @@ bool sk_digest_read(const struct sk_switch *sw, struct sk_digest_reader *r, stru
     struct digest_content next[SK_PIPES];
     const struct digest_content *first = NULL;
     for (unsigned i = 0; i < SK_PIPES; i++)
-        if (next_of(ring_of(sw, i), r, i, &next[i]) && (!first || earlier(&next[i], first)))
+        if (digest_next_of(ring_of(sw, i), r, i, &next[i]) && (!first || earlier(&next[i], first)))
             first = &next[i];
     if (!first)
         return false;

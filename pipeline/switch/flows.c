@@ -47,7 +47,7 @@ void sk_flows_free(struct sk_flows *f) {
         munmap(f, sizeof *f);
 }
 
-static uint64_t word(const uint8_t *at) {
+static uint64_t flows_word(const uint8_t *at) {
     uint64_t w;
     memcpy(&w, at, sizeof w);
     return w;
@@ -66,8 +66,8 @@ static bool has_ports(uint8_t protocol) {
 
 uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port) {
     const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t h = (word(frame) ^ port) * k;
-    h = (h ^ h >> 32 ^ word(frame + 6)) * k; // source and type
+    uint64_t h = (flows_word(frame) ^ port) * k;
+    h = (h ^ h >> 32 ^ flows_word(frame + 6)) * k; // source and type
     const uint8_t *l3 = frame + 14;
     uint16_t type;
     memcpy(&type, frame + 12, sizeof type);
@@ -77,12 +77,12 @@ uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port) {
         l3 += 4;
     }
     if (type == 0x0008) {
-        h = (h ^ h >> 32 ^ word(l3 + 12)) * k;
+        h = (h ^ h >> 32 ^ flows_word(l3 + 12)) * k;
         const uint32_t ports = has_ports(l3[9]) ? half(l3 + 20) : 0;
         h = (h ^ h >> 32 ^ ports ^ (uint64_t)l3[9] << 32) * k;
     } else if (type == 0xdd86) {
-        h = (h ^ h >> 32 ^ word(l3 + 8) ^ word(l3 + 24)) * k;
-        h = (h ^ h >> 32 ^ word(l3 + 16) ^ word(l3 + 32)) * k;
+        h = (h ^ h >> 32 ^ flows_word(l3 + 8) ^ flows_word(l3 + 24)) * k;
+        h = (h ^ h >> 32 ^ flows_word(l3 + 16) ^ flows_word(l3 + 32)) * k;
         const uint32_t ports = has_ports(l3[6]) ? half(l3 + 40) : 0;
         h = (h ^ h >> 32 ^ ports ^ (uint64_t)l3[6] << 32) * k;
     }
@@ -104,7 +104,7 @@ bool sk_flows_tries(struct sk_flows *f, unsigned n) {
 
 static inline bool is_like(const struct sk_flow *f, const uint8_t *frame) {
     for (unsigned i = 0; i < f->words; i++)
-        if ((word(frame + 8 * i) ^ f->bytes[i]) & f->mask[i])
+        if ((flows_word(frame + 8 * i) ^ f->bytes[i]) & f->mask[i])
             return false;
     return true;
 }

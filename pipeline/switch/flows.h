@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// flows: what became of packets that went straight through, remembered and done again to packets that are like them.
+// flows: what became of packets that went straight through, remembered and done again to packets
+// that are like them.
 //
-// Most packets of a switch are like one before: of the same flow. If one came in, passed both gresses and left by one
-// port as it came, and all that it asked on its way were tables, then one that has the same bits where the program
-// looked at them (stages/notes.h) leaves by the same port, and the same counters count. So its program is not run: it
-// is compared, sent and, with the others of its burst, counted. As with Open vSwitch's exact-match cache, but
-// that what is compared is known of the program and not of protocols.
+// Most packets of a switch are like one before: of the same flow. If one came in, passed both
+// gresses and left by one port as it came, and all that it asked on its way were tables, then one
+// that has the same bits where the program looked at them (stages/notes.h) leaves by the same port,
+// and the same counters count. So its program is not run: it is compared, sent and, with the others
+// of its burst, counted. As with Open vSwitch's exact-match cache, but that what is compared is
+// known of the program and not of protocols.
 //
 //     struct sk_flows *flows = sk_flows_new();
 //     const uint32_t tag = sk_flow_tag(frame, port);
@@ -18,8 +20,8 @@
 //         sk_flows_keep(flows, tag, &flow, &notes, generation) or sk_flows_refuse(flows, tag)
 //     sk_flows_flush(flows, now);    // before anything else looks at counters or tables
 //
-// 'generation' is sk_tables_generation() of before the packet was run: what was noted under another one is nothing any
-// more. So a table that changes costs one run with notes of each flow.
+// 'generation' is sk_tables_generation() of before the packet was run: what was noted under another
+// one is nothing any more. So a table that changes costs one run with notes of each flow.
 //
 // Thread-safety: of one core.
 #ifndef SILKEN_PIPELINE_SWITCH_FLOWS_H
@@ -48,7 +50,8 @@ struct sk_flows;
 struct sk_flows *sk_flows_new(void); // null when memory is short
 void sk_flows_free(struct sk_flows *f);
 
-// Where a packet's flow is looked for: of what makes most flows differ, addresses and ports. It need not be right.
+// Where a packet's flow is looked for: of what makes most flows differ, addresses and ports. It
+// need not be right.
 uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port);
 // Whether it is worth looking at so many packets: not always, where none are found.
 bool sk_flows_tries(struct sk_flows *f, unsigned n);
@@ -61,8 +64,9 @@ bool sk_flow_has(const struct sk_flow *flow, uint16_t port, const uint8_t *frame
 void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length);
 void sk_flows_flush(struct sk_flows *f, uint64_t now_ns); // 48 bits
 uint64_t sk_flows_total(const struct sk_flows *f);        // packets that were counted, ever
-// Whether a packet that was not found is to be run with notes: when one like it was not found before, since something was
-// changed last. A packet now and then is not worth them: their code is in no cache then.
+// Whether a packet that was not found is to be run with notes: when one like it was not found
+// before, since something was changed last. A packet now and then is not worth them: their code is
+// in no cache then.
 bool sk_flows_wants(struct sk_flows *f, uint32_t tag, uint64_t generation);
 // What was noted of a packet that came by 'in' and left by 'out' as it came; 'frame' is what it is.
 void sk_flows_keep(struct sk_flows *f, uint32_t tag, uint16_t in, uint16_t out,

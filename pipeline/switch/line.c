@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void plain(void *to, const void *from) {
+static void line_plain(void *to, const void *from) {
     memcpy(to, from, LINE_BYTES);
 }
 
@@ -23,7 +23,9 @@ __attribute__((target("avx512f"))) static void avx512(void *to, const void *from
 
 line_fn *line_copier(void) {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") ? avx512 : __builtin_cpu_supports("avx") ? avx : plain;
+    return __builtin_cpu_supports("avx512f") ? avx512
+           : __builtin_cpu_supports("avx")   ? avx
+                                             : line_plain;
 }
 #else
 line_fn *line_copier(void) {

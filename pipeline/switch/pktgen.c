@@ -64,7 +64,7 @@ static bool can_generate(const struct sk_switch *sw, unsigned pipe, unsigned loc
     return local < SK_INTERNAL_PORTS_2 && port_recirculates(sw, port);
 }
 
-static bool fits(const struct sk_switch *sw, unsigned pipe, const struct sk_pktgen_app *a) {
+static bool pktgen_fits(const struct sk_switch *sw, unsigned pipe, const struct sk_pktgen_app *a) {
     bool period = a->trigger != SK_PKTGEN_PERIODIC || a->timer_ns > 0;
     return a->trigger <= SK_PKTGEN_RECIRCULATION && period && a->length >= MIN_LENGTH &&
            (uint32_t)a->offset + a->length <= SK_PKTGEN_BUFFER && a->batches >= 1 &&
@@ -83,7 +83,7 @@ int sk_pktgen_set(struct sk_switch *sw, unsigned pipe, unsigned app, const struc
         usual.source_port = switch_is_tofino_2(sw) ? SK_PKTGEN_PORT_2 : SK_RECIRCULATION_PORT;
         as = &usual;
     }
-    if (pipe >= SK_PIPES || app >= SK_PKTGEN_APPS || (as->enabled && !fits(sw, pipe, as)))
+    if (pipe >= SK_PIPES || app >= SK_PKTGEN_APPS || (as->enabled && !pktgen_fits(sw, pipe, as)))
         return -EINVAL;
     // it would have 16 bytes of the packet after the header
     if (as->enabled && as->trigger == SK_PKTGEN_RECIRCULATION && switch_is_tofino_2(sw))
@@ -117,7 +117,7 @@ int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const
 
 // ---- triggers ----
 
-static void begin(struct app *a, uint64_t now_ns) {
+static void pktgen_begin(struct app *a, uint64_t now_ns) {
     a->sending = true;
     a->batch = a->packet = 0;
     a->next = a->batch_start = a->triggered_at = now_ns;
@@ -130,7 +130,7 @@ static void trigger(struct app *a, uint32_t key, uint64_t now_ns) {
         return;
     a->keys[a->n_keys++] = key;
     if (!a->sending)
-        begin(a, now_ns);
+        pktgen_begin(a, now_ns);
 }
 
 void pktgen_port_down(struct sk_core *core, uint16_t port) {
@@ -156,23 +156,23 @@ void pktgen_recirculated(struct sk_core *core, const struct sk_packet *p, uint64
 
 // ---- packets ----
 
-static void put16(uint8_t *at, uint32_t v) {
+static void pktgen_put16(uint8_t *at, uint32_t v) {
     at[0] = (uint8_t)(v >> 8);
     at[1] = (uint8_t)v;
 }
 
 // Tofino 2 has twice as many applications, of which these are the first ones.
-static void write_header(uint8_t *at, const struct app *a, unsigned pipe, unsigned app,
-                         bool tofino_2) {
+static void pktgen_write_header(uint8_t *at, const struct app *a, unsigned pipe, unsigned app,
+                                bool tofino_2) {
     memset(at, 0, HEADER_BYTES);
     at[0] = (uint8_t)(pipe << (tofino_2 ? 4 : 3) | app);
     if (has_timer(&a->as)) {
-        put16(at + 2, a->batch);
+        pktgen_put16(at + 2, a->batch);
     } else {
         at[1] = (uint8_t)(a->keys[0] >> 16);
-        put16(at + 2, a->keys[0]);
+        pktgen_put16(at + 2, a->keys[0]);
     }
-    put16(at + 4, a->packet);
+    pktgen_put16(at + 4, a->packet);
 }
 
 static void generate(struct sk_core *core, const struct app *a, unsigned pipe, unsigned app,
@@ -192,7 +192,7 @@ static void generate(struct sk_core *core, const struct app *a, unsigned pipe, u
         return;
     }
     uint8_t *at = sk_packet_data(p);
-    write_header(at, a, pipe, app, core->tofino_2);
+    pktgen_write_header(at, a, pipe, app, core->tofino_2);
     memcpy(at + HEADER_BYTES, core->pipes[pipe].pktgen->buffer + a->as.offset, a->as.length);
     p->len = length;
     p->ingress_port = port;
@@ -203,7 +203,7 @@ static void generate(struct sk_core *core, const struct app *a, unsigned pipe, u
 }
 
 // After the last packet of a run: what the application does next, not before 'free'.
-static void finish(struct app *a, uint64_t free) {
+static void pktgen_finish(struct app *a, uint64_t free) {
     a->sending = false;
     a->next = UINT64_MAX;
     if (a->as.trigger == SK_PKTGEN_PERIODIC) {
@@ -212,7 +212,7 @@ static void finish(struct app *a, uint64_t free) {
     } else if (!has_timer(&a->as)) {
         memmove(a->keys, a->keys + 1, --a->n_keys * sizeof *a->keys);
         if (a->n_keys > 0)
-            begin(a, free);
+            pktgen_begin(a, free);
     }
 }
 
@@ -220,7 +220,7 @@ static uint64_t later(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-static void advance(struct app *a, uint64_t now_ns) {
+static void pktgen_advance(struct app *a, uint64_t now_ns) {
     // 100 Gb/s: 12.5 bytes a ns
     uint64_t wire = ((a->as.length + HEADER_BYTES + WIRE_OVERHEAD) * 2u + 24u) / 25u;
     uint64_t free = now_ns + wire;
@@ -235,7 +235,7 @@ static void advance(struct app *a, uint64_t now_ns) {
         a->next = a->batch_start = later(a->batch_start + a->as.batch_gap_ns, free);
         return;
     }
-    finish(a, free);
+    pktgen_finish(a, free);
 }
 
 bool sk_pktgen_any(const struct sk_switch *sw) {
@@ -270,7 +270,7 @@ void pktgen_fire(struct sk_core *core, unsigned pipe, uint64_t now_ns) {
             first = k;
     struct app *a = &g->apps[first];
     if (!a->sending)
-        begin(a, now_ns);
+        pktgen_begin(a, now_ns);
     generate(core, a, pipe, first, now_ns);
-    advance(a, now_ns);
+    pktgen_advance(a, now_ns);
 }

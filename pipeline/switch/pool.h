@@ -22,8 +22,8 @@
 
 #include "pipeline/abi.h"
 
-// Of a port: packets that are to be sent. Whoever is on the port's thread may put one in at the tail while
-// fewer than SK_SEND_BURST - 1 wait; with more, the owner is asked to send.
+// Of a port: packets that are to be sent. Whoever is on the port's thread may put one in at the
+// tail while fewer than SK_SEND_BURST - 1 wait; with more, the owner is asked to send.
 #define SK_SEND_QUEUE 1024u
 #define SK_SEND_BURST 32u
 _Static_assert((SK_SEND_QUEUE & (SK_SEND_QUEUE - 1)) == 0, "indices wrap by a mask");
@@ -38,9 +38,9 @@ static inline void sk_send_queue_put(struct sk_send_queue *q, uint32_t tail, str
 }
 
 struct sk_buffers {
-    // A packet with buf and cap set and observer null when it was last somebody else's, or null when
-    // there is none: cap is at least 2 * SK_HEADROOM + the longest frame + SK_POOL_SLACK. Called on the
-    // threads of all cores.
+    // A packet with buf and cap set and observer null when it was last somebody else's, or null
+    // when there is none: cap is at least 2 * SK_HEADROOM + the longest frame + SK_POOL_SLACK.
+    // Called on the threads of all cores.
     struct sk_packet *(*get)(void *aux);
     void (*put)(void *aux, struct sk_packet *p);
     // Takes the packet over unless it returns false, as the switch's tx does.
@@ -76,8 +76,8 @@ struct sk_pool *sk_pool_new_of(const struct sk_buffers *buffers);
 struct sk_pool *sk_pool_new(uint32_t n_packets, uint32_t packet_bytes);
 void sk_pool_free(struct sk_pool *pool); // null allowed; every packet must be back
 
-// The pool's buffers are somebody else's. Then its count of packets says little on its own: a buffer
-// may come back to another core's pool.
+// The pool's buffers are somebody else's. Then its count of packets says little on its own: a
+// buffer may come back to another core's pool.
 static inline bool sk_pool_is_shared(const struct sk_pool *pool) {
     return pool->buffers;
 }
@@ -94,13 +94,14 @@ static inline void sk_pool_adopted(struct sk_pool *pool, struct sk_packet *p) {
     p->pool = pool;
     memset((char *)p + 56, 0, 8); // one store
 }
-// A packet that somebody else filled in, out of 'buffers', becomes one of the pool's: it has buffer,
-// head, len, and no past.
+// A packet that somebody else filled in, out of 'buffers', becomes one of the pool's: it has
+// buffer, head, len, and no past.
 static inline void sk_pool_adopt(struct sk_pool *pool, struct sk_packet *p) {
     pool->in_use++;
     sk_pool_adopted(pool, p);
 }
-// The packet that is there for the next guest, as any other; null when there is none, or has a guest.
+// The packet that is there for the next guest, as any other; null when there is none, or has a
+// guest.
 struct sk_packet *sk_pool_take_host(struct sk_pool *pool);
 // A buffer for another pool: with whatever it had in it, its pool is to be set.
 static inline struct sk_packet *sk_pool_take(struct sk_pool *pool) {
@@ -130,8 +131,8 @@ static inline void sk_pool_next_guest(struct sk_packet *p, uint8_t *frame, uint3
     p->head = SK_POOL_START;
     p->len = length;
 }
-// A packet of a frame that stays where it is, or null when none is free. One at a time, and not of buffers
-// that are somebody else's.
+// A packet of a frame that stays where it is, or null when none is free. One at a time, and not of
+// buffers that are somebody else's.
 static inline struct sk_packet *sk_pool_get_guest(struct sk_pool *pool, uint8_t *frame,
                                                   uint32_t length) {
     struct sk_packet *p = pool->host;
@@ -184,8 +185,8 @@ static inline bool sk_pool_send(struct sk_packet *p, uint16_t dev_port) {
     return true;
 }
 
-// Moves the packet to where it has SK_HEADROOM bytes in front, a guest into its own buffer. False when it
-// has outgrown its buffer.
+// Moves the packet to where it has SK_HEADROOM bytes in front, a guest into its own buffer. False
+// when it has outgrown its buffer.
 bool sk_packet_move(struct sk_packet *p);
 // Sees to it that the packet is centred; false when it has outgrown its buffer.
 static inline bool sk_packet_recentre(struct sk_packet *p) {

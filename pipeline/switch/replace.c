@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replace: another program in a switch that goes on: its pipes are exchanged, and all else (ports, queues,
-// multicast, mirror sessions, buffers, counts) stays where it is.
+// replace: another program in a switch that goes on: its pipes are exchanged, and all else (ports,
+// queues, multicast, mirror sessions, buffers, counts) stays where it is.
 #include "pipeline/cores/apart.h"
 #include "pipeline/switch/switch_impl.h"
 

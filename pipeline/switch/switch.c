@@ -155,7 +155,7 @@ static void free_core(struct sk_core *core) {
     free(core);
 }
 
-static void free_all(struct sk_switch *sw) {
+static void switch_free_all(struct sk_switch *sw) {
     cores_part(sw);
     sk_pre_free(sw->pre);
     for (unsigned c = 0; c < sw->n_cores; c++)
@@ -163,7 +163,7 @@ static void free_all(struct sk_switch *sw) {
     free(sw);
 }
 
-static struct sk_switch *make_switch(const struct sk_program *prog,
+static struct sk_switch *switch_make(const struct sk_program *prog,
                                      const struct sk_switch_options *opt) {
     struct sk_switch *sw = calloc(1, sizeof *sw);
     if (!sw)
@@ -176,7 +176,7 @@ static struct sk_switch *make_switch(const struct sk_program *prog,
     sw->pre = sk_pre_new();
     if (sw->pre && make_cores(sw))
         return sw;
-    free_all(sw);
+    switch_free_all(sw);
     return NULL;
 }
 
@@ -185,7 +185,7 @@ struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_s
     struct sk_switch_options filled = *opt;
     if (!fill_options(&filled, prog, error, error_size))
         return NULL;
-    struct sk_switch *sw = make_switch(prog, &filled);
+    struct sk_switch *sw = switch_make(prog, &filled);
     if (!sw) {
         snprintf(error, error_size,
                  "not enough memory for the switch: %u pipes with the registers, "
@@ -224,7 +224,7 @@ void sk_switch_free(struct sk_switch *sw) {
     // whatever left was counted, once (pipeline/path/send.h); of pipes apart that were stopped in
     // the middle of a round, buffers that are on their way back are counted twice
     assert(switch_is_apart(sw) || is_balanced(sw));
-    free_all(sw);
+    switch_free_all(sw);
 }
 
 bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length) {

@@ -31,8 +31,9 @@
 //     digest.c              messages of programs to the control plane
 //     replace.c             replacing the program of a running switch
 //     pktgen.c              packet generators
-//     path/receive.c        packets that enter a core: one, a burst, frames with a time; a packet's path
-//                           continues downwards from here, each file calling only those below it
+//     path/receive.c        packets that enter a core: one, a burst, frames with a time; a packet's
+//                           path continues downwards from here, each file calling only those below
+//                           it
 //     path/ingress.h        passes of ingress
 //     path/egress.h         a pass of egress, after the traffic manager
 //     path/send.h           the end of a pass: sent, dropped, or recirculating; send.c
@@ -41,14 +42,16 @@
 //     tm/queue.c            queues of ports
 //     tm/flow_control.c     a Tofino 2's messages that hold queues and let them go on
 //     tm/mirror.c           mirror sessions, and the copies that they make
-//     tm/pre.c              multicast: groups and nodes; pre_replicate.c, pre_walk.h: a packet's copies
+//     tm/pre.c              multicast: groups and nodes; pre_replicate.c, pre_walk.h: a packet's
+//                           copies
 //     tm/switch_pre.c       multicast for callers that only see the switch
 //     cores/cores.c         a switch whose pipes run on several cores
 //     cores/crossing.c      rings of packets from core to core
 //     cores/lcores.c        the threads that run the cores, and their pauses
 //     cores/apart.c         isolated pipes, in the switch's clock
 //     observe/tell.c        the engine's own events
-//     observe/tracer.c      an observer that prints: tracer_text.c for people, tracer_json.c as JSON
+//     observe/tracer.c      an observer that prints: tracer_text.c for people, tracer_json.c as
+//                           JSON
 //     observe/violations.c  an observer that collects the violations of a checked build
 //     observe/recorder.c    frames copied aside into shared memory
 //     observe/recorder_read.c  frames read from there
@@ -59,9 +62,10 @@
 #include "pipeline/switch/pool.h"
 #include "pipeline/program.h"
 
-// Why a packet did not leave. One list: enumerators, names and counters come from it. A program that takes
-// packets in (adds them into a sum, say) marks the action in which it does, @silken_consumes: dropped by
-// drop_ctl then, they are CONSUMED, behind INGRESS_DROP here (sk_ingress_drop), and no loss.
+// Why a packet did not leave. One list: enumerators, names and counters come from it. A program
+// that takes packets in (adds them into a sum, say) marks the action in which it does,
+// @silken_consumes: dropped by drop_ctl then, they are CONSUMED, behind INGRESS_DROP here
+// (sk_ingress_drop), and no loss.
 #define SK_DROP_REASONS(X)                                                                         \
     X(PARSER_ERROR, "parser error")                                                                \
     X(INGRESS_DROP, "drop_ctl in ingress")                                                         \
@@ -113,8 +117,8 @@ struct sk_switch_options {
     bool any_port;
     uint32_t n_cores;          // 0 = 1
     uint8_t core_of[SK_PIPES]; // which core runs the pipe; each core runs one at least
-    // Not 0: the pipes run apart, each on a core, and a packet for another pipe's port is there so many
-    // ns later, whatever threads run them (core.h).
+    // Not 0: the pipes run apart, each on a core, and a packet for another pipe's port is there so
+    // many ns later, whatever threads run them (core.h).
     uint32_t crossing_ns;
 };
 struct sk_switch;
@@ -123,9 +127,10 @@ struct sk_core;
 struct sk_switch *sk_switch_new(const struct sk_program *prog, const struct sk_switch_options *opt,
                                 char *error, size_t error_size);
 void sk_switch_free(struct sk_switch *sw);
-// The program of 'with', with what its pipes have in tables and registers, becomes that of 'sw', which else
-// stays as it is, with its ports, multicast, mirror sessions and counts; 'with' has the old one then. What waits
-// in queues is dropped (STOPPED), digests that were not read are gone. False with a sentence: nothing changed.
+// The program of 'with', with what its pipes have in tables and registers, becomes that of 'sw',
+// which else stays as it is, with its ports, multicast, mirror sessions and counts; 'with' has the
+// old one then. What waits in queues is dropped (STOPPED), digests that were not read are gone.
+// False with a sentence: nothing changed.
 bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t now_ns, char *error,
                        size_t error_size);
 // A 'tx' that takes every frame and forgets it.
@@ -136,9 +141,9 @@ bool sk_switch_rx(struct sk_switch *sw, uint16_t dev_port, const uint8_t *frame,
                   uint64_t now_ns);
 void sk_switch_run(struct sk_switch *sw, uint64_t now_ns);
 // From here on packets live in buffers of somebody else's, who also sends them ('buffers' stays the
-// caller's and must outlive its use; tx is not called any more); null: that has an end, and the switch
-// keeps one buffer of its own. What is still inside is dropped (STOPPED). False when memory is short;
-// then nothing has changed.
+// caller's and must outlive its use; tx is not called any more); null: that has an end, and the
+// switch keeps one buffer of its own. What is still inside is dropped (STOPPED). False when memory
+// is short; then nothing has changed.
 bool sk_switch_use_buffers(struct sk_switch *sw, const struct sk_buffers *buffers);
 // ---- several cores ----
 unsigned sk_switch_cores(const struct sk_switch *sw);
@@ -159,8 +164,8 @@ void sk_switch_port_up(struct sk_switch *sw, uint16_t dev_port, bool up);
 bool sk_switch_port_is_up(const struct sk_switch *sw, uint16_t dev_port);
 void sk_switch_port_loopback(struct sk_switch *sw, uint16_t dev_port, bool loopback);
 bool sk_switch_port_is_loopback(const struct sk_switch *sw, uint16_t dev_port);
-// The longest frame that the port sends, and the longest of those that begin with a tag of 802.1Q, at most
-// packet_bytes: longer ones are dropped (TOO_LONG). 'tagged' is not less than 'bytes'.
+// The longest frame that the port sends, and the longest of those that begin with a tag of 802.1Q,
+// at most packet_bytes: longer ones are dropped (TOO_LONG). 'tagged' is not less than 'bytes'.
 void sk_switch_port_longest(struct sk_switch *sw, uint16_t dev_port, uint32_t bytes,
                             uint32_t tagged);
 // At most SK_RESUBMIT_BYTES bytes, those left out are zero; a Tofino shows the first 8.
@@ -217,9 +222,9 @@ struct sk_mirror_session {
     uint8_t qid, cos, color, icos_for_copy_to_cpu;
     uint16_t level1_mcast_hash, level2_mcast_hash, level1_exclusion_id, level2_exclusion_id, rid;
     uint16_t max_pkt_len; // bytes of mirror header and packet; 0: all
-    // Tofino 2: taken from what the deparser says (names of the driver). With epipe_cfg the port, if
-    // the deparser gives one, and the queue; with mc_cfg the groups only if mirror_multicast_ctrl is
-    // 1; hash_cfg replaces the second hash, or with hash_cfg_p the first.
+    // Tofino 2: taken from what the deparser says (names of the driver). With epipe_cfg the port,
+    // if the deparser gives one, and the queue; with mc_cfg the groups only if
+    // mirror_multicast_ctrl is 1; hash_cfg replaces the second hash, or with hash_cfg_p the first.
     bool hash_cfg, hash_cfg_p, icos_cfg, dod_cfg, mc_cfg, epipe_cfg;
 };
 // -EINVAL: no such session or a field out of range.
@@ -255,9 +260,10 @@ void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
 
 // ---- queues (tna-facts 5.7; pipeline/tm/queue.c) ----
 // A port with a speed sends one packet after another, as the clock goes on. Depths count the cells
-// of 80 bytes of one queue (qid) of the port. A limit is a depth at which packets of that colour are
-// no longer taken; 0 is none. Of the queues that have something the highest priority goes first; queues of one
-// priority share what is left by their weights, and each keeps its packets' order.
+// of 80 bytes of one queue (qid) of the port. A limit is a depth at which packets of that colour
+// are no longer taken; 0 is none. Of the queues that have something the highest priority goes
+// first; queues of one priority share what is left by their weights, and each keeps its packets'
+// order.
 #define SK_PORT_QUEUES    128u // of a port; a Tofino has 32, a Tofino 2 128
 #define SK_PRIORITIES     8u   // 7 is the highest
 #define SK_WEIGHT_HIGHEST 1023u
@@ -313,7 +319,8 @@ struct sk_pktgen_app {
     uint16_t length, offset;   // of the packet, in the buffer
     uint32_t batches, packets; // batches, packets in each: at least 1, at most 65536
     uint32_t batch_gap_ns, packet_gap_ns; // from the start of one to the start of the next
-    // Local number of the port they come from: 68 to 71; on a Tofino 2 one below 8 that recirculates.
+    // Local number of the port they come from: 68 to 71; on a Tofino 2 one below 8 that
+    // recirculates.
     uint8_t source_port;
 };
 #define SK_PKTGEN_USUAL 0xffu // as source_port: 68, on a Tofino 2 port 6
@@ -354,15 +361,17 @@ struct sk_switch_stats {
 };
 void sk_switch_port_stats(const struct sk_switch *sw, uint16_t dev_port, struct sk_port_stats *out);
 void sk_switch_stats(const struct sk_switch *sw, struct sk_switch_stats *out);
-// Packets that were sent as one like them before was, without running the program (pipeline/switch/flows.h).
+// Packets that were sent as one like them before was, without running the program
+// (pipeline/switch/flows.h).
 uint64_t sk_switch_remembered(const struct sk_switch *sw);
 // Of all cores.
 uint32_t sk_switch_buffers_free(const struct sk_switch *sw);
 // Buffers that are in use: packets that wait inside. Counted by the buffers, so that the equation
 // above is a check.
 uint32_t sk_switch_inside(const struct sk_switch *sw);
-// Whether a packet that came before 'time' (ns, of which 48 bits count, as in mac_tstamp) waits inside for
-// another pass through ingress. While nobody runs the switch. Who has written an entry that stops packets of some
-// kind at their arrival asks again and again until there is none: then those that had passed are through, too.
+// Whether a packet that came before 'time' (ns, of which 48 bits count, as in mac_tstamp) waits
+// inside for another pass through ingress. While nobody runs the switch. Who has written an entry
+// that stops packets of some kind at their arrival asks again and again until there is none: then
+// those that had passed are through, too.
 bool sk_switch_passes_since(const struct sk_switch *sw, uint64_t time);
 #endif

@@ -85,7 +85,8 @@ static inline struct sk_packet *ingress_pop(struct pipe *pipe) {
     return p;
 }
 
-// What a pipe that runs apart sends in a round, by core: packets, and buffers for packets that came.
+// What a pipe that runs apart sends in a round, by core: packets, and buffers for packets that
+// came.
 struct sent {
     struct fifo to[SK_PIPES], paid[SK_PIPES];
     uint64_t first; // arrival; UINT64_MAX: nothing
@@ -162,16 +163,16 @@ struct sk_core {
     // came; what is still to be paid.
     struct crossing *to[SK_PIPES], *back[SK_PIPES];
     uint32_t owed[SK_PIPES];
-    // Pipes apart (apart.h): what goes to other pipes in this round and went in the one before, and what
-    // has come and arrives later; enq_tstamp is the time of arrival.
+    // Pipes apart (apart.h): what goes to other pipes in this round and went in the one before, and
+    // what has come and arrives later; enq_tstamp is the time of arrival.
     struct sent sent[2];
     struct fifo arrivals;
     uint64_t round;
     struct sk_pre_marks *marks;
     line_fn *copy_line;
     uint32_t egress_reach; // the most of all pipes' programs: sk_pipeline_desc
-    // What a program's pass may fill in; cleared when it has. There is one pass at a time: what it sends
-    // elsewhere waits, or is on its way to a port.
+    // What a program's pass may fill in; cleared when it has. There is one pass at a time: what it
+    // sends elsewhere waits, or is on its way to a port.
     struct sk_ingress_out ingress_out;
     struct sk_egress_out egress_out;
     uint64_t pass_ns;         // its time
@@ -259,8 +260,8 @@ struct destination {
 };
 
 // What egress and the queues are to know of the copy.
-static inline void address(struct sk_packet *p, const struct destination *d,
-                           const struct sk_ingress_out *out) {
+static inline void switch_address(struct sk_packet *p, const struct destination *d,
+                                  const struct sk_ingress_out *out) {
     p->egress_port = d->port;
     p->rid = d->rid;
     p->rid_first = d->rid_first;
@@ -308,15 +309,16 @@ void core_refuse(struct sk_core *core, const struct sk_packet *p, uint16_t port,
 // Counts the packet as dropped at 'port' and takes its buffer back.
 void core_drop(struct sk_core *core, struct sk_packet *p, uint16_t port, enum sk_drop_reason r);
 
-// trap.c: holds the first of n packets of a burst, and with it the others, when it is to be trapped.
+// trap.c: holds the first of n packets of a burst, and with it the others, when it is to be
+// trapped.
 bool core_trap(struct sk_core *core, uint16_t port, struct sk_packet *const *p, unsigned n);
 
 // The end of ingress (tna-facts 5.3): resubmit, drop, or one copy per destination. Takes the packet
 // over, and returns the one that goes on in ingress at once, or null.
 struct sk_packet *tm_admit(struct sk_core *core, struct sk_packet *p,
                            const struct sk_ingress_out *out, uint64_t now_ns);
-// The same of a word of wishes that asks for copies to a group and nothing else, of a packet that nobody
-// watches, on a Tofino.
+// The same of a word of wishes that asks for copies to a group and nothing else, of a packet that
+// nobody watches, on a Tofino.
 struct sk_packet *tm_multicast(struct sk_core *core, struct sk_packet *p, uint64_t w,
                                uint64_t now_ns);
 // One copy per destination that 'out' names, all into queues; drop_ctl counts, a resubmit does not.
@@ -358,8 +360,8 @@ void tm_mirror(struct sk_core *core, const struct sk_packet *p, const struct sk_
 void digest_push(struct sk_core *core, unsigned pipe, const struct sk_digest_out *d,
                  uint64_t now_ns);
 
-// queue.c: into the queue of p->egress_port, which is one of this core's; false when it is full, and
-// the packet the caller's.
+// queue.c: into the queue of p->egress_port, which is one of this core's; false when it is full,
+// and the packet the caller's.
 bool queue_push(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 // What the packet says of its queue when it did not wait.
 void queue_passed(struct sk_packet *p, uint64_t now_ns);

@@ -4,14 +4,14 @@
 //
 // A deparser names a session; the session says where the copy goes. The copy is the mirror header
 // followed by the packet, as received (ingress) or as deparsed (egress; a Tofino 2 can choose), cut
-// to the session's length. It enters the traffic manager like any packet and runs the egress pipeline, in which it
-// may be mirrored again: as often as a packet may recirculate.
+// to the session's length. It enters the traffic manager like any packet and runs the egress
+// pipeline, in which it may be mirrored again: as often as a packet may recirculate.
 #include <errno.h>
 #include <string.h>
 
 #include "pipeline/switch/switch_impl.h"
 
-static bool fits(const struct sk_switch *sw, const struct sk_mirror_session *s) {
+static bool mirror_fits(const struct sk_switch *sw, const struct sk_mirror_session *s) {
     bool tofino2 = switch_is_tofino_2(sw);
     unsigned queues = tofino2 ? SK_PORT_QUEUES : 32;
     bool chosen =
@@ -23,7 +23,7 @@ static bool fits(const struct sk_switch *sw, const struct sk_mirror_session *s) 
 }
 
 int sk_mirror_set(struct sk_switch *sw, uint16_t session, const struct sk_mirror_session *as) {
-    if (session < 1 || session > SK_MIRROR_LAST || !fits(sw, as))
+    if (session < 1 || session > SK_MIRROR_LAST || !mirror_fits(sw, as))
         return -EINVAL;
     sw->mirrors[session] = *as;
     return 0;
@@ -34,7 +34,7 @@ const struct sk_mirror_session *sk_mirror_get(const struct sk_switch *sw, uint16
 }
 
 // What the traffic manager is asked for is what an ingress deparser would ask for.
-static struct sk_ingress_out wishes(const struct sk_mirror_session *s) {
+static struct sk_ingress_out mirror_wishes(const struct sk_mirror_session *s) {
     return (struct sk_ingress_out){.ucast_valid = s->ucast_valid,
                                    .ucast_port = s->ucast_port,
                                    .mcast_a_valid = s->mcast_a_valid,
@@ -55,8 +55,8 @@ static struct sk_ingress_out wishes(const struct sk_mirror_session *s) {
 }
 
 // A Tofino 2's session may leave things to the deparser.
-static void choose(struct sk_ingress_out *out, const struct sk_mirror_session *s,
-                   const struct sk_mirror_choice *c) {
+static void mirror_choose(struct sk_ingress_out *out, const struct sk_mirror_session *s,
+                          const struct sk_mirror_choice *c) {
     if (s->hash_cfg && s->hash_cfg_p)
         out->level1_mcast_hash = c->hash;
     else if (s->hash_cfg)
@@ -74,8 +74,8 @@ static void choose(struct sk_ingress_out *out, const struct sk_mirror_session *s
     }
 }
 
-static void fill(struct sk_packet *c, const struct sk_packet *p, const struct sk_mirror_out *m,
-                 uint32_t length) {
+static void mirror_fill(struct sk_packet *c, const struct sk_packet *p,
+                        const struct sk_mirror_out *m, uint32_t length) {
     uint32_t in_front = m->header_bytes < length ? m->header_bytes : length;
     uint8_t *at = sk_packet_data(c);
     memcpy(at, m->header, in_front);
@@ -113,9 +113,9 @@ void tm_mirror(struct sk_core *core, const struct sk_packet *p, const struct sk_
         core_drop(core, copy, port, SK_DROP_TOO_LONG);
         return;
     }
-    fill(copy, p, m, length);
-    struct sk_ingress_out out = wishes(s);
-    choose(&out, s, &m->choice);
+    mirror_fill(copy, p, m, length);
+    struct sk_ingress_out out = mirror_wishes(s);
+    mirror_choose(&out, s, &m->choice);
     tell_mirrored(core, copy, m, port, direction);
     tell_wishes(core, copy, &out);
     tm_replicate(core, copy, &out, now_ns);

@@ -19,7 +19,7 @@ struct sk_pre *sk_pre_new(void) {
     return pre;
 }
 
-static void node_free(struct node *n) {
+static void pre_node_free(struct node *n) {
     if (n) {
         free(n->ports);
         free(n->lags);
@@ -37,7 +37,7 @@ void sk_pre_free(struct sk_pre *pre) {
     if (!pre)
         return;
     for (size_t i = 0; i < pre->n_nodes; i++)
-        node_free(pre->nodes[i]);
+        pre_node_free(pre->nodes[i]);
     for (size_t i = 0; i < pre->n_ecmps; i++)
         free(pre->ecmps[i]);
     for (size_t i = 0; i < PRE_GROUPS; i++)
@@ -67,7 +67,7 @@ static uint32_t id_of(void *const *list, size_t i) {
 }
 
 // Index of the thing, or of the place where it would be inserted.
-static size_t place_of(void *const *list, size_t n, uint32_t id) {
+static size_t pre_place_of(void *const *list, size_t n, uint32_t id) {
     size_t low = 0, high = n;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -79,13 +79,13 @@ static size_t place_of(void *const *list, size_t n, uint32_t id) {
     return low;
 }
 
-static void *find(void *const *list, size_t n, uint32_t id) {
-    size_t i = place_of(list, n, id);
+static void *pre_find(void *const *list, size_t n, uint32_t id) {
+    size_t i = pre_place_of(list, n, id);
     return i < n && id_of(list, i) == id ? list[i] : NULL;
 }
 
-static int insert(void ***list, size_t *n, void *thing, uint32_t id) {
-    size_t place = place_of(*list, *n, id);
+static int pre_insert(void ***list, size_t *n, void *thing, uint32_t id) {
+    size_t place = pre_place_of(*list, *n, id);
     void **grown = realloc(*list, (*n + 1) * sizeof *grown);
     if (!grown)
         return -ENOMEM;
@@ -96,18 +96,18 @@ static int insert(void ***list, size_t *n, void *thing, uint32_t id) {
     return 0;
 }
 
-static void take_out(void **list, size_t *n, uint32_t id) {
-    size_t place = place_of(list, *n, id);
+static void pre_take_out(void **list, size_t *n, uint32_t id) {
+    size_t place = pre_place_of(list, *n, id);
     (*n)--;
     memmove(list + place, list + place + 1, (*n - place) * sizeof *list);
 }
 
 static struct node *node_find(const struct sk_pre *pre, uint32_t id) {
-    return find(pre->nodes, pre->n_nodes, id);
+    return pre_find(pre->nodes, pre->n_nodes, id);
 }
 
 static struct ecmp *ecmp_find(const struct sk_pre *pre, uint32_t id) {
-    return find(pre->ecmps, pre->n_ecmps, id);
+    return pre_find(pre->ecmps, pre->n_ecmps, id);
 }
 
 // ---- groups whose copies are known ----
@@ -175,7 +175,7 @@ static bool lags_valid(const uint8_t *lags, size_t n_lags) {
     return true;
 }
 
-static void *copy_of(const void *from, size_t bytes) {
+static void *pre_copy_of(const void *from, size_t bytes) {
     void *copy = malloc(bytes + 1);
     if (copy && bytes > 0)
         memcpy(copy, from, bytes);
@@ -189,13 +189,13 @@ static struct node *node_new(uint32_t id, uint16_t rid, const uint16_t *ports, s
         return NULL;
     *n = (struct node){.id = id,
                        .rid = rid,
-                       .ports = copy_of(ports, n_ports * sizeof *ports),
+                       .ports = pre_copy_of(ports, n_ports * sizeof *ports),
                        .n_ports = n_ports,
-                       .lags = copy_of(lags, n_lags),
+                       .lags = pre_copy_of(lags, n_lags),
                        .n_lags = n_lags};
     if (n->ports && n->lags)
         return n;
-    node_free(n);
+    pre_node_free(n);
     return NULL;
 }
 
@@ -208,9 +208,9 @@ int pre_node_set(struct sk_pre *pre, uint32_t id, uint16_t rid, const uint16_t *
         return -ENOMEM;
     struct node *n = node_find(pre, id);
     if (!n) {
-        int rc = insert(&pre->nodes, &pre->n_nodes, fresh, id);
+        int rc = pre_insert(&pre->nodes, &pre->n_nodes, fresh, id);
         if (rc)
-            node_free(fresh);
+            pre_node_free(fresh);
         return rc;
     }
     // those that name it keep doing so
@@ -218,7 +218,7 @@ int pre_node_set(struct sk_pre *pre, uint32_t id, uint16_t rid, const uint16_t *
     *n = *fresh;
     n->users = old.users;
     *fresh = old;
-    node_free(fresh);
+    pre_node_free(fresh);
     if (n->users > 0)
         flatten_all(pre);
     return 0;
@@ -230,8 +230,8 @@ int pre_node_delete(struct sk_pre *pre, uint32_t id) {
         return -ENOENT;
     if (n->users > 0)
         return -EBUSY;
-    take_out(pre->nodes, &pre->n_nodes, id);
-    node_free(n);
+    pre_take_out(pre->nodes, &pre->n_nodes, id);
+    pre_node_free(n);
     return 0;
 }
 
@@ -268,7 +268,7 @@ int pre_ecmp_set(struct sk_pre *pre, uint32_t id, const uint32_t *nodes, size_t 
     struct ecmp *e = ecmp_find(pre, id);
     if (!e) {
         e = calloc(1, sizeof *e);
-        rc = e ? insert(&pre->ecmps, &pre->n_ecmps, e, id) : -ENOMEM;
+        rc = e ? pre_insert(&pre->ecmps, &pre->n_ecmps, e, id) : -ENOMEM;
         if (rc) {
             free(e);
             return rc;
@@ -288,24 +288,24 @@ int pre_ecmp_delete(struct sk_pre *pre, uint32_t id) {
     if (e->users > 0)
         return -EBUSY;
     ecmp_use(e, false);
-    take_out(pre->ecmps, &pre->n_ecmps, id);
+    pre_take_out(pre->ecmps, &pre->n_ecmps, id);
     free(e);
     return 0;
 }
 
 // ---- LAGs, ports ----
 
-static int compare_ports(const void *a, const void *b) {
+static int pre_compare_ports(const void *a, const void *b) {
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
 int pre_lag_set(struct sk_pre *pre, uint8_t lag, const struct sk_pre_lag *as) {
     if (lag >= SK_PRE_LAGS || !ports_valid(as->ports, as->n_ports))
         return -EINVAL;
-    uint16_t *ports = copy_of(as->ports, as->n_ports * sizeof *ports);
+    uint16_t *ports = pre_copy_of(as->ports, as->n_ports * sizeof *ports);
     if (!ports)
         return -ENOMEM;
-    qsort(ports, as->n_ports, sizeof *ports, compare_ports);
+    qsort(ports, as->n_ports, sizeof *ports, pre_compare_ports);
     struct lag *l = &pre->lags[lag];
     free(l->ports);
     l->as_given = *as;

@@ -57,8 +57,8 @@ struct sk_pre_request {
     uint16_t level1_hash, level2_hash; // 13 bits
     bool rid_in_hash; // a Tofino 2: LAGs are chosen by the level-2 hash with the node's rid in it
 };
-// What replication remembers between requests: of each core that replicates its own. Null when memory
-// is short.
+// What replication remembers between requests: of each core that replicates its own. Null when
+// memory is short.
 struct sk_pre_marks;
 struct sk_pre_marks *sk_pre_marks_new(void);
 void sk_pre_marks_free(struct sk_pre_marks *marks); // null allowed

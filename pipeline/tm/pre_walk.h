@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pre_walk: a packet's copies, one after the other (tna-facts 5.6). It is inlined with what is done for each
-// copy. Part of the inside of the replication engine and of the traffic manager.
+// pre_walk: a packet's copies, one after the other (tna-facts 5.6). It is inlined with what is done
+// for each copy. Part of the inside of the replication engine and of the traffic manager.
 //
 //     struct pre_walk w;
 //     struct sk_pre_copy c;
@@ -23,12 +23,14 @@ struct pre_walk {
     const struct group *group;          // null: no copies
     const struct node *node;            // whose copies are being made, or null
     size_t member, port, lag;           // which comes next
-    // what the packet's rid and level-2 exclusion id say: where it is not sent, to nodes of which rids
+    // what the packet's rid and level-2 exclusion id say: where it is not sent, to nodes of which
+    // rids
     const uint64_t *pruned; // null: everywhere
     bool all_rids;
 };
 
-// Not what most groups have (pre_replicate.c). False: no copy to this LAG of the node's; else its port.
+// Not what most groups have (pre_replicate.c). False: no copy to this LAG of the node's; else its
+// port.
 bool pre_lag_port(const struct sk_pre *pre, const struct sk_pre_request *req, const struct node *n,
                   size_t lag, uint16_t *port);
 // Null when the ECMP group is empty.

@@ -4,15 +4,16 @@
 //
 // A port without a speed takes packets as they come: they wait for nothing but the run loop, and
 // queue depths and waiting times are zero, whatever the machine's load. A port with a speed is a
-// server in the switch's clock: a packet leaves the queue when it is there and the one before it has
-// been sent, which takes its bytes on the wire (with FCS, preamble and gap) at that speed. So the
-// output stays a function of the input and its times.
+// server in the switch's clock: a packet leaves the queue when it is there and the one before it
+// has been sent, which takes its bytes on the wire (with FCS, preamble and gap) at that speed. So
+// the output stays a function of the input and its times.
 //
-// Which packet that is: strict priorities, and by weights among the queues of one. The chip has deficit round
-// robin there (tna-facts 5.7), of which no order of single packets is known. Here it is self-clocked fair
-// queueing (Golestani, INFOCOM 1994), which gives the same shares without rounds: the first packet of a queue
-// would be finished its length over its weight after the one before it in its queue, or after the one that its
-// priority sent last if its queue was empty; the earliest goes, of equal ones the one with the lowest number.
+// Which packet that is: strict priorities, and by weights among the queues of one. The chip has
+// deficit round robin there (tna-facts 5.7), of which no order of single packets is known. Here it
+// is self-clocked fair queueing (Golestani, INFOCOM 1994), which gives the same shares without
+// rounds: the first packet of a queue would be finished its length over its weight after the one
+// before it in its queue, or after the one that its priority sent last if its queue was empty; the
+// earliest goes, of equal ones the one with the lowest number.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -182,7 +183,7 @@ uint64_t queue_next(const struct sk_core *core, uint16_t *port) {
 }
 
 // Of those that are there when the port is free.
-static unsigned choose(const struct port_queue *q) {
+static unsigned queue_choose(const struct port_queue *q) {
     const uint64_t now = due(q);
     unsigned best = SK_PORT_QUEUES;
     EACH_READY(q, i) {
@@ -199,7 +200,7 @@ static unsigned choose(const struct port_queue *q) {
 
 struct sk_packet *queue_pop(struct sk_core *core, uint16_t port) {
     struct port_queue *q = &core->ports[port].queue;
-    const unsigned qid = choose(q);
+    const unsigned qid = queue_choose(q);
     struct queue *own = &q->queues[qid];
     struct sk_packet *p = fifo_pop(&own->waiting);
     q->served[q->as.schedule[qid].priority] = own->finish;

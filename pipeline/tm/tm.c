@@ -26,7 +26,7 @@ static bool admit_to_queue(struct sk_core *core, struct sk_packet *p, uint64_t n
 }
 
 // A packet that its queue did not take goes to the place for deflected ones, if it asks for that.
-static bool deflect(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
+static bool tm_deflect(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
     uint16_t port = core->sw->deflect_port;
     if (!switch_port_is_there(core->sw, port))
         return false;
@@ -39,7 +39,7 @@ static bool deflect(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) 
 // A full queue's packet goes to the place for deflected ones, if it asks for that, or nowhere.
 static void deflect_or_drop(struct sk_core *core, struct sk_packet *p, uint16_t port,
                             uint64_t now_ns) {
-    if (!(p->deflect_on_drop && deflect(core, p, now_ns)))
+    if (!(p->deflect_on_drop && tm_deflect(core, p, now_ns)))
         core_drop(core, p, port, SK_DROP_QUEUE_FULL);
 }
 
@@ -59,7 +59,7 @@ static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
     }
     if (f->at_once && goes_at_once(core, d->port))
         return leave_now(core, p, d, f->out, f->now_ns);
-    address(p, d, f->out);
+    switch_address(p, d, f->out);
     if (!owns_port(core, d->port)) {
         if (!cores_cross(core, p, f->now_ns))
             core_drop(core, p, d->port, SK_DROP_CROSSING_FULL);
@@ -101,16 +101,16 @@ static void send_copy(struct fan_out *f) {
     send_clone(f);
 }
 
-static void announce(struct fan_out *f, const struct destination *d) {
+static void tm_announce(struct fan_out *f, const struct destination *d) {
     struct sk_core *core = f->core;
     f->packet->rid_first = d->rid_first;
     if (switch_port_is_there(core->sw, d->port))
         tell_copy(core, f->packet, d, f->out, f->why, f->group);
 }
 
-static void add(struct fan_out *f, struct destination d) {
+static void tm_add(struct fan_out *f, struct destination d) {
     if (f->telling) {
-        announce(f, &d);
+        tm_announce(f, &d);
         return;
     }
     if (f->held)
@@ -125,7 +125,8 @@ static enum sk_drop_reason why_nowhere(const struct sk_ingress_out *out) {
     return out->mcast_a_valid || out->mcast_b_valid ? SK_DROP_MCAST_EMPTY : SK_DROP_NO_DESTINATION;
 }
 
-// The packet itself to the destination that is held, or nowhere. What goes on in ingress at once, or null.
+// The packet itself to the destination that is held, or nowhere. What goes on in ingress at once,
+// or null.
 static struct sk_packet *send_last(struct fan_out *f) {
     if (f->held)
         return send_on(f, f->packet);
@@ -133,8 +134,8 @@ static struct sk_packet *send_last(struct fan_out *f) {
     return NULL;
 }
 
-static struct sk_pre_request request(const struct sk_core *core, const struct sk_ingress_out *out,
-                                     uint16_t mgid) {
+static struct sk_pre_request tm_request(const struct sk_core *core,
+                                        const struct sk_ingress_out *out, uint16_t mgid) {
     return (struct sk_pre_request){.mgid = mgid,
                                    .level1_exclusion_id = out->level1_exclusion_id,
                                    .level2_exclusion_id = out->level2_exclusion_id,
@@ -144,15 +145,15 @@ static struct sk_pre_request request(const struct sk_core *core, const struct sk
                                    .rid_in_hash = core->tofino_2};
 }
 
-static void add_group(struct fan_out *f, uint16_t mgid) {
-    const struct sk_pre_request req = request(f->core, f->out, mgid);
+static void tm_add_group(struct fan_out *f, uint16_t mgid) {
+    const struct sk_pre_request req = tm_request(f->core, f->out, mgid);
     struct pre_walk w;
     struct sk_pre_copy c;
     f->why = "multicast";
     f->group = mgid;
     pre_begin(&w, f->core->sw->pre, f->core->marks, &req);
     while (pre_next(&w, &c))
-        add(f, (struct destination){c.port, c.rid, c.rid_first, f->out->ingress_cos});
+        tm_add(f, (struct destination){c.port, c.rid, c.rid_first, f->out->ingress_cos});
 }
 
 // ---- copies without buffers ----
@@ -260,9 +261,9 @@ end_copy(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t now_ns)
     return end_egress(core, p, w, now_ns) ? hand_over(core, p, false, true) : SK_DROP_EGRESS_DROP;
 }
 
-// All copies of a group that lists them, the last one too, as long as each goes to a port that sends; 'runs':
-// egress runs for all of them, and what it may change is a line. Nobody looks or records. How many there were;
-// those that are left are the walk's.
+// All copies of a group that lists them, the last one too, as long as each goes to a port that
+// sends; 'runs': egress runs for all of them, and what it may change is a line. Nobody looks or
+// records. How many there were; those that are left are the walk's.
 INLINE uint64_t lend_listed(struct sk_core *core, struct sk_packet *p, struct lending *l,
                             uint64_t now_ns, const bool runs) {
     const struct flat_copy *next = l->walk.next, *const end = l->walk.end;
@@ -365,8 +366,8 @@ struct sk_packet *tm_multicast(struct sk_core *core, struct sk_packet *p, uint64
     return p;
 }
 
-static struct sk_packet *resubmit(struct sk_core *core, struct sk_packet *p,
-                                  const struct sk_ingress_out *out) {
+static struct sk_packet *tm_resubmit(struct sk_core *core, struct sk_packet *p,
+                                     const struct sk_ingress_out *out) {
     bool special = !core->tofino_2 && sk_port_local(p->ingress_port) >= SK_NO_RESUBMIT_FROM;
     if (p->resubmitted || special) {
         core_drop(core, p, p->ingress_port,
@@ -381,28 +382,29 @@ static struct sk_packet *resubmit(struct sk_core *core, struct sk_packet *p,
     return p;
 }
 
-static void add_all(struct fan_out *f) {
+static void tm_add_all(struct fan_out *f) {
     const struct sk_ingress_out *out = f->out;
     bool forward = !(out->drop_ctl & 1);
     f->why = "unicast";
     if (forward && out->ucast_valid)
-        add(f, (struct destination){out->ucast_port, 0, false, out->ingress_cos});
+        tm_add(f, (struct destination){out->ucast_port, 0, false, out->ingress_cos});
     if (forward && out->mcast_a_valid)
-        add_group(f, out->mcast_grp_a);
+        tm_add_group(f, out->mcast_grp_a);
     if (forward && out->mcast_b_valid)
-        add_group(f, out->mcast_grp_b);
+        tm_add_group(f, out->mcast_grp_b);
     f->why = "cpu";
     if (out->copy_to_cpu && !(out->drop_ctl & 2))
-        add(f, (struct destination){f->core->sw->opt.cpu_port, 0, true, out->icos_for_copy_to_cpu});
+        tm_add(f,
+               (struct destination){f->core->sw->opt.cpu_port, 0, true, out->icos_for_copy_to_cpu});
 }
 
 static struct sk_packet *replicate(struct fan_out *f) {
     if (f->core->observer) {
         f->telling = true;
-        add_all(f);
+        tm_add_all(f);
         f->telling = false;
     }
-    add_all(f);
+    tm_add_all(f);
     return send_last(f);
 }
 
@@ -420,15 +422,16 @@ struct sk_packet *tm_admit(struct sk_core *core, struct sk_packet *p,
         return NULL;
     }
     if (out->resubmit)
-        return resubmit(core, p, out);
+        return tm_resubmit(core, p, out);
     if (out->drop_ctl & 1 && !out->copy_to_cpu) { // in an aggregation the end of most
         core_drop(core, p, p->ingress_port, sk_ingress_drop(out->consumed));
         return NULL;
     }
     struct fan_out f = {.core = core, .packet = p, .out = out, .now_ns = now_ns, .at_once = true};
     if (out->mcast_a_valid && !out->mcast_b_valid && !out->ucast_valid && !out->copy_to_cpu) {
-        struct lending l = {
-            .req = request(core, out, out->mcast_grp_a), .qid = out->qid, .cos = out->ingress_cos};
+        struct lending l = {.req = tm_request(core, out, out->mcast_grp_a),
+                            .qid = out->qid,
+                            .cos = out->ingress_cos};
         if (begin_group(core, p, out->bypass_egress, now_ns, &l))
             return lend_rest(core, p, &l, out, now_ns);
     }

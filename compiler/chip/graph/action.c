@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// action: the statements of an action as instructions of the chip's ALUs and as accesses to memories.
+// action: the statements of an action as instructions of the chip's ALUs and as accesses to
+// memories.
 #include "compiler/chip/graph/graph_impl.h"
 
 // ---- bits ---------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ static void find_constant(const struct ir_expr *e, struct operands *o) {
     find_constant(e->c, o);
 }
 
-static void operands_of(struct make *m, const struct ir_expr *e, struct operands *o) {
+static void graph_action_operands_of(struct make *m, const struct ir_expr *e, struct operands *o) {
     chip_bits_vec all = {0};
     graph_expr_bits(m->a, e, &all);
     for (size_t i = 0; i < all.n; i++)
@@ -162,18 +163,18 @@ static struct chip_bits target_of(const struct ir_stmt *t) {
 }
 
 // A concatenation writes its parts one by one.
-static void assign_parts(struct make *m, const struct ir_stmt *t, const struct ir_expr *e,
-                         struct chip_bits to) {
+static void graph_action_assign_parts(struct make *m, const struct ir_stmt *t,
+                                      const struct ir_expr *e, struct chip_bits to) {
     if (e->op == IR_CONCAT && e->width == to.width) {
         struct chip_bits low = {to.var, to.lo, e->b->width};
         struct chip_bits high = {to.var, to.lo + e->b->width, e->a->width};
-        assign_parts(m, t, e->a, high);
-        assign_parts(m, t, e->b, low);
+        graph_action_assign_parts(m, t, e->a, high);
+        graph_action_assign_parts(m, t, e->b, low);
         return;
     }
     struct chip_op *op = add_op(m, t, to);
     struct operands o = {0};
-    operands_of(m, e, &o);
+    graph_action_operands_of(m, e, &o);
     // A comparison is no instruction at all; limits.c says so.
     op->kind = is_move(e) || ir_is_condition(e->op) ? CHIP_OP_SET : CHIP_OP_COMPUTE;
     op->op = e->op;
@@ -190,7 +191,7 @@ static void set_valid(struct make *m, const struct ir_stmt *t) {
     op->value = big_u64(m->a, t->kind == IR_SET_VALID);
 }
 
-static void result(struct make *m, const struct ir_stmt *t) {
+static void graph_action_result(struct make *m, const struct ir_stmt *t) {
     if (t->var)
         add_op(m, t, target_of(t))->hash = true;
     if (t->var2)
@@ -204,7 +205,7 @@ static void add_hashed(struct make *m, const struct ir_stmt *hash) {
         graph_expr_bits(m->a, hash->args.v[i], &m->act->hashed);
 }
 
-static void index_of(struct make *m, struct chip_access *x, const struct ir_expr *e) {
+static void graph_action_index_of(struct make *m, struct chip_access *x, const struct ir_expr *e) {
     if (!e)
         return;
     chip_bits_vec all = {0};
@@ -243,7 +244,7 @@ static void look_written(void *ctx, struct ir_var **v) {
     struct look *k = ctx;
     VEC_PUSH(k->m->a, &k->own, *v);
 }
-static void look_stmt(void *ctx, struct ir_stmt *t) {
+static void graph_action_look_stmt(void *ctx, struct ir_stmt *t) {
     ir_written_vars(t, look_written, ctx);
 }
 static void look_expr(void *ctx, struct ir_expr *e) {
@@ -260,7 +261,7 @@ static void look_expr(void *ctx, struct ir_expr *e) {
 // What a register action reads of the packet, and its further results.
 static void regaction_bits(struct make *m, const struct ir_stmt *t, struct chip_access *x) {
     struct look k = {.m = m, .ra = t->regaction, .out = &x->operands};
-    const struct ir_visitor stmts = {.ctx = &k, .stmt = look_stmt, .shallow = true};
+    const struct ir_visitor stmts = {.ctx = &k, .stmt = graph_action_look_stmt, .shallow = true};
     const struct ir_visitor exprs = {.ctx = &k, .expr = look_expr, .shallow = true};
     ir_visit_block(&stmts, t->regaction->body);
     ir_visit_block(&exprs, t->regaction->body);
@@ -298,19 +299,19 @@ static void access_stmt(struct make *m, const struct ir_stmt *t) {
         operand_bits(m, t->e3, &x.operands);
         break;
     }
-    index_of(m, &x, t->e);
-    result(m, t);
+    graph_action_index_of(m, &x, t->e);
+    graph_action_result(m, t);
     VEC_PUSH(m->a, &m->act->accesses, x);
 }
 
 // ---- the action ---------------------------------------------------------------------------------
 
-static void statements(struct make *m, const struct ir_block *b, unsigned depth) {
+static void graph_action_statements(struct make *m, const struct ir_block *b, unsigned depth) {
     for (size_t i = 0; b && depth < 100 && i < b->stmts.n; i++) {
         const struct ir_stmt *t = b->stmts.v[i];
         switch (t->kind) {
         case IR_ASSIGN:
-            assign_parts(m, t, t->e, target_of(t));
+            graph_action_assign_parts(m, t, t->e, target_of(t));
             break;
         case IR_SET_VALID:
         case IR_SET_INVALID:
@@ -318,16 +319,16 @@ static void statements(struct make *m, const struct ir_block *b, unsigned depth)
             break;
         case IR_IF:
             operand_bits(m, t->e, &m->act->reads);
-            statements(m, t->then_b, depth + 1);
-            statements(m, t->else_b, depth + 1);
+            graph_action_statements(m, t->then_b, depth + 1);
+            graph_action_statements(m, t->else_b, depth + 1);
             break;
         case IR_HASH:
-            result(m, t);
+            graph_action_result(m, t);
             add_hashed(m, t);
             VEC_PUSH(m->a, &m->results, t);
             break;
         case IR_RANDOM:
-            result(m, t);
+            graph_action_result(m, t);
             VEC_PUSH(m->a, &m->results, t);
             break;
         case IR_EXIT:
@@ -343,14 +344,14 @@ static void statements(struct make *m, const struct ir_block *b, unsigned depth)
     }
 }
 
-static void add_all(struct arena *a, chip_bits_vec *to, const chip_bits_vec *from) {
+static void graph_action_add_all(struct arena *a, chip_bits_vec *to, const chip_bits_vec *from) {
     for (size_t i = 0; i < from->n; i++)
         graph_add_bits(a, to, from->v[i]);
 }
 
 void graph_action(struct graph *g, struct chip_action *act, struct ir_block *body) {
     struct make m = {.g = g, .a = g->a, .act = act, .body = body};
-    statements(&m, body, 0);
+    graph_action_statements(&m, body, 0);
     for (size_t i = 0; i < act->ops.n; i++) {
         struct chip_op *op = &act->ops.v[i];
         if (op->stmt->kind == IR_HASH && !op->dead)
@@ -358,12 +359,12 @@ void graph_action(struct graph *g, struct chip_action *act, struct ir_block *bod
         if (op->dead)
             continue;
         act->data_bits += op->data_bits;
-        add_all(g->a, &act->reads, &op->from);
+        graph_action_add_all(g->a, &act->reads, &op->from);
         graph_add_bits(g->a, &act->writes, op->to);
     }
     for (size_t i = 0; i < act->accesses.n; i++) {
-        add_all(g->a, &act->reads, &act->accesses.v[i].index);
-        add_all(g->a, &act->reads, &act->accesses.v[i].operands);
+        graph_action_add_all(g->a, &act->reads, &act->accesses.v[i].index);
+        graph_action_add_all(g->a, &act->reads, &act->accesses.v[i].operands);
     }
-    add_all(g->a, &act->reads, &act->hashed);
+    graph_action_add_all(g->a, &act->reads, &act->hashed);
 }

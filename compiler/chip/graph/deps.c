@@ -2,8 +2,9 @@
 //
 // deps: which unit has to wait for which, and the longest chain of them (tna-facts 7.6).
 //
-// Two units that may both run for a packet depend on each other when both touch a bit and one of them writes
-// it. What an earlier write hides is left out when the chain over that write says as much.
+// Two units that may both run for a packet depend on each other when both touch a bit and one of
+// them writes it. What an earlier write hides is left out when the chain over that write says as
+// much.
 #include "compiler/chip/graph/graph_impl.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ static bool names(const char *annotation, const char *table) {
            (length == all || table[all - length - 1] == '.');
 }
 
-static bool ignores(const struct chip_unit *x, const struct chip_unit *y) {
+static bool graph_deps_ignores(const struct chip_unit *x, const struct chip_unit *y) {
     for (size_t i = 0; x->table && y->table && i < x->table->annotations.n; i++)
         if (names(x->table->annotations.v[i], y->table->name))
             return true;
@@ -112,7 +113,7 @@ static void add_dep(struct deps *d, enum chip_dep_kind kind, unsigned from, unsi
     if (from >= to)
         return;
     const struct chip_unit *x = &cg->units.v[from], *y = &cg->units.v[to];
-    dep.ignored = bits.var && (ignores(x, y) || ignores(y, x));
+    dep.ignored = bits.var && (graph_deps_ignores(x, y) || graph_deps_ignores(y, x));
     if (*at >= 0 && chip_dep_distance(&cg->deps.v[*at]) >= chip_dep_distance(&dep))
         return;
     if (bits.var) {
@@ -127,13 +128,13 @@ static void add_dep(struct deps *d, enum chip_dep_kind kind, unsigned from, unsi
     VEC_PUSH(d->a, &cg->deps, dep);
 }
 
-static const graph_word *row(const struct deps *d, unsigned unit) {
+static const graph_word *graph_deps_row(const struct deps *d, unsigned unit) {
     return d->g->together + unit * d->g->words;
 }
 
 // All that runs before 'w' and together with 'u' runs together with 'w', too.
 static bool hides(const struct deps *d, unsigned w, unsigned u) {
-    const graph_word *x = row(d, w), *y = row(d, u);
+    const graph_word *x = graph_deps_row(d, w), *y = graph_deps_row(d, u);
     for (size_t i = 0; i <= w / 64; i++) {
         graph_word missing = y[i] & ~x[i];
         if (i == w / 64)
@@ -170,7 +171,7 @@ static bool may_follow(const struct deps *d, const struct touch *x, const struct
     return !ways || (ways & in);
 }
 
-static bool covers(struct chip_bits a, struct chip_bits b) {
+static bool graph_deps_covers(struct chip_bits a, struct chip_bits b) {
     return a.lo <= b.lo && a.lo + a.width >= b.lo + b.width;
 }
 
@@ -191,13 +192,13 @@ static void data_deps(struct deps *d) {
             const struct touch *y = &d->of[v].v[j];
             for (size_t i = j; i-- > 0;) {
                 const struct touch *x = &d->of[v].v[i];
-                if (x->unit == y->unit || !graph_has(row(d, y->unit), x->unit) ||
+                if (x->unit == y->unit || !graph_has(graph_deps_row(d, y->unit), x->unit) ||
                     !chip_bits_meet(x->bits, y->bits) || !may_follow(d, x, y))
                     continue;
                 depend(d, x, y);
                 int dep = d->between[y->unit * d->n + x->unit];
-                if (x->how == WRITES && covers(x->bits, y->bits) && hides(d, x->unit, y->unit) &&
-                    dep >= 0 && !d->g->gress->deps.v[dep].ignored)
+                if (x->how == WRITES && graph_deps_covers(x->bits, y->bits) &&
+                    hides(d, x->unit, y->unit) && dep >= 0 && !d->g->gress->deps.v[dep].ignored)
                     break;
             }
         }
@@ -205,25 +206,25 @@ static void data_deps(struct deps *d) {
 
 // ---- containers ---------------------------------------------------------------------------------
 
-// Fields of a few bits that the chip's compiler puts into one container. Two tables that write different ones
-// of them cannot do so in one stage, for an ALU writes the whole container. Tried with the reference compiler:
-// among what goes to the traffic manager and the deparser these (28 of 30 programs), and validity bits, eight
-// by eight.
+// Fields of a few bits that the chip's compiler puts into one container. Two tables that write
+// different ones of them cannot do so in one stage, for an ALU writes the whole container. Tried
+// with the reference compiler: among what goes to the traffic manager and the deparser these (28 of
+// 30 programs), and validity bits, eight by eight.
 static const enum ir_intrinsic small_fields[] = {IRI_DROP_CTL, IRI_BYPASS_EGRESS, IRI_COPY_TO_CPU,
                                                  IRI_DEFLECT_ON_DROP, IRI_PACKET_COLOR};
 
 typedef VEC(const struct ir_var *) var_vec;
 
-static bool is_written(const struct deps *d, const struct ir_var *v) {
+static bool graph_deps_is_written(const struct deps *d, const struct ir_var *v) {
     for (size_t i = 0; v && v->id < d->g->n_vars && i < d->of[v->id].n; i++)
         if (d->of[v->id].v[i].how == WRITES)
             return true;
     return false;
 }
 
-static void conflict(struct deps *d, const struct touch *x, const struct touch *y) {
+static void graph_deps_conflict(struct deps *d, const struct touch *x, const struct touch *y) {
     if (x->how != WRITES || y->how != WRITES || x->unit == y->unit ||
-        !graph_has(row(d, x->unit), y->unit))
+        !graph_has(graph_deps_row(d, x->unit), y->unit))
         return;
     unsigned from = x->unit < y->unit ? x->unit : y->unit;
     unsigned to = x->unit < y->unit ? y->unit : x->unit;
@@ -239,12 +240,12 @@ static void share_container(struct deps *d, const var_vec *c) {
         for (size_t k = 0; k < i; k++)
             for (size_t x = 0; x < d->of[c->v[i]->id].n; x++)
                 for (size_t y = 0; y < d->of[c->v[k]->id].n; y++)
-                    conflict(d, &d->of[c->v[i]->id].v[x], &d->of[c->v[k]->id].v[y]);
+                    graph_deps_conflict(d, &d->of[c->v[i]->id].v[x], &d->of[c->v[k]->id].v[y]);
 }
 
 // Adds a field to the container, or begins a new one.
-static void pack(struct deps *d, var_vec *c, const struct ir_var *v, unsigned *bits) {
-    if (!is_written(d, v))
+static void graph_deps_pack(struct deps *d, var_vec *c, const struct ir_var *v, unsigned *bits) {
+    if (!graph_deps_is_written(d, v))
         return;
     if (*bits + v->width > 8) {
         share_container(d, c);
@@ -255,35 +256,38 @@ static void pack(struct deps *d, var_vec *c, const struct ir_var *v, unsigned *b
     *bits += v->width;
 }
 
-// Where a bit of a field stands: its byte in the header, or, of what is no header's, in the variable.
-static unsigned byte_of(const struct ir_var *v, unsigned bit) {
+// Where a bit of a field stands: its byte in the header, or, of what is no header's, in the
+// variable.
+static unsigned graph_deps_byte_of(const struct ir_var *v, unsigned bit) {
     return v->header && bit < v->width ? (v->bit_offset + v->width - 1 - bit) / 8 : bit / 8;
 }
 
 static bool share_byte(const struct touch *x, const struct touch *y) {
     const struct ir_var *v = x->bits.var, *w = y->bits.var;
-    unsigned x1 = byte_of(v, x->bits.lo), x2 = byte_of(v, x->bits.lo + x->bits.width - 1);
-    unsigned y1 = byte_of(w, y->bits.lo), y2 = byte_of(w, y->bits.lo + y->bits.width - 1);
+    unsigned x1 = graph_deps_byte_of(v, x->bits.lo),
+             x2 = graph_deps_byte_of(v, x->bits.lo + x->bits.width - 1);
+    unsigned y1 = graph_deps_byte_of(w, y->bits.lo),
+             y2 = graph_deps_byte_of(w, y->bits.lo + y->bits.width - 1);
     unsigned xa = x1 < x2 ? x1 : x2, xb = x1 < x2 ? x2 : x1;
     unsigned ya = y1 < y2 ? y1 : y2, yb = y1 < y2 ? y2 : y1;
     return xa <= yb && ya <= xb;
 }
 
 // Bits of one byte are in one container.
-static void bytes_of(struct deps *d, const struct ir_var *v, const struct ir_var *w) {
+static void graph_deps_bytes_of(struct deps *d, const struct ir_var *v, const struct ir_var *w) {
     for (size_t i = 0; i < d->of[v->id].n; i++)
         for (size_t k = 0; k < d->of[w->id].n; k++) {
             const struct touch *x = &d->of[v->id].v[i], *y = &d->of[w->id].v[k];
             if (x->how == WRITES && y->how == WRITES && share_byte(x, y) &&
                 !chip_bits_meet(x->bits, y->bits))
-                conflict(d, x, y);
+                graph_deps_conflict(d, x, y);
         }
 }
 
 static void bytes_conflict(struct deps *d) {
     const struct ir_gress *ir = d->g->ir;
     for (unsigned i = 0; i < d->g->n_vars; i++)
-        bytes_of(d, ir->vars.v[i], ir->vars.v[i]);
+        graph_deps_bytes_of(d, ir->vars.v[i], ir->vars.v[i]);
     for (size_t h = 0; h < ir->headers.n; h++)
         for (size_t i = 1; i < ir->headers.v[h]->fields.n; i++) {
             const struct ir_var *v = ir->headers.v[h]->fields.v[i];
@@ -291,8 +295,8 @@ static void bytes_conflict(struct deps *d) {
                  k-- > 0 &&
                  ir->headers.v[h]->fields.v[k]->bit_offset / 8 + 8 >= v->bit_offset / 8 &&
                  i - k < 8;)
-                if (is_written(d, v))
-                    bytes_of(d, v, ir->headers.v[h]->fields.v[k]);
+                if (graph_deps_is_written(d, v))
+                    graph_deps_bytes_of(d, v, ir->headers.v[h]->fields.v[k]);
         }
 }
 
@@ -303,9 +307,9 @@ static void container_conflicts(struct deps *d) {
     if (d->n > 512)
         return;
     for (size_t i = 0; i < sizeof small_fields / sizeof *small_fields; i++)
-        pack(d, &small, ir->intrinsic[small_fields[i]], &small_bits);
+        graph_deps_pack(d, &small, ir->intrinsic[small_fields[i]], &small_bits);
     for (size_t i = 0; i < ir->headers.n; i++)
-        pack(d, &valid, ir->headers.v[i]->valid, &valid_bits);
+        graph_deps_pack(d, &valid, ir->headers.v[i]->valid, &valid_bits);
     share_container(d, &small);
     share_container(d, &valid);
     bytes_conflict(d);
@@ -334,7 +338,7 @@ static void control_deps(struct deps *d) {
 static void exit_deps(struct deps *d) {
     for (unsigned u = 0; u < d->n && d->n <= 512; u++)
         for (unsigned k = u + 1; d->g->nodes.v[u].ends && k < d->n; k++)
-            if (graph_has(row(d, u), k))
+            if (graph_has(graph_deps_row(d, u), k))
                 add_dep(d, CHIP_DEP_ANTI, u, k, no_bits);
 }
 
@@ -342,7 +346,7 @@ static void exit_deps(struct deps *d) {
 
 typedef VEC(unsigned) dep_vec;
 
-static void find_chain(struct deps *d) {
+static void graph_deps_find_chain(struct deps *d) {
     struct chip_gress *cg = d->g->gress;
     unsigned *level = ARENA_ARRAY(d->a, unsigned, d->n + 1);
     int *by = ARENA_ARRAY(d->a, int, d->n + 1);
@@ -396,5 +400,5 @@ void graph_deps(struct graph *g) {
     data_deps(&d);
     container_conflicts(&d);
     exit_deps(&d);
-    find_chain(&d);
+    graph_deps_find_chain(&d);
 }

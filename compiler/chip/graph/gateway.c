@@ -3,8 +3,9 @@
 // gateway: which unit takes a condition along.
 //
 // A table's memory has a gateway before it, so a condition costs no table of its own when something
-// directly under it, on either side, can take it: applied at one place, without a condition yet, and waiting
-// for nothing in its own run, nor longer than others under the condition: those have to wait for it.
+// directly under it, on either side, can take it: applied at one place, without a condition yet,
+// and waiting for nothing in its own run, nor longer than others under the condition: those have to
+// wait for it.
 #include "compiler/chip/graph/graph_impl.h"
 
 #include <limits.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph: a gress's control as units and dependencies; the order of the steps. See graph.h, graph_impl.h.
+// graph: a gress's control as units and dependencies; the order of the steps. See graph.h,
+// graph_impl.h.
 #include "compiler/chip/graph/graph.h"
 
 #include <string.h>

@@ -33,12 +33,12 @@
 
 #include "compiler/chip/chip.h"
 
-// Fills units (without need, parts), deps, excludes, dead and critical_path of both gresses of a pipe. Adds
-// violations for what no action or gateway of the chip can do. Never fails.
+// Fills units (without need, parts), deps, excludes, dead and critical_path of both gresses of a
+// pipe. Adds violations for what no action or gateway of the chip can do. Never fails.
 void chip_graph(struct chip_report *r, struct chip_pipe *pipe);
 
-// Adds the bits of variables that an expression reads, each range once. Constants and what is no variable add
-// nothing. Linear in the expression times the ranges.
+// Adds the bits of variables that an expression reads, each range once. Constants and what is no
+// variable add nothing. Linear in the expression times the ranges.
 void chip_expr_bits(struct arena *a, const struct ir_expr *e, chip_bits_vec *out);
 
 // Units with reads and writes, dependencies, the longest chain, as text for tests and people.

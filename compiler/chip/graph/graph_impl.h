@@ -2,8 +2,8 @@
 //
 // graph_impl: what the files of graph share.
 //
-//   graph_simplify   a control as the chip's compiler sees it after its own simplifications: a second IR,
-//                    which shares variables, tables and externs with the first
+//   graph_simplify   a control as the chip's compiler sees it after its own simplifications: a
+//                    second IR, which shares variables, tables and externs with the first
 //   graph_live       statements of it whose results somebody reads
 //   graph_units      units, in program order, and which of them exclude each other
 //   graph_action     instructions and accesses of an action
@@ -11,7 +11,8 @@
 //   graph_deps       dependencies and the longest chain
 //   graph_limits     what no action and no condition can do
 //
-// All are called by chip_graph(), in this order, once for each gress. Everything lives in the report's arena.
+// All are called by chip_graph(), in this order, once for each gress. Everything lives in the
+// report's arena.
 #ifndef SILKEN_COMPILER_CHIP_GRAPH_GRAPH_IMPL_H
 #define SILKEN_COMPILER_CHIP_GRAPH_GRAPH_IMPL_H
 
@@ -42,13 +43,14 @@ static inline void graph_unite(graph_word *into, const graph_word *from, size_t 
 }
 
 // ---- a gress on its way through the phases ------------------------------------------------------
-// What leads to a unit: with which others it is under the same gateway or table, and how they are called.
+// What leads to a unit: with which others it is under the same gateway or table, and how they are
+// called.
 struct graph_parent {
     unsigned unit;   // the table or gateway whose outcome leads here
     unsigned branch; // which of its outcomes: numbers the sides of an if, cases of a switch...
 };
-// After which actions of a table a branch of it is taken: bit i for chip_unit.actions[i]; those from 63 on
-// share a bit.
+// After which actions of a table a branch of it is taken: bit i for chip_unit.actions[i]; those
+// from 63 on share a bit.
 struct graph_branch {
     unsigned number;
     uint64_t after;

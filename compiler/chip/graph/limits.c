@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// limits: what no ALU of an action and no gateway can do. What the chip's own compiler refuses was tried
-// with it, construct by construct (harness/compiler/chip/graph/limits.p4).
+// limits: what no ALU of an action and no gateway can do. What the chip's own compiler refuses was
+// tried with it, construct by construct (harness/compiler/chip/graph/limits.p4).
 //
-// An ALU does one operation on two operands for each container and stage (tna-facts 7.4): fields, their slices,
-// constants, action data, results of externs; with either operand, or the result, of a bitwise operation
-// inverted. Expressions come here after copies were carried along, so what is too much may be in one statement
-// of the source or in several.
+// An ALU does one operation on two operands for each container and stage (tna-facts 7.4): fields,
+// their slices, constants, action data, results of externs; with either operand, or the result, of
+// a bitwise operation inverted. Expressions come here after copies were carried along, so what is
+// too much may be in one statement of the source or in several.
 #include "compiler/chip/graph/graph_impl.h"
 #include "compiler/chip/report_add.h"
 
@@ -47,7 +47,7 @@ static bool is_inverted_leaf(const struct ir_expr *e) {
 }
 
 // Bits that a part of a word with the rest masked out can have; all of them: no such part.
-static uint64_t mask_of(const struct ir_expr *e) {
+static uint64_t graph_limits_mask_of(const struct ir_expr *e) {
     if (e->op != IR_AND || e->width > 64)
         return UINT64_MAX;
     const struct ir_expr *m = ir_is_const(e->b) ? e->b : e->a;
@@ -59,7 +59,7 @@ static uint64_t mask_of(const struct ir_expr *e) {
 static bool is_masked(const struct ir_expr *e, uint64_t *taken) {
     if (e->op == IR_OR)
         return is_masked(e->a, taken) && is_masked(e->b, taken);
-    uint64_t m = mask_of(e);
+    uint64_t m = graph_limits_mask_of(e);
     bool ok = !(m & *taken);
     *taken |= m;
     return ok && m != UINT64_MAX;
@@ -205,9 +205,9 @@ static bool check_ifs(struct graph *g, const struct chip_action *act, const stru
     return false;
 }
 
-// A statement that reads what an earlier one of the same action computed: values that can be carried along
-// were, so this one needs a second stage.
-static void check_order(struct graph *g, const struct chip_action *act) {
+// A statement that reads what an earlier one of the same action computed: values that can be
+// carried along were, so this one needs a second stage.
+static void graph_limits_check_order(struct graph *g, const struct chip_action *act) {
     for (size_t i = 0; i < act->ops.n; i++)
         for (size_t k = 0; k < i && !act->ops.v[i].dead; k++) {
             const struct chip_op *first = &act->ops.v[k], *later = &act->ops.v[i];
@@ -235,7 +235,7 @@ void graph_check_action(struct graph *g, const struct chip_action *act,
         return;
     for (size_t i = 0; i < act->ops.n; i++)
         check_op(g, &act->ops.v[i]);
-    check_order(g, act);
+    graph_limits_check_order(g, act);
 }
 
 // ---- conditions ---------------------------------------------------------------------------------
@@ -249,7 +249,8 @@ struct ask {
     chip_bits_vec equal; // compared with constants
 };
 
-static void refuse(struct ask *k, const char *rule, const char *message, const char *suggestion) {
+static void graph_limits_refuse(struct ask *k, const char *rule, const char *message,
+                                const char *suggestion) {
     if (!k->wrong)
         chip_violate(k->g->r, rule, k->stmt->at, message, suggestion);
     k->wrong = true;
@@ -258,8 +259,9 @@ static void refuse(struct ask *k, const char *rule, const char *message, const c
 static const char in_front[] =
     "compute it into a metadata field in an action of an earlier table: this takes a stage";
 
-// The power of two by whose bits alone it is seen on which side of the constant the field is: x < 2^k asks
-// whether the bits from k on are 0, x >= 2^w - 2^k whether they are all 1. -1: it takes more than one mask.
+// The power of two by whose bits alone it is seen on which side of the constant the field is: x <
+// 2^k asks whether the bits from k on are 0, x >= 2^w - 2^k whether they are all 1. -1: it takes
+// more than one mask.
 static int mask_of_order(const struct ir_expr *e) {
     bool right = e->b->op == IR_CONST;
     const struct ir_expr *c = right ? e->b : e->a;
@@ -291,15 +293,17 @@ static void ask_comparison(struct ask *k, const struct ir_expr *e) {
     else if (x->op == IR_AND && ir_is_const(x->a) && !order)
         x = unwrapped(x->b);
     if (!is_leaf(x) || !is_leaf(y)) {
-        refuse(k, "gateway-operation",
-               "a condition compares fields as they are: a gateway does not compute", in_front);
+        graph_limits_refuse(k, "gateway-operation",
+                            "a condition compares fields as they are: a gateway does not compute",
+                            in_front);
         return;
     }
     if (order && y->op != IR_CONST) {
-        refuse(k, "gateway-operation",
-               "a gateway compares two fields for equality only, not for order",
-               "compare in a register's action, or subtract one from the other, one bit wider than "
-               "they are, in an action of an earlier table, and test the top bit");
+        graph_limits_refuse(
+            k, "gateway-operation",
+            "a gateway compares two fields for equality only, not for order",
+            "compare in a register's action, or subtract one from the other, one bit wider than "
+            "they are, in an action of an earlier table, and test the top bit");
         return;
     }
     chip_bits_vec bits = {0};
@@ -344,8 +348,9 @@ static void ask_expr(struct ask *k, const struct ir_expr *e) {
         if (is_leaf(e))
             graph_expr_bits(k->g->a, e, &k->equal);
         else
-            refuse(k, "gateway-operation",
-                   "a condition compares fields as they are: a gateway does not compute", in_front);
+            graph_limits_refuse(
+                k, "gateway-operation",
+                "a condition compares fields as they are: a gateway does not compute", in_front);
         return;
     }
 }
@@ -359,8 +364,8 @@ static void sort_down(unsigned *v, unsigned n) {
         }
 }
 
-// Bytes of the search bus take the widest parts, what is left goes through the hash, as what is compared for
-// order does. One-bit flags share bytes.
+// Bytes of the search bus take the widest parts, what is left goes through the hash, as what is
+// compared for order does. One-bit flags share bytes.
 static unsigned hash_bits_needed(const struct ask *k, unsigned bytes) {
     unsigned parts[64], n = 0, flags = 0, need = k->range_bits;
     for (size_t i = 0; i < k->equal.n; i++) {
@@ -382,7 +387,8 @@ static unsigned hash_bits_needed(const struct ask *k, unsigned bytes) {
     return need;
 }
 
-// Rows of a gateway are asked one after another, in further gateways if need be: each for itself has to fit.
+// Rows of a gateway are asked one after another, in further gateways if need be: each for itself
+// has to fit.
 static void check_row(struct graph *g, const struct ir_stmt *s, const struct ir_expr *e, bool truth,
                       unsigned depth) {
     if (e->op == IR_NOT && e->width == 1 && depth < 1000) {

@@ -2,10 +2,10 @@
 //
 // live: statements whose results no one reads are taken out, as the chip's compiler does it.
 //
-// The walk goes backwards from the end of the control with the set of variables that are still read: there,
-// those that the deparser and the architecture read. Ways that meet unite their sets. A statement in an
-// action is needed when it is at any of the places that may run it. Variables count as a whole: writing a
-// part of one does not end the need for the rest.
+// The walk goes backwards from the end of the control with the set of variables that are still
+// read: there, those that the deparser and the architecture read. Ways that meet unite their sets.
+// A statement in an action is needed when it is at any of the places that may run it. Variables
+// count as a whole: writing a part of one does not end the need for the rest.
 #include "compiler/chip/graph/graph_impl.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ struct live {
     struct arena *a;
     size_t words;
     graph_word *at_end; // what is read after the control
-    // By statement of the simplified control: whether it stays. A table of pointers, grown as needed.
+    // By statement of the simplified control: whether it stays. A table of pointers, grown as
+    // needed.
     const struct ir_stmt **kept;
     size_t n_kept, cap;
     unsigned nest;
@@ -25,31 +26,31 @@ struct live {
 
 // ---- statements that stay -----------------------------------------------------------------------
 
-static size_t slot_of(const struct live *l, const struct ir_stmt *t) {
+static size_t graph_live_slot_of(const struct live *l, const struct ir_stmt *t) {
     size_t i = ((uintptr_t)t >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
     for (i %= l->cap; l->kept[i] && l->kept[i] != t;)
         i = i + 1 == l->cap ? 0 : i + 1;
     return i;
 }
 
-static bool stays(const struct live *l, const struct ir_stmt *t) {
-    return l->cap > 0 && l->kept[slot_of(l, t)] == t;
+static bool graph_live_stays(const struct live *l, const struct ir_stmt *t) {
+    return l->cap > 0 && l->kept[graph_live_slot_of(l, t)] == t;
 }
 
-static void grow(struct live *l) {
+static void graph_live_grow(struct live *l) {
     const struct ir_stmt **old = l->kept;
     size_t n = l->cap;
     l->cap = n ? 2 * n : 256;
     l->kept = ARENA_ARRAY(l->a, const struct ir_stmt *, l->cap);
     for (size_t i = 0; i < n; i++)
         if (old[i])
-            l->kept[slot_of(l, old[i])] = old[i];
+            l->kept[graph_live_slot_of(l, old[i])] = old[i];
 }
 
-static void keep(struct live *l, const struct ir_stmt *t) {
+static void graph_live_keep(struct live *l, const struct ir_stmt *t) {
     if (2 * l->n_kept >= l->cap)
-        grow(l);
-    size_t i = slot_of(l, t);
+        graph_live_grow(l);
+    size_t i = graph_live_slot_of(l, t);
     l->n_kept += !l->kept[i];
     l->kept[i] = t;
 }
@@ -62,7 +63,7 @@ static graph_word *set_copy(struct live *l, const graph_word *s) {
     return n;
 }
 
-static void read_var(struct live *l, graph_word *s, const struct ir_var *v) {
+static void graph_live_read_var(struct live *l, graph_word *s, const struct ir_var *v) {
     if (v && v->id < l->g->n_vars)
         graph_set(s, v->id);
 }
@@ -71,13 +72,13 @@ static void read_expr(struct live *l, graph_word *s, const struct ir_expr *e) {
     if (!e)
         return;
     if (e->op == IR_VAR)
-        read_var(l, s, e->var);
+        graph_live_read_var(l, s, e->var);
     read_expr(l, s, e->a);
     read_expr(l, s, e->b);
     read_expr(l, s, e->c);
 }
 
-static bool wanted(const struct live *l, const graph_word *s, const struct ir_var *v) {
+static bool graph_live_wanted(const struct live *l, const graph_word *s, const struct ir_var *v) {
     return v && v->id < l->g->n_vars && graph_has(s, v->id);
 }
 
@@ -100,38 +101,38 @@ struct read_all {
     struct live *l;
     graph_word *s;
 };
-static void read_node(void *ctx, struct ir_expr *e) {
+static void graph_live_read_node(void *ctx, struct ir_expr *e) {
     struct read_all *r = ctx;
     if (e->op == IR_VAR)
-        read_var(r->l, r->s, e->var);
+        graph_live_read_var(r->l, r->s, e->var);
 }
-static void read_block(struct live *l, graph_word *s, struct ir_block *b) {
+static void graph_live_read_block(struct live *l, graph_word *s, struct ir_block *b) {
     struct read_all r = {l, s};
-    const struct ir_visitor v = {.ctx = &r, .expr = read_node, .shallow = true};
+    const struct ir_visitor v = {.ctx = &r, .expr = graph_live_read_node, .shallow = true};
     ir_visit_block(&v, b);
 }
 
 // ---- the walk -----------------------------------------------------------------------------------
 
-static bool walk(struct live *l, const struct ir_block *b, graph_word *s);
+static bool graph_live_walk(struct live *l, const struct ir_block *b, graph_word *s);
 
 // Each returns whether anything of the statement stays.
-static bool walk_if(struct live *l, const struct ir_stmt *t, graph_word *s) {
+static bool graph_live_walk_if(struct live *l, const struct ir_stmt *t, graph_word *s) {
     graph_word *no = set_copy(l, s);
-    bool some = walk(l, t->then_b, s);
-    some |= walk(l, t->else_b, no);
+    bool some = graph_live_walk(l, t->then_b, s);
+    some |= graph_live_walk(l, t->else_b, no);
     graph_unite(s, no, l->words);
     if (some)
         read_expr(l, s, t->e);
     return some;
 }
 
-static bool walk_switch(struct live *l, const struct ir_stmt *t, graph_word *s) {
+static bool graph_live_walk_switch(struct live *l, const struct ir_stmt *t, graph_word *s) {
     graph_word *after = set_copy(l, s);
     bool some = false;
     for (size_t i = 0; i < t->cases.n; i++) {
         graph_word *one = set_copy(l, after);
-        some |= walk(l, t->cases.v[i].body, one);
+        some |= graph_live_walk(l, t->cases.v[i].body, one);
         graph_unite(s, one, l->words);
     }
     if (some)
@@ -139,18 +140,18 @@ static bool walk_switch(struct live *l, const struct ir_stmt *t, graph_word *s) 
     return some;
 }
 
-static void walk_apply(struct live *l, const struct ir_stmt *t, graph_word *s) {
+static void graph_live_walk_apply(struct live *l, const struct ir_stmt *t, graph_word *s) {
     const struct ir_table *tab = t->table;
     graph_word *before = set_copy(l, s);
     for (size_t i = 0; i < tab->actions.n; i++) {
         graph_word *one = set_copy(l, s);
-        walk(l, l->g->action_bodies[tab->actions.v[i].action->id], one);
+        graph_live_walk(l, l->g->action_bodies[tab->actions.v[i].action->id], one);
         graph_unite(before, one, l->words);
     }
     memcpy(s, before, l->words * sizeof *s);
     for (size_t i = 0; i < tab->keys.n; i++)
         read_expr(l, s, tab->keys.v[i].expr);
-    read_block(l, s, tab->select);
+    graph_live_read_block(l, s, tab->select);
 }
 
 static bool is_pure(const struct ir_stmt *t) {
@@ -158,7 +159,7 @@ static bool is_pure(const struct ir_stmt *t) {
 }
 
 static bool walk_plain(struct live *l, const struct ir_stmt *t, graph_word *s) {
-    if (is_pure(t) && !wanted(l, s, t->var))
+    if (is_pure(t) && !graph_live_wanted(l, s, t->var))
         return false;
     if (!t->slice) {
         set_var(l, s, t->var);
@@ -166,25 +167,25 @@ static bool walk_plain(struct live *l, const struct ir_stmt *t, graph_word *s) {
     }
     read_operands(l, s, t);
     if (t->regaction)
-        read_block(l, s, t->regaction->body);
+        graph_live_read_block(l, s, t->regaction->body);
     return true;
 }
 
-static bool walk_stmt(struct live *l, const struct ir_stmt *t, graph_word *s) {
+static bool graph_live_walk_stmt(struct live *l, const struct ir_stmt *t, graph_word *s) {
     switch (t->kind) {
     case IR_IF:
-        return walk_if(l, t, s);
+        return graph_live_walk_if(l, t, s);
     case IR_SWITCH:
-        return walk_switch(l, t, s);
+        return graph_live_walk_switch(l, t, s);
     case IR_APPLY:
-        walk_apply(l, t, s);
+        graph_live_walk_apply(l, t, s);
         return true;
     case IR_EXIT:
         memcpy(s, l->at_end, l->words * sizeof *s);
         return true;
     case IR_SET_VALID:
     case IR_SET_INVALID:
-        if (!wanted(l, s, t->header->valid))
+        if (!graph_live_wanted(l, s, t->header->valid))
             return false;
         set_var(l, s, t->header->valid);
         return true;
@@ -193,14 +194,14 @@ static bool walk_stmt(struct live *l, const struct ir_stmt *t, graph_word *s) {
     }
 }
 
-static bool walk(struct live *l, const struct ir_block *b, graph_word *s) {
+static bool graph_live_walk(struct live *l, const struct ir_block *b, graph_word *s) {
     bool some = false;
     if (!b || l->nest >= MAX_NEST)
         return false;
     l->nest++;
     for (size_t i = b->stmts.n; i-- > 0;)
-        if (walk_stmt(l, b->stmts.v[i], s)) {
-            keep(l, b->stmts.v[i]);
+        if (graph_live_walk_stmt(l, b->stmts.v[i], s)) {
+            graph_live_keep(l, b->stmts.v[i]);
             some = true;
         }
     l->nest--;
@@ -211,7 +212,7 @@ static void prune(const struct live *l, struct ir_block *b) {
     size_t n = 0;
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         struct ir_stmt *t = b->stmts.v[i];
-        if (!stays(l, t))
+        if (!graph_live_stays(l, t))
             continue;
         if (t->kind == IR_IF) {
             prune(l, t->then_b);
@@ -231,25 +232,26 @@ static void emit_reads(void *ctx, struct ir_stmt *t) {
     struct read_all *r = ctx;
     for (size_t i = 0; i < t->csum_args.n; i++)
         if (t->csum_args.v[i].only_if)
-            read_var(r->l, r->s, t->csum_args.v[i].only_if->valid);
+            graph_live_read_var(r->l, r->s, t->csum_args.v[i].only_if->valid);
     if (t->kind != IR_EMIT)
         return;
-    read_var(r->l, r->s, t->header->valid);
+    graph_live_read_var(r->l, r->s, t->header->valid);
     for (size_t i = 0; i < t->header->fields.n; i++)
-        read_var(r->l, r->s, t->header->fields.v[i]);
+        graph_live_read_var(r->l, r->s, t->header->fields.v[i]);
 }
 
 static bool is_input(enum ir_intrinsic i) {
     return i == IRI_GLOBAL_TSTAMP || i == IRI_GLOBAL_VER || i == IRI_PARSER_ERR;
 }
 
-static void read_outside(struct live *l, graph_word *s) {
+static void graph_live_read_outside(struct live *l, graph_word *s) {
     struct read_all r = {l, s};
-    const struct ir_visitor v = {.ctx = &r, .expr = read_node, .stmt = emit_reads, .shallow = true};
+    const struct ir_visitor v = {
+        .ctx = &r, .expr = graph_live_read_node, .stmt = emit_reads, .shallow = true};
     ir_visit_block(&v, l->g->ir->deparser);
     for (int i = 0; i < IRI_COUNT; i++)
         if (!is_input((enum ir_intrinsic)i))
-            read_var(l, s, l->g->ir->intrinsic[i]);
+            graph_live_read_var(l, s, l->g->ir->intrinsic[i]);
 }
 
 // A variable is dead when neither what is left of the control nor what comes after it reads it.
@@ -257,15 +259,15 @@ struct use {
     struct live *l;
     graph_word *s;
 };
-static void use_stmt(void *ctx, struct ir_stmt *t) {
+static void graph_live_use_stmt(void *ctx, struct ir_stmt *t) {
     struct use *u = ctx;
     if (t->kind == IR_APPLY) {
         for (size_t i = 0; i < t->table->keys.n; i++)
             read_expr(u->l, u->s, t->table->keys.v[i].expr);
-        read_block(u->l, u->s, t->table->select);
+        graph_live_read_block(u->l, u->s, t->table->select);
     }
     if (t->regaction)
-        read_block(u->l, u->s, t->regaction->body);
+        graph_live_read_block(u->l, u->s, t->regaction->body);
 }
 
 static void find_dead(struct live *l) {
@@ -273,8 +275,8 @@ static void find_dead(struct live *l) {
     graph_word *s = set_copy(l, l->at_end);
     struct use u = {l, s};
     struct read_all r = {l, s};
-    const struct ir_visitor stmts = {.ctx = &u, .stmt = use_stmt, .shallow = true};
-    const struct ir_visitor exprs = {.ctx = &r, .expr = read_node, .shallow = true};
+    const struct ir_visitor stmts = {.ctx = &u, .stmt = graph_live_use_stmt, .shallow = true};
+    const struct ir_visitor exprs = {.ctx = &r, .expr = graph_live_read_node, .shallow = true};
     ir_visit_block(&stmts, g->control);
     ir_visit_block(&exprs, g->control);
     for (size_t i = 0; i < g->ir->actions.n; i++) {
@@ -290,12 +292,12 @@ static void find_dead(struct live *l) {
 void graph_live(struct graph *g) {
     struct live l = {.g = g, .a = g->a, .words = graph_words(g->n_vars)};
     l.at_end = ARENA_ARRAY(g->a, graph_word, l.words + 1);
-    grow(&l);
-    read_outside(&l, l.at_end);
+    graph_live_grow(&l);
+    graph_live_read_outside(&l, l.at_end);
     g->output = ARENA_ARRAY(g->a, bool, g->n_vars + 1);
     for (unsigned i = 0; i < g->n_vars; i++)
         g->output[i] = graph_has(l.at_end, i);
-    walk(&l, g->control, set_copy(&l, l.at_end));
+    graph_live_walk(&l, g->control, set_copy(&l, l.at_end));
     prune(&l, g->control);
     for (size_t i = 0; i < g->ir->actions.n; i++)
         prune(&l, g->action_bodies[i]);

@@ -20,7 +20,7 @@ static void print_bits(FILE *out, const char *what, const chip_bits_vec *bits) {
     fputc('\n', out);
 }
 
-static void print_action(FILE *out, const struct chip_action *act) {
+static void graph_print_action(FILE *out, const struct chip_action *act) {
     fprintf(out, "    action %s: %zu instructions, %zu accesses\n", act->name, act->ops.n,
             act->accesses.n);
     print_bits(out, "  reads", &act->reads);
@@ -34,7 +34,7 @@ static void print_unit(FILE *out, const struct chip_unit *u) {
     print_bits(out, "asks", &u->gateway);
     print_bits(out, "key", &u->key);
     for (size_t i = 0; i < u->actions.n; i++)
-        print_action(out, &u->actions.v[i]);
+        graph_print_action(out, &u->actions.v[i]);
 }
 
 static void print_dep(FILE *out, const struct chip_dep *d) {

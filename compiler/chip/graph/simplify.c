@@ -13,7 +13,8 @@
 // of the chip does the same, to table keys too, and pays for it when an action then has too many
 // operands; so the model has to.
 //
-// The result is a second IR. Its statements are new; variables, tables and externs are the program's.
+// The result is a second IR. Its statements are new; variables, tables and externs are the
+// program's.
 #include "compiler/chip/graph/graph_impl.h"
 #include "compiler/ir/effects.h"
 
@@ -42,7 +43,8 @@ struct simplify {
     unsigned moves, nest;
     bool *visited_action;
 };
-// What is still to come after the statement that is being looked at, to the end of the innermost body.
+// What is still to come after the statement that is being looked at, to the end of the innermost
+// body.
 struct rest {
     const struct ir_block *b;
     size_t i;
@@ -65,12 +67,13 @@ static void wrote(struct simplify *s, const struct ir_var *v) {
     k->written = ++s->now;
 }
 
-static bool holds(struct simplify *s, const struct ir_expr *e, unsigned since) {
+static bool graph_simplify_holds(struct simplify *s, const struct ir_expr *e, unsigned since) {
     if (!e)
         return true;
     if (e->op == IR_VAR)
         return is_var(s, e->var) && s->known[e->var->id].written <= since;
-    return holds(s, e->a, since) && holds(s, e->b, since) && holds(s, e->c, since);
+    return graph_simplify_holds(s, e->a, since) && graph_simplify_holds(s, e->b, since) &&
+           graph_simplify_holds(s, e->c, since);
 }
 
 static unsigned nodes(const struct ir_expr *e, unsigned limit) {
@@ -83,16 +86,17 @@ static unsigned nodes(const struct ir_expr *e, unsigned limit) {
     return n;
 }
 
-static bool carries(const struct ir_expr *e) { // nothing in it belongs to an extern
+static bool graph_simplify_carries(const struct ir_expr *e) { // nothing in it belongs to an extern
     return !e || (e->op != IR_REG_PARAM && e->op != IR_MATH_UNIT && e->op != IR_LOOKAHEAD &&
-                  carries(e->a) && carries(e->b) && carries(e->c));
+                  graph_simplify_carries(e->a) && graph_simplify_carries(e->b) &&
+                  graph_simplify_carries(e->c));
 }
 
-static void learn(struct simplify *s, const struct ir_var *v, struct ir_expr *e) {
-    if (!is_var(s, v) || nodes(e, MAX_NODES) >= MAX_NODES || !carries(e))
+static void graph_simplify_learn(struct simplify *s, const struct ir_var *v, struct ir_expr *e) {
+    if (!is_var(s, v) || nodes(e, MAX_NODES) >= MAX_NODES || !graph_simplify_carries(e))
         return;
     struct known *k = &s->known[v->id];
-    if (holds(s, e, k->written - 1)) { // does not read v itself
+    if (graph_simplify_holds(s, e, k->written - 1)) { // does not read v itself
         k->e = e;
         k->since = s->now;
     }
@@ -133,7 +137,8 @@ static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
         return NULL;
     if (e->op == IR_VAR) {
         struct known *k = is_var(s, e->var) ? &s->known[e->var->id] : NULL;
-        return k && k->e && k->since >= s->floor && holds(s, k->e, k->since) ? k->e : e;
+        return k && k->e && k->since >= s->floor && graph_simplify_holds(s, k->e, k->since) ? k->e
+                                                                                            : e;
     }
     struct ir_expr *x = replaced(s, e->a), *y = replaced(s, e->b), *z = replaced(s, e->c);
     if (x == e->a && y == e->b && z == e->c)
@@ -143,7 +148,7 @@ static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
 
 // ---- statements ---------------------------------------------------------------------------------
 
-static void walk(struct simplify *s, struct ir_block *out, const struct rest *rest);
+static void graph_simplify_walk(struct simplify *s, struct ir_block *out, const struct rest *rest);
 
 static void write_stmt(void *ctx, struct ir_stmt *t) {
     struct simplify *s = ctx;
@@ -156,12 +161,12 @@ static void write_stmt(void *ctx, struct ir_stmt *t) {
     for (size_t i = 0; i < t->header->fields.n; i++)
         wrote(s, t->header->fields.v[i]);
 }
-static void write_all(struct simplify *s, struct ir_block *b) {
+static void graph_simplify_write_all(struct simplify *s, struct ir_block *b) {
     const struct ir_visitor v = {.ctx = s, .stmt = write_stmt, .shallow = true};
     ir_visit_block(&v, b);
 }
 
-static struct ir_stmt *copy_of(struct simplify *s, const struct ir_stmt *t) {
+static struct ir_stmt *graph_simplify_copy_of(struct simplify *s, const struct ir_stmt *t) {
     struct ir_stmt *n = ARENA_NEW(s->a, struct ir_stmt);
     *n = *t;
     return n;
@@ -179,8 +184,8 @@ static void replace_operands(struct simplify *s, struct ir_stmt *n, const struct
 
 // ---- assignments in parts -----------------------------------------------------------------------
 
-// The chip's compiler writes what is put together from parts part by part: concatenations, zero extensions, and
-// words masked out and or'ed. What was written in parts is not carried along.
+// The chip's compiler writes what is put together from parts part by part: concatenations, zero
+// extensions, and words masked out and or'ed. What was written in parts is not carried along.
 struct parts {
     struct simplify *s;
     const struct ir_stmt *t;
@@ -188,7 +193,7 @@ struct parts {
 };
 
 static void add_part(struct parts *p, struct ir_expr *e, unsigned to) {
-    struct ir_stmt *n = copy_of(p->s, p->t);
+    struct ir_stmt *n = graph_simplify_copy_of(p->s, p->t);
     n->slice = true;
     n->lo = to;
     n->width = e->width;
@@ -197,11 +202,12 @@ static void add_part(struct parts *p, struct ir_expr *e, unsigned to) {
 }
 
 // Bits [lo, lo + width) of e go to the target's bits from 'to' on; high parts first.
-static void cut(struct parts *p, struct ir_expr *e, unsigned lo, unsigned width, unsigned to) {
+static void graph_simplify_cut(struct parts *p, struct ir_expr *e, unsigned lo, unsigned width,
+                               unsigned to) {
     struct arena *a = p->s->a;
     unsigned low = e->op == IR_CONCAT ? e->b->width : e->op == IR_ZEXT ? e->a->width : 0;
     if (e->op == IR_SLICE) {
-        cut(p, e->a, lo + e->lo, width, to);
+        graph_simplify_cut(p, e->a, lo + e->lo, width, to);
         return;
     }
     if (low == 0 || width == 0) {
@@ -213,12 +219,12 @@ static void cut(struct parts *p, struct ir_expr *e, unsigned lo, unsigned width,
     if (width > in_low) {
         unsigned from = lo > low ? lo - low : 0;
         if (e->op == IR_CONCAT)
-            cut(p, e->a, from, width - in_low, to + in_low);
+            graph_simplify_cut(p, e->a, from, width - in_low, to + in_low);
         else
             add_part(p, ir_const_u64(a, width - in_low, 0), to + in_low);
     }
     if (in_low > 0)
-        cut(p, e->op == IR_CONCAT ? e->b : e->a, lo, in_low, to);
+        graph_simplify_cut(p, e->op == IR_CONCAT ? e->b : e->a, lo, in_low, to);
 }
 
 struct masked {
@@ -269,11 +275,12 @@ static bool cut_masks(struct parts *p, struct ir_expr *e, unsigned to) {
 }
 
 // False: it is of one part.
-static bool assign_parts(struct simplify *s, struct ir_block *out, const struct ir_stmt *t) {
+static bool graph_simplify_assign_parts(struct simplify *s, struct ir_block *out,
+                                        const struct ir_stmt *t) {
     struct parts p = {.s = s, .t = t};
     unsigned to = t->slice ? t->lo : 0;
     if (!cut_masks(&p, t->e, to)) {
-        cut(&p, t->e, 0, t->e->width, to);
+        graph_simplify_cut(&p, t->e, 0, t->e->width, to);
         if (p.made.n < 2)
             return false;
     }
@@ -285,18 +292,19 @@ static bool assign_parts(struct simplify *s, struct ir_block *out, const struct 
     return true;
 }
 
-// A variable that nobody has written is zero: setting it to zero costs nothing. In an action, nothing is known of
-// what ran before.
+// A variable that nobody has written is zero: setting it to zero costs nothing. In an action,
+// nothing is known of what ran before.
 static bool is_zero_already(struct simplify *s, const struct ir_stmt *n) {
     return s->floor == 0 && is_var(s, n->var) && n->e->op == IR_CONST &&
            big_sign(n->e->value) == 0 && !n->var->header && !s->set_before[n->var->id] &&
            s->known[n->var->id].written == 0;
 }
 
-static void assign(struct simplify *s, struct ir_block *out, const struct ir_stmt *t) {
-    if (assign_parts(s, out, t))
+static void graph_simplify_assign(struct simplify *s, struct ir_block *out,
+                                  const struct ir_stmt *t) {
+    if (graph_simplify_assign_parts(s, out, t))
         return;
-    struct ir_stmt *n = copy_of(s, t);
+    struct ir_stmt *n = graph_simplify_copy_of(s, t);
     n->e = replaced(s, t->e);
     if (is_zero_already(s, n))
         return;
@@ -304,11 +312,12 @@ static void assign(struct simplify *s, struct ir_block *out, const struct ir_stm
     if (!t->slice && n->e->op == IR_VAR && n->e->var == t->var)
         return;
     if (!t->slice)
-        learn(s, t->var, n->e);
+        graph_simplify_learn(s, t->var, n->e);
     ir_push(s->a, out, n);
 }
 
-// 'next' moves all of what the extern's result is, and nobody else reads that: the result goes there at once.
+// 'next' moves all of what the extern's result is, and nobody else reads that: the result goes
+// there at once.
 static bool takes_result(struct simplify *s, const struct ir_stmt *t, const struct ir_stmt *next) {
     if (!next || next->kind != IR_ASSIGN || !is_var(s, t->var) || t->var2 ||
         s->reads[t->var->id] != 1 || t->var->header)
@@ -325,9 +334,9 @@ static bool has_result(const struct ir_stmt *t) {
 }
 
 // Returns whether the next statement is done with, too.
-static bool plain(struct simplify *s, struct ir_block *out, const struct ir_stmt *t,
-                  const struct ir_stmt *next) {
-    struct ir_stmt *n = copy_of(s, t);
+static bool graph_simplify_plain(struct simplify *s, struct ir_block *out, const struct ir_stmt *t,
+                                 const struct ir_stmt *next) {
+    struct ir_stmt *n = graph_simplify_copy_of(s, t);
     replace_operands(s, n, t);
     bool both = has_result(t) && takes_result(s, t, next);
     if (both) {
@@ -337,7 +346,7 @@ static bool plain(struct simplify *s, struct ir_block *out, const struct ir_stmt
         n->width = next->width;
     }
     if (t->regaction)
-        write_all(s, t->regaction->body);
+        graph_simplify_write_all(s, t->regaction->body);
     write_stmt(s, n);
     ir_push(s->a, out, n);
     return both;
@@ -346,16 +355,17 @@ static bool plain(struct simplify *s, struct ir_block *out, const struct ir_stmt
 // ---- branches -----------------------------------------------------------------------------------
 
 // Nothing after it runs, in this body.
-static bool leaves(const struct ir_block *b, unsigned depth) {
+static bool graph_simplify_leaves(const struct ir_block *b, unsigned depth) {
     if (!b || b->stmts.n == 0 || depth > 200)
         return false;
     const struct ir_stmt *t = b->stmts.v[b->stmts.n - 1];
     if (t->kind == IR_IF)
-        return t->else_b && leaves(t->then_b, depth + 1) && leaves(t->else_b, depth + 1);
+        return t->else_b && graph_simplify_leaves(t->then_b, depth + 1) &&
+               graph_simplify_leaves(t->else_b, depth + 1);
     return t->kind == IR_EXIT || t->kind == IR_LEAVE;
 }
 
-static void forget(struct simplify *s, size_t log) {
+static void graph_simplify_forget(struct simplify *s, size_t log) {
     while (s->log.n > log) {
         struct change c = s->log.v[--s->log.n];
         s->known[c.var] = c.old;
@@ -369,14 +379,14 @@ static struct ir_block *side(struct simplify *s, const struct ir_block *b, const
     struct ir_block *out = ir_block_new(s->a);
     struct rest r = {b, 0, rest};
     size_t log = s->log.n;
-    walk(s, out, &r);
+    graph_simplify_walk(s, out, &r);
     for (size_t i = log; i < s->log.n; i++)
         VEC_PUSH(s->a, written, s->log.v[i].var);
-    forget(s, log);
+    graph_simplify_forget(s, log);
     return out;
 }
 
-static void join(struct simplify *s, const id_vec *written) {
+static void graph_simplify_join(struct simplify *s, const id_vec *written) {
     ++s->now;
     for (size_t i = 0; i < written->n; i++) {
         struct known *k = &s->known[written->v[i]];
@@ -389,9 +399,11 @@ static void join(struct simplify *s, const id_vec *written) {
     }
 }
 
-// What push_front and pop_front of a stack are made of: an element becomes what another one is, valid or not.
+// What push_front and pop_front of a stack are made of: an element becomes what another one is,
+// valid or not.
 //
-//     if (a.$valid) { valid b; b.f = a.f; ... } else { invalid b; }     becomes    b.$valid = a.$valid; b.f = a.f; ...
+//     if (a.$valid) { valid b; b.f = a.f; ... } else { invalid b; }
+//     becomes    b.$valid = a.$valid; b.f = a.f; ...
 //
 // The chip moves all elements at once.
 static const struct ir_header *moved_to(const struct ir_stmt *t) {
@@ -420,35 +432,35 @@ static void move_header(struct simplify *s, struct ir_block *out, const struct i
     ir_push(s->a, out, valid);
     wrote(s, to->valid);
     for (size_t i = 1; i < t->then_b->stmts.n; i++) {
-        ir_push(s->a, out, copy_of(s, t->then_b->stmts.v[i]));
+        ir_push(s->a, out, graph_simplify_copy_of(s, t->then_b->stmts.v[i]));
         wrote(s, t->then_b->stmts.v[i]->var);
     }
 }
 
 // Returns whether what follows was taken along.
-static bool branch(struct simplify *s, struct ir_block *out, const struct ir_stmt *t,
-                   const struct rest *rest) {
+static bool graph_simplify_branch(struct simplify *s, struct ir_block *out, const struct ir_stmt *t,
+                                  const struct rest *rest) {
     struct ir_expr *e = replaced(s, t->e);
     if (ir_is_const(e)) {
         struct rest r = {ir_is_true(e) ? t->then_b : t->else_b, 0, NULL};
-        walk(s, out, &r);
-        return leaves(r.b, 0);
+        graph_simplify_walk(s, out, &r);
+        return graph_simplify_leaves(r.b, 0);
     }
     const struct ir_header *to = moved_to(t);
     if (to) {
         move_header(s, out, t, to);
         return false;
     }
-    struct ir_stmt *n = copy_of(s, t);
+    struct ir_stmt *n = graph_simplify_copy_of(s, t);
     id_vec written = {0};
-    bool yes = leaves(t->then_b, 0), no = leaves(t->else_b, 0);
+    bool yes = graph_simplify_leaves(t->then_b, 0), no = graph_simplify_leaves(t->else_b, 0);
     bool move = yes != no && s->moves < MAX_MOVES;
     s->moves += move;
     n->e = e;
     n->then_b = side(s, t->then_b, move && no ? rest : NULL, &written);
     n->else_b = side(s, t->else_b, move && yes ? rest : NULL, &written);
     s->moves -= move;
-    join(s, &written);
+    graph_simplify_join(s, &written);
     if (n->then_b->stmts.n + n->else_b->stmts.n > 0)
         ir_push(s->a, out, n);
     return move || (yes && no);
@@ -466,15 +478,16 @@ static const struct ir_case *case_of(const struct ir_stmt *t, big value) {
     return other;
 }
 
-static bool choose(struct simplify *s, struct ir_block *out, const struct ir_stmt *t) {
+static bool graph_simplify_choose(struct simplify *s, struct ir_block *out,
+                                  const struct ir_stmt *t) {
     struct ir_expr *e = replaced(s, t->e);
     if (ir_is_const(e)) {
         const struct ir_case *k = case_of(t, e->value);
         struct rest r = {k ? k->body : NULL, 0, NULL};
-        walk(s, out, &r);
-        return leaves(r.b, 0);
+        graph_simplify_walk(s, out, &r);
+        return graph_simplify_leaves(r.b, 0);
     }
-    struct ir_stmt *n = copy_of(s, t);
+    struct ir_stmt *n = graph_simplify_copy_of(s, t);
     id_vec written = {0};
     size_t found = 0;
     n->e = e;
@@ -486,7 +499,7 @@ static bool choose(struct simplify *s, struct ir_block *out, const struct ir_stm
         found += k.body->stmts.n;
         VEC_PUSH(s->a, &n->cases, k);
     }
-    join(s, &written);
+    graph_simplify_join(s, &written);
     if (found > 0)
         ir_push(s->a, out, n);
     return false;
@@ -504,20 +517,21 @@ static void simplify_action(struct simplify *s, struct ir_action *act) {
     // An action may run at several places, so nothing is known where it starts.
     unsigned floor = s->floor;
     s->floor = ++s->now;
-    walk(s, out, &r);
-    forget(s, log);
+    graph_simplify_walk(s, out, &r);
+    graph_simplify_forget(s, log);
     s->floor = floor;
     s->g->action_bodies[act->id] = out;
 }
 
-static void apply(struct simplify *s, struct ir_block *out, const struct ir_stmt *t) {
+static void graph_simplify_apply(struct simplify *s, struct ir_block *out,
+                                 const struct ir_stmt *t) {
     const struct ir_table *tab = t->table;
-    struct ir_stmt *n = copy_of(s, t);
+    struct ir_stmt *n = graph_simplify_copy_of(s, t);
     for (size_t i = 0; i < tab->actions.n; i++)
         simplify_action(s, tab->actions.v[i].action);
     for (size_t i = 0; i < tab->actions.n; i++)
-        write_all(s, tab->actions.v[i].action->body);
-    write_all(s, tab->select);
+        graph_simplify_write_all(s, tab->actions.v[i].action->body);
+    graph_simplify_write_all(s, tab->select);
     wrote(s, t->hit);
     wrote(s, t->action_run);
     ir_push(s->a, out, n);
@@ -525,39 +539,40 @@ static void apply(struct simplify *s, struct ir_block *out, const struct ir_stmt
 
 static void nested(struct simplify *s, struct ir_block *out, const struct ir_stmt *t) {
     struct rest r = {t->then_b, 0, NULL};
-    walk(s, out, &r);
+    graph_simplify_walk(s, out, &r);
 }
 
 // Returns whether 'rest' was taken along; *skip: the next statement, too, is done with.
-static bool statement(struct simplify *s, struct ir_block *out, const struct ir_stmt *t,
-                      const struct rest *rest, const struct ir_stmt *next, bool *skip) {
+static bool graph_simplify_statement(struct simplify *s, struct ir_block *out,
+                                     const struct ir_stmt *t, const struct rest *rest,
+                                     const struct ir_stmt *next, bool *skip) {
     *skip = false;
     switch (t->kind) {
     case IR_ASSIGN:
-        assign(s, out, t);
+        graph_simplify_assign(s, out, t);
         return false;
     case IR_IF:
-        return branch(s, out, t, rest);
+        return graph_simplify_branch(s, out, t, rest);
     case IR_SWITCH:
-        return choose(s, out, t);
+        return graph_simplify_choose(s, out, t);
     case IR_BLOCK:
         nested(s, out, t);
         return false;
     case IR_LEAVE:
         return true;
     case IR_EXIT:
-        ir_push(s->a, out, copy_of(s, t));
+        ir_push(s->a, out, graph_simplify_copy_of(s, t));
         return true;
     case IR_APPLY:
-        apply(s, out, t);
+        graph_simplify_apply(s, out, t);
         return false;
     default:
-        *skip = plain(s, out, t, next);
+        *skip = graph_simplify_plain(s, out, t, next);
         return false;
     }
 }
 
-static void walk(struct simplify *s, struct ir_block *out, const struct rest *rest) {
+static void graph_simplify_walk(struct simplify *s, struct ir_block *out, const struct rest *rest) {
     if (s->nest >= MAX_NEST) {
         s->g->too_many = true;
         return;
@@ -568,7 +583,7 @@ static void walk(struct simplify *s, struct ir_block *out, const struct rest *re
             struct rest after = {r->b, i + 1, r->up};
             const struct ir_stmt *next = i + 1 < r->b->stmts.n ? r->b->stmts.v[i + 1] : NULL;
             bool skip;
-            if (statement(s, out, r->b->stmts.v[i], &after, next, &skip)) {
+            if (graph_simplify_statement(s, out, r->b->stmts.v[i], &after, next, &skip)) {
                 s->nest--;
                 return;
             }
@@ -606,13 +621,13 @@ static void set_by_parser(void *ctx, struct ir_var **v) {
     if (is_var(s, *v))
         s->set_before[(*v)->id] = true;
 }
-static void parser_stmt(void *ctx, struct ir_stmt *t) {
+static void graph_simplify_parser_stmt(void *ctx, struct ir_stmt *t) {
     ir_written_vars(t, set_by_parser, ctx);
 }
 
 static void find_set_before(struct simplify *s) {
     const struct ir_gress *ir = s->g->ir;
-    const struct ir_visitor v = {.ctx = s, .stmt = parser_stmt, .shallow = true};
+    const struct ir_visitor v = {.ctx = s, .stmt = graph_simplify_parser_stmt, .shallow = true};
     for (size_t i = 0; i < ir->states.n; i++)
         ir_visit_block(&v, ir->states.v[i]->body);
     for (int i = 0; i < IRI_COUNT; i++) {
@@ -637,5 +652,5 @@ void graph_simplify(struct graph *g) {
     find_set_before(&s);
     g->control = ir_block_new(g->a);
     struct rest r = {g->ir->control, 0, NULL};
-    walk(&s, g->control, &r);
+    graph_simplify_walk(&s, g->control, &r);
 }

@@ -2,10 +2,10 @@
 //
 // units: a simplified control as units, and which of them may both run for a packet.
 //
-// Statements that follow each other become one table without a key, as long as none reads or writes what an
-// earlier one of the run wrote (a hash's result excepted: it is computed on the way) and at most one of
-// them uses an extern. Conditions become gateways; an if or a switch on what the table before it did becomes
-// that table's choice of what is next.
+// Statements that follow each other become one table without a key, as long as none reads or writes
+// what an earlier one of the run wrote (a hash's result excepted: it is computed on the way) and at
+// most one of them uses an extern. Conditions become gateways; an if or a switch on what the table
+// before it did becomes that table's choice of what is next.
 //
 // On the way the walk carries the set of units that may lie after it: those a new unit runs
 // together with.
@@ -51,14 +51,15 @@ static unsigned add_unit(struct build *b, enum chip_unit_kind kind, const struct
     return u.id;
 }
 
-static bool full(struct build *b) {
+static bool graph_units_is_full(struct build *b) {
     if (b->g->gress->units.n < GRAPH_MAX_UNITS)
         return false;
     b->g->too_many = true;
     return true;
 }
 
-static void enter(struct build *b, unsigned unit, struct under under, struct set *path) {
+static void graph_units_enter(struct build *b, unsigned unit, struct under under,
+                              struct set *path) {
     graph_unite(b->before.v[unit].w, path->w, SET_WORDS);
     graph_set(path->w, unit);
     if (!under.some)
@@ -68,7 +69,7 @@ static void enter(struct build *b, unsigned unit, struct under under, struct set
     VEC_PUSH(b->a, &b->g->nodes.v[under.unit].children, unit);
 }
 
-static void table_actions(struct build *b, struct chip_unit *u) {
+static void graph_units_table_actions(struct build *b, struct chip_unit *u) {
     const struct ir_table *tab = u->table;
     for (size_t i = 0; i < tab->actions.n; i++) {
         const struct ir_table_action *ta = &tab->actions.v[i];
@@ -82,11 +83,11 @@ static void table_actions(struct build *b, struct chip_unit *u) {
     }
 }
 
-static bool exits(const struct ir_block *b, unsigned depth) {
+static bool graph_units_exits(const struct ir_block *b, unsigned depth) {
     for (size_t i = 0; b && depth < 100 && i < b->stmts.n; i++) {
         const struct ir_stmt *t = b->stmts.v[i];
-        if (t->kind == IR_EXIT ||
-            (t->kind == IR_IF && (exits(t->then_b, depth + 1) || exits(t->else_b, depth + 1))))
+        if (t->kind == IR_EXIT || (t->kind == IR_IF && (graph_units_exits(t->then_b, depth + 1) ||
+                                                        graph_units_exits(t->else_b, depth + 1))))
             return true;
     }
     return false;
@@ -103,21 +104,22 @@ static unsigned table_unit(struct build *b, const struct ir_stmt *t) {
     u->at = tab->at.line ? tab->at : t->at;
     for (size_t i = 0; i < tab->keys.n; i++)
         graph_expr_bits(b->a, tab->keys.v[i].expr, &u->key);
-    table_actions(b, u);
+    graph_units_table_actions(b, u);
     for (size_t i = 0; i < tab->actions.n; i++)
-        if (exits(b->g->action_bodies[tab->actions.v[i].action->id], 0)) {
+        if (graph_units_exits(b->g->action_bodies[tab->actions.v[i].action->id], 0)) {
             b->g->nodes.v[id].ending |= i < 63 ? UINT64_C(1) << i : 0;
             b->g->nodes.v[id].ends = true;
         }
     return id;
 }
 
-static void apply(struct build *b, const struct ir_stmt *t, struct under under, struct set *path) {
-    if (b->unit_of_table[t->table->id] < 0 && full(b))
+static void graph_units_apply(struct build *b, const struct ir_stmt *t, struct under under,
+                              struct set *path) {
+    if (b->unit_of_table[t->table->id] < 0 && graph_units_is_full(b))
         return;
     unsigned id = table_unit(b, t);
     b->g->nodes.v[id].applied++;
-    enter(b, id, under, path);
+    graph_units_enter(b, id, under, path);
 }
 
 // ---- runs of statements -------------------------------------------------------------------------
@@ -140,12 +142,12 @@ struct mention {
     const struct ir_var *v;
     bool found;
 };
-static void mention_expr(void *ctx, struct ir_expr *e) {
+static void graph_units_mention_expr(void *ctx, struct ir_expr *e) {
     struct mention *m = ctx;
     m->found |= e->op == IR_VAR && e->var == m->v;
 }
 
-static bool touches(const struct ir_stmt *t, const struct ir_var *v) {
+static bool graph_units_touches(const struct ir_stmt *t, const struct ir_var *v) {
     if (t->var == v || t->var2 == v || (header_of(t) && t->header->valid == v))
         return true;
     if (reads_var(t->e, v) || reads_var(t->e2, v) || reads_var(t->e3, v))
@@ -156,7 +158,7 @@ static bool touches(const struct ir_stmt *t, const struct ir_var *v) {
     if (!t->regaction)
         return false;
     struct mention m = {v, false};
-    const struct ir_visitor look = {.ctx = &m, .expr = mention_expr, .shallow = true};
+    const struct ir_visitor look = {.ctx = &m, .expr = graph_units_mention_expr, .shallow = true};
     ir_visit_block(&look, t->regaction->body);
     return m.found;
 }
@@ -173,13 +175,13 @@ static bool read_then_write(const struct run *r, const struct ir_stmt *t) {
            r->last->reg == t->reg;
 }
 
-static bool joins(const struct run *r, const struct ir_stmt *t) {
+static bool graph_units_joins(const struct run *r, const struct ir_stmt *t) {
     if (!r->body || read_then_write(r, t))
         return true;
     if (r->has_extern && uses_extern(t))
         return false;
     for (size_t i = 0; i < r->written.n; i++)
-        if (touches(t, r->written.v[i]))
+        if (graph_units_touches(t, r->written.v[i]))
             return false;
     return true;
 }
@@ -203,7 +205,7 @@ static void end_run(struct build *b, struct run *r, struct under under, struct s
         return;
     struct ir_block *body = r->body;
     *r = (struct run){0};
-    if (full(b))
+    if (graph_units_is_full(b))
         return;
     const struct ir_stmt *t = body->stmts.v[0];
     unsigned id = add_unit(b, CHIP_KEYLESS, t, graph_place(b->g, t->at));
@@ -213,14 +215,14 @@ static void end_run(struct build *b, struct run *r, struct under under, struct s
     graph_check_action(b->g, &act, body);
     VEC_PUSH(b->a, &u->actions, act);
     b->g->nodes.v[id].body = body;
-    b->g->nodes.v[id].ends = exits(body, 0);
-    enter(b, id, under, path);
+    b->g->nodes.v[id].ends = graph_units_exits(body, 0);
+    graph_units_enter(b, id, under, path);
 }
 
 // ---- the walk -----------------------------------------------------------------------------------
 
-static bool walk(struct build *b, const struct ir_block *block, struct under under,
-                 struct set *path);
+static bool graph_units_walk(struct build *b, const struct ir_block *block, struct under under,
+                             struct set *path);
 
 // What the condition asks is what the table just applied did.
 static bool asks_table(const struct ir_stmt *t, const struct ir_stmt *applied) {
@@ -241,18 +243,18 @@ static bool decider(struct build *b, const struct ir_stmt *t, const struct ir_st
         *unit = (unsigned)id;
         return id >= 0;
     }
-    if (full(b))
+    if (graph_units_is_full(b))
         return false;
     *unit = add_unit(b, CHIP_GATEWAY, t, arena_printf(b->a, "if %s", graph_place(b->g, t->at)));
     struct chip_unit *u = &b->g->gress->units.v[*unit];
     u->condition = t;
     graph_expr_bits(b->a, t->e, &u->gateway);
     graph_check_condition(b->g, t);
-    enter(b, *unit, under, path);
+    graph_units_enter(b, *unit, under, path);
     return true;
 }
 
-// ---- what a table's outcome leads to --------------------------------------------------------------
+// ---- what a table's outcome leads to ------------------------------------------------------------
 
 static uint64_t action_bit(size_t i) {
     return UINT64_C(1) << (i < 63 ? i : 63);
@@ -306,16 +308,17 @@ static uint64_t actions_of_side(const struct ir_stmt *t, const struct ir_stmt *a
     return actions_on(applied->table, truth);
 }
 
-static bool walk_if(struct build *b, const struct ir_stmt *t, const struct ir_stmt *applied,
-                    struct under under, struct set *path) {
+static bool graph_units_walk_if(struct build *b, const struct ir_stmt *t,
+                                const struct ir_stmt *applied, struct under under,
+                                struct set *path) {
     struct under yes = {.some = true};
     if (!decider(b, t, applied, under, path, &yes.unit))
         return true;
     struct set other = *path;
     yes.branch = new_branch(b, yes.unit, actions_of_side(t, applied, true));
-    bool falls = walk(b, t->then_b, yes, path);
+    bool falls = graph_units_walk(b, t->then_b, yes, path);
     yes.branch = new_branch(b, yes.unit, actions_of_side(t, applied, false));
-    bool other_falls = walk(b, t->else_b, yes, &other);
+    bool other_falls = graph_units_walk(b, t->else_b, yes, &other);
     if (!falls)
         *path = other;
     else if (other_falls)
@@ -323,8 +326,9 @@ static bool walk_if(struct build *b, const struct ir_stmt *t, const struct ir_st
     return falls || other_falls;
 }
 
-static bool walk_switch(struct build *b, const struct ir_stmt *t, const struct ir_stmt *applied,
-                        struct under under, struct set *path) {
+static bool graph_units_walk_switch(struct build *b, const struct ir_stmt *t,
+                                    const struct ir_stmt *applied, struct under under,
+                                    struct set *path) {
     struct under one = {.some = true};
     if (!decider(b, t, applied, under, path, &one.unit))
         return true;
@@ -335,7 +339,7 @@ static bool walk_switch(struct build *b, const struct ir_stmt *t, const struct i
         struct set way = before;
         has_default |= t->cases.v[i].values.n == 0;
         one.branch = new_branch(b, one.unit, actions_of_case(t, &t->cases.v[i]));
-        if (walk(b, t->cases.v[i].body, one, &way)) {
+        if (graph_units_walk(b, t->cases.v[i].body, one, &way)) {
             graph_unite(after.w, way.w, SET_WORDS);
             falls = true;
         }
@@ -349,15 +353,15 @@ static bool walk_switch(struct build *b, const struct ir_stmt *t, const struct i
 }
 
 // Returns whether anything may run after it.
-static bool walk(struct build *b, const struct ir_block *block, struct under under,
-                 struct set *path) {
+static bool graph_units_walk(struct build *b, const struct ir_block *block, struct under under,
+                             struct set *path) {
     struct run run = {0};
     const struct ir_stmt *applied = NULL;
     for (size_t i = 0; block && i < block->stmts.n; i++) {
         struct ir_stmt *t = block->stmts.v[i];
         bool falls = true;
         if (t->kind != IR_IF && t->kind != IR_SWITCH && t->kind != IR_APPLY) {
-            if (!joins(&run, t))
+            if (!graph_units_joins(&run, t))
                 end_run(b, &run, under, path);
             add_to_run(b, &run, t);
             applied = NULL;
@@ -368,11 +372,11 @@ static bool walk(struct build *b, const struct ir_block *block, struct under und
         }
         end_run(b, &run, under, path);
         if (t->kind == IR_APPLY)
-            apply(b, t, under, path);
+            graph_units_apply(b, t, under, path);
         else if (t->kind == IR_IF)
-            falls = walk_if(b, t, applied, under, path);
+            falls = graph_units_walk_if(b, t, applied, under, path);
         else
-            falls = walk_switch(b, t, applied, under, path);
+            falls = graph_units_walk_switch(b, t, applied, under, path);
         if (!falls)
             return false;
         if (t->kind == IR_APPLY)
@@ -384,9 +388,9 @@ static bool walk(struct build *b, const struct ir_block *block, struct under und
 
 // ---- order --------------------------------------------------------------------------------------
 
-// Units by the order in which packets meet them: a table that is applied at several places comes behind
-// what comes before it at any of them.
-static void sort_units(struct build *b) {
+// Units by the order in which packets meet them: a table that is applied at several places comes
+// behind what comes before it at any of them.
+static void graph_units_sort(struct build *b) {
     struct graph *g = b->g;
     size_t n = g->gress->units.n, done = 0;
     unsigned *order = ARENA_ARRAY(b->a, unsigned, n + 1),
@@ -448,9 +452,9 @@ void graph_units(struct graph *g) {
     for (size_t i = 0; i <= g->ir->tables.n; i++)
         b.unit_of_table[i] = -1;
     struct set path = {0};
-    walk(&b, g->control, (struct under){0}, &path);
+    graph_units_walk(&b, g->control, (struct under){0}, &path);
     if (g->gress->units.n > 0)
-        sort_units(&b);
+        graph_units_sort(&b);
     if (g->too_many)
         chip_violate(g->r, "tables", g->gress->units.n ? g->gress->units.v[0].at : (struct loc){0},
                      arena_printf(g->a,

@@ -58,8 +58,9 @@ static void add_direct(struct arena *a, struct memory_format *f, unsigned per_wo
     VEC_PUSH(a, &f->direct, d);
 }
 
-static void attach_register(const struct chip_report *r, struct memory_format *f,
-                            const struct ir_register *reg, struct memory_attached *m) {
+static void memory_attached_attach_register(const struct chip_report *r, struct memory_format *f,
+                                            const struct ir_register *reg,
+                                            struct memory_attached *m) {
     unsigned per_word = register_per_word(r->limits, reg);
     m->used[CHIP_STATEFUL_ALUS] = m->used[CHIP_METER_ALUS] = 1;
     if (reg->direct)
@@ -71,8 +72,8 @@ static void attach_register(const struct chip_report *r, struct memory_format *f
     m->selector = reg->of_selector;
 }
 
-static void attach_meter(const struct chip_report *r, struct memory_format *f,
-                         const struct ir_meter *meter, struct memory_attached *m) {
+static void memory_attached_attach_meter(const struct chip_report *r, struct memory_format *f,
+                                         const struct ir_meter *meter, struct memory_attached *m) {
     m->used[CHIP_METER_ALUS] = 1;
     m->size = meter->size;
     if (meter->direct)
@@ -111,7 +112,7 @@ static void attach(const struct chip_report *r, struct memory_format *f,
     switch (x->kind) {
     case CHIP_REGISTER:
         m.name = x->reg->name, m.at = x->reg->at;
-        attach_register(r, f, x->reg, &m);
+        memory_attached_attach_register(r, f, x->reg, &m);
         break;
     case CHIP_COUNTER:
         m.name = x->counter->name, m.at = x->counter->at;
@@ -124,7 +125,7 @@ static void attach(const struct chip_report *r, struct memory_format *f,
         break;
     case CHIP_METER:
         m.name = x->meter->name, m.at = x->meter->at;
-        attach_meter(r, f, x->meter, &m);
+        memory_attached_attach_meter(r, f, x->meter, &m);
         break;
     case CHIP_SELECTOR:
         m.name = x->selector->name, m.at = x->selector->at;
@@ -142,8 +143,8 @@ static bool may_be_default(const struct ir_table *t, const struct chip_action *a
     return !t || !t->const_default || a->action == t->default_action;
 }
 
-// A table's address of one type is as wide as the largest of its memories; one more bit when not all of the
-// actions use it, three when they use it in different ways.
+// A table's address of one type is as wide as the largest of its memories; one more bit when not
+// all of the actions use it, three when they use it in different ways.
 static unsigned address_bits(const struct chip_unit *u, const struct memory_format *f, bool stats) {
     uint64_t size = 0;
     bool any = false, all = true, several = false;

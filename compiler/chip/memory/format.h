@@ -3,8 +3,8 @@
 // format: what placement asks of a unit beyond its need[].
 //
 // A unit's demand on a stage has three parts. What it takes however many entries it has (crossbars,
-// ALUs, instructions); what grows with its entries (RAMs); and the memories it reaches by an index of
-// their own, which several units may share: those are taken once in a stage.
+// ALUs, instructions); what grows with its entries (RAMs); and the memories it reaches by an index
+// of their own, which several units may share: those are taken once in a stage.
 #ifndef SILKEN_COMPILER_CHIP_MEMORY_FORMAT_H
 #define SILKEN_COMPILER_CHIP_MEMORY_FORMAT_H
 
@@ -77,7 +77,8 @@ void memory_byte_add(struct arena *a, memory_byte_vec *out, struct memory_byte b
 // @name(value) of a table; false without it.
 bool memory_annotation(const struct ir_table *t, const char *name, uint64_t *value);
 uint64_t memory_divide(uint64_t n, uint64_t by); // rounded up
-// memory.c: chip_memory_of() in one stage, without the memories that may be shared; false: not possible.
+// memory.c: chip_memory_of() in one stage, without the memories that may be shared; false: not
+// possible.
 bool memory_own(const struct chip_report *r, const struct chip_unit *u, uint64_t entries,
                 unsigned used[CHIP_RESOURCES]);
 

@@ -32,7 +32,7 @@ void memory_byte_add(struct arena *a, memory_byte_vec *out, struct memory_byte b
 }
 
 // Bit 'i' of a variable, from its low end: in which byte of what it is carried.
-static struct memory_byte byte_of(const struct ir_var *v, unsigned i) {
+static struct memory_byte memory_key_byte_of(const struct ir_var *v, unsigned i) {
     struct memory_byte b = {.of = v, .at = i / 8, .bits = 1u << i % 8};
     if (!v->header)
         return b;
@@ -47,7 +47,7 @@ void memory_bytes(struct arena *a, memory_byte_vec *out, const struct chip_bits 
     for (size_t k = 0; k < n; k++) {
         struct memory_byte now = {0};
         for (unsigned i = b[k].lo; i < b[k].lo + b[k].width && i < b[k].var->width; i++) {
-            struct memory_byte next = byte_of(b[k].var, i);
+            struct memory_byte next = memory_key_byte_of(b[k].var, i);
             if (now.of && now.at != next.at) {
                 memory_byte_add(a, out, now);
                 now.of = NULL;

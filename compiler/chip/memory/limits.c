@@ -7,8 +7,8 @@
 
 enum { RANGE_NIBBLES = 5 };
 
-static void check_key(struct chip_report *r, const struct chip_unit *u,
-                      const struct memory_format *f) {
+static void memory_limits_check_key(struct chip_report *r, const struct chip_unit *u,
+                                    const struct memory_format *f) {
     const struct chip_limits *l = r->limits;
     memory_byte_vec bytes = {0};
     memory_bytes(r->arena, &bytes, u->key.v, u->key.n);
@@ -115,8 +115,8 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
                     bits, r->limits->immediate_bits);
 }
 
-static void check_attached(struct chip_report *r, const struct chip_unit *u,
-                           const struct memory_attached *m) {
+static void memory_limits_check_attached(struct chip_report *r, const struct chip_unit *u,
+                                         const struct memory_attached *m) {
     unsigned limit = r->limits->salu_rams;
     if (m->profile || m->used[CHIP_MAP_RAM] == 0 || m->used[CHIP_SRAM] <= limit)
         return;
@@ -154,7 +154,7 @@ static void check_pair(struct chip_report *r, const struct chip_unit *u,
 }
 
 // Each part of a table that is split has all of these.
-static bool is_whole(enum chip_resource k) {
+static bool memory_limits_is_whole(enum chip_resource k) {
     return k == CHIP_VLIW || k == CHIP_STATEFUL_ALUS || k == CHIP_METER_ALUS ||
            k == CHIP_STATS_ALUS;
 }
@@ -162,8 +162,8 @@ static bool is_whole(enum chip_resource k) {
 static void check_stage(struct chip_report *r, const struct chip_unit *u) {
     for (unsigned k = 0; k < CHIP_RESOURCES; k++) {
         unsigned limit = r->limits->per_stage[k];
-        if (u->need[k] <= limit || (u->may_split && !is_whole(k)) || k == CHIP_EXACT_XBAR ||
-            k == CHIP_TERNARY_XBAR)
+        if (u->need[k] <= limit || (u->may_split && !memory_limits_is_whole(k)) ||
+            k == CHIP_EXACT_XBAR || k == CHIP_TERNARY_XBAR)
             continue; // the key's length has a violation of its own
         chip_exceed(chip_violate(r, "table-size", u->at,
                                  arena_printf(r->arena, "%s needs %u %s; a stage has %u, and %s",
@@ -180,12 +180,12 @@ static void check_stage(struct chip_report *r, const struct chip_unit *u) {
 void memory_check(struct chip_report *r, const struct chip_unit *u, const struct memory_format *f) {
     size_t before = r->violations.n;
     if (u->table && u->table->keys.n > 0)
-        check_key(r, u, f);
+        memory_limits_check_key(r, u, f);
     check_action_data(r, u, f);
     for (size_t i = 0; i < u->actions.n; i++)
         check_immediate(r, &u->actions.v[i]);
     for (size_t i = 0; i < f->attached.n; i++) {
-        check_attached(r, u, &f->attached.v[i]);
+        memory_limits_check_attached(r, u, &f->attached.v[i]);
         for (size_t k = 0; k < i; k++)
             check_pair(r, u, &f->attached.v[k], &f->attached.v[i]);
     }

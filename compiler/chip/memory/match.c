@@ -33,8 +33,8 @@ static struct memory_direct data_cells(unsigned bytes) {
     return d;
 }
 
-static void grow(const struct chip_limits *l, struct memory_rams *m, const struct memory_direct *d,
-                 uint64_t cells) {
+static void memory_match_grow(const struct chip_limits *l, struct memory_rams *m,
+                              const struct memory_direct *d, uint64_t cells) {
     uint64_t rams = memory_divide(cells, (uint64_t)l->ram_rows * d->per_word) + d->spare;
     m->sram += d->sram ? clamp(rams * d->width) : 0;
     m->map_ram += d->map_ram ? clamp(rams) : 0;
@@ -44,25 +44,25 @@ static void grow(const struct chip_limits *l, struct memory_rams *m, const struc
 static void grow_all(const struct chip_limits *l, const struct memory_format *f,
                      const struct memory_option *o, struct memory_rams *m) {
     for (size_t i = 0; i < f->direct.n; i++)
-        grow(l, m, &f->direct.v[i], m->room);
+        memory_match_grow(l, m, &f->direct.v[i], m->room);
     if (o->data_bytes) {
         struct memory_direct d = data_cells(o->data_bytes);
-        grow(l, m, &d, m->room);
+        memory_match_grow(l, m, &d, m->room);
     }
     unsigned overhead = f->overhead_bits + o->immediate_bits;
     if (f->match == MEMORY_TERNARY && overhead > 0) {
         unsigned bits = overhead < 8 ? 8 : (unsigned)memory_pow2(overhead);
         struct memory_direct d = {
             .per_word = bits < l->ram_bits ? l->ram_bits / bits : 1, .width = 1, .sram = true};
-        grow(l, m, &d, m->room);
+        memory_match_grow(l, m, &d, m->room);
     }
     m->immediate_bits = o->immediate_bits;
     m->data_bytes = o->data_bytes;
 }
 
 // RAMs side by side that hold 'pack' entries; 0: not possible.
-static unsigned width_of(const struct chip_limits *l, const struct memory_format *f,
-                         const struct memory_option *o, unsigned pack) {
+static unsigned memory_match_width_of(const struct chip_limits *l, const struct memory_format *f,
+                                      const struct memory_option *o, unsigned pack) {
     unsigned overhead = f->overhead_bits + o->immediate_bits;
     unsigned bits = f->match_bits + overhead + f->version_bits;
     unsigned width = (unsigned)memory_divide((uint64_t)pack * bits, l->ram_bits);
@@ -118,7 +118,7 @@ static void count_ways(const struct chip_limits *l, const struct memory_format *
 static bool exact_rams(const struct chip_limits *l, const struct memory_format *f,
                        const struct memory_option *o, unsigned pack, uint64_t entries,
                        struct memory_rams *m) {
-    unsigned width = width_of(l, f, o, pack), ways = 0;
+    unsigned width = memory_match_width_of(l, f, o, pack), ways = 0;
     if (!width || (pack > 1 && f->selector_length) || (f->pack && pack != f->pack))
         return false;
     uint64_t depth = memory_divide(entries, (uint64_t)l->ram_rows * pack);
@@ -135,7 +135,7 @@ static bool exact_rams(const struct chip_limits *l, const struct memory_format *
 static bool atcam_rams(const struct chip_limits *l, const struct memory_format *f,
                        const struct memory_option *o, unsigned pack, uint64_t entries,
                        struct memory_rams *m) {
-    unsigned width = width_of(l, f, o, pack);
+    unsigned width = memory_match_width_of(l, f, o, pack);
     if (!width || (f->pack && pack != f->pack))
         return false;
     uint64_t each = memory_divide(entries, f->partitions); // entries of a partition
@@ -152,8 +152,8 @@ static bool atcam_rams(const struct chip_limits *l, const struct memory_format *
     return true;
 }
 
-// Blocks side by side. Two share the byte between them; an entry's version takes half of it, or of the byte that
-// a single block has half of.
+// Blocks side by side. Two share the byte between them; an entry's version takes half of it, or of
+// the byte that a single block has half of.
 static unsigned tcam_width(const struct chip_limits *l, const struct memory_format *f) {
     for (unsigned width = 1;; width++) {
         unsigned bytes = width / 2 * WIDE_BYTES + width % 2 * NARROW_BYTES;
@@ -174,7 +174,7 @@ static void ternary_rams(const struct chip_limits *l, const struct memory_format
 }
 
 // Fewest RAMs, then narrowest, then the one that keeps data with the match.
-static bool better(const struct memory_rams *a, const struct memory_rams *b) {
+static bool memory_match_better(const struct memory_rams *a, const struct memory_rams *b) {
     if (!b->logical || a->sram != b->sram)
         return !b->logical || a->sram < b->sram;
     if (a->width != b->width)
@@ -213,14 +213,14 @@ struct memory_rams memory_best(const struct chip_report *r, const struct memory_
     for (unsigned i = 0; i < f->n_options; i++) {
         if (f->match == MEMORY_TERNARY) {
             ternary_rams(l, f, &f->options[i], entries, &m);
-            if (better(&m, &best))
+            if (memory_match_better(&m, &best))
                 best = m;
             continue;
         }
         for (unsigned pack = 1; pack <= MOST_PACKED; pack++)
             if ((f->match == MEMORY_EXACT ? exact_rams : atcam_rams)(l, f, &f->options[i], pack,
                                                                      entries, &m) &&
-                (!in_stage || stands(l, &m)) && better(&m, &best))
+                (!in_stage || stands(l, &m)) && memory_match_better(&m, &best))
                 best = m;
     }
     return best;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memory: a unit's format from its key, actions and annotations, and what it takes. See memory_impl.h.
+// memory: a unit's format from its key, actions and annotations, and what it takes. See
+// memory_impl.h.
 #include "compiler/chip/memory/memory.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ enum {
     LOAD_BITS = 21,
 };
 
-// ---- action data ------------------------------------------------------------------------------------
+// ---- action data --------------------------------------------------------------------------------
 
 // Bytes that an operation takes of the action data bus.
 static unsigned op_data(const struct chip_limits *l, const struct chip_op *op) {
@@ -101,19 +102,19 @@ static void action_options(const struct chip_report *r, const struct chip_unit *
         f->options[f->n_options++] = near;
 }
 
-// ---- what does not grow -------------------------------------------------------------------------------
+// ---- what does not grow -------------------------------------------------------------------------
 
-static bool same_action(const struct chip_action *a, const struct chip_action *b) {
+static bool memory_same_action(const struct chip_action *a, const struct chip_action *b) {
     return a->action && a->action == b->action;
 }
 
-static void count_actions(const struct chip_report *r, const struct chip_unit *u,
-                          struct memory_format *f) {
+static void memory_count_actions(const struct chip_report *r, const struct chip_unit *u,
+                                 struct memory_format *f) {
     for (size_t i = 0; i < u->actions.n; i++) {
         const struct chip_action *a = &u->actions.v[i];
         bool counted = a->ops.n == 0 && a->accesses.n == 0;
         for (size_t k = 0; k < i; k++)
-            counted |= same_action(&u->actions.v[k], a);
+            counted |= memory_same_action(&u->actions.v[k], a);
         f->fixed[CHIP_VLIW] += !counted;
         unsigned slices = (a->hash_bits + DIST_BITS - 1) / DIST_BITS;
         f->fixed[CHIP_HASH_DIST] += slices;
@@ -167,7 +168,7 @@ static void count_fixed(const struct chip_report *r, const struct chip_unit *u,
         if (bytes.n > r->limits->gateway_bytes) // the rest comes through the hash
             f->fixed[CHIP_HASH_BITS] += r->limits->gateway_bits - 8 * r->limits->gateway_bytes;
     }
-    count_actions(r, u, f);
+    memory_count_actions(r, u, f);
     count_indices(r, u, f);
     if (u->table && u->table->selector) {
         unsigned bits = u->table->select_hash ? u->table->select_hash->width : 0;
@@ -175,7 +176,7 @@ static void count_fixed(const struct chip_report *r, const struct chip_unit *u,
     }
 }
 
-// ---- the key ------------------------------------------------------------------------------------------
+// ---- the key ------------------------------------------------------------------------------------
 
 static bool ternary_key(const struct ir_table *t) {
     uint64_t asked = 0;
@@ -241,8 +242,8 @@ static unsigned left_out(const struct ir_table *t, const struct ir_key *k) {
     return 0;
 }
 
-// What an entry in a partition stores: not the partition's number; a prefix and a mask for what is matched with
-// wildcards.
+// What an entry in a partition stores: not the partition's number; a prefix and a mask for what is
+// matched with wildcards.
 static void partition_format(const struct ir_table *t, struct memory_format *f) {
     f->match_bits = f->subset ? 1 : 0; // which of the subtrees
     f->match_bytes = f->subset ? 1 : 0;
@@ -310,7 +311,8 @@ static void find_partitions(const struct chip_report *r, const struct chip_unit 
         first_format(r, u, f, subtrees ? subtrees : 1);
 }
 
-// Bits and bytes of the stored key: ghost bits are not stored; wildcards in SRAM and ranges take two for one.
+// Bits and bytes of the stored key: ghost bits are not stored; wildcards in SRAM and ranges take
+// two for one.
 static void key_format(const struct chip_report *r, const struct chip_unit *u,
                        struct memory_format *f) {
     const struct ir_table *t = u->table;
@@ -413,7 +415,7 @@ static struct memory_format *format_of(const struct chip_report *r, const struct
     return f;
 }
 
-// ---- entry points -------------------------------------------------------------------------------------
+// ---- entry points -------------------------------------------------------------------------------
 
 static void add_rams(const struct memory_format *f, const struct memory_rams *m,
                      unsigned used[CHIP_RESOURCES]) {

@@ -15,8 +15,8 @@
 
 #include "compiler/chip/chip.h"
 
-// Fills need[] and the format of every unit of the pipe. Adds violations for a unit that no empty stage could
-// hold, if it may not be split.
+// Fills need[] and the format of every unit of the pipe. Adds violations for a unit that no empty
+// stage could hold, if it may not be split.
 void chip_memory(struct chip_report *r, struct chip_pipe *pipe);
 // What 'entries' of a unit's entries take, in used[]. What does not depend on the number of entries
 // (crossbars, ALUs, the memories of what is attached indirectly) is counted whole.

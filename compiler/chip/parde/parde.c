@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parde: what parser and deparser take of the chip. See parde.h. What the chip's compiler refuses is a
-// violation; what it only warns of, or finds out when it writes the configuration, is said where it is.
+// parde: what parser and deparser take of the chip. See parde.h. What the chip's compiler refuses
+// is a violation; what it only warns of, or finds out when it writes the configuration, is said
+// where it is.
 #include "compiler/chip/parde/parde_impl.h"
 
 #include "compiler/ir/emitted.h"
@@ -13,7 +14,7 @@
 #include "compiler/ir/build.h"
 #include "compiler/ir/walk.h"
 
-// ---- checksum units ---------------------------------------------------------------------------------
+// ---- checksum units -----------------------------------------------------------------------------
 struct updates {
     unsigned n, most;
     struct loc over; // the one that is too many
@@ -42,7 +43,8 @@ static void over_units(struct chip_report *r, const struct ir_gress *ir, const c
     v->used = used;
 }
 
-// A header stack's elements that the parser fills one after another are one number to it, a bit for each.
+// A header stack's elements that the parser fills one after another are one number to it, a bit for
+// each.
 #define STACK_ELEMENTS 32u
 
 static void stack_stmt(void *ctx, struct ir_stmt *st) {
@@ -70,7 +72,7 @@ static void counter_stmt(void *ctx, struct ir_stmt *st) {
         *first = st;
 }
 
-static void counter(struct chip_report *r, const struct ir_gress *ir, unsigned depth) {
+static void parde_counter(struct chip_report *r, const struct ir_gress *ir, unsigned depth) {
     const struct ir_stmt *st = NULL;
     struct ir_visitor v = {.ctx = (void *)&st, .stmt = counter_stmt, .shallow = true};
     for (size_t i = 0; i < ir->states.n; i++)
@@ -88,8 +90,8 @@ static void counter(struct chip_report *r, const struct ir_gress *ir, unsigned d
     out->used = depth;
 }
 
-// ---- port metadata ----------------------------------------------------------------------------------
-static void port_metadata(struct chip_report *r, const struct ir_gress *ir) {
+// ---- port metadata ------------------------------------------------------------------------------
+static void parde_port_metadata(struct chip_report *r, const struct ir_gress *ir) {
     const unsigned limit = r->limits->port_metadata_bytes;
     if (ir->port_bytes > limit)
         chip_exceed(chip_violate(r, "port-metadata", ir->port_at,
@@ -101,7 +103,7 @@ static void port_metadata(struct chip_report *r, const struct ir_gress *ir) {
                     ir->port_bytes, limit);
 }
 
-// ---- parser ---------------------------------------------------------------------------------------
+// ---- parser -------------------------------------------------------------------------------------
 static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
     const struct ir_gress *ir = &pipe->ir->gress[g];
     struct chip_parser *out = &pipe->parser[g];
@@ -130,7 +132,7 @@ static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
         v->used = longest;
     }
     parde_selects(&p);
-    counter(r, ir, out->min_depth);
+    parde_counter(r, ir, out->min_depth);
     struct ir_visitor stacks = {.ctx = r, .stmt = stack_stmt, .shallow = true};
     for (size_t i = 0; i < ir->states.n; i++)
         ir_visit_block(&stacks, ir->states.v[i]->body);
@@ -140,7 +142,7 @@ static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
                "verify or subtract fewer sums, or continue one over several headers");
 }
 
-// ---- deparser -------------------------------------------------------------------------------------
+// ---- deparser -----------------------------------------------------------------------------------
 struct sending {
     struct chip_report *r;
     struct chip_deparser *out;
@@ -186,7 +188,7 @@ static void send_header(struct sending *s, const struct ir_stmt *st) {
     }
 }
 
-static unsigned bits_of(const ir_expr_vec *args) {
+static unsigned parde_bits_of(const ir_expr_vec *args) {
     unsigned bits = 0;
     for (size_t i = 0; i < args->n; i++)
         bits += args->v[i]->width;
@@ -194,16 +196,16 @@ static unsigned bits_of(const ir_expr_vec *args) {
 }
 
 // A digest has zeros only as padding inside of a byte.
-static bool is_number(const struct ir_stmt *st, const struct ir_expr *e) {
+static bool parde_is_number(const struct ir_stmt *st, const struct ir_expr *e) {
     return e && ir_is_const(e) &&
            (big_sign(e->value) != 0 || (st->kind == IR_DIGEST && e->width % 8 == 0));
 }
 
 // What goes beside the packet comes from containers, or is zero.
 static void constants(struct sending *s, const struct ir_stmt *st) {
-    bool any = st->kind == IR_MIRROR && is_number(st, st->e);
+    bool any = st->kind == IR_MIRROR && parde_is_number(st, st->e);
     for (size_t i = 0; i < st->args.n; i++)
-        any |= is_number(st, st->args.v[i]);
+        any |= parde_is_number(st, st->args.v[i]);
     if (any)
         chip_violate(s->r, "deparser-constant", st->at,
                      st->kind == IR_MIRROR
@@ -227,7 +229,7 @@ static void send_stmt(void *ctx, struct ir_stmt *st) {
         break;
     case IR_RESUBMIT: {
         constants(s, st);
-        unsigned bytes = (bits_of(&st->args) + 7) / 8;
+        unsigned bytes = (parde_bits_of(&st->args) + 7) / 8;
         s->out->resubmit_bytes = bytes > s->out->resubmit_bytes ? bytes : s->out->resubmit_bytes;
         break;
     }
@@ -236,8 +238,8 @@ static void send_stmt(void *ctx, struct ir_stmt *st) {
     }
 }
 
-static void too_many(struct sending *s, const char *rule, const char *what, uint64_t limit,
-                     uint64_t used) {
+static void parde_too_many(struct sending *s, const char *rule, const char *what, uint64_t limit,
+                           uint64_t used) {
     const char *gress = gress_name(&s->phv->pipe->ir->gress[s->g]);
     struct chip_violation *v =
         chip_violate(s->r, rule, s->at,
@@ -257,13 +259,13 @@ static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
     struct ir_visitor visitor = {.ctx = &s, .stmt = send_stmt, .shallow = true};
     ir_visit_block(&visitor, ir->deparser);
     if (s.over_pov)
-        too_many(&s, "pov-bits", "validity bits", l->pov_bits, out->pov_bits);
+        parde_too_many(&s, "pov-bits", "validity bits", l->pov_bits, out->pov_bits);
     if (s.over_entries)
-        too_many(&s, "deparser-entries",
-                 arena_printf(r->arena,
-                              "entries of its field dictionary, one for %s bytes of a header",
-                              l->deparser_entry_bytes == 4 ? "four" : "eight"),
-                 l->deparser_entries, out->entries);
+        parde_too_many(&s, "deparser-entries",
+                       arena_printf(r->arena,
+                                    "entries of its field dictionary, one for %s bytes of a header",
+                                    l->deparser_entry_bytes == 4 ? "four" : "eight"),
+                       l->deparser_entries, out->entries);
     else if (r->target == CHIP_TOFINO1 && out->header_bytes > 64 &&
              out->header_bytes * 288 < (uint64_t)out->entries * 4 * 240)
         chip_note(r, arena_printf(
@@ -325,7 +327,7 @@ void chip_parde(struct chip_report *r, struct chip_pipe *pipe) {
     for (unsigned g = 0; g < 2; g++)
         phv.gress[g].g = &pipe->gress[g];
     phv_fields(&phv);
-    port_metadata(r, &pipe->ir->gress[IR_INGRESS]);
+    parde_port_metadata(r, &pipe->ir->gress[IR_INGRESS]);
     for (unsigned g = 0; g < 2; g++) {
         parser(r, pipe, g);
         deparser(r, pipe, g, &phv);

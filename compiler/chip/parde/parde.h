@@ -14,8 +14,8 @@
 
 #include "compiler/chip/chip.h"
 
-// Fills parser and deparser of both gresses of the pipe and adds violations. What depends on containers,
-// the parser's states and rows, is left to chip_parde_states.
+// Fills parser and deparser of both gresses of the pipe and adds violations. What depends on
+// containers, the parser's states and rows, is left to chip_parde_states.
 void chip_parde(struct chip_report *r, struct chip_pipe *pipe);
 
 // States and rows of both parsers, when it is known which containers they fill: after chip_phv.

@@ -34,7 +34,8 @@ int parde_next(const struct ir_state *s, size_t i);
 // select.c: what selects match on.
 void parde_selects(struct parde_parser *p);
 
-// sums.c: units that the parser's checksums need; '*over' is set to where there are more than 'most'.
+// sums.c: units that the parser's checksums need; '*over' is set to where there are more than
+// 'most'.
 unsigned parde_sum_units(struct parde_parser *p, struct loc *over, unsigned most);
 
 #endif

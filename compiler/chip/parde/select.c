@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // select: what a state matches on sits in match registers: one of 16 bits, which takes two
-// neighbouring bytes of the packet, and two of 8 (tna-facts 7.5). What a later state matches on, too, is
-// loaded again from the parser's window, or stays in its register; that the chip's compiler finds a way
-// there is taken for granted.
+// neighbouring bytes of the packet, and two of 8 (tna-facts 7.5). What a later state matches on,
+// too, is loaded again from the parser's window, or stays in its register; that the chip's compiler
+// finds a way there is taken for granted.
 #include "compiler/chip/parde/parde_impl.h"
 #include "compiler/chip/report_add.h"
 
@@ -27,13 +27,13 @@ struct selecting {
     struct bytes *set;
 };
 
-static bool same(struct byte a, struct byte b) {
+static bool parde_select_same(struct byte a, struct byte b) {
     return a.space == b.space && a.at == b.at;
 }
 
-static bool add(struct bytes *set, struct byte b) {
+static bool parde_select_add(struct bytes *set, struct byte b) {
     for (unsigned i = 0; i < set->n; i++)
-        if (same(set->v[i], b))
+        if (parde_select_same(set->v[i], b))
             return false;
     if (set->n < KEPT)
         set->v[set->n++] = b;
@@ -42,13 +42,14 @@ static bool add(struct bytes *set, struct byte b) {
     return set->n <= KEPT && !set->more;
 }
 
-static void add_bits(struct bytes *set, uint64_t space, uint64_t first, unsigned width) {
+static void parde_select_add_bits(struct bytes *set, uint64_t space, uint64_t first,
+                                  unsigned width) {
     uint64_t last = first + (width > 0 ? width - 1 : 0);
     for (uint64_t at = first / 8; at <= last / 8 && !set->more; at++)
-        add(set, (struct byte){space, (unsigned)at});
+        parde_select_add(set, (struct byte){space, (unsigned)at});
 }
 
-// ---- what an expression reads of the packet --------------------------------------------------------
+// ---- what an expression reads of the packet -----------------------------------------------------
 struct source {
     const struct ir_var *var;
     const struct ir_expr *value; // the first that the parser assigns to it
@@ -61,7 +62,8 @@ static void assigned(void *ctx, struct ir_stmt *st) {
 }
 
 // A variable that is no field of a header: where its bits come from.
-static const struct ir_expr *value_of(const struct parde_parser *p, const struct ir_var *v) {
+static const struct ir_expr *parde_select_value_of(const struct parde_parser *p,
+                                                   const struct ir_var *v) {
     struct source s = {.var = v};
     struct ir_visitor visitor = {.ctx = &s, .stmt = assigned, .shallow = true};
     for (size_t i = 0; i < p->ir->states.n && !s.value; i++)
@@ -70,8 +72,8 @@ static const struct ir_expr *value_of(const struct parde_parser *p, const struct
 }
 
 // Bits [lo, lo + width) of an expression.
-static void reads(struct selecting *s, const struct ir_expr *e, unsigned lo, unsigned width,
-                  unsigned depth) {
+static void parde_select_reads(struct selecting *s, const struct ir_expr *e, unsigned lo,
+                               unsigned width, unsigned depth) {
     if (!e || depth > 16 || width == 0 || lo >= e->width)
         return;
     if (lo + width > e->width)
@@ -79,27 +81,28 @@ static void reads(struct selecting *s, const struct ir_expr *e, unsigned lo, uns
     switch (e->op) {
     case IR_VAR:
         if (e->var->header)
-            add_bits(s->set, e->var->header->id, e->var->bit_offset + e->var->width - lo - width,
-                     width);
+            parde_select_add_bits(s->set, e->var->header->id,
+                                  e->var->bit_offset + e->var->width - lo - width, width);
         else
-            reads(s, value_of(s->p, e->var), lo, width, depth + 8);
+            parde_select_reads(s, parde_select_value_of(s->p, e->var), lo, width, depth + 8);
         break;
     case IR_LOOKAHEAD:
-        add_bits(s->set, s->p->ir->headers.n + s->state->id, e->lo + e->width - lo - width, width);
+        parde_select_add_bits(s->set, s->p->ir->headers.n + s->state->id,
+                              e->lo + e->width - lo - width, width);
         break;
     case IR_SLICE:
-        reads(s, e->a, lo + e->lo, width, depth + 1);
+        parde_select_reads(s, e->a, lo + e->lo, width, depth + 1);
         break;
     case IR_ZEXT:
     case IR_SEXT:
-        reads(s, e->a, lo, width, depth + 1);
+        parde_select_reads(s, e->a, lo, width, depth + 1);
         break;
     case IR_CONCAT:
         if (lo < e->b->width)
-            reads(s, e->b, lo, width, depth + 1);
+            parde_select_reads(s, e->b, lo, width, depth + 1);
         if (lo + width > e->b->width) {
             unsigned from = lo > e->b->width ? lo - e->b->width : 0;
-            reads(s, e->a, from, lo + width - e->b->width - from, depth + 1);
+            parde_select_reads(s, e->a, from, lo + width - e->b->width - from, depth + 1);
         }
         break;
     default: // a counter's value, which is in none of these registers
@@ -108,7 +111,7 @@ static void reads(struct selecting *s, const struct ir_expr *e, unsigned lo, uns
 }
 
 // A key that every case passes over is not matched.
-static bool counts(const struct ir_state *s, size_t key) {
+static bool parde_select_counts(const struct ir_state *s, size_t key) {
     for (size_t i = 0; i < s->cases.n; i++)
         if (key < s->cases.v[i].sets.n) {
             const struct ir_select_key_set *k = &s->cases.v[i].sets.v[key];
@@ -118,8 +121,8 @@ static bool counts(const struct ir_state *s, size_t key) {
     return false;
 }
 
-// ---- registers --------------------------------------------------------------------------------------
-static bool fits(const struct bytes *set, const struct chip_limits *l) {
+// ---- registers ----------------------------------------------------------------------------------
+static bool parde_select_fits(const struct bytes *set, const struct chip_limits *l) {
     unsigned most = l->parser_match_bits / 8;
     if (set->more || set->n > most)
         return false;
@@ -135,7 +138,7 @@ static bool fits(const struct bytes *set, const struct chip_limits *l) {
 static void check_registers(struct parde_parser *p, const struct ir_state *s,
                             const struct bytes *keys) {
     unsigned most = p->r->limits->parser_match_bits / 8;
-    if (fits(keys, p->r->limits))
+    if (parde_select_fits(keys, p->r->limits))
         return;
     struct chip_violation *v = chip_violate(
         p->r, "select-registers", s->keys.v[0]->at.line ? s->keys.v[0]->at : s->at,
@@ -149,7 +152,7 @@ static void check_registers(struct parde_parser *p, const struct ir_state *s,
     v->used = keys->n;
 }
 
-// ---- lookaheads -----------------------------------------------------------------------------------
+// ---- lookaheads ---------------------------------------------------------------------------------
 // The last byte after the cursor that an expression looks at.
 static uint64_t looks(const struct ir_expr *e, unsigned lo, unsigned width, unsigned depth) {
     if (!e || depth > 64 || width == 0)
@@ -179,13 +182,13 @@ static void check_look(struct parde_parser *p, const struct ir_expr *e, struct l
     v->used = bytes;
 }
 
-static void look_stmt(void *ctx, struct ir_stmt *st) {
+static void parde_select_look_stmt(void *ctx, struct ir_stmt *st) {
     check_look(ctx, st->e, st->at);
 }
 
 void parde_selects(struct parde_parser *p) {
     size_t n = p->ir->states.n;
-    struct ir_visitor look = {.ctx = p, .stmt = look_stmt, .shallow = true};
+    struct ir_visitor look = {.ctx = p, .stmt = parde_select_look_stmt, .shallow = true};
     for (size_t i = 0; i < n; i++) {
         const struct ir_state *s = p->ir->states.v[i];
         struct bytes keys = {0};
@@ -195,7 +198,7 @@ void parde_selects(struct parde_parser *p) {
         for (size_t k = 0; k < s->keys.n; k++) {
             const struct ir_expr *e = s->keys.v[k];
             check_look(p, e, s->at);
-            if (!counts(s, k))
+            if (!parde_select_counts(s, k))
                 continue;
             if (e->width > p->r->limits->parser_match_bits) {
                 wide = true;
@@ -208,7 +211,7 @@ void parde_selects(struct parde_parser *p) {
                 v->limit = p->r->limits->parser_match_bits;
                 v->used = e->width;
             }
-            reads(&sel, e, 0, e->width, 0);
+            parde_select_reads(&sel, e, 0, e->width, 0);
         }
         if (!wide)
             check_registers(p, s, &keys);

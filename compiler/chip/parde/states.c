@@ -28,7 +28,7 @@ struct filling {
     unsigned used[3], bytes, splits;
 };
 
-static int by_place(const void *a, const void *b) {
+static int parde_states_by_place(const void *a, const void *b) {
     const struct spot *x = a, *y = b;
     return x->at < y->at ? -1 : x->at > y->at;
 }
@@ -53,60 +53,60 @@ static void find_spots(struct filling *f, const struct chip_phv *phv, unsigned g
     }
     for (size_t i = 0; i < ir->headers.n; i++)
         if (f->spots[i].n > 0)
-            qsort(f->spots[i].v, f->spots[i].n, sizeof *f->spots[i].v, by_place);
+            qsort(f->spots[i].v, f->spots[i].n, sizeof *f->spots[i].v, parde_states_by_place);
 }
 
-static void next_state(struct filling *f) {
+static void parde_states_next(struct filling *f) {
     f->splits++;
     f->used[0] = f->used[1] = f->used[2] = f->bytes = 0;
 }
 
-static void skip(struct filling *f, uint64_t bytes) {
+static void parde_states_skip(struct filling *f, uint64_t bytes) {
     uint64_t all = f->bytes + bytes;
     if (all <= f->l->parser_window) {
         f->bytes = (unsigned)all;
         return;
     }
     uint64_t states = all / f->l->parser_window;
-    next_state(f);
+    parde_states_next(f);
     f->splits += (unsigned)(states < 100000 ? states - 1 : 100000);
     f->bytes = (unsigned)(all % f->l->parser_window);
 }
 
-static bool full(const struct filling *f, unsigned size) {
+static bool parde_states_is_full(const struct filling *f, unsigned size) {
     if (f->l->parser_extracts[0] > 0)
         return f->used[size] == f->l->parser_extracts[size];
     return f->used[0] + f->used[1] + 2 * f->used[2] + (size == 2) >= f->l->parser_extracts[1];
 }
 
-static void fill(struct filling *f, const struct ir_header *h) {
+static void parde_states_fill(struct filling *f, const struct ir_header *h) {
     unsigned at = 0;
     for (size_t i = 0; i < f->spots[h->id].n; i++) {
         struct spot s = f->spots[h->id].v[i];
         unsigned bytes = 1u << s.size;
         if (s.at > at)
-            skip(f, s.at - at);
-        if (full(f, s.size) || f->bytes + bytes > f->l->parser_window)
-            next_state(f);
+            parde_states_skip(f, s.at - at);
+        if (parde_states_is_full(f, s.size) || f->bytes + bytes > f->l->parser_window)
+            parde_states_next(f);
         f->used[s.size]++;
         f->bytes += bytes;
         at = s.at + bytes;
     }
     if (h->bits / 8 > at)
-        skip(f, h->bits / 8 - at);
+        parde_states_skip(f, h->bits / 8 - at);
 }
 
 static void fill_stmt(void *ctx, struct ir_stmt *st) {
     struct filling *f = ctx;
     if (st->kind == IR_EXTRACT && st->header)
-        fill(f, st->header);
+        parde_states_fill(f, st->header);
     else if (st->kind == IR_EXTRACT && st->headers.n > 0)
-        fill(f, st->headers.v[0]);
+        parde_states_fill(f, st->headers.v[0]);
     else if (st->kind == IR_ADVANCE && st->e && st->e->op == IR_CONST)
-        skip(f, big_to_u64(st->e->value) / 8);
+        parde_states_skip(f, big_to_u64(st->e->value) / 8);
 }
 
-// ---- rows -----------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 // Rows of values and masks that a range takes.
 static uint64_t range_rows(const struct ir_select_key_set *k, unsigned width) {
     if (!k->high || width > 63 || !big_fits_u64(k->value) || !big_fits_u64(k->high))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sums: how many checksum units a parser needs. Two sums of which a packet never needs both share one,
-// and so do two residual sums as far as they subtract the same.
+// sums: how many checksum units a parser needs. Two sums of which a packet never needs both share
+// one, and so do two residual sums as far as they subtract the same.
 #include "compiler/chip/parde/parde_impl.h"
 
 #include "compiler/ir/build.h"
@@ -76,8 +76,8 @@ static void find_beginnings(struct sums *s, struct sum *a) {
 }
 
 // What a state subtracts from a sum, as the nth statement that does.
-static const struct ir_stmt *nth(const struct ir_state *state, const struct ir_checksum *c,
-                                 unsigned n) {
+static const struct ir_stmt *parde_sums_nth(const struct ir_state *state,
+                                            const struct ir_checksum *c, unsigned n) {
     for (size_t i = 0; i < state->body->stmts.n; i++) {
         const struct ir_stmt *st = state->body->stmts.v[i];
         if ((st->kind == IR_CSUM_SUBTRACT || st->kind == IR_CSUM_ADD) && st->checksum == c &&
@@ -89,7 +89,8 @@ static const struct ir_stmt *nth(const struct ir_state *state, const struct ir_c
 
 static bool same_here(const struct ir_state *state, const struct sum *a, const struct sum *b) {
     for (unsigned n = 0;; n++) {
-        const struct ir_stmt *x = nth(state, a->checksum, n), *y = nth(state, b->checksum, n);
+        const struct ir_stmt *x = parde_sums_nth(state, a->checksum, n),
+                             *y = parde_sums_nth(state, b->checksum, n);
         if (!x || !y)
             return !x && !y;
         if (x->kind != y->kind || x->args.n != y->args.n)
@@ -100,7 +101,7 @@ static bool same_here(const struct ir_state *state, const struct sum *a, const s
     }
 }
 
-static bool may_share(const struct sums *s, const struct sum *a, const struct sum *b) {
+static bool parde_sums_may_share(const struct sums *s, const struct sum *a, const struct sum *b) {
     const struct ir_gress *ir = s->p->ir;
     size_t n = ir->states.n;
     for (size_t i = 0; i < n; i++)
@@ -141,7 +142,8 @@ unsigned parde_sum_units(struct parde_parser *p, struct loc *over, unsigned most
             for (a->unit = 1; a->unit <= units; a->unit++) {
                 bool all = true;
                 for (size_t k = 0; k < s.v.n && all; k++)
-                    all = k == i || s.v.v[k].unit != a->unit || may_share(&s, a, &s.v.v[k]);
+                    all = k == i || s.v.v[k].unit != a->unit ||
+                          parde_sums_may_share(&s, a, &s.v.v[k]);
                 if (all)
                     break;
             }

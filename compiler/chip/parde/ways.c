@@ -18,7 +18,7 @@ struct taking {
     struct parde_state *s;
 };
 
-static void take(void *ctx, struct ir_stmt *st) {
+static void parde_ways_take(void *ctx, struct ir_stmt *st) {
     struct parde_state *s = ((struct taking *)ctx)->s;
     if (st->kind == IR_EXTRACT) {
         if (st->header)
@@ -32,7 +32,7 @@ static void take(void *ctx, struct ir_stmt *st) {
     }
 }
 
-// ---- loops: strongly connected components, by two walks --------------------------------------------
+// ---- loops: strongly connected components, by two walks -----------------------------------------
 struct walk {
     const struct ir_gress *ir;
     size_t *order, n; // states as they are left, of a walk forwards
@@ -112,7 +112,7 @@ void parde_ways(struct parde_parser *p) {
     p->states = ARENA_ARRAY(p->r->arena, struct parde_state, n);
     for (size_t i = 0; i < n; i++) {
         struct taking t = {&p->states[i]};
-        struct ir_visitor v = {.ctx = &t, .stmt = take, .shallow = true};
+        struct ir_visitor v = {.ctx = &t, .stmt = parde_ways_take, .shallow = true};
         ir_visit_block(&v, p->ir->states.v[i]->body);
         for (size_t e = 0; parde_next(p->ir->states.v[i], e) != PARDE_END; e++) {
             int next = parde_next(p->ir->states.v[i], e);
@@ -127,7 +127,7 @@ void parde_ways(struct parde_parser *p) {
     components(p, &w);
 }
 
-// ---- depths ---------------------------------------------------------------------------------------
+// ---- depths -------------------------------------------------------------------------------------
 uint64_t parde_longest(const struct parde_parser *p) {
     size_t n = p->states ? p->ir->states.n : 0;
     uint64_t deepest = 0;
@@ -153,7 +153,7 @@ uint64_t parde_longest(const struct parde_parser *p) {
     return deepest;
 }
 
-static bool has_default(const struct ir_state *s) {
+static bool parde_ways_has_default(const struct ir_state *s) {
     for (size_t i = 0; i < s->cases.n; i++)
         if (s->cases.v[i].sets.n == 0)
             return true;
@@ -182,7 +182,7 @@ uint64_t parde_shortest(const struct parde_parser *p) {
                     changed = true;
                 }
             }
-            if (!has_default(p->ir->states.v[i]) && depth[i] < best)
+            if (!parde_ways_has_default(p->ir->states.v[i]) && depth[i] < best)
                 best = depth[i];
         }
     }

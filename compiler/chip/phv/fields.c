@@ -14,12 +14,12 @@ struct scan {
     unsigned which;
 };
 
-static struct phv_field *field_of(struct phv_gress *g, const struct ir_var *v) {
+static struct phv_field *phv_fields_of(struct phv_gress *g, const struct ir_var *v) {
     return v->id < g->g->ir->vars.n && g->g->ir->vars.v[v->id] == v ? &g->fields[v->id] : NULL;
 }
 
-// The stage of a unit's part. Of one that found no place on the chip: where what it depends on would let it
-// be, so that what lives one after the other still does.
+// The stage of a unit's part. Of one that found no place on the chip: where what it depends on
+// would let it be, so that what lives one after the other still does.
 static int stage_of(const struct phv *p, const struct chip_unit *u, size_t part) {
     unsigned most = (unsigned)p->stages, stage = u->parts.v[part].stage;
     if (stage >= most)
@@ -27,12 +27,12 @@ static int stage_of(const struct phv *p, const struct chip_unit *u, size_t part)
     return (int)stage;
 }
 
-// ---- units ---------------------------------------------------------------------------------------
+// ---- units --------------------------------------------------------------------------------------
 struct span {
     int first, last;
 };
 
-static struct span span_of(const struct phv *p, const struct chip_unit *u) {
+static struct span phv_fields_span_of(const struct phv *p, const struct chip_unit *u) {
     struct span s = {0, p->stages - 1};
     if (u->parts.n > 0) {
         s.first = s.last = stage_of(p, u, 0);
@@ -46,20 +46,20 @@ static struct span span_of(const struct phv *p, const struct chip_unit *u) {
 }
 
 // What tells one way of touching a field from others, as good as surely.
-static uint64_t mix(uint64_t unit, uint64_t role, bool writes) {
+static uint64_t phv_fields_mix(uint64_t unit, uint64_t role, bool writes) {
     uint64_t h = (unit * 1024 + role * 2 + writes + 1) * 0x9e3779b97f4a7c15u;
     h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9u;
     return h ^ (h >> 32);
 }
 
-static void touch(struct scan *s, const chip_bits_vec *bits, const struct chip_unit *u,
-                  unsigned role, bool writes) {
-    struct span at = span_of(s->p, u);
+static void phv_fields_touch(struct scan *s, const chip_bits_vec *bits, const struct chip_unit *u,
+                             unsigned role, bool writes) {
+    struct span at = phv_fields_span_of(s->p, u);
     for (size_t i = 0; i < bits->n; i++) {
-        struct phv_field *f = field_of(s->g, bits->v[i].var);
+        struct phv_field *f = phv_fields_of(s->g, bits->v[i].var);
         if (!f)
             continue;
-        f->ways += mix(u->id, role, writes);
+        f->ways += phv_fields_mix(u->id, role, writes);
         if (writes) {
             if (!f->written || at.first < f->first_write)
                 f->first_write = at.first;
@@ -80,7 +80,7 @@ static void touch(struct scan *s, const chip_bits_vec *bits, const struct chip_u
 }
 
 static void computed(struct scan *s, const struct chip_op *op) {
-    struct phv_field *to = op->to.var ? field_of(s->g, op->to.var) : NULL;
+    struct phv_field *to = op->to.var ? phv_fields_of(s->g, op->to.var) : NULL;
     if (op->dead || op->kind != CHIP_OP_COMPUTE)
         return;
     // Bit by bit they may be cut like moves.
@@ -89,7 +89,7 @@ static void computed(struct scan *s, const struct chip_op *op) {
     if (to)
         to->computed = to->result = true;
     for (size_t i = 0; i < op->from.n; i++) {
-        struct phv_field *f = field_of(s->g, op->from.v[i].var);
+        struct phv_field *f = phv_fields_of(s->g, op->from.v[i].var);
         if (f)
             f->computed = true;
     }
@@ -98,17 +98,17 @@ static void computed(struct scan *s, const struct chip_op *op) {
 static void scan_units(struct scan *s) {
     for (size_t i = 0; i < s->g->g->units.n; i++) {
         const struct chip_unit *u = &s->g->g->units.v[i];
-        touch(s, &u->key, u, 0, false);
-        touch(s, &u->gateway, u, 1, false);
+        phv_fields_touch(s, &u->key, u, 0, false);
+        phv_fields_touch(s, &u->gateway, u, 1, false);
         for (size_t j = 0; j < u->actions.n; j++) {
             const struct chip_action *a = &u->actions.v[j];
             unsigned role = (unsigned)(2 + j);
-            touch(s, &a->reads, u, role, false);
-            touch(s, &a->hashed, u, role, false);
-            touch(s, &a->writes, u, role, true);
+            phv_fields_touch(s, &a->reads, u, role, false);
+            phv_fields_touch(s, &a->hashed, u, role, false);
+            phv_fields_touch(s, &a->writes, u, role, true);
             for (size_t k = 0; k < a->accesses.n; k++) {
-                touch(s, &a->accesses.v[k].index, u, role, false);
-                touch(s, &a->accesses.v[k].operands, u, role, false);
+                phv_fields_touch(s, &a->accesses.v[k].index, u, role, false);
+                phv_fields_touch(s, &a->accesses.v[k].operands, u, role, false);
             }
             for (size_t k = 0; k < a->ops.n; k++)
                 computed(s, &a->ops.v[k]);
@@ -116,15 +116,15 @@ static void scan_units(struct scan *s) {
     }
 }
 
-// ---- parser, control, deparser --------------------------------------------------------------------
+// ---- parser, control, deparser ------------------------------------------------------------------
 static void parsed_var(void *ctx, struct ir_var **var) {
     struct scan *s = ctx;
-    struct phv_field *f = field_of(s->g, *var);
+    struct phv_field *f = phv_fields_of(s->g, *var);
     if (f)
         f->parsed = true;
 }
 
-static void parser_stmt(void *ctx, struct ir_stmt *st) {
+static void phv_fields_parser_stmt(void *ctx, struct ir_stmt *st) {
     struct scan *s = ctx;
     ir_written_vars(st, parsed_var, s);
     if (st->kind != IR_EXTRACT)
@@ -149,7 +149,7 @@ static void control_stmt(void *ctx, struct ir_stmt *st) {
 static void deparser_expr(void *ctx, struct ir_expr *e) {
     struct scan *s = ctx;
     if (e->op == IR_VAR) {
-        struct phv_field *f = field_of(s->g, e->var);
+        struct phv_field *f = phv_fields_of(s->g, e->var);
         if (f)
             f->deparsed = true;
     }
@@ -166,7 +166,7 @@ bool phv_header_lives(const struct phv *p, unsigned g, const struct ir_header *h
     return pg->extracted[h->id] || pg->made[h->id];
 }
 
-// ---- which headers are never in a packet together -------------------------------------------------
+// ---- which headers are never in a packet together -----------------------------------------------
 // A state reaches itself, and what follows it.
 static void state_ways(const struct ir_gress *ir, bool *reach) {
     size_t n = ir->states.n;
@@ -263,7 +263,7 @@ bool phv_together(const struct phv *p, unsigned g, const struct ir_header *a,
     return !a || !b || !pg->together || pg->together[a->id * pg->g->ir->headers.n + b->id];
 }
 
-// ---- lives ----------------------------------------------------------------------------------------
+// ---- lives --------------------------------------------------------------------------------------
 static void lives(struct phv *p, struct phv_gress *g) {
     const struct ir_gress *ir = g->g->ir;
     for (size_t i = 0; i < ir->vars.n; i++) {
@@ -315,12 +315,13 @@ static void egress_port(struct phv_gress *g) {
     }
 }
 
-// Of what the architecture gives and takes through variables: from IRI_UCAST_EGRESS_PORT on it takes.
+// Of what the architecture gives and takes through variables: from IRI_UCAST_EGRESS_PORT on it
+// takes.
 static void intrinsics(struct phv_gress *g) {
     const struct ir_gress *ir = g->g->ir;
     for (unsigned i = 0; i < IRI_COUNT; i++) {
         const struct ir_var *v = ir->intrinsic[i];
-        struct phv_field *f = v ? field_of(g, v) : NULL;
+        struct phv_field *f = v ? phv_fields_of(g, v) : NULL;
         if (!f)
             continue;
         if (i == IRI_GLOBAL_TSTAMP || i == IRI_GLOBAL_VER || i == IRI_PARSER_ERR)
@@ -344,7 +345,7 @@ void phv_fields(struct phv *p) {
         g->emitted = ARENA_ARRAY(p->a, bool, ir->headers.n + 1);
         g->made = ARENA_ARRAY(p->a, bool, ir->headers.n + 1);
         scan_units(&s);
-        struct ir_visitor parser = {.ctx = &s, .stmt = parser_stmt, .shallow = true};
+        struct ir_visitor parser = {.ctx = &s, .stmt = phv_fields_parser_stmt, .shallow = true};
         for (size_t k = 0; k < ir->states.n; k++)
             ir_visit_block(&parser, ir->states.v[k]->body);
         struct ir_visitor control = {.ctx = &s, .stmt = control_stmt};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fields: who reads and writes each variable of a gress, from which stage to which it lives, and which headers a
-// packet may have together. Allocation of containers stands on it, and so does what parser and deparser take
-// (compiler/chip/parde).
+// fields: who reads and writes each variable of a gress, from which stage to which it lives, and
+// which headers a packet may have together. Allocation of containers stands on it, and so does what
+// parser and deparser take (compiler/chip/parde).
 #ifndef SILKEN_COMPILER_CHIP_PHV_FIELDS_H
 #define SILKEN_COMPILER_CHIP_PHV_FIELDS_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// place: containers for runs. The largest clusters come first; a run is cut into the largest containers
-// that there are, 32, 16, then 8 bits, which is what the chip's compiler comes to, too. See phv.h.
+// place: containers for runs. The largest clusters come first; a run is cut into the largest
+// containers that there are, 32, 16, then 8 bits, which is what the chip's compiler comes to, too.
+// See phv.h.
 #include "compiler/chip/phv/phv_impl.h"
 #include "compiler/chip/report_add.h"
 
@@ -36,8 +37,9 @@ struct placing {
 
 static const unsigned size_bytes[PHV_SIZES] = {1, 2, 4};
 
-// ---- what may share a container -------------------------------------------------------------------
-static bool apart(struct phv *p, const struct phv_run *a, const struct phv_run *b) {
+// ---- what may share a container -----------------------------------------------------------------
+static bool phv_place_not_together(struct phv *p, const struct phv_run *a,
+                                   const struct phv_run *b) {
     p->work[a->gress]++;
     return a->last < b->first || b->last < a->first ||
            !phv_together(p, a->gress, a->header, b->header);
@@ -47,7 +49,7 @@ static bool fits_in(struct phv *p, const struct box *box, const struct phv_run *
     if (box->gress != (int)run->gress || p->work[run->gress] >= PHV_MAX_WORK)
         return false;
     for (size_t i = 0; i < box->pieces.n; i++)
-        if (!apart(p, box->pieces.v[i].run, run))
+        if (!phv_place_not_together(p, box->pieces.v[i].run, run))
             return false;
     return true;
 }
@@ -57,14 +59,14 @@ static bool may_own(const struct boxes *b, unsigned i, unsigned gress) {
     return owner < 0 || owner == (int)gress;
 }
 
-static void take(struct phv *p, struct boxes *b, unsigned i, struct piece piece) {
+static void phv_place_take(struct phv *p, struct boxes *b, unsigned i, struct piece piece) {
     b->v[i].gress = (int)piece.run->gress;
     b->owner[i / b->lot] = (int)piece.run->gress;
     VEC_PUSH(p->a, &b->v[i].pieces, piece);
 }
 
-// A container of the group for a run: one that others use at other times, else an empty one, first of lots
-// that the gress has. b->n: none.
+// A container of the group for a run: one that others use at other times, else an empty one, first
+// of lots that the gress has. b->n: none.
 static unsigned find_box(struct phv *p, const struct boxes *b, unsigned group,
                          const struct phv_run *run) {
     unsigned best = b->n, rank = 3;
@@ -84,18 +86,20 @@ static unsigned find_box(struct phv *p, const struct boxes *b, unsigned group,
     return best;
 }
 
-// Groups in the order in which a gress takes them: its own, then the common ones, the egress from behind.
+// Groups in the order in which a gress takes them: its own, then the common ones, the egress from
+// behind.
 static unsigned group_order(unsigned gress, unsigned groups, unsigned i) {
     if (i == 0)
         return gress;
     return gress == IR_INGRESS ? i + 1 : groups - i;
 }
 
-// ---- sets of pieces that instructions link ---------------------------------------------------------
-static void give_back(struct boxes *b, const unsigned *taken, unsigned n) {
+// ---- sets of pieces that instructions link ------------------------------------------------------
+static void phv_place_give_back(struct boxes *b, const unsigned *taken, unsigned n) {
     while (n-- > 0)
         b->v[taken[n]].pieces.n--;
-    // Lots go back with their last container; those of the first two groups have their gress for good.
+    // Lots go back with their last container; those of the first two groups have their gress for
+    // good.
     for (unsigned lot = 2 * b->group / b->lot; lot < b->n / b->lot; lot++) {
         bool used = false;
         for (unsigned i = lot * b->lot; i < (lot + 1) * b->lot; i++)
@@ -115,16 +119,17 @@ static bool place_set(struct placing *pl, unsigned size, const struct piece *set
             taken[found] = find_box(pl->p, b, group, set[found].run);
             if (taken[found] == b->n)
                 break;
-            take(pl->p, b, taken[found], set[found]);
+            phv_place_take(pl->p, b, taken[found], set[found]);
         }
         if (found == n)
             return true;
-        give_back(b, taken, found);
+        phv_place_give_back(b, taken, found);
     }
     return false;
 }
 
-// How many containers a set needs at least: as many as it has runs of which any two may be together.
+// How many containers a set needs at least: as many as it has runs of which any two may be
+// together.
 static unsigned at_once(struct phv *p, const struct piece *set, unsigned n) {
     unsigned most = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -132,8 +137,8 @@ static unsigned at_once(struct phv *p, const struct piece *set, unsigned n) {
         for (unsigned k = 0; k < n; k++) {
             bool meets = true;
             for (unsigned j = 0; j < k && meets; j++)
-                meets = !apart(p, set[j].run, set[k].run);
-            all += meets && !apart(p, set[i].run, set[k].run);
+                meets = !phv_place_not_together(p, set[j].run, set[k].run);
+            all += meets && !phv_place_not_together(p, set[i].run, set[k].run);
         }
         most = all > most ? all : most;
     }
@@ -163,7 +168,7 @@ static void too_linked(struct placing *pl, const struct piece *set, unsigned n) 
     v->used = needs;
 }
 
-static void leave(struct placing *pl, const struct piece *piece) {
+static void phv_place_leave(struct placing *pl, const struct piece *piece) {
     struct phv_run *run = piece->run;
     run->failed = true;
     pl->left_over[run->gress] += piece->bytes * 8;
@@ -204,11 +209,12 @@ static void place_pieces(struct placing *pl, struct piece *set, unsigned n) {
     for (; !exact && size < PHV_SIZES; size++)
         if (size_bytes[size] >= bytes && place_set(pl, size, set, n))
             return;
-    // No group has room for all. When none ever has, the program is at fault, else it is the others.
+    // No group has room for all. When none ever has, the program is at fault, else it is the
+    // others.
     if (n > 1)
         too_linked(pl, set, n);
     for (unsigned i = 0; i < n; i++)
-        leave(pl, &set[i]);
+        phv_place_leave(pl, &set[i]);
 }
 
 // The length of the next piece at 'at' of all runs of a set: the largest that may be cut off.
@@ -237,7 +243,7 @@ static void place_runs(struct placing *pl, phv_run_vec *runs) {
     }
 }
 
-// ---- tagalong -------------------------------------------------------------------------------------
+// ---- tagalong -----------------------------------------------------------------------------------
 static bool place_tagalong(struct placing *pl, struct piece piece, unsigned turn) {
     const struct chip_limits *l = pl->p->r->limits;
     unsigned size = piece.bytes == 1 ? 0 : piece.bytes == 2 ? 1 : 2;
@@ -260,7 +266,7 @@ static bool place_tagalong(struct placing *pl, struct piece piece, unsigned turn
         unsigned box = find_box(pl->p, b, c, piece.run);
         if (box == b->n)
             continue;
-        take(pl->p, b, box, piece);
+        phv_place_take(pl->p, b, box, piece);
         pl->collections[c] = (int)g;
         return true;
     }
@@ -285,7 +291,7 @@ static void place_aside(struct placing *pl, struct phv_run *run) {
     }
 }
 
-// ---- order ----------------------------------------------------------------------------------------
+// ---- order --------------------------------------------------------------------------------------
 struct cluster {
     phv_run_vec runs;
     unsigned bytes, id;
@@ -362,7 +368,7 @@ static void place_all(struct placing *pl) {
         place_aside(pl, aside[i]);
 }
 
-// ---- result ---------------------------------------------------------------------------------------
+// ---- result -------------------------------------------------------------------------------------
 static void add_slices(struct phv *p, struct chip_container *c, const struct piece *piece) {
     unsigned from = piece->at * 8, to = from + c->size;
     if (piece->bytes * 8 < c->size) // a larger container than asked for: at its low end
@@ -459,8 +465,9 @@ static void not_fitting(struct placing *pl, unsigned g) {
     v->used = wanted;
 }
 
-// ---- start ----------------------------------------------------------------------------------------
-static void set_up(struct placing *pl, struct boxes *b, unsigned n, unsigned group, unsigned lot) {
+// ---- start --------------------------------------------------------------------------------------
+static void phv_place_set_up(struct placing *pl, struct boxes *b, unsigned n, unsigned group,
+                             unsigned lot) {
     struct arena *a = pl->p->a;
     b->n = n;
     b->group = group;
@@ -482,12 +489,12 @@ void phv_place(struct phv *p) {
         pl.collections[i] = -1;
     for (unsigned i = 0; i < PHV_SIZES; i++) {
         struct boxes *b = &pl.normal[i];
-        set_up(&pl, b, l->containers[i], l->phv_group_size, lots[i]);
+        phv_place_set_up(&pl, b, l->containers[i], l->phv_group_size, lots[i]);
         // The first group of a size is the ingress's, the second the egress's.
         for (unsigned k = 0; k < 2 * l->phv_group_size / lots[i]; k++)
             b->owner[k] = k < l->phv_group_size / lots[i] ? IR_INGRESS : IR_EGRESS;
         unsigned each = l->tagalong_collections ? l->tagalong[i] / l->tagalong_collections : 1;
-        set_up(&pl, &pl.tagalong[i], l->tagalong[i], each, each);
+        phv_place_set_up(&pl, &pl.tagalong[i], l->tagalong[i], each, each);
     }
     for (unsigned g = 0; g < 2; g++)
         pl.by_header[g] = ARENA_ARRAY(p->a, uint64_t, p->gress[g].g->ir->headers.n + 1);

@@ -14,7 +14,7 @@ struct making {
     struct phv_run **of; // by variable id: the run it is in
 };
 
-static bool touched(const struct phv_field *f) {
+static bool phv_runs_touched(const struct phv_field *f) {
     return f->read || f->written;
 }
 
@@ -38,14 +38,15 @@ static struct phv_run *new_run(struct making *m, const struct ir_header *h, unsi
 }
 
 // Puts a whole variable at bit 'at' of the run.
-static void put(struct making *m, struct phv_run *run, const struct ir_var *v, unsigned at) {
+static void phv_runs_put(struct making *m, struct phv_run *run, const struct ir_var *v,
+                         unsigned at) {
     struct phv_bits b = {v, 0, v->width, at};
     VEC_PUSH(m->p->a, &run->bits, b);
     if (v->id >= m->g->g->ir->vars.n || m->g->g->ir->vars.v[v->id] != v)
         return; // one of ours
     const struct phv_field *f = &m->g->fields[v->id];
     m->of[v->id] = run;
-    run->normal = run->normal || touched(f) || f->intrinsic;
+    run->normal = run->normal || phv_runs_touched(f) || f->intrinsic;
     run->first = f->first < run->first ? f->first : run->first;
     run->last = f->last > run->last ? f->last : run->last;
     if (f->computed && v->width <= 32)
@@ -53,7 +54,7 @@ static void put(struct making *m, struct phv_run *run, const struct ir_var *v, u
             run->whole[i] = true;
 }
 
-// ---- headers --------------------------------------------------------------------------------------
+// ---- headers ------------------------------------------------------------------------------------
 // Two neighbouring fields of a header whose boundary is one of bytes, both touched by the stages.
 static bool may_pack(const struct phv_field *a, const struct phv_field *b) {
     if (a->computed || b->computed)
@@ -68,7 +69,7 @@ static void header_run(struct making *m, const struct ir_header *h, size_t i, si
     struct phv_run *run = new_run(m, h, to - from, h->at);
     run->exact = m->g->emitted[h->id];
     for (; i < j; i++)
-        put(m, run, h->fields.v[i], h->fields.v[i]->bit_offset - from * 8);
+        phv_runs_put(m, run, h->fields.v[i], h->fields.v[i]->bit_offset - from * 8);
 }
 
 // The field after the last that begins in field i's bytes: up to there no cut is possible.
@@ -82,7 +83,7 @@ static size_t chunk_end(const struct ir_header *h, size_t i) {
 static bool chunk_touched(const struct phv_gress *g, const struct ir_header *h, size_t i,
                           size_t j) {
     for (; i < j; i++)
-        if (touched(&g->fields[h->fields.v[i]->id]))
+        if (phv_runs_touched(&g->fields[h->fields.v[i]->id]))
             return true;
     return false;
 }
@@ -132,12 +133,12 @@ static void parsed_header(struct making *m, const struct ir_header *h) {
         struct phv_run *run = new_run(m, h, to - from, h->at);
         for (size_t k = i; k < j; k++)
             if (needed(m->g, h->fields.v[k]))
-                put(m, run, h->fields.v[k], h->fields.v[k]->bit_offset - from * 8);
+                phv_runs_put(m, run, h->fields.v[k], h->fields.v[k]->bit_offset - from * 8);
         i = j - 1;
     }
 }
 
-// ---- metadata, validity bits ----------------------------------------------------------------------
+// ---- metadata, validity bits --------------------------------------------------------------------
 static bool metadata_lives(const struct making *m, const struct ir_var *v) {
     const struct phv_field *f = &m->g->fields[v->id];
     if (is_dead(m->g, v))
@@ -152,7 +153,8 @@ static bool metadata_lives(const struct making *m, const struct ir_var *v) {
     return f->read || f->written || (f->parsed && f->deparsed);
 }
 
-static bool may_share(const struct making *m, const struct phv_run *run, const struct ir_var *v) {
+static bool phv_runs_may_share(const struct making *m, const struct phv_run *run,
+                               const struct ir_var *v) {
     const struct phv_field *f = &m->g->fields[v->id];
     for (size_t i = 0; i < run->bits.n; i++) {
         const struct phv_field *o = &m->g->fields[run->bits.v[i].var->id];
@@ -165,17 +167,17 @@ static bool may_share(const struct making *m, const struct phv_run *run, const s
 #define OPEN 64u // bytes that still have room, of those begun last
 
 // Small fields share a byte as long as no two tables write it in one stage.
-static bool join(struct making *m, phv_run_vec *open, const struct ir_var *v) {
+static bool phv_runs_join(struct making *m, phv_run_vec *open, const struct ir_var *v) {
     const struct phv_field *f = &m->g->fields[v->id];
     for (size_t i = open->n > OPEN ? open->n - OPEN : 0; i < open->n; i++) {
         struct phv_run *run = open->v[i];
         unsigned used = 0;
         for (size_t k = 0; k < run->bits.n; k++)
             used += run->bits.v[k].width;
-        if (used + v->width > run->bytes * 8 || !may_share(m, run, v) ||
+        if (used + v->width > run->bytes * 8 || !phv_runs_may_share(m, run, v) ||
             (f->first == -1) != (run->first == -1))
             continue;
-        put(m, run, v, run->bytes * 8 - used - v->width);
+        phv_runs_put(m, run, v, run->bytes * 8 - used - v->width);
         return true;
     }
     return false;
@@ -190,11 +192,11 @@ static void metadata(struct making *m, const bool *special) {
         if (v->header || special[i] || v->width == 0 || !metadata_lives(m, v))
             continue;
         bool small = v->width < 8 && !f->computed && !f->intrinsic && !f->deparsed;
-        if (small && join(m, &open, v))
+        if (small && phv_runs_join(m, &open, v))
             continue;
         unsigned bytes = (v->width + 7) / 8;
         struct phv_run *run = new_run(m, NULL, bytes, v->at);
-        put(m, run, v, bytes * 8 - v->width);
+        phv_runs_put(m, run, v, bytes * 8 - v->width);
         run->normal = true;
         if (f->intrinsic)
             run->first = -1; // the chip looks at the container, whoever wrote it
@@ -224,7 +226,7 @@ static void validity(struct making *m) {
                 continue;
             f->first = -1;
             f->last = m->g->emitted[i] ? m->p->stages : f->last;
-            put(m, run, h->valid, --at);
+            phv_runs_put(m, run, h->valid, --at);
         }
         if (run) {
             run->normal = true;
@@ -242,7 +244,7 @@ static void hidden(struct making *m, const char *name, unsigned bits, int first,
     v->name = name;
     v->width = bits;
     struct phv_run *run = new_run(m, NULL, (bits + 7) / 8, (struct loc){0});
-    put(m, run, v, run->bytes * 8 - bits);
+    phv_runs_put(m, run, v, run->bytes * 8 - bits);
     run->normal = normal;
     run->exact = !normal;
     run->first = first;
@@ -273,7 +275,7 @@ static void additions(struct making *m) {
     }
 }
 
-// ---- clusters -------------------------------------------------------------------------------------
+// ---- clusters -----------------------------------------------------------------------------------
 static unsigned root(const struct phv *p, unsigned i) {
     struct phv_run **runs = p->runs.v;
     while (runs[i]->cluster != i)
@@ -289,8 +291,8 @@ static void link_runs(struct making *m, const struct ir_var *a, const struct ir_
     m->p->runs.v[x > y ? x : y]->cluster = x > y ? y : x;
 }
 
-// What an ALU computes, and what the chip itself reads, is in one container; of an emitted header's field
-// that is alone in its bytes no larger one.
+// What an ALU computes, and what the chip itself reads, is in one container; of an emitted header's
+// field that is alone in its bytes no larger one.
 static void settle_sizes(struct making *m, struct phv_run *run) {
     run->least = 1;
     run->most = 4;
@@ -350,8 +352,9 @@ void phv_runs(struct phv *p) {
         struct making m = {.p = p, .gress = g, .g = &p->gress[g]};
         const struct ir_gress *ir = m.g->g->ir;
         m.of = ARENA_ARRAY(p->a, struct phv_run *, ir->vars.n + 1);
-        // Variables that are no metadata: validity bits of headers, and, on a Tofino 1, whether a field of
-        // the architecture was assigned, which its container tells, unless the program asks.
+        // Variables that are no metadata: validity bits of headers, and, on a Tofino 1, whether a
+        // field of the architecture was assigned, which its container tells, unless the program
+        // asks.
         bool *special = ARENA_ARRAY(p->a, bool, ir->vars.n + 1);
         for (size_t i = 0; i < ir->vars.n; i++)
             if (ir->vars.v[i]->valid && p->r->target == CHIP_TOFINO1 &&

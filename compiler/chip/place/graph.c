@@ -39,7 +39,8 @@ static void add_deps(struct place *p) {
                 continue;
             }
             struct place_dep before = {.from = from, .distance = chip_dep_distance(d), .dep = d};
-            // An ALPM table first only looks its partition up: what its actions wait for is a stage later.
+            // An ALPM table first only looks its partition up: what its actions wait for is a stage
+            // later.
             if (p->units.v[to].u->format->alpm && d->kind != CHIP_DEP_MATCH)
                 before.distance = 0;
             struct place_dep behind = before;
@@ -193,7 +194,7 @@ static int more_urgent(const void *pa, const void *pb) {
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void sort_units(struct place *p) {
+static void place_graph_sort_units(struct place *p) {
     struct rank *ranks = ARENA_ARRAY(p->r->arena, struct rank, p->units.n + 1);
     p->order = ARENA_ARRAY(p->r->arena, unsigned, p->units.n + 1);
     for (size_t i = 0; i < p->units.n; i++) {
@@ -214,5 +215,5 @@ void place_prepare(struct place *p) {
     measure_chains(p);
     find_groups(p);
     find_shared(p);
-    sort_units(p);
+    place_graph_sort_units(p);
 }

@@ -48,8 +48,8 @@ static bool beside_split(const struct place *p, const struct place_unit *x, unsi
     return g->excludes && g->excludes[(size_t)x->u->id * g->units.n + p->units.v[split].u->id];
 }
 
-// A unit's memory that stands in an earlier stage: its other users have to wait for this unit. True when
-// the pass has to start again.
+// A unit's memory that stands in an earlier stage: its other users have to wait for this unit. True
+// when the pass has to start again.
 static bool missed_stage(struct place *p, const struct place_unit *x, unsigned s) {
     bool missed = false;
     for (size_t i = 0; i < x->shared.n; i++) {
@@ -62,7 +62,7 @@ static bool missed_stage(struct place *p, const struct place_unit *x, unsigned s
     return missed;
 }
 
-static void settle(struct place *p, struct place_unit *x) {
+static void place_settle(struct place *p, struct place_unit *x) {
     unsigned s = x->last;
     x->done = true;
     p->left--;
@@ -102,14 +102,14 @@ static bool try_unit(struct place *p, struct place_unit *x) {
     }
     x->left -= n;
     if (x->left == 0)
-        settle(p, x);
+        place_settle(p, x);
     return true;
 }
 
 enum step { STEP_PLACED, STEP_NONE, STEP_STUCK, STEP_AGAIN };
 
 // The most urgent unit that this stage can have.
-static enum step step(struct place *p) {
+static enum step place_step(struct place *p) {
     unsigned split[2] = {PLACE_NOBODY, PLACE_NOBODY};
     for (size_t i = 0; i < p->units.n; i++)
         if (!p->units.v[i].done && p->units.v[i].left < p->units.v[i].u->entries)
@@ -135,7 +135,7 @@ static enum step step(struct place *p) {
     return later ? STEP_NONE : STEP_STUCK;
 }
 
-static void begin_pass(struct place *p) {
+static void place_begin_pass(struct place *p) {
     p->stages.n = 0;
     p->stage = 0;
     p->loose = false;
@@ -161,10 +161,10 @@ static void begin_pass(struct place *p) {
 
 // False when a memory's users did not meet.
 static bool run_pass(struct place *p) {
-    begin_pass(p);
+    place_begin_pass(p);
     while (p->left > 0) {
         place_stage(p, p->stage);
-        switch (step(p)) {
+        switch (place_step(p)) {
         case STEP_PLACED:
             break;
         case STEP_AGAIN:
@@ -182,8 +182,8 @@ static bool run_pass(struct place *p) {
     return true;
 }
 
-// Users of one memory that depend on one another never meet in a stage: placement goes on without that bond,
-// and what waited because of it need not.
+// Users of one memory that depend on one another never meet in a stage: placement goes on without
+// that bond, and what waited because of it need not.
 static void part_users(struct place *p, bool all) {
     bool parted = all;
     size_t limit = p->units.n + p->r->limits->stages;
@@ -197,7 +197,7 @@ static void part_users(struct place *p, bool all) {
         p->shared.v[i].not_before = p->shared.v[i].impossible ? 0 : p->shared.v[i].at_first;
 }
 
-static void publish(struct place *p) {
+static void place_publish(struct place *p) {
     struct chip_pipe *pipe = p->pipe;
     for (size_t s = 0; s < p->stages.n; s++)
         VEC_PUSH(p->r->arena, &pipe->stages, p->stages.v[s]->used);
@@ -211,7 +211,7 @@ static void publish(struct place *p) {
     }
 }
 
-static void run(struct place *p) {
+static void place_run(struct place *p) {
     for (unsigned passes = 1; !run_pass(p); passes++)
         part_users(p, passes % MOST_PASSES == 0);
 }
@@ -219,12 +219,13 @@ static void run(struct place *p) {
 void chip_place(struct chip_report *r, struct chip_pipe *pipe) {
     struct place p = {.r = r, .pipe = pipe};
     place_prepare(&p);
-    run(&p);
-    // The chip's compiler lays containers out for the placement it wants when the first one is too long.
+    place_run(&p);
+    // The chip's compiler lays containers out for the placement it wants when the first one is too
+    // long.
     if (p.stages.n > r->limits->stages) {
         p.free = true;
-        run(&p);
+        place_run(&p);
     }
-    publish(&p);
+    place_publish(&p);
     place_explain(&p);
 }

@@ -13,8 +13,9 @@
 
 #include "compiler/chip/chip.h"
 
-// Fills parts and 'earliest' of all units, stages of the gresses and of the pipe. Goes on past the chip's last
-// stage; then adds a violation that names the chain of dependencies, or the resource, that is in the way.
+// Fills parts and 'earliest' of all units, stages of the gresses and of the pipe. Goes on past the
+// chip's last stage; then adds a violation that names the chain of dependencies, or the resource,
+// that is in the way.
 void chip_place(struct chip_report *r, struct chip_pipe *pipe);
 
 #endif

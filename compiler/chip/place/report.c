@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report: why a program needs more stages than there are: a chain of dependencies that is too long, or
-// a resource that ran out.
+// report: why a program needs more stages than there are: a chain of dependencies that is too long,
+// or a resource that ran out.
 #include "compiler/chip/place/place_impl.h"
 #include "compiler/chip/report_add.h"
 
@@ -18,7 +18,7 @@ static const struct place_dep *tight(const struct place *p, const struct place_u
     return found;
 }
 
-static const char *field_of(struct arena *a, struct chip_bits b) {
+static const char *place_report_field_of(struct arena *a, struct chip_bits b) {
     if (!b.var)
         return "a condition";
     const char *name = b.var->shown ? b.var->shown : b.var->name;
@@ -65,7 +65,7 @@ static void explain_chain(struct place *p, const struct place_unit *last) {
     if (left_out)
         chain = arena_printf(a, "(%u more) -> %s", left_out, chain);
     unsigned stages = last->earliest + last->least + 1;
-    const char *field = field_of(a, decisive->dep->bits);
+    const char *field = place_report_field_of(a, decisive->dep->bits);
     const char *writer = p->units.v[decisive->from].u->name;
     struct chip_violation *v = chip_violate(
         p->r, "stages", decisive->dep->reader.line ? decisive->dep->reader : reader->u->at,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stage: what a stage holds, and whether a unit fits beside it. Units share crossbar bytes, memories
-// and instructions that are the same.
+// stage: what a stage holds, and whether a unit fits beside it. Units share crossbar bytes,
+// memories and instructions that are the same.
 #include <string.h>
 
 #include "compiler/chip/place/place_impl.h"
@@ -35,7 +35,8 @@ static bool has_object(const struct place_stage *s, const void *object) {
     return false;
 }
 
-static bool has_action(const struct place_stage *s, unsigned gress, const struct ir_action *a) {
+static bool place_stage_has_action(const struct place_stage *s, unsigned gress,
+                                   const struct ir_action *a) {
     for (size_t i = 0; a && i < s->actions[gress].n; i++)
         if (s->actions[gress].v[i] == a)
             return true;
@@ -61,7 +62,8 @@ static bool demand(const struct place *p, const struct place_stage *s, const str
     need[CHIP_TERNARY_XBAR] = new_bytes(&s->ternary, &f->ternary);
     for (size_t i = 0; i < x->u->actions.n; i++) {
         const struct chip_action *a = &x->u->actions.v[i];
-        if ((a->ops.n || a->accesses.n) && has_action(s, x->gress, a->action) && need[CHIP_VLIW])
+        if ((a->ops.n || a->accesses.n) && place_stage_has_action(s, x->gress, a->action) &&
+            need[CHIP_VLIW])
             need[CHIP_VLIW]--;
     }
     for (size_t i = 0; i < f->attached.n; i++)
@@ -120,7 +122,8 @@ void place_take(struct place *p, struct place_unit *x, unsigned s, uint64_t entr
             if (!has_object(st, f->attached.v[i].object))
                 VEC_PUSH(a, &st->objects, f->attached.v[i].object);
         for (size_t i = 0; i < x->u->actions.n; i++)
-            if (x->u->actions.v[i].action && !has_action(st, x->gress, x->u->actions.v[i].action))
+            if (x->u->actions.v[i].action &&
+                !place_stage_has_action(st, x->gress, x->u->actions.v[i].action))
                 VEC_PUSH(a, &st->actions[x->gress], x->u->actions.v[i].action);
     }
     VEC_PUSH(a, &x->u->parts, part);

@@ -66,7 +66,7 @@ void html_put(struct html *h, const char *format, ...) {
     va_end(ap);
 }
 
-static void put_bytes(struct html *h, const char *text, size_t n) {
+static void html_put_bytes(struct html *h, const char *text, size_t n) {
     html_put(h, "%s", arena_strndup(h->r->arena, text, n));
 }
 
@@ -74,7 +74,7 @@ void html_name(struct html *h, const char *name) {
     for (size_t n; *name; name += n) {
         n = strcspn(name, "._");
         n += name[n] != '\0';
-        put_bytes(h, name, n);
+        html_put_bytes(h, name, n);
         if (name[n])
             fputs("<wbr>", h->out);
     }
@@ -115,22 +115,22 @@ static void excerpt(struct html *h, struct loc at) {
     const size_t end = begin + EXCERPT < length ? begin + EXCERPT : length;
     to = to < end ? to : end;
     html_put(h, "<pre class=\"source\"><span class=\"line\">%u</span>", at.line);
-    put_bytes(h, line + begin, from - begin);
+    html_put_bytes(h, line + begin, from - begin);
     html_put(h, "<mark>");
-    put_bytes(h, line + from, to - from);
+    html_put_bytes(h, line + from, to - from);
     html_put(h, "</mark>");
-    put_bytes(h, line + to, end - to);
+    html_put_bytes(h, line + to, end - to);
     html_put(h, "</pre>\n");
 }
 
-static void note(struct html *h, struct loc at, const char *text) {
+static void html_note(struct html *h, struct loc at, const char *text) {
     html_put(h, "<p class=\"also\">%s ", text);
     html_place(h, at);
     html_put(h, "</p>\n");
     excerpt(h, at);
 }
 
-static void violation(struct html *h, const struct chip_violation *v) {
+static void html_violation(struct html *h, const struct chip_violation *v) {
     html_put(h, "<article class=\"violation\">\n<h3>%s</h3>\n<p><span class=\"rule\">%s</span> ",
              v->message, v->rule);
     html_place(h, v->at);
@@ -149,7 +149,7 @@ static void violation(struct html *h, const struct chip_violation *v) {
     if (v->path.n)
         html_put(h, "</ol>\n");
     if (v->also_text)
-        note(h, v->also, v->also_text);
+        html_note(h, v->also, v->also_text);
     if (v->suggestion)
         html_put(h, "<p class=\"suggestion\"><b>Try:</b> %s</p>\n", v->suggestion);
     html_put(h, "</article>\n");
@@ -161,7 +161,7 @@ static void violations(struct html *h) {
         return;
     html_put(h, "<section id=\"limits\">\n<h2>Exceeded limits</h2>\n");
     for (size_t i = 0; i < r->violations.n; i++)
-        violation(h, &r->violations.v[i]);
+        html_violation(h, &r->violations.v[i]);
     html_put(h, "</section>\n");
 }
 
@@ -179,7 +179,7 @@ static void base64(const uint8_t *bytes, size_t n, char *out) {
     *out = '\0';
 }
 
-static void head(struct html *h) {
+static void html_head(struct html *h) {
     uint8_t digest[SHA256_DIGEST_LENGTH];
     char hash[48];
     SHA2_CTX sha;
@@ -254,7 +254,7 @@ static void figures(struct html *h, const struct chip_pipe *p) {
     html_put(h, "</dl>\n");
 }
 
-static void answer(struct html *h) {
+static void html_verdict(struct html *h) {
     const struct chip_report *r = h->r;
     const struct chip_pipe *p = report_fullest(r);
     const size_t n = r->violations.n;
@@ -278,7 +278,7 @@ static void answer(struct html *h) {
     html_put(h, "</header>\n");
 }
 
-static void notes(struct html *h) {
+static void html_notes(struct html *h) {
     html_put(h, "<section id=\"notes\">\n<h2>What is not certain</h2>\n");
     if (!h->r->notes.n)
         html_put(h, "<p>The model has nothing to add for this program.</p>\n");
@@ -293,8 +293,8 @@ static void notes(struct html *h) {
 
 void chip_print_html(FILE *out, const struct chip_report *r) {
     struct html h = {.out = out, .r = r};
-    head(&h);
-    answer(&h);
+    html_head(&h);
+    html_verdict(&h);
     html_put(&h, "<main>\n");
     violations(&h);
     for (h.pipe = 0; h.pipe < r->pipes.n; h.pipe++) {
@@ -311,7 +311,7 @@ void chip_print_html(FILE *out, const struct chip_report *r) {
         html_tables(&h);
         html_put(&h, "</div>\n");
     }
-    notes(&h);
+    html_notes(&h);
     html_put(&h, "</main>\n<script>");
     fputs(report_page_js, out);
     html_put(&h, "</script>\n</body>\n</html>\n");

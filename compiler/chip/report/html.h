@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// html: the report as a page of its own (chip_print_html in report.h). What this room's files share:
+// html: the report as a page of its own (chip_print_html in report.h). What this room's files
+// share:
 //
 //     html.c               the page: head, answer, exceeded limits, notes; how text is written
 //     html_map.c           the stage map, resources by stage, the list of tables
@@ -8,9 +9,9 @@
 //     html_phv.c           containers, parsers, deparsers
 //     page.css, .js what it looks like and does, as they are written into it
 //
-// Everything can be read without the script; it only lights up what belongs together, sorts and filters. All
-// text goes through html_put(), whose %s escapes: there is no other way for a name to come into the page. And if
-// there was one, the page's policy lets no script run but its own.
+// Everything can be read without the script; it only lights up what belongs together, sorts and
+// filters. All text goes through html_put(), whose %s escapes: there is no other way for a name to
+// come into the page. And if there was one, the page's policy lets no script run but its own.
 #ifndef SILKEN_COMPILER_CHIP_REPORT_HTML_H
 #define SILKEN_COMPILER_CHIP_REPORT_HTML_H
 
@@ -25,8 +26,8 @@ struct html {
     unsigned pipe;             // number, which is part of identifiers
 };
 
-// Of printf's conversions there are %s, %u, %d, %zu, %% and %.1f. A string is escaped, for text as well as for
-// an attribute in double quotes.
+// Of printf's conversions there are %s, %u, %d, %zu, %% and %.1f. A string is escaped, for text as
+// well as for an attribute in double quotes.
 void html_put(struct html *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // "p0-i12": of a unit, for identifiers and data-unit.
 const char *html_unit(const struct html *h, const struct chip_unit *u);

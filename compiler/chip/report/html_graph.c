@@ -2,10 +2,11 @@
 //
 // html_graph: the dependencies of a gress as a picture and as a list, and the critical path.
 //
-// A column is a stage. A unit is a box as wide as the stages it is spread over, in the first line that is free
-// in all of them at or below the mean line of the units it depends on, which come before it: so edges are short
-// and rarely cross. Units of one stage are placed in that order. An edge goes from right to left ends, or, within a
-// stage, around the left ends; several between the same two units are one.
+// A column is a stage. A unit is a box as wide as the stages it is spread over, in the first line
+// that is free in all of them at or below the mean line of the units it depends on, which come
+// before it: so edges are short and rarely cross. Units of one stage are placed in that order. An
+// edge goes from right to left ends, or, within a stage, around the left ends; several between the
+// same two units are one.
 #include <stdlib.h>
 
 #include "compiler/chip/report/html.h"
@@ -135,7 +136,7 @@ static bool is_critical(const struct graph *x, unsigned from, unsigned to) {
 }
 
 // The first dependency between two units speaks for all: drawn as the strongest of them.
-static void put_edge(struct graph *x, size_t i) {
+static void html_graph_put_edge(struct graph *x, size_t i) {
     const struct chip_dep *d = &x->g->deps.v[i];
     struct html *h = x->h;
     const struct chip_dep *strongest = report_edge(x->g, d->from, d->to);
@@ -191,7 +192,7 @@ static void put_picture(struct graph *x) {
         gress);
     put_columns(x, height);
     for (size_t i = 0; i < x->g->deps.n; i++)
-        put_edge(x, i);
+        html_graph_put_edge(x, i);
     for (size_t i = 0; i < x->g->units.n; i++)
         put_box(x, &x->g->units.v[i]);
     html_put(h, "</svg>\n</div>\n");
@@ -278,7 +279,7 @@ void html_graph(struct html *h) {
 
 // ---- the critical path ----
 
-static void put_path(struct html *h, const struct chip_gress *g) {
+static void html_graph_put_path(struct html *h, const struct chip_gress *g) {
     if (!g->critical_path.n)
         return;
     const unsigned last = g->critical_path.v[g->critical_path.n - 1];
@@ -318,8 +319,8 @@ static void put_path(struct html *h, const struct chip_gress *g) {
 
 void html_critical_path(struct html *h) {
     html_put(h, "<section id=\"p%u-path\">\n<h2>Critical path</h2>\n", h->pipe);
-    put_path(h, &h->p->gress[IR_INGRESS]);
-    put_path(h, &h->p->gress[IR_EGRESS]);
+    html_graph_put_path(h, &h->p->gress[IR_INGRESS]);
+    html_graph_put_path(h, &h->p->gress[IR_EGRESS]);
     if (!h->p->gress[IR_INGRESS].critical_path.n && !h->p->gress[IR_EGRESS].critical_path.n)
         html_put(h, "<p>There are no dependencies.</p>\n");
     html_put(h, "</section>\n");

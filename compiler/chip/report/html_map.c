@@ -21,7 +21,7 @@ static const char *level(uint64_t used, uint64_t limit) {
 // ---- the stage map ----
 
 // "3 SRAM blocks, 2 TCAM blocks..." of a unit's share.
-static const char *share(struct html *h, const struct chip_part *part) {
+static const char *html_map_share(struct html *h, const struct chip_part *part) {
     const char *text = "";
     for (unsigned i = 0; i < CHIP_RESOURCES; i++)
         if (part->used[i])
@@ -42,7 +42,7 @@ static void chip_of(struct html *h, const struct chip_unit *u, unsigned stage) {
         return;
     html_put(h, "<li><a class=\"unit %s %s\" href=\"#%s\" data-unit=\"%s\" title=\"%s: %s\">",
              report_unit_kind(u), report_gress(u->gress), html_unit(h, u), html_unit(h, u),
-             html_short(h, u->name, 400), share(h, part));
+             html_short(h, u->name, 400), html_map_share(h, part));
     html_name(h, html_short(h, report_name(h->p, u), NAME));
     if (u->parts.n > 1)
         html_put(h, " <small>%zu/%zu</small>", number, u->parts.n);

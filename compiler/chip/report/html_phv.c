@@ -5,8 +5,8 @@
 
 static const unsigned sizes[] = {8, 16, 32};
 
-static const struct chip_container *container(const struct html *h, unsigned size, bool tagalong,
-                                              unsigned number) {
+static const struct chip_container *html_phv_container(const struct html *h, unsigned size,
+                                                       bool tagalong, unsigned number) {
     for (size_t i = 0; i < h->p->phv.containers.n; i++) {
         const struct chip_container *c = &h->p->phv.containers.v[i];
         if (c->size == size && c->tagalong == tagalong && c->number == number)
@@ -31,7 +31,7 @@ static const char *moment(const struct html *h, int stage) {
     return arena_printf(h->r->arena, "stage %d", stage);
 }
 
-static const char *slice_text(const struct html *h, const struct chip_slice *s) {
+static const char *html_phv_slice_text(const struct html *h, const struct chip_slice *s) {
     return arena_printf(h->r->arena, "bits %u to %u: %s, from %s to %s", s->container_lo,
                         s->container_lo + s->bits.width - 1, report_bits(h->r, s->bits),
                         moment(h, s->first_stage), moment(h, s->last_stage));
@@ -46,7 +46,7 @@ static const char *container_name(const struct html *h, const struct chip_contai
 }
 
 static void cell(struct html *h, unsigned size, bool tagalong, unsigned number) {
-    const struct chip_container *c = container(h, size, tagalong, number);
+    const struct chip_container *c = html_phv_container(h, size, tagalong, number);
     if (!c) {
         html_put(h, "<li class=\"c free\" aria-hidden=\"true\"></li>\n");
         return;
@@ -54,7 +54,7 @@ static void cell(struct html *h, unsigned size, bool tagalong, unsigned number) 
     const char *text = "";
     for (size_t i = 0; i < c->slices.n; i++)
         text = arena_printf(h->r->arena, "%s\n%s", text,
-                            html_short(h, slice_text(h, &c->slices.v[i]), 300));
+                            html_short(h, html_phv_slice_text(h, &c->slices.v[i]), 300));
     html_put(h,
              "<li class=\"c %s\" style=\"--f:%u%%\" title=\"%s, %s, %u of %u "
              "bits%s\"><span>%u</span></li>\n",
@@ -86,7 +86,7 @@ static void group(struct html *h, unsigned i, bool tagalong) {
     html_put(h, "</ul>\n");
 }
 
-static void list(struct html *h) {
+static void html_phv_list(struct html *h) {
     html_put(h,
              "<details><summary>All containers as a list</summary>\n<div class=\"scroll\" "
              "tabindex=\"0\" role=\"region\" aria-label=\"Containers\">\n<table "
@@ -126,13 +126,14 @@ void html_phv(struct html *h) {
         group(h, i, false);
     for (unsigned i = 3; i-- > 0;)
         group(h, i, true);
-    list(h);
+    html_phv_list(h);
     html_put(h, "</section>\n");
 }
 
 // ---- parsers and deparsers ----
 
-static void row(struct html *h, const char *what, const unsigned used[2], const unsigned limit[2]) {
+static void html_phv_row(struct html *h, const char *what, const unsigned used[2],
+                         const unsigned limit[2]) {
     html_put(h, "<tr><th scope=\"row\">%s</th>", what);
     for (unsigned g = 0; g < 2; g++) {
         if (limit[g] && limit[g] != ~0u)
@@ -149,8 +150,9 @@ static void row(struct html *h, const char *what, const unsigned used[2], const 
     html_put(h, "</tr>\n");
 }
 
-static void same(struct html *h, const char *what, unsigned in, unsigned out, unsigned limit) {
-    row(h, what, (unsigned[]){in, out}, (unsigned[]){limit, limit});
+static void html_phv_same(struct html *h, const char *what, unsigned in, unsigned out,
+                          unsigned limit) {
+    html_phv_row(h, what, (unsigned[]){in, out}, (unsigned[]){limit, limit});
 }
 
 void html_parsers(struct html *h) {
@@ -164,19 +166,22 @@ void html_parsers(struct html *h) {
         "scope=\"col\">egress</th></tr></thead>\n"
         "<tbody>\n",
         h->pipe);
-    same(h, "parser states", x[0].states, x[1].states, ~0u);
-    same(h, "parser TCAM rows", x[0].rows, x[1].rows, l->parser_rows);
-    row(h, "parser depth, bytes", (unsigned[]){x[0].max_depth, x[1].max_depth}, l->parser_depth);
-    same(h, "shortest path, bytes", x[0].min_depth, x[1].min_depth, ~0u);
-    same(h, "parser checksum units", x[0].checksums, x[1].checksums, l->parser_checksums);
-    same(h, "validity (POV) bits", y[0].pov_bits, y[1].pov_bits, l->pov_bits);
-    same(h, "field dictionary entries", y[0].entries, y[1].entries, l->deparser_entries);
-    same(h, "header bytes out", y[0].header_bytes, y[1].header_bytes, l->deparser_bytes);
-    same(h, "deparser checksum units", y[0].checksums, y[1].checksums, l->deparser_checksums);
-    row(h, "mirror types", (unsigned[]){y[0].mirrors, y[1].mirrors}, l->mirror_types);
-    row(h, "resubmit bytes", (unsigned[]){y[0].resubmit_bytes, 0},
-        (unsigned[]){l->resubmit_bytes, 0});
-    row(h, "digests", (unsigned[]){y[0].digests, 0}, (unsigned[]){l->digest_types, 0});
-    row(h, "bytes bridged to egress", (unsigned[]){y[0].bridged_bytes, 0}, (unsigned[]){~0u, 0});
+    html_phv_same(h, "parser states", x[0].states, x[1].states, ~0u);
+    html_phv_same(h, "parser TCAM rows", x[0].rows, x[1].rows, l->parser_rows);
+    html_phv_row(h, "parser depth, bytes", (unsigned[]){x[0].max_depth, x[1].max_depth},
+                 l->parser_depth);
+    html_phv_same(h, "shortest path, bytes", x[0].min_depth, x[1].min_depth, ~0u);
+    html_phv_same(h, "parser checksum units", x[0].checksums, x[1].checksums, l->parser_checksums);
+    html_phv_same(h, "validity (POV) bits", y[0].pov_bits, y[1].pov_bits, l->pov_bits);
+    html_phv_same(h, "field dictionary entries", y[0].entries, y[1].entries, l->deparser_entries);
+    html_phv_same(h, "header bytes out", y[0].header_bytes, y[1].header_bytes, l->deparser_bytes);
+    html_phv_same(h, "deparser checksum units", y[0].checksums, y[1].checksums,
+                  l->deparser_checksums);
+    html_phv_row(h, "mirror types", (unsigned[]){y[0].mirrors, y[1].mirrors}, l->mirror_types);
+    html_phv_row(h, "resubmit bytes", (unsigned[]){y[0].resubmit_bytes, 0},
+                 (unsigned[]){l->resubmit_bytes, 0});
+    html_phv_row(h, "digests", (unsigned[]){y[0].digests, 0}, (unsigned[]){l->digest_types, 0});
+    html_phv_row(h, "bytes bridged to egress", (unsigned[]){y[0].bridged_bytes, 0},
+                 (unsigned[]){~0u, 0});
     html_put(h, "</tbody>\n</table>\n</section>\n");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// json: the report for programs. The form is the manual's; "form" counts changes that a reader would
-// trip over.
+// json: the report for programs. The form is the manual's; "form" counts changes that a reader
+// would trip over.
 #include "compiler/chip/report/report_impl.h"
 #include "compiler/base/json_out.h"
 
@@ -10,7 +10,7 @@ struct writer {
     const struct chip_report *r;
 };
 
-static void put_place(struct writer *w, const char *key, struct loc at) {
+static void chip_json_put_place(struct writer *w, const char *key, struct loc at) {
     struct json_out *j = &w->j;
     if (!at.line) {
         jout_null(j, key);
@@ -23,7 +23,7 @@ static void put_place(struct writer *w, const char *key, struct loc at) {
     jout_close(j, '}');
 }
 
-static void put_text(struct writer *w, const char *key, const char *text) {
+static void chip_json_put_text(struct writer *w, const char *key, const char *text) {
     if (text)
         jout_string(&w->j, key, text);
     else
@@ -37,7 +37,7 @@ static void put_violation(struct writer *w, const struct chip_violation *v) {
     jout_open(j, NULL, '{');
     jout_string(j, "rule", v->rule);
     jout_string(j, "message", v->message);
-    put_text(w, "suggestion", v->suggestion);
+    chip_json_put_text(w, "suggestion", v->suggestion);
     if (v->at.line)
         jout_string(j, "file", diag_path(w->r->diag, v->at.file));
     else
@@ -51,13 +51,13 @@ static void put_violation(struct writer *w, const struct chip_violation *v) {
         jout_null(j, "limit");
         jout_null(j, "used");
     }
-    put_place(w, "also", v->also);
-    put_text(w, "also_text", v->also_text);
+    chip_json_put_place(w, "also", v->also);
+    chip_json_put_text(w, "also_text", v->also_text);
     jout_open(j, "path", '[');
     for (size_t i = 0; i < v->path.n; i++) {
         jout_open(j, NULL, '{');
         jout_string(j, "text", v->path.v[i].text);
-        put_place(w, "at", v->path.v[i].at);
+        chip_json_put_place(w, "at", v->path.v[i].at);
         jout_close(j, '}');
     }
     jout_close(j, ']');
@@ -105,11 +105,11 @@ static void put_unit(struct writer *w, const struct chip_unit *u) {
         jout_close(j, '}');
     }
     jout_close(j, ']');
-    put_place(w, "at", u->at);
+    chip_json_put_place(w, "at", u->at);
     jout_close(j, '}');
 }
 
-static void put_tables(struct writer *w, const struct chip_pipe *p) {
+static void chip_json_put_tables(struct writer *w, const struct chip_pipe *p) {
     jout_open(&w->j, "tables", '[');
     for (unsigned g = 0; p && g < 2; g++)
         for (size_t i = 0; i < p->gress[g].units.n; i++)
@@ -149,21 +149,22 @@ static void put_stage_resources(struct writer *w, const struct chip_pipe *p) {
 
 // ---- dependencies ----
 
-static void put_edge(struct writer *w, const struct chip_gress *g, const struct chip_dep *d) {
+static void chip_json_put_edge(struct writer *w, const struct chip_gress *g,
+                               const struct chip_dep *d) {
     struct json_out *j = &w->j;
     jout_string(j, "kind", chip_dep_names[d->kind]);
     jout_string(j, "from", g->units.v[d->from].name);
     jout_u64(j, "from_id", d->from);
     jout_string(j, "to", g->units.v[d->to].name);
     jout_u64(j, "to_id", d->to);
-    put_text(w, "field", d->bits.var ? report_bits(w->r, d->bits) : NULL);
+    chip_json_put_text(w, "field", d->bits.var ? report_bits(w->r, d->bits) : NULL);
     jout_u64(j, "distance", chip_dep_distance(d));
     jout_bool(j, "ignored", d->ignored);
-    put_place(w, "writer", d->writer);
-    put_place(w, "reader", d->reader);
+    chip_json_put_place(w, "writer", d->writer);
+    chip_json_put_place(w, "reader", d->reader);
 }
 
-static void put_path(struct writer *w, const struct chip_gress *g) {
+static void chip_json_put_path(struct writer *w, const struct chip_gress *g) {
     struct json_out *j = &w->j;
     for (size_t i = 0; i < g->critical_path.n; i++) {
         const struct chip_unit *u = &g->units.v[g->critical_path.v[i]];
@@ -174,7 +175,7 @@ static void put_path(struct writer *w, const struct chip_gress *g) {
         jout_u64(j, "earliest", u->earliest);
         if (d) {
             jout_open(j, "because", '{');
-            put_edge(w, g, d);
+            chip_json_put_edge(w, g, d);
             jout_close(j, '}');
         } else {
             jout_null(j, "because");
@@ -189,7 +190,7 @@ static void put_dependencies(struct writer *w, const struct chip_pipe *p) {
     for (unsigned g = 0; g < 2; g++) {
         jout_open(j, report_gress((enum ir_gress_kind)g), '[');
         if (p)
-            put_path(w, &p->gress[g]);
+            chip_json_put_path(w, &p->gress[g]);
         jout_close(j, ']');
     }
     jout_close(j, '}');
@@ -198,7 +199,7 @@ static void put_dependencies(struct writer *w, const struct chip_pipe *p) {
         for (size_t i = 0; i < p->gress[g].deps.n; i++) {
             jout_open(j, NULL, '{');
             jout_string(j, "gress", report_gress((enum ir_gress_kind)g));
-            put_edge(w, &p->gress[g], &p->gress[g].deps.v[i]);
+            chip_json_put_edge(w, &p->gress[g], &p->gress[g].deps.v[i]);
             jout_close(j, '}');
         }
     jout_close(j, ']');
@@ -212,7 +213,8 @@ static void put_container(struct writer *w, const struct chip_container *c) {
     jout_u64(j, "size", c->size);
     jout_u64(j, "number", c->number);
     jout_bool(j, "tagalong", c->tagalong);
-    put_text(w, "gress", c->gress < 0 ? NULL : report_gress((enum ir_gress_kind)c->gress));
+    chip_json_put_text(w, "gress",
+                       c->gress < 0 ? NULL : report_gress((enum ir_gress_kind)c->gress));
     jout_open(j, "fields", '[');
     for (size_t i = 0; i < c->slices.n; i++) {
         const struct chip_slice *s = &c->slices.v[i];
@@ -263,7 +265,7 @@ static void put_phv(struct writer *w, const struct chip_pipe *p) {
 
 // ---- parser and deparser ----
 
-static void put_number(struct writer *w, const char *key, uint64_t used, uint64_t limit) {
+static void chip_json_put_number(struct writer *w, const char *key, uint64_t used, uint64_t limit) {
     jout_open(&w->j, key, '{');
     jout_u64(&w->j, "used", used);
     jout_u64(&w->j, "limit", limit);
@@ -276,10 +278,10 @@ static void put_parser(struct writer *w, const struct chip_pipe *p, unsigned g) 
     const struct chip_limits *l = w->r->limits;
     jout_open(&w->j, report_gress((enum ir_gress_kind)g), '{');
     jout_u64(&w->j, "states", x->states);
-    put_number(w, "rows", x->rows, l->parser_rows);
-    put_number(w, "depth_bytes", x->max_depth, l->parser_depth[g]);
+    chip_json_put_number(w, "rows", x->rows, l->parser_rows);
+    chip_json_put_number(w, "depth_bytes", x->max_depth, l->parser_depth[g]);
     jout_u64(&w->j, "min_depth_bytes", x->min_depth);
-    put_number(w, "checksums", x->checksums, l->parser_checksums);
+    chip_json_put_number(w, "checksums", x->checksums, l->parser_checksums);
     jout_close(&w->j, '}');
 }
 
@@ -288,14 +290,14 @@ static void put_deparser(struct writer *w, const struct chip_pipe *p, unsigned g
     const struct chip_deparser *x = p ? &p->deparser[g] : &none;
     const struct chip_limits *l = w->r->limits;
     jout_open(&w->j, report_gress((enum ir_gress_kind)g), '{');
-    put_number(w, "pov_bits", x->pov_bits, l->pov_bits);
-    put_number(w, "entries", x->entries, l->deparser_entries);
-    put_number(w, "header_bytes", x->header_bytes, l->deparser_bytes);
-    put_number(w, "checksums", x->checksums, l->deparser_checksums);
-    put_number(w, "mirrors", x->mirrors, l->mirror_types[g]);
+    chip_json_put_number(w, "pov_bits", x->pov_bits, l->pov_bits);
+    chip_json_put_number(w, "entries", x->entries, l->deparser_entries);
+    chip_json_put_number(w, "header_bytes", x->header_bytes, l->deparser_bytes);
+    chip_json_put_number(w, "checksums", x->checksums, l->deparser_checksums);
+    chip_json_put_number(w, "mirrors", x->mirrors, l->mirror_types[g]);
     if (g == IR_INGRESS) {
-        put_number(w, "resubmit_bytes", x->resubmit_bytes, l->resubmit_bytes);
-        put_number(w, "digests", x->digests, l->digest_types);
+        chip_json_put_number(w, "resubmit_bytes", x->resubmit_bytes, l->resubmit_bytes);
+        chip_json_put_number(w, "digests", x->digests, l->digest_types);
         jout_u64(&w->j, "bridged_bytes", x->bridged_bytes);
     }
     jout_close(&w->j, '}');
@@ -310,7 +312,7 @@ static void put_pipe(struct writer *w, const struct chip_pipe *p) {
     jout_u64(j, "stages", in > out ? in : out);
     jout_u64(j, "stages_ingress", in);
     jout_u64(j, "stages_egress", out);
-    put_tables(w, p);
+    chip_json_put_tables(w, p);
     put_stage_resources(w, p);
     put_dependencies(w, p);
     put_phv(w, p);

@@ -60,7 +60,7 @@ void lines_put(struct lines *l, const char *format, ...) {
     put_marked(l, text, strlen(text));
 }
 
-static unsigned columns(const char *text, size_t n) {
+static unsigned chip_lines_columns(const char *text, size_t n) {
     unsigned columns = 0;
     for (size_t i = 0; i < n; i++)
         columns += !is_ink(text[i]) && !is_tail(text[i]);
@@ -68,12 +68,12 @@ static unsigned columns(const char *text, size_t n) {
 }
 
 unsigned lines_columns(const char *text) {
-    return columns(text, strlen(text));
+    return chip_lines_columns(text, strlen(text));
 }
 
-// Bytes of 'text' that make a line of 'width' columns: up to the last blank that fits; or, of a longer word, up to
-// the last dot or underscore in the second half of the line, or what fits of it.
-static size_t line_of(const char *text, unsigned width) {
+// Bytes of 'text' that make a line of 'width' columns: up to the last blank that fits; or, of a
+// longer word, up to the last dot or underscore in the second half of the line, or what fits of it.
+static size_t chip_lines_of(const char *text, unsigned width) {
     size_t n = 0, blank = 0, joint = 0;
     unsigned used = 0;
     for (; text[n]; n++) {
@@ -96,8 +96,8 @@ struct rest {
     char ink;
 };
 
-static void put_line(struct lines *l, struct rest *r, unsigned width, bool pad) {
-    const size_t n = line_of(r->text, width);
+static void chip_lines_put(struct lines *l, struct rest *r, unsigned width, bool pad) {
+    const size_t n = chip_lines_of(r->text, width);
     if (r->ink > 1)
         set_ink(l, r->ink);
     put_marked(l, r->text, n);
@@ -107,7 +107,7 @@ static void put_line(struct lines *l, struct rest *r, unsigned width, bool pad) 
     if (r->ink > 1)
         set_ink(l, 1);
     if (pad)
-        fprintf(l->out, "%*s", (int)(width - columns(r->text, n)), "");
+        fprintf(l->out, "%*s", (int)(width - chip_lines_columns(r->text, n)), "");
     r->text += n;
     while (*r->text == ' ')
         r->text++;
@@ -133,7 +133,7 @@ void lines_row(struct lines *l, unsigned indent, struct lines_cell *cells, size_
             break;
         fprintf(l->out, "%*s", (int)indent, "");
         for (size_t i = 0; i <= last; i++) {
-            put_line(l, &rest[i], cells[i].width, i < last);
+            chip_lines_put(l, &rest[i], cells[i].width, i < last);
             if (i < last)
                 fprintf(l->out, "%*s", (int)GAP, "");
             more |= *rest[i].text != '\0';
@@ -149,7 +149,7 @@ void lines_paragraph(struct lines *l, unsigned indent, unsigned deeper, const ch
     va_end(ap);
     for (unsigned in = indent; *r.text; in = indent + deeper) {
         fprintf(l->out, "%*s", (int)in, "");
-        put_line(l, &r, l->width > in + 8 ? l->width - in : 8, false);
+        chip_lines_put(l, &r, l->width > in + 8 ? l->width - in : 8, false);
         fputc('\n', l->out);
     }
 }

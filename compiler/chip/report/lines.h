@@ -2,9 +2,9 @@
 //
 // lines: text in columns on a terminal of a given width, with colours.
 //
-// What is printed is marked text: the bytes INK_* in it change the colour of what follows and take no room.
-// Whatever comes from the source goes through lines_clean() first, so that it cannot mark anything, nor talk to
-// the terminal.
+// What is printed is marked text: the bytes INK_* in it change the colour of what follows and take
+// no room. Whatever comes from the source goes through lines_clean() first, so that it cannot mark
+// anything, nor talk to the terminal.
 #ifndef SILKEN_COMPILER_CHIP_REPORT_LINES_H
 #define SILKEN_COMPILER_CHIP_REPORT_LINES_H
 
@@ -37,8 +37,8 @@ void lines_put(struct lines *l, const char *format, ...) __attribute__((format(p
 // Columns that marked text takes.
 unsigned lines_columns(const char *text);
 
-// Texts beside each other, each wrapped within its own width, two columns apart, behind 'indent' columns. The
-// last one may be 0 wide: what is left of the line.
+// Texts beside each other, each wrapped within its own width, two columns apart, behind 'indent'
+// columns. The last one may be 0 wide: what is left of the line.
 struct lines_cell {
     const char *text;
     unsigned width;

@@ -16,7 +16,8 @@
 
 #include "compiler/chip/chip.h"
 
-// 'columns': the terminal's width, at least 40. Nothing is kept; write errors are the stream's owner's to see.
+// 'columns': the terminal's width, at least 40. Nothing is kept; write errors are the stream's
+// owner's to see.
 void chip_print_text(FILE *out, const struct chip_report *r, bool colour, unsigned columns);
 void chip_print_json(FILE *out, const struct chip_report *r);
 void chip_print_html(FILE *out, const struct chip_report *r);

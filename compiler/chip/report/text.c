@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // text: the report for people at a terminal: the answer, the exceeded limits, the stage map, how
-// full the chip is, what it is that takes so many stages, containers, parsers, and what is not certain.
+// full the chip is, what it is that takes so many stages, containers, parsers, and what is not
+// certain.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ struct text {
     const struct chip_report *r;
 };
 
-static void heading(struct text *t, const char *what) {
+static void chip_text_heading(struct text *t, const char *what) {
     lines_put(&t->l, "\n");
     lines_paragraph(&t->l, 0, 2, INK_STRONG "%s" INK_PLAIN, what);
 }
@@ -26,14 +27,14 @@ static const char *clean(struct text *t, const char *text) {
 
 // ---- exceeded limits ----
 
-static void note(struct text *t, struct loc at, const char *what) {
+static void chip_text_note(struct text *t, struct loc at, const char *what) {
     if (at.line)
         lines_put(&t->l, "%s:%u:%u: ", clean(t, diag_path(t->r->diag, at.file)), at.line, at.col);
     lines_put(&t->l, INK_NOTE "note:" INK_PLAIN " %s\n", clean(t, what));
     diag_print_source(t->r->diag, t->l.out, at, t->l.colour);
 }
 
-static void violation(struct text *t, const struct chip_violation *v) {
+static void chip_text_violation(struct text *t, const struct chip_violation *v) {
     struct lines *l = &t->l;
     if (v->at.line)
         lines_put(l, "\n%s:%u:%u: ", clean(t, diag_path(t->r->diag, v->at.file)), v->at.line,
@@ -46,9 +47,9 @@ static void violation(struct text *t, const struct chip_violation *v) {
     if (v->limit || v->used)
         lines_paragraph(l, 4, 4, "the limit is %" PRIu64 ", this is %" PRIu64, v->limit, v->used);
     for (size_t i = 0; i < v->path.n; i++)
-        note(t, v->path.v[i].at, v->path.v[i].text);
+        chip_text_note(t, v->path.v[i].at, v->path.v[i].text);
     if (v->also_text)
-        note(t, v->also, v->also_text);
+        chip_text_note(t, v->also, v->also_text);
     if (v->suggestion)
         lines_paragraph(l, 4, 6, INK_GOOD "try:" INK_PLAIN " %s", clean(t, v->suggestion));
 }
@@ -136,7 +137,7 @@ static void stage_map(struct text *t, const struct chip_pipe *p) {
     const struct report_stages shown = report_stages(t->r, p);
     const bool wide = t->l.width >= WIDE;
     const bool in = p->gress[IR_INGRESS].units.n, out = p->gress[IR_EGRESS].units.n;
-    heading(t, "Stage map");
+    chip_text_heading(t, "Stage map");
     if (!in && !out) {
         lines_paragraph(&t->l, 2, 2, "no tables, no statements: nothing takes a stage");
         return;
@@ -198,7 +199,7 @@ static void resources(struct text *t, const struct chip_pipe *p) {
     // title 24, "  1234 of 1234", "  stage 12", "  12345 of 12345"
     const unsigned width = t->l.width, rest = width > 52 ? width - 52 : 0;
     const bool totals = width >= 70;
-    heading(t, "Resources, in the stage that has most of each");
+    chip_text_heading(t, "Resources, in the stage that has most of each");
     for (unsigned i = 0; i < CHIP_RESOURCES; i++) {
         unsigned stage;
         const unsigned most = report_peak(p, i, &stage);
@@ -229,8 +230,9 @@ static void critical_path(struct text *t, const struct chip_pipe *p, unsigned gr
     if (!g->critical_path.n)
         return;
     const unsigned last = g->critical_path.v[g->critical_path.n - 1];
-    heading(t, arena_printf(t->l.a, "Critical path of %s: %u stages by dependencies alone",
-                            report_gress(g->kind), g->units.v[last].earliest + 1));
+    chip_text_heading(t,
+                      arena_printf(t->l.a, "Critical path of %s: %u stages by dependencies alone",
+                                   report_gress(g->kind), g->units.v[last].earliest + 1));
     for (size_t i = 0; i < g->critical_path.n; i++) {
         const struct chip_unit *u = &g->units.v[g->critical_path.v[i]];
         const struct chip_dep *d = i ? report_edge(g, g->critical_path.v[i - 1], u->id) : NULL;
@@ -264,7 +266,7 @@ static void phv_line(struct text *t, const char *kind, unsigned size, const unsi
 static void phv(struct text *t, const struct chip_pipe *p) {
     static const unsigned sizes[] = {8, 16, 32};
     const struct chip_limits *limits = t->r->limits;
-    heading(t, "PHV containers (estimate)");
+    chip_text_heading(t, "PHV containers (estimate)");
     lines_put(&t->l, INK_DIM "  %-11s%7s%7s  in use" INK_PLAIN "\n", "bits", "ingress", "egress");
     for (unsigned i = 0; i < 3; i++)
         phv_line(t, "", sizes[i], (unsigned[]){p->phv.used[0][i], p->phv.used[1][i]},
@@ -279,7 +281,7 @@ static void phv(struct text *t, const struct chip_pipe *p) {
 
 static void ends(struct text *t, const struct chip_pipe *p) {
     const struct chip_limits *limits = t->r->limits;
-    heading(t, "Parsers and deparsers");
+    chip_text_heading(t, "Parsers and deparsers");
     for (unsigned g = 0; g < 2; g++) {
         const struct chip_parser *x = &p->parser[g];
         lines_paragraph(
@@ -311,7 +313,7 @@ static void ends(struct text *t, const struct chip_pipe *p) {
 
 // ---- the whole ----
 
-static void answer(struct text *t, const struct chip_pipe *p) {
+static void chip_text_verdict(struct text *t, const struct chip_pipe *p) {
     const struct chip_report *r = t->r;
     const size_t n = r->violations.n;
     if (r->fits)
@@ -329,23 +331,24 @@ static void answer(struct text *t, const struct chip_pipe *p) {
         lines_paragraph(&t->l, 0, 2, "for a Tofino 2, because it includes t2na.p4");
 }
 
-static void notes(struct text *t) {
+static void chip_text_notes(struct text *t) {
     if (!t->r->notes.n)
         return;
-    heading(t, "What is not certain");
+    chip_text_heading(t, "What is not certain");
     for (size_t i = 0; i < t->r->notes.n; i++)
         lines_paragraph(&t->l, 2, 2, "- %s", clean(t, t->r->notes.v[i]));
 }
 
 void chip_print_text(FILE *out, const struct chip_report *r, bool colour, unsigned columns) {
     struct text t = {.l = {.out = out, .a = r->arena, .colour = colour, .width = columns}, .r = r};
-    answer(&t, report_fullest(r));
+    chip_text_verdict(&t, report_fullest(r));
     for (size_t i = 0; i < r->violations.n; i++)
-        violation(&t, &r->violations.v[i]);
+        chip_text_violation(&t, &r->violations.v[i]);
     for (size_t i = 0; i < r->pipes.n; i++) {
         const struct chip_pipe *p = r->pipes.v[i];
         if (r->pipes.n > 1)
-            heading(&t, arena_printf(r->arena, "==== pipeline %s", clean(&t, p->ir->name)));
+            chip_text_heading(&t,
+                              arena_printf(r->arena, "==== pipeline %s", clean(&t, p->ir->name)));
         stage_map(&t, p);
         resources(&t, p);
         critical_path(&t, p, IR_INGRESS);
@@ -353,5 +356,5 @@ void chip_print_text(FILE *out, const struct chip_report *r, bool colour, unsign
         phv(&t, p);
         ends(&t, p);
     }
-    notes(&t);
+    chip_text_notes(&t);
 }

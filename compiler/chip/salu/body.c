@@ -29,7 +29,7 @@ struct salu_var *salu_var_of(struct salu_vars *vars, const struct ir_var *var) {
     return NULL;
 }
 
-static void refuse(struct body *b, struct loc at, const char *what) {
+static void salu_body_refuse(struct body *b, struct loc at, const char *what) {
     if (!b->failed)
         chip_violate(
             b->r, "salu-statement", at,
@@ -39,9 +39,10 @@ static void refuse(struct body *b, struct loc at, const char *what) {
     b->failed = true;
 }
 
-// ---- statements -----------------------------------------------------------------------------------
+// ---- statements ---------------------------------------------------------------------------------
 
-// An action that takes the low bits of the entry works on the whole entry here: the ALU has no others.
+// An action that takes the low bits of the entry works on the whole entry here: the ALU has no
+// others.
 static bool is_parting(const struct body *b, const struct ir_stmt *s) {
     const struct ir_regaction *ra = b->ra;
     if (!ra->part || s->e->a == NULL)
@@ -56,7 +57,7 @@ static void straighten(struct body *b, struct ir_block *out, const struct ir_blo
     for (size_t i = 0; from && i < from->stmts.n && !b->failed; i++) {
         struct ir_stmt *s = from->stmts.v[i], *c;
         if (++b->nodes > SALU_MAX_NODES) {
-            refuse(b, s->at, "is too long for a stateful ALU");
+            salu_body_refuse(b, s->at, "is too long for a stateful ALU");
             return;
         }
         switch (s->kind) {
@@ -77,19 +78,19 @@ static void straighten(struct body *b, struct ir_block *out, const struct ir_blo
             straighten(b, out, s->then_b);
             break;
         case IR_LEAVE: // the chip's compiler breaks down
-            refuse(b, s->at, "returns early");
+            salu_body_refuse(b, s->at, "returns early");
             break;
         case IR_SWITCH:
-            refuse(b, s->at, "has a switch");
+            salu_body_refuse(b, s->at, "has a switch");
             break;
         default:
-            refuse(b, s->at, "calls a function that a stateful ALU does not have");
+            salu_body_refuse(b, s->at, "calls a function that a stateful ALU does not have");
             break;
         }
     }
 }
 
-// ---- variables ------------------------------------------------------------------------------------
+// ---- variables ----------------------------------------------------------------------------------
 
 // Lowering's own, where the source has an expression.
 static bool is_temporary(const struct ir_var *v) {
@@ -97,7 +98,7 @@ static bool is_temporary(const struct ir_var *v) {
 }
 
 // Variables of the action are named after it.
-static bool is_own(const struct body *b, const struct ir_var *v) {
+static bool salu_body_is_own(const struct body *b, const struct ir_var *v) {
     for (size_t i = 0; i < b->r->program->pipelines.n; i++) {
         const char *pipe = b->r->program->pipelines.v[i]->name;
         size_t root = strlen(pipe);
@@ -117,28 +118,29 @@ struct reads {
     bool found;
 };
 
-static void note_read(void *ctx, struct ir_expr *e) {
+static void salu_body_note_read(void *ctx, struct ir_expr *e) {
     struct reads *r = ctx;
     r->found |= e->op == IR_VAR && e->var == r->var;
 }
 
 static bool uses(const struct ir_expr *e, const struct ir_var *var) {
     struct reads r = {.var = var};
-    ir_visit_expr(&(struct ir_visitor){.ctx = &r, .expr = note_read}, (struct ir_expr *)e);
+    ir_visit_expr(&(struct ir_visitor){.ctx = &r, .expr = salu_body_note_read},
+                  (struct ir_expr *)e);
     return r.found;
 }
 
-static bool read_outside(const struct ir_gress *g, const struct ir_var *var) {
+static bool salu_body_read_outside(const struct ir_gress *g, const struct ir_var *var) {
     struct reads r = {.var = var};
-    struct ir_visitor v = {.ctx = &r, .expr = note_read, .shallow = true};
+    struct ir_visitor v = {.ctx = &r, .expr = salu_body_note_read, .shallow = true};
     ir_visit_block(&v, g->control);
     for (size_t i = 0; i < g->actions.n && !r.found; i++)
         ir_visit_block(&v, g->actions.v[i]->body);
     return r.found;
 }
 
-static void add_var(struct body *b, const struct ir_var *var, enum salu_var_kind kind,
-                    unsigned index) {
+static void salu_body_add_var(struct body *b, const struct ir_var *var, enum salu_var_kind kind,
+                              unsigned index) {
     struct salu_var v = {.var = var, .kind = kind, .index = index};
     if (var && !salu_var_of(b->vars, var))
         VEC_PUSH(b->a, &b->vars->list, v);
@@ -152,12 +154,12 @@ static void find_vars(struct body *b, const struct ir_gress *g, const struct ir_
         find_vars(b, g, s->else_b, results);
         if (s->kind != IR_ASSIGN || salu_var_of(b->vars, s->var))
             continue;
-        if (!is_own(b, s->var))
-            refuse(b, s->at, arena_printf(b->a, "writes '%s'", s->var->name));
-        else if (read_outside(g, s->var))
-            add_var(b, s->var, SALU_RESULT, (*results)++);
+        if (!salu_body_is_own(b, s->var))
+            salu_body_refuse(b, s->at, arena_printf(b->a, "writes '%s'", s->var->name));
+        else if (salu_body_read_outside(g, s->var))
+            salu_body_add_var(b, s->var, SALU_RESULT, (*results)++);
         else
-            add_var(b, s->var, SALU_LOCAL, 0);
+            salu_body_add_var(b, s->var, SALU_LOCAL, 0);
     }
 }
 
@@ -226,7 +228,7 @@ static struct ir_block *live_part(struct body *b, const struct ir_block *body) {
     return without_dead(b, body);
 }
 
-// ---- copies ---------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------
 
 struct measure {
     unsigned nodes;
@@ -246,11 +248,12 @@ static bool may_spread(const struct ir_expr *e, bool calls) {
     return (calls || !m.called) && m.nodes < SALU_MAX_NODES / 8;
 }
 
-static struct ir_expr *resolve(struct body *b, struct ir_expr *e);
+static struct ir_expr *salu_body_resolve(struct body *b, struct ir_expr *e);
 
 static struct ir_expr *rebuild(struct body *b, struct ir_expr *e) {
-    struct ir_expr *x = e->a ? resolve(b, e->a) : NULL, *y = e->b ? resolve(b, e->b) : NULL;
-    struct ir_expr *z = e->c ? resolve(b, e->c) : NULL;
+    struct ir_expr *x = e->a ? salu_body_resolve(b, e->a) : NULL,
+                   *y = e->b ? salu_body_resolve(b, e->b) : NULL;
+    struct ir_expr *z = e->c ? salu_body_resolve(b, e->c) : NULL;
     if (x == e->a && y == e->b && z == e->c)
         return e;
     switch (e->op) {
@@ -287,7 +290,7 @@ static struct ir_expr *simple(struct body *b, struct ir_expr *e) {
     }
 }
 
-static struct ir_expr *resolve(struct body *b, struct ir_expr *e) {
+static struct ir_expr *salu_body_resolve(struct body *b, struct ir_expr *e) {
     if (e->op != IR_VAR)
         return simple(b, rebuild(b, e));
     struct salu_var *v = salu_var_of(b->vars, e->var);
@@ -299,7 +302,7 @@ static struct ir_expr *resolve(struct body *b, struct ir_expr *e) {
     return e;
 }
 
-static void forget(struct body *b, const struct ir_var *written) {
+static void salu_body_forget(struct body *b, const struct ir_var *written) {
     for (size_t i = 0; i < b->vars->list.n; i++) {
         struct salu_var *v = &b->vars->list.v[i];
         if (v->var == written || (v->val && uses(v->val, written)))
@@ -314,10 +317,10 @@ static const struct ir_expr **save_values(struct body *b) {
     return vals;
 }
 
-// Behind an if: 'yes' where its condition held. A temporary of lowering is the expression that it came
-// from: if (!a) t = b; else t = a; is a || b.
-static void merge(struct body *b, struct salu_var *v, struct ir_expr *c,
-                  const struct ir_expr *yes) {
+// Behind an if: 'yes' where its condition held. A temporary of lowering is the expression that it
+// came from: if (!a) t = b; else t = a; is a || b.
+static void salu_body_merge(struct body *b, struct salu_var *v, struct ir_expr *c,
+                            const struct ir_expr *yes) {
     struct ir_expr *x = (struct ir_expr *)yes, *y = (struct ir_expr *)v->val;
     if (x == y)
         return;
@@ -338,7 +341,7 @@ static struct ir_block *with_copies(struct body *b, const struct ir_block *body)
         struct ir_stmt *c = ARENA_NEW(b->a, struct ir_stmt);
         *c = *body->stmts.v[i];
         if (c->kind == IR_IF) {
-            c->e = resolve(b, c->e);
+            c->e = salu_body_resolve(b, c->e);
             const struct ir_expr **before = save_values(b);
             c->then_b = with_copies(b, c->then_b);
             const struct ir_expr **yes = save_values(b);
@@ -346,7 +349,7 @@ static struct ir_block *with_copies(struct body *b, const struct ir_block *body)
                 b->vars->list.v[k].val = before[k];
             c->else_b = with_copies(b, c->else_b);
             for (size_t k = 0; k < b->vars->list.n; k++)
-                merge(b, &b->vars->list.v[k], c->e, yes[k]);
+                salu_body_merge(b, &b->vars->list.v[k], c->e, yes[k]);
             ir_push(b->a, out, c);
             continue;
         }
@@ -355,8 +358,8 @@ static struct ir_block *with_copies(struct body *b, const struct ir_block *body)
         if (plain)
             mark_uses(b, c->e);
         else
-            c->e = resolve(b, c->e);
-        forget(b, c->var);
+            c->e = salu_body_resolve(b, c->e);
+        salu_body_forget(b, c->var);
         if (v && (!c->slice || c->width == c->var->width) && !uses(c->e, c->var) &&
             may_spread(c->e, is_temporary(v->var)))
             v->val = c->e;
@@ -389,10 +392,10 @@ struct ir_block *salu_body(struct chip_report *r, const struct ir_gress *g,
     unsigned results = ra->rv != NULL;
     struct ir_block *body = ir_block_new(b.a);
     straighten(&b, body, ra->body);
-    add_var(&b, ra->value[0], SALU_VALUE, 0);
-    add_var(&b, ra->value[1], SALU_VALUE, 1);
-    add_var(&b, ra->part, SALU_VALUE, 0);
-    add_var(&b, ra->rv, SALU_RESULT, 0);
+    salu_body_add_var(&b, ra->value[0], SALU_VALUE, 0);
+    salu_body_add_var(&b, ra->value[1], SALU_VALUE, 1);
+    salu_body_add_var(&b, ra->part, SALU_VALUE, 0);
+    salu_body_add_var(&b, ra->rv, SALU_RESULT, 0);
     find_vars(&b, g, body, &results);
     if (b.failed)
         return NULL;

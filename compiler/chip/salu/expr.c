@@ -2,11 +2,11 @@
 //
 // expr: what one ALU can read and compute.
 //
-// An ALU has two sides. Its A side reads a word of the memory or a constant, its B side one of the two PHV
-// inputs, a constant or, of the low word, the math unit; constants of both sides are one. Operators exist
-// in both orders, so what counts is that an instruction has at most one memory word, one PHV input and one
-// constant. The chip's compiler lets other pairs through ('value.lo + value.hi', 'hdr.a + hdr.b'); its
-// assembler does not, and neither does this.
+// An ALU has two sides. Its A side reads a word of the memory or a constant, its B side one of the
+// two PHV inputs, a constant or, of the low word, the math unit; constants of both sides are one.
+// Operators exist in both orders, so what counts is that an instruction has at most one memory
+// word, one PHV input and one constant. The chip's compiler lets other pairs through ('value.lo +
+// value.hi', 'hdr.a + hdr.b'); its assembler does not, and neither does this.
 #include "compiler/chip/salu/salu_impl.h"
 #include "compiler/chip/report_add.h"
 
@@ -61,7 +61,8 @@ static bool read_const(struct salu_action *x, const struct ir_expr *e, struct sa
     return true;
 }
 
-static bool read_var(struct salu_action *x, const struct ir_expr *e, struct salu_operand *o) {
+static bool salu_expr_read_var(struct salu_action *x, const struct ir_expr *e,
+                               struct salu_operand *o) {
     const struct salu_var *v = salu_var_of(x->vars, e->var);
     if (!v) {
         o->source = SALU_PHV;
@@ -107,7 +108,7 @@ bool salu_operand(struct salu_action *x, const struct ir_expr *e, struct salu_op
     case IR_CONST:
         return read_const(x, e, o);
     case IR_VAR:
-        return read_var(x, e, o);
+        return salu_expr_read_var(x, e, o);
     case IR_REG_PARAM:
         o->source = SALU_PARAM;
         o->param = e->param;
@@ -123,7 +124,7 @@ bool salu_operand(struct salu_action *x, const struct ir_expr *e, struct salu_op
             o->e = e;
             return true;
         }
-        return e->lo == 0 && e->a->op == IR_VAR && read_var(x, e->a, o);
+        return e->lo == 0 && e->a->op == IR_VAR && salu_expr_read_var(x, e->a, o);
     case IR_SEXT:
     case IR_CONCAT:
         if (!is_phv_only(x, e))
@@ -167,7 +168,7 @@ const char *salu_operand_text(struct arena *a, const struct salu_operand *o) {
     return "the result of the free ALU";
 }
 
-// ---- operators ------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 
 static void too_complex(struct salu_action *x, const char *why) {
     salu_refuse(x, "salu-operator",
@@ -223,15 +224,15 @@ static const char *what_is(const struct ir_expr *e) {
     }
 }
 
-static bool leaf(struct salu_action *x, const struct ir_expr *e, struct salu_operand *o) {
+static bool salu_expr_leaf(struct salu_action *x, const struct ir_expr *e, struct salu_operand *o) {
     if (salu_operand(x, e, o))
         return true;
     too_complex(x, what_is(narrow(e)));
     return false;
 }
 
-// Subtraction of an unsigned constant is addition of its complement, a large constant, as the chip's
-// compiler has it.
+// Subtraction of an unsigned constant is addition of its complement, a large constant, as the
+// chip's compiler has it.
 static void add_negative(struct salu_action *x, struct salu_instr *in, unsigned width) {
     struct salu_operand *k = &in->operands[1];
     if (in->op != IR_SUB || k->source != SALU_CONST)
@@ -310,14 +311,14 @@ bool salu_compute(struct salu_action *x, const struct ir_expr *e, struct salu_in
     if (!is_operator(e->op)) {
         in->op = SALU_MOVE;
         in->n = 1;
-        return leaf(x, e, &in->operands[0]) && sides_fit(x, in);
+        return salu_expr_leaf(x, e, &in->operands[0]) && sides_fit(x, in);
     }
     in->op = (int)e->op;
     if (e->op == IR_NEG) { // 0 - a
         in->op = IR_SUB;
         in->n = 2;
         in->operands[0] = (struct salu_operand){.source = SALU_CONST};
-        return leaf(x, e->a, &in->operands[1]) && sides_fit(x, in);
+        return salu_expr_leaf(x, e->a, &in->operands[1]) && sides_fit(x, in);
     }
     const struct ir_expr *a = e->a, *b = e->b;
     if (e->op == IR_AND || e->op == IR_OR || e->op == IR_XOR) {
@@ -325,13 +326,13 @@ bool salu_compute(struct salu_action *x, const struct ir_expr *e, struct salu_in
         b = without_not(b, &in->op, SALU_NOT_B);
     }
     in->n = 2;
-    if (!leaf(x, a, &in->operands[0]) || !leaf(x, b, &in->operands[1]))
+    if (!salu_expr_leaf(x, a, &in->operands[0]) || !salu_expr_leaf(x, b, &in->operands[1]))
         return false;
     add_negative(x, in, e->width);
     return sides_fit(x, in);
 }
 
-// ---- comparisons ----------------------------------------------------------------------------------
+// ---- comparisons --------------------------------------------------------------------------------
 
 static void bad_compare(struct salu_action *x, const char *why) {
     salu_refuse(x, "salu-comparison",
@@ -456,7 +457,7 @@ static bool compare_fits(struct salu_action *x, const struct ir_expr *e, const s
     return !x->failed;
 }
 
-// ---- conditions -----------------------------------------------------------------------------------
+// ---- conditions ---------------------------------------------------------------------------------
 
 uint64_t salu_outcomes(unsigned i) {
     static const uint64_t runs[SALU_MAX_COMPARES] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc,
@@ -481,7 +482,8 @@ static bool is_contrary(const struct ir_expr *x, const struct ir_expr *y) {
 }
 
 // Among the comparisons that the action makes anyway?
-static bool is_known(const struct salu_action *x, const struct ir_expr *e, uint64_t *holds) {
+static bool salu_expr_is_known(const struct salu_action *x, const struct ir_expr *e,
+                               uint64_t *holds) {
     for (unsigned i = 0; i < x->n_compared; i++) {
         if (ir_same(x->compared[i], e))
             *holds = salu_outcomes(i);
@@ -519,16 +521,16 @@ static bool has_memory(const struct salu_action *x, const struct ir_expr *e) {
            (e->b && has_memory(x, e->b));
 }
 
-// 'value > 5' is '5 < value' here. The side that was written first is not negated, which a constant shows:
-// taken for it is the one with the register's value.
+// 'value > 5' is '5 < value' here. The side that was written first is not negated, which a constant
+// shows: taken for it is the one with the register's value.
 static bool is_turned(const struct salu_action *x, const struct ir_expr *e) {
     return e->op != IR_EQ && e->op != IR_NE &&
            (ir_is_const(e->a) || (has_memory(x, e->b) && !has_memory(x, e->a)));
 }
 
-static bool ask(struct salu_action *x, const struct ir_expr *e, uint64_t *holds) {
+static bool salu_expr_ask(struct salu_action *x, const struct ir_expr *e, uint64_t *holds) {
     struct sum s = {.n = 0};
-    if (is_known(x, e, holds))
+    if (salu_expr_is_known(x, e, holds))
         return true;
     if (ir_is_condition(e->op) && e->op != IR_LAND && e->op != IR_LOR) {
         bool turned = is_turned(x, e);
@@ -560,6 +562,6 @@ bool salu_condition(struct salu_action *x, const struct ir_expr *e, uint64_t *ho
         *holds = big_sign(e->value) != 0 ? ~UINT64_C(0) : 0;
         return true;
     default:
-        return ask(x, e, holds);
+        return salu_expr_ask(x, e, holds);
     }
 }

@@ -2,11 +2,12 @@
 //
 // fit: the ALUs that an action's assignments take.
 //
-// Each word of the register has two ALUs. Each acts under a predicate over the comparisons; what both compute
-// is or'ed, so their predicates exclude each other, except in 'value = (a + b) | (c & d)'. Where the register
-// has one word, the second pair of ALUs is free and can compute what is put out, or one local variable.
-// The output takes one source in all cases and is 0 where its predicate does not hold: an old or a new word,
-// a PHV input, or the comparisons themselves, which with a shift give one power of two.
+// Each word of the register has two ALUs. Each acts under a predicate over the comparisons; what
+// both compute is or'ed, so their predicates exclude each other, except in 'value = (a + b) | (c &
+// d)'. Where the register has one word, the second pair of ALUs is free and can compute what is put
+// out, or one local variable. The output takes one source in all cases and is 0 where its predicate
+// does not hold: an old or a new word, a PHV input, or the comparisons themselves, which with a
+// shift give one power of two.
 #include "compiler/chip/salu/salu_impl.h"
 #include "compiler/chip/report_add.h"
 
@@ -88,7 +89,7 @@ static struct salu_instr instr_of(const struct salu_action *x, unsigned word) {
         .unit = SALU_ALU, .word = word, .at = x->at, .predicate = x->predicate};
 }
 
-static bool compute(struct salu_action *x, const struct ir_expr *e, unsigned word) {
+static bool salu_fit_compute(struct salu_action *x, const struct ir_expr *e, unsigned word) {
     struct salu_instr in = instr_of(x, word);
     if (!salu_compute(x, e, &in) || !math_fits(x, &in))
         return false;
@@ -96,15 +97,16 @@ static bool compute(struct salu_action *x, const struct ir_expr *e, unsigned wor
     return true;
 }
 
-// ---- choices in expressions -----------------------------------------------------------------------
+// ---- choices in expressions ---------------------------------------------------------------------
 
-static void assign(struct salu_action *x, const struct salu_var *v, const struct ir_expr *e);
+static void salu_fit_assign(struct salu_action *x, const struct salu_var *v,
+                            const struct ir_expr *e);
 
 static void under(struct salu_action *x, uint64_t holds, const struct salu_var *v,
                   const struct ir_expr *e) {
     uint64_t before = x->predicate;
     x->predicate &= holds;
-    assign(x, v, e);
+    salu_fit_assign(x, v, e);
     x->predicate = before;
 }
 
@@ -130,7 +132,7 @@ static bool spread_choice(struct salu_action *x, const struct salu_var *v,
     return true;
 }
 
-// ---- words of the register ------------------------------------------------------------------------
+// ---- words of the register ----------------------------------------------------------------------
 
 static bool is_or_of_operations(const struct ir_expr *e) {
     struct ir_expr *sides[] = {e->a, e->b};
@@ -167,14 +169,14 @@ static void assign_word(struct salu_action *x, const struct salu_var *v, const s
         return;
     }
     if (is_or_of_operations(e)) {
-        if (compute(x, e->a, v->index))
-            compute(x, e->b, v->index);
+        if (salu_fit_compute(x, e->a, v->index))
+            salu_fit_compute(x, e->b, v->index);
         return;
     }
-    compute(x, e, v->index);
+    salu_fit_compute(x, e, v->index);
 }
 
-// ---- local variables ------------------------------------------------------------------------------
+// ---- local variables ----------------------------------------------------------------------------
 
 static void assign_local(struct salu_action *x, const struct salu_var *v, const struct ir_expr *e) {
     struct salu_operand o;
@@ -219,10 +221,10 @@ static void assign_local(struct salu_action *x, const struct salu_var *v, const 
     if (other)
         not_exclusive(x, "a local variable", other->at);
     else
-        compute(x, e, 1);
+        salu_fit_compute(x, e, 1);
 }
 
-// ---- results --------------------------------------------------------------------------------------
+// ---- results ------------------------------------------------------------------------------------
 
 // The second pair of ALUs is there for results.
 static bool may_compute_result(const struct salu_action *x) {
@@ -230,7 +232,7 @@ static bool may_compute_result(const struct salu_action *x) {
            x->ra->width <= (x->r->target == CHIP_TOFINO1 ? 32u : 64u);
 }
 
-static bool is_plain(const struct salu_operand *o) {
+static bool salu_fit_is_plain(const struct salu_operand *o) {
     return o->source == SALU_MEMORY || o->source == SALU_NEW || o->source == SALU_PHV ||
            o->source == SALU_COMPARE;
 }
@@ -322,7 +324,7 @@ static bool constant_fits(struct salu_action *x, unsigned i) {
 
 static void put_operand(struct salu_action *x, unsigned i, struct salu_operand o) {
     bool zero = o.source == SALU_CONST && o.value == 0;
-    bool plain = is_plain(&o), again = false, spare = may_compute_result(x);
+    bool plain = salu_fit_is_plain(&o), again = false, spare = may_compute_result(x);
     if (zero)
         return; // what an output is that nobody drives
     if (o.source == SALU_CONST && !constant_fits(x, i))
@@ -368,11 +370,11 @@ static void put_computed(struct salu_action *x, unsigned i, const struct ir_expr
                       "used");
         return;
     }
-    if (compute(x, e, 1))
+    if (salu_fit_compute(x, e, 1))
         put_operand(x, i, free_alu);
 }
 
-static bool is_one(const struct ir_expr *e) {
+static bool salu_fit_is_one(const struct ir_expr *e) {
     return e->op == IR_CONST && big_fits_u64(e->value) && big_to_u64(e->value) == 1;
 }
 
@@ -380,7 +382,7 @@ static bool is_one(const struct ir_expr *e) {
 static bool put_predicate(struct salu_action *x, unsigned i, const struct ir_expr *e) {
     const struct ir_expr *args[SALU_MAX_COMPARES];
     unsigned n = 0;
-    if (e->op != IR_SHL || !is_one(e->a))
+    if (e->op != IR_SHL || !salu_fit_is_one(e->a))
         return false;
     const struct ir_expr *list = e->b;
     for (; list->op == IR_CONCAT && n + 1 < SALU_MAX_COMPARES; list = list->b)
@@ -445,9 +447,10 @@ static void assign_result(struct salu_action *x, const struct salu_var *v,
     put_operand(x, v->index, o);
 }
 
-// ---- statements -----------------------------------------------------------------------------------
+// ---- statements ---------------------------------------------------------------------------------
 
-static void assign(struct salu_action *x, const struct salu_var *v, const struct ir_expr *e) {
+static void salu_fit_assign(struct salu_action *x, const struct salu_var *v,
+                            const struct ir_expr *e) {
     if (x->failed || spread_choice(x, v, e))
         return;
     if (v->kind == SALU_RESULT)
@@ -464,7 +467,8 @@ static void assign(struct salu_action *x, const struct salu_var *v, const struct
         assign_local(x, v, e);
 }
 
-// if (a && b) d = x | y; else if (a) d = x; else if (b) d = y; is two ALUs, whose results are or'ed.
+// if (a && b) d = x | y; else if (a) d = x; else if (b) d = y; is two ALUs, whose results are
+// or'ed.
 static bool is_ored(const struct ir_stmt *s, const struct ir_stmt *sides[2]) {
     const struct ir_stmt *all[3] = {s};
     const struct ir_stmt *sets[3];
@@ -564,7 +568,7 @@ static void fit_block(struct salu_action *x, const struct ir_block *b) {
                              salu_name(x), v && v->kind == SALU_VALUE ? "the value" : "a variable"),
                 "an ALU writes whole words: keep those bits in a word or a register of their own");
         else if (v)
-            assign(x, v, s->e);
+            salu_fit_assign(x, v, s->e);
     }
 }
 

@@ -2,8 +2,9 @@
 //
 // plain: reads and writes of registers outside register actions.
 //
-// The chip's compiler makes a register action of each action that reads or writes. An action that reads and
-// then writes the same cell is one of them, in which what was read is the register's old value.
+// The chip's compiler makes a register action of each action that reads or writes. An action that
+// reads and then writes the same cell is one of them, in which what was read is the register's old
+// value.
 #include "compiler/chip/salu/salu_impl.h"
 
 struct plain {
@@ -95,13 +96,13 @@ static void add_write(struct plain *p, const struct ir_stmt *s, const struct ir_
     VEC_PUSH(a, p->writes, ra);
 }
 
-static void look(struct plain *p, const struct ir_block *b) {
+static void salu_plain_look(struct plain *p, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
-        look(p, s->then_b);
-        look(p, s->else_b);
+        salu_plain_look(p, s->then_b);
+        salu_plain_look(p, s->else_b);
         for (size_t k = 0; k < s->cases.n; k++)
-            look(p, s->cases.v[k].body);
+            salu_plain_look(p, s->cases.v[k].body);
         if (s->reg != p->reg || (s->kind != IR_REG_READ && s->kind != IR_REG_WRITE))
             continue;
         const struct ir_stmt *read = s->kind == IR_REG_WRITE ? read_in(b, s) : NULL;
@@ -116,8 +117,8 @@ unsigned salu_plain_uses(struct chip_report *r, const struct ir_gress *g,
                          const struct ir_register *reg, salu_regaction_vec *writes,
                          struct loc *last) {
     struct plain p = {.r = r, .reg = reg, .writes = writes, .last = last};
-    look(&p, g->control);
+    salu_plain_look(&p, g->control);
     for (size_t i = 0; i < g->actions.n; i++)
-        look(&p, g->actions.v[i]->body);
+        salu_plain_look(&p, g->actions.v[i]->body);
     return p.n;
 }

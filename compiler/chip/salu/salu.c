@@ -2,11 +2,12 @@
 //
 // salu: register actions, register by register. See salu.h.
 //
-// What fits was tried with the chip's own compiler, a program just inside and one just outside for each
-// rule (harness/compiler/chip/salu). Where its back end writes an instruction that its assembler refuses, this
-// refuses it, too: such a program never reaches a chip. Those are: two words of the memory or two PHV fields
-// in one operation or comparison, two constants in one, a third update of a word, masks in a Tofino 1's
-// comparisons, computing with a local variable that was computed.
+// What fits was tried with the chip's own compiler, a program just inside and one just outside for
+// each rule (harness/compiler/chip/salu). Where its back end writes an instruction that its
+// assembler refuses, this refuses it, too: such a program never reaches a chip. Those are: two
+// words of the memory or two PHV fields in one operation or comparison, two constants in one, a
+// third update of a word, masks in a Tofino 1's comparisons, computing with a local variable that
+// was computed.
 #include "compiler/chip/salu/salu.h"
 #include "compiler/chip/report_add.h"
 
@@ -17,8 +18,8 @@ static bool is_wide(const struct ir_regaction *ra) {
     return ra->reg->wide || (ra->width == 64 && ra->words == 2);
 }
 
-static void check_action(struct chip_report *r, const struct ir_gress *g,
-                         const struct ir_regaction *ra, salu_action_vec *fitted) {
+static void salu_check_action(struct chip_report *r, const struct ir_gress *g,
+                              const struct ir_regaction *ra, salu_action_vec *fitted) {
     struct salu_action *x = ARENA_NEW(r->arena, struct salu_action);
     if (ra->returns.line > 0) { // one at its end leaves nothing, and the chip's compiler takes none
         chip_violate(r, "salu-statement", ra->returns,
@@ -44,8 +45,8 @@ static void check_action(struct chip_report *r, const struct ir_gress *g,
     VEC_PUSH(r->arena, fitted, x);
 }
 
-static void count_actions(struct chip_report *r, const struct ir_register *reg, unsigned n,
-                          struct loc at) {
+static void salu_count_actions(struct chip_report *r, const struct ir_register *reg, unsigned n,
+                               struct loc at) {
     if (n <= r->limits->register_actions)
         return;
     struct chip_violation *v =
@@ -58,30 +59,30 @@ static void count_actions(struct chip_report *r, const struct ir_register *reg, 
     v->used = n;
 }
 
-static void check_register(struct chip_report *r, const struct ir_gress *g,
-                           const struct ir_register *reg) {
+static void salu_check_register(struct chip_report *r, const struct ir_gress *g,
+                                const struct ir_register *reg) {
     salu_action_vec fitted = {0};
     salu_regaction_vec writes = {0};
     unsigned n = 0;
     struct loc last = reg->at;
     for (size_t i = 0; i < g->regactions.n; i++)
         if (g->regactions.v[i]->reg == reg) {
-            check_action(r, g, g->regactions.v[i], &fitted);
+            salu_check_action(r, g, g->regactions.v[i], &fitted);
             last = g->regactions.v[i]->at;
             n++;
         }
     n += salu_plain_uses(r, g, reg, &writes, &last);
     for (size_t i = 0; i < writes.n; i++)
-        check_action(r, g, writes.v[i], &fitted);
+        salu_check_action(r, g, writes.v[i], &fitted);
     salu_share(r, reg, &fitted);
-    count_actions(r, reg, n, last);
+    salu_count_actions(r, reg, n, last);
 }
 
 void chip_salu(struct chip_report *r, struct chip_pipe *pipe) {
     for (unsigned i = 0; i < 2; i++) {
         const struct ir_gress *g = pipe->gress[i].ir;
         for (size_t k = 0; k < g->registers.n; k++)
-            check_register(r, g, g->registers.v[k]);
+            salu_check_register(r, g, g->registers.v[k]);
         salu_once(r, g);
     }
     salu_users(r, pipe);

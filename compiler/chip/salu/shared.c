@@ -2,8 +2,8 @@
 //
 // shared: what the actions of one register share (tna-facts 6.2).
 //
-// The four instructions of a stateful ALU see the same two PHV inputs, the same four rows of constants and
-// one math unit, whichever of them a packet runs.
+// The four instructions of a stateful ALU see the same two PHV inputs, the same four rows of
+// constants and one math unit, whichever of them a packet runs.
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +32,9 @@ struct shared {
     struct loc power_at;
 };
 
-// ---- constants ------------------------------------------------------------------------------------
+// ---- constants ----------------------------------------------------------------------------------
 
-static void add_constant(struct shared *s, int64_t v, struct loc at) {
+static void salu_shared_add_constant(struct shared *s, int64_t v, struct loc at) {
     const struct chip_limits *l = s->r->limits;
     if (v >= l->salu_immediate_low && v <= l->salu_immediate_high)
         return;
@@ -86,30 +86,30 @@ static void check_constants(struct shared *s) {
     v->used = n;
 }
 
-// ---- PHV inputs -----------------------------------------------------------------------------------
+// ---- PHV inputs ---------------------------------------------------------------------------------
 
-static struct chip_bits bits_of(const struct ir_expr *e) {
+static struct chip_bits salu_shared_bits_of(const struct ir_expr *e) {
     if (e->op == IR_SLICE)
         return (struct chip_bits){.var = e->a->var, .lo = e->lo, .width = e->width};
     return (struct chip_bits){.var = e->var, .lo = 0, .width = e->width};
 }
 
-static bool holds(struct chip_bits x, struct chip_bits y) {
+static bool salu_shared_holds(struct chip_bits x, struct chip_bits y) {
     return x.var == y.var && x.lo <= y.lo && y.lo + y.width <= x.lo + x.width;
 }
 
 // A field that is part of another one comes in with it.
-static void add_input(struct shared *s, const struct salu_operand *o, struct loc at) {
+static void salu_shared_add_input(struct shared *s, const struct salu_operand *o, struct loc at) {
     struct input in = {.e = o->e, .at = at};
     if (!o->e || o->e->op == IR_CONST)
         return;
     if (o->source != SALU_HASHED && (o->e->op == IR_VAR || o->e->op == IR_SLICE))
-        in.bits = bits_of(o->e);
+        in.bits = salu_shared_bits_of(o->e);
     for (size_t i = 0; i < s->inputs.n; i++) {
         struct input *k = &s->inputs.v[i];
-        if (in.bits.var ? k->bits.var && holds(k->bits, in.bits) : ir_same(k->e, in.e))
+        if (in.bits.var ? k->bits.var && salu_shared_holds(k->bits, in.bits) : ir_same(k->e, in.e))
             return;
-        if (in.bits.var && k->bits.var && holds(in.bits, k->bits)) {
+        if (in.bits.var && k->bits.var && salu_shared_holds(in.bits, k->bits)) {
             *k = in;
             return;
         }
@@ -132,8 +132,9 @@ static int wider_first(const void *a, const void *b) {
     return (int)y->e->width - (int)x->e->width;
 }
 
-// Whether the hash matrix can bring the inputs in: the ALU's two slots are 'width' bits each, of the 51 that
-// it has. A hashed input that is small enough takes the second slot, so that the first one stays free.
+// Whether the hash matrix can bring the inputs in: the ALU's two slots are 'width' bits each, of
+// the 51 that it has. A hashed input that is small enough takes the second slot, so that the first
+// one stays free.
 static bool hash_brings(struct shared *s, unsigned width, unsigned bits) {
     unsigned slot = 0;
     qsort(s->inputs.v, s->inputs.n, sizeof *s->inputs.v, wider_first);
@@ -147,7 +148,7 @@ static bool hash_brings(struct shared *s, unsigned width, unsigned bits) {
     return bits <= HASH_INPUT_BITS;
 }
 
-static void check_inputs(struct shared *s) {
+static void salu_shared_check_inputs(struct shared *s) {
     struct arena *a = s->r->arena;
     unsigned bits = 0;
     bool hashed = false;
@@ -179,7 +180,7 @@ static void check_inputs(struct shared *s) {
     }
 }
 
-// ---- widths, math, outputs ------------------------------------------------------------------------
+// ---- widths, math, outputs ----------------------------------------------------------------------
 
 static void check_width(struct shared *s, const struct salu_action *x, const struct salu_operand *o,
                         struct loc at) {
@@ -233,27 +234,27 @@ static void add_operand(struct shared *s, const struct salu_action *x, const str
                         struct loc at) {
     switch (o->source) {
     case SALU_CONST:
-        add_constant(s, o->value, at);
+        salu_shared_add_constant(s, o->value, at);
         return;
     case SALU_PARAM:
         add_param(s, o->param, at);
         return;
     case SALU_PHV:
     case SALU_HASHED:
-        add_input(s, o, at);
+        salu_shared_add_input(s, o, at);
         check_width(s, x, o, at);
         return;
     case SALU_MATH:
         if (o->e->op == IR_VAR && salu_var_of(x->vars, o->e->var))
             return;
-        add_input(s, o, at);
+        salu_shared_add_input(s, o, at);
         return;
     default:
         return;
     }
 }
 
-static void add_action(struct shared *s, const struct salu_action *x) {
+static void salu_shared_add_action(struct shared *s, const struct salu_action *x) {
     for (size_t i = 0; i < x->instrs.n; i++)
         for (unsigned k = 0; k < x->instrs.v[i].n; k++)
             add_operand(s, x, &x->instrs.v[i].operands[k], x->instrs.v[i].at);
@@ -306,10 +307,10 @@ void salu_share(struct chip_report *r, const struct ir_register *reg,
     struct shared s = {.r = r, .reg = reg};
     for (size_t i = 0; i < actions->n; i++) {
         struct math_search m = {.s = &s, .ra = actions->v[i]->ra, .at = actions->v[i]->ra->at};
-        add_action(&s, actions->v[i]);
+        salu_shared_add_action(&s, actions->v[i]);
         ir_visit_block(&(struct ir_visitor){.ctx = &m, .stmt = note_stmt, .expr = note_math},
                        actions->v[i]->ra->body);
     }
     check_constants(&s);
-    check_inputs(&s);
+    salu_shared_check_inputs(&s);
 }

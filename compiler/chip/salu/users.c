@@ -2,10 +2,10 @@
 //
 // users: what the actions of one table may have attached (tna-facts 6.1).
 //
-// A table has one address for registers, meters, filters and selectors, and one for counters. What shares an
-// address is of one kind and width, and every action that uses one of them uses all of them, at one index.
-// The address comes either out of the entry (a constant, action data) or from PHV through the hash matrix,
-// then by one function for all actions of the table.
+// A table has one address for registers, meters, filters and selectors, and one for counters. What
+// shares an address is of one kind and width, and every action that uses one of them uses all of
+// them, at one index. The address comes either out of the entry (a constant, action data) or from
+// PHV through the hash matrix, then by one function for all actions of the table.
 #include <string.h>
 
 #include "compiler/chip/salu/salu_impl.h"
@@ -50,14 +50,14 @@ static void add_register(struct users *u, const struct ir_register *reg, const s
     VEC_PUSH(u->r->arena, &u->uses, x);
 }
 
-static void look(struct users *u, const struct ir_block *b, const struct ir_action *a) {
+static void salu_users_look(struct users *u, const struct ir_block *b, const struct ir_action *a) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
         struct use x = {.stmt = s, .action = a};
-        look(u, s->then_b, a);
-        look(u, s->else_b, a);
+        salu_users_look(u, s->then_b, a);
+        salu_users_look(u, s->else_b, a);
         for (size_t k = 0; k < s->cases.n; k++)
-            look(u, s->cases.v[k].body, a);
+            salu_users_look(u, s->cases.v[k].body, a);
         if (s->kind == IR_REG_EXEC) {
             add_register(u, s->regaction->reg, s, a);
         } else if (s->kind == IR_REG_READ || s->kind == IR_REG_WRITE) {
@@ -78,14 +78,15 @@ static void look(struct users *u, const struct ir_block *b, const struct ir_acti
     }
 }
 
-static void clash(struct users *u, const char *rule, const struct use *x, const struct use *before,
-                  const char *message, const char *suggestion) {
+static void salu_users_clash(struct users *u, const char *rule, const struct use *x,
+                             const struct use *before, const char *message,
+                             const char *suggestion) {
     struct chip_violation *v = chip_violate(u->r, rule, x->stmt->at, message, suggestion);
     v->also = before->stmt->at;
     v->also_text = arena_printf(u->r->arena, "%s '%s'", kind_names[before->kind], before->name);
 }
 
-// ---- one kind, one width, the same actions --------------------------------------------------------
+// ---- one kind, one width, the same actions ------------------------------------------------------
 
 static bool check_kinds(struct users *u, const struct use *x, const struct use *y) {
     struct arena *a = u->r->arena;
@@ -96,12 +97,13 @@ static bool check_kinds(struct users *u, const struct use *x, const struct use *
             ? arena_printf(a, "a %s and a %s", kind_names[x->kind], kind_names[y->kind])
         : x->direct != y->direct ? "one by entry and one by index"
                                  : arena_printf(a, "of %u and of %u bits", x->width, y->width);
-    clash(u, "table-attachments", y, x,
-          arena_printf(a, "table '%s' has '%s' and '%s' on its %s address, %s", u->table->name,
-                       x->name, y->name, bus_names[bus_of(x)], why),
-          "a table has one address for registers, meters and selectors, and one for counters; "
-          "objects that share an address have one kind and width: give one of them a table of its "
-          "own");
+    salu_users_clash(
+        u, "table-attachments", y, x,
+        arena_printf(a, "table '%s' has '%s' and '%s' on its %s address, %s", u->table->name,
+                     x->name, y->name, bus_names[bus_of(x)], why),
+        "a table has one address for registers, meters and selectors, and one for counters; "
+        "objects that share an address have one kind and width: give one of them a table of its "
+        "own");
     return false;
 }
 
@@ -114,18 +116,19 @@ static const struct use *use_in(const struct users *u, const void *object,
 }
 
 // 'x' without 'y' in one action.
-static bool check_together(struct users *u, const struct use *x, const struct use *y) {
+static bool salu_users_check_together(struct users *u, const struct use *x, const struct use *y) {
     if (x->object == y->object || use_in(u, y->object, x->action))
         return true;
-    clash(u, "table-attachments", x, y,
-          arena_printf(u->r->arena, "action '%s' of table '%s' uses '%s' without '%s'",
-                       x->action->name, u->table->name, x->name, y->name),
-          "the two share the table's address, which is sent to both or to neither: use both in "
-          "each action, or give one of them a table of its own");
+    salu_users_clash(
+        u, "table-attachments", x, y,
+        arena_printf(u->r->arena, "action '%s' of table '%s' uses '%s' without '%s'",
+                     x->action->name, u->table->name, x->name, y->name),
+        "the two share the table's address, which is sent to both or to neither: use both in "
+        "each action, or give one of them a table of its own");
     return false;
 }
 
-// ---- indexes --------------------------------------------------------------------------------------
+// ---- indexes ------------------------------------------------------------------------------------
 
 enum index { BY_ENTRY, BY_HASH, TOO_HARD };
 
@@ -136,20 +139,20 @@ static bool is_data(const struct ir_action *a, const struct ir_var *v) {
     return false;
 }
 
-// Fields and slices, side by side: all that the chip's compiler takes for an index, though the hash matrix
-// could do more.
-static bool is_field(const struct ir_expr *e) {
+// Fields and slices, side by side: all that the chip's compiler takes for an index, though the hash
+// matrix could do more.
+static bool salu_users_is_field(const struct ir_expr *e) {
     switch (e->op) {
     case IR_VAR:
     case IR_CONST:
         return true;
     case IR_SLICE:
     case IR_ZEXT:
-        return is_field(e->a);
+        return salu_users_is_field(e->a);
     case IR_CONCAT:
-        return is_field(e->a) && is_field(e->b);
+        return salu_users_is_field(e->a) && salu_users_is_field(e->b);
     case IR_LSHR:
-        return ir_is_const(e->b) && is_field(e->a);
+        return ir_is_const(e->b) && salu_users_is_field(e->a);
     default:
         return false;
     }
@@ -161,11 +164,11 @@ static enum index index_kind(const struct use *x) {
         e = e->a;
     if (e->op == IR_CONST || (e->op == IR_VAR && is_data(x->action, e->var)))
         return BY_ENTRY;
-    return is_field(x->stmt->e) ? BY_HASH : TOO_HARD;
+    return salu_users_is_field(x->stmt->e) ? BY_HASH : TOO_HARD;
 }
 
 // The hash that gives an index its value; null: PHV does.
-static const struct ir_stmt *hash_of(const struct use *x) {
+static const struct ir_stmt *salu_users_hash_of(const struct use *x) {
     const struct ir_expr *e = x->stmt->e;
     const struct ir_stmt *found = NULL;
     while (e->op == IR_ZEXT || e->op == IR_SLICE)
@@ -181,7 +184,7 @@ static const struct ir_stmt *hash_of(const struct use *x) {
 }
 
 static bool same_index(const struct use *x, const struct use *y) {
-    const struct ir_stmt *p = hash_of(x), *q = hash_of(y);
+    const struct ir_stmt *p = salu_users_hash_of(x), *q = salu_users_hash_of(y);
     if (!p || !q)
         return !p && !q && ir_same(x->stmt->e, y->stmt->e);
     if (p->hash != q->hash || p->args.n != q->args.n)
@@ -192,7 +195,7 @@ static bool same_index(const struct use *x, const struct use *y) {
     return true;
 }
 
-static void check_index(struct users *u, const struct use *x) {
+static void salu_users_check_index(struct users *u, const struct use *x) {
     if (!x->stmt->e || index_kind(x) != TOO_HARD)
         return;
     chip_violate(u->r, "register-index", x->stmt->at,
@@ -211,49 +214,53 @@ static bool check_indexes(struct users *u, const struct use *x, const struct use
     if (p == TOO_HARD || q == TOO_HARD)
         return true;
     if (x->action == y->action && x->object != y->object && !same_index(x, y)) {
-        clash(u, "register-index", y, x,
-              arena_printf(a, "action '%s' reaches '%s' and '%s' at different indexes",
-                           x->action->name, x->name, y->name),
-              "an action has one address for the objects that share it: use one index, or put one "
-              "of them into a table of its own");
+        salu_users_clash(
+            u, "register-index", y, x,
+            arena_printf(a, "action '%s' reaches '%s' and '%s' at different indexes",
+                         x->action->name, x->name, y->name),
+            "an action has one address for the objects that share it: use one index, or put one "
+            "of them into a table of its own");
         return false;
     }
     if (x->object != y->object)
         return true;
     if (p != q) {
-        clash(u, "register-index", y, x,
-              arena_printf(
-                  a,
-                  "table '%s' reaches '%s' with an index from its entries in one action, and from "
-                  "PHV in another",
-                  u->table->name, x->name),
-              "in all actions of a table, the address comes either from the entry (constants, "
-              "action data) or from the hash matrix (PHV)");
+        salu_users_clash(
+            u, "register-index", y, x,
+            arena_printf(
+                a,
+                "table '%s' reaches '%s' with an index from its entries in one action, and from "
+                "PHV in another",
+                u->table->name, x->name),
+            "in all actions of a table, the address comes either from the entry (constants, "
+            "action data) or from the hash matrix (PHV)");
         return false;
     }
     if (p == BY_HASH && x->action != y->action && !same_index(x, y)) {
-        clash(u, "register-index", y, x,
-              arena_printf(a, "actions of table '%s' compute different indexes for '%s'",
-                           u->table->name, x->name),
-              "one hash computes the address for all actions of a table: select the index in an "
-              "earlier table, in one field");
+        salu_users_clash(
+            u, "register-index", y, x,
+            arena_printf(a, "actions of table '%s' compute different indexes for '%s'",
+                         u->table->name, x->name),
+            "one hash computes the address for all actions of a table: select the index in an "
+            "earlier table, in one field");
         return false;
     }
     return true;
 }
 
-// ---- results and operands -------------------------------------------------------------------------
+// ---- results and operands -----------------------------------------------------------------------
 
 // Two registers in one action, each of which gives something out.
-static bool check_results(struct users *u, const struct use *x, const struct use *y) {
+static bool salu_users_check_results(struct users *u, const struct use *x, const struct use *y) {
     if (x->action != y->action || x->object == y->object || !x->stmt->var || !y->stmt->var ||
         x->kind != REGISTER || y->kind != REGISTER)
         return true;
-    clash(u, "table-attachments", y, x,
-          arena_printf(u->r->arena, "action '%s' takes the results of '%s' and '%s'",
-                       x->action->name, x->name, y->name),
-          "only one of the registers that an action accesses can return a result: put the other "
-          "one into a table of its own");
+    salu_users_clash(
+        u, "table-attachments", y, x,
+        arena_printf(u->r->arena, "action '%s' takes the results of '%s' and '%s'", x->action->name,
+                     x->name, y->name),
+        "only one of the registers that an action accesses can return a result: put the other "
+        "one into a table of its own");
     return false;
 }
 
@@ -284,7 +291,7 @@ static void check_data(struct users *u, const struct use *x) {
             "parameter into a field");
 }
 
-// ---- what the action computes itself --------------------------------------------------------------
+// ---- what the action computes itself ------------------------------------------------------------
 
 struct written {
     const struct ir_var *var;
@@ -296,25 +303,26 @@ struct order {
     const struct written *found;
 };
 
-static bool is_copy(const struct ir_stmt *s) {
+static bool salu_users_is_copy(const struct ir_stmt *s) {
     const struct ir_expr *e = s->e;
     while (s->kind == IR_ASSIGN && (e->op == IR_SLICE || e->op == IR_ZEXT))
         e = e->a;
     return s->kind == IR_ASSIGN && !s->slice && (e->op == IR_VAR || e->op == IR_CONST);
 }
 
-static void note_written(void *ctx, struct ir_expr *e) {
+static void salu_users_note_written(void *ctx, struct ir_expr *e) {
     struct order *o = ctx;
     for (size_t i = 0; e->op == IR_VAR && !o->found && i < o->before.n; i++)
-        if (o->before.v[i].var == e->var && !(o->copies && is_copy(o->before.v[i].by)))
+        if (o->before.v[i].var == e->var && !(o->copies && salu_users_is_copy(o->before.v[i].by)))
             o->found = &o->before.v[i];
 }
 
-// A stateful ALU starts from what the fields hold when the stage begins. What an action assigns before is
-// seen where the chip's compiler can put in what was assigned: a plain copy in an index or a write.
-static void check_order(struct users *u, const struct use *x) {
+// A stateful ALU starts from what the fields hold when the stage begins. What an action assigns
+// before is seen where the chip's compiler can put in what was assigned: a plain copy in an index
+// or a write.
+static void salu_users_check_order(struct users *u, const struct use *x) {
     struct order o = {.copies = true};
-    struct ir_visitor v = {.ctx = &o, .expr = note_written, .shallow = true};
+    struct ir_visitor v = {.ctx = &o, .expr = salu_users_note_written, .shallow = true};
     const struct ir_block *b = x->action->body;
     for (size_t i = 0; i < b->stmts.n && b->stmts.v[i] != x->stmt; i++) {
         struct written w = {.var = b->stmts.v[i]->var, .by = b->stmts.v[i]};
@@ -353,14 +361,14 @@ static void check_keyless(struct users *u, const struct use *x) {
                 "all actions of a table: give the table a key, or apply it in an 'if'");
 }
 
-static void check_table(struct chip_report *r, const struct ir_table *t) {
+static void salu_users_check_table(struct chip_report *r, const struct ir_table *t) {
     struct users u = {.r = r, .table = t};
     for (size_t i = 0; i < t->actions.n; i++)
-        look(&u, t->actions.v[i].action->body, t->actions.v[i].action);
+        salu_users_look(&u, t->actions.v[i].action->body, t->actions.v[i].action);
     for (size_t i = 0; i < u.uses.n; i++) {
-        check_index(&u, &u.uses.v[i]);
+        salu_users_check_index(&u, &u.uses.v[i]);
         check_data(&u, &u.uses.v[i]);
-        check_order(&u, &u.uses.v[i]);
+        salu_users_check_order(&u, &u.uses.v[i]);
         check_keyless(&u, &u.uses.v[i]);
     }
     for (size_t i = 0; i < u.uses.n; i++)
@@ -368,18 +376,19 @@ static void check_table(struct chip_report *r, const struct ir_table *t) {
             struct use *x = &u.uses.v[k], *y = &u.uses.v[i];
             if (bus_of(x) != bus_of(y))
                 continue;
-            if (!check_kinds(&u, x, y) || !check_indexes(&u, x, y) || !check_together(&u, x, y) ||
-                !check_together(&u, y, x) || !check_results(&u, x, y))
+            if (!check_kinds(&u, x, y) || !check_indexes(&u, x, y) ||
+                !salu_users_check_together(&u, x, y) || !salu_users_check_together(&u, y, x) ||
+                !salu_users_check_results(&u, x, y))
                 break;
         }
 }
 
 // Statements between tables: each is an action of its own.
-static void check_control(struct chip_report *r, const struct ir_gress *g) {
+static void salu_users_check_control(struct chip_report *r, const struct ir_gress *g) {
     struct users u = {.r = r};
-    look(&u, g->control, NULL);
+    salu_users_look(&u, g->control, NULL);
     for (size_t i = 0; i < u.uses.n; i++)
-        check_index(&u, &u.uses.v[i]);
+        salu_users_check_index(&u, &u.uses.v[i]);
 }
 
 // One instance in both gresses.
@@ -400,9 +409,9 @@ static void check_gresses(struct chip_report *r, const struct chip_pipe *pipe) {
 
 void salu_users(struct chip_report *r, const struct chip_pipe *pipe) {
     for (unsigned g = 0; g < 2; g++) {
-        check_control(r, pipe->gress[g].ir);
+        salu_users_check_control(r, pipe->gress[g].ir);
         for (size_t i = 0; i < pipe->gress[g].ir->tables.n; i++)
-            check_table(r, pipe->gress[g].ir->tables.v[i]);
+            salu_users_check_table(r, pipe->gress[g].ir->tables.v[i]);
     }
     check_gresses(r, pipe);
 }

@@ -28,7 +28,7 @@ const char *emit_shown_name(const struct emit *e, const char *name) {
 // --------------------------------------------------------------------------------------------
 // Which variables have masks.
 
-static enum ir_intrinsic intrinsic_of(const struct emit *e, const struct ir_var *v) {
+static enum ir_intrinsic emit_checked_intrinsic_of(const struct emit *e, const struct ir_var *v) {
     for (unsigned i = 0; i < IRI_COUNT; i++)
         if (e->g->intrinsic[i] == v)
             return (enum ir_intrinsic)i;
@@ -37,7 +37,7 @@ static enum ir_intrinsic intrinsic_of(const struct emit *e, const struct ir_var 
 
 // A value that leaves the program's variables when it is assigned.
 static bool is_sink(const struct emit *e, const struct ir_var *v) {
-    if (intrinsic_of(e, v) != IRI_COUNT)
+    if (emit_checked_intrinsic_of(e, v) != IRI_COUNT)
         return true;
     for (size_t i = 0; i < e->g->regactions.n; i++)
         for (unsigned w = 0; w < 2; w++)
@@ -90,7 +90,7 @@ void emit_checked_begin(const struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // Statements.
 
-static void assign(const struct emit *e, const struct ir_stmt *s) {
+static void emit_checked_assign(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_var *v = s->var;
     if (is_sink(e, v) && !s->copy) {
         emit_use(e, s->e);
@@ -118,8 +118,8 @@ static void assign(const struct emit *e, const struct ir_stmt *s) {
     }
 }
 
-static void check_index(const struct emit *e, const char *name, const struct ir_expr *index,
-                        uint64_t size) {
+static void emit_checked_check_index(const struct emit *e, const char *name,
+                                     const struct ir_expr *index, uint64_t size) {
     emit_use(e, index);
     emit_open(e, "{");
     emit_place(e, "at", e->at);
@@ -140,11 +140,11 @@ static void check_once(const struct emit *e, const char *what, const char *viola
 }
 
 // 'size' in cells as the access sees them.
-static void access_register(const struct emit *e, const struct ir_register *r,
-                            const struct ir_expr *index, uint64_t size) {
+static void emit_checked_access_register(const struct emit *e, const struct ir_register *r,
+                                         const struct ir_expr *index, uint64_t size) {
     check_once(e, "register", "REGISTER_TWICE", r->id, r->name);
     if (!r->direct && index)
-        check_index(e, r->name, index, size);
+        emit_checked_check_index(e, r->name, index, size);
 }
 
 static uint64_t cells_seen(const struct ir_regaction *ra) {
@@ -171,7 +171,7 @@ static void use_resubmitted(const struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
-static void invalidate(const struct emit *e, const struct ir_header *h) {
+static void emit_checked_invalidate(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
         set_mask(e, h->fields.v[i], emit_all_undefined(e, h->fields.v[i]));
 }
@@ -189,7 +189,7 @@ void emit_checked_before(const struct emit *e, const struct ir_stmt *s) {
         return;
     switch (s->kind) {
     case IR_ASSIGN:
-        assign(e, s);
+        emit_checked_assign(e, s);
         break;
     case IR_BLOCK:
     case IR_LEAVE:
@@ -197,28 +197,28 @@ void emit_checked_before(const struct emit *e, const struct ir_stmt *s) {
     case IR_SET_VALID:
         break;
     case IR_SET_INVALID:
-        invalidate(e, s->header);
+        emit_checked_invalidate(e, s->header);
         break;
     case IR_APPLY:
         check_once(e, "table", "TABLE_TWICE", s->table->id, s->table->name);
         break;
     case IR_REG_EXEC:
-        access_register(e, s->regaction->reg, s->e, cells_seen(s->regaction));
+        emit_checked_access_register(e, s->regaction->reg, s->e, cells_seen(s->regaction));
         emit_defined(e, s->regaction->rv); // 0 when the action does not run
         break;
     case IR_REG_READ:
     case IR_REG_WRITE:
-        access_register(e, s->reg, s->e, s->reg->size);
+        emit_checked_access_register(e, s->reg, s->e, s->reg->size);
         emit_use(e, s->e2);
         emit_use(e, s->e3);
         break;
     case IR_COUNT:
         if (!s->counter->direct)
-            check_index(e, s->counter->name, s->e, s->counter->size);
+            emit_checked_check_index(e, s->counter->name, s->e, s->counter->size);
         break;
     case IR_METER_EXEC:
         if (!s->meter->direct)
-            check_index(e, s->meter->name, s->e, s->meter->size);
+            emit_checked_check_index(e, s->meter->name, s->e, s->meter->size);
         emit_use(e, s->e2);
         break;
     case IR_RESUBMIT:

@@ -4,15 +4,15 @@
 // rooms of emission call these at the places they name; each does nothing in a fast build.
 //
 // Definedness. Every variable that may be undefined has a mask of the same size in phv, "v->u_x",
-// with a bit set for each bit that nothing was assigned to; one that is too wide to compute with has
-// one flag for all of it. A field counts as undefined while its header is invalid, and one with
+// with a bit set for each bit that nothing was assigned to; one that is too wide to compute with
+// has one flag for all of it. A field counts as undefined while its header is invalid, and one with
 // validity of its own (tna-facts 2.8) while that is unset. Plain copies, slices, concatenations and
-// bitwise operators carry masks along; arithmetic, comparisons, branches, keys, indices, what goes to
-// the traffic manager, into a register or onto the wire are uses, which report. What was reported
-// once counts as defined from there on.
+// bitwise operators carry masks along; arithmetic, comparisons, branches, keys, indices, what goes
+// to the traffic manager, into a register or onto the wire are uses, which report. What was
+// reported once counts as defined from there on.
 //
-// All variables live in phv, tables are looked up in memory, nothing is banked or fused: the checked
-// build shares the meaning of the fast build, not its plans.
+// All variables live in phv, tables are looked up in memory, nothing is banked or fused: the
+// checked build shares the meaning of the fast build, not its plans.
 #ifndef SILKEN_COMPILER_PRINT_CHECKED_CHECKED_H
 #define SILKEN_COMPILER_PRINT_CHECKED_CHECKED_H
 
@@ -50,7 +50,8 @@ void emit_checked_headroom(const struct emit *e); // before it gives up
 // ---- shared with trace.c ----
 const char *emit_gress_name(const struct emit *e);                   // SK_IN_INGRESS...
 const char *emit_shown_name(const struct emit *e, const char *name); // of a variable or header
-const char *emit_field_name(const struct ir_header *h, const struct ir_var *f); // without its header
+const char *emit_field_name(const struct ir_header *h, const struct ir_var *f); // without its
+                                                                                // header
 // A declaration "static const struct sk_place NAME = ...".
 void emit_place(const struct emit *e, const char *name, struct loc at);
 

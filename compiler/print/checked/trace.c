@@ -10,9 +10,10 @@
 #define PREFIX(e) ((e)->g->kind == IR_INGRESS ? "SK_INGRESS_PREFIX" : "SK_EGRESS_PREFIX")
 
 // One event; the format is the rest of its initialiser.
-static void event(const struct emit *e, const char *kind, struct loc at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void event(const struct emit *e, const char *kind, struct loc at, const char *fmt, ...) {
+static void emit_trace_event(const struct emit *e, const char *kind, struct loc at, const char *fmt,
+                             ...) __attribute__((format(printf, 4, 5)));
+static void emit_trace_event(const struct emit *e, const char *kind, struct loc at, const char *fmt,
+                             ...) {
     va_list ap;
     va_start(ap, fmt);
     const char *rest = arena_vprintf(e->a, fmt, ap);
@@ -38,8 +39,8 @@ static bool is_signed(const struct ir_expr *x) {
     return x->op == IR_VAR && x->var->is_signed;
 }
 
-static void add_value(const struct emit *e, struct values *v, const char *name,
-                      const struct ir_expr *x) {
+static void emit_trace_add_value(const struct emit *e, struct values *v, const char *name,
+                                 const struct ir_expr *x) {
     const char *text;
     if (emit_is_wide(x->width)) {
         unsigned bytes = emit_bytes(x->width);
@@ -60,13 +61,13 @@ static void add_value(const struct emit *e, struct values *v, const char *name,
 
 static void add_expr(const struct emit *e, struct values *v, const struct ir_expr *x) {
     if (x)
-        add_value(e, v, ir_source_text(e->a, x), x);
+        emit_trace_add_value(e, v, ir_source_text(e->a, x), x);
 }
 
-static void add_var(const struct emit *e, struct values *v, const char *name,
-                    const struct ir_var *var) {
+static void emit_trace_add_var(const struct emit *e, struct values *v, const char *name,
+                               const struct ir_var *var) {
     if (var && emit_var_of(e, var)->touched)
-        add_value(
+        emit_trace_add_value(
             e, v,
             name ? name
                  : ir_source_text(e->a,
@@ -74,7 +75,7 @@ static void add_var(const struct emit *e, struct values *v, const char *name,
             &(struct ir_expr){.op = IR_VAR, .width = var->width, .var = (struct ir_var *)var});
 }
 
-static void print_values(const struct emit *e, const struct values *v) {
+static void emit_trace_print_values(const struct emit *e, const struct values *v) {
     emit_line(e, "const struct sk_trace_value %s[] = {%s{0}};", v->name, v->list);
 }
 
@@ -94,7 +95,7 @@ const char *emit_field_name(const struct ir_header *h, const struct ir_var *f) {
     return strncmp(f->name, h->name, n) == 0 && f->name[n] == '.' ? f->name + n + 1 : f->name;
 }
 
-static void describe(const struct emit *e, const struct ir_header *h) {
+static void emit_trace_describe(const struct emit *e, const struct ir_header *h) {
     const char *name = header_desc(e, h);
     emit_open(e, "static const struct sk_trace_field %s_fields[] = {", name);
     for (size_t i = 0; i < h->fields.n; i++) {
@@ -112,7 +113,7 @@ static void describe(const struct emit *e, const struct ir_header *h) {
 void emit_trace_headers(const struct emit *e) {
     for (size_t i = 0; e->checked && i < e->g->headers.n; i++)
         if (e->plan->headers[i].extracted || e->plan->headers[i].emitted)
-            describe(e, e->g->headers.v[i]);
+            emit_trace_describe(e, e->g->headers.v[i]);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -120,16 +121,16 @@ void emit_trace_headers(const struct emit *e) {
 
 void emit_trace_state(const struct emit *e, const struct ir_state *st) {
     if (e->checked && !strchr(st->name, '$')) // which lowering added
-        event(e, "STATE", st->at, ".name = %s", emit_string(e, st->name));
+        emit_trace_event(e, "STATE", st->at, ".name = %s", emit_string(e, st->name));
 }
 
 void emit_trace_extracted(const struct emit *e, const struct ir_header *h) {
     if (e->checked)
-        event(e, "EXTRACT", e->at,
-              ".name = %s, .header = &%s, .bytes = p - %u, .length = %u, .offset = "
-              "(int32_t)(before + (size_t)(p - base)) - %u - (int32_t)%s",
-              emit_string(e, emit_shown_name(e, h->name)), header_desc(e, h), h->bits / 8,
-              h->bits / 8, h->bits / 8, PREFIX(e));
+        emit_trace_event(e, "EXTRACT", e->at,
+                         ".name = %s, .header = &%s, .bytes = p - %u, .length = %u, .offset = "
+                         "(int32_t)(before + (size_t)(p - base)) - %u - (int32_t)%s",
+                         emit_string(e, emit_shown_name(e, h->name)), header_desc(e, h),
+                         h->bits / 8, h->bits / 8, h->bits / 8, PREFIX(e));
 }
 
 void emit_trace_select(const struct emit *e, const struct ir_state *st) {
@@ -138,11 +139,12 @@ void emit_trace_select(const struct emit *e, const struct ir_state *st) {
     struct values in = {.name = "t_in", .list = ""};
     emit_open(e, "{");
     for (size_t i = 0; i < st->keys.n; i++)
-        add_value(e, &in,
-                  i < st->key_texts.n ? st->key_texts.v[i] : ir_source_text(e->a, st->keys.v[i]),
-                  st->keys.v[i]);
-    print_values(e, &in);
-    event(e, "SELECT", st->at, ".name = %s, %s", emit_string(e, st->name), with_in(e, in.n));
+        emit_trace_add_value(
+            e, &in, i < st->key_texts.n ? st->key_texts.v[i] : ir_source_text(e->a, st->keys.v[i]),
+            st->keys.v[i]);
+    emit_trace_print_values(e, &in);
+    emit_trace_event(e, "SELECT", st->at, ".name = %s, %s", emit_string(e, st->name),
+                     with_in(e, in.n));
     emit_close(e, "}");
 }
 
@@ -216,16 +218,18 @@ void emit_trace_deparse(const struct emit *e) {
 
 void emit_trace_table(const struct emit *e, const struct ir_table *t, const char *action) {
     if (e->checked)
-        event(e, "TABLE", e->at,
-              ".name = %s, .table = sk_table_desc(%s), .key = %s, .entry = entry, .action = %s, "
-              ".data = data, .flags = (r & SK_APPLY_HIT) != 0",
-              emit_string(e, t->name), emit_table_ref(e, t), t->keys.n ? "key" : "NULL", action);
+        emit_trace_event(
+            e, "TABLE", e->at,
+            ".name = %s, .table = sk_table_desc(%s), .key = %s, .entry = entry, .action = %s, "
+            ".data = data, .flags = (r & SK_APPLY_HIT) != 0",
+            emit_string(e, t->name), emit_table_ref(e, t), t->keys.n ? "key" : "NULL", action);
 }
 
 void emit_trace_emitted(const struct emit *e, const struct ir_header *h) {
     if (e->checked)
-        event(e, "EMIT", h->at, ".name = %s, .header = &%s, .bytes = t, .length = %u",
-              emit_string(e, emit_shown_name(e, h->name)), header_desc(e, h), h->bits / 8);
+        emit_trace_event(e, "EMIT", h->at, ".name = %s, .header = &%s, .bytes = t, .length = %u",
+                         emit_string(e, emit_shown_name(e, h->name)), header_desc(e, h),
+                         h->bits / 8);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -288,7 +292,7 @@ static void cell_now(const struct emit *e, const struct ir_stmt *s, const char *
 }
 
 // The register's own cell that an index of the access lies in (the first, when it spans several).
-static const char *register_cell(const struct emit *e, const struct ir_stmt *s) {
+static const char *emit_trace_register_cell(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
     if (!ra || (ra->width == ra->reg->width && ra->words == ra->reg->words))
         return "t_index";
@@ -301,7 +305,7 @@ static void before_register(const struct emit *e, const struct ir_stmt *s) {
     if (!r->direct) {
         const char *index = s->e ? emit_u64(e, s->e) : emit_counted_cell(e, s->regaction, s->use);
         emit_line(e, "const uint64_t t_index = %s;", index);
-        emit_line(e, "const uint64_t t_cell = %s;", register_cell(e, s));
+        emit_line(e, "const uint64_t t_cell = %s;", emit_trace_register_cell(e, s));
     } else {
         emit_line(e, "const uint64_t t_index = SK_NO_INDEX;");
     }
@@ -315,15 +319,16 @@ static void after_register(const struct emit *e, const struct ir_stmt *s) {
                       : s->kind == IR_REG_WRITE ? "write"
                                                 : s->regaction->name;
     cell_now(e, s, "t_out");
-    add_var(e, &result, NULL, s->var);
-    add_var(e, &result, NULL, s->var2);
-    print_values(e, &result);
-    event(e, "REGISTER", e->at,
-          ".name = %s, .text = %s, .number = t_index, .in = t_in, .n_in = %u, .out = t_out, .n_out "
-          "= %u, "
-          ".result = t_result, .n_result = %u",
-          emit_string(e, r->name), emit_string(e, how), r->wide ? 1 : r->words,
-          r->wide ? 1 : r->words, result.n);
+    emit_trace_add_var(e, &result, NULL, s->var);
+    emit_trace_add_var(e, &result, NULL, s->var2);
+    emit_trace_print_values(e, &result);
+    emit_trace_event(
+        e, "REGISTER", e->at,
+        ".name = %s, .text = %s, .number = t_index, .in = t_in, .n_in = %u, .out = t_out, .n_out "
+        "= %u, "
+        ".result = t_result, .n_result = %u",
+        emit_string(e, r->name), emit_string(e, how), r->wide ? 1 : r->words,
+        r->wide ? 1 : r->words, result.n);
 }
 
 static bool is_register(const struct ir_stmt *s) {
@@ -374,7 +379,7 @@ static void before_others(const struct emit *e, const struct ir_stmt *s) {
         add_expr(e, &in, s->args.v[i]);
     for (size_t i = 0; i < s->csum_args.n; i++)
         add_expr(e, &in, s->csum_args.v[i].e);
-    print_values(e, &in);
+    emit_trace_print_values(e, &in);
     emit_line(e, "const uint32_t t_n = %u;", in.n);
 }
 
@@ -382,14 +387,14 @@ static void after_others(const struct emit *e, const struct ir_stmt *s) {
     struct summary sum = summary(s);
     struct values out = {.name = "t_out", .list = ""};
     if (s->kind != IR_CSUM_GET) // known when the parser is done
-        add_var(e, &out, NULL, s->var);
-    add_var(e, &out, NULL, s->var2);
-    print_values(e, &out);
+        emit_trace_add_var(e, &out, NULL, s->var);
+    emit_trace_add_var(e, &out, NULL, s->var2);
+    emit_trace_print_values(e, &out);
     if (s->kind == IR_RESUBMIT)
         emit_line(e, "if (v->resubmits)");
     bool indexed = s->kind == IR_COUNT || s->kind == IR_METER_EXEC;
     const char *index = !indexed ? "0" : s->e ? "t_in[0].low" : "SK_NO_INDEX";
-    event(
+    emit_trace_event(
         e, sum.kind, e->at,
         ".name = %s, .text = %s, .in = t_in, .n_in = t_n, .out = t_out, .n_out = %u, .number = %s",
         emit_string(e, sum.name), sum.text ? emit_string(e, sum.text) : "NULL", out.n, index);
@@ -401,25 +406,26 @@ static void before_advance(const struct emit *e) {
 
 static void after_advance(const struct emit *e) {
     emit_line(e, "const size_t t_taken = before + (size_t)(p - base) - t_from;");
-    event(e, "ADVANCE", e->at,
-          ".bytes = p - t_taken, .length = (uint32_t)t_taken, .offset = (int32_t)t_from - "
-          "(int32_t)%s",
-          PREFIX(e));
+    emit_trace_event(
+        e, "ADVANCE", e->at,
+        ".bytes = p - t_taken, .length = (uint32_t)t_taken, .offset = (int32_t)t_from - "
+        "(int32_t)%s",
+        PREFIX(e));
 }
 
-static void condition(const struct emit *e, const struct ir_stmt *s) {
+static void emit_trace_condition(const struct emit *e, const struct ir_stmt *s) {
     struct values in = {.name = "t_in", .list = ""};
     if (!s->text)
         return;
     if (s->kind == IR_IF) {
-        event(e, "CONDITION", e->at, ".text = %s, .flags = (%s) != 0", emit_string(e, s->text),
-              emit_cond(e, s->e));
+        emit_trace_event(e, "CONDITION", e->at, ".text = %s, .flags = (%s) != 0",
+                         emit_string(e, s->text), emit_cond(e, s->e));
         return;
     }
     emit_open(e, "{");
-    add_value(e, &in, s->text, s->e);
-    print_values(e, &in);
-    event(e, "SWITCH", e->at, ".text = t_in[0].name, %s", with_in(e, in.n));
+    emit_trace_add_value(e, &in, s->text, s->e);
+    emit_trace_print_values(e, &in);
+    emit_trace_event(e, "SWITCH", e->at, ".text = t_in[0].name, %s", with_in(e, in.n));
     emit_close(e, "}");
 }
 
@@ -427,9 +433,9 @@ void emit_trace_before(const struct emit *e, const struct ir_stmt *s) {
     if (!e->checked)
         return;
     if (s->kind == IR_IF || s->kind == IR_SWITCH)
-        condition(e, s);
+        emit_trace_condition(e, s);
     if (s->kind == IR_RAISE)
-        event(e, "TRANSITION", e->at, ".name = \"error\", .text = \"raised\"");
+        emit_trace_event(e, "TRANSITION", e->at, ".name = \"error\", .text = \"raised\"");
     if (!has_result_event(s))
         return;
     emit_open(e, "{");
@@ -450,8 +456,8 @@ static void after_assignment(const struct emit *e, const struct ir_stmt *s) {
     for (size_t i = 0; i < e->g->actions.n; i++)
         if (e->user == e->g->actions.v[i])
             name = emit_string(e, e->g->actions.v[i]->name);
-    event(e, "DROP_CTL", s->at.line ? s->at : e->at, ".name = %s, .number = %s", name,
-          emit_ref(e, v));
+    emit_trace_event(e, "DROP_CTL", s->at.line ? s->at : e->at, ".name = %s, .number = %s", name,
+                     emit_ref(e, v));
 }
 
 void emit_trace_after(const struct emit *e, const struct ir_stmt *s) {

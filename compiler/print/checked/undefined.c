@@ -9,8 +9,8 @@
 // --------------------------------------------------------------------------------------------
 // Masks of expressions: C text of the expression's type, of a flag when it is wide; null: defined.
 
-// Deparsers select what to send by fields with validity of their own, without asking whether they are
-// set, and send the fields of headers that need not be valid.
+// Deparsers select what to send by fields with validity of their own, without asking whether they
+// are set, and send the fields of headers that need not be valid.
 static bool always_readable(const struct emit *e) {
     return e->user == e->g->deparser;
 }

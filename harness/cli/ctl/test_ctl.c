@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// silken ctl links, vlans, macs, groups, queriers, lacp, neighbours, routes, icmp: what they print of a rig.
+// silken ctl links, vlans, macs, groups, queriers, lacp, neighbours, routes, icmp: what they print
+// of a rig.
 #include "harness/control/tor/ethernet.h"
 
 #include <stdio.h>

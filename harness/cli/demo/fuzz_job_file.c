@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_job_file: any bytes as a job file of ATP. What is one says the same of every station as its lists.
+// fuzz_job_file: any bytes as a job file of ATP. What is one says the same of every station as its
+// lists.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The job file of ATP's stations: what it says gets to where it belongs, and what is wrong with one is
-// one sentence with its place.
+// The job file of ATP's stations: what it says gets to where it belongs, and what is wrong with one
+// is one sentence with its place.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -212,8 +212,8 @@ static void test_tally_adds_up(void **state) {
     assert_int_equal(9, t.first.element);
 }
 
-// One factor for all elements: 4 workers and 10^8 are a bound of 4e-8, besides half a unit in the last
-// place: 2^-25 for 0.75, 2^-36 for 2^-12.
+// One factor for all elements: 4 workers and 10^8 are a bound of 4e-8, besides half a unit in the
+// last place: 2^-25 for 0.75, 2^-36 for 2^-12.
 static void test_one_factor(void **state) {
     struct verify_tally t = {0};
     struct sums s;

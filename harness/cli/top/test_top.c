@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `silken ctl top`: rates of two replies, computed by hand here, and pages of every width from 60 to 250
-// columns on which nothing is wider than the page, broken in the middle of a character, or lets a name speak
-// to the terminal.
+// `silken ctl top`: rates of two replies, computed by hand here, and pages of every width from 60
+// to 250 columns on which nothing is wider than the page, broken in the middle of a character, or
+// lets a name speak to the terminal.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,8 @@
 
 #include "cli/top/top.h"
 
-// Two seconds lie between the two. Port 1's name has an escape sequence, a wide character and a broken one.
+// Two seconds lie between the two. Port 1's name has an escape sequence, a wide character and a
+// broken one.
 static const char before_text[] =
     "{'clock': 1000000000, 'program': '/a/tor.p4', 'alarms': [],"
     " 'stats': {'rx_packets': 100, 'tx_packets': 50, 'copies': 0, 'recirculated': 4, 'inside': 0,"
@@ -140,7 +141,8 @@ static void test_the_clock_must_go_on(void **state) {
     top_data_free(&d);
 }
 
-// Columns of a line, counted here anew; every byte must be printable UTF-8 or one of our own colours.
+// Columns of a line, counted here anew; every byte must be printable UTF-8 or one of our own
+// colours.
 static unsigned columns(const char *line, size_t n, bool colour) {
     unsigned used = 0;
     for (size_t i = 0; i < n; i++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wrong programs and what the compiler says about them, to the letter: harness/compiler/check/errors has
-// NAME.p4 and NAME.expect. Run from the top folder. With UPDATE_GOLDEN=1 in the environment the
-// expectations are written anew; read the difference before it is committed.
+// Wrong programs and what the compiler says about them, to the letter:
+// harness/compiler/check/errors has NAME.p4 and NAME.expect. Run from the top folder. With
+// UPDATE_GOLDEN=1 in the environment the expectations are written anew; read the difference before
+// it is committed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

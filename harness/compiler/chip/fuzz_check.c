@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_check: P4 text to the model of the chip: front end, lowering, the model for both chips, and the report
-// in its three forms. Seeds and the line "#arch NAME" are those of fuzz_compile (fuzz_text.h).
+// fuzz_check: P4 text to the model of the chip: front end, lowering, the model for both chips, and
+// the report in its three forms. Seeds and the line "#arch NAME" are those of fuzz_compile
+// (fuzz_text.h).
 #include "compiler/check/check.h"
 #include "compiler/chip/report/report.h"
 #include "compiler/lower/lower.h"

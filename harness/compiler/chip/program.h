@@ -9,8 +9,8 @@
 #include "compiler/chip/chip.h"
 #include "compiler/compile.h"
 
-// Text of P4, each part optional. Of both gresses: headers are 'hdr', metadata 'md', parsers go on in state
-// "first" behind the architecture's metadata, deparsers emit 'hdr' at their end.
+// Text of P4, each part optional. Of both gresses: headers are 'hdr', metadata 'md', parsers go on
+// in state "first" behind the architecture's metadata, deparsers emit 'hdr' at their end.
 struct program_parts {
     const char *types;
     struct {
@@ -19,7 +19,8 @@ struct program_parts {
     } gress[2];
 };
 
-// The caller frees what is returned (compile_checked_free). Fails the test when the program is refused.
+// The caller frees what is returned (compile_checked_free). Fails the test when the program is
+// refused.
 struct compile_checked *program_check(const struct program_parts *p);
 
 // The pipe of a report that has one.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Units and their dependencies, to the letter: harness/compiler/chip/graph has programs NAME.p4 and what the model
-// makes of their ingress, NAME.expect. What the chip's own compiler makes of each was tried: its tables, their
-// least stages, and what it refuses. Run from the top folder. With UPDATE_GOLDEN=1 in the environment the
-// expectations are written anew; read the difference before it is committed.
+// Units and their dependencies, to the letter: harness/compiler/chip/graph has programs NAME.p4 and
+// what the model makes of their ingress, NAME.expect. What the chip's own compiler makes of each
+// was tried: its tables, their least stages, and what it refuses. Run from the top folder. With
+// UPDATE_GOLDEN=1 in the environment the expectations are written anew; read the difference before
+// it is committed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +98,7 @@ static void test_graphs_are_as_expected(void **state) {
     assert_true(ok);
 }
 
-// ---- rules that hold for every graph --------------------------------------------------------------
+// ---- rules that hold for every graph ------------------------------------------------------------
 
 static void check_gress(const struct chip_gress *g) {
     size_t n = g->units.n;

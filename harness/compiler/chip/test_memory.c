@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What units take of a stage, computed by hand from tna-facts 6.3 and 7.3, and where noted compared with
-// what the chip's own compiler reports for such a table.
+// What units take of a stage, computed by hand from tna-facts 6.3 and 7.3, and where noted compared
+// with what the chip's own compiler reports for such a table.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,8 +26,8 @@ static int end(void **state) {
 
 #define NEED(k) (units_last(&t, 0)->need[k])
 
-// 38 stored bits (48 less 10 of the address), 9 of data, 4 of version: two in a RAM word; four ways of one
-// RAM each hold the 1024 entries, as the chip's compiler has it.
+// 38 stored bits (48 less 10 of the address), 9 of data, 4 of version: two in a RAM word; four ways
+// of one RAM each hold the 1024 entries, as the chip's compiler has it.
 static void test_exact_small(void **state) {
     (void)state;
     units_action(&t, units_table(&t, 0, "forward", IR_MATCH_EXACT, 48, 1024), 9, 9);
@@ -65,7 +65,8 @@ static void test_identity(void **state) {
     assert_int_equal(units_last(&t, 0)->ways, 1);
 }
 
-// Every key has its entry and there is one thing to do: nothing is stored but the data, 512 x 2 bytes.
+// Every key has its entry and there is one thing to do: nothing is stored but the data, 512 x 2
+// bytes.
 static void test_hash_action(void **state) {
     (void)state;
     struct chip_unit *u = units_table(&t, 0, "port", IR_MATCH_EXACT, 9, 512);
@@ -78,8 +79,8 @@ static void test_hash_action(void **state) {
     assert_int_equal(units_last(&t, 0)->ways, 0);
 }
 
-// 16 bytes: eleven in two blocks, five in one; 1024 entries are two deep. 1 + 9 bits beside an entry are
-// kept in 16, eight in a word.
+// 16 bytes: eleven in two blocks, five in one; 1024 entries are two deep. 1 + 9 bits beside an
+// entry are kept in 16, eight in a word.
 static void test_ternary(void **state) {
     (void)state;
     struct chip_unit *u = units_table(&t, 0, "dmac", IR_MATCH_TERNARY, 128, 1024);
@@ -95,8 +96,8 @@ static void test_ternary(void **state) {
     assert_int_equal(NEED(CHIP_TERNARY_TABLES), 1);
 }
 
-// Five bytes stand in one block, six do not: half of the byte that two blocks share is the version's. So
-// eleven whole bytes take a third block. As the chip's compiler has it.
+// Five bytes stand in one block, six do not: half of the byte that two blocks share is the
+// version's. So eleven whole bytes take a third block. As the chip's compiler has it.
 static void test_ternary_width(void **state) {
     (void)state;
     static const unsigned bits[] = {40, 48, 80, 88}, blocks[] = {1, 2, 2, 3};
@@ -164,8 +165,9 @@ static void test_register_bits(void **state) {
     assert_int_equal(NEED(CHIP_SRAM), 3);
 }
 
-// A counter for each entry: 4096 places of one in a word (its address takes 10 bits of the entry), two
-// counters in a word, two RAMs and the spare. The same, metered: four RAMs, the spare, one of colours.
+// A counter for each entry: 4096 places of one in a word (its address takes 10 bits of the entry),
+// two counters in a word, two RAMs and the spare. The same, metered: four RAMs, the spare, one of
+// colours.
 static void test_direct(void **state) {
     (void)state;
     static struct ir_counter c = {.name = "c", .type = IR_COUNT_BOTH, .width = 36, .direct = true};
@@ -176,7 +178,8 @@ static void test_direct(void **state) {
     table->direct_meter = &m;
     units_action(&t, u, 48, 48);
     units_run(&t);
-    // 50 + 4 + 20 bits beside 32 of the data: one entry in a word; 4096 x 2 bytes of the rest: half a RAM.
+    // 50 + 4 + 20 bits beside 32 of the data: one entry in a word; 4096 x 2 bytes of the rest: half
+    // a RAM.
     assert_int_equal(NEED(CHIP_SRAM), 4 + 3 + 5 + 1);
     assert_int_equal(NEED(CHIP_MAP_RAM), 3 + 5 + 1);
     assert_int_equal(NEED(CHIP_STATS_ALUS), 1);
@@ -195,8 +198,8 @@ static void test_profile(void **state) {
     assert_int_equal(units_last(&t, 0)->overhead_bits, 16);
 }
 
-// 32 entries to a partition, three in two words: eleven deep, 22 RAMs, in logical tables of at most five, as
-// the chip's compiler has it. A bit that may be a wildcard takes two.
+// 32 entries to a partition, three in two words: eleven deep, 22 RAMs, in logical tables of at most
+// five, as the chip's compiler has it. A bit that may be a wildcard takes two.
 static void test_partitions(void **state) {
     (void)state;
     static const struct ir_partitions atcam = {.count = 1024};

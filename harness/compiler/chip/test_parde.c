@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What parser and deparser take of a chip. Where a limit is was tried with the chip's own compiler: pairs of
-// programs on both sides of each.
+// What parser and deparser take of a chip. Where a limit is was tried with the chip's own compiler:
+// pairs of programs on both sides of each.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,8 @@
 #define ONE   "header one_h { bit<8> f; }\n"
 #define FIRST "state first { "
 
-// A select over the fields named, in a header of 16 bytes f0 to f15, then a header that is counted up.
+// A select over the fields named, in a header of 16 bytes f0 to f15, then a header that is counted
+// up.
 static struct compile_checked *select_on(const char *key_header, const char *keys,
                                          const char *set) {
     struct text types = {0}, states = {0};
@@ -63,7 +64,8 @@ static void selects_have_registers_for_four_bytes(void **state) {
         }
         compile_checked_free(c);
     }
-    // Four bytes of which no two are neighbours: one register of 16 bits, two of 8, hold three of them.
+    // Four bytes of which no two are neighbours: one register of 16 bits, two of 8, hold three of
+    // them.
     struct compile_checked *c =
         select_on(sixteen, "hdr.k.f0, hdr.k.f4, hdr.k.f8, hdr.k.f12", "(1, 2, 3, 4)");
     const struct chip_violation *v = program_violation(c, "select-registers");
@@ -189,7 +191,8 @@ static void a_short_egress_parser_has_no_counter(void **state) {
     }
 }
 
-// Residual sums of n headers in the parser, updates of n sums in the ingress's, m in the egress's deparser.
+// Residual sums of n headers in the parser, updates of n sums in the ingress's, m in the egress's
+// deparser.
 static struct compile_checked *sums(unsigned residuals, unsigned updates, unsigned egress_updates) {
     struct text h[2] = {0}, md = {0}, locals = {0}, extract[2] = {0}, dl[2] = {0}, dep[2] = {0},
                 apply[2] = {0};
@@ -271,7 +274,8 @@ static void checksum_units(void **state) {
 
 static void sums_of_different_packets_share(void **state) {
     (void)state;
-    // IP's sum is verified; of TCP and UDP, of which a packet has one, the same part of it is subtracted.
+    // IP's sum is verified; of TCP and UDP, of which a packet has one, the same part of it is
+    // subtracted.
     struct program_parts p = {.types = "header ip_h { bit<16> a; bit<16> c; }\n"};
     p.gress[0].headers = "ip_h ip; ip_h tcp; ip_h udp;";
     p.gress[0].metadata = "bit<16> t; bit<16> u; bool wrong;";
@@ -298,7 +302,8 @@ static void sums_of_different_packets_share(void **state) {
 
 static void what_a_deparser_sends(void **state) {
     (void)state;
-    // 1 + 9 + 14 bytes: 1 + 3 + 4 entries of four bytes. The first two come to the egress as bridged.
+    // 1 + 9 + 14 bytes: 1 + 3 + 4 entries of four bytes. The first two come to the egress as
+    // bridged.
     struct program_parts p = {
         .types =
             "header kind_h { bit<8> k; }\nheader bridge_h { bit<72> b; }\n"
@@ -350,7 +355,8 @@ static void ranges_take_rows(void **state) {
     (void)state;
     struct program_parts p = {.types = ONE "header two_h { bit<16> f; }\n"};
     p.gress[0].headers = "two_h k; one_h x; one_h y;";
-    // 1, 2-3, 4-7 ... 256-511, 512-767, 768-895 ... of 1..1000: 9 up to 511, then 512, 768, 896, 960, 992, 1000
+    // 1, 2-3, 4-7 ... 256-511, 512-767, 768-895 ... of 1..1000: 9 up to 511, then 512, 768, 896,
+    // 960, 992, 1000
     p.gress[0].states =
         "state first { pkt.extract(hdr.k); transition select(hdr.k.f) { 1..1000: x; 1024: y;"
         "default: accept; } }\n"

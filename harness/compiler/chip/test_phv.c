@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Containers. How many of each size a program takes, and where it no longer fits, was tried with the chip's
-// own compiler; every allocation is checked against itself and the program (chip_phv_wrong).
+// Containers. How many of each size a program takes, and where it no longer fits, was tried with
+// the chip's own compiler; every allocation is checked against itself and the program
+// (chip_phv_wrong).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@ static struct compile_checked *checked(const struct program_parts *p) {
     return c;
 }
 
-// ---- headers that are only parsed and deparsed --------------------------------------------------------
+// ---- headers that are only parsed and deparsed --------------------------------------------------
 // 'bytes' of payload as headers of 64 bytes.
 static struct compile_checked *payload(unsigned bytes) {
     struct text types = {0}, headers = {0}, states = {0};
@@ -57,8 +58,8 @@ static struct compile_checked *payload(unsigned bytes) {
 
 static void what_nobody_touches_tags_along(void **state) {
     (void)state;
-    // The egress has a collection of tagalong containers for the bytes that lengthen its parser; the ingress
-    // the other seven, 224 bytes, then containers of 32 bits, then of 16.
+    // The egress has a collection of tagalong containers for the bytes that lengthen its parser;
+    // the ingress the other seven, 224 bytes, then containers of 32 bits, then of 16.
     static const struct {
         unsigned bytes, w, h;
     } tries[] = {{224, 0, 0},  {256, 8, 0},   {320, 24, 0},
@@ -135,8 +136,9 @@ static void an_idle_egress_is_not_lengthened(void **state) {
     compile_checked_free(c);
 }
 
-// ---- fields that instructions work on ----------------------------------------------------------------
-// A header of n fields of 'width' bits, each set from action data by a table that matches on one of them.
+// ---- fields that instructions work on -----------------------------------------------------------
+// A header of n fields of 'width' bits, each set from action data by a table that matches on one of
+// them.
 static struct compile_checked *changed(unsigned n) {
     struct text types = {0}, locals = {0}, apply = {0};
     text_add(&types, "header o_h { ");
@@ -170,7 +172,8 @@ static struct compile_checked *changed(unsigned n) {
 
 static void fields_are_cut_when_wide_containers_are_full(void **state) {
     (void)state;
-    // As the chip's compiler: 48 of 32 bits, then pairs of 16, then fours of 8; 3200 bits are too many.
+    // As the chip's compiler: 48 of 32 bits, then pairs of 16, then fours of 8; 3200 bits are too
+    // many.
     static const struct {
         unsigned n, w, h, b;
     } tries[] = {
@@ -298,7 +301,7 @@ static void sizes_that_one_instruction_cannot_have(void **state) {
     compile_checked_free(c);
 }
 
-// ---- the checker --------------------------------------------------------------------------------------
+// ---- the checker --------------------------------------------------------------------------------
 static void contradictions_are_found(void **state) {
     (void)state;
     for (unsigned kind = 0; kind < 5; kind++) {

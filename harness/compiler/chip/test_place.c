@@ -144,8 +144,9 @@ static void test_users_apart(void **state) {
     assert_non_null(units_violation(&t, "register-stage"));
 }
 
-// Nine entries in four words fill 80 RAMs with 184320; two in a word take the other 15680 in eight (as the
-// chip's compiler has it). Seven in three words are denser, but eight rows have only two times three.
+// Nine entries in four words fill 80 RAMs with 184320; two in a word take the other 15680 in eight
+// (as the chip's compiler has it). Seven in three words are denser, but eight rows have only two
+// times three.
 static void test_split(void **state) {
     (void)state;
     struct chip_unit *u = units_table(&t, 0, "large", IR_MATCH_EXACT, 48, 200000);
@@ -160,8 +161,9 @@ static void test_split(void **state) {
     assert_int_equal(u->parts.v[1].used[CHIP_SRAM], 8);
 }
 
-// The partition is found in one stage, 2048 lines of TCAM; 11 entries in each of 1024 partitions, one of them
-// spare, are in the next: 64 bits of prefix and mask and 13 beside them, three in two words, four deep.
+// The partition is found in one stage, 2048 lines of TCAM; 11 entries in each of 1024 partitions,
+// one of them spare, are in the next: 64 bits of prefix and mask and 13 beside them, three in two
+// words, four deep.
 static void test_alpm(void **state) {
     (void)state;
     static const struct ir_partitions alpm = {.alpm = true, .count = 1024, .subtrees = 2};
@@ -201,7 +203,8 @@ static void test_shared_key(void **state) {
     assert_int_equal(t.pipe.stages.v[0][CHIP_EXACT_XBAR], 64);
 }
 
-// Below t1 hangs t2, which waits for t0's field: t1 is not placed before t0, though nothing else stops it.
+// Below t1 hangs t2, which waits for t0's field: t1 is not placed before t0, though nothing else
+// stops it.
 static void test_below(void **state) {
     (void)state;
     tables(0, 3, 0, 0);
@@ -212,8 +215,8 @@ static void test_below(void **state) {
     assert_int_equal(t.pipe.gress[0].stages, 2);
 }
 
-// Two writers of one container have stages of their own, whichever comes first; when that takes more stages
-// than there are, the containers are laid out in another way.
+// Two writers of one container have stages of their own, whichever comes first; when that takes
+// more stages than there are, the containers are laid out in another way.
 static void test_conflict(void **state) {
     (void)state;
     tables(0, 3, 0, 0);

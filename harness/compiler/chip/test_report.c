@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `silken check` prints, from reports made up here: full of tables, empty, refused, with names that try to
-// be something else. Lines stay within the width, JSON is JSON, text talks to no terminal, no name becomes a part of
-// the page. With "--write FOLDER" the reports are written there, for the test in a browser (test_page.py).
+// What `silken check` prints, from reports made up here: full of tables, empty, refused, with names
+// that try to be something else. Lines stay within the width, JSON is JSON, text talks to no
+// terminal, no name becomes a part of the page. With "--write FOLDER" the reports are written
+// there, for the test in a browser (test_page.py).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -218,8 +219,8 @@ static size_t columns_of(const char *line, size_t n) {
     return columns;
 }
 
-// From the stage map on; the lines of the compiler's form are as long as what they say. A hostile name may end
-// with blanks.
+// From the stage map on; the lines of the compiler's form are as long as what they say. A hostile
+// name may end with blanks.
 static void check_width(const char *text, unsigned width, bool is_hostile) {
     const char *map = strstr(text, "\nStage map");
     assert_non_null(map);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Register actions and what reaches a register twice, to the letter: harness/compiler/chip/salu has programs
-// NAME.p4 and what the model says of their registers, NAME.expect. A program's actions are pairs, one
-// just inside a limit and one just outside; what the chip's own compiler says of each was tried. Run from
-// the top folder. With UPDATE_GOLDEN=1 in the environment the expectations are written anew; read the
-// difference before it is committed.
+// Register actions and what reaches a register twice, to the letter: harness/compiler/chip/salu has
+// programs NAME.p4 and what the model says of their registers, NAME.expect. A program's actions are
+// pairs, one just inside a limit and one just outside; what the chip's own compiler says of each
+// was tried. Run from the top folder. With UPDATE_GOLDEN=1 in the environment the expectations are
+// written anew; read the difference before it is committed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,7 +120,8 @@ static void test_our_programs_fit(void **state) {
     }
 }
 
-// Whatever the bodies look like: every program of the other rooms, for both chips, whether it fits or not.
+// Whatever the bodies look like: every program of the other rooms, for both chips, whether it fits
+// or not.
 static void test_any_program_is_answered(void **state) {
     (void)state;
     static const char *const patterns[] = {"harness/stf/*.p4", "harness/stf/*/*.p4",

@@ -14,7 +14,8 @@ struct units {
 void units_begin(struct units *t, enum chip_target target);
 void units_end(struct units *t);
 struct ir_var *units_var(struct units *t, const char *name, unsigned width);
-// A table with one action beside the default-only NoAction. Its key is one field of 'width' bits; 0: none.
+// A table with one action beside the default-only NoAction. Its key is one field of 'width' bits;
+// 0: none.
 struct chip_unit *units_table(struct units *t, unsigned gress, const char *name,
                               enum ir_match match, unsigned width, uint64_t size);
 struct chip_unit *units_last(struct units *t, unsigned gress); // until the next one is added

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schemas that 'silken build' writes. harness/compiler/describe/schema has programs NAME.p4 with their
-// BF Runtime schema NAME.json and their P4Info NAME.p4info, to the letter (golden.h); and what must
-// hold of any schema: it is JSON, identifiers are unique, and names are those of the source.
+// The schemas that 'silken build' writes. harness/compiler/describe/schema has programs NAME.p4
+// with their BF Runtime schema NAME.json and their P4Info NAME.p4info, to the letter (golden.h);
+// and what must hold of any schema: it is JSON, identifiers are unique, and names are those of the
+// source.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lowering, to the letter. harness/compiler/lower/golden has programs NAME.p4 with their pipeline IR
-// NAME.ir; harness/compiler/lower/refused has programs that the language allows and Silken refuses, with
-// its messages NAME.expect: the hardware's rules (a register once per pass) and what is not
-// supported yet. Run from the top folder. With UPDATE_GOLDEN=1 in the environment the expectations
-// are written anew; read the difference before it is committed.
+// Lowering, to the letter. harness/compiler/lower/golden has programs NAME.p4 with their pipeline
+// IR NAME.ir; harness/compiler/lower/refused has programs that the language allows and Silken
+// refuses, with its messages NAME.expect: the hardware's rules (a register once per pass) and what
+// is not supported yet. Run from the top folder. With UPDATE_GOLDEN=1 in the environment the
+// expectations are written anew; read the difference before it is committed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the fast build puts off and what it does ahead of time: fields that are stored when their header has
-// its place (compiler/plan/deferred_stores.c), and entries that are fetched for a burst (compiler/plan/prefetch.c).
+// What the fast build puts off and what it does ahead of time: fields that are stored when their
+// header has its place (compiler/plan/deferred_stores.c), and entries that are fetched for a burst
+// (compiler/plan/prefetch.c).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +17,8 @@
 
 static const uint8_t frame[64] = {2, 2, 3, 4, 5, 6, 0xa, 0xb, 0xc, 0xd, 0xe, 0xf, 8, 0, 77, 78};
 
-// A tag in front of Ethernet gets the type, which has just been written, and four bits of the payload's
-// header, of which two others are written. Frames to an odd address are dropped.
+// A tag in front of Ethernet gets the type, which has just been written, and four bits of the
+// payload's header, of which two others are written. Frames to an odd address are dropped.
 static struct build tagging_program(void) {
     struct build b = rig_program();
     struct ir_header *eth = RIG_HEADER(b.g, "ethernet", 48, 48, 16);
@@ -67,7 +68,8 @@ static void test_held(void **state) {
     rig_unload(&p);
 }
 
-// What is in the packet depends on what is in it, so there are no known ways; and it is mirrored as it was received.
+// What is in the packet depends on what is in it, so there are no known ways; and it is mirrored as
+// it was received.
 static struct build mirroring_program(void) {
     struct build b = rig_program();
     struct ir_header *eth = RIG_HEADER(b.g, "ethernet", 48, 48, 16);

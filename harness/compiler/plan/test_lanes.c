@@ -300,7 +300,8 @@ static char *switchml_config(void) {
     return text;
 }
 
-// Gradients of a few workers for a few fragments, of which two share each aggregator, and parameters.
+// Gradients of a few workers for a few fragments, of which two share each aggregator, and
+// parameters.
 static void atp_packet(struct burst *b, unsigned i) {
     const struct atp_flow flow = {
         .worker = {.mac = {2, 0, 0, 0, 0, 1}, .port = ATP_UDP_PORT, .ip = 0x0a000001},

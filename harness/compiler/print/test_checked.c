@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The checked build: what it reports, what it does not, and the trace. Programs and scripts are in
-// harness/compiler/print/checked, with what must be told about them to the letter; UPDATE_GOLDEN=1 writes
-// that anew. What P4 text cannot say, because the compiler refuses it, is built as IR.
+// harness/compiler/print/checked, with what must be told about them to the letter; UPDATE_GOLDEN=1
+// writes that anew. What P4 text cannot say, because the compiler refuses it, is built as IR.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

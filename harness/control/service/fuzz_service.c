@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_service: lines of workers of the job service, mostly right ones and any bytes, workers that go, jobs that an
-// operator removes and time between; the switch finds some addresses, and has room for some jobs. After each step every
-// worker is of one job or of none, nobody is told anything after the end, and the switch has the jobs that run.
+// fuzz_service: lines of workers of the job service, mostly right ones and any bytes, workers that
+// go, jobs that an operator removes and time between; the switch finds some addresses, and has room
+// for some jobs. After each step every worker is of one job or of none, nobody is told anything
+// after the end, and the switch has the jobs that run.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

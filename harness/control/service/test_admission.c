@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs of the job service without a network and without a switch: when a job begins, who is told what, how long a job
-// that has failed keeps its slots, and what a name's next job waits for. And the file of the token.
+// Jobs of the job service without a network and without a switch: when a job begins, who is told
+// what, how long a job that has failed keeps its slots, and what a name's next job waits for. And
+// the file of the token.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes from outside: frames that a coordinator, a switch of ATP and a member take for messages about sessions. The
-// input is a list of frames' payloads, each with two bytes in front: who gets it, and its length. Times go on by a part
-// of a second from one to the next.
+// Bytes from outside: frames that a coordinator, a switch of ATP and a member take for messages
+// about sessions. The input is a list of frames' payloads, each with two bytes in front: who gets
+// it, and its length. Times go on by a part of a second from one to the next.
 //
-// Nothing crashes; answers are messages that can be read back; a session of SwitchML starts only when the gathering
-// says that it is full, and everybody in it has a nonce.
+// Nothing crashes; answers are messages that can be read back; a session of SwitchML starts only
+// when the gathering says that it is full, and everybody in it has a nonce.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions in a world of chance: members of a job are killed, stopped and started in any order, so is the switch
-// that coordinates them; messages and packets are lost, come twice and late. Whatever happens, the packets that meet in
-// the switch are of one session and one incarnation of each member, and so are the answers that a member takes; and when
-// everybody is left alone, a session starts, and all are in it.
+// Sessions in a world of chance: members of a job are killed, stopped and started in any order, so
+// is the switch that coordinates them; messages and packets are lost, come twice and late. Whatever
+// happens, the packets that meet in the switch are of one session and one incarnation of each
+// member, and so are the answers that a member takes; and when everybody is left alone, a session
+// starts, and all are in it.
 //
-// The switch is a gate with a number, and a cell that remembers who is in it. It takes its time to close: packets that
-// have passed the gate get into the cell later.
+// The switch is a gate with a number, and a cell that remembers who is in it. It takes its time to
+// close: packets that have passed the gate get into the cell later.
 //
 //     test_sessions [--seeds N] [--from SEED]        2,000 seeds from 1 on
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 //
 // fuzz_request: sequences of requests to a switch that has an action profile, a selector and port
 // metadata, made of the fuzzer's bytes: with numbers that mean something, so that members, groups
-// and entries refer to each other; or, when the first byte is odd, the bytes themselves, a line each.
-// Afterwards whatever names a member or a group must find it.
+// and entries refer to each other; or, when the first byte is odd, the bytes themselves, a line
+// each. Afterwards whatever names a member or a group must find it.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

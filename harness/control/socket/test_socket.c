@@ -135,7 +135,8 @@ static void test_registers_and_counters(void **state) {
     ask_refused(b, "{\"op\":\"counter.read\",\"name\":\"seen\",\"from\":512}", "no index 512");
 }
 
-// Of clients that wait for the memory of one that went away, one records, and the others end nothing.
+// Of clients that wait for the memory of one that went away, one records, and the others end
+// nothing.
 static void test_several_want_to_record(void **state) {
     static const char start[] = "{\"op\":\"record.start\",\"ring\":128}";
     struct bench *b = *state;
@@ -358,7 +359,8 @@ static int raw_connection(struct bench *b) {
     return fd;
 }
 
-// Those that want events are not idle, however long they have asked nothing; half a request is no request.
+// Those that want events are not idle, however long they have asked nothing; half a request is no
+// request.
 static void test_busy_clients(void **state) {
     struct bench *b = *state;
     struct sk_error err = {""};

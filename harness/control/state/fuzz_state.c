@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_state: any bytes as the state that is expected of a switch that has something of everything; what
-// is one is compared. The switch's own state, read back, never differs.
+// fuzz_state: any bytes as the state that is expected of a switch that has something of everything;
+// what is one is compared. The switch's own state, read back, never differs.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,8 @@ static struct sk_switch *make_switch(FILE *nowhere) {
     sk_config_free(c);
     free(text);
     FILE *out = open_memstream(&state, &length);
-    if (!out || !sk_state_write(sw, NULL, out) || fclose(out) || compare(sw, state, length, nowhere))
+    if (!out || !sk_state_write(sw, NULL, out) || fclose(out) ||
+        compare(sw, state, length, nowhere))
         abort();
     free(state);
     return sw;

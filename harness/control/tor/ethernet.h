@@ -2,8 +2,8 @@
 //
 // ethernet: frames of hosts that are numbers, for tests of the ToR on the rig.
 //
-// Host n has the address 02:00:00:NN:NN:NN. A frame is 60 bytes of an experimental type (64 with a tag), with a mark
-// that tells it from others.
+// Host n has the address 02:00:00:NN:NN:NN. A frame is 60 bytes of an experimental type (64 with a
+// tag), with a mark that tells it from others.
 #ifndef SILKEN_HARNESS_CONTROL_TOR_ETHERNET_H
 #define SILKEN_HARNESS_CONTROL_TOR_ETHERNET_H
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ToR's control plane with any frames: from the wire (through p4/tor) and with any header that the switch puts
-// in front, while time passes, links go and come, and the configuration changes. What it sends has to be frames, with
-// right checksums where they are IP. All modules, one switch for the whole process; each input begins with an empty
-// configuration, so that nothing is left of the one before.
+// The ToR's control plane with any frames: from the wire (through p4/tor) and with any header that
+// the switch puts in front, while time passes, links go and come, and the configuration changes.
+// What it sends has to be frames, with right checksums where they are IP. All modules, one switch
+// for the whole process; each input begins with an empty configuration, so that nothing is left of
+// the one before.
 //
 // An input is a list of steps: a byte says what, then what that needs (step()).
 #include <fcntl.h>
@@ -96,8 +97,8 @@ static void check(bool good, const char *what) {
     abort();
 }
 
-// What the control plane sends. An upper layer's checksum is checked where it must be its own: echo, errors and
-// resets are whole packets; one that is passed on has what its sender put there.
+// What the control plane sends. An upper layer's checksum is checked where it must be its own:
+// echo, errors and resets are whole packets; one that is passed on has what its sender put there.
 static bool from_control(void *aux, const uint8_t *frame, uint32_t length) {
     struct ip_packet p;
     (void)aux;
@@ -213,7 +214,8 @@ static unsigned byte(struct input *in) {
     return in->at < in->end ? *in->at++ : 0;
 }
 
-// Bytes of the input as a frame; 'fix' puts right what a fuzzer hardly finds: our address, lengths, checksums.
+// Bytes of the input as a frame; 'fix' puts right what a fuzzer hardly finds: our address, lengths,
+// checksums.
 static uint32_t take_frame(struct input *in, uint8_t *out) {
     const unsigned fix = byte(in), size = byte(in) << 2 | fix >> 6;
     uint32_t n = size < (size_t)(in->end - in->at) ? size : (uint32_t)(in->end - in->at);

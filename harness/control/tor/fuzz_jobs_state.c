@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_jobs_state: any bytes as the file in which a ToR remembers its jobs. What is taken has the shape that its reader
-// may rely on, and what is not has one sentence.
+// fuzz_jobs_state: any bytes as the file in which a ToR remembers its jobs. What is taken has the
+// shape that its reader may rely on, and what is not has one sentence.
 #include <stdlib.h>
 #include <string.h>
 

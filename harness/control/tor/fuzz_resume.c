@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_resume: what workers and others say to a ToR that was restarted, about a SwitchML job that waits for it: messages
-// that are right but for some bytes, from several ports, with time between. The job is admitted by nothing but
-// its own workers, each of whom must have said where it is.
+// fuzz_resume: what workers and others say to a ToR that was restarted, about a SwitchML job that
+// waits for it: messages that are right but for some bytes, from several ports, with time between.
+// The job is admitted by nothing but its own workers, each of whom must have said where it is.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_section: any bytes as a configuration with "tor", or as the member itself. What is read is looked
+// fuzz_section: any bytes as a configuration with "tor", or as the member itself. What is read is
+// looked
 // through: names that are resolved exist, lists are in order, rules fit their tables.
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_tor: a journey of the whole control plane on the rig: frames of hosts, frames as the switch would never send
-// them, requests, links that go up and down, reloads, time. Each byte says what comes next. Nothing may be refused
-// by the switch: what is wanted of its tables is always possible.
+// fuzz_tor: a journey of the whole control plane on the rig: frames of hosts, frames as the switch
+// would never send them, requests, links that go up and down, reloads, time. Each byte says what
+// comes next. Nothing may be refused by the switch: what is wanted of its tables is always
+// possible.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

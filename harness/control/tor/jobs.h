@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// jobs: a ToR with hosts of aggregation jobs, for tests on the rig: sections, requests, packets of both protocols.
+// jobs: a ToR with hosts of aggregation jobs, for tests on the rig: sections, requests, packets of
+// both protocols.
 #ifndef SILKEN_HARNESS_CONTROL_TOR_JOBS_H
 #define SILKEN_HARNESS_CONTROL_TOR_JOBS_H
 
@@ -13,8 +14,8 @@
 #include "control/tables/control.h"
 #include "control/tor/tor_impl.h"
 
-// Host n is 10.0.10.n, 02:00:00:00:00:0n. Hosts 2 to 7 are neighbours whom the section knows; 8 and 9 answer for
-// themselves. Link t is a trunk, l a LAG.
+// Host n is 10.0.10.n, 02:00:00:00:00:0n. Hosts 2 to 7 are neighbours whom the section knows; 8 and
+// 9 answer for themselves. Link t is a trunk, l a LAG.
 enum { A, B, C, T, S, X, L1, L2, PORTS };
 #define NEIGHBOUR(n)                                                                               \
     "{\"address\": \"10.0.10." #n "\", \"mac\": \"02:00:00:00:00:0" #n "\", \"vid\": 10}"

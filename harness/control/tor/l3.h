@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// l3: what the tests of neighbours, routes and ICMP share. Two VLANs, each with two ports, and hosts:
+// l3: what the tests of neighbours, routes and ICMP share. Two VLANs, each with two ports, and
+// hosts:
 //
 //     A  02:..:0a  10.0.10.10  2001:db8:10::a   VLAN 10, p0
 //     B  02:..:0b  10.0.20.11  2001:db8:20::b   VLAN 20, p1      the VLAN's MTU is 1400
 //                                               p2: VLAN 10, p3: VLAN 20
 //
-// The switch is 02:..:01, 10.0.10.1, 10.0.20.1, 2001:db8:10::1, 2001:db8:20::1. Frames are those of l3_frames.h.
+// The switch is 02:..:01, 10.0.10.1, 10.0.20.1, 2001:db8:10::1, 2001:db8:20::1. Frames are those of
+// l3_frames.h.
 #ifndef SILKEN_HARNESS_CONTROL_TOR_L3_H
 #define SILKEN_HARNESS_CONTROL_TOR_L3_H
 

@@ -9,7 +9,8 @@
 
 enum { A = 0x10, B, C, D, E, F }; // hosts
 
-// p0, p1: VLAN 10. p2: a trunk of both, native 30. p3: VLAN 20. p4: VLAN 30. p5, p6: a LAG in VLAN 10.
+// p0, p1: VLAN 10. p2: a trunk of both, native 30. p3: VLAN 20. p4: VLAN 30. p5, p6: a LAG in VLAN
+// 10.
 static const char links_section[] =
     "{\"mac\": \"" ETH_OWN_TEXT "\","
     " \"vlans\": [{\"vid\": 10}, {\"vid\": 20, \"name\": \"green\"}, {\"vid\": 30}],"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// partner: the other end of a LAG: Open vSwitch's LACP with a system of its own, on some ports of the rig.
+// partner: the other end of a LAG: Open vSwitch's LACP with a system of its own, on some ports of
+// the rig.
 //
 //     struct partner *p = partner_new(r, system, (struct partner_options){.active = true});
 //     partner_plug(p, 0, 7, 3);         port 0 of the rig is its port 7, with key 3

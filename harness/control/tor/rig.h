@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rig: the ToR in memory, for tests: p4/tor in a switch, its control plane, and time that a test lets pass.
+// rig: the ToR in memory, for tests: p4/tor in a switch, its control plane, and time that a test
+// lets pass.
 //
-//     struct rig *r = rig_new(4, "{\"vlans\": [...], \"links\": [...]}");    ports 0 to 3, called p0 to p3
-//     rig_send(r, 0, frame, length);            comes in at port 0; all that follows from it happens
-//     n = rig_take(r, 1, bytes);                the next frame that left by port 1; 0: there is none
+//     struct rig *r = rig_new(4, "{\"vlans\": [...], ...}");    ports 0 to 3, called p0 to p3
+//     rig_send(r, 0, frame, length);            comes in at port 0; all that follows from it
+//                                               happens
+//     n = rig_take(r, 1, bytes);                the next frame that left by port 1; 0: there is
+//                                               none
 //     rig_wait(r, 5000);                        five seconds pass
 //     rig_free(r);
 //
-// Time is the rig's own, for Open vSwitch's library too: clock_gettime() is, in a program that is linked with
-// this file. It stands still but in rig_wait(). Only one rig at a time.
+// Time is the rig's own, for Open vSwitch's library too: clock_gettime() is, in a program that is
+// linked with this file. It stands still but in rig_wait(). Only one rig at a time.
 //
 // With RIG_CHECKED in the environment it is the program's checked build, and rig_free() fails the
 // test when that has found anything wrong.
 //
-// Frames between switch and control plane pass as in a daemon. What the control plane cannot take back (a rig
-// that fails) fails the test with a sentence.
+// Frames between switch and control plane pass as in a daemon. What the control plane cannot take
+// back (a rig that fails) fails the test with a sentence.
 #ifndef SILKEN_HARNESS_CONTROL_TOR_RIG_H
 #define SILKEN_HARNESS_CONTROL_TOR_RIG_H
 
@@ -47,12 +50,13 @@ void rig_link(struct rig *r, uint16_t port, bool up);
 // 0, or a negative code and 'err'.
 int rig_reload(struct rig *r, const char *section, struct sk_error *err);
 json_t *rig_request(struct rig *r, const char *op, const char *members, struct sk_error *err);
-// How many events of that name there were ("alarm", "link"...), and the last of them (borrowed) or null.
+// How many events of that name there were ("alarm", "link"...), and the last of them (borrowed) or
+// null.
 size_t rig_events(const struct rig *r, const char *event);
 json_t *rig_event(const struct rig *r, const char *event);
 
-// Calls 'fn' whenever tables are about to be written, some dozens of writes at most: what packets would do between
-// two of them (rig_pass). Null: no more.
+// Calls 'fn' whenever tables are about to be written, some dozens of writes at most: what packets
+// would do between two of them (rig_pass). Null: no more.
 void rig_between_writes(struct rig *r, void (*fn)(void *aux), void *aux);
 // A frame passes the switch, and the control plane does nothing yet about what follows from it.
 void rig_pass(struct rig *r, uint16_t port, const void *frame, size_t length);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random sections, frames, reloads, links that go up and down, against a plain model of a switch: where each frame
-// leaves, and where it does not. The control plane has nothing to be refused meanwhile.
+// Random sections, frames, reloads, links that go up and down, against a plain model of a switch:
+// where each frame leaves, and where it does not. The control plane has nothing to be refused
+// meanwhile.
 //
 //     test_bridge_random [SEED] [STEPS]      one journey, as long as that
 #include "harness/control/tor/ethernet.h"
@@ -168,7 +169,8 @@ static char *print_section(const struct model *m) {
     return text;
 }
 
-// Another section: names keep their addresses, if the link is isolated as before, up, learns and carries the VLAN.
+// Another section: names keep their addresses, if the link is isolated as before, up, learns and
+// carries the VLAN.
 static void change(struct model *m) {
     const struct model before = *m;
     for (unsigned v = 0; v < VLANS; v++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is where, packet by packet: learning, moves and how they are damped, ageing, flushes, static addresses, the
-// switch's own, more addresses than there is room for.
+// Who is where, packet by packet: learning, moves and how they are damped, ageing, flushes, static
+// addresses, the switch's own, more addresses than there is room for.
 #include "harness/control/tor/ethernet.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the switch says for itself, what it tells about packets, about which it says nothing, and what it routes by
-// software.
+// What the switch says for itself, what it tells about packets, about which it says nothing, and
+// what it routes by software.
 #include "harness/control/tor/l3.h"
 
 #include <stdlib.h>
@@ -164,7 +164,8 @@ static void test_time_stamps(void **state) {
     (void)state;
     rig_send_hex(r, 0, UDP_TIME_STAMP);
     assert_int_equal(rig_take(r, 1, bytes), 14 + 20 + 12 + 8 + 18);
-    // type, length, pointer behind the pair, no overflow and addresses; ours, and a time that is not of day
+    // type, length, pointer behind the pair, no overflow and addresses; ours, and a time that is
+    // not of day
     static const uint8_t expected[] = {68, 12, 13, 1, 10, 0, 20, 1};
     assert_memory_equal(bytes + 34, expected, sizeof expected);
     assert_true(bytes[42] & 0x80);

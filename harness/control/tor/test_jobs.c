@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Aggregation jobs of a running ToR (p4/rack), with packets of both protocols: who is admitted, what a job is given
-// and gives back, that no job disturbs another, and that a request which is refused changes nothing.
+// Aggregation jobs of a running ToR (p4/rack), with packets of both protocols: who is admitted,
+// what a job is given and gives back, that no job disturbs another, and that a request which is
+// refused changes nothing.
 #include "harness/control/tor/jobs.h"
 
 #include <stdio.h>
@@ -248,9 +249,9 @@ static void test_atp(void **state) {
     rig_free(r);
 }
 
-// Hosts 2 and 3 are in rack 0 at 'leaf', host 4 and the server, 6, in rack 1 at 'root'. Port X of 'leaf' and port A of
-// 'root' are two ends of a cable. By the hosts' rule 2 and 3 have the bits 0 and 1 of bitmap0 and, both, bit 0 of
-// bitmap1, where 4 has bit 1.
+// Hosts 2 and 3 are in rack 0 at 'leaf', host 4 and the server, 6, in rack 1 at 'root'. Port X of
+// 'leaf' and port A of 'root' are two ends of a cable. By the hosts' rule 2 and 3 have the bits 0
+// and 1 of bitmap0 and, both, bit 0 of bitmap1, where 4 has bit 1.
 static void carry(struct rig *from, uint16_t port, struct rig *to, uint16_t into) {
     uint8_t f[RIG_FRAME];
     const size_t n = rig_take(from, port, f);

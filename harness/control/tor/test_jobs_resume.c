@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SwitchML's jobs over the end of the switch's process: workers of hosts/switchml sum tensors through a rig, which is
-// thrown away in the middle, with packets in it, and is another one then. Frames get lost, too. All sums are right in
-// the end, and nobody but a job's workers has a say.
+// SwitchML's jobs over the end of the switch's process: workers of hosts/switchml sum tensors
+// through a rig, which is thrown away in the middle, with packets in it, and is another one then.
+// Frames get lost, too. All sums are right in the end, and nobody but a job's workers has a say.
 #include "harness/control/tor/jobs.h"
 
 #include <unistd.h>
@@ -138,7 +138,8 @@ static void step(struct training *t) {
     rig_wait(t->r, 1);
 }
 
-// Steps until that many milliseconds are over, or all tensors are there, each worker with two in flight.
+// Steps until that many milliseconds are over, or all tensors are there, each worker with two in
+// flight.
 static bool run(struct training *t, unsigned ms) {
     for (unsigned i = 0; i < ms; i++) {
         bool all = true;
@@ -270,7 +271,8 @@ static void test_killed_in_the_middle(void **state) {
     assert_true(again > 0);
 }
 
-// The same without the mechanism: slots begin empty at once, and those who are a use behind wait for ever.
+// The same without the mechanism: slots begin empty at once, and those who are a use behind wait
+// for ever.
 static void test_not_without_it(void **state) {
     (void)state;
     bool stuck = false;
@@ -359,7 +361,8 @@ static void test_a_worker_that_began_anew(void **state) {
     free_training(t);
 }
 
-// Whoever is not the worker at its port is not heard: not with its address, not with another's, not about another job.
+// Whoever is not the worker at its port is not heard: not with its address, not with another's, not
+// about another job.
 static void forged(struct training *t, uint16_t port, uint32_t host, uint32_t dst,
                    unsigned from_port, unsigned to_port, unsigned number, unsigned type) {
     uint8_t f[HEAD + 10 + 4 * K] = {0};
@@ -413,7 +416,8 @@ static void test_before_the_first_packet(void **state) {
     free_training(t);
 }
 
-// Without asking: an address that is not the switch's; a job that is removed; one of a running switch.
+// Without asking: an address that is not the switch's; a job that is removed; one of a running
+// switch.
 static void test_who_is_not_asked(void **state) {
     struct training *t =
         train(13, 0, SML("one", THREE, ", \"slots\": 16, \"address\": \"10.0.10.99\""));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ToR knows of its jobs after its process has ended without a word: a rig that is thrown away, and another
-// one with the same file.
+// What the ToR knows of its jobs after its process has ended without a word: a rig that is thrown
+// away, and another one with the same file.
 #include "harness/control/tor/jobs.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LACP on the rig, with a partner of its own system (partner.h), and frames by hand, as IEEE 802.1AX 6.4.2.3 and
-// 6.5.3.3 have them.
+// LACP on the rig, with a partner of its own system (partner.h), and frames by hand, as IEEE
+// 802.1AX 6.4.2.3 and 6.5.3.3 have them.
 //
 // Ports 0 and 1 are the LAG, port 2 is a host.
 #include <setjmp.h>

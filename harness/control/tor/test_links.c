@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Links, packet by packet: VLANs, flooding, LAGs, isolated links, storm control, mirrors; links that go up and
-// down, and what is shown of them.
+// Links, packet by packet: VLANs, flooding, LAGs, isolated links, storm control, mirrors; links
+// that go up and down, and what is shown of them.
 #include "harness/control/tor/links_section.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Links while sections change: what stays notices nothing, also between the writes; numbers; groups of others.
+// Links while sections change: what stays notices nothing, also between the writes; numbers; groups
+// of others.
 #include "harness/control/tor/links_section.h"
 
 #include <stdio.h>
@@ -96,7 +97,8 @@ static void traffic(void *aux) {
     }
 }
 
-// Sixty VLANs come, move to other links, are numbered otherwise, and go; links come and go; the others see nothing.
+// Sixty VLANs come, move to other links, are numbered otherwise, and go; links come and go; the
+// others see nothing.
 static char *changing(unsigned step) {
     char *text = NULL;
     size_t size;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is never forwarded, by the tables of p4/tor and by the control plane: both are asked for packets of all
-// kinds of sources and destinations, and have to do the same, to the byte. Each list is written down here once more,
-// with the addresses just outside of its prefixes.
+// What is never forwarded, by the tables of p4/tor and by the control plane: both are asked for
+// packets of all kinds of sources and destinations, and have to do the same, to the byte. Each list
+// is written down here once more, with the addresses just outside of its prefixes.
 #include "harness/control/tor/l3.h"
 
 #include <arpa/inet.h>
@@ -92,7 +92,8 @@ static uint32_t build(const char *from, const char *to, uint8_t *frame) {
     return (uint32_t)(p - frame) + 8 + PAYLOAD;
 }
 
-// The frame with the packet that left by port 0 or 1, if any: ICMP and questions for neighbours do not count.
+// The frame with the packet that left by port 0 or 1, if any: ICMP and questions for neighbours do
+// not count.
 static size_t left(struct rig *r, uint8_t bytes[RIG_FRAME]) {
     static uint8_t other[RIG_FRAME];
     size_t found = 0;
@@ -160,7 +161,8 @@ static void of_ipv6(void **state) {
     rig_free(r);
 }
 
-// The tables' list is the control plane's: an entry for each prefix as source, and one as destination.
+// The tables' list is the control plane's: an entry for each prefix as source, and one as
+// destination.
 static bool is_entry(const struct sk_const_entry *e, const struct ip_special *s, bool four,
                      bool destination) {
     const unsigned words = four ? 1 : 2, bits = four ? s->length - 96u : s->length;

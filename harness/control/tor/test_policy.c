@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Access lists on the rig, packet by packet: what each field of a rule matches, what its actions do, counts; lists
-// that change while packets come; rules that no packet meets; and the rest of policy.c.
+// Access lists on the rig, packet by packet: what each field of a rule matches, what its actions
+// do, counts; lists that change while packets come; rules that no packet meets; and the rest of
+// policy.c.
 #include "harness/control/tor/ethernet.h"
 
 #include <stdio.h>
@@ -484,7 +485,8 @@ static void run_policy(struct rig *r) {
     tor_policy_module.run(rig_tor(r), rig_tor(r)->states[TOR_MODULE_POLICY], rig_now(r));
 }
 
-// Every packet, after every write, has the old list's verdict or the new one's. Returns how many writes.
+// Every packet, after every write, has the old list's verdict or the new one's. Returns how many
+// writes.
 static unsigned change(struct rig *r, const char *section, const bool old[PACKETS],
                        const bool new[PACKETS]) {
     unsigned writes = 0;

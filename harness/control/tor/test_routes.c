@@ -162,7 +162,8 @@ static void know(struct rig *r, uint8_t n) {
     rig_forget(r);
 }
 
-// Where each of many flows to 192.0.2.x goes: the last byte of the next hop's MAC address; 0: nowhere.
+// Where each of many flows to 192.0.2.x goes: the last byte of the next hop's MAC address; 0:
+// nowhere.
 static void send_flows(struct rig *r, uint8_t to[FLOWS]) {
     static uint8_t bytes[RIG_FRAME];
     for (unsigned i = 0; i < FLOWS; i++) {
@@ -285,7 +286,8 @@ static void test_a_link_that_goes_takes_its_hops_along(void **state) {
     rig_free(r);
 }
 
-// Routes with the same hops, in any order, share a set; what changes for one leaves the others alone.
+// Routes with the same hops, in any order, share a set; what changes for one leaves the others
+// alone.
 static void test_sets_are_shared(void **state) {
     static const char before[] =
         ", \"routes\": [{\"to\": \"192.0.2.0/24\", \"via\": [\"10.0.20.30\", \"10.0.20.31\"]},"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The member "tor" of the configuration: each mistake gets its sentence, with its place; a good one is read
-// field by field.
+// The member "tor" of the configuration: each mistake gets its sentence, with its place; a good one
+// is read field by field.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who joined which group: frames of hosts, routers and senders on the rig. All of them, and what the switch has to
-// say itself, are Scapy's (snoop_frames.py).
+// Who joined which group: frames of hosts, routers and senders on the rig. All of them, and what
+// the switch has to say itself, are Scapy's (snoop_frames.py).
 //
-// Ports 0 to 3 are links of VLAN 10: hosts 10.0.10.2 to 10.0.10.4 at 0 to 2, the sender at 3. Port 4 is the router's in
-// tests that have one, port 5 is in VLAN 20, which has no snooping.
+// Ports 0 to 3 are links of VLAN 10: hosts 10.0.10.2 to 10.0.10.4 at 0 to 2, the sender at 3. Port
+// 4 is the router's in tests that have one, port 5 is in VLAN 20, which has no snooping.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -210,7 +210,8 @@ static size_t groups(struct rig *r) {
     return n;
 }
 
-// Each bit of the message itself, and each length, one at a time: nobody joins by a frame that is not whole.
+// Each bit of the message itself, and each length, one at a time: nobody joins by a frame that is
+// not whole.
 static void mangle(struct rig *r, const char *hex, size_t from) {
     uint8_t bytes[RIG_FRAME];
     size_t n;
@@ -511,7 +512,8 @@ static void test_a_slow_querier(void **state) {
     json_decref(v);
 }
 
-// Another querier asks about a group: who does not answer it leaves, unless routers are told to take no notice.
+// Another querier asks about a group: who does not answer it leaves, unless routers are told to
+// take no notice.
 static void test_another_queriers_questions(void **state) {
     struct rig *r = start(state, ROUTERS_ONLY);
     rig_send_hex(r, ROUTER, QUERY_LOW);
@@ -616,14 +618,16 @@ static void test_nobody_joins_a_jobs_group(void **state) {
     assert_int_equal(rig_events(r, "alarm"), 0);
 }
 
-// As many groups as a link may join, and one more: that is refused with one alarm, and none of the others suffers.
+// As many groups as a link may join, and one more: that is refused with one alarm, and none of the
+// others suffers.
 static void test_tables_are_bounded(void **state) {
     struct rig *r = start(state, ROUTERS_ONLY);
     uint8_t bytes[60];
     size_t n;
     bytes_of(V2_REPORT_2, bytes, &n);
     for (unsigned i = 0; i < 520; i++) {
-        // 239.1.1.1 becomes 239.1.2+i/256.i%256: in the IP header, the message and the Ethernet address
+        // 239.1.1.1 becomes 239.1.2+i/256.i%256: in the IP header, the message and the Ethernet
+        // address
         const unsigned old = 0x0101, now = 0x0200 + i;
         bytes[4] = bytes[14 + 18] = bytes[14 + 24 + 6] = (uint8_t)(now >> 8);
         bytes[5] = bytes[14 + 19] = bytes[14 + 24 + 7] = (uint8_t)now;

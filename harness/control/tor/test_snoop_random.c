@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random reports, leaves, links and time, against a plain table of who is a member until when. Groups are such that
-// several share an Ethernet address, and one shares it with a group of the link. Where a moment decides (a member is
-// about to be forgotten, or to leave) nothing is asked.
+// Random reports, leaves, links and time, against a plain table of who is a member until when.
+// Groups are such that several share an Ethernet address, and one shares it with a group of the
+// link. Where a moment decides (a member is about to be forgotten, or to leave) nothing is asked.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,7 +121,8 @@ static void pass(struct world *w, uint64_t ms) {
         }
 }
 
-// Is something about to happen to it, or just happened? The switch looks every 50 ms, members age by seconds.
+// Is something about to happen to it, or just happened? The switch looks every 50 ms, members age
+// by seconds.
 static bool is_near(uint64_t now, uint64_t moment, uint64_t before, uint64_t after) {
     return moment && now + before >= moment && now <= moment + after;
 }

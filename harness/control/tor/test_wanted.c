@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wanted becomes what is there: order of writes, changes in place, sets, refusals, a new switch.
+// What is wanted becomes what is there: order of writes, changes in place, sets, refusals, a new
+// switch.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

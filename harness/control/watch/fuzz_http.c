@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_http: what comes to the metrics' port. The parser must take the same requests out of the bytes however
-// they arrive, say nothing of bytes that are not a whole request yet, and always come to an end.
+// fuzz_http: what comes to the metrics' port. The parser must take the same requests out of the
+// bytes however they arrive, say nothing of bytes that are not a whole request yet, and always come
+// to an end.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Alarms, of moments made by hand: each is raised once, at its time and not before, says what it is about, and
-// is cleared when its cause is gone.
+// Alarms, of moments made by hand: each is raised once, at its time and not before, says what it is
+// about, and is cleared when its cause is gone.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

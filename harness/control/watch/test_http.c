@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The metrics' port: requests as RFC 9112 has them, and clients that misbehave, in a time of the test's own.
+// The metrics' port: requests as RFC 9112 has them, and clients that misbehave, in a time of the
+// test's own.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

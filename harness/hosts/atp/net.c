@@ -96,7 +96,7 @@ static void transmit(struct net *net, bool up, enum event_kind kind, unsigned to
     }
 }
 
-/* ---- switches --------------------------------------------------------------------------------- */
+/* ---- switches -------------------------------------------------------------------------------- */
 
 /* Of 40 hosts and 4 switches, 11 at each pipe, or all at the first one. */
 static uint16_t dev_port(const struct net *net, unsigned port) {
@@ -207,7 +207,7 @@ unsigned net_owned(const struct net *net, uint32_t first, uint32_t count) {
     return owned;
 }
 
-/* ---- hosts ------------------------------------------------------------------------------------ */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
 static size_t host_write(struct net *net, struct host *h, uint8_t *frame) {
     if (h->is_server) {
@@ -263,7 +263,7 @@ static void at_timer(struct net *net, const struct event *e) {
     net_serve(net, e->to);
 }
 
-/* ---- the interface ---------------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 struct net *net_new(const struct net_options *options, const struct sk_program *program) {
     struct net *net = net_must(calloc(1, sizeof *net));

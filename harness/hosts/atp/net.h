@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net.h: ATP jobs in virtual time: workers and servers around switches with the compiled p4/atp, on one
- * level or on two.
+ * net.h: ATP jobs in virtual time: workers and servers around switches with the compiled p4/atp, on
+ * one level or on two.
  *
  *      rack 0's switch ---- server(s), and workers of rack 0
  *         |      |
@@ -10,7 +10,8 @@
  * Every host has a link of its own, and every direction of every link the properties of struct
  * net_link. All randomness comes from one seed. A switch's work takes no time.
  *
- * A worker is known to the net by its place in the list of hosts; the state machines are the caller's.
+ * A worker is known to the net by its place in the list of hosts; the state machines are the
+ * caller's.
  *
  * Concurrency: a net belongs to one thread. Memory exhaustion ends the process.
  */
@@ -37,7 +38,8 @@ struct net;
 struct net *net_new(const struct net_options *options, const struct sk_program *program);
 void net_free(struct net *net); /* and nothing of the caller's */
 
-/* Adds a host in |rack|. Its MAC is the endpoint's; a worker hears the group |group_mac| of its job. */
+/* Adds a host in |rack|. Its MAC is the endpoint's; a worker hears the group |group_mac| of its
+ * job. */
 unsigned net_add_worker(struct net *net, unsigned rack, struct atp_worker *w,
                         const struct atp_flow *flow);
 unsigned net_add_server(struct net *net, struct atp_server *s, const struct atp_flow *flow);

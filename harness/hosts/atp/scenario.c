@@ -94,9 +94,10 @@ static void choose_shared(struct scenario *s, uint64_t seed) {
     s->respawns = s->limits->respawn;
 }
 
-/* Values whose magnitudes are above the tolerance by far. With `overflows`, some fragments have values
- * up to 100, which times 1e8 are beyond 32 bits, or up to 10, of which three can be too many, until one
- * with another sign comes: two values of the fragment alone, so that each has to be seen. */
+/* Values whose magnitudes are above the tolerance by far. With `overflows`, some fragments have
+ * values up to 100, which times 1e8 are beyond 32 bits, or up to 10, of which three can be too
+ * many, until one with another sign comes: two values of the fragment alone, so that each has to be
+ * seen. */
 static void fill(struct scenario *s, enum atp_type type, uint32_t *out, size_t count) {
     bool large = s->limits->overflows && below(s, 2);
     float most = below(s, 2) ? 1e-3f : 1e-4f;
@@ -363,8 +364,8 @@ static bool run(struct scenario *s) {
 
 /* ---- checking it ----------------------------------------------------------------------------- */
 
-/* The least factor that a server can have chosen: what prevents an overflow of the largest values, at
- * half of it for the power of two. */
+/* The least factor that a server can have chosen: what prevents an overflow of the largest values,
+ * at half of it for the power of two. */
 static double least_scale(const struct scenario *s, const struct flow *f) {
     double n = f->workers, largest = 101 * 1e-3 * 1000;
 

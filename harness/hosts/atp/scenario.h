@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario.h: random ATP jobs, one set per seed, in the net of net.h, and whether they come out right.
+ * scenario.h: random ATP jobs, one set per seed, in the net of net.h, and whether they come out
+ * right.
  *
- * A seed decides on everything: racks, flows of one or two jobs with their workers, tensors, aggregators
- * (few, so that flows are in each other's way), windows, numbers near their wrap, and how badly the
- * links behave; and whether a worker dies and another takes its place somewhere else. Checked are
+ * A seed decides on everything: racks, flows of one or two jobs with their workers, tensors,
+ * aggregators (few, so that flows are in each other's way), windows, numbers near their wrap, and
+ * how badly the links behave; and whether a worker dies and another takes its place somewhere else.
+ * Checked are
  *
- *   - every element of every tensor on every worker: the exact sum of integers; for floats, the same
- *     bits on all workers, within half a unit of the scaling factor for each worker and the rounding to
- *     a float; so a contribution that is missing or counted twice is seen, as values are larger;
+ *   - every element of every tensor on every worker: the exact sum of integers; for floats, the
+ *     same bits on all workers, within half a unit of the scaling factor for each worker and the
+ *     rounding to a float; so a contribution that is missing or counted twice is seen, as values
+ *     are larger;
  *   - that nothing is written behind a tensor's end;
  *   - that no aggregator has an owner when all is quiet, if the links keep the order and repeat
  *     nothing; else, after the time-out and one parameter packet for each.

@@ -125,8 +125,9 @@ static void test_what_is_refused(void **state) {
     assert_int_equal(changed(41, 1, false, 306), ATP_BAD_CHECKSUM); /* UDP's */
 }
 
-/* The check with a memory gives the verdict of the one without, whatever frames came before: of several senders, some
- * of which have one place in it, whole and changed in any bit of the headers. */
+/* The check with a memory gives the verdict of the one without, whatever frames came before: of
+ * several senders, some of which have one place in it, whole and changed in any bit of the
+ * headers. */
 static void test_memory_of_headers_changes_nothing(void **state) {
     struct atp_flow flow = rig_flow(0);
     struct atp_known known = {0};

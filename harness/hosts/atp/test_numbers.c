@@ -126,7 +126,8 @@ static void test_one_saturated_value(void **state) {
     }
 }
 
-/* Found by halving: held against its neighbours, for all powers of two that a factor may be and for 10^8. */
+/* Found by halving: held against its neighbours, for all powers of two that a factor may be and for
+ * 10^8. */
 static void test_largest_float(void **state) {
     static const uint32_t greatest[] = {1, 1000, INT32_MAX / 32, INT32_MAX / 3, INT32_MAX - 1};
 

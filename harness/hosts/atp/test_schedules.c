@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random ATP jobs through the compiled program, on one level of switches and on two (scenario.h).
- * SILKEN_SEEDS=first..last runs other ones, an argument those tests alone whose names match it; a seed
- * that fails is printed.
+ * SILKEN_SEEDS=first..last runs other ones, an argument those tests alone whose names match it; a
+ * seed that fails is printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,8 @@ static void test_respawned_workers(void **state) {
     run_seeds(&(struct scenario_limits){.max_racks = NET_MAX_RACKS, .respawn = true});
 }
 
-/* Found: fragments that were complete before a restart, and first in line after it, held up a worker. */
+/* Found: fragments that were complete before a restart, and first in line after it, held up a
+ * worker. */
 static void test_complete_before_a_restart(void **state) {
     const struct scenario_limits limits = {.max_racks = NET_MAX_RACKS, .respawn = true};
     struct scenario_counts counts = {0};

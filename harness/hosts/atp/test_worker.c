@@ -98,7 +98,8 @@ static void test_a_tensor_of_two_fragments(void **state) {
 }
 
 static void test_floats_times_1e8(void **state) {
-    /* 1.25e8; the float nearest to 0.1 times 1e8 is 10000000.149; half a unit down and up to even */
+    /* 1.25e8; the float nearest to 0.1 times 1e8 is 10000000.149; half a unit down and up to
+     * even */
     const float values[] = {1.25f, 0.1f, -1.5e-8f, 2.5e-8f, 21.47f, -21.47f, 0.0f, -0.0f};
     /* the float next to 21.47 is 21.469999313 */
     const int32_t expected[] = {125000000, 10000000, -1, 3, 2146999931, -2146999931, 0, 0};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atp_net.h: an ATP job in one process and real time: racks with the compiled p4/atp/atp.p4, parameter
- * servers in the last rack, workers wherever they are put.
+ * atp_net.h: an ATP job in one process and real time: racks with the compiled p4/atp/atp.p4,
+ * parameter servers in the last rack, workers wherever they are put.
  *
- * All stations are on rings, whose other ends are ports of the switches; a thread runs all switches.
- * The last rack's switch has a ring to each other one. A worker can be taken off its rack and put on
- * another one: all switches know the way to servers and groups whoever is there.
+ * All stations are on rings, whose other ends are ports of the switches; a thread runs all
+ * switches. The last rack's switch has a ring to each other one. A worker can be taken off its rack
+ * and put on another one: all switches know the way to servers and groups whoever is there.
  *
- * Concurrency: all functions are for one thread; communicators may be used as hosts/include/silken/allreduce.h
- * allows. Failures to set up end the process.
+ * Concurrency: all functions are for one thread; communicators may be used as
+ * hosts/include/silken/allreduce.h allows. Failures to set up end the process.
  */
 #ifndef SILKEN_HARNESS_HOSTS_COMMUNICATOR_ATP_NET_H
 #define SILKEN_HARNESS_HOSTS_COMMUNICATOR_ATP_NET_H
@@ -49,8 +49,8 @@ struct atp_net {
 };
 
 /* Starts switches and servers, and opens all workers' communicators. |config| is what they have in
- * common, with workers, lanes, atp.servers, atp.type, atp.rack; faults are those of the workers' and
- * servers' rings, or NULL. Racks are 0..|racks|-1. */
+ * common, with workers, lanes, atp.servers, atp.type, atp.rack; faults are those of the workers'
+ * and servers' rings, or NULL. Racks are 0..|racks|-1. */
 void atp_net_start(struct atp_net *n, const struct silken_config *config, uint32_t racks,
                    const struct sk_faults *faults);
 

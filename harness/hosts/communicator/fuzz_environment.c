@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_environment: any texts as the variables of silken_open_env(): lines NAME=TEXT. What is taken has texts that end, a rank
-// below the number of workers, and is refused or taken alike the second time; what is refused says which variable.
+// fuzz_environment: any texts as the variables of silken_open_env(): lines NAME=TEXT. What is taken
+// has texts that end, a rank below the number of workers, and is refused or taken alike the second
+// time; what is refused says which variable.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

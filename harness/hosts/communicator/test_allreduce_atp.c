@@ -242,7 +242,7 @@ static void test_tensors_go_to_the_lane_with_the_least(void **state) {
     atp_net_stop(&net);
 }
 
-/* ---- a worker's place is taken by another (appendix A.3) --------------------------------------- */
+/* ---- a worker's place is taken by another (appendix A.3) ------------------------------------- */
 
 #define ROUNDS 6
 #define UNSET  (-12345.0f)

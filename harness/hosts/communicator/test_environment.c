@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configurations from variables: what launchers set, texts with the rank, and one sentence that names the
- * variable for each thing that is wrong. The header and the manual list the same names. A configuration of
- * an application that knows fewer members, or more, is taken or refused by its size.
+ * Configurations from variables: what launchers set, texts with the rank, and one sentence that
+ * names the variable for each thing that is wrong. The header and the manual list the same names. A
+ * configuration of an application that knows fewer members, or more, is taken or refused by its
+ * size.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All types and operations through communicators, over rings and a model switch, and the collective operations
- * above all-reduce; with two lanes and with loss.
+ * All types and operations through communicators, over rings and a model switch, and the collective
+ * operations above all-reduce; with two lanes and with loss.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -71,7 +71,8 @@ static double got_of(const struct numbers *n, enum silken_type type, size_t i) {
     }
 }
 
-/* Inputs, and the result, are rounded to |step| of themselves; the wire's bound is h * n * N / 2^31. */
+/* Inputs, and the result, are rounded to |step| of themselves; the wire's bound is h * n * N /
+ * 2^31. */
 static void reduce_floats(unsigned rank, enum silken_type type, enum silken_op op) {
     const double step = type == SILKEN_F16 ? 0x1p-11 : type == SILKEN_BF16 ? 0x1p-8 : 0x1p-24;
     const double divisor = op == SILKEN_AVERAGE ? WORKERS : 1;

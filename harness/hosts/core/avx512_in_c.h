@@ -3,10 +3,10 @@
  * avx512_in_c.h: the AVX-512 instructions that hosts/core/quantise.c uses, in C.
  *
  * Included before quantise.c by a test, so that what the AVX-512 code computes is known on
- * processors without them: the same source with these functions in place of the intrinsics. Each does
- * what Intel's manual says of the instruction, lane by lane; conversions round as the processor's
- * scalar instructions of the same kind do. Bits that an intrinsic leaves undefined are set to
- * something that no test expects.
+ * processors without them: the same source with these functions in place of the intrinsics. Each
+ * does what Intel's manual says of the instruction, lane by lane; conversions round as the
+ * processor's scalar instructions of the same kind do. Bits that an intrinsic leaves undefined are
+ * set to something that no test expects.
  */
 #ifndef SILKEN_HARNESS_HOSTS_CORE_AVX512_IN_C_H
 #define SILKEN_HARNESS_HOSTS_CORE_AVX512_IN_C_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conversions of types: halves against the compiler's own type, all of them one way and millions of floats the
- * other; bfloat16 against its definition; sums of 64-bit integers against 128-bit arithmetic, with the
- * all-reduce played by a loop.
+ * Conversions of types: halves against the compiler's own type, all of them one way and millions of
+ * floats the other; bfloat16 against its definition; sums of 64-bit integers against 128-bit
+ * arithmetic, with the all-reduce played by a loop.
  */
 #include <math.h>
 #include <setjmp.h>

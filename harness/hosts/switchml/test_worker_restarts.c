@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker and a switch that was restarted: what it answers when it is asked where it is, and what it takes from
- * another worker. The test plays the switch; messages are written out here once more.
+ * A worker and a switch that was restarted: what it answers when it is asked where it is, and what
+ * it takes from another worker. The test plays the switch; messages are written out here once more.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,7 +121,8 @@ static void expect_reply(unsigned type, uint16_t index, uint32_t tsi) {
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* Slots 0 and 1 are used twice, 2 and 3 once, and nothing is in flight: a worker that has all it wants answers. */
+/* Slots 0 and 1 are used twice, 2 and 3 once, and nothing is in flight: a worker that has all it
+ * wants answers. */
 static void test_where(void **state) {
     int32_t x[6 * K] = {0};
     uint8_t sent[LEN];
@@ -149,7 +150,8 @@ static void test_where(void **state) {
     assert_int_equal(0, swml_worker_queued(worker));
 }
 
-/* The elements of two frames, which may differ where floats hold less than integers do, become the same floats. */
+/* The elements of two frames, which may differ where floats hold less than integers do, become the
+ * same floats. */
 static void assert_same_floats(const uint8_t *given, const uint8_t *kept, int8_t exponent) {
     const struct sk_quantise *scalar = sk_quantise_named("scalar");
     double inverse = sk_block_inverse(exponent, 2);
@@ -207,8 +209,8 @@ static void test_again(void **state) {
     assert_same_floats(given, frame, 100);
 }
 
-/* The answer is in a tensor that is not complete: of all exponents, those of zeros, of what is not finite, of floats
- * below the normal ones and of sums beyond the range of floats, too. */
+/* The answer is in a tensor that is not complete: of all exponents, those of zeros, of what is not
+ * finite, of floats below the normal ones and of sums beyond the range of floats, too. */
 static void test_again_from_the_tensor(void **state) {
     static const int8_t exponents[] = {SK_EXPONENT_ZERO, -126, -20, 0, 30, 125, 126, 127};
     static const uint32_t edges[] = {0,          1,          0x7fffffff, 0x7fffff80,
@@ -332,8 +334,8 @@ static void test_no_questions(void **state) {
 
 /* ---- answers of others ----------------------------------------------------------------------- */
 
-/* What another worker kept is taken as the switch's answer would be, if it is the one; how long it took says nothing
- * about the time to an answer. */
+/* What another worker kept is taken as the switch's answer would be, if it is the one; how long it
+ * took says nothing about the time to an answer. */
 static void test_kept_by_others(void **state) {
     int32_t x[POOL * 2 * K] = {0};
     uint8_t sent[LEN];

@@ -116,7 +116,8 @@ static void give_answer(struct fuzz *f) {
     give(f, frame, len);
 }
 
-/* A message of a switch that was restarted, changed at a byte or not: kept by others, or a question. */
+/* A message of a switch that was restarted, changed at a byte or not: kept by others, or a
+ * question. */
 static void give_message(struct fuzz *f) {
     unsigned which = script_byte(&f->script), type = 2 + script_byte(&f->script) % 4;
     uint8_t frame[SWML_MAX_FRAME];

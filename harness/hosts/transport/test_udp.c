@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel UDP sockets as a transport: what is sent as a frame comes as the same frame, between addresses of
- * the loopback interface that only this process has; of both kinds, the station's own and sessions'; an
- * ICMP error changes nothing, and what cannot be bound is said.
+ * Kernel UDP sockets as a transport: what is sent as a frame comes as the same frame, between
+ * addresses of the loopback interface that only this process has; of both kinds, the station's own
+ * and sessions'; an ICMP error changes nothing, and what cannot be bound is said.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,7 +125,8 @@ static void test_a_mixed_burst_goes_whole(void **state) {
     sk_transport_close(tb);
 }
 
-/* Nobody listens: the kernel answers with ICMP errors, and the next packet to somebody else goes all the same. */
+/* Nobody listens: the kernel answers with ICMP errors, and the next packet to somebody else goes
+ * all the same. */
 static void test_refusals_do_not_matter(void **state) {
     struct sk_endpoint a = station(0), b = station(1), nobody = station(2);
     struct sk_transport *ta = open_station(0), *tb = open_station(1);

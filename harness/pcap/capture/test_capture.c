@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Captures read and written through pcap/capture/capture.h. Files are made byte by byte here, from the formats'
-// drafts; what our writer makes is read back and, once, compared with bytes written down by hand.
+// Captures read and written through pcap/capture/capture.h. Files are made byte by byte here, from
+// the formats' drafts; what our writer makes is read back and, once, compared with bytes written
+// down by hand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -620,8 +621,8 @@ static void what_is_written_is_read(void **state) {
     }
 }
 
-// What is not asked for goes to the file in blocks of 64 KB that begin at multiples of 64 KB, whatever was
-// flushed before.
+// What is not asked for goes to the file in blocks of 64 KB that begin at multiples of 64 KB,
+// whatever was flushed before.
 static void written_in_whole_blocks(void **state) {
     (void)state;
     static uint8_t bytes[100001];

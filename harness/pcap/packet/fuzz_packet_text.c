@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_packet_text: any bytes as what somebody pastes for a packet. What is read are whole bytes, not too
-// many; read again as plain digits they are the same; what is refused is refused with a sentence.
+// fuzz_packet_text: any bytes as what somebody pastes for a packet. What is read are whole bytes,
+// not too many; read again as plain digits they are the same; what is refused is refused with a
+// sentence.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which packet is which golden one (pcap/replay/align.h): packets are letters here, and what is decided is text: "a" the
-// same, "(b>x)" golden b that became x, "+x" too much, "-b" missing. And random changes, after which each packet
-// of either side was decided once, in order.
+// Which packet is which golden one (pcap/replay/align.h): packets are letters here, and what is
+// decided is text: "a" the same, "(b>x)" golden b that became x, "+x" too much, "-b" missing. And
+// random changes, after which each packet of either side was decided once, in order.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pipes on cores: packets that cross, buffers that come home, threads that give what one core gives,
-// and control calls that find no packet under way.
+// Pipes on cores: packets that cross, buffers that come home, threads that give what one core
+// gives, and control calls that find no packet under way.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -211,8 +211,8 @@ static void test_behind(void **state) {
     close_bench(b);
 }
 
-// A port with a speed belongs to its pipe's core; a packet that its queue does not take is deflected
-// from there, to a third core.
+// A port with a speed belongs to its pipe's core; a packet that its queue does not take is
+// deflected from there, to a third core.
 static void test_queue_beyond(void **state) {
     struct bench *b = *state;
     open_bench(b, cores(4));

@@ -309,7 +309,8 @@ static void test_snaplen_and_ports(void **state) {
     close_bench(b);
 }
 
-// A full ring loses records, says how many, and goes on when there is room; packets are not touched.
+// A full ring loses records, says how many, and goes on when there is room; packets are not
+// touched.
 static void test_full(void **state) {
     struct bench *b = *state;
     struct sk_switch_stats s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside port: what the control thread gives the switch receives, what the switch sends there the
-// control thread takes, in order, each once; what there is no room for is counted.
+// The inside port: what the control thread gives the switch receives, what the switch sends there
+// the control thread takes, in order, each once; what there is no room for is counted.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

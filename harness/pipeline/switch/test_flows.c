@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Flows that are remembered (pipeline/switch/flows.h): packets of ports' bursts come to the same as each received and run by
-// itself, whatever the control plane changes between bursts, in all that is sent, counted and kept.
+// Flows that are remembered (pipeline/switch/flows.h): packets of ports' bursts come to the same as
+// each received and run by itself, whatever the control plane changes between bursts, in all that
+// is sent, counted and kept.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -65,8 +65,8 @@ static void start(struct side *s, const struct sk_program *prog, uint32_t n_pack
             sk_switch_port_up(s->sw, port, true);
     sk_switch_port_up(s->sw, 64, true);
     sk_switch_port_loopback(s->sw, 258, true);
-    // groups 1 to 3: ports, ports that recirculate in the same pipe and another, one of each; 5: nodes of which
-    // some packets exclude one, and with the same replication id
+    // groups 1 to 3: ports, ports that recirculate in the same pipe and another, one of each; 5:
+    // nodes of which some packets exclude one, and with the same replication id
     const uint16_t ports[] = {1, 130, 3}, again[] = {68, 258}, both[] = {2, 196, 387};
     const struct sk_pre_member members[] = {{.node = 1}, {.node = 2}, {.node = 3}};
     const struct sk_pre_member several[] = {

@@ -299,7 +299,8 @@ static void test_longest_of_a_port(void **state) {
     sk_switch_port_longest(b->sw, 3, 100, 104);
     const struct toy_wish w = {.flags = TOY_UCAST | TOY_SHOW_INGRESS | TOY_BYPASS, .ucast_port = 3};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        // what is in front of the packet as it is sent: its type is two bytes of the port's metadata
+        // what is in front of the packet as it is sent: its type is two bytes of the port's
+        // metadata
         const uint8_t md[8] = {0, 0, 0, 0, (uint8_t)(cases[i].type >> 8), (uint8_t)cases[i].type};
         uint8_t frame[1024] = {0};
         toy_frame(frame, &w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queues of a port with a speed: priorities, shares by weight, order within a queue, and that all of it is a
-// function of the packets and their times.
+// Queues of a port with a speed: priorities, shares by weight, order within a queue, and that all
+// of it is a function of the packets and their times.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

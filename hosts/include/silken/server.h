@@ -18,13 +18,13 @@
  *      sleep until the job is over;
  *      silken_server_close(server);
  *
- * A server has no idea when a job is over: it answers until it is closed. It goes from one of the job's
- * sessions to the next (silken/allreduce.h, SESSIONS), and begins each with fragment 0 of its flows. The
- * job's first server coordinates them. A server without sessions has only one, and workers that begin
- * again need a new server.
+ * A server has no idea when a job is over: it answers until it is closed. It goes from one of the
+ * job's sessions to the next (silken/allreduce.h, SESSIONS), and begins each with fragment 0 of its
+ * flows. The job's first server coordinates them. A server without sessions has only one, and
+ * workers that begin again need a new server.
  *
- * All functions may be called from any thread, except that silken_server_close() needs all others to
- * be done with the server. Results are 0 or an error code (hosts/include/silken/error.h).
+ * All functions may be called from any thread, except that silken_server_close() needs all others
+ * to be done with the server. Results are 0 or an error code (hosts/include/silken/error.h).
  */
 #ifndef SILKEN_SERVER_H
 #define SILKEN_SERVER_H
@@ -38,7 +38,8 @@ extern "C" {
 
 struct silken_server;
 
-/* A lane: what workers send to, and the group to which they listen on that lane. |device|, |cpu| and
+/* A lane: what workers send to, and the group to which they listen on that lane. |device|, |cpu|
+ * and
  * |transport| mean what they mean in struct silken_lane. */
 struct silken_server_lane {
     struct silken_address address, group;
@@ -77,8 +78,8 @@ struct silken_server_config {
 /* One server of the job, floats, 65536 aggregators, 1024 packets, 10 ms. */
 void silken_server_config_init(struct silken_server_config *config);
 
-/* Opens a server, which answers from then on. Results, |why| and what is kept of the configuration as
- * with silken_open(). */
+/* Opens a server, which answers from then on. Results, |why| and what is kept of the configuration
+ * as with silken_open(). */
 int silken_server_open(struct silken_server **server, const struct silken_server_config *config,
                        char *why, size_t why_cap);
 
@@ -90,8 +91,8 @@ void silken_server_close(struct silken_server *server);
 int silken_server_reshape(struct silken_server *server, const uint32_t *rack, char *why,
                           size_t why_cap);
 
-/* How far a lane's flow has got, as of the last piece of work: where a new worker begins. It does not
- * change while a worker is missing. False while another shape has not been taken yet. */
+/* How far a lane's flow has got, as of the last piece of work: where a new worker begins. It does
+ * not change while a worker is missing. False while another shape has not been taken yet. */
 bool silken_server_first(struct silken_server *server, uint32_t lane, struct silken_first *first);
 
 struct silken_server_stats {

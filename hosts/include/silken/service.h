@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service.h: a worker's place in its job, from the job service of a switch ("job_service" of `silken run`).
+ * service.h: a worker's place in its job, from the job service of a switch ("job_service" of
+ * `silken run`).
  *
- * A worker that knows the service's address, the job's name, its rank and the number of workers gets the
- * rest: the job's number and slots, and the addresses of the switch and of itself.
+ * A worker that knows the service's address, the job's name, its rank and the number of workers
+ * gets the rest: the job's number and slots, and the addresses of the switch and of itself.
  *
  *      struct silken_service service = {.rank = 0, .workers = 2};
  *      struct silken_config config;
@@ -16,9 +17,10 @@
  *          say why;
  *
  * The connection to the service is the worker's lease on its place: it stays open as long as the
- * communicator. When another worker of the job fails, or is not there any more, or the switch restarts, all
- * requests of the communicator end with SILKEN_ERR_OVER, and |log| is told why. silken_close() gives the
- * place back; a process that ends without it, or closes after an error, ends its job.
+ * communicator. When another worker of the job fails, or is not there any more, or the switch
+ * restarts, all requests of the communicator end with SILKEN_ERR_OVER, and |log| is told why.
+ * silken_close() gives the place back; a process that ends without it, or closes after an error,
+ * ends its job.
  *
  * Results are 0 or an error code (silken/error.h).
  */
@@ -45,16 +47,17 @@ struct silken_service {
     uint32_t wait_ms;       /* for the other workers; 0: as long as the service does */
 };
 
-/* Fills what the environment has: SILKEN_CONTROLLER, SILKEN_TOKEN, SILKEN_TOKEN_FILE, SILKEN_JOB_NAME. What it
- * does not have stays. Returns whether there is a SILKEN_CONTROLLER. The strings are the environment's. */
+/* Fills what the environment has: SILKEN_CONTROLLER, SILKEN_TOKEN, SILKEN_TOKEN_FILE,
+ * SILKEN_JOB_NAME. What it does not have stays. Returns whether there is a SILKEN_CONTROLLER. The
+ * strings are the environment's. */
 bool silken_service_from_env(struct silken_service *service);
 
-/* Asks the service for a place and waits until all workers of the job have theirs. Fills rank, workers, job,
- * pool_size, k, addresses, ports and lease of |*config|; what else it has is left alone, and its |log| is
- * told whom the job waits for, if that takes longer than |stall_warning_ms|. The strings are the lease's.
- * Returns 0, SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM, SILKEN_ERR_TRANSPORT (the service cannot be reached),
- * SILKEN_ERR_STALLED (wait_ms are over) or SILKEN_ERR_REFUSED; then a sentence is in |why| (of |why_cap|
- * bytes). */
+/* Asks the service for a place and waits until all workers of the job have theirs. Fills rank,
+ * workers, job, pool_size, k, addresses, ports and lease of |*config|; what else it has is left
+ * alone, and its |log| is told whom the job waits for, if that takes longer than
+ * |stall_warning_ms|. The strings are the lease's. Returns 0, SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM,
+ * SILKEN_ERR_TRANSPORT (the service cannot be reached), SILKEN_ERR_STALLED (wait_ms are over) or
+ * SILKEN_ERR_REFUSED; then a sentence is in |why| (of |why_cap| bytes). */
 int silken_config_from_service(struct silken_config *config, const struct silken_service *service,
                                char *why, size_t why_cap);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// record: what a pass notes of a packet, as C (compiler/plan/flow_record.c). Nothing is printed
-// where the pipeline takes no notes.
+// flow_record: what a pass notes of a packet, as C (compiler/plan/flow_record.c). Nothing is
+// printed where the pipeline takes no notes.
 #include "compiler/ir/effects.h"
 #include "compiler/ir/walk.h"
 #include "compiler/print/emit_impl.h"
 
-static bool has_mask(const struct emit *e, const struct ir_header *h) {
+static bool emit_record_has_mask(const struct emit *e, const struct ir_header *h) {
     return e->plan->headers[h->id].extracted && h->bits;
 }
 
-void emit_note_masks(const struct emit *e) {
+void emit_record_masks(const struct emit *e) {
     const struct ir_gress *g = e->g;
     if (!plan_records(e->plan))
         return;
@@ -19,7 +19,7 @@ void emit_note_masks(const struct emit *e) {
     emit_line(e, "// Which bits of a header decide what becomes of a packet.");
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct ir_header *h = g->headers.v[i];
-        if (!has_mask(e, h))
+        if (!emit_record_has_mask(e, h))
             continue;
         uint8_t *mask = ARENA_ARRAY(e->a, uint8_t, h->bits / 8 + 1);
         for (size_t k = 0; k < h->fields.n; k++) {
@@ -35,7 +35,7 @@ void emit_note_masks(const struct emit *e) {
     }
 }
 
-static void note(const struct emit *e, const char *call) {
+static void emit_record_note(const struct emit *e, const char *call) {
     emit_line(e, "if (__builtin_expect(s->notes != NULL, 0))");
     emit_line(e, "    %s;", call);
 }
@@ -43,7 +43,7 @@ static void note(const struct emit *e, const char *call) {
 static void note_lookahead(void *aux, const struct ir_expr *x) {
     const struct emit *e = aux;
     if (x->op == IR_LOOKAHEAD)
-        note(e, emit_text(e, "sk_note_saw_bits(s->notes, p, %u, %u)", x->lo, x->width));
+        emit_record_note(e, emit_text(e, "sk_note_saw_bits(s->notes, p, %u, %u)", x->lo, x->width));
 }
 
 static void record_lookahead(const struct emit *e, const struct ir_expr *x) {
@@ -52,14 +52,14 @@ static void record_lookahead(const struct emit *e, const struct ir_expr *x) {
 }
 
 static void note_extract(const struct emit *e, const struct ir_header *h) {
-    if (has_mask(e, h))
-        note(e,
-             emit_text(e, "sk_note_saw(s->notes, p, %s_decides%u, %u)", e->p, h->id, h->bits / 8));
+    if (emit_record_has_mask(e, h))
+        emit_record_note(e, emit_text(e, "sk_note_saw(s->notes, p, %s_decides%u, %u)", e->p, h->id,
+                                      h->bits / 8));
     const unsigned place = plan_emitted_as(e->plan, h);
     if (place)
-        note(e, emit_text(e, "sk_note_order(s->notes, p, %u)", place));
+        emit_record_note(e, emit_text(e, "sk_note_order(s->notes, p, %u)", place));
     else
-        note(e, emit_text(e, "sk_note_took(s->notes, p, %u)", h->bits / 8));
+        emit_record_note(e, emit_text(e, "sk_note_took(s->notes, p, %u)", h->bits / 8));
 }
 
 // A header that is added changes nothing about the others when it is the first one.
@@ -86,7 +86,7 @@ static bool record_sets_validity(const struct emit *e, const struct ir_stmt *s) 
     return sets;
 }
 
-void emit_note_stmt(const struct emit *e, const struct ir_stmt *s) {
+void emit_record_stmt(const struct emit *e, const struct ir_stmt *s) {
     if (!plan_records(e->plan) || e->loop)
         return;
     if (e->in_parser) {
@@ -97,13 +97,13 @@ void emit_note_stmt(const struct emit *e, const struct ir_stmt *s) {
             record_lookahead(e, s->args.v[i]);
     }
     if (plan_ends_record(s) || record_sets_validity(e, s))
-        note(e, "sk_note_unfit(s->notes)");
+        emit_record_note(e, "sk_note_unfit(s->notes)");
     switch (s->kind) {
     case IR_EXTRACT:
         note_extract(e, s->header);
         break;
     case IR_ADVANCE:
-        note(e, emit_text(e, "sk_note_took(s->notes, p, %s / 8)", emit_u64(e, s->e)));
+        emit_record_note(e, emit_text(e, "sk_note_took(s->notes, p, %s / 8)", emit_u64(e, s->e)));
         break;
     case IR_SET_VALID:
         note_added(e, s->header);
@@ -112,39 +112,40 @@ void emit_note_stmt(const struct emit *e, const struct ir_stmt *s) {
         note_removed(e, s->header);
         break;
     case IR_CSUM_ADD:
-        note(e, emit_text(e, "sk_note_summed(s->notes, v->at_h%u, %u)", plan_summed_header(s)->id,
-                          plan_summed_header(s)->bits / 8));
+        emit_record_note(e, emit_text(e, "sk_note_summed(s->notes, v->at_h%u, %u)",
+                                      plan_summed_header(s)->id, plan_summed_header(s)->bits / 8));
         break;
     default:
         break;
     }
 }
 
-void emit_note_keys(const struct emit *e, const struct ir_state *st) {
+void emit_record_keys(const struct emit *e, const struct ir_state *st) {
     for (size_t i = 0; plan_records(e->plan) && i < st->keys.n; i++)
         record_lookahead(e, st->keys.v[i]);
 }
 
-void emit_note_action(const struct emit *e, const struct ir_action *a) {
+void emit_record_action(const struct emit *e, const struct ir_action *a) {
     if (plan_records(e->plan) && plan_writes_packet(e->plan, a))
-        note(e, "sk_note_unfit(s->notes)");
+        emit_record_note(e, "sk_note_unfit(s->notes)");
 }
 
-void emit_note_verified(const struct emit *e, const char *wrong) {
+void emit_record_verified(const struct emit *e, const char *wrong) {
     if (plan_records(e->plan))
-        note(e, emit_text(e, "sk_note_verified(s->notes, %s)", wrong));
+        emit_record_note(e, emit_text(e, "sk_note_verified(s->notes, %s)", wrong));
 }
 
-void emit_note_hit(const struct emit *e, const char *hits, const char *last) {
+void emit_record_hit(const struct emit *e, const char *hits, const char *last) {
     if (plan_records(e->plan))
-        note(e, emit_text(e, "sk_note_hit(s->notes, &%s, %s%s)", hits, last ? "&" : "",
-                          last ? last : "NULL"));
+        emit_record_note(e, emit_text(e, "sk_note_hit(s->notes, &%s, %s%s)", hits, last ? "&" : "",
+                                      last ? last : "NULL"));
 }
 
-void emit_note_count(const struct emit *e, const char *packets, const char *bytes,
-                     const char *counted) {
+void emit_record_count(const struct emit *e, const char *packets, const char *bytes,
+                       const char *counted) {
     if (plan_records(e->plan) && packets)
-        note(e, emit_text(e, "sk_note_packet(s->notes, &%s)", packets));
+        emit_record_note(e, emit_text(e, "sk_note_packet(s->notes, &%s)", packets));
     if (plan_records(e->plan) && bytes)
-        note(e, emit_text(e, "sk_note_bytes(s->notes, &%s, (uint32_t)%s)", bytes, counted));
+        emit_record_note(
+            e, emit_text(e, "sk_note_bytes(s->notes, &%s, (uint32_t)%s)", bytes, counted));
 }

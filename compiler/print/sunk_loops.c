@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sunk_loop: loops that run when it is known what becomes of the packet, as C
+// sunk_loops: loops that run when it is known what becomes of the packet, as C
 // (compiler/plan/sunk_loops.c).
 #include "compiler/ir/effects.h"
 #include "compiler/print/lane_loop.h"
 
-static bool same_args(const struct ir_table *t, size_t a, size_t b) {
+static bool emit_sunk_loop_same_args(const struct ir_table *t, size_t a, size_t b) {
     const bool in_a = a < t->entries.n, in_b = b < t->entries.n;
     const size_t n = in_a ? t->entries.v[a]->args.n : t->default_args.n;
     const big *x = in_a ? t->entries.v[a]->args.v : t->default_args.v;
@@ -23,18 +23,19 @@ static size_t first_like(const struct emit *e, const struct ir_table *leader, si
     for (size_t i = 0; i < position; i++) {
         bool same = true;
         for (const struct ir_table *t = leader; t && same; t = plan_next_of_group(e->plan, t))
-            same = plan_action_at(t, i) == plan_action_at(t, position) && same_args(t, i, position);
+            same = plan_action_at(t, i) == plan_action_at(t, position) &&
+                   emit_sunk_loop_same_args(t, i, position);
         if (same)
             return i;
     }
     return position;
 }
 
-static bool any_last(const struct emit *e) {
+static bool any_sunk(const struct emit *e) {
     return e->plan->only_last != NULL;
 }
 
-void emit_last_members(const struct emit *e) {
+void emit_sunk_members(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < e->g->tables.n; i++)
         if (p->tables[i].last)
@@ -42,7 +43,7 @@ void emit_last_members(const struct emit *e) {
                       emit_comment(e, e->g->tables.v[i]->name));
 }
 
-bool emit_note_last(const struct emit *e, const struct ir_table *leader, size_t position) {
+bool emit_note_sunk(const struct emit *e, const struct ir_table *leader, size_t position) {
     const struct emit_table *p = &e->plan->tables[leader->id];
     if (!p->last)
         return false;
@@ -88,17 +89,18 @@ static const char *function_name(const struct emit *e, size_t table, size_t posi
 static void functions(const struct emit *e, const struct emit_lanes *l, size_t table,
                       size_t position) {
     if (*leaves_with(e, l))
-        emit_lane_function(e, l, EMIT_STORES_APART, function_name(e, table, position, true));
+        emit_lane_function(e, l, EMIT_STORES_BUFFERED, function_name(e, table, position, true));
     if (changes_registers(e, l))
         emit_lane_function(e, l, EMIT_STORES_NOTHING, function_name(e, table, position, false));
 }
 
-static void call(const struct emit *e, const struct emit_lanes *l, size_t table, size_t position) {
+static void emit_sunk_loop_call(const struct emit *e, const struct emit_lanes *l, size_t table,
+                                size_t position) {
     const char *header = leaves_with(e, l);
     const bool changes = changes_registers(e, l);
     if (*header) {
         emit_open(e, "if (leaves && (%s)) {", header);
-        emit_lane_call(e, l, EMIT_STORES_APART, function_name(e, table, position, true));
+        emit_lane_call(e, l, EMIT_STORES_BUFFERED, function_name(e, table, position, true));
         emit_close(e, changes ? "} else {" : "}");
     }
     if (changes) {
@@ -128,9 +130,9 @@ static void each_loop(const struct emit *e, size_t i,
     }
 }
 
-void emit_last(const struct emit *e) {
+void emit_sunk_loops(const struct emit *e) {
     const struct plan *p = e->plan;
-    if (!any_last(e))
+    if (!any_sunk(e))
         return;
     const struct emit of = emit_of_user(e, e->g->control);
     for (size_t i = 0; i < e->g->tables.n; i++)
@@ -146,13 +148,13 @@ void emit_last(const struct emit *e) {
             continue;
         emit_open(e, "switch (v->last%zu) { // %s and %u tables like it", i,
                   emit_comment(e, e->g->tables.v[i]->name), p->tables[i].followers);
-        each_loop(&of, i, call, true);
+        each_loop(&of, i, emit_sunk_loop_call, true);
         emit_close(e, "}");
     }
     emit_close(e, "}");
 }
 
-void emit_call_last(const struct emit *e, bool leaves) {
-    if (any_last(e))
+void emit_call_sunk_loops(const struct emit *e, bool leaves) {
+    if (any_sunk(e))
         emit_line(e, "%s_last(s, v, %s);", e->p, emit_bool_text(leaves));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deferred: fields whose stores wait, as C (compiler/plan/deferred_stores.c).
+// deferred_stores: fields whose stores wait, as C (compiler/plan/deferred_stores.c).
 #include "compiler/print/emit_impl.h"
 
-void emit_held_members(const struct emit *e) {
+void emit_deferred_members(const struct emit *e) {
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
         if (!emit_var_of(e, e->g->vars.v[i])->held)
@@ -13,7 +13,7 @@ void emit_held_members(const struct emit *e) {
     }
 }
 
-static void store(const struct emit *e, const struct ir_var *v) {
+static void emit_deferred_store(const struct emit *e, const struct ir_var *v) {
     const struct emit_var *i = emit_var_of(e, v);
     const unsigned at = v->bit_offset / 8;
     emit_line(e, "if (v->holds_%s)", i->name);
@@ -26,14 +26,14 @@ static void store(const struct emit *e, const struct ir_var *v) {
         emit_line(e, "    sk_bits_put(to_h + %u, %u, %u, v->%s);", at, i->bit, v->width, i->name);
 }
 
-bool emit_holds(const struct emit *e, const struct ir_header *h) {
+bool emit_defers(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
         if (emit_var_of(e, h->fields.v[i])->held)
             return true;
     return false;
 }
 
-const char *emit_holds_all(const struct emit *e, const struct ir_header *h) {
+const char *emit_defers_all(const struct emit *e, const struct ir_header *h) {
     const char *text = "";
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct emit_var *v = emit_var_of(e, h->fields.v[i]);
@@ -44,14 +44,14 @@ const char *emit_holds_all(const struct emit *e, const struct ir_header *h) {
     return text;
 }
 
-void emit_held_stores(const struct emit *e, const struct ir_header *h) {
+void emit_deferred_stores(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
         if (emit_var_of(e, h->fields.v[i])->held)
-            store(e, h->fields.v[i]);
+            emit_deferred_store(e, h->fields.v[i]);
 }
 
-const char *emit_held_word(const struct emit *e, const struct ir_var *const *fields, size_t n,
-                           const char *from, unsigned bytes) {
+const char *emit_deferred_word(const struct emit *e, const struct ir_var *const *fields, size_t n,
+                               const char *from, unsigned bytes) {
     const char *text = emit_text(e, "sk_load_bytes(%s, %u)", from, bytes);
     unsigned left = 8 * bytes;
     for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// split: a packet whose headers lie apart from what follows them, as C
+// split_packet: a packet whose headers lie apart from what follows them, as C
 // (compiler/plan/split_packet.c).
 #include "compiler/plan/parse_paths.h"
 #include "compiler/print/emit_impl.h"
@@ -35,7 +35,7 @@ void emit_given(const struct emit *e) {
     }
 }
 
-void emit_apart_members(const struct emit *e) {
+void emit_split_packet_members(const struct emit *e) {
     if (plan_seam_of(e->plan))
         emit_line(e, "uint8_t *tail; // of a packet that leaves apart");
 }
@@ -68,20 +68,20 @@ static void stays_in_front(const struct emit *e, const struct ir_header *h) {
 }
 
 // What the headers have that is not in the packet yet, from "to_h" on.
-static void put(const struct emit *e, const struct ir_header *h, bool homes) {
+static void emit_split_packet_put(const struct emit *e, const struct ir_header *h, bool homes) {
     emit_open(e, "if (%s) {", emit_ref(e, h->valid));
     if (homes) {
-        const char *all = emit_holds_all(e, h);
+        const char *all = emit_defers_all(e, h);
         emit_line(e, "if (!(there >> %u & 1)%s%s%s)", h->id, *all ? " && !(" : "", all,
                   *all ? ")" : "");
         emit_line(e, "    memcpy(to_h, v->at_h%u, %u);", h->id, h->bits / 8);
     }
-    emit_held_stores(e, h);
+    emit_deferred_stores(e, h);
     emit_line(e, "to_h += %u;", h->bits / 8);
     emit_close(e, "}");
 }
 
-void emit_apart(const struct emit *e) {
+void emit_split_packet(const struct emit *e) {
     const struct emit_seam *seam = plan_seam_of(e->plan);
     if (!seam)
         return;
@@ -103,10 +103,10 @@ void emit_apart(const struct emit *e) {
     emit_line(e, "    goto together;");
     emit_line(e, "to_h = front;");
     for (size_t i = 0; i < seam->first; i++)
-        put(e, emits.v[i], true);
+        emit_split_packet_put(e, emits.v[i], true);
     emit_line(e, "to_h = tail;");
     for (size_t i = seam->first; i < emits.n; i++)
-        put(e, emits.v[i], false);
+        emit_split_packet_put(e, emits.v[i], false);
     emit_line(e, "v->front = front;");
     emit_line(e, "v->tail = tail;");
     emit_line(e, "return;");
