@@ -199,7 +199,7 @@ class Trace(FolderCase):
         for words in ("pipe.I.sums", "pipe.I.send", "sent"):
             self.assertIn(words, text)
         for words, says in ((("--port", "9999"), "port"), (("--port", "nobody"), "there is no port 'nobody'"),
-                            (("--field", "src_adr=4"), "there is hdr.ethernet.src_addr"),
+                            (("--field", "src_adr=4"), "there is h.ethernet.src_addr"),
                             (("--field", "ipv4.src_addr=1"), "the parser extracts no field 'ipv4.src_addr'"),
                             (("--field", "ether_type=0x12345"), "ether_type: "),
                             (("--field", "ether_type=300.0.0.1"), "ether_type: "),
