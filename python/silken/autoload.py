@@ -4,10 +4,12 @@
 torch 2 calls register() when it is imported, for it is an entry point of the group torch.backends. With
 torch 1.13 a script imports silken.torch, or is started by silken.run.
 
-With SILKEN_REPLACE=gloo, a script that asks torch.distributed for gloo gets silken, under the name gloo.
+With SILKEN_REPLACE=gloo, a script that asks torch.distributed for gloo gets silken; under the name gloo with torch
+1.13.
 """
 import atexit
 import datetime
+import functools
 import os
 
 
@@ -35,6 +37,40 @@ def replace(name):
     """Gives silken to who asks for the backend |name|: gloo."""
     if name != "gloo":
         raise ValueError("SILKEN_REPLACE=%s: only gloo can be replaced" % name)
+    import torch.distributed as dist
+    if hasattr(dist.Backend, "backend_capability"):
+        _replace_name()
+    else:
+        _replace_class()
+
+
+def _replace_name():
+    """torch 2 wants Gloo's own object where the name is gloo: the name is replaced in the calls that take one.
+    get_backend() then says silken. A map of devices ("cpu:gloo,cuda:nccl") stays as it is."""
+    import torch.distributed as dist
+    from torch.distributed import distributed_c10d as c10d
+
+    def renamed(backend):
+        return "silken" if isinstance(backend, str) and backend.lower() == "gloo" else backend
+
+    def wrap(real, place):  # the backend's place among the arguments
+        @functools.wraps(real)
+        def call(*args, **kwargs):
+            if len(args) > place:
+                args = (*args[:place], renamed(args[place]), *args[place + 1:])
+            elif "backend" in kwargs:
+                kwargs["backend"] = renamed(kwargs["backend"])
+            return real(*args, **kwargs)
+        return call
+
+    for name, place in (("init_process_group", 0), ("new_group", 2)):
+        wrapped = wrap(getattr(c10d, name), place)
+        setattr(c10d, name, wrapped)
+        setattr(dist, name, wrapped)
+
+
+def _replace_class():
+    """torch 1.13: the class by which gloo's groups are made is replaced."""
     from torch.distributed import distributed_c10d as c10d
     from silken.torch import group  # keeps the real one
 
