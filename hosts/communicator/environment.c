@@ -243,8 +243,7 @@ int silken_config_env_sized(struct silken_config *config, size_t size, char *tex
     return rc;
 }
 
-/* With a job service, what the environment says of the worker is what it asks for. */
-static int environment_ask_service(struct silken_config *config, char *why, size_t why_cap) {
+int silken_config_admit(struct silken_config *config, char *why, size_t why_cap) {
     struct silken_service service = {.rank = config->rank,
                                      .workers = config->workers,
                                      .ip = config->worker_ip,
@@ -264,7 +263,7 @@ int silken_open_env(struct silken_comm **comm, char *why, size_t why_cap) {
     struct silken_config config;
     int rc = silken_config_env_sized(&config, sizeof config, texts, why, why_cap);
 
-    rc = rc ? rc : environment_ask_service(&config, why, why_cap);
+    rc = rc ? rc : silken_config_admit(&config, why, why_cap);
     if (rc != 0) {
         return rc;
     }

@@ -44,7 +44,7 @@ class Config(ctypes.Structure):
                 ("rto_min_us", ctypes.c_uint32), ("rto_max_us", ctypes.c_uint32),
                 ("rto_initial_us", ctypes.c_uint32), ("stall_warning_ms", ctypes.c_uint32),
                 ("hard_limit_ms", ctypes.c_uint32), ("progress_thread", ctypes.c_bool),
-                ("log", LOG), ("log_context", ctypes.c_void_p)]
+                ("log", LOG), ("log_context", ctypes.c_void_p), ("lease", ctypes.c_void_p)]
 
 
 class Stats(ctypes.Structure):
@@ -69,6 +69,9 @@ def declare(lib):
                                             ctypes.c_char_p, ctypes.c_size_t]
     lib.silken_open.argtypes = [ctypes.POINTER(comm), ctypes.POINTER(Config), ctypes.c_char_p,
                                 ctypes.c_size_t]
+    lib.silken_config_admit.argtypes = [ctypes.POINTER(Config), ctypes.c_char_p, ctypes.c_size_t]
+    lib.silken_lease_close.restype = None
+    lib.silken_lease_close.argtypes = [ctypes.c_void_p]
     lib.silken_close.restype = None
     lib.silken_close.argtypes = [comm]
     lib.silken_allreduce.argtypes = [comm, data, data, ctypes.c_size_t, ctypes.c_int, ctypes.c_int]

@@ -73,7 +73,11 @@ class Communicator:
         config, texts = _settings(self._lib, rank, workers)
         self._log = config.log = _library.LOG(_log)  # kept: libsilken calls it until the end
         why, comm = ctypes.create_string_buffer(512), ctypes.c_void_p()
-        code = self._lib.silken_open(ctypes.byref(comm), ctypes.byref(config), why, len(why))
+        code = self._lib.silken_config_admit(ctypes.byref(config), why, len(why))
+        if not code:
+            code = self._lib.silken_open(ctypes.byref(comm), ctypes.byref(config), why, len(why))
+            if code:
+                self._lib.silken_lease_close(config.lease)
         del texts
         if code:
             raise Error(code, why.value.decode(errors="replace"))

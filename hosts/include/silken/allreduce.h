@@ -244,14 +244,14 @@ struct silken_config {
     /* See PROGRESS above. */
     bool progress_thread;
 
-    /* The worker's place, of a job service (silken/service.h); NULL: it needs none. Taken over by
-     * silken_open() on success, and given back by silken_close(). */
-    struct silken_lease *lease;
-
     /* Gets messages, some lines each, ending in '\n'. Called by a thread that runs the protocol, by
      * one at a time; must not call this library. NULL writes to stderr. */
     void (*log)(void *log_context, const char *text);
     void *log_context;
+
+    /* The worker's place, of a job service (silken/service.h); NULL: it needs none. Taken over by
+     * silken_open() on success, and given back by silken_close(). */
+    struct silken_lease *lease;
 };
 
 /* Fills |*config| with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 20 ms
