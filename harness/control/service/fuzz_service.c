@@ -150,8 +150,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             json_t *jobs = admission_json(a, now), *job;
             size_t i;
             r.in_switch = 0;
-            json_array_foreach(jobs, i, job) r.in_switch +=
-                strcmp(json_string_value(json_object_get(job, "state")), "waiting") != 0;
+            for (i = 0; i < json_array_size(jobs); i++) {
+                job = json_array_get(jobs, i);
+                r.in_switch +=
+                    strcmp(json_string_value(json_object_get(job, "state")), "waiting") != 0;
+            }
             json_decref(jobs);
         }
         look(&r, a, now);

@@ -61,9 +61,9 @@ bool silken_service_from_env(struct silken_service *service);
 int silken_config_from_service(struct silken_config *config, const struct silken_service *service,
                                char *why, size_t why_cap);
 
-/* Between silken_config_env() and silken_open(), as silken_open_env() does it: if there is a SILKEN_CONTROLLER, asks it
- * for the place of the worker that the environment and |*config| describe. Without one it changes nothing. Errors as
- * above. */
+/* Between silken_config_env() and silken_open(), as silken_open_env() does it: if there is a
+ * SILKEN_CONTROLLER, asks it for the place of the worker that the environment and |*config|
+ * describe. Without one it changes nothing. Errors as above. */
 int silken_config_admit(struct silken_config *config, char *why, size_t why_cap);
 
 /* Gives back a place that silken_open() has not taken over. NULL is accepted. */
