@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What the program lets others see of it, and how it is hardened: compiled programs find what the headers of stages/
-# and pipeline/ declare for them, DPDK's drivers what stands in for a function of the C library, and nobody anything else.
+# and pipeline/ declare for them, DPDK's drivers what stands in for a function of the C library, and nobody anything
+# else.
 . harness/control/running.sh
 
 exported() {

@@ -72,7 +72,7 @@ for f in "$dir"/run-*.pcapng; do
     [ "${f%00002.pcapng}" = "$f" ] && without="$without --in $f"
 done
 whole() { # nothing is missing
-    replay "$@" >"$dir/said" 2>&1 && ! grep -e missing -e 'begins with' "$dir/said"
+    replay "$@" >"$dir/said" 2>&1 && ! grep -e missing -e 'starts with' "$dir/said"
 }
 # shellcheck disable=SC2086
 {
