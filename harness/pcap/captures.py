@@ -18,12 +18,12 @@ NS = 1_000_000_000
 
 def pcap(packets, nano=True, link=1, snaplen=65535, order="<"):
     """The bytes of a pcap of (time in ns, bytes[, length on the wire])."""
-    out = struct.pack(order + "IHHiIII", 0xA1B23C4D if nano else 0xA1B2C3D4, 2, 4, 0, 0, snaplen,
-                      link)
+    parts = [struct.pack(order + "IHHiIII", 0xA1B23C4D if nano else 0xA1B2C3D4, 2, 4, 0, 0, snaplen,
+                         link)]
     for time, data, *wire in packets:
-        out += struct.pack(order + "IIII", time // NS, time % NS // (1 if nano else 1000),
-                           len(data), wire[0] if wire else len(data)) + data
-    return out
+        parts += [struct.pack(order + "IIII", time // NS, time % NS // (1 if nano else 1000),
+                              len(data), wire[0] if wire else len(data)), data]
+    return b"".join(parts)  # once: to append to the bytes of so many packets takes minutes
 
 
 def pcapng(packets):
