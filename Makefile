@@ -310,11 +310,11 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken \
     $(BUILD)/bench/table_lookup $(BUILD)/bench/memif_burst
 .PHONY: tests
-test: $(BUILD)/silken
+test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
 	+$(MAKE) SANITIZE=1 all tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) sh harness/run.sh
-quick-test: $(BUILD)/silken tests
+quick-test: $(BUILD)/silken $(LIBSILKEN) tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) QUICK=1 sh harness/run.sh
 
 # A switch at full speed for SECONDS, over memif and af_packet (harness/soak.sh).
