@@ -559,6 +559,12 @@ def verifications(n):
     return program(states=lines(n, "verify(h.w.a != #, error.NoMatch);") + "transition accept;")
 
 
+@kind
+def parser_counters(n):
+    return program(parser_locals="ParserCounter() q;",
+                   states=lines(n, "q.set(h.w.c, 100, 0, 3, 1); q.decrement(1);") + "transition accept;")
+
+
 # ---- deparsers
 
 @kind
