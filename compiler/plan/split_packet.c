@@ -118,8 +118,8 @@ struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_pat
     struct emit_seam seam = {.first = removed_from(plan, &emits)};
     // what is asked for as it was received, or counted when it leaves, is in one piece
     if (ir_block_has(plan->g->deparser, IR_RESUBMIT) ||
-        ir_block_has(plan->g->deparser, IR_MIRROR) || plan_counts_late(plan) ||
-        seam.first == emits.n)
+        ir_block_has(plan->g->deparser, IR_MIRROR) ||
+        ir_block_has(plan->g->deparser, IR_COUNT_LEAVING) || seam.first == emits.n)
         return seam;
     seam.bytes = usual_front(plan, p, &emits, seam.first);
     seam.given = given_header(plan);
