@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * libra.p4: sums of the hot parameters of sparse models after Libra (Pan et al., ICPP 2022), for a Tofino 1.
+ * libra.p4: sums of the hot parameters of sparse models after Libra (Pan et al., 2022), for a Tofino 1.
  *
  * Workers push pairs of a parameter's rank and its gradient whenever they like. The switch adds each gradient to the
  * parameter's cell and acknowledges the packet; a pull is answered with what the cells hold. No packet waits for
