@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// silken libra: what a job of Libra needs before it begins. So far: profile, which finds out the hot
-// parameters of a model from a sample of its updates (Libra 3.3).
+// silken libra: what a job of Libra needs before it begins. So far: profile, which finds out the
+// hot parameters of a model from a sample of its updates (Libra 3.3).
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

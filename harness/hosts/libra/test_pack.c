@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pairs to packets: each pair is in one packet, a push has each at its register, and what is left
- * over is placed so that no other placing needs fewer passes (checked by trying all for small ones).
+ * over is placed so that no other placing needs fewer passes (checked by trying all for small
+ * ones).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,19 +30,20 @@ static void make_pairs(struct sk_random *r, struct libra_pair *pairs, size_t n, 
             rank = one ? rank / M * M + 5 : rank;
         } while (taken[rank]);
         taken[rank] = 1;
-        pairs[i] = (struct libra_pair){rank, (float)rank + 0.25f};
+        pairs[i] = (struct libra_pair){rank, rank + 7};
     }
 }
 
-static void check_packets(const struct libra_pair *pairs, size_t n,
+static void check_packets(const struct libra_pair *pairs, size_t n, bool any,
                           const struct libra_packet *packets, size_t count) {
     static uint8_t seen[RANKS];
     size_t found = 0;
 
     memset(seen, 0, sizeof seen);
-    assert_true(count <= libra_pack_most(n));
+    assert_true(count <= libra_pack_most(pairs, n, any));
     for (size_t i = 0; i < count; i++) {
         assert_int_not_equal(0, packets[i].used);
+        assert_true(any || !packets[i].any);
         assert_int_equal(packets[i].passes, libra_packet_passes(&packets[i]));
         for (unsigned p = 0; p < M; p++) {
             const struct libra_pair *pair = &packets[i].places[p];
@@ -50,7 +52,7 @@ static void check_packets(const struct libra_pair *pairs, size_t n,
                 continue;
             }
             assert_true(packets[i].any || pair->rank % M == p);
-            assert_true(pair->value == (float)pair->rank + 0.25f);
+            assert_true(pair->value == pair->rank + 7);
             assert_false(seen[pair->rank]++);
             found++;
         }
@@ -66,12 +68,13 @@ static void test_each_pair_is_in_one_packet(void **state) {
     struct sk_random r = sk_random_seeded(3);
 
     (void)state;
-    assert_int_equal(0, libra_pack(pairs, 0, packets));
+    assert_int_equal(0, libra_pack(pairs, 0, true, packets));
     for (int round = 0; round < 2000; round++) {
         int one = round % 10 == 0;
         size_t n = 1 + (size_t)sk_random_below(&r, one ? 200 : 600);
         make_pairs(&r, pairs, n, one);
-        check_packets(pairs, n, packets, libra_pack(pairs, n, packets));
+        for (int any = 0; any < 2; any++)
+            check_packets(pairs, n, any, packets, libra_pack(pairs, n, any, packets));
     }
 }
 
@@ -84,15 +87,17 @@ static void test_the_two_ends(void **state) {
     (void)state;
     for (uint32_t i = 0; i < M; i++)
         pairs[i] = (struct libra_pair){i * M + (M - 1 - i), 1};
-    assert_int_equal(1, libra_pack(pairs, M, packets));
+    assert_int_equal(1, libra_pack(pairs, M, true, packets));
     assert_int_equal(0xffff, packets[0].used);
     assert_false(packets[0].any);
     for (uint32_t i = 0; i < M; i++)
         pairs[i] = (struct libra_pair){i * M + 3, 1};
-    assert_int_equal(2, libra_pack(pairs, M, packets));
+    assert_int_equal(2, libra_pack(pairs, M, true, packets));
     assert_int_equal(1 << 3, packets[0].used);
     assert_true(packets[1].any);
     assert_int_equal(15, packets[1].passes); /* 15 pairs of one register */
+    static struct libra_packet pushes[M];
+    assert_int_equal(M, libra_pack(pairs, M, false, pushes));
 }
 
 /* The fewest passes of all ways to place 'n' pairs: by trying all. */
@@ -124,7 +129,7 @@ static void test_no_placing_needs_fewer_passes(void **state) {
         unsigned n = 2 + (unsigned)sk_random_below(&r, 5);
         for (unsigned i = 0; i < n; i++)
             pairs[i] = (struct libra_pair){i * M + (sk_random_below(&r, 2) ? a : b), 1};
-        size_t count = libra_pack(pairs, n, packets);
+        size_t count = libra_pack(pairs, n, true, packets);
         for (size_t i = 0; i < count; i++) {
             struct libra_pair inside[M];
             unsigned k = 0;
