@@ -80,9 +80,9 @@ static void test_random_pairs(void **state) {
     }
 }
 
-/* The sum of 10,000 equal terms is within 0.1 %, and that of fewer within 0.3 %: the sum lags behind
- * while the last digit of sigma stands for a fifth of a term, and catches up. (With the paper's own
- * width it stands still long before.) */
+/* The sum of 10,000 equal terms is within 0.1 %, and that of fewer within 0.3 %: the sum lags
+ * behind while the last digit of sigma stands for a fifth of a term, and catches up. (With the
+ * paper's own width it stands still long before.) */
 static void test_long_sums(void **state) {
     const float terms[] = {0.001f, 1, 3.14159f, -0.7f};
 
