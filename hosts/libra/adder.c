@@ -19,8 +19,8 @@ static pthread_once_t adder_once = PTHREAD_ONCE_INIT;
 
 /* To the nearest, within 16 bits. */
 static uint16_t adder_round16(double value) {
-    double r = nearbyint(value);
-    return r >= 65535 ? 65535 : (uint16_t)r;
+    long r = lround(value);
+    return (uint16_t)(r > 65535 ? 65535 : r);
 }
 
 static void adder_make_logarithms(struct libra_adder *a) {
@@ -41,9 +41,10 @@ static void adder_make_powers(struct libra_adder *a) {
         a->sigma[i] = adder_round16(log2(1 + exp2(-z)) * ONE);
         a->power[i] = adder_round16((exp2(i / 65536.0) - 1) * ONE);
         /* the entries of 'minus' below 1 are not used: 'near' has them */
-        a->minus[i] = i < NEAR_KEYS ? 0 : adder_round16(-log2(1 - exp2(-z)) * ONE);
+        double minus = i == 0 ? 16 : -log2(1 - exp2(-z));
+        a->minus[i] = i < NEAR_KEYS ? 0 : adder_round16(minus * ONE);
         if (i < NEAR_KEYS)
-            a->near[i] = i ? adder_round16(-log2(1 - exp2(-z)) * 4096) : 65535;
+            a->near[i] = adder_round16(minus * 4096);
     }
 }
 
