@@ -40,17 +40,25 @@ static void adder_make_powers(struct libra_adder *a) {
         a->term[i] = adder_round16(exp2(-z) * ONE);
         a->sigma[i] = adder_round16(log2(1 + exp2(-z)) * ONE);
         a->power[i] = adder_round16((exp2(i / 65536.0) - 1) * ONE);
-        /* the entries of 'minus' below 1 are not used: 'near' has them */
-        double minus = i == 0 ? 16 : -log2(1 - exp2(-z));
-        a->minus[i] = i < NEAR_KEYS ? 0 : adder_round16(minus * ONE);
+    }
+}
+
+/* The entries of 'minus' below 1 are not used: 'near' has them. */
+static void adder_make_differences(struct libra_adder *a) {
+    a->near[0] = 65535;
+    for (unsigned i = 1; i < 65536; i++) {
+        double minus = -log2(1 - exp2(-(double)i / 2048));
         if (i < NEAR_KEYS)
             a->near[i] = adder_round16(minus * 4096);
+        else
+            a->minus[i] = adder_round16(minus * ONE);
     }
 }
 
 static void adder_make(void) {
     adder_make_logarithms(&adder_tables);
     adder_make_powers(&adder_tables);
+    adder_make_differences(&adder_tables);
 }
 
 const struct libra_adder *libra_adder(void) {
@@ -111,7 +119,7 @@ static uint32_t adder_flush(uint32_t x, bool *flushed) {
 }
 
 uint32_t libra_add(const struct libra_adder *a, uint32_t x, uint32_t y, bool *flushed) {
-    bool ignored;
+    bool ignored = false;
     flushed = flushed ? flushed : &ignored;
     *flushed = false;
     if ((x & ~SIGN) >= INFINITE || (y & ~SIGN) >= INFINITE)
