@@ -39,8 +39,8 @@ static size_t removed_from(const struct plan *plan, const ir_header_vec *emits) 
     return first;
 }
 
-// How many bytes the first emits are of a packet that came this way and begins with them; 0: they
-// are not in its front one behind the other.
+// Returns how many bytes the first emits have, if the packet came this way and begins with these
+// headers, one after the other. Returns 0 if it does not.
 static unsigned front_bytes(const struct plan *plan, const struct known *k,
                             const ir_header_vec *emits, size_t first) {
     unsigned at = plan_prefix_bytes(plan);

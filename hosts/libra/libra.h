@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libra: sums of the hot parameters of sparse models (Libra, papers in docs/design.md).
+ * libra: sums of the hot parameters of sparse models (Libra, Pan et al., 2022; numbers in
+ * parentheses are sections of the paper).
  *
  * A sparse model has up to billions of parameters, of which an iteration touches few, and some far
  * more often than others. A switch keeps the sums of those "hot" ones; parameter servers have the
  * rest. This room has what hosts of such a job need: so far who is hot, where a hot parameter lies,
- * how workers pack pairs so that a packet meets each register of the switch once, and the addition
- * of floats as a switch can make it, and a worker's part of the protocol with a switch that adds
+ * how workers pack pairs so that a packet meets each register of the switch once, the addition of
+ * floats as a switch can make it, and a worker's part of the protocol with a switch that adds
  * integers. Parameter servers come on top.
  *
  * Files:
