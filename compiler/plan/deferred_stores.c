@@ -27,7 +27,7 @@ static void plan_stores_forget(bool *held, const struct ir_var *v) {
 }
 
 // Fields in a loop over lanes are arrays.
-static void forget_lanes(bool *held, const struct emit_lanes *l) {
+static void forget_lanes(bool *held, const struct plan_lanes *l) {
     for (size_t i = 0; l && i < l->vars.n; i++)
         for (unsigned k = 0; k < (l->vars.v[i].varies ? l->count : 1); k++)
             plan_stores_forget(held, l->vars.v[i].of[k]);
@@ -54,7 +54,7 @@ void plan_deferred_stores(struct plan *plan) {
     }
     forget_all_lanes(plan, held);
     for (size_t i = 0; i < g->vars.n; i++)
-        plan->vars[i].held = held[i];
+        plan->vars[i].deferred = held[i];
     plan_in_place(plan);
 }
 
@@ -69,11 +69,11 @@ void plan_settle_stores(struct plan *plan) {
     if (plan->paths)
         return;
     for (size_t i = 0; i < g->vars.n; i++) {
-        held[i] = plan->vars[i].held;
-        plan->vars[i].held = false;
+        held[i] = plan->vars[i].deferred;
+        plan->vars[i].deferred = false;
     }
     plan_in_place(plan); // as it is where no store waits
     for (size_t i = 0; i < g->vars.n; i++)
-        plan->vars[i].held = held[i] && stores_need_deferral(plan, g->vars.v[i]->header);
+        plan->vars[i].deferred = held[i] && stores_need_deferral(plan, g->vars.v[i]->header);
     plan_in_place(plan);
 }

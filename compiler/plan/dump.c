@@ -49,7 +49,7 @@ static bool is_used(const struct plan *plan, const struct ir_header *h) {
 static void in_place(const struct dump *d) {
     for (size_t i = 0; i < d->plan->g->headers.n; i++) {
         const struct ir_header *h = d->plan->g->headers.v[i];
-        const struct emit_home *home = &d->plan->homes[i];
+        const struct plan_home *home = &d->plan->homes[i];
         if (is_used(d->plan, h) && home->on_wire)
             plan_dump_line(d, "in_place", h->at, "%s: %s", h->name,
                            home->in_place ? "the packet's own bytes" : "a copy");
@@ -58,7 +58,7 @@ static void in_place(const struct dump *d) {
 
 static void deferred_stores(const struct dump *d) {
     for (size_t i = 0; i < d->plan->g->vars.n; i++)
-        if (d->plan->vars[i].held)
+        if (d->plan->vars[i].deferred)
             plan_dump_line(d, "deferred_stores", d->plan->g->vars.v[i]->at, "%s",
                            d->plan->g->vars.v[i]->name);
 }
@@ -76,7 +76,7 @@ static void plan_dump_branches(const struct dump *d) {
 static void fusion(const struct dump *d) {
     for (size_t i = 0; i < d->plan->g->tables.n; i++) {
         const struct ir_table *t = d->plan->g->tables.v[i];
-        const struct emit_table *p = &d->plan->tables[i];
+        const struct plan_table *p = &d->plan->tables[i];
         if (p->followers)
             plan_dump_line(d, "fusion", t->at, "%s and %u more, %zu assignments after each",
                            t->name, p->followers, p->n_tail);
@@ -86,14 +86,14 @@ static void fusion(const struct dump *d) {
 static void lanes(const struct dump *d) {
     for (size_t i = 0; i < d->plan->g->tables.n; i++) {
         const struct ir_table *t = d->plan->g->tables.v[i];
-        const struct emit_lanes **loops = d->plan->tables[i].loops;
+        const struct plan_lanes **loops = d->plan->tables[i].loops;
         for (size_t k = 0; loops && k <= t->entries.n; k++)
             if (loops[k])
                 plan_dump_line(d, "lanes", t->at, "%s, entry %zu: %u lanes, %zu registers in each",
                                t->name, k, loops[k]->count, loops[k]->registers.n);
     }
     for (size_t i = 0; i < d->plan->runs.n; i++) {
-        const struct emit_lane_run *r = &d->plan->runs.v[i];
+        const struct plan_lane_run *r = &d->plan->runs.v[i];
         plan_dump_line(d, "lanes", r->first->at,
                        "%s: %u lanes of %zu statements, %zu registers in each", r->lanes->name,
                        r->lanes->count, r->n_stmts, r->lanes->registers.n);
@@ -111,7 +111,7 @@ static void sunk_loops(const struct dump *d) {
 
 static void plan_dump_banks(const struct dump *d) {
     for (size_t i = 0; i < d->plan->banks.n; i++) {
-        const struct emit_bank *b = &d->plan->banks.v[i];
+        const struct plan_bank *b = &d->plan->banks.v[i];
         plan_dump_line(d, b->of_loop ? "lanes" : "banks", b->shape->at,
                        "%s and others: a bank of %u registers of %u x %u bits", b->shape->name,
                        b->lanes, b->shape->words, b->shape->width);
@@ -120,7 +120,7 @@ static void plan_dump_banks(const struct dump *d) {
 
 static void rows(const struct dump *d) {
     for (size_t i = 0; i < d->plan->rows.n; i++) {
-        const struct emit_row *r = &d->plan->rows.v[i];
+        const struct plan_row *r = &d->plan->rows.v[i];
         const struct ir_register *first = r->registers.v[0];
         plan_dump_line(d, "rows", first->at, "%s and %zu more: %u bytes", first->name,
                        r->registers.n - 1, plan_row_bytes(r));
@@ -129,7 +129,7 @@ static void rows(const struct dump *d) {
 
 // ---- the control ----
 
-static void splits(const struct dump *d, const struct emit_specialisation *s, const char *in) {
+static void splits(const struct dump *d, const struct plan_specialisation *s, const char *in) {
     const struct ir_block *b = d->plan->g->control;
     const struct loc at = s->at < b->stmts.n ? b->stmts.v[s->at]->at : (struct loc){0};
     plan_dump_line(d, "specialise", at, "%sby %s: %zu values, asked for at %u places", in,
@@ -159,7 +159,7 @@ static void plan_dump_path(const struct dump *d, const struct known *k) {
 }
 
 static void parse_paths(const struct dump *d) {
-    const struct emit_paths *p = d->plan->paths;
+    const struct plan_paths *p = d->plan->paths;
     if (!p)
         return;
     plan_dump_line(d, "parse_paths", (struct loc){0}, "%zu nodes, %zu paths", p->nodes.n,
@@ -169,14 +169,14 @@ static void parse_paths(const struct dump *d) {
 }
 
 static void split_packet(const struct dump *d) {
-    const struct emit_seam *seam = plan_seam_of(d->plan);
+    const struct plan_seam *seam = plan_seam_of(d->plan);
     if (seam)
         plan_dump_line(d, "split_packet", (struct loc){0}, "after %u bytes of headers, %s given",
                        seam->bytes, seam->given ? seam->given->name : "nothing");
 }
 
 static void plan_dump_prefetch(const struct dump *d) {
-    const struct emit_prefetch *p = &d->plan->prefetch;
+    const struct plan_prefetch *p = &d->plan->prefetch;
     if (p->table)
         plan_dump_line(d, "prefetch", p->table->at, "%s, on the path of %u bytes", p->table->name,
                        d->plan->paths->ends.v[p->path].at);

@@ -27,7 +27,7 @@ static bool branches_suit(const struct ir_table *t) {
         return false;
     if (t->keys.n == 0)
         return fixed_default(t);
-    if (!t->const_entries || t->entries.n > EMIT_MAX_BRANCHES || t->entries.n == 0 ||
+    if (!t->const_entries || t->entries.n > PLAN_MAX_BRANCHES || t->entries.n == 0 ||
         t->keys.n == 0)
         return false;
     for (size_t i = 0; i < t->keys.n; i++)
@@ -141,7 +141,7 @@ static void fuse_block(struct fuser *u, const struct ir_block *b) {
         const struct ir_table *next, *last = s ? s->table : NULL;
         if (!s || !fusible(p, s) || plan_fusion_disturbs(&u->effects, last, guard, last))
             continue;
-        struct emit_table *leader = &p->tables[last->id];
+        struct plan_table *leader = &p->tables[last->id];
         const struct ir_stmt *const *v = (const struct ir_stmt *const *)b->stmts.v;
         const size_t tail = guard ? 0 : assignments(b, i + 1);
         if (tail_disturbs(&u->effects, last, v + i + 1, tail))
@@ -172,10 +172,10 @@ static void count_apply(void *aux, const struct ir_stmt *s) {
 
 void plan_branches(struct plan *plan) {
     const struct ir_gress *g = plan->g;
-    plan->tables = ARENA_ARRAY(plan->a, struct emit_table, g->tables.n + 1);
+    plan->tables = ARENA_ARRAY(plan->a, struct plan_table, g->tables.n + 1);
     for (size_t i = 0; i < g->tables.n; i++) {
         const struct ir_table *t = g->tables.v[i];
-        plan->tables[i] = (struct emit_table){
+        plan->tables[i] = (struct plan_table){
             .branches = !plan->checked && branches_suit(t),
             .fixed = fixed_default(t),
             .needs_entry = t->direct_counters.n || t->direct_registers.n || t->direct_meter,
@@ -204,7 +204,7 @@ const struct ir_action *plan_action_at(const struct ir_table *t, size_t position
 size_t plan_together(const struct plan *plan, const struct ir_stmt *s) {
     const struct ir_expr *guard;
     const struct ir_stmt *apply = plan_application(s, &guard);
-    const struct emit_table *t = apply ? &plan->tables[apply->table->id] : NULL;
+    const struct plan_table *t = apply ? &plan->tables[apply->table->id] : NULL;
     const size_t run = plan_lane_run_length(plan, s);
     if (run)
         return run;

@@ -20,7 +20,7 @@ static bool any_field(const struct plan *plan, const struct ir_header *h, const 
                       const bool *but) {
     for (size_t i = 0; i < h->fields.n; i++) {
         const unsigned id = h->fields.v[i]->id;
-        if (written[id] && !(but && but[id]) && !plan->vars[id].held)
+        if (written[id] && !(but && but[id]) && !plan->vars[id].deferred)
             return true;
     }
     return false;
@@ -45,19 +45,19 @@ void plan_in_place(struct plan *plan) {
     bool as_received = g->kind == IR_INGRESS || g->intrinsic[IRI_MIRROR_IO_SELECT];
     bool kept = as_received &&
                 (ir_block_has(g->deparser, IR_RESUBMIT) || ir_block_has(g->deparser, IR_MIRROR));
-    struct emit_home *homes = ARENA_ARRAY(plan->a, struct emit_home, g->headers.n + 1);
+    struct plan_home *homes = ARENA_ARRAY(plan->a, struct plan_home, g->headers.n + 1);
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct ir_header *h = g->headers.v[i];
         const bool parser = any_field(plan, h, in_parser.assigned, NULL);
         homes[i].on_wire = homes[i].in_state = !plan->checked && plan_in_place_suits(h);
         homes[i].written = parser || any_field(plan, h, later.assigned, NULL);
         homes[i].in_place =
-            !parser && !(kept && any_field(plan, h, later.assigned, plan->only_last));
+            !parser && !(kept && any_field(plan, h, later.assigned, plan->only_sunk));
     }
     plan->homes = homes;
 }
 
-const struct emit_home *plan_home_of(const struct plan *plan, const struct ir_header *h) {
+const struct plan_home *plan_home_of(const struct plan *plan, const struct ir_header *h) {
     return &plan->homes[h->id];
 }
 

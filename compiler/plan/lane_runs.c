@@ -8,10 +8,10 @@
 #include "compiler/ir/walk.h"
 
 // Makes the registers of one tuple a bank, unless they are one already. False: some are in another.
-static bool bank_tuple(struct plan *plan, const struct emit_lane_reg *r, unsigned n, bool make) {
-    const struct emit_register *first = &plan->registers[r->of[0]->id];
+static bool bank_tuple(struct plan *plan, const struct plan_lane_reg *r, unsigned n, bool make) {
+    const struct plan_register *first = &plan->registers[r->of[0]->id];
     for (unsigned i = 0; i < n; i++) {
-        struct emit_register *at = &plan->registers[r->of[i]->id];
+        struct plan_register *at = &plan->registers[r->of[i]->id];
         if (at->banked != first->banked ||
             (at->banked && (at->bank != first->bank || at->lane != first->lane + i)))
             return false;
@@ -20,13 +20,13 @@ static bool bank_tuple(struct plan *plan, const struct emit_lane_reg *r, unsigne
         return true;
     for (unsigned i = 0; i < n; i++)
         plan->registers[r->of[i]->id] =
-            (struct emit_register){.banked = true, .bank = (unsigned)plan->banks.n, .lane = i};
-    struct emit_bank bank = {.shape = r->of[0], .lanes = n, .of_loop = true};
+            (struct plan_register){.banked = true, .bank = (unsigned)plan->banks.n, .lane = i};
+    struct plan_bank bank = {.shape = r->of[0], .lanes = n, .of_loop = true};
     VEC_PUSH(plan->a, &plan->banks, bank);
     return true;
 }
 
-static const struct emit_lanes *with_banks(struct plan *plan, const struct emit_lanes *l) {
+static const struct plan_lanes *with_banks(struct plan *plan, const struct plan_lanes *l) {
     for (size_t i = 0; l && i < l->registers.n; i++)
         if (!bank_tuple(plan, &l->registers.v[i], l->count, false))
             return NULL;
@@ -47,16 +47,16 @@ static unsigned *count_inside(const struct plan *plan, const struct ir_table *co
             listed[g->tables.v[i]->actions.v[k].action->id]++;
     *once = true;
     for (unsigned k = 0; k < n; k++) {
-        const struct emit_table *t = &plan->tables[tables[k]->id];
+        const struct plan_table *t = &plan->tables[tables[k]->id];
         for (size_t i = 0; i < tables[k]->actions.n; i++) {
             const struct ir_action *a = tables[k]->actions.v[i].action;
             bool empty = !a->body || a->body->stmts.n == 0;
             *once &= listed[a->id] == 1 || empty;
             if (!empty)
-                emit_count_block(a->body, named);
+                plan_count_block(a->body, named);
         }
         for (size_t i = 0; i < t->n_tail; i++)
-            emit_count_stmt(t->tail[i], named);
+            plan_count_stmt(t->tail[i], named);
     }
     return named;
 }
@@ -66,16 +66,16 @@ static void group_loops(struct plan *plan, const unsigned *uses, const struct ir
     const struct ir_table **tables = ARENA_ARRAY(plan->a, const struct ir_table *, n);
     for (unsigned id = leader->id; k < n; id = plan->tables[id].next)
         tables[k++] = plan->g->tables.v[id];
-    struct emit_lane_action *lanes = ARENA_ARRAY(plan->a, struct emit_lane_action, n);
-    struct emit_lane_group group = {.uses = uses, .lanes = lanes, .n = n};
+    struct plan_lane_action *lanes = ARENA_ARRAY(plan->a, struct plan_lane_action, n);
+    struct plan_lane_group group = {.uses = uses, .lanes = lanes, .n = n};
     group.inside = count_inside(plan, tables, n, &group.once);
     size_t positions = leader->entries.n + 1;
-    const struct emit_lanes **loops = ARENA_ARRAY(plan->a, const struct emit_lanes *, positions);
+    const struct plan_lanes **loops = ARENA_ARRAY(plan->a, const struct plan_lanes *, positions);
     for (size_t i = 0; i < positions; i++) {
         for (k = 0; k < n; k++) {
             const struct ir_table *t = tables[k];
             const struct ir_entry *entry = i < t->entries.n ? t->entries.v[i] : NULL;
-            lanes[k] = (struct emit_lane_action){
+            lanes[k] = (struct plan_lane_action){
                 .action = entry ? entry->action : t->default_action,
                 .args = entry ? entry->args.v : t->default_args.v,
                 .n_args = entry ? entry->args.n : t->default_args.n,
@@ -83,7 +83,7 @@ static void group_loops(struct plan *plan, const unsigned *uses, const struct ir
                 .n_tail = plan->tables[t->id].n_tail,
             };
         }
-        loops[i] = with_banks(plan, emit_lanes_of_actions(plan, &group));
+        loops[i] = with_banks(plan, plan_lanes_of_actions(plan, &group));
     }
     plan->tables[leader->id].loops = loops;
 }
@@ -96,9 +96,9 @@ struct planner {
 
 static void block_runs(struct planner *pl, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
-        struct emit_lane_run run = {.first = b->stmts.v[i]};
+        struct plan_lane_run run = {.first = b->stmts.v[i]};
         run.lanes = with_banks(
-            pl->plan, emit_lanes_of_block(pl->plan, pl->uses, b, i, pl->once, &run.n_stmts));
+            pl->plan, plan_lanes_of_block(pl->plan, pl->uses, b, i, pl->once, &run.n_stmts));
         if (!run.lanes)
             continue;
         VEC_PUSH(pl->plan->a, &pl->plan->runs, run);
@@ -117,7 +117,7 @@ void plan_lanes(struct plan *plan) {
     if (!plan->vectorise)
         return;
     const struct ir_gress *g = plan->g;
-    struct planner pl = {plan, emit_count_uses(plan), true};
+    struct planner pl = {plan, plan_count_uses(plan), true};
     for (size_t i = 0; i < g->tables.n; i++)
         if (plan->tables[i].followers)
             group_loops(plan, pl.uses, g->tables.v[i]);
@@ -130,7 +130,7 @@ void plan_lanes(struct plan *plan) {
     }
 }
 
-const struct emit_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first) {
+const struct plan_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first) {
     for (size_t i = 0; i < plan->runs.n; i++)
         if (plan->runs.v[i].first == first)
             return &plan->runs.v[i];
@@ -138,6 +138,6 @@ const struct emit_lane_run *plan_lane_run_at(const struct plan *plan, const stru
 }
 
 size_t plan_lane_run_length(const struct plan *plan, const struct ir_stmt *first) {
-    const struct emit_lane_run *run = plan_lane_run_at(plan, first);
+    const struct plan_lane_run *run = plan_lane_run_at(plan, first);
     return run ? run->n_stmts : 0;
 }

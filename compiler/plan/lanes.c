@@ -47,19 +47,19 @@ static void plan_lanes_count_stmt(void *aux, const struct ir_stmt *s) {
         count_var(aux, results[i]);
 }
 
-void emit_count_block(const struct ir_block *b, unsigned *named) {
+void plan_count_block(const struct ir_block *b, unsigned *named) {
     struct uses u = {named};
     ir_walk(b, plan_lanes_count_stmt, count_expr, &u);
 }
 
-void emit_count_stmt(const struct ir_stmt *s, unsigned *named) {
+void plan_count_stmt(const struct ir_stmt *s, unsigned *named) {
     struct uses u = {named};
     plan_lanes_count_stmt(&u, s);
     if (s->e)
         ir_walk_expr(s->e, count_expr, &u);
 }
 
-unsigned *emit_count_uses(const struct plan *plan) {
+unsigned *plan_count_uses(const struct plan *plan) {
     const struct ir_gress *g = plan->g;
     struct uses u = {ARENA_ARRAY(plan->a, unsigned, g->vars.n + 1)};
     for (size_t i = 0; i < g->states.n; i++) {
@@ -91,7 +91,7 @@ unsigned *emit_count_uses(const struct plan *plan) {
 struct match {
     const struct plan *plan;
     const unsigned *uses;
-    struct emit_lanes *l;
+    struct plan_lanes *l;
     unsigned lane, n;
     unsigned *named;        // how often each variable is named in the lanes
     const unsigned *inside; // or in what may run in their place
@@ -99,14 +99,14 @@ struct match {
     bool once;              // the lanes run once for a packet at most
 };
 
-static struct emit_lane_var *tuple_of(struct match *m, const struct ir_var *first) {
-    struct emit_lanes *l = m->l;
+static struct plan_lane_var *tuple_of(struct match *m, const struct ir_var *first) {
+    struct plan_lanes *l = m->l;
     for (size_t i = 0; i < l->vars.n; i++)
         if (l->vars.v[i].of[0] == first)
             return &l->vars.v[i];
     if (m->lane)
         return NULL;
-    struct emit_lane_var t = {.of = ARENA_ARRAY(m->plan->a, const struct ir_var *, m->n)};
+    struct plan_lane_var t = {.of = ARENA_ARRAY(m->plan->a, const struct ir_var *, m->n)};
     VEC_PUSH(m->plan->a, &l->vars, t);
     l->vars.v[l->vars.n - 1].of[0] = first;
     return &l->vars.v[l->vars.n - 1];
@@ -116,7 +116,7 @@ static bool plan_lanes_bind(struct match *m, const struct ir_var *a, const struc
                             bool written) {
     if (!a || !b)
         return a == b;
-    struct emit_lane_var *t = tuple_of(m, a);
+    struct plan_lane_var *t = tuple_of(m, a);
     if (!t || a->width != b->width || emit_is_wide(a->width) ||
         (t->of[m->lane] && t->of[m->lane] != b))
         return false;
@@ -134,7 +134,7 @@ static bool match_var(struct match *m, const struct ir_var *a, const struct ir_v
 
 // Lane 0 is matched with itself first, which makes the tuples.
 static bool match_const(struct match *m, const struct ir_expr *a, const struct ir_expr *b) {
-    struct emit_lanes *l = m->l;
+    struct plan_lanes *l = m->l;
     for (size_t i = 0; i < l->consts.n; i++)
         if (l->consts.v[i].first == a) {
             big *of = l->consts.v[i].of;
@@ -145,7 +145,7 @@ static bool match_const(struct match *m, const struct ir_expr *a, const struct i
         }
     if (m->lane)
         return false;
-    struct emit_lane_const c = {a, ARENA_ARRAY(m->plan->a, big, m->n)};
+    struct plan_lane_const c = {a, ARENA_ARRAY(m->plan->a, big, m->n)};
     c.of[0] = b->value;
     VEC_PUSH(m->plan->a, &l->consts, c);
     return true;
@@ -180,7 +180,7 @@ static bool match_block(struct match *m, const struct ir_block *a, const struct 
 
 static bool match_register(struct match *m, const struct ir_register *a,
                            const struct ir_register *b) {
-    struct emit_lanes *l = m->l;
+    struct plan_lanes *l = m->l;
     if (a->direct || b->direct || a->width != b->width || a->words != b->words ||
         a->size != b->size || a->wide != b->wide || a->counting || b->counting || a->of_selector ||
         b->of_selector)
@@ -195,7 +195,7 @@ static bool match_register(struct match *m, const struct ir_register *a,
         }
     if (m->lane)
         return false;
-    struct emit_lane_reg r = {ARENA_ARRAY(m->plan->a, const struct ir_register *, m->n)};
+    struct plan_lane_reg r = {ARENA_ARRAY(m->plan->a, const struct ir_register *, m->n)};
     r.of[0] = a;
     VEC_PUSH(m->plan->a, &l->registers, r);
     return true;
@@ -269,7 +269,7 @@ static bool distinct(const void *const *of, unsigned n) {
 }
 
 // Fields of one header that an array with a stride can be laid over.
-static bool on_one_wire(const struct plan *plan, struct emit_lane_var *t, unsigned n) {
+static bool on_one_wire(const struct plan *plan, struct plan_lane_var *t, unsigned n) {
     const struct ir_var *f = t->of[0];
     unsigned w = f->width;
     if (!f->header || !plan_home_of(plan, f->header)->on_wire || f->bit_offset % 8 ||
@@ -285,7 +285,7 @@ static bool on_one_wire(const struct plan *plan, struct emit_lane_var *t, unsign
     return t->wire;
 }
 
-static bool in_its_lane_only(const struct match *m, const struct emit_lane_var *t) {
+static bool in_its_lane_only(const struct match *m, const struct plan_lane_var *t) {
     for (unsigned i = 0; i < m->n && !t->fresh; i++) {
         const struct ir_var *v = t->of[i];
         if (v->header || m->inside[v->id] != m->uses[v->id])
@@ -294,15 +294,15 @@ static bool in_its_lane_only(const struct match *m, const struct emit_lane_var *
     return true;
 }
 
-static bool plan_lanes_holds(const struct emit_lane_var *t, unsigned n, const struct ir_var *v) {
+static bool plan_lanes_holds(const struct plan_lane_var *t, unsigned n, const struct ir_var *v) {
     for (unsigned i = 0; i < n; i++)
         if (t->of[i] == v)
             return true;
     return false;
 }
 
-static bool plan_lanes_disturbs(const struct match *m, const struct emit_lane_var *t) {
-    const struct emit_lanes *l = m->l;
+static bool plan_lanes_disturbs(const struct match *m, const struct plan_lane_var *t) {
+    const struct plan_lanes *l = m->l;
     for (size_t i = 0; t->written && i < l->vars.n; i++)
         for (unsigned k = 0; &l->vars.v[i] != t && k < m->n; k++)
             if (plan_lanes_holds(t, m->n, l->vars.v[i].of[k]))
@@ -310,7 +310,7 @@ static bool plan_lanes_disturbs(const struct match *m, const struct emit_lane_va
     return false;
 }
 
-static bool var_fits(struct match *m, struct emit_lane_var *t) {
+static bool var_fits(struct match *m, struct plan_lane_var *t) {
     bool same = true;
     for (unsigned i = 0; i < m->n; i++) {
         if (!t->of[i])
@@ -334,9 +334,9 @@ struct order {
 
 static void plan_lanes_reads(void *aux, const struct ir_expr *x) {
     struct order *o = aux;
-    const struct emit_lanes *l = o->m->l;
+    const struct plan_lanes *l = o->m->l;
     for (size_t i = 0; x->op == IR_VAR && i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         o->early |=
             t->of[0] == x->var && t->varies && !t->wire && !t->fresh && !t->initial && !o->set[i];
     }
@@ -386,7 +386,7 @@ static bool reads_early(const struct match *m) {
 }
 
 static bool plan_lanes_fits(struct match *m) {
-    struct emit_lanes *l = m->l;
+    struct plan_lanes *l = m->l;
     if (l->registers.n == 0)
         return false; // not worth it
     for (size_t i = 0; i < l->registers.n; i++) {
@@ -416,7 +416,7 @@ static struct match new_match(const struct plan *plan, const unsigned *uses, uns
     return (struct match){
         .plan = plan,
         .uses = uses,
-        .l = ARENA_NEW(plan->a, struct emit_lanes),
+        .l = ARENA_NEW(plan->a, struct plan_lanes),
         .n = n,
         .named = named,
         .inside = named,
@@ -437,7 +437,7 @@ static bool match_params(struct match *m, const struct ir_action *a, const struc
     for (size_t i = 0; i < a->params.n; i++) {
         if (!plan_lanes_bind(m, a->params.v[i].var, b->params.v[i].var, false))
             return false;
-        struct emit_lane_var *t = tuple_of(m, a->params.v[i].var);
+        struct plan_lane_var *t = tuple_of(m, a->params.v[i].var);
         if (!m->lane)
             t->initial = ARENA_ARRAY(m->plan->a, big, m->n);
         t->initial[m->lane] = plan_lanes_arg_of(m->plan, args, n, i);
@@ -447,7 +447,7 @@ static bool match_params(struct match *m, const struct ir_action *a, const struc
 
 // Its body and what stands after it.
 static const struct ir_stmt **plan_lanes_statements(const struct plan *plan,
-                                                    const struct emit_lane_action *a) {
+                                                    const struct plan_lane_action *a) {
     size_t n = a->action->body->stmts.n;
     const struct ir_stmt **s = ARENA_ARRAY(plan->a, const struct ir_stmt *, n + a->n_tail + 1);
     for (size_t i = 0; i < n + a->n_tail; i++)
@@ -455,8 +455,8 @@ static const struct ir_stmt **plan_lanes_statements(const struct plan *plan,
     return s;
 }
 
-struct emit_lanes *emit_lanes_of_actions(const struct plan *plan, const struct emit_lane_group *g) {
-    const struct emit_lane_action *first = &g->lanes[0];
+struct plan_lanes *plan_lanes_of_actions(const struct plan *plan, const struct plan_lane_group *g) {
+    const struct plan_lane_action *first = &g->lanes[0];
     if (g->n < EMIT_MIN_LANES || g->n > MAX_LANES || !first->action->body ||
         !first->action->body->stmts.n)
         return NULL;
@@ -468,7 +468,7 @@ struct emit_lanes *emit_lanes_of_actions(const struct plan *plan, const struct e
     m.l->n_stmts = len + first->n_tail;
     m.l->name = first->action->name;
     for (unsigned i = 0; i < g->n; i++) {
-        const struct emit_lane_action *a = &g->lanes[i];
+        const struct plan_lane_action *a = &g->lanes[i];
         m.lane = i;
         if (!a->action->body || a->action->body->stmts.n != len ||
             !match_params(&m, first->action, a->action, a->args, a->n_args) ||
@@ -496,7 +496,7 @@ static bool executes(const struct ir_stmt *s) {
            (ir_block_has(s->then_b, IR_REG_EXEC) || ir_block_has(s->else_b, IR_REG_EXEC));
 }
 
-struct emit_lanes *emit_lanes_of_block(const struct plan *plan, const unsigned *uses,
+struct plan_lanes *plan_lanes_of_block(const struct plan *plan, const unsigned *uses,
                                        const struct ir_block *b, size_t first, bool once,
                                        size_t *stmts) {
     const struct ir_stmt *const *s = (const struct ir_stmt *const *)b->stmts.v + first;
@@ -525,7 +525,7 @@ struct emit_lanes *emit_lanes_of_block(const struct plan *plan, const unsigned *
     return NULL;
 }
 
-bool emit_lane_field_is_plain(const struct emit_lane_var *t) {
+bool plan_lane_field_is_plain(const struct plan_lane_var *t) {
     const struct ir_var *f = t->of[0];
     return f->bit_offset % 8 == 0 && f->width % 8 == 0 && f->width <= 64 &&
            t->stride == (int)f->width / 8;

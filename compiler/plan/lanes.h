@@ -18,7 +18,7 @@
 // - No lane writes a variable that is another one's in another way.
 // - A register belongs to one lane.
 //
-//     struct emit_lanes *l = emit_lanes_of_actions(plan, tables, n, entry);   // null: no loop
+//     struct plan_lanes *l = plan_lanes_of_actions(plan, tables, n, entry);   // null: no loop
 //     emit_lane_loop(plan, l);
 #ifndef SILKEN_COMPILER_PLAN_LANES_H
 #define SILKEN_COMPILER_PLAN_LANES_H
@@ -27,7 +27,7 @@
 
 #define EMIT_MIN_LANES 4u
 
-struct emit_lane_var {
+struct plan_lane_var {
     const struct ir_var **of; // by lane; [0] is the loop's own
     bool written;
     bool fresh; // what a register action begins with: the cell, zero
@@ -36,55 +36,55 @@ struct emit_lane_var {
     bool varies;
     big *initial; // by lane, of an action's parameter; null: zero
 };
-struct emit_lane_const { // differs
+struct plan_lane_const { // differs
     const struct ir_expr *first;
     big *of; // by lane
 };
-struct emit_lane_reg {
+struct plan_lane_reg {
     const struct ir_register **of;
 };
-struct emit_lanes {
+struct plan_lanes {
     unsigned count;
     const struct ir_stmt *const *stmts; // of lane 0
     size_t n_stmts;
-    VEC(struct emit_lane_var) vars;
-    VEC(struct emit_lane_reg) registers;
-    VEC(struct emit_lane_const) consts;
+    VEC(struct plan_lane_var) vars;
+    VEC(struct plan_lane_reg) registers;
+    VEC(struct plan_lane_const) consts;
     const char *name; // of lane 0, for a comment
 };
 
 // What is counted once per gress before lanes are looked for: how often each variable is named.
-unsigned *emit_count_uses(const struct plan *plan);
+unsigned *plan_count_uses(const struct plan *plan);
 
 // Adds to 'named' how often each variable is named.
-void emit_count_block(const struct ir_block *b, unsigned *named);
-void emit_count_stmt(const struct ir_stmt *s, unsigned *named);
+void plan_count_block(const struct ir_block *b, unsigned *named);
+void plan_count_stmt(const struct ir_stmt *s, unsigned *named);
 
 // Lanes that are actions, one after the other. Null: they are not to be made a loop. The registers
 // of a found group are not banked yet.
-struct emit_lane_action {
+struct plan_lane_action {
     const struct ir_action *action;
     const big *args;
     size_t n_args;
     const struct ir_stmt *const *tail; // statements after it
     size_t n_tail;
 };
-struct emit_lane_group {
+struct plan_lane_group {
     const unsigned *uses;
     const unsigned
         *inside; // how often variables are named in these lanes and in others in their place
     bool once;   // a packet runs one of these at most, once
-    const struct emit_lane_action *lanes;
+    const struct plan_lane_action *lanes;
     unsigned n;
 };
-struct emit_lanes *emit_lanes_of_actions(const struct plan *plan, const struct emit_lane_group *g);
+struct plan_lanes *plan_lanes_of_actions(const struct plan *plan, const struct plan_lane_group *g);
 // Lanes that begin at statement 'first' of a block; *stmts gets how many statements they are.
 // 'once': a packet runs the block once at most.
-struct emit_lanes *emit_lanes_of_block(const struct plan *plan, const unsigned *uses,
+struct plan_lanes *plan_lanes_of_block(const struct plan *plan, const unsigned *uses,
                                        const struct ir_block *b, size_t first, bool once,
                                        size_t *stmts);
 
 // Whole bytes, at most 8, side by side.
-bool emit_lane_field_is_plain(const struct emit_lane_var *t);
+bool plan_lane_field_is_plain(const struct plan_lane_var *t);
 
 #endif

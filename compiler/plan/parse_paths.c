@@ -29,7 +29,7 @@
 
 #include <limits.h>
 
-#define MAX_NODES  EMIT_MAX_NODES
+#define MAX_NODES  PLAN_MAX_NODES
 #define MAX_PATHS  16
 #define MAX_PLACES 64   // headers: bits of a word
 #define MAX_ROUNDS 3    // of a loop between states
@@ -57,7 +57,7 @@ static bool same_known(const struct plan *plan, const struct known *a, const str
 }
 
 // Where a seam is, counted from the first byte that the parser sees; 0: there is none.
-static unsigned plan_parse_paths_seam_at(const struct plan *plan, const struct emit_paths *p) {
+static unsigned plan_parse_paths_seam_at(const struct plan *plan, const struct plan_paths *p) {
     return p->seam.bytes ? plan_prefix_bytes(plan) + p->seam.bytes : 0;
 }
 
@@ -123,7 +123,7 @@ static bool plan_parse_paths_follow(const struct plan *plan, struct known *k,
 }
 
 // Nothing that is taken, or looked at, lies on both sides of a seam.
-static bool crosses(const struct plan *plan, const struct emit_paths *p, const struct known *k,
+static bool crosses(const struct plan *plan, const struct plan_paths *p, const struct known *k,
                     unsigned from, unsigned to) {
     return k->apart && from < plan_parse_paths_seam_at(plan, p) &&
            to > plan_parse_paths_seam_at(plan, p);
@@ -137,7 +137,7 @@ static unsigned plan_parse_paths_look_ahead(const struct ir_stmt *s) {
     return bytes;
 }
 
-static int find_path(const struct plan *plan, struct emit_paths *p, const struct known *k) {
+static int find_path(const struct plan *plan, struct plan_paths *p, const struct known *k) {
     for (size_t i = 0; i < p->ends.n; i++)
         if (same_known(plan, &p->ends.v[i], k) && p->ends.v[i].apart == k->apart)
             return MAX_NODES + (int)i;
@@ -151,7 +151,7 @@ static int find_path(const struct plan *plan, struct emit_paths *p, const struct
 }
 
 // Whether some of the node's ways lead to an end, and whether all of them do.
-static void look_into(const struct emit_paths *p, struct emit_node *n, size_t ways) {
+static void look_into(const struct plan_paths *p, struct plan_node *n, size_t ways) {
     n->used = false;
     n->whole = !n->gives_up;
     for (size_t i = 0; i < ways && !n->gives_up; i++) {
@@ -161,13 +161,13 @@ static void look_into(const struct emit_paths *p, struct emit_node *n, size_t wa
     }
 }
 
-static int plan_parse_paths_build(const struct plan *plan, struct emit_paths *p, int state,
+static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p, int state,
                                   const struct known *k) {
     if (state < 0)
         return find_path(plan, p, k);
     unsigned rounds = 0;
     for (size_t i = 0; i < p->nodes.n; i++) {
-        const struct emit_node *n = p->nodes.v[i];
+        const struct plan_node *n = p->nodes.v[i];
         if (n->state == state && same_known(plan, &n->in, k)) {
             if (n->in.apart == k->apart)
                 return n->open || (k->apart && !n->used) ? -1 : (int)i;
@@ -183,8 +183,8 @@ static int plan_parse_paths_build(const struct plan *plan, struct emit_paths *p,
         return -1;
     int id = (int)p->nodes.n;
     const struct ir_state *st = plan->g->states.v[state];
-    struct emit_node *n = ARENA_NEW(plan->a, struct emit_node);
-    *n = (struct emit_node){.state = state,
+    struct plan_node *n = ARENA_NEW(plan->a, struct plan_node);
+    *n = (struct plan_node){.state = state,
                             .in = plan_parse_paths_copy_known(plan, k),
                             .out = plan_parse_paths_copy_known(plan, k),
                             .open = true};
@@ -222,7 +222,7 @@ static int plan_parse_paths_build(const struct plan *plan, struct emit_paths *p,
 
 // What is there when a node is reached: the least that nodes before it have asked for. Nodes come
 // before those that they lead to only in part, so it is carried on until nothing changes.
-static void find_sure(const struct plan *plan, struct emit_paths *p, unsigned prefix) {
+static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned prefix) {
     for (size_t i = 0; i < p->nodes.n; i++)
         p->nodes.v[i]->sure = (int)i == p->root         ? prefix
                               : (int)i == p->root_apart ? plan_parse_paths_seam_at(plan, p)
@@ -230,7 +230,7 @@ static void find_sure(const struct plan *plan, struct emit_paths *p, unsigned pr
     for (bool again = true; again;) {
         again = false;
         for (size_t i = 0; i < p->nodes.n; i++) {
-            const struct emit_node *n = p->nodes.v[i];
+            const struct plan_node *n = p->nodes.v[i];
             const struct ir_state *st = plan->g->states.v[n->state];
             unsigned there = n->need > n->sure ? n->need : n->sure;
             for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !n->gives_up; k++) {
@@ -250,7 +250,7 @@ static void find_sure(const struct plan *plan, struct emit_paths *p, unsigned pr
 static unsigned weigh(const struct plan *plan, const struct ir_block *b);
 
 static unsigned weigh_table(const struct plan *plan, const struct ir_table *t) {
-    const struct emit_table *planned = &plan->tables[t->id];
+    const struct plan_table *planned = &plan->tables[t->id];
     unsigned all = 2;
     for (size_t i = 0; i < t->entries.n && planned->branches; i++)
         all += 3 + (planned->loops ? 8 : weigh(plan, t->entries.v[i]->action->body));
@@ -278,7 +278,7 @@ static unsigned weigh(const struct plan *plan, const struct ir_block *b) {
         const struct ir_stmt *s = b->stmts.v[i];
         const struct ir_expr *guard;
         const struct ir_stmt *apply = plan_application(s, &guard);
-        const struct emit_table *t = apply ? &plan->tables[apply->table->id] : NULL;
+        const struct plan_table *t = apply ? &plan->tables[apply->table->id] : NULL;
         size_t run = plan_lane_run_length(plan, s);
         all += weigh_stmt(plan, s);
         if (run)
@@ -291,7 +291,7 @@ static unsigned weigh(const struct plan *plan, const struct ir_block *b) {
 
 // Leaves the 'n' paths that take most of a packet: what has many headers is what a program is
 // about.
-static void keep_longest(const struct plan *plan, struct emit_paths *p, size_t n) {
+static void keep_longest(const struct plan *plan, struct plan_paths *p, size_t n) {
     int *kept = ARENA_ARRAY(plan->a, int, p->ends.n + 1);
     size_t left = 0;
     for (size_t i = 0; i < p->ends.n; i++) {
@@ -302,7 +302,7 @@ static void keep_longest(const struct plan *plan, struct emit_paths *p, size_t n
         kept[i] = longer < n ? MAX_NODES + (int)left++ : -1;
     }
     for (size_t i = 0; i < p->nodes.n; i++) {
-        const struct emit_node *node = p->nodes.v[i];
+        const struct plan_node *node = p->nodes.v[i];
         const struct ir_state *st = plan->g->states.v[node->state];
         for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !node->gives_up; k++)
             if (node->next[k] >= MAX_NODES)
@@ -315,9 +315,9 @@ static void keep_longest(const struct plan *plan, struct emit_paths *p, size_t n
 }
 
 // Null: there are too many, or none.
-static struct emit_paths *find_paths(const struct plan *plan, struct emit_seam seam) {
-    struct emit_paths *p = ARENA_NEW(plan->a, struct emit_paths);
-    *p = (struct emit_paths){.root_apart = -1, .seam = seam};
+static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam seam) {
+    struct plan_paths *p = ARENA_NEW(plan->a, struct plan_paths);
+    *p = (struct plan_paths){.root_apart = -1, .seam = seam};
     struct known nothing = plan_parse_paths_copy_known(plan, &(struct known){.apart = true});
     if (seam.bytes)
         p->root_apart = plan_parse_paths_build(plan, p, 0, &nothing);
@@ -342,20 +342,20 @@ void plan_parse_paths(struct plan *plan) {
     if (plan->checked || g->states.n == 0 || g->headers.n > MAX_PLACES)
         return;
     for (size_t i = 0; i < g->headers.n; i++) {
-        const struct emit_header *h = &plan->headers[i];
+        const struct plan_header *h = &plan->headers[i];
         if ((h->extracted || h->emitted) && !plan_home_of(plan, g->headers.v[i])->on_wire)
             return;
     }
-    plan->paths = find_paths(plan, (struct emit_seam){0});
+    plan->paths = find_paths(plan, (struct plan_seam){0});
     if (!plan->paths || !plan_paths_go_on(plan))
         return;
-    const struct emit_seam seam = plan_choose_seam(plan, plan->paths);
-    struct emit_paths *apart = seam.bytes ? find_paths(plan, seam) : NULL;
+    const struct plan_seam seam = plan_choose_seam(plan, plan->paths);
+    struct plan_paths *apart = seam.bytes ? find_paths(plan, seam) : NULL;
     if (apart)
         plan->paths = apart;
 }
 
-const struct emit_seam *plan_seam_of(const struct plan *plan) {
+const struct plan_seam *plan_seam_of(const struct plan *plan) {
     return plan->paths && plan->paths->seam.bytes ? &plan->paths->seam : NULL;
 }
 

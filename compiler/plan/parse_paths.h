@@ -7,7 +7,7 @@
 
 #include "compiler/plan/plan.h"
 
-#define EMIT_MAX_NODES    96
+#define PLAN_MAX_NODES    96
 #define EMIT_SPLIT_PACKET (-2) // a way that leads to those of packets that are apart
 
 struct known {       // of a packet at some point of the parser
@@ -16,7 +16,7 @@ struct known {       // of a packet at some point of the parser
     bool *valid;     // by header
     bool apart;      // its headers lie apart from what is after the seam
 };
-struct emit_node {
+struct plan_node {
     int state;
     struct known in, out;
     // Bytes that all ways from here on need (a way looks ahead after what it takes); bytes that are
@@ -26,21 +26,21 @@ struct emit_node {
     bool gives_up; // nothing is known after it
     bool used;     // some way from here leads to an end
     bool whole;    // all do
-    // by case of its state, or one: a node, or after them (EMIT_MAX_NODES) a path; -1: none;
+    // by case of its state, or one: a node, or after them (PLAN_MAX_NODES) a path; -1: none;
     // EMIT_SPLIT_PACKET
     int *next;
 };
-struct emit_paths {
-    VEC(struct emit_node *) nodes;
+struct plan_paths {
+    VEC(struct plan_node *) nodes;
     VEC(struct known) ends;
     int root, root_apart; // nodes; -1: none
     bool too_many;
-    struct emit_seam seam;
+    struct plan_seam seam;
 };
 
 // ---- split_packet.c ----
 // The seam that suits the ways that were found; of 0 bytes: none does.
-struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_paths *p);
+struct plan_seam plan_choose_seam(const struct plan *plan, const struct plan_paths *p);
 // Headers that the parser makes valid at this end are put before what is after the seam, each at
 // 'before' (by header; 0: not this one) bytes before it, and as many are needed. False: they have
 // their homes.

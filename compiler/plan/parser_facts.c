@@ -18,8 +18,8 @@ static bool raw_fields(const struct plan *plan, const struct ir_header *h, size_
     return true;
 }
 
-static void add_segment(const struct plan *plan, struct emit_header *eh, struct emit_segment s) {
-    struct emit_segment *last = eh->segments.n ? &eh->segments.v[eh->segments.n - 1] : NULL;
+static void add_segment(const struct plan *plan, struct plan_header *eh, struct plan_segment s) {
+    struct plan_segment *last = eh->segments.n ? &eh->segments.v[eh->segments.n - 1] : NULL;
     if (s.raw && last && last->raw) {
         last->count += s.count;
         last->bits += s.bits;
@@ -30,20 +30,20 @@ static void add_segment(const struct plan *plan, struct emit_header *eh, struct 
 
 static void plan_parser_facts_add_group(struct plan *plan, const struct ir_header *h, size_t from,
                                         size_t to) {
-    struct emit_header *eh = &plan->headers[h->id];
+    struct plan_header *eh = &plan->headers[h->id];
     const struct ir_var *first = h->fields.v[from], *last = h->fields.v[to - 1];
     unsigned bits = last->bit_offset + last->width - first->bit_offset;
     bool raw = raw_fields(plan, h, from, to);
     if (raw || bits <= 64 || to - from == 1) {
         add_segment(plan, eh,
-                    (struct emit_segment){(unsigned)from, (unsigned)(to - from), first->bit_offset,
+                    (struct plan_segment){(unsigned)from, (unsigned)(to - from), first->bit_offset,
                                           bits, raw});
         return;
     }
     for (size_t i = from; i < to; i++) {
         const struct ir_var *f = h->fields.v[i];
         add_segment(plan, eh,
-                    (struct emit_segment){(unsigned)i, 1, f->bit_offset, f->width, false});
+                    (struct plan_segment){(unsigned)i, 1, f->bit_offset, f->width, false});
     }
 }
 
@@ -63,7 +63,7 @@ static void segment_header(struct plan *plan, const struct ir_header *h) {
 void plan_segments(struct plan *plan) {
     for (size_t i = 0; i < plan->g->headers.n; i++) {
         const struct ir_header *h = plan->g->headers.v[i];
-        struct emit_header *eh = &plan->headers[i];
+        struct plan_header *eh = &plan->headers[i];
         if ((!eh->extracted && !eh->emitted) || plan_home_of(plan, h)->on_wire)
             continue;
         segment_header(plan, h);

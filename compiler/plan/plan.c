@@ -86,9 +86,9 @@ void plan_pipeline(struct arena *a, struct diag *d, const struct ir_program *pro
             .vectorise = opt->vectorise,
             .without = opt->without,
             .index = ARENA_ARRAY(a, const struct ir_expr *, g->registers.n + 1),
-            .registers = ARENA_ARRAY(a, struct emit_register, g->registers.n + 1),
+            .registers = ARENA_ARRAY(a, struct plan_register, g->registers.n + 1),
             .vars = ARENA_ARRAY(a, struct plan_var, g->vars.n + 1),
-            .headers = ARENA_ARRAY(a, struct emit_header, g->headers.n + 1),
+            .headers = ARENA_ARRAY(a, struct plan_header, g->headers.n + 1),
         };
         run_passes(&plans[k]);
     }

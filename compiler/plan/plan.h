@@ -39,8 +39,8 @@
 #include "compiler/ir/target.h"
 #include "compiler/rules/rules.h"
 
-#define EMIT_MAX_BRANCHES 64 // const entries that become branches
-#define EMIT_MAX_INDEX    16 // bits of an exact key that is the index of an array
+#define PLAN_MAX_BRANCHES 64 // const entries that become branches
+#define PLAN_MAX_INDEX    16 // bits of an exact key that is the index of an array
 
 struct plan_var {
     const void *user; // what uses it when one thing does: a block, an action, a register action
@@ -52,45 +52,45 @@ struct plan_var {
 };
 // A stretch of a header that is loaded and stored as one: raw bytes, or fields of at most 64 bits
 // between two byte boundaries, or one field of any size.
-struct emit_segment {
+struct plan_segment {
     unsigned first, count; // fields
     unsigned bit_offset, bits;
     bool raw;
 };
-struct emit_header {
-    VEC(struct emit_segment) segments;
+struct plan_header {
+    VEC(struct plan_segment) segments;
     bool extracted, emitted;
     bool needs_end; // the parser keeps a pointer to its end (residual checksums)
 };
 // Where a packet that comes around may have been cut in two: split_packet.c.
-struct emit_seam {
+struct plan_seam {
     unsigned bytes;                // of headers before it; 0: no seam
     size_t first;                  // of the emits: from this one on they are after it
     const struct ir_header *given; // whose fields are known without looking at the packet; or null
     bool prefix_is_read;           // what the architecture puts before the packet, beside that
 };
-struct emit_lanes;
+struct plan_lanes;
 // Layout decisions (plan.c, in_place.c).
-struct emit_home {
+struct plan_home {
     bool on_wire;  // "v->at_h3" points to the header's bytes
     bool in_state; // the pipe's state has room for a copy
     bool written;  // to some field
     bool in_place; // these are the packet's own; else a copy, made when it is extracted
 };
-struct emit_bank { // registers of one shape, interleaved
+struct plan_bank { // registers of one shape, interleaved
     const struct ir_register *shape;
     unsigned lanes;
     bool of_loop; // made by the pass 'lanes', for a loop
 };
-struct emit_row { // registers that are used at one index, side by side
+struct plan_row { // registers that are used at one index, side by side
     VEC(const struct ir_register *) registers;
 };
-struct emit_register {
+struct plan_register {
     bool banked, in_row;
     unsigned bank, lane;
     unsigned row;
 };
-struct emit_table {
+struct plan_table {
     bool branches;    // its entries become branches
     bool needs_entry; // direct counters or registers
     bool fixed;       // nobody can give it another default action
@@ -103,41 +103,41 @@ struct emit_table {
     size_t n_tail;
     // Of a fused group's leader: the loops that the actions of an entry's position become, after
     // the last entry those of the default actions; null: none.
-    const struct emit_lanes **loops;
+    const struct plan_lanes **loops;
     // Of a fused group's leader: its loops run when the control is done (sunk_loops.c).
     bool last;
 };
-struct emit_lane_run { // statements of a block that become a loop
+struct plan_lane_run { // statements of a block that become a loop
     const struct ir_stmt *first;
     size_t n_stmts;
-    const struct emit_lanes *lanes;
+    const struct plan_lanes *lanes;
 };
 // What is known of a variable in some part of a control.
-struct emit_fact {
+struct plan_fact {
     const struct ir_var *var;
     big value; // null: it has none of the values in 'other', and no more is known
     big *other;
     size_t n_other;
-    const struct emit_fact *more;
+    const struct plan_fact *more;
 };
 // The rest of a control from one of its statements on, specialised for each value of a variable.
-struct emit_continuation {
+struct plan_continuation {
     unsigned id;                   // the number of its function
-    const struct emit_fact *facts; // what is known in it
+    const struct plan_fact *facts; // what is known in it
     struct ir_block *body; // its statements; the last one is the choice, if there is a split
-    const struct emit_specialisation *split;
+    const struct plan_specialisation *split;
 };
-struct emit_specialisation {
+struct plan_specialisation {
     size_t at; // the first statement of the continuations
     const struct ir_var *var;
     unsigned uses; // places that ask for it
     size_t n;      // values: there are n + 1 continuations, the last one for all other values
     const big *values;
-    struct emit_continuation *of;
+    struct plan_continuation *of;
 };
 // What a burst's packets look up is fetched ahead: on one path, for a table whose key is fields of
 // these headers.
-struct emit_prefetch {
+struct plan_prefetch {
     const struct ir_table *table; // null: none
     int path;
     const bool *headers;
@@ -154,22 +154,22 @@ struct plan {
     bool vectorise;      // repetitions over registers become loops
     const char *without; // the name of a pass that does not run; or null
     unsigned done;       // what passes gave so far
-    VEC(struct emit_bank) banks;
-    VEC(struct emit_row) rows;
+    VEC(struct plan_bank) banks;
+    VEC(struct plan_row) rows;
     const struct ir_expr *
         *index; // by register: what the program uses it at; null: not one expression
-    struct emit_register *registers;
-    struct emit_table *tables;
-    struct emit_home *homes;
-    VEC(struct emit_lane_run) runs;
+    struct plan_register *registers;
+    struct plan_table *tables;
+    struct plan_home *homes;
+    VEC(struct plan_lane_run) runs;
     bool *only_last; // by variable: only loops that run last write it; null: there are none
     struct plan_var *vars;
-    struct emit_header *headers;
+    struct plan_header *headers;
     const struct ir_block *control; // the gress's, or with specialised copies of parts of it
-    const struct emit_specialisation *split; // of the control; null: none
+    const struct plan_specialisation *split; // of the control; null: none
     unsigned n_continuations;
-    struct emit_paths *paths; // null: parse_paths.c knows none
-    struct emit_prefetch prefetch;
+    struct plan_paths *paths; // null: parse_paths.c knows none
+    struct plan_prefetch prefetch;
     const bool *writes_packet; // by action: it writes to a header that came and leaves; or null
     const bool
         *decides; // by variable: what becomes of a packet depends on it; null: no notes are taken
@@ -236,14 +236,14 @@ const struct ir_table *plan_next_of_group(const struct plan *plan, const struct 
 const struct ir_action *plan_action_at(const struct ir_table *t, size_t position);
 // The statements from this one on that become a loop over lanes, and how many they are; null, 0:
 // none.
-const struct emit_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
+const struct plan_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
 size_t plan_lane_run_length(const struct plan *plan, const struct ir_stmt *first);
 // How many statements of a block belong together with this one: a fused group, a loop over lanes;
 // or 1.
 size_t plan_together(const struct plan *plan, const struct ir_stmt *s);
 
 // ---- headers on the wire (in_place.c) ----
-const struct emit_home *plan_home_of(const struct plan *plan, const struct ir_header *h);
+const struct plan_home *plan_home_of(const struct plan *plan, const struct ir_header *h);
 bool plan_home_is_placed(const struct plan *plan, const struct ir_header *h); // phv has its pointer
 
 // ---- the rest of a control for each value of a variable (specialise.c) ----
@@ -280,7 +280,7 @@ uint32_t plan_reach(const struct plan *plan);   // egress_reach, and what one pa
 
 // ---- paths through the parser (parse_paths.c) ----
 // Null: there is none.
-const struct emit_seam *plan_seam_of(const struct plan *plan);
+const struct plan_seam *plan_seam_of(const struct plan *plan);
 // A packet that recirculates past egress may go on in the entry function itself (pipeline/hop.h),
 // after a label 'again'.
 bool plan_paths_go_on(const struct plan *plan);
@@ -290,11 +290,11 @@ int plan_path_with(const struct plan *plan, const bool *headers);
 
 // ---- packets whose headers lie apart from what follows them (split_packet.c) ----
 // What a field of the first header is of a packet that came around, without looking at its bytes.
-enum emit_given { EMIT_NOT_GIVEN, EMIT_GIVEN_ZERO, EMIT_GIVEN_PORT, EMIT_GIVEN_TIME };
-enum emit_given plan_given(const struct ir_var *f);
+enum plan_given_kind { PLAN_NOT_GIVEN, PLAN_GIVEN_ZERO, PLAN_GIVEN_PORT, PLAN_GIVEN_TIME };
+enum plan_given_kind plan_given(const struct ir_var *f);
 
 // ---- registers side by side (register_layout.c) ----
-unsigned plan_row_bytes(const struct emit_row *row);
+unsigned plan_row_bytes(const struct plan_row *row);
 unsigned plan_cell_bytes(const struct ir_register *r);
 
 #endif

@@ -36,22 +36,22 @@ static bool in_buckets(const struct plan *plan, const struct ir_table *t) {
         if (t->keys.v[i].match != IR_MATCH_EXACT)
             return false;
     }
-    return width > EMIT_MAX_INDEX && !t->proxy && !t->key_masks && !plan->tables[t->id].branches;
+    return width > PLAN_MAX_INDEX && !t->proxy && !t->key_masks && !plan->tables[t->id].branches;
 }
 
-static struct emit_prefetch guess(const struct plan *plan, const struct ir_table *t) {
+static struct plan_prefetch guess(const struct plan *plan, const struct ir_table *t) {
     struct key_fields k = {plan, ARENA_ARRAY(plan->a, bool, plan->g->headers.n + 1), true};
     if (!in_buckets(plan, t))
-        return (struct emit_prefetch){0};
+        return (struct plan_prefetch){0};
     for (size_t i = 0; i < t->keys.n; i++)
         ir_walk_expr(t->keys.v[i].expr, note_field, &k);
     const int path = k.good ? plan_path_with(plan, k.headers) : -1;
-    return (struct emit_prefetch){path < 0 ? NULL : t, path, k.headers};
+    return (struct plan_prefetch){path < 0 ? NULL : t, path, k.headers};
 }
 
 // The first in the order of the program.
-static struct emit_prefetch first_guess(const struct plan *plan, const struct ir_block *b) {
-    struct emit_prefetch found = {0};
+static struct plan_prefetch first_guess(const struct plan *plan, const struct ir_block *b) {
+    struct plan_prefetch found = {0};
     for (size_t i = 0; b && i < b->stmts.n && !found.table; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
         if (s->kind == IR_APPLY)

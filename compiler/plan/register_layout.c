@@ -30,13 +30,13 @@ static void bank_from(struct plan *plan, size_t first) {
         lanes += !plan->registers[i].banked && plan_layout_same_shape(r, g->registers.v[i]);
     if (lanes < MIN_BANK)
         return;
-    struct emit_bank bank = {.shape = r, .lanes = lanes};
+    struct plan_bank bank = {.shape = r, .lanes = lanes};
     unsigned lane = 0;
     for (size_t i = first; i < g->registers.n; i++) {
         if (plan->registers[i].banked || !plan_layout_same_shape(r, g->registers.v[i]))
             continue;
         plan->registers[i] =
-            (struct emit_register){.banked = true, .bank = (unsigned)plan->banks.n, .lane = lane};
+            (struct plan_register){.banked = true, .bank = (unsigned)plan->banks.n, .lane = lane};
         lane++;
     }
     VEC_PUSH(plan->a, &plan->banks, bank);
@@ -78,7 +78,7 @@ unsigned plan_cell_bytes(const struct ir_register *r) {
     return r->words * (w <= 8 ? 1 : w <= 16 ? 2 : w <= 32 ? 4 : 8);
 }
 
-unsigned plan_row_bytes(const struct emit_row *row) {
+unsigned plan_row_bytes(const struct plan_row *row) {
     unsigned bytes = 0, all = 1;
     for (size_t i = 0; i < row->registers.n; i++)
         bytes += plan_cell_bytes(row->registers.v[i]);
@@ -88,7 +88,7 @@ unsigned plan_row_bytes(const struct emit_row *row) {
 }
 
 // Adds what is used as the first of them is, as far as there is room.
-static void add_like(const struct plan *plan, struct emit_row *row) {
+static void add_like(const struct plan *plan, struct plan_row *row) {
     const struct ir_gress *g = plan->g;
     const struct ir_register *first = row->registers.v[0];
     unsigned bytes = plan_cell_bytes(first);
@@ -121,13 +121,13 @@ void plan_rows(struct plan *plan) {
         if (!plan->index[i] || plan->registers[i].banked || plan->registers[i].in_row ||
             r->size == 0)
             continue;
-        struct emit_row row = {0};
+        struct plan_row row = {0};
         VEC_PUSH(plan->a, &row.registers, r);
         add_like(plan, &row);
         if (row.registers.n == 1)
             continue;
         for (size_t k = 0; k < row.registers.n; k++) {
-            struct emit_register *at = &plan->registers[row.registers.v[k]->id];
+            struct plan_register *at = &plan->registers[row.registers.v[k]->id];
             at->in_row = true;
             at->row = (unsigned)plan->rows.n;
         }

@@ -30,14 +30,14 @@
 #define MAX_RESTS  48 // functions of a control
 #define MAX_DEPTH  3
 
-static const struct emit_fact *fact_of(const struct emit_fact *facts, const struct ir_expr *x) {
-    const struct emit_fact *f = x->op == IR_VAR ? facts : NULL;
+static const struct plan_fact *fact_of(const struct plan_fact *facts, const struct ir_expr *x) {
+    const struct plan_fact *f = x->op == IR_VAR ? facts : NULL;
     while (f && f->var != x->var)
         f = f->more;
     return f;
 }
 
-static bool is_other(const struct emit_fact *f, big value) {
+static bool is_other(const struct plan_fact *f, big value) {
     for (size_t i = 0; i < f->n_other; i++)
         if (big_cmp(f->other[i], value) == 0)
             return true;
@@ -45,14 +45,14 @@ static bool is_other(const struct emit_fact *f, big value) {
 }
 
 // -1: not known.
-static int equals(const struct emit_fact *facts, const struct ir_expr *x, big value) {
-    const struct emit_fact *f = fact_of(facts, x);
+static int equals(const struct plan_fact *facts, const struct ir_expr *x, big value) {
+    const struct plan_fact *f = fact_of(facts, x);
     if (f && f->value)
         return big_cmp(f->value, value) == 0;
     return f && is_other(f, value) ? 0 : -1;
 }
 
-static int plan_known(const struct emit_fact *facts, const struct ir_expr *x) {
+static int plan_known(const struct plan_fact *facts, const struct ir_expr *x) {
     int a, b;
     switch (x->op) {
     case IR_VAR:
@@ -94,9 +94,9 @@ static bool is_any(const struct ir_key_value *v) {
     return !v->high && v->mask && big_sign(v->mask) == 0;
 }
 
-static int plan_known_match(struct arena *a, const struct emit_fact *facts, const struct ir_key *k,
+static int plan_known_match(struct arena *a, const struct plan_fact *facts, const struct ir_key *k,
                             const struct ir_key_value *v) {
-    const struct emit_fact *f = fact_of(facts, k->expr);
+    const struct plan_fact *f = fact_of(facts, k->expr);
     if (!f)
         return -1;
     if (!f->value)
@@ -108,7 +108,7 @@ static int plan_known_match(struct arena *a, const struct emit_fact *facts, cons
     return big_cmp(big_and(a, f->value, v->mask), big_and(a, v->value, v->mask)) == 0;
 }
 
-static bool plan_knows_keys(const struct emit_fact *facts, const struct ir_table *t) {
+static bool plan_knows_keys(const struct plan_fact *facts, const struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
         if (fact_of(facts, t->keys.v[i].expr))
             return true;
@@ -133,7 +133,7 @@ static void plan_specialise_ask(struct asked *q, big value) {
         q->values[q->n++] = value;
 }
 
-static bool may_match_entry(const struct plan *plan, const struct emit_fact *facts,
+static bool may_match_entry(const struct plan *plan, const struct plan_fact *facts,
                             const struct ir_table *t, const struct ir_entry *entry) {
     for (size_t k = 0; k < t->keys.n; k++)
         if (plan_known_match(plan->a, facts, &t->keys.v[k], &entry->keys.v[k]) == 0)
@@ -179,7 +179,7 @@ static void plan_specialise_note_written(void *aux, const struct ir_stmt *s) {
     ir_walk(t->select, plan_specialise_note_written, NULL, aux);
 }
 
-static bool may_decide(const struct emit_fact *facts, const struct ir_var *v) {
+static bool may_decide(const struct plan_fact *facts, const struct ir_var *v) {
     const struct ir_expr x = {.op = IR_VAR, .width = v->width, .var = (struct ir_var *)v};
     return !v->header && v->width <= 64 && v->width >= 2 && !fact_of(facts, &x);
 }
@@ -194,7 +194,7 @@ struct use {
 
 struct uses {
     const struct plan *plan;
-    const struct emit_fact *facts;
+    const struct plan_fact *facts;
     const struct use **last; // by variable
     size_t *asked_by;        // by variable: the condition or table of its last use
     size_t at, n_asking;
@@ -211,7 +211,7 @@ static void use_add(struct uses *u, const struct ir_var *v, big value) {
 }
 
 static void uses_of_table(struct uses *u, const struct ir_table *t) {
-    const struct emit_table *p = &u->plan->tables[t->id];
+    const struct plan_table *p = &u->plan->tables[t->id];
     if (!p->branches || p->leader != t->id)
         return;
     u->n_asking++;
@@ -326,7 +326,7 @@ static size_t *split_places(const struct plan *plan, const struct ir_block *b, s
 // Finds the first place from statement 'i' on after which some variable is not written and is asked
 // for often enough, and the variable that is asked for most often there. False: there is no such
 // place.
-static bool find_split(const struct plan *plan, const struct emit_fact *facts,
+static bool find_split(const struct plan *plan, const struct plan_fact *facts,
                        const struct ir_block *b, size_t i, struct split *best) {
     const size_t n_vars = plan->g->vars.n;
     struct uses u = {.plan = plan,
@@ -361,13 +361,13 @@ static bool find_split(const struct plan *plan, const struct emit_fact *facts,
     return true;
 }
 
-static const struct emit_specialisation *
-split_from(struct plan *plan, const struct emit_fact *facts, size_t first, unsigned depth);
+static const struct plan_specialisation *
+split_from(struct plan *plan, const struct plan_fact *facts, size_t first, unsigned depth);
 
-static const struct emit_fact *fact_in(struct plan *plan, const struct emit_fact *facts,
-                                       const struct emit_specialisation *s, size_t i) {
-    struct emit_fact *f = ARENA_NEW(plan->a, struct emit_fact);
-    *f = (struct emit_fact){.var = s->var, .more = facts};
+static const struct plan_fact *fact_in(struct plan *plan, const struct plan_fact *facts,
+                                       const struct plan_specialisation *s, size_t i) {
+    struct plan_fact *f = ARENA_NEW(plan->a, struct plan_fact);
+    *f = (struct plan_fact){.var = s->var, .more = facts};
     if (i < s->n) {
         f->value = s->values[i];
         return f;
@@ -379,11 +379,11 @@ static const struct emit_fact *fact_in(struct plan *plan, const struct emit_fact
     return f;
 }
 
-static void add_continuations(struct plan *plan, const struct emit_fact *facts,
-                              struct emit_specialisation *s, unsigned depth) {
-    s->of = ARENA_ARRAY(plan->a, struct emit_continuation, s->n + 1);
+static void add_continuations(struct plan *plan, const struct plan_fact *facts,
+                              struct plan_specialisation *s, unsigned depth) {
+    s->of = ARENA_ARRAY(plan->a, struct plan_continuation, s->n + 1);
     for (size_t i = 0; i <= s->n; i++) {
-        struct emit_continuation *c = &s->of[i];
+        struct plan_continuation *c = &s->of[i];
         const bool splits = depth < MAX_DEPTH && plan->n_continuations < MAX_RESTS;
         c->facts = fact_in(plan, facts, s, i);
         c->id = ++plan->n_continuations;
@@ -392,8 +392,8 @@ static void add_continuations(struct plan *plan, const struct emit_fact *facts,
 }
 
 // The split of the statements from 'first' on, with all in it. Null: none.
-static const struct emit_specialisation *
-split_from(struct plan *plan, const struct emit_fact *facts, size_t first, unsigned depth) {
+static const struct plan_specialisation *
+split_from(struct plan *plan, const struct plan_fact *facts, size_t first, unsigned depth) {
     struct split found;
     if (!find_split(plan, facts, plan->g->control, first, &found))
         return NULL;
@@ -401,8 +401,8 @@ split_from(struct plan *plan, const struct emit_fact *facts, size_t first, unsig
     big *values = ARENA_ARRAY(plan->a, big, q->n + 1);
     for (size_t i = 0; i < q->n; i++)
         values[i] = q->values[i];
-    struct emit_specialisation *s = ARENA_NEW(plan->a, struct emit_specialisation);
-    *s = (struct emit_specialisation){
+    struct plan_specialisation *s = ARENA_NEW(plan->a, struct plan_specialisation);
+    *s = (struct plan_specialisation){
         .at = found.at, .var = q->var, .uses = q->uses, .n = q->n, .values = values};
     add_continuations(plan, facts, s, depth + 1);
     return s;
@@ -413,7 +413,7 @@ split_from(struct plan *plan, const struct emit_fact *facts, size_t first, unsig
 
 struct copier {
     struct plan *plan;
-    const struct emit_fact *facts; // what is known in this copy; null: nothing
+    const struct plan_fact *facts; // what is known in this copy; null: nothing
 };
 
 static struct ir_block *copy_block(const struct copier *c, const struct ir_block *b);
@@ -446,7 +446,7 @@ static struct ir_stmt *copy_apply(const struct copier *c, struct ir_stmt *s) {
     for (size_t i = 0; i < t->entries.n; i++)
         may_match[i] = may_match_entry(c->plan, c->facts, t, t->entries.v[i]);
     for (size_t k = 0; k < t->keys.n; k++) {
-        const struct emit_fact *f = fact_of(c->facts, t->keys.v[k].expr);
+        const struct plan_fact *f = fact_of(c->facts, t->keys.v[k].expr);
         matches[k] = f && f->value; // entries that another value would match are out
     }
     struct ir_known_match *known = ARENA_NEW(a, struct ir_known_match);
@@ -506,11 +506,11 @@ static struct ir_block *copy_block(const struct copier *c, const struct ir_block
 }
 
 static struct ir_block *copy_control(const struct copier *c, size_t first,
-                                     const struct emit_specialisation *s);
+                                     const struct plan_specialisation *s);
 
 // The choice between the continuations.
 static struct ir_stmt *plan_specialise_choice(const struct copier *c,
-                                              const struct emit_specialisation *s) {
+                                              const struct plan_specialisation *s) {
     struct arena *a = c->plan->a;
     struct ir_stmt *to = ir_stmt_new(a, IR_SWITCH, (struct loc){0});
     to->e = ir_ref(a, (struct ir_var *)s->var);
@@ -527,7 +527,7 @@ static struct ir_stmt *plan_specialise_choice(const struct copier *c,
 
 // The control from its statement 'first' on, up to a split (null: none) and its choice.
 static struct ir_block *copy_control(const struct copier *c, size_t first,
-                                     const struct emit_specialisation *s) {
+                                     const struct plan_specialisation *s) {
     const struct ir_block *control = c->plan->g->control;
     struct ir_block *copy = ARENA_NEW(c->plan->a, struct ir_block);
     copy_stmts(c, copy, control, first, s ? s->at : control->stmts.n);

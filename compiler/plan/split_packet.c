@@ -56,7 +56,7 @@ static unsigned front_bytes(const struct plan *plan, const struct known *k,
 }
 
 // As many as most ways have.
-static unsigned usual_front(const struct plan *plan, const struct emit_paths *p,
+static unsigned usual_front(const struct plan *plan, const struct plan_paths *p,
                             const ir_header_vec *emits, size_t first) {
     unsigned best = 0, most = 0;
     for (size_t i = 0; i < p->ends.n; i++) {
@@ -75,12 +75,12 @@ static unsigned usual_front(const struct plan *plan, const struct emit_paths *p,
 // ---- what is given ----
 
 // Of the first eight bytes (tna-facts 2.1).
-enum emit_given plan_given(const struct ir_var *f) {
+enum plan_given_kind plan_given(const struct ir_var *f) {
     if (f->bit_offset + f->width <= 7)
-        return EMIT_GIVEN_ZERO;
+        return PLAN_GIVEN_ZERO;
     if (f->bit_offset == 7 && f->width == 9)
-        return EMIT_GIVEN_PORT;
-    return f->bit_offset == 16 && f->width == 48 ? EMIT_GIVEN_TIME : EMIT_NOT_GIVEN;
+        return PLAN_GIVEN_PORT;
+    return f->bit_offset == 16 && f->width == 48 ? PLAN_GIVEN_TIME : PLAN_NOT_GIVEN;
 }
 
 static const struct ir_header *given_header(const struct plan *plan) {
@@ -90,17 +90,17 @@ static const struct ir_header *given_header(const struct plan *plan) {
         plan->headers[s->header->id].emitted || plan_home_of(plan, s->header)->written)
         return NULL;
     for (size_t i = 0; i < s->header->fields.n; i++)
-        if (plan_given(s->header->fields.v[i]) == EMIT_NOT_GIVEN)
+        if (plan_given(s->header->fields.v[i]) == PLAN_NOT_GIVEN)
             return NULL;
     return s->header;
 }
 
-static bool prefix_is_read(const struct plan *plan, const struct emit_paths *p,
+static bool prefix_is_read(const struct plan *plan, const struct plan_paths *p,
                            const struct ir_header *given) {
     const unsigned prefix = plan_prefix_bytes(plan);
     bool read = false;
     for (size_t i = 0; i < p->nodes.n; i++) {
-        const struct emit_node *n = p->nodes.v[i];
+        const struct plan_node *n = p->nodes.v[i];
         const struct ir_state *st = plan->g->states.v[n->state];
         unsigned ahead = 0;
         for (size_t h = 0; h < plan->g->headers.n; h++)
@@ -113,9 +113,9 @@ static bool prefix_is_read(const struct plan *plan, const struct emit_paths *p,
     return read;
 }
 
-struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_paths *p) {
+struct plan_seam plan_choose_seam(const struct plan *plan, const struct plan_paths *p) {
     const ir_header_vec emits = plan_emits(plan);
-    struct emit_seam seam = {.first = removed_from(plan, &emits)};
+    struct plan_seam seam = {.first = removed_from(plan, &emits)};
     // what is asked for as it was received, or counted when it leaves, is in one piece
     if (ir_block_has(plan->g->deparser, IR_RESUBMIT) ||
         ir_block_has(plan->g->deparser, IR_MIRROR) ||
@@ -129,7 +129,7 @@ struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_pat
 
 // They are variables, which are loaded where the header is extracted.
 void plan_split_packet(struct plan *plan) {
-    const struct emit_seam *seam = plan_seam_of(plan);
+    const struct plan_seam *seam = plan_seam_of(plan);
     if (!seam || !seam->given)
         return;
     const struct ir_header *h = seam->given;
@@ -143,7 +143,7 @@ void plan_split_packet(struct plan *plan) {
 
 bool plan_made_behind_seam(const struct plan *plan, const struct known *k, unsigned *before,
                            unsigned *bytes) {
-    const struct emit_seam *seam = plan_seam_of(plan);
+    const struct plan_seam *seam = plan_seam_of(plan);
     const ir_header_vec emits = plan_emits(plan);
     bool placed = false;
     *bytes = 0;

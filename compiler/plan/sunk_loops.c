@@ -26,16 +26,16 @@ static bool plan_sunk_loops_does_nothing(const struct plan *plan, const struct i
     return true;
 }
 
-static bool may_wait(const struct ir_effects *behind, const struct emit_lanes *l, bool *writes) {
+static bool may_wait(const struct ir_effects *behind, const struct plan_lanes *l, bool *writes) {
     for (size_t i = 0; i < l->registers.n; i++)
         for (unsigned k = 0; k < l->count; k++)
             if (behind->registers[l->registers.v[i].of[k]->id])
                 return false;
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         if (t->written && !t->varies)
             return false;
-        if (t->written && t->wire && !emit_lane_field_is_plain(t))
+        if (t->written && t->wire && !plan_lane_field_is_plain(t))
             return false;
         *writes |= t->written && t->wire;
         for (unsigned k = 0; k < (t->varies ? l->count : 1); k++) {
@@ -50,7 +50,7 @@ static bool may_wait(const struct ir_effects *behind, const struct emit_lanes *l
 
 // 'i': the group's first statement in the control.
 static bool group_may_wait(const struct plan *plan, const struct ir_table *leader, size_t i) {
-    const struct emit_table *p = &plan->tables[leader->id];
+    const struct plan_table *p = &plan->tables[leader->id];
     const struct ir_block *control = plan->g->control;
     struct ir_effects behind = ir_effects_none(plan->a, plan->g);
     bool writes = false;
@@ -83,7 +83,7 @@ void plan_sunk_loops(struct plan *plan) {
     for (size_t i = 0; control && plan->vectorise && i < control->stmts.n; i++) {
         const struct ir_expr *guard;
         const struct ir_stmt *s = plan_application(control->stmts.v[i], &guard);
-        struct emit_table *t = s ? &plan->tables[s->table->id] : NULL;
+        struct plan_table *t = s ? &plan->tables[s->table->id] : NULL;
         if (!t || !t->followers || !t->loops)
             continue;
         t->last = group_may_wait(plan, s->table, i);
@@ -91,8 +91,8 @@ void plan_sunk_loops(struct plan *plan) {
     }
     if (!any)
         return;
-    plan->only_last = ARENA_ARRAY(plan->a, bool, plan->g->vars.n + 1);
-    only_last(plan, plan->only_last);
+    plan->only_sunk = ARENA_ARRAY(plan->a, bool, plan->g->vars.n + 1);
+    only_last(plan, plan->only_sunk);
     plan_in_place(plan); // what is written last needs no copy
 }
 
@@ -100,7 +100,7 @@ void plan_sunk_loops(struct plan *plan) {
 void plan_share_loaded(struct plan *plan) {
     for (size_t i = 0; i < plan->g->tables.n; i++)
         for (size_t k = 0; plan->tables[i].last && k <= plan->g->tables.v[i]->entries.n; k++) {
-            const struct emit_lanes *l = plan->tables[i].loops[k];
+            const struct plan_lanes *l = plan->tables[i].loops[k];
             for (size_t n = 0; l && n < l->vars.n; n++)
                 if (!l->vars.v[n].varies)
                     plan->vars[l->vars.v[n].of[0]->id].shared = true;

@@ -7,7 +7,7 @@
 // The statements of a block and, if its last one is the choice between the continuations of a split
 // (null: none), that.
 static void body(const struct emit *e, const struct ir_block *b,
-                 const struct emit_specialisation *s) {
+                 const struct plan_specialisation *s) {
     const struct ir_block head = {.stmts = {.v = b->stmts.v, .n = b->stmts.n - (s ? 1 : 0)}};
     emit_block(e, &head);
     if (s) {
@@ -24,11 +24,11 @@ static void body(const struct emit *e, const struct ir_block *b,
     emit_control_end(e);
 }
 
-static void continuations(const struct emit *e, const struct emit_specialisation *s);
+static void continuations(const struct emit *e, const struct plan_specialisation *s);
 
 // The function of one, after those that it calls.
-static void continuation(const struct emit *e, const struct emit_specialisation *s,
-                         const struct emit_continuation *c) {
+static void continuation(const struct emit *e, const struct plan_specialisation *s,
+                         const struct plan_continuation *c) {
     const char *value = c->facts->value ? emit_const(e, c->facts->value, s->var->width) : NULL;
     if (c->split)
         continuations(e, c->split);
@@ -41,7 +41,7 @@ static void continuation(const struct emit *e, const struct emit_specialisation 
     body(e, c->body, c->split);
 }
 
-static void continuations(const struct emit *e, const struct emit_specialisation *s) {
+static void continuations(const struct emit *e, const struct plan_specialisation *s) {
     for (size_t i = 0; i <= s->n; i++)
         continuation(e, s, &s->of[i]);
 }

@@ -6,7 +6,7 @@
 void emit_deferred_members(const struct emit *e) {
     for (size_t i = 0; i < e->g->vars.n; i++) {
         const struct ir_var *v = e->g->vars.v[i];
-        if (!emit_var_of(e, e->g->vars.v[i])->held)
+        if (!emit_var_of(e, e->g->vars.v[i])->deferred)
             continue;
         emit_line(e, "%s %s;", emit_storage(v->width), emit_var_of(e, e->g->vars.v[i])->name);
         emit_line(e, "bool holds_%s;", emit_var_of(e, e->g->vars.v[i])->name);
@@ -28,7 +28,7 @@ static void emit_deferred_store(const struct emit *e, const struct ir_var *v) {
 
 bool emit_defers(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
-        if (emit_var_of(e, h->fields.v[i])->held)
+        if (emit_var_of(e, h->fields.v[i])->deferred)
             return true;
     return false;
 }
@@ -37,7 +37,7 @@ const char *emit_defers_all(const struct emit *e, const struct ir_header *h) {
     const char *text = "";
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct emit_var *v = emit_var_of(e, h->fields.v[i]);
-        if (!v->held)
+        if (!v->deferred)
             return "";
         text = emit_text(e, "%s%sv->holds_%s", text, *text ? " && " : "", v->name);
     }
@@ -46,7 +46,7 @@ const char *emit_defers_all(const struct emit *e, const struct ir_header *h) {
 
 void emit_deferred_stores(const struct emit *e, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++)
-        if (emit_var_of(e, h->fields.v[i])->held)
+        if (emit_var_of(e, h->fields.v[i])->deferred)
             emit_deferred_store(e, h->fields.v[i]);
 }
 
@@ -58,7 +58,7 @@ const char *emit_deferred_word(const struct emit *e, const struct ir_var *const 
         const struct emit_var *v = emit_var_of(e, fields[i]);
         const unsigned width = fields[i]->width;
         left -= width;
-        if (v->held && !e->in_parser)
+        if (v->deferred && !e->in_parser)
             text = emit_text(e, "sk_bits_held(%s, v->holds_%s, v->%s, %u, %u)", text, v->name,
                              v->name, left, width);
     }

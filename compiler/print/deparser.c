@@ -22,7 +22,7 @@ static const char *field_bits(const struct emit *e, const struct ir_var *f, unsi
 }
 
 static void store_segment(const struct emit *e, const struct ir_header *h, unsigned k) {
-    const struct emit_segment *s = &e->plan->headers[h->id].segments.v[k];
+    const struct plan_segment *s = &e->plan->headers[h->id].segments.v[k];
     const struct ir_var *f = h->fields.v[s->first];
     unsigned at = s->bit_offset / 8, left = s->bits;
     if (s->raw) {

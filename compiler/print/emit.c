@@ -122,7 +122,7 @@ static void file_head(const struct emit *e) {
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"");
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-parameter\"");
     emit_line(e, "#pragma GCC diagnostic ignored \"-Wunused-label\"");
-    emit_line(e, "_Static_assert(SK_INDEX_BITS == %d, \"keys that are indices\");", EMIT_MAX_INDEX);
+    emit_line(e, "_Static_assert(SK_INDEX_BITS == %d, \"keys that are indices\");", PLAN_MAX_INDEX);
     emit_line(e, "_Static_assert(SK_HEADROOM >= %u + SK_INGRESS_PREFIX_2, \"headroom\");",
               emit_most_allowed(e->program));
 }

@@ -49,13 +49,13 @@ enum emit_lane_stores { EMIT_STORES, EMIT_STORES_BUFFERED, EMIT_STORES_NOTHING }
 
 // A loop over lanes whose body is printed: lane 0's statements, of which the variables that differ
 // by lane are somewhere else in the loop.
-struct emit_lanes;
+struct plan_lanes;
 struct emit_loop {
-    const struct emit_lanes *lanes;
+    const struct plan_lanes *lanes;
     enum emit_lane_stores stores;
     const struct emit_var *vars; // by variable of 'lanes': lane 0's, in the loop
 };
-struct emit_node;
+struct plan_node;
 
 // The text that is printed, the one thing that printing changes.
 struct emit_writer {
@@ -90,7 +90,7 @@ struct emit {
     const struct emit_label *labels; // of the blocks around it, innermost first
     const struct emit_loop *loop;    // over lanes, around it; or null
     bool enough;                     // bytes for the extracts: nobody has to ask
-    const struct emit_node *node;    // of a path through the parser, its state's code; or null
+    const struct plan_node *node;    // of a path through the parser, its state's code; or null
     bool apart;                      // the function of packets that are split
 };
 
@@ -328,7 +328,7 @@ void emit_accessors(const struct emit *e);
 void emit_pipeline_desc(const struct emit *e);
 // How many cells a row of a bank has: as many as lanes, or some more that no one sees, so that no
 // row begins in the middle of a cache line and ends in another; for an eighth more memory at most.
-unsigned emit_bank_row(const struct emit_bank *b);
+unsigned emit_bank_row(const struct plan_bank *b);
 // The word of a register's cell: "s->i_register3[index].w[1]". Not for direct registers.
 const char *emit_cell(const struct emit *e, const struct ir_register *r, const char *index,
                       const char *word);

@@ -55,7 +55,7 @@ static const char *masked(const struct emit *e, const char *text, unsigned width
 
 const char *emit_ref(const struct emit *e, const struct ir_var *v) {
     const struct emit_var *i = emit_var_of(e, v);
-    return e->in_parser && i->held ? i->received : i->ref; // nothing is held yet
+    return e->in_parser && i->deferred ? i->received : i->ref; // nothing is held yet
 }
 
 static const char *cast(const struct emit *e, const char *text, unsigned from, unsigned to) {
@@ -439,7 +439,7 @@ static void assign_wide(const struct emit *e, const struct ir_var *v, const stru
 
 const char *emit_set(const struct emit *e, const struct ir_var *v, const char *value) {
     const struct emit_var *i = emit_var_of(e, v);
-    if (i->held)
+    if (i->deferred)
         return emit_text(e, "v->%s = (%s)(%s), v->holds_%s = true", i->name, emit_storage(v->width),
                          value, i->name);
     if (!i->wire)

@@ -68,7 +68,7 @@ void emit_home_members(const struct emit *e) {
 
 void emit_home_write(const struct emit *e, const struct ir_var *v) {
     if (e->plan->paths && !e->in_parser && v && v->header && emit_var_of(e, v)->wire &&
-        !emit_var_of(e, v)->held && plan_home_is_placed(e->plan, v->header))
+        !emit_var_of(e, v)->deferred && plan_home_is_placed(e->plan, v->header))
         emit_line(e, "v->wrote_h%u = true;", v->header->id);
 }
 

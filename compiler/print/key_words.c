@@ -31,7 +31,7 @@ static bool splits_deferred(const struct emit *e, const struct emit_key_word *w)
     for (size_t i = 0; i < w->header->fields.n; i++) {
         const struct ir_var *f = w->header->fields.v[i];
         const unsigned from = 8 * w->byte, to = 8 * (w->byte + w->bytes);
-        if (emit_var_of(e, f)->held && f->bit_offset < to && f->bit_offset + f->width > from &&
+        if (emit_var_of(e, f)->deferred && f->bit_offset < to && f->bit_offset + f->width > from &&
             !emit_key_words_covers(w, w->header, f->bit_offset, f->width))
             return true;
     }
@@ -97,7 +97,7 @@ void emit_key_word_locals(const struct emit *e, const struct emit_key_words *all
         for (size_t k = 0; k < w->header->fields.n; k++) {
             const struct ir_var *f = w->header->fields.v[k];
             const struct emit_var *v = emit_var_of(e, f);
-            if (v->held && emit_key_words_covers(w, w->header, f->bit_offset, f->width))
+            if (v->deferred && emit_key_words_covers(w, w->header, f->bit_offset, f->width))
                 text = emit_text(e, "sk_bits_held(%s, v->holds_%s, v->%s, %u, %u)", text, v->name,
                                  v->name, 8 * (w->byte + w->bytes) - f->bit_offset - f->width,
                                  f->width);

@@ -13,29 +13,29 @@
 // ---- where the variables of lane 0 are, in the loop ----
 
 // One that does not differ is loaded before the loop: nothing in it is an alias of a C local.
-static bool loaded(const struct emit *e, const struct emit_lane_var *t) {
+static bool loaded(const struct emit *e, const struct plan_lane_var *t) {
     const struct emit_var *v = emit_var_of(e, t->of[0]);
     return !t->varies && (v->wire || v->shared);
 }
 
 // A field whose new value is not stored in the loop.
-static bool is_apart(enum emit_lane_stores stores, const struct emit_lane_var *t) {
+static bool is_apart(enum emit_lane_stores stores, const struct plan_lane_var *t) {
     return stores != EMIT_STORES && t->wire && t->varies && t->written;
 }
 
 // By variable of the lanes: lane 0's, in the loop.
-static const struct emit_var *lane_loop_vars(const struct emit *e, const struct emit_lanes *l,
+static const struct emit_var *lane_loop_vars(const struct emit *e, const struct plan_lanes *l,
                                              enum emit_lane_stores stores) {
     struct emit_var *vars = ARENA_ARRAY(e->a, struct emit_var, l->vars.n + 1);
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         struct emit_var *v = &vars[i];
         *v = *emit_var_of(e, t->of[0]);
         if (t->wire && t->varies && !is_apart(stores, t)) {
             emit_wire_refs(e, v, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
         } else if (t->varies || loaded(e, t)) {
             v->wire = NULL;
-            v->held = false;
+            v->deferred = false;
             v->ref = v->name;
         }
     }
@@ -60,9 +60,9 @@ static bool emit_lane_loop_differ(const big *values, unsigned n) {
 }
 
 // What a loop has of the packet: header bytes, and values that do not differ.
-static void declare_outside(const struct emit *e, const struct emit_lanes *l) {
+static void declare_outside(const struct emit *e, const struct plan_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         const struct ir_var *f = t->of[0];
         if (t->varies && t->wire)
             emit_line(e, "uint8_t *const w%zu = v->at_h%u + %u; // %s and others", i, f->header->id,
@@ -74,10 +74,10 @@ static void declare_outside(const struct emit *e, const struct emit_lanes *l) {
 }
 
 // The same as parameters of a function, and as the arguments of its call.
-static const char *params(const struct emit *e, const struct emit_lanes *l, bool arguments) {
+static const char *params(const struct emit *e, const struct plan_lanes *l, bool arguments) {
     const char *text = "";
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         const struct ir_var *f = t->of[0];
         if (t->varies && t->wire)
             text = arguments
@@ -92,9 +92,9 @@ static const char *params(const struct emit *e, const struct emit_lanes *l, bool
     return text;
 }
 
-static void declare_arrays(const struct emit *e, const struct emit_lanes *l) {
+static void declare_arrays(const struct emit *e, const struct plan_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         if (t->varies && !t->wire && t->initial && emit_lane_loop_differ(t->initial, l->count))
             array(e, emit_text(e, "p%zu", i), t->initial, l->count, t->of[0]->width);
     }
@@ -105,9 +105,9 @@ static void declare_arrays(const struct emit *e, const struct emit_lanes *l) {
 }
 
 static void declare_inside(const struct emit *e) {
-    const struct emit_lanes *l = e->loop->lanes;
+    const struct plan_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         const struct ir_var *v = t->of[0];
         if (is_apart(e->loop->stores, t))
             emit_line(e, "%s %s = (%s)sk_load_bytes(w%zu + %d * (int)l, %u);",
@@ -125,7 +125,7 @@ static void declare_inside(const struct emit *e) {
 
 // ---- results that are stored apart ----
 
-static void declare_apart(const struct emit *e, const struct emit_lanes *l, unsigned run) {
+static void declare_apart(const struct emit *e, const struct plan_lanes *l, unsigned run) {
     for (size_t i = 0; i < l->vars.n; i++)
         if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
             emit_line(e, "_Alignas(64) uint8_t o%zu[%u];", i,
@@ -133,7 +133,7 @@ static void declare_apart(const struct emit *e, const struct emit_lanes *l, unsi
 }
 
 static void store_apart(const struct emit *e) {
-    const struct emit_lanes *l = e->loop->lanes;
+    const struct plan_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct ir_var *v = l->vars.v[i].of[0];
         if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
@@ -142,23 +142,23 @@ static void store_apart(const struct emit *e) {
     }
 }
 
-static void put_apart(const struct emit *e, const struct emit_lanes *l) {
+static void put_apart(const struct emit *e, const struct plan_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++)
         if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
             emit_line(e, "memcpy(w%zu, o%zu, %u);", i, i,
                       l->count * (l->vars.v[i].of[0]->width / 8));
 }
 
-static void store_shared(const struct emit *e, const struct emit_lanes *l) {
+static void store_shared(const struct emit *e, const struct plan_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         if (loaded(e, t) && t->written)
             emit_line(e, "%s;", emit_set(e, t->of[0], emit_var_of(e, t->of[0])->name));
     }
 }
 
 const char *emit_lane_const(const struct emit *e, const struct ir_expr *x) {
-    const struct emit_lanes *l = e->loop->lanes;
+    const struct plan_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->consts.n; i++)
         if (l->consts.v[i].first == x && emit_lane_loop_differ(l->consts.v[i].of, l->count))
             return emit_text(e, "(%s)k%zu[l]", emit_ctype(x->width), i);
@@ -169,7 +169,7 @@ const char *emit_lane_const(const struct emit *e, const struct ir_expr *x) {
 
 static const char *lane_cell(const struct emit *e, const struct ir_register *r, const char *index,
                              unsigned word) {
-    const struct emit_register *at = &e->plan->registers[r->id];
+    const struct plan_register *at = &e->plan->registers[r->id];
     return emit_text(e, "s->%c_bank%u[%s].w[%u][%u + l]", e->p[2], at->bank, index, word, at->lane);
 }
 
@@ -215,8 +215,8 @@ static unsigned emit_lane_loop_at_most(unsigned a, unsigned b) {
 }
 
 // How many lanes' fields there is room for, or 0: what is after the last one is something else.
-static unsigned fields_room(const struct emit *e, const struct emit_lanes *l,
-                            enum emit_lane_stores stores, const struct emit_lane_var *t) {
+static unsigned fields_room(const struct emit *e, const struct plan_lanes *l,
+                            enum emit_lane_stores stores, const struct plan_lane_var *t) {
     const struct ir_var *f = t->of[0];
     const unsigned first = f->bit_offset / 8, bytes = f->width / 8;
     const bool in_place = plan_home_of(e->plan, f->header)->in_place;
@@ -231,11 +231,11 @@ static unsigned fields_room(const struct emit *e, const struct emit_lanes *l,
     return (room - first - bytes) / (unsigned)t->stride + 1;
 }
 
-static unsigned cells_room(const struct emit *e, const struct emit_lanes *l,
-                           const struct emit_lane_reg *r) {
+static unsigned cells_room(const struct emit *e, const struct plan_lanes *l,
+                           const struct plan_lane_reg *r) {
     const struct plan *p = e->plan;
-    const struct emit_register *at = &p->registers[r->of[0]->id];
-    const struct emit_bank *bank = &p->banks.v[at->bank];
+    const struct plan_register *at = &p->registers[r->of[0]->id];
+    const struct plan_bank *bank = &p->banks.v[at->bank];
     return at->lane + l->count == bank->lanes ? emit_bank_row(bank) - at->lane : 0;
 }
 
@@ -243,13 +243,13 @@ static unsigned cells_room(const struct emit *e, const struct emit_lanes *l,
 // vectors full: 31 lanes are three vectors of eight, one of four and three times one, 32 are four
 // of eight. These lanes' cells are what a bank's rows have more than lanes, their fields what a
 // home has more than its header.
-static unsigned lanes_to_run(const struct emit *e, const struct emit_lanes *l,
+static unsigned lanes_to_run(const struct emit *e, const struct plan_lanes *l,
                              enum emit_lane_stores stores) {
     unsigned run = l->registers.n ? UINT_MAX : 0;
     for (size_t i = 0; i < l->registers.n; i++)
         run = emit_lane_loop_at_most(run, cells_room(e, l, &l->registers.v[i]));
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         if (t->varies && t->wire)
             run = emit_lane_loop_at_most(run, fields_room(e, l, stores, t));
         else if (t->varies ? t->initial && emit_lane_loop_differ(t->initial, l->count) : t->written)
@@ -261,7 +261,7 @@ static unsigned lanes_to_run(const struct emit *e, const struct emit_lanes *l,
     return run > l->count ? run : l->count;
 }
 
-static void note_homes(const struct emit *e, const struct emit_lanes *l) {
+static void note_homes(const struct emit *e, const struct plan_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++)
         if (l->vars.v[i].written)
             emit_home_write(e, l->vars.v[i].of[0]);
@@ -276,7 +276,7 @@ static void lane_loop_body(const struct emit *e) {
 }
 
 // Behind what it has of the packet.
-static void emit_lane_loop_loop(const struct emit *e, const struct emit_lanes *l,
+static void emit_lane_loop_loop(const struct emit *e, const struct plan_lanes *l,
                                 enum emit_lane_stores stores) {
     unsigned run = lanes_to_run(e, l, stores);
     // one that has no more lanes to run than there are may as well store where it belongs
@@ -299,7 +299,7 @@ static void emit_lane_loop_loop(const struct emit *e, const struct emit_lanes *l
         put_apart(e, l);
 }
 
-void emit_lane_loop(const struct emit *e, const struct emit_lanes *l) {
+void emit_lane_loop(const struct emit *e, const struct plan_lanes *l) {
     emit_open(e, "{ // %s and %u more", emit_comment(e, l->name), l->count - 1);
     declare_outside(e, l);
     note_homes(e, l);
@@ -308,7 +308,7 @@ void emit_lane_loop(const struct emit *e, const struct emit_lanes *l) {
     emit_close(e, "}");
 }
 
-void emit_lane_function(const struct emit *e, const struct emit_lanes *l,
+void emit_lane_function(const struct emit *e, const struct plan_lanes *l,
                         enum emit_lane_stores stores, const char *name) {
     emit_line(e, " ");
     emit_line(e, "// %s and %u more", emit_comment(e, l->name), l->count - 1);
@@ -322,7 +322,7 @@ void emit_lane_function(const struct emit *e, const struct emit_lanes *l,
     emit_close(e, "}");
 }
 
-void emit_lane_call(const struct emit *e, const struct emit_lanes *l, enum emit_lane_stores stores,
+void emit_lane_call(const struct emit *e, const struct plan_lanes *l, enum emit_lane_stores stores,
                     const char *name) {
     if (stores != EMIT_STORES_NOTHING)
         note_homes(e, l);

@@ -259,7 +259,7 @@ void emit_descriptions(const struct emit *e) {
 
 const char *emit_cell(const struct emit *e, const struct ir_register *r, const char *index,
                       const char *word) {
-    const struct emit_register *at = &e->plan->registers[r->id];
+    const struct plan_register *at = &e->plan->registers[r->id];
     char c = emit_gress_letter(e);
     if (at->banked)
         return emit_text(e, "s->%c_bank%u[%s].w[%s][%u]", c, at->bank, index, word, at->lane);
@@ -270,7 +270,7 @@ const char *emit_cell(const struct emit *e, const struct ir_register *r, const c
     return emit_text(e, "s->%c_register%u[%s]", c, r->id, index);
 }
 
-unsigned emit_bank_row(const struct emit_bank *b) {
+unsigned emit_bank_row(const struct plan_bank *b) {
     const unsigned width = b->shape->width;
     const unsigned in_line = 64 / (width <= 8 ? 1 : width <= 16 ? 2 : width <= 32 ? 4 : 8);
     const unsigned cells = (b->lanes + in_line - 1) / in_line * in_line;
@@ -311,7 +311,7 @@ static void state_of_gress(const struct emit *e) {
     emit_meter_state(e);
     for (size_t i = 0; i < g->registers.n; i++) {
         const struct ir_register *r = g->registers.v[i];
-        const struct emit_register *at = &e->plan->registers[i];
+        const struct plan_register *at = &e->plan->registers[i];
         if (r->direct || at->banked || at->in_row)
             continue;
         const char *type = emit_storage(r->width);

@@ -23,7 +23,7 @@ static void load_field(const struct emit *e, const struct ir_var *f, const char 
 }
 
 static void load_fields(const struct emit *e, const struct ir_header *h,
-                        const struct emit_segment *s) {
+                        const struct plan_segment *s) {
     unsigned t = e->to->n_temps++, left = s->bits;
     emit_open(e, "{");
     emit_line(e, "const uint64_t x%u = sk_load_bytes(p + %u, %u);", t, s->bit_offset / 8,
@@ -38,7 +38,7 @@ static void load_fields(const struct emit *e, const struct ir_header *h,
 }
 
 static void load_segment(const struct emit *e, const struct ir_header *h, unsigned k) {
-    const struct emit_segment *s = &e->plan->headers[h->id].segments.v[k];
+    const struct plan_segment *s = &e->plan->headers[h->id].segments.v[k];
     const struct ir_var *f = h->fields.v[s->first];
     if (s->raw) {
         if (e->plan->headers[h->id].emitted)

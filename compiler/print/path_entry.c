@@ -15,7 +15,7 @@
 
 #include "pipeline/abi.h"
 
-#define MAX_NODES EMIT_MAX_NODES
+#define MAX_NODES PLAN_MAX_NODES
 
 // ---- places ----
 
@@ -25,7 +25,7 @@ static bool has_hops(const struct emit *e) {
 
 // Where the seam is, counted from the first byte that the parser sees.
 static unsigned emit_path_seam_at(const struct emit *e) {
-    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const struct plan_seam *seam = plan_seam_of(e->plan);
     return seam ? plan_prefix_bytes(e->plan) + seam->bytes : 0;
 }
 
@@ -56,7 +56,7 @@ static void emit_path_header_places(const struct emit *e, const struct known *k,
 // ---- nodes ----
 
 const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c) {
-    const struct emit_node *n = e->node;
+    const struct plan_node *n = e->node;
     const struct ir_state *st = e->g->states.v[n->state];
     const int next = n->next[c ? (size_t)(c - st->cases.v) : 0];
     if (next < 0)
@@ -66,7 +66,7 @@ const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c)
 }
 
 // That so many bytes are there. Before the seam they are, if the packet came with one.
-static void emit_path_need(const struct emit *e, const struct emit_node *n) {
+static void emit_path_need(const struct emit *e, const struct plan_node *n) {
     if (n->need <= n->sure)
         return;
     if (n->in.apart)
@@ -98,7 +98,7 @@ static void path_state(const struct emit *e, const struct ir_state *st) {
 }
 
 static void emit_path_node(const struct emit *e, size_t i) {
-    const struct emit_node *n = e->plan->paths->nodes.v[i];
+    const struct plan_node *n = e->plan->paths->nodes.v[i];
     const struct ir_state *st = e->g->states.v[n->state];
     if (n->sure == UINT_MAX) // nothing leads here
         return;
@@ -151,7 +151,7 @@ static void made_places(const struct emit *e, const struct known *k) {
 static void clear_homes(const struct emit *e, const char *state, uint64_t there) {
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
-        const struct emit_home *home = plan_home_of(e->plan, header);
+        const struct plan_home *home = plan_home_of(e->plan, header);
         if (!plan_home_is_placed(e->plan, header) || !home->written || there >> h & 1)
             continue;
         if (home->in_place)
@@ -169,7 +169,7 @@ static void emit_path_begin_pass(const struct emit *e, const char *length, const
 
 // A packet that leaves the pass of path i in two pieces goes on in the function of such packets.
 static void hop_apart(const struct emit *e, size_t i) {
-    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const struct plan_seam *seam = plan_seam_of(e->plan);
     const unsigned prefix = plan_prefix_bytes(e->plan);
     const char *left = e->apart ? "left" : "sk_hops_left(packet, out)";
     emit_open(e, "if (v->tail) {");
@@ -258,7 +258,7 @@ static void emit_path_one(const struct emit *e, size_t i) {
 
 // What is left to the function for any packet.
 static void others(const struct emit *e) {
-    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const struct plan_seam *seam = plan_seam_of(e->plan);
     emit_line(e, " ");
     emit_line(e, "other:;");
     for (size_t h = 0; h < e->g->headers.n; h++) { // what was copied to its home, or written there
@@ -301,7 +301,7 @@ static void checksums(const struct emit *e) {
 
 // The entry function for split packets.
 void emit_path_split_packet(const struct emit *e) {
-    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const struct plan_seam *seam = plan_seam_of(e->plan);
     if (!seam)
         return;
     struct emit of = *e;
@@ -334,7 +334,7 @@ void emit_path_split_packet(const struct emit *e) {
 }
 
 void emit_path_entry(const struct emit *e) {
-    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const struct plan_seam *seam = plan_seam_of(e->plan);
     const unsigned prefix = plan_prefix_bytes(e->plan);
     emit_line(e, "uint8_t *frame = sk_packet_data(packet);");
     emit_line(e, "const uint8_t *const end = frame + packet->len;");

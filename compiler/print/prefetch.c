@@ -22,7 +22,7 @@ static void one_packet(const struct emit *e, const struct ir_table *t) {
 }
 
 void emit_prefetch_burst(const struct emit *e) {
-    const struct emit_prefetch g = e->plan->prefetch;
+    const struct plan_prefetch g = e->plan->prefetch;
     if (!g.table)
         return;
     emit_line(e, " ");

@@ -9,7 +9,7 @@ static void emit_row_member(const struct emit *e, const struct ir_register *r, c
 }
 
 // The widest first, so that there are no gaps but those that are wanted.
-static void members(const struct emit *e, const struct emit_row *row, unsigned bytes,
+static void members(const struct emit *e, const struct plan_row *row, unsigned bytes,
                     const char *align) {
     for (size_t i = 0; i < row->registers.n; i++)
         if (plan_cell_bytes(row->registers.v[i]) / row->registers.v[i]->words == bytes)
@@ -18,7 +18,7 @@ static void members(const struct emit *e, const struct emit_row *row, unsigned b
 
 // Words of 4 bytes begin at 8 each where there is room: C compilers make of equal operations on two
 // that lie side by side one of a vector, which takes longer to put together than both.
-static bool emit_row_is_spaced(const struct emit_row *row) {
+static bool emit_row_is_spaced(const struct plan_row *row) {
     unsigned at = 0;
     for (unsigned bytes = 8; bytes > 0; bytes /= 2)
         for (size_t i = 0; i < row->registers.n; i++) {
@@ -34,7 +34,7 @@ static bool emit_row_is_spaced(const struct emit_row *row) {
 void emit_rows(const struct emit *e) {
     const struct plan *p = e->plan;
     for (size_t i = 0; i < p->rows.n; i++) {
-        const struct emit_row *row = &p->rows.v[i];
+        const struct plan_row *row = &p->rows.v[i];
         const char *align = emit_row_is_spaced(row) ? "_Alignas(8) " : "";
         emit_open(e, "_Alignas(64) struct {");
         emit_line(e, "_Alignas(%u) struct {", plan_row_bytes(row));

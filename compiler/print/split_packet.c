@@ -10,9 +10,9 @@
 // C text.
 static const char *given_value(const struct ir_var *f) {
     switch (plan_given(f)) {
-    case EMIT_GIVEN_PORT:
+    case PLAN_GIVEN_PORT:
         return "port";
-    case EMIT_GIVEN_TIME:
+    case PLAN_GIVEN_TIME:
         return "(now & SK_TSTAMP_MASK)";
     default:
         return "0";
@@ -20,7 +20,7 @@ static const char *given_value(const struct ir_var *f) {
 }
 
 bool emit_is_given(const struct emit *e, const struct ir_header *h) {
-    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const struct plan_seam *seam = plan_seam_of(e->plan);
     return seam && seam->given == h && e->node && e->node->in.apart;
 }
 
@@ -28,9 +28,9 @@ void emit_given(const struct emit *e) {
     const struct ir_header *h = plan_seam_of(e->plan)->given;
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
-        if (plan_given(f) != EMIT_GIVEN_PORT) // that is known of every packet
+        if (plan_given(f) != PLAN_GIVEN_PORT) // that is known of every packet
             emit_line(e, "if (hopped)");
-        emit_line(e, "%s%s;", plan_given(f) == EMIT_GIVEN_PORT ? "" : "    ",
+        emit_line(e, "%s%s;", plan_given(f) == PLAN_GIVEN_PORT ? "" : "    ",
                   emit_set(e, f, given_value(f)));
     }
 }
@@ -82,7 +82,7 @@ static void emit_split_packet_put(const struct emit *e, const struct ir_header *
 }
 
 void emit_split_packet(const struct emit *e) {
-    const struct emit_seam *seam = plan_seam_of(e->plan);
+    const struct plan_seam *seam = plan_seam_of(e->plan);
     if (!seam)
         return;
     const ir_header_vec emits = plan_emits(e->plan);

@@ -538,7 +538,7 @@ static void fused(const struct emit *e, const struct ir_stmt *apply, const struc
 void emit_block(const struct emit *e, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *s = b->stmts.v[i];
-        const struct emit_lane_run *run = plan_lane_run_at(e->plan, s);
+        const struct plan_lane_run *run = plan_lane_run_at(e->plan, s);
         if (run) {
             emit_lane_loop(e, run->lanes);
             i += run->n_stmts - 1;
@@ -546,7 +546,7 @@ void emit_block(const struct emit *e, const struct ir_block *b) {
         }
         const struct ir_expr *guard;
         const struct ir_stmt *apply = plan_application(s, &guard);
-        const struct emit_table *t = apply ? &e->plan->tables[apply->table->id] : NULL;
+        const struct plan_table *t = apply ? &e->plan->tables[apply->table->id] : NULL;
         if (!t || !t->followers) {
             emit_stmt(e, s);
             continue;

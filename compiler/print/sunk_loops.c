@@ -32,7 +32,7 @@ static size_t first_like(const struct emit *e, const struct ir_table *leader, si
 }
 
 static bool any_sunk(const struct emit *e) {
-    return e->plan->only_last != NULL;
+    return e->plan->only_sunk != NULL;
 }
 
 void emit_sunk_members(const struct emit *e) {
@@ -44,7 +44,7 @@ void emit_sunk_members(const struct emit *e) {
 }
 
 bool emit_note_sunk(const struct emit *e, const struct ir_table *leader, size_t position) {
-    const struct emit_table *p = &e->plan->tables[leader->id];
+    const struct plan_table *p = &e->plan->tables[leader->id];
     if (!p->last)
         return false;
     if (p->loops[position])
@@ -55,10 +55,10 @@ bool emit_note_sunk(const struct emit *e, const struct ir_table *leader, size_t 
 }
 
 // C text: one of the headers that the loop writes leaves with the packet. Empty: it writes to none.
-static const char *leaves_with(const struct emit *e, const struct emit_lanes *l) {
+static const char *leaves_with(const struct emit *e, const struct plan_lanes *l) {
     const char *text = "";
     for (size_t i = 0; i < l->vars.n; i++) {
-        const struct emit_lane_var *t = &l->vars.v[i];
+        const struct plan_lane_var *t = &l->vars.v[i];
         if (t->written && t->wire)
             text = emit_text(e, "%s%s%s", text, *text ? " || " : "",
                              emit_ref(e, t->of[0]->header->valid));
@@ -68,7 +68,7 @@ static const char *leaves_with(const struct emit *e, const struct emit_lanes *l)
 
 // Does the loop change registers? Otherwise there is nothing to do where its results are not
 // needed.
-static bool changes_registers(const struct emit *e, const struct emit_lanes *l) {
+static bool changes_registers(const struct emit *e, const struct plan_lanes *l) {
     struct ir_effects f = ir_effects_none(e->a, e->g);
     for (size_t i = 0; i < l->n_stmts; i++) {
         const struct ir_regaction *ra = l->stmts[i]->regaction;
@@ -86,7 +86,7 @@ static const char *function_name(const struct emit *e, size_t table, size_t posi
 }
 
 // The functions of a loop: with its results, and without them.
-static void functions(const struct emit *e, const struct emit_lanes *l, size_t table,
+static void functions(const struct emit *e, const struct plan_lanes *l, size_t table,
                       size_t position) {
     if (*leaves_with(e, l))
         emit_lane_function(e, l, EMIT_STORES_BUFFERED, function_name(e, table, position, true));
@@ -94,7 +94,7 @@ static void functions(const struct emit *e, const struct emit_lanes *l, size_t t
         emit_lane_function(e, l, EMIT_STORES_NOTHING, function_name(e, table, position, false));
 }
 
-static void emit_sunk_loop_call(const struct emit *e, const struct emit_lanes *l, size_t table,
+static void emit_sunk_loop_call(const struct emit *e, const struct plan_lanes *l, size_t table,
                                 size_t position) {
     const char *header = leaves_with(e, l);
     const bool changes = changes_registers(e, l);
@@ -112,11 +112,11 @@ static void emit_sunk_loop_call(const struct emit *e, const struct emit_lanes *l
 }
 
 static void each_loop(const struct emit *e, size_t i,
-                      void (*fn)(const struct emit *e, const struct emit_lanes *l, size_t table,
+                      void (*fn)(const struct emit *e, const struct plan_lanes *l, size_t table,
                                  size_t position),
                       bool in_switch) {
     const struct ir_table *t = e->g->tables.v[i];
-    const struct emit_table *p = &e->plan->tables[i];
+    const struct plan_table *p = &e->plan->tables[i];
     for (size_t k = 0; k <= t->entries.n; k++) {
         if (!p->loops[k] || first_like(e, t, k) != k)
             continue;

@@ -182,7 +182,7 @@ static const char *const_args(const struct emit *e, const struct ir_action *a, c
 }
 
 bool emit_counts_hits(const struct emit *e, const struct ir_table *t) {
-    const struct emit_table *p = &e->plan->tables[t->id];
+    const struct plan_table *p = &e->plan->tables[t->id];
     return p->branches && !p->needs_entry;
 }
 
@@ -251,7 +251,7 @@ static void each_of_group(const struct emit *e, const struct ir_table *leader,
 }
 
 static void tail(const struct emit *e, const struct ir_table *t) {
-    const struct emit_table *p = &e->plan->tables[t->id];
+    const struct plan_table *p = &e->plan->tables[t->id];
     for (size_t i = 0; i < p->n_tail; i++)
         emit_stmt(e, p->tail[i]);
 }
@@ -270,7 +270,7 @@ static void emit_table_default_action(const struct emit *e, const struct ir_tabl
 }
 
 static bool emit_table_loop(const struct emit *e, const struct ir_table *leader, size_t position) {
-    const struct emit_table *p = &e->plan->tables[leader->id];
+    const struct plan_table *p = &e->plan->tables[leader->id];
     if (emit_note_sunk(e, leader, position))
         return true;
     if (!p->loops || !p->loops[position])
@@ -341,7 +341,7 @@ static void emit_table_lookup(const struct emit *e, const struct ir_table *t) {
         lookup_word(e, ref, "word", again ? last : NULL);
     } else if (t->key_masks) {
         emit_line(e, "entry = sk_table_lookup(%s, key);", ref);
-    } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= EMIT_MAX_INDEX)
+    } else if (exact && t->keys.n == 1 && t->keys.v[0].expr->width <= PLAN_MAX_INDEX)
         emit_line(e, "entry = sk_lookup_index(%s, key[0]);", ref);
     else if (exact && key_words(t) == 1)
         lookup_word(e, ref, "key[0]", again ? last : NULL);

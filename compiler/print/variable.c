@@ -10,12 +10,12 @@ static void name_variable(const struct emit *e, struct emit_var *i, const struct
                            .shared = is->shared,
                            .touched = is->touched,
                            .masked = is->masked,
-                           .held = is->held};
+                           .deferred = is->deferred};
     i->name = emit_text(e, "%s_%u", emit_ident(e, v->name), v->id);
     i->ref = i->shared ? emit_text(e, "v->%s", i->name) : i->name;
     if (is->on_wire)
         emit_wire_refs(e, i, v, emit_text(e, "v->at_h%u + %u", v->header->id, v->bit_offset / 8));
-    if (is->held) {
+    if (is->deferred) {
         i->received = i->ref;
         i->ref = emit_text(e, "(v->holds_%s ? v->%s : %s)", i->name, i->name, i->ref);
     }
@@ -29,7 +29,7 @@ const struct emit_var *emit_name_variables(const struct emit *e) {
 }
 
 const struct emit_var *emit_var_of(const struct emit *e, const struct ir_var *v) {
-    const struct emit_lanes *l = e->loop ? e->loop->lanes : NULL;
+    const struct plan_lanes *l = e->loop ? e->loop->lanes : NULL;
     for (size_t i = 0; l && i < l->vars.n; i++)
         if (l->vars.v[i].of[0] == v)
             return &e->loop->vars[i];
