@@ -330,13 +330,9 @@ struct checking {
     struct compilation c;
 };
 
-static bool compile_same_place(struct loc x, struct loc y) {
-    return x.file == y.file && x.line == y.line && x.col == y.col;
-}
-
 static bool is_violated_at(const struct chip_report *r, struct loc at) {
     for (size_t i = 0; i < r->violations.n; i++)
-        if (compile_same_place(r->violations.v[i].at, at))
+        if (loc_same(r->violations.v[i].at, at))
             return true;
     return false;
 }

@@ -63,17 +63,13 @@ void diag_set_source(struct diag *d, uint32_t file, const char *text, size_t len
 // --------------------------------------------------------------------------------------------
 // Collecting
 
-static bool same_loc(struct loc x, struct loc y) {
-    return x.file == y.file && x.line == y.line && x.col == y.col;
-}
-
 // The same sentence about the same place says nothing new: it comes from a phase that looks at
 // one construct twice.
 static bool said_before(const struct diag *d, enum diag_severity severity, struct loc at,
                         const char *text) {
     for (size_t i = d->messages.n; i-- > 0;) {
         const struct diag_message *m = &d->messages.v[i];
-        if (m->severity == severity && same_loc(m->at, at) && strcmp(m->text, text) == 0)
+        if (m->severity == severity && loc_same(m->at, at) && strcmp(m->text, text) == 0)
             return true;
     }
     return false;

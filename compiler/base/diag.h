@@ -29,6 +29,10 @@
 struct loc {
     uint32_t file, line, col, end_col;
 };
+// They begin at the same place.
+static inline bool loc_same(struct loc x, struct loc y) {
+    return x.file == y.file && x.line == y.line && x.col == y.col;
+}
 
 #define DIAG_MAX_ERRORS   50
 #define DIAG_MAX_WARNINGS 200

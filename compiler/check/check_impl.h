@@ -90,6 +90,8 @@ const char *guess_text(struct checker *c, const struct guess *g); // "; did you 
 void note_declared(struct checker *c, const struct decl *d);
 bool is_type_decl(const struct decl *d);
 bool has_name(const struct decl *d, const char *name);
+// The same names of parameters in the same order, by which overloads are told apart.
+bool same_parameters(const struct decl *x, const struct decl *y);
 
 // ---- names.c
 struct names *names_new(struct checker *c, struct names *up);

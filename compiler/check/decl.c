@@ -262,21 +262,12 @@ static void check_decl_action(struct checker *c, struct decl *d) {
 // ------------------------------------------------------------------------------------------------
 // Externs (section 7.2.10)
 
-static bool check_decl_same_parameters(const struct decl *x, const struct decl *y) {
-    if (x->params.n != y->params.n)
-        return false;
-    for (size_t i = 0; i < x->params.n; i++)
-        if (!has_name(x->params.v[i], y->params.v[i]->name))
-            return false;
-    return true;
-}
-
 // Methods are told apart by number and names of parameters only.
 static void check_method_unique(struct checker *c, const struct decl *ext, size_t i) {
     const struct decl *m = ext->members.v[i];
     for (size_t k = 0; k < i; k++) {
         const struct decl *other = ext->members.v[k];
-        if (!has_name(other, m->name) || !check_decl_same_parameters(other, m))
+        if (!has_name(other, m->name) || !same_parameters(other, m))
             continue;
         diag_error(c->d, m->name_at, "method '%s' is declared twice with the same parameters",
                    m->name);

@@ -115,7 +115,7 @@ decl_vec lookup_names(struct checker *c, const char *name, bool absolute) {
 // Declaring
 
 // Parameters by which overloads are told apart (section 8.20): their names in order.
-static bool check_names_same_parameters(const struct decl *x, const struct decl *y) {
+bool same_parameters(const struct decl *x, const struct decl *y) {
     if (x->params.n != y->params.n)
         return false;
     for (size_t i = 0; i < x->params.n; i++)
@@ -125,7 +125,7 @@ static bool check_names_same_parameters(const struct decl *x, const struct decl 
 }
 
 static bool may_overload(const struct decl *x, const struct decl *y) {
-    return x->kind == D_FUNCTION && y->kind == D_FUNCTION && !check_names_same_parameters(x, y);
+    return x->kind == D_FUNCTION && y->kind == D_FUNCTION && !same_parameters(x, y);
 }
 
 static struct decl *check_names_conflict(const struct names *s, const struct decl *d) {

@@ -3,18 +3,13 @@
 
 #include <string.h>
 
-static bool report_add_same_place(struct loc a, struct loc b) {
-    return a.file == b.file && a.line == b.line && a.col == b.col;
-}
-
 struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
                                     const char *message, const char *suggestion) {
     struct chip_violation v = {
         .rule = rule, .message = message, .suggestion = suggestion, .at = at};
     r->fits = false;
     for (size_t i = 0; i < r->violations.n; i++)
-        if (strcmp(r->violations.v[i].rule, rule) == 0 &&
-            report_add_same_place(r->violations.v[i].at, at)) {
+        if (strcmp(r->violations.v[i].rule, rule) == 0 && loc_same(r->violations.v[i].at, at)) {
             struct chip_violation *scratch = ARENA_NEW(r->arena, struct chip_violation);
             *scratch = v;
             return scratch;

@@ -427,10 +427,6 @@ bool ir_ends(const struct ir_block *b) {
 
 // ---- messages -----------------------------------------------------------------------------------
 
-static bool ir_same_place(struct loc x, struct loc y) {
-    return x.file == y.file && x.line == y.line && x.col == y.col;
-}
-
 static unsigned depth_of(const struct ir_application *x) {
     unsigned n = 0;
     for (; x; x = x->up)
@@ -442,9 +438,9 @@ static unsigned depth_of(const struct ir_application *x) {
 // depth as long as the places further inside are the same.
 static bool ir_part(const struct ir_stmt *first, const struct ir_stmt *second, struct loc at[2]) {
     const struct ir_application *x = first->within, *y = second->within;
-    if (!ir_same_place(first->at, second->at) || depth_of(x) != depth_of(y))
+    if (!loc_same(first->at, second->at) || depth_of(x) != depth_of(y))
         return false;
-    while (x && ir_same_place(x->at, y->at)) {
+    while (x && loc_same(x->at, y->at)) {
         x = x->up;
         y = y->up;
     }

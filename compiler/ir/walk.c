@@ -103,6 +103,11 @@ void ir_walk(const struct ir_block *b, ir_on_stmt on_stmt, ir_on_expr on_expr, v
     ir_visit_block(&v, (struct ir_block *)b);
 }
 
+bool ir_mentions(const struct ir_expr *x, const struct ir_var *v) {
+    return x && ((x->op == IR_VAR && x->var == v) || ir_mentions(x->a, v) || ir_mentions(x->b, v) ||
+                 ir_mentions(x->c, v));
+}
+
 struct finder {
     enum ir_stmt_kind kind;
     bool found;

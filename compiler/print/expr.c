@@ -155,7 +155,7 @@ static const char *emit_expr_shift(const struct emit *e, const struct ir_expr *x
                      x->width);
 }
 
-static const char * not(const struct emit *e, const struct ir_expr *x) {
+static const char *emit_expr_not(const struct emit *e, const struct ir_expr *x) {
     const char *a = emit_expr(e, x->a);
     if (x->width == 1)
         return emit_text(e, "(%s ^ 1u)", a);
@@ -165,7 +165,7 @@ static const char * not(const struct emit *e, const struct ir_expr *x) {
 static const char *emit_expr_compute(const struct emit *e, const struct ir_expr *x) {
     switch (x->op) {
     case IR_NOT:
-        return not(e, x);
+        return emit_expr_not(e, x);
     case IR_NEG:
         return masked(e, emit_text(e, "(0u - %s)", emit_expr(e, x->a)), x->width);
     case IR_ADD:

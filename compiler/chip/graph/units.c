@@ -133,11 +133,6 @@ static bool header_of(const struct ir_stmt *t) {
     return t->kind == IR_SET_VALID || t->kind == IR_SET_INVALID;
 }
 
-static bool reads_var(const struct ir_expr *e, const struct ir_var *v) {
-    return e && ((e->op == IR_VAR && e->var == v) || reads_var(e->a, v) || reads_var(e->b, v) ||
-                 reads_var(e->c, v));
-}
-
 struct mention {
     const struct ir_var *v;
     bool found;
@@ -150,10 +145,10 @@ static void graph_units_mention_expr(void *ctx, struct ir_expr *e) {
 static bool graph_units_touches(const struct ir_stmt *t, const struct ir_var *v) {
     if (t->var == v || t->var2 == v || (header_of(t) && t->header->valid == v))
         return true;
-    if (reads_var(t->e, v) || reads_var(t->e2, v) || reads_var(t->e3, v))
+    if (ir_mentions(t->e, v) || ir_mentions(t->e2, v) || ir_mentions(t->e3, v))
         return true;
     for (size_t i = 0; i < t->args.n; i++)
-        if (reads_var(t->args.v[i], v))
+        if (ir_mentions(t->args.v[i], v))
             return true;
     if (!t->regaction)
         return false;
