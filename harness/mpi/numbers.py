@@ -3,7 +3,7 @@
 import numpy
 from mpi4py import MPI
 
-COUNT = 100000
+COUNT = 20000
 comm = MPI.COMM_WORLD
 rank, ranks = comm.Get_rank(), comm.Get_size()
 

@@ -22,10 +22,13 @@ import switch  # noqa: E402
 RUN = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
                    "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader"],
        "mpich": ["mpirun.mpich"]}
-LIMIT_MS = 2000
-SECONDS = 150
+LIMIT_MS = 10000
+SECONDS = 300
 COUNTS = re.compile(r"silken-mpi, rank (\d+): switch (\d+) calls, (\d+) bytes; passed on (\d+) calls((?:; \d+ [^;\n]*)*)")
-COUNT = 40001  # trial.c
+COUNT = 4003  # trial.c
+# A machine with less processors than processes: what looks lost is late.
+PATIENCE = {"SILKEN_MPI_MIN_BYTES": "16000", "SILKEN_RTO_MIN_US": "300000", "SILKEN_RTO_INITIAL_US": "500000",
+            "SILKEN_RTO_MAX_US": "2000000"}
 
 
 def counts(text):
@@ -55,7 +58,7 @@ class Mpi:
         with tempfile.TemporaryFile("w+", dir=self.folder) as out:
             job = subprocess.Popen(words, stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
                                    env={**os.environ, "SILKEN_MPI_REPORT": "1", "SILKEN_HARD_LIMIT_MS": str(LIMIT_MS),
-                                        **environment})
+                                        **PATIENCE, **environment})
             try:
                 status = job.wait(SECONDS)
             except subprocess.TimeoutExpired:
@@ -104,7 +107,7 @@ class Mpi:
         self.all_have(self.trial("range", 2), (2, 2 * 8 * COUNT, {"of int64 with a sum beyond the type": 2}))
 
     def test_a_rank_may_be_later_than_the_limit(self):
-        self.all_have(self.trial("late", 2), (4, 4 * 4 * COUNT, {}))
+        self.all_have(self.trial("late", 2, SILKEN_HARD_LIMIT_MS="3000"), (4, 4 * 4 * COUNT, {}))
 
     def test_duplicates_of_the_world(self):
         self.all_have(self.trial("dups", 2), (3, 3 * 4 * COUNT, {}))
@@ -176,7 +179,7 @@ class OpenMpi(Mpi, unittest.TestCase):
         self.assertEqual(status, 0, text)
         self.assertIn("numbers: all right at 4 ranks", text)
         for calls, size, reasons in counts(text).values():
-            self.assertEqual((calls, size), (3, 3 * 4 * 100000), text)
+            self.assertEqual((calls, size), (3, 3 * 4 * 20000), text)
             self.assertEqual(reasons["with an operation other than MPI_SUM"], 1, text)
 
 

@@ -16,8 +16,8 @@ static struct {
     enum job_state state;
     MPI_Comm ranks; /* the shim's own, of all ranks */
     int rank, size;
-    int keyval;          /* of communicators: job_congruent or job_other */
-    bool threads;        /* some rank has MPI_THREAD_MULTIPLE */
+    int keyval;   /* of communicators: job_congruent or job_other */
+    bool threads; /* some rank has MPI_THREAD_MULTIPLE */
     bool doubles, require, report;
     size_t min_bytes;
     struct silken_config config;
