@@ -19,17 +19,17 @@
  * ALL RANKS DECIDE ALIKE. What MPI requires to be the same at all ranks (the operation, the number
  * of bytes, the communicator) each rank decides alone. For the rest, before each call that is left
  * the ranks take the largest of their reasons not to take it, by a PMPI_Allreduce on a communicator
- * of the shim. It also means that nobody waits for the switch before all ranks are there: a rank may
- * be as late as it likes, and the limit of libsilken measures the switch alone. After the sum
+ * of the shim. It also means that nobody waits for the switch before all ranks are there: a rank
+ * may be as late as it likes, and the limit of libsilken measures the switch alone. After the sum
  * they do so again: where one rank has no sum, all add the same numbers once more by MPI, and when
  * that was because of the switch, they leave it for good. For that a call's input is kept until all
  * ranks have the result.
  *
- * THREADS. Two communicators' calls need the same order at all ranks, as there is one switch. Threads
- * do not give that, so with MPI_THREAD_MULTIPLE only MPI_COMM_WORLD is taken.
+ * THREADS. Calls on two communicators need the same order at all ranks, as there is one switch.
+ * Threads do not give that, so with MPI_THREAD_MULTIPLE only MPI_COMM_WORLD is taken.
  *
- *      SILKEN_MPI_MIN_BYTES   of a rank's result, of MPI_Allgather its part of it (65536); the largest
- *                             of the ranks' numbers is used
+ *      SILKEN_MPI_MIN_BYTES   of a rank's result, of MPI_Allgather its part of it (65536); the
+ *                             largest of the ranks' numbers is used
  *      SILKEN_MPI_DOUBLE      1, at all ranks: double, too
  *      SILKEN_MPI_REQUIRE     1: a job that has no switch, or loses it, is aborted
  *      SILKEN_MPI_REPORT      1: each rank writes its counts to stderr in MPI_Finalize
@@ -71,7 +71,8 @@ enum sk_mpi_reason {
         SK_MPI_REASON_COUNT
 };
 
-/* A call that all ranks took through the switch, of so many bytes; one that was MPI's. Any thread. */
+/* A call that all ranks took through the switch, of so many bytes; one that was MPI's. Any
+ * thread. */
 void sk_mpi_count_switch(size_t bytes);
 void sk_mpi_count_passed(enum sk_mpi_reason reason);
 /* Writes the counts to stderr, in one line. */
@@ -98,11 +99,12 @@ enum sk_mpi_reason sk_mpi_eligible(MPI_Comm comm, size_t bytes);
 bool sk_mpi_doubles(void);
 
 /* The ranks decide on a call that is eligible; |own| is this rank's reason against it. Collective
- * on MPI_COMM_WORLD. |*rc| is MPI's error code: when it is not MPI_SUCCESS the call has failed. True
- * when all go through the switch, by sk_mpi_comm(); else it is counted as passed on. */
+ * on MPI_COMM_WORLD. |*rc| is MPI's error code: when it is not MPI_SUCCESS the call has failed.
+ * True when all go through the switch, by sk_mpi_comm(); else it is counted as passed on. */
 bool sk_mpi_enter(enum sk_mpi_reason own, int *rc);
 struct silken_comm *sk_mpi_comm(void);
-/* After sk_mpi_enter(), with libsilken's |code|. True when all ranks have the result, of |bytes|. */
+/* After sk_mpi_enter(), with libsilken's |code|. True when all ranks have the result, of
+ * |bytes|. */
 bool sk_mpi_leave(int code, size_t bytes, int *rc);
 
 /* Memory of at least |bytes| that lasts until the next call; NULL: there is none. */
