@@ -23,7 +23,7 @@ RUN = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "
                    "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader"],
        "mpich": ["mpirun.mpich"]}
 LIMIT_MS = 10000
-SECONDS = 300
+SECONDS = 600
 COUNTS = re.compile(r"silken-mpi, rank (\d+): switch (\d+) calls, (\d+) bytes; passed on (\d+) calls((?:; \d+ [^;\n]*)*)")
 COUNT = 4003  # trial.c
 # A machine with less processors than processes: what looks lost is late.

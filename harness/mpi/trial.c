@@ -70,7 +70,8 @@ static void fill(const struct kind *k, void *at, int of_rank, size_t n) {
     }
 }
 
-// What libsilken promises of terms up to 1: h n N / 2^31, 2^-24 of each term for double, and a float's rounding.
+// What libsilken promises of terms up to 1: h n N / 2^31, 2^-24 of each term for double, and a
+// float's rounding.
 static double bound(void) {
     int power = 1;
     while (power < ranks)

@@ -204,7 +204,8 @@ bool sk_mpi_doubles(void) {
     return job.doubles;
 }
 
-/* The ranks have no switch, or none any more: |worst| is job.size - the first rank that found out. */
+/* The ranks have no switch, or none any more: |worst| is job.size - the first rank that found
+ * out. */
 static void job_without(enum job_state state, long long worst) {
     silken_close(job.comm);
     job.comm = NULL;

@@ -3,8 +3,8 @@
  * shim.h: MPI programs sum through a switch without knowing it.
  *
  * A library that is loaded before MPI's (LD_PRELOAD) and has its functions of the same names: MPI's
- * profiling interface lets each call the original as PMPI_*. It is compiled once for each MPI, since
- * handles and constants differ: libsilken-mpi-openmpi.so and libsilken-mpi-mpich.so.
+ * profiling interface lets each call the original as PMPI_*. It is compiled once for each MPI,
+ * since handles and constants differ: libsilken-mpi-openmpi.so and libsilken-mpi-mpich.so.
  *
  *      intercept.c  the MPI_ functions: what a call asks for, and where it goes
  *      types.c      MPI's types as libsilken's
