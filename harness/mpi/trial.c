@@ -9,8 +9,8 @@
 //      trial killed      rank 0 ends the switch in mid-run, by SWITCH_PID
 //      trial dups        sums on duplicates of MPI_COMM_WORLD
 //
-// Results are compared with those of PMPI_, or with numbers that are known. A wrong one ends the job
-// with an error.
+// Results are compared with those of PMPI_, or with numbers that are known. A wrong one ends the
+// job with an error.
 #include <inttypes.h>
 #include <math.h>
 #include <mpi.h>
