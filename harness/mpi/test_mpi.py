@@ -96,7 +96,7 @@ class Mpi:
         self.sums(4)
 
     def test_what_is_passed_on(self):
-        self.all_have(self.trial("passed", 4), (0, 0, {
+        self.all_have(self.trial("passed", 4, SILKEN_MPI_MIN_BYTES="8000"), (0, 0, {
             "of no bytes": 1, "of fewer bytes than SILKEN_MPI_MIN_BYTES": 1,
             "with an operation other than MPI_SUM": 1, "of a type that does not go through the switch": 2,
             "of double, which SILKEN_MPI_DOUBLE=1 takes": 1, "of MPI_Iallreduce": 1,
@@ -144,16 +144,28 @@ class Mpi:
         self.assertIn("the job is aborted, as SILKEN_MPI_REQUIRE asks", text)
         self.assertNotIn("all right", text)
 
-    def test_no_switch(self):
+    def test_no_job(self):
+        """Rank 0 says why there is no job, and all calls are MPI's."""
         with switch.Switch(2) as s:
             environment = s.environment()
-        for more, why in ((dict(environment), "cannot|not|No such"), ({}, "SILKEN_SWITCH_IP"),
-                          ({**environment, "SILKEN_JOB": "many"}, "SILKEN_JOB is 'many'")):
+        for more, why in (({**environment, "SILKEN_DEVICE": "/no/such/device"}, "/no/such/device"),
+                          ({}, "SILKEN_SWITCH_IP"), ({**environment, "SILKEN_JOB": "many"}, "SILKEN_JOB is 'many'")):
             status, text = self.mpirun(2, [self.program, "late"], more)
             self.assertEqual(status, 0, text)
-            self.assertRegex(text, "silken-mpi, rank 0: there is no switch: .*(%s)" % why)
+            self.assertRegex(text, "silken-mpi, rank 0: there is no switch: .*" + why)
             for got in counts(text).values():
                 self.assertEqual(got, (0, 0, {"since there is no switch": 4}), text)
+
+    def test_no_switch(self):
+        """A switch that does not answer is lost when the limit is over; the sums are MPI's."""
+        with switch.Switch(2) as s:
+            environment = s.environment()
+        status, text = self.mpirun(2, [self.program, "late"], {**environment, "SILKEN_HARD_LIMIT_MS": "3000"})
+        self.assertEqual(status, 0, text)
+        self.assertIn("Is the switch running", text)
+        self.assertRegex(text, "silken-mpi, rank [01]: the switch is lost: ")
+        self.assertEqual({str(got) for got in counts(text).values()}, {str((0, 0, {"since the switch was lost": 4}))},
+                         text)
 
     def test_ranks_of_several_minds(self):
         """One rank is told another job: all pass on, and rank 0 says why."""
@@ -175,9 +187,9 @@ class OpenMpi(Mpi, unittest.TestCase):
 
     def test_mpi4py(self):
         with switch.Switch(4) as s:
-            status, text = self.mpirun(4, [sys.executable, os.path.join(HERE, "numbers.py")], s.environment())
+            status, text = self.mpirun(4, [sys.executable, os.path.join(HERE, "trial_mpi4py.py")], s.environment())
         self.assertEqual(status, 0, text)
-        self.assertIn("numbers: all right at 4 ranks", text)
+        self.assertIn("trial_mpi4py: all right at 4 ranks", text)
         for calls, size, reasons in counts(text).values():
             self.assertEqual((calls, size), (3, 3 * 4 * 20000), text)
             self.assertEqual(reasons["with an operation other than MPI_SUM"], 1, text)

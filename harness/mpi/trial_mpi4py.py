@@ -25,4 +25,4 @@ comm.Allreduce(floats, total, op=MPI.MAX)
 assert (total == numpy.arange(COUNT) % 1000 + ranks - 1).all()
 assert comm.allreduce(rank) == ranks * (ranks - 1) // 2
 if rank == 0:
-    print("numbers: all right at %d ranks" % ranks, flush=True)
+    print("trial_mpi4py: all right at %d ranks" % ranks, flush=True)
