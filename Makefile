@@ -340,9 +340,11 @@ tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_si
 .PHONY: tests
 test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
+	+$(MAKE) lib # again: the tests' packages bring the MPIs
 	+$(MAKE) SANITIZE=1 all tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) sh harness/run.sh
 quick-test: $(BUILD)/silken $(LIBSILKEN) tests
+	+$(MAKE) lib
 	BUILD=$(BUILD) PYTHON=$(PYTHON) QUICK=1 sh harness/run.sh
 
 # A switch at full speed for SECONDS, over memif and af_packet (harness/soak.sh).
