@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-#   make            build/silken, and build/libsilken.so.0 (make lib: these alone)
+#   make            build/silken, build/libsilken.so.0, and its shims for the MPIs that are installed (make lib: these
+#                   libraries alone)
 #   make run        everything a newcomer needs: packages, build, the training demo
 #   make test       all tests (also under ASan and UBSan)
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
@@ -92,9 +93,10 @@ generated/compiler/syntax      := p4_parse p4_lex
 generated/compiler/chip/report := report_page
 WIREGEN_SRC  := compiler/wiregen.c
 MAIN_SRC     := cli/main.c
+MPI_SRC      := $(wildcard hosts/mpi/*.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 named_files  := $(filter %.c,$(foreach r,$(ROOMS),$(room/$(r))))
-folder_SRC    = $(filter-out $(named_files) $(WIREGEN_SRC) $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(1))))
+folder_SRC    = $(filter-out $(named_files) $(WIREGEN_SRC) $(MAIN_SRC) $(MPI_SRC),$(wildcard $(addsuffix /*.c,$(1))))
 room_SRC      = $(filter %.c,$(room/$(1))) $(call folder_SRC,$(filter-out %.c,$(room/$(1))))
 $(foreach r,$(ROOMS),$(eval SRC/$(r) := $(call room_SRC,$(r))))
 $(foreach r,$(ROOMS),$(foreach f,$(room/$(r)),$(eval room_of/$(f) := $(r))))
@@ -244,6 +246,29 @@ $(BUILD)/libsilken-dpdk.so.0: packaging/libsilken.map $(call obj,hosts/dpdk/dpdk
 	$(call say,LD)
 	$(Q)$(lib_LINK) -Wl,-soname,$(@F) -Wl,--version-script,$< -o $@ $(filter %.o %.a,$^) -Wl,--as-needed $(PKG_LIBS)
 
+# ---- MPI: a shim for each MPI that is installed, as their handles differ ----
+# No sanitizers: the programs that load a shim have none.
+mpi_PKG/openmpi := ompi-c
+mpi_LIB/openmpi := -lmpi
+mpi_PKG/mpich   := mpich
+mpi_LIB/mpich   := -lmpich
+MPIS         := $(if $(SAN),,$(foreach m,openmpi mpich,$(shell pkg-config --exists $(mpi_PKG/$(m)) && echo $(m))))
+SHIMS        := $(patsubst %,$(BUILD)/libsilken-mpi-%.so,$(MPIS))
+define shim_rules
+$(BUILD)/obj/mpi/$(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/.deps-build
+	@mkdir -p $$(@D)
+	$$(call say,CC)
+	$$(Q)$$(CC) $$(ALLFLAGS) $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags-only-I $(mpi_PKG/$(1)))) -MMD -MP -c -o $$@ $$<
+# libsilken is beside it in the build's folder, and above it where it is installed
+$(BUILD)/libsilken-mpi-$(1).so: $(patsubst %.c,$(BUILD)/obj/mpi/$(1)/%.o,$(MPI_SRC)) $(BUILD)/libsilken.so
+	$$(call say,LD)
+	$$(Q)$$(lib_LINK) -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -o $$@ $$(filter %.o,$$^) -L$(BUILD) -lsilken \
+	    $$(shell pkg-config --libs-only-L $(mpi_PKG/$(1))) $(mpi_LIB/$(1))
+-include $(patsubst %.c,$(BUILD)/obj/mpi/$(1)/%.d,$(MPI_SRC))
+endef
+$(foreach m,$(MPIS),$(eval $(call shim_rules,$(m))))
+lib: $(SHIMS)
+
 # ---- tests ----
 # harness/ has the rooms' folders. In it test_*.c is a program each, fuzz_*.c is a libFuzzer target, and the
 # other files are helpers, an archive for each folder. A test is linked with the room of its folder and the rooms
@@ -267,7 +292,8 @@ links/harness/control/tor        := compiler hosts/switchml
 links/harness/hosts/communicator := compiler control/tables
 links/harness/interp             := compiler
 links/harness/pipeline/switch    := control/state
-HARNESS_SRC := $(sort $(call below_SRC,harness))
+# harness/mpi is programs of an MPI, which their test compiles
+HARNESS_SRC := $(filter-out harness/mpi/%,$(sort $(call below_SRC,harness)))
 named       = $(foreach f,$(HARNESS_SRC),$(if $(filter $(1),$(notdir $(f))),$(f)))
 TEST_SRC   := $(call named,test_%)
 FUZZ_SRC   := $(call named,fuzz_%)
@@ -314,9 +340,11 @@ tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_si
 .PHONY: tests
 test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
+	+$(MAKE) lib # again: the tests' packages bring the MPIs
 	+$(MAKE) SANITIZE=1 all tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) sh harness/run.sh
 quick-test: $(BUILD)/silken $(LIBSILKEN) tests
+	+$(MAKE) lib
 	BUILD=$(BUILD) PYTHON=$(PYTHON) QUICK=1 sh harness/run.sh
 
 # A switch at full speed for SECONDS, over memif and af_packet (harness/soak.sh).
@@ -491,12 +519,13 @@ $(BUILD)/installed/silken: $(INSTALLED_OBJ)
 LIBDIR    ?= $(PREFIX)/lib
 LIB_DIR    = $(DESTDIR)$(LIBDIR)
 HEADER_DIR = $(DESTDIR)$(PREFIX)/include/silken
-install: $(BUILD)/installed/silken $(LIBSILKEN)
+install: $(BUILD)/installed/silken $(LIBSILKEN) $(SHIMS)
 	install -D -m 755 $< $(BIN_DIR)/silken
 	install -d $(HEADER_DIR) $(LIB_DIR)/pkgconfig
 	install -m 644 hosts/include/silken/*.h $(HEADER_DIR)
 	install -m 644 $(filter-out %/libsilken.so,$(LIBSILKEN)) $(LIB_DIR)
 	ln -sf $(SONAME) $(LIB_DIR)/libsilken.so
+	for f in $(SHIMS); do install -D -m 644 $$f $(LIB_DIR)/silken/$${f##*/} || exit 1; done
 	sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIBDIR),; s,@VERSION@,$(VERSION),' packaging/silken.pc.in >$(LIB_DIR)/pkgconfig/silken.pc
 	chmod 644 $(LIB_DIR)/pkgconfig/silken.pc
 	install -d $(UNIT_DIR)
@@ -506,6 +535,8 @@ install: $(BUILD)/installed/silken $(LIBSILKEN)
 uninstall:
 	rm -f $(BIN_DIR)/silken $(UNIT_DIR)/silken.service
 	rm -f $(patsubst $(BUILD)/%,$(LIB_DIR)/%,$(LIBSILKEN)) $(LIB_DIR)/pkgconfig/silken.pc
+	rm -f $(LIB_DIR)/silken/libsilken-mpi-*.so
+	[ ! -d $(LIB_DIR)/silken ] || rmdir --ignore-fail-on-non-empty $(LIB_DIR)/silken
 	rm -rf $(SHARE_DIR) $(HEADER_DIR)
 .PHONY: install uninstall
 

@@ -194,6 +194,10 @@ arrows/hosts/atp := hosts/core
 room/hosts/communicator := hosts/communicator
 face/hosts/communicator := hosts/communicator/protocol.h
 arrows/hosts/communicator := hosts/transport hosts/switchml hosts/atp session
+# a library for each MPI, with the headers of that MPI; no part of libsilken or `silken`
+room/hosts/mpi := hosts/mpi
+face/hosts/mpi := hosts/mpi/shim.h
+arrows/hosts/mpi := hosts/include
 # sums of the hot parameters of sparse models
 room/hosts/libra := hosts/libra
 face/hosts/libra := hosts/libra/libra.h

@@ -37,6 +37,14 @@ only_silken() { # SYMBOL-LISTING-COMMAND...
     "$@" | awk 'NF == 3 && $2 != "A" {print $3}' | sort -u >"$dir/exported"
     [ "$(wc -l <"$dir/exported")" -ge 1 ] && ! grep -v '^silken_' "$dir/exported"
 }
+shims() { # each there with libsilken beside it, and with MPI's functions alone
+    for mpi in openmpi mpich; do
+        file=$dest/usr/lib/silken/libsilken-mpi-$mpi.so
+        ldd "$file" | grep -q "libsilken.so.0 => $dest" || return 1
+        nm -D --defined-only "$file" | awk '{print $3}' >"$dir/exported"
+        grep -q '^MPI_Allreduce$' "$dir/exported" && ! grep -v '^MPI_' "$dir/exported" || return 1
+    done
+}
 no_dpdk() {
     ldd "$dest/usr/lib/libsilken.so.0" >"$dir/needed" && ! grep rte_ "$dir/needed"
 }
@@ -76,6 +84,7 @@ check 'an application' app cc app.c $(PKG_CONFIG_PATH="$dest/usr/lib/pkgconfig" 
 check 'in C++' app c++ app.cc "-L$dest/usr/lib" -lsilken
 check 'in C17' app cc app.c -std=c17 "-L$dest/usr/lib" -lsilken
 check 'linked statically' app cc app.c "$dest/usr/lib/libsilken.a" -ldl -lm -pthread
+check 'a shim for each MPI' shims
 check 'the library exports silken_* alone' only_silken nm -D --defined-only "$dest/usr/lib/libsilken.so.0"
 check 'and so does its archive' only_silken nm -g --defined-only "$dest/usr/lib/libsilken.a"
 check 'and its module' only_silken nm -D --defined-only "$dest/usr/lib/libsilken-dpdk.so.0"

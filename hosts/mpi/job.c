@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hosts/mpi/shim.h"
+#include "silken/service.h"
+
+enum job_state { JOB_NOT_BEGUN, JOB_NOT_OPEN, JOB_OPEN, JOB_ALONE, JOB_NO_SWITCH, JOB_LOST };
+
+/* Of the process. After sk_mpi_begin() only calls that are eligible change it, which come one after
+ * the other. */
+static struct {
+    enum job_state state;
+    MPI_Comm ranks; /* the shim's own, of all ranks */
+    int rank, size;
+    int keyval;   /* of communicators: job_congruent or job_other */
+    bool threads; /* some rank has MPI_THREAD_MULTIPLE */
+    bool doubles, require, report;
+    size_t min_bytes;
+    struct silken_config config;
+    char texts[SILKEN_ENV_TEXTS];
+    char why[512]; /* what was wrong at this rank */
+    bool configured;
+    struct silken_comm *comm;
+    void *scratch;
+    size_t scratch_bytes;
+} job = {.ranks = MPI_COMM_NULL, .keyval = MPI_KEYVAL_INVALID};
+
+/* Values of the attribute. */
+static char job_congruent, job_other;
+
+__attribute__((format(printf, 1, 2))) static void job_say(const char *format, ...) {
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "silken-mpi, rank %d: %s\n", job.rank, text);
+}
+
+/* The largest of the ranks' values, one by one. Returns MPI's error code. */
+static int job_largest(long long *values, int n) {
+    return PMPI_Allreduce(MPI_IN_PLACE, values, n, MPI_LONG_LONG, MPI_MAX, job.ranks);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+static bool job_flag(const char *name) {
+    const char *text = getenv(name);
+
+    return text && strcmp(text, "1") == 0;
+}
+
+/* A number of bytes, or -1. */
+static long long job_read_min_bytes(void) {
+    const char *text = getenv("SILKEN_MPI_MIN_BYTES");
+    char *end;
+    long long n;
+
+    if (!text || !*text) {
+        return 65536;
+    }
+    n = strtoll(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && n < INT64_MAX ? n : -1;
+}
+
+/* libsilken reads rank and number of workers from the environment: ours go before a launcher's, and
+ * are gone again afterwards. */
+static void job_configure(void) {
+    const char *const names[] = {"SILKEN_RANK", "SILKEN_WORKERS"};
+    const int values[] = {job.rank, job.size};
+    char text[16], *before[2] = {NULL, NULL};
+
+    for (int i = 0; i < 2; i++) {
+        const char *old = getenv(names[i]);
+        before[i] = old ? strdup(old) : NULL;
+        snprintf(text, sizeof text, "%d", values[i]);
+        setenv(names[i], text, 1);
+    }
+    job.configured = silken_config_env(&job.config, job.texts, job.why, sizeof job.why) == 0;
+    for (int i = 0; i < 2; i++) {
+        if (before[i]) {
+            setenv(names[i], before[i], 1);
+        } else {
+            unsetenv(names[i]);
+        }
+        free(before[i]);
+    }
+}
+
+int sk_mpi_begin(void) {
+    long long said[4], own = job_read_min_bytes();
+    int level, rc;
+
+    rc = PMPI_Comm_dup(MPI_COMM_WORLD, &job.ranks);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    PMPI_Comm_set_errhandler(job.ranks, MPI_ERRORS_RETURN);
+    PMPI_Comm_rank(job.ranks, &job.rank);
+    PMPI_Comm_size(job.ranks, &job.size);
+    PMPI_Query_thread(&level);
+    rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &job.keyval, NULL);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    job.require = job_flag("SILKEN_MPI_REQUIRE");
+    job.report = job_flag("SILKEN_MPI_REPORT");
+    job_configure();
+    said[0] = own;
+    said[1] = level == MPI_THREAD_MULTIPLE;
+    said[2] = own < 0;
+    said[3] = !job_flag("SILKEN_MPI_DOUBLE");
+    rc = job_largest(said, 4);
+    job.min_bytes = (size_t)(said[0] > 0 ? said[0] : 0);
+    job.threads = said[1] > 0;
+    job.doubles = said[3] == 0;
+    if (own < 0) {
+        job_say("SILKEN_MPI_MIN_BYTES=%.40s: a number of bytes is expected",
+                getenv("SILKEN_MPI_MIN_BYTES"));
+    }
+    if (rc == MPI_SUCCESS && said[2] > 0) {
+        PMPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    job.state = job.size > 1 ? JOB_NOT_OPEN : JOB_ALONE;
+    return rc;
+}
+
+void sk_mpi_end(void) {
+    if (job.state == JOB_NOT_BEGUN) {
+        return;
+    }
+    silken_close(job.comm);
+    job.comm = NULL;
+    free(job.scratch);
+    job.scratch = NULL;
+    job.scratch_bytes = 0;
+    if (job.report) {
+        sk_mpi_report(job.rank);
+    }
+    PMPI_Comm_free_keyval(&job.keyval);
+    PMPI_Comm_free(&job.ranks);
+    job.state = JOB_NOT_BEGUN;
+}
+
+/* ---- one call -------------------------------------------------------------------------------- */
+
+/* Has |comm| the ranks of MPI_COMM_WORLD, in its order? Looked up once for a communicator. */
+static bool job_is_congruent(MPI_Comm comm) {
+    void *value;
+    int found, result;
+
+    if (comm == MPI_COMM_WORLD) {
+        return true;
+    }
+    if (PMPI_Comm_get_attr(comm, job.keyval, &value, &found) != MPI_SUCCESS) {
+        return false;
+    }
+    if (!found) {
+        int inter = 0;
+        if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+            (!inter && PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) != MPI_SUCCESS)) {
+            return false;
+        }
+        value = !inter && result == MPI_CONGRUENT ? &job_congruent : &job_other;
+        PMPI_Comm_set_attr(comm, job.keyval, value);
+    }
+    return value == &job_congruent;
+}
+
+enum sk_mpi_reason sk_mpi_eligible(MPI_Comm comm, size_t bytes) {
+    if (job.state == JOB_NOT_BEGUN) {
+        return SK_MPI_NO_SWITCH;
+    }
+    if (bytes == 0) {
+        return SK_MPI_EMPTY;
+    }
+    if (bytes < job.min_bytes) {
+        return SK_MPI_SMALL;
+    }
+    if (comm == MPI_COMM_NULL || !job_is_congruent(comm)) {
+        return SK_MPI_COMMUNICATOR;
+    }
+    if (job.threads && comm != MPI_COMM_WORLD) {
+        return SK_MPI_THREADS;
+    }
+    switch (job.state) {
+    case JOB_ALONE:
+        return SK_MPI_ALONE;
+    case JOB_NO_SWITCH:
+        return SK_MPI_NO_SWITCH;
+    case JOB_LOST:
+        return SK_MPI_LOST;
+    default:
+        return SK_MPI_NONE;
+    }
+}
+
+bool sk_mpi_doubles(void) {
+    return job.doubles;
+}
+
+/* The ranks have no switch, or none any more: |worst| is job.size - the first rank that found
+ * out. */
+static void job_without(enum job_state state, long long worst) {
+    silken_close(job.comm);
+    job.comm = NULL;
+    job.state = state;
+    if (job.rank != job.size - worst) {
+        return;
+    }
+    job_say("%s: %s; %s", state == JOB_LOST ? "the switch is lost" : "there is no switch", job.why,
+            job.require ? "the job is aborted, as SILKEN_MPI_REQUIRE asks"
+                        : "all calls are MPI's from here on");
+    if (job.require) {
+        PMPI_Abort(MPI_COMM_WORLD, 2);
+    }
+}
+
+/* Opens the job, at all ranks or none. What the ranks must have alike is said twice, once negative:
+ * the largest of both tell whether it is the same. */
+static int job_open(void) {
+    long long said[9];
+    const struct silken_config *c = &job.config;
+    bool same = true;
+    int rc;
+
+    if (job.configured && silken_config_admit(&job.config, job.why, sizeof job.why) == 0 &&
+        silken_open(&job.comm, c, job.why, sizeof job.why) != 0) {
+        silken_lease_close(c->lease);
+    }
+    said[0] = job.comm ? 0 : job.size - job.rank;
+    said[1] = job.comm ? c->job : INT16_MIN;
+    said[2] = job.comm ? c->pool_size : INT16_MIN;
+    said[3] = job.comm ? c->k : INT16_MIN;
+    said[4] = job.comm ? c->hard_limit_ms : INT16_MIN;
+    for (int i = 1; i < 5; i++) {
+        said[i + 4] = job.comm ? -said[i] : INT16_MIN;
+    }
+    rc = job_largest(said, 9);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    for (int i = 1; i < 5; i++) {
+        same = same && said[i] == -said[i + 4];
+    }
+    if (said[0] == 0 && !same) {
+        snprintf(job.why, sizeof job.why,
+                 "the ranks differ in SILKEN_JOB, SILKEN_POOL, SILKEN_K or SILKEN_HARD_LIMIT_MS");
+        said[0] = job.size;
+    }
+    if (said[0] == 0) {
+        job.state = JOB_OPEN;
+    } else {
+        job_without(JOB_NO_SWITCH, said[0]);
+    }
+    return MPI_SUCCESS;
+}
+
+bool sk_mpi_enter(enum sk_mpi_reason own, int *rc) {
+    long long reason = own;
+
+    *rc = job.state == JOB_NOT_OPEN ? job_open() : MPI_SUCCESS;
+    if (*rc == MPI_SUCCESS && job.state != JOB_OPEN) {
+        sk_mpi_count_passed(SK_MPI_NO_SWITCH);
+        return false;
+    }
+    if (*rc == MPI_SUCCESS) {
+        *rc = job_largest(&reason, 1);
+    }
+    if (*rc == MPI_SUCCESS && reason != SK_MPI_NONE) {
+        sk_mpi_count_passed((enum sk_mpi_reason)reason);
+    }
+    return *rc == MPI_SUCCESS && reason == SK_MPI_NONE;
+}
+
+struct silken_comm *sk_mpi_comm(void) {
+    return job.comm;
+}
+
+bool sk_mpi_leave(int code, size_t bytes, int *rc) {
+    const bool range = code == SILKEN_ERR_RANGE, lost = code != 0 && !range;
+    long long said[2] = {lost ? job.size - job.rank : 0, range};
+
+    *rc = job_largest(said, 2);
+    if (*rc != MPI_SUCCESS) {
+        return false;
+    }
+    if (said[0] > 0) {
+        snprintf(job.why, sizeof job.why, "%s", silken_strerror(code));
+        job_without(JOB_LOST, said[0]);
+        sk_mpi_count_passed(SK_MPI_LOST);
+    } else if (said[1] > 0) {
+        sk_mpi_count_passed(SK_MPI_RANGE);
+    } else {
+        sk_mpi_count_switch(bytes);
+    }
+    return said[0] == 0 && said[1] == 0;
+}
+
+void *sk_mpi_scratch(size_t bytes) {
+    if (bytes > job.scratch_bytes) {
+        free(job.scratch);
+        job.scratch = malloc(bytes);
+        job.scratch_bytes = job.scratch ? bytes : 0;
+    }
+    return job.scratch;
+}
