@@ -48,7 +48,7 @@ struct plan_var {
     bool touched;     // mentioned other than by extraction and emission
     bool masked;      // the checked build knows which of its bits are undefined
     bool on_wire;     // it is read and written in a header's bytes
-    bool deferred;        // new values of a field on the wire wait in phv (deferred_stores.c)
+    bool deferred;    // new values of a field on the wire wait in phv (deferred_stores.c)
 };
 // A stretch of a header that is loaded and stored as one: raw bytes, or fields of at most 64 bits
 // between two byte boundaries, or one field of any size.
