@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// brt_impl: what the files of the service share. brt.h lists them.
+#ifndef SILKEN_BRT_BRT_IMPL_H
+#define SILKEN_BRT_BRT_IMPL_H
+
+#include "brt/bfruntime.pb-c.h"
+#include "brt/memory.h"
+#include "brt/schema.h"
+#include "brt/service.h"
+#include "brt/status.h"
+#include "brt/status.pb-c.h"
+#include "control/tables/attached.h"
+#include "control/tables/pauses.h"
+
+#define BRT_CLIENTS       64u
+#define BRT_REQUEST_BYTES ((size_t)1 << 30) // a request as messages in memory
+#define BRT_SCRATCH_BYTES ((size_t)64 << 20)
+#define BRT_REPLY_BYTES   ((size_t)1 << 30)
+#define BRT_ALL_PIPES     0xffffu
+
+struct brt_client {
+    bool used, bound;
+    uint32_t id;
+    struct brt_call stream;
+    bool learn, idle, active, ports;
+};
+
+struct brt {
+    struct brt_host host;
+    struct sk_switch *sw; // null: no program yet
+    struct brt_schema *schema;
+    char *name, *schema_text;
+    struct brt_client clients[BRT_CLIENTS];
+    struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
+    struct rpc_server *server;          // null: not on a socket
+};
+
+// A growing buffer; 'full' once it would have passed BRT_REPLY_BYTES.
+struct brt_bytes {
+    uint8_t *bytes;
+    size_t n, room;
+    bool full;
+};
+void brt_append(struct brt_bytes *out, uint32_t field, const ProtobufCMessage *message);
+
+// ---- service.c
+// The metadata of a call that change what it does.
+struct brt_wishes {
+    bool error_in_response, ignore_not_found, has_deadline;
+    uint64_t deadline; // of sk_clock_now()
+};
+struct brt_wishes brt_wishes(const struct brt_call *c);
+void brt_send(const struct brt_call *c, const ProtobufCMessage *message);
+// Ends the call: with one status, or with those of a list of updates.
+void brt_end(const struct brt_call *c, enum brt_code code, const char *sentence);
+void brt_end_unread(struct brt *b, const struct brt_call *c); // its message cannot be decoded
+void brt_end_list(struct brt *b, const struct brt_call *c, const char *message,
+                  const struct brt_result *results, size_t n);
+bool brt_is_late(const struct brt_wishes *w);
+
+void brt_service_free(struct brt *b); // all but the server
+
+// ---- session.c
+struct brt_client *brt_client(struct brt *b, uint32_t id); // null: not subscribed
+// May the client read and write this program's tables? A code with a sentence.
+enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const char *program,
+                      struct sk_error *err);
+void brt_forget_bindings(struct brt *b); // the program went: their streams are cancelled
+
+// ---- target of an update or a read
+struct brt_target {
+    int pipe; // -1: all
+};
+enum brt_code brt_target(const BfrtProto__TargetDevice *device, struct brt_target *out,
+                         struct sk_error *err);
+
+// ---- value.c: big-endian bytes, as many as the width needs, and words
+enum brt_code brt_words(const ProtobufCBinaryData *bytes, const struct brt_field *f,
+                        uint64_t *words, struct sk_error *err);
+void brt_bytes_of(const uint64_t *words, uint32_t width, uint8_t *bytes);
+// In memory of 'm'; false when it is short.
+bool brt_stream(struct brt_memory *m, const uint64_t *words, uint32_t width,
+                ProtobufCBinaryData *out);
+enum brt_code brt_number(const BfrtProto__DataField *d, const struct brt_field *f, uint64_t *out,
+                         struct sk_error *err);
+// As text for control/tables/attached.h.
+enum brt_code brt_text(const BfrtProto__DataField *d, const struct brt_field *f, char *out,
+                       size_t size, struct sk_error *err);
+bool brt_field_of_text(struct brt_memory *m, const struct brt_field *f, const char *text,
+                       BfrtProto__DataField *out);
+
+// ---- entry.c
+// An update of a match table or a value set, or a question after an entry, with ids and bytes
+// resolved. Words are in memory of the scratch.
+struct brt_change {
+    const struct brt_table *table;
+    BfrtProto__Update__Type type;
+    struct sk_pipe_list pipes;
+    bool has_key, is_default, has_action;
+    bool reset_ttl, reset_stats;
+    int64_t priority;
+    uint32_t action;
+    uint64_t *value, *mask, *data;
+    struct sk_attached attached;
+    uint64_t *direct; // new values of direct register cells
+    bool *has_direct; // which of them are given
+};
+enum brt_code brt_entry_key(struct brt *b, const BfrtProto__TableKey *key, struct brt_change *c,
+                            struct sk_error *err);
+enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data,
+                             struct brt_change *c, struct sk_error *err);
+bool brt_entry_key_message(struct brt_memory *m, const struct brt_table *t, const uint64_t *value,
+                           const uint64_t *mask, int64_t priority, BfrtProto__TableEntry *out);
+struct sk_table *brt_table_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
+
+// ---- apply.c: in a pause
+enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,
+                        struct sk_error *err);
+
+// ---- write.c, read.c
+struct sk_pauses brt_pauses(const struct brt *b, bool writes);
+enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_target *target,
+                          struct brt_change *c, struct sk_error *err);
+// The names of what this server does not serve yet, for a sentence.
+enum brt_code brt_not_served(const struct brt_table *t, const char *what, struct sk_error *err);
+
+#endif
