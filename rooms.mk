@@ -143,8 +143,9 @@ arrows/control/tor := control/socket control/sessions wire
 room/control/service := control/service
 face/control/service := control/service/service.h
 arrows/control/service := base
-# later: servers for controllers. rpc has what both speak over, brt BF Runtime, p4rt P4Runtime
-room/rpc :=
+# servers for controllers. rpc has what both speak over: gRPC. Later: brt BF Runtime, p4rt P4Runtime
+room/rpc := rpc
+face/rpc := rpc/rpc.h
 arrows/rpc := base
 room/brt :=
 arrows/brt := rpc control/socket

@@ -26,7 +26,8 @@
 //
 // Files:
 //
-//     server.c       listening, connections, deadlines, limits
+//     listen.c       sockets that listen, and who connects to them
+//     server.c       connections, deadlines, limits
 //     connection.c   a connection: HTTP/2 frames to calls and back
 //     call.c         a call: metadata, messages in both directions, its end
 //     metadata.c     text of the wire: timeouts, percent-encoding, base64
