@@ -48,7 +48,8 @@ struct brt;
 
 struct brt *brt_new(const struct brt_host *host);
 // The switch runs this program from now on; 'schema' is its description as JSON. Clients that were
-// bound to another are cancelled. -1 with a sentence: nothing changed. The texts are copied.
+// bound to the one before are cancelled. -1 with a sentence: calls are refused until there is a
+// program again. The texts are copied.
 int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const char *schema,
                     struct sk_error *err);
 void brt_free(struct brt *b); // null allowed; ends all calls

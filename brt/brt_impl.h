@@ -32,6 +32,7 @@ struct brt {
     struct brt_schema *schema;
     char *name, *schema_text;
     struct brt_client clients[BRT_CLIENTS];
+    struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
     struct rpc_server *server;          // null: not on a socket
 };
@@ -119,7 +120,8 @@ enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed
                         struct sk_error *err);
 
 // ---- write.c, read.c
-struct sk_pauses brt_pauses(const struct brt *b, bool writes);
+// The pauses of all calls, so that one after the other leaves packets half of the time.
+struct sk_pauses *brt_pauses(struct brt *b, bool writes);
 enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_target *target,
                           struct brt_change *c, struct sk_error *err);
 // The names of what this server does not serve yet, for a sentence.

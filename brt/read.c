@@ -9,7 +9,7 @@
 
 struct reading {
     struct brt *b;
-    struct sk_pauses pauses;
+    struct sk_pauses *pauses;
     bool paused;
     struct brt_bytes out;
     // the entity that is read
@@ -26,9 +26,9 @@ static void read_pause(struct reading *r) {
     if (!d || !(d->has_counter || d->meter_kind || d->idle_timeout || d->direct_words))
         return;
     if (r->paused)
-        sk_pauses_breathe(&r->pauses);
+        sk_pauses_breathe(r->pauses);
     else
-        sk_pauses_begin(&r->pauses);
+        sk_pauses_begin(r->pauses);
     r->paused = true;
 }
 
@@ -482,7 +482,7 @@ static bool read_entities(struct reading *r, const BfrtProto__ReadRequest *reque
         good = read_note(r, results);
     }
     if (r->paused)
-        sk_pauses_end(&r->pauses);
+        sk_pauses_end(r->pauses);
     return good && results->list;
 }
 

@@ -20,18 +20,15 @@ struct brt *brt_new(const struct brt_host *host) {
 
 int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const char *schema,
                     struct sk_error *err) {
-    struct brt_schema *fresh = brt_schema_new(sw, schema, err);
-    if (!fresh)
-        return -1;
     brt_forget_bindings(b);
     brt_schema_free(b->schema);
     free(b->name);
     free(b->schema_text);
     b->sw = sw;
-    b->schema = fresh;
+    b->schema = brt_schema_new(sw, schema, err);
     b->name = sk_copy_text(name);
     b->schema_text = sk_copy_text(schema);
-    return 0;
+    return b->schema ? 0 : -1;
 }
 
 void brt_service_free(struct brt *b) {

@@ -10,11 +10,11 @@
 #define WRITE_SLICE 64u // updates in a pause: some hundred microseconds
 
 
-struct sk_pauses brt_pauses(const struct brt *b, bool writes) {
-    const struct brt_host *h = &b->host;
-    return (struct sk_pauses){.pause = h->pause,
-                              .resume = writes ? h->resume : h->resume_same,
-                              .aux = h->aux};
+struct sk_pauses *brt_pauses(struct brt *b, bool writes) {
+    b->pauses.pause = b->host.pause;
+    b->pauses.resume = writes ? b->host.resume : b->host.resume_same;
+    b->pauses.aux = b->host.aux;
+    return &b->pauses;
 }
 
 enum brt_code brt_target(const BfrtProto__TargetDevice *device, struct brt_target *out,
@@ -209,14 +209,14 @@ static void write_slice(struct writing *w, const struct brt_target *target,
 
 // False when its time was over before its end; what was written stays.
 static bool write_all(struct writing *w, const struct brt_target *target) {
-    struct sk_pauses pauses = brt_pauses(w->b, true);
+    struct sk_pauses *pauses = brt_pauses(w->b, true);
     struct write_item *items = brt_take(&w->b->request, WRITE_SLICE * sizeof *items);
     w->results = brt_take(&w->b->request, (w->request->n_updates + 1) * sizeof *w->results);
     w->short_of_memory = !items || !w->results;
     while (!w->short_of_memory && w->n_done < w->request->n_updates) {
         if (brt_is_late(&w->wishes))
             return false;
-        write_slice(w, target, items, &pauses);
+        write_slice(w, target, items, pauses);
     }
     return true;
 }

@@ -237,7 +237,7 @@ static bool is_waited_for(const struct run *r) {
 
 // Until something comes, or a tick.
 static void wait_for_work(struct run *r) {
-    struct pollfd fds[SK_SERVER_FDS + 2];
+    struct pollfd fds[SK_SERVER_FDS + 3];
     nfds_t n = r->server ? sk_server_fds(r->server, fds) : 0;
     if (!sk_ports_inside_sleep(r->ports))
         return;
@@ -245,13 +245,15 @@ static void wait_for_work(struct run *r) {
     const int jobs = run_jobs_fd(r, now);
     if (jobs >= 0)
         fds[n++] = (struct pollfd){.fd = jobs, .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = run_brt_fd(r), .events = POLLIN};
     fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
     const bool quiet = now - r->control.worked > QUIET_AFTER_NS && !is_waited_for(r);
     const uint64_t tick = (quiet ? QUIET_TICK_MS : TICK_MS) * UINT64_C(1000000);
     // nobody is heard for a while after a request, and then at once
     const uint64_t breath = now < r->control.server_due ? r->control.server_due - now : 0;
-    const struct timespec timeout = {.tv_nsec = (long)(breath && breath < tick ? breath : tick)};
-    if (ppoll(breath ? &fds[n - 1] : fds, breath ? 1 : n, &timeout, NULL) > 0)
+    const uint64_t most = breath && breath < tick ? breath : tick, wait = run_brt_wait(r);
+    const struct timespec timeout = {.tv_nsec = (long)(wait < most ? wait : most)};
+    if (ppoll(breath ? &fds[n - 2] : fds, breath ? 2 : n, &timeout, NULL) > 0)
         r->control.worked = now;
 }
 
@@ -275,6 +277,7 @@ static void *control(void *aux) {
         run_tor_turn(r, now);
         run_jobs_turn(r, run_now());
         run_sessions_turn(r, now);
+        run_brt_turn(r);
         print_rates(r, now);
         tor_log_turn(r->log);
         run_watchdog(r, now);
