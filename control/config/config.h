@@ -46,10 +46,6 @@
 //                  "ports": [0], "snaplen": 128, "ring": 64},
 //       "metrics": {"listen": "127.0.0.1:9464",   Prometheus; for more than this machine
 //                   "public": false},             "public": true
-//       "bfrt": {"listen": "127.0.0.1:50052",     BF Runtime (brt/brt.h), or "unix:PATH"; for other
-//                "public": true,                  machines: this, and certificates (PEM files) or
-//                "certificate": "c.pem", "key": "k.pem", "client_authority": "a.pem",
-//                "insecure": false},              "insecure": true
 //       "job_service": {"listen": "10.0.0.254:9466",   control/service/service.h
 //                       "token_file": "token", "slots": 128,             slots of a job
 //                       "wait": 300, "grace": 2, "silence": 10},         seconds
@@ -88,7 +84,6 @@
 //     change.c  from one configuration to another
 //     daemon.c  the member "daemon"
 //     rights.c  the member "requests"
-//     controllers.c  the member "bfrt"
 #ifndef SILKEN_CONTROL_CONFIG_CONFIG_H
 #define SILKEN_CONTROL_CONFIG_CONFIG_H
 
