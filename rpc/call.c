@@ -170,10 +170,17 @@ static void call_end(struct rpc_call *call, enum rpc_status status, const char *
 
 void rpc_end(struct rpc_call *call, enum rpc_status status, const char *message,
              const uint8_t *details, size_t length) {
+    char text[1600];
     if (call->ended)
         return;
+    if (details && length > RPC_DETAILS) {
+        snprintf(text, sizeof text, "%.1500s (%zu bytes of details were left out)",
+                 message ? message : "", length);
+        message = text;
+        details = NULL;
+    }
     call_end(call, status, message, true);
-    if (details && length <= RPC_DETAILS)
+    if (details)
         call->details = rpc_base64_encode(details, length);
     call_submit_end(call);
 }
