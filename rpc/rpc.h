@@ -77,8 +77,9 @@ struct rpc_method {
     // The client sends no more messages.
     void (*closed)(struct rpc_call *call);
     // The call is over, in whatever way: after this the pointer is no longer valid. Called once for
-    // each call that 'begin' was called for (or would have been). 'cancelled': not by rpc_end(), but
-    // by the client, its deadline, the end of its connection, or rpc_close().
+    // each call that 'begin' was called for (or would have been), never from within rpc_send() or
+    // rpc_end(). 'cancelled': not by rpc_end(), but by the client, its deadline, a limit, the end
+    // of its connection, or rpc_close().
     void (*over)(struct rpc_call *call, bool cancelled);
     // There is room again: rpc_send() had said false, and since then the connection has taken what
     // was queued down to half of the limit.

@@ -7,9 +7,8 @@
 //     /test.Echo/Unary     the message
 //     /test.Echo/Bidi      each message
 //     /test.Echo/Collect   stream to one: how many messages and bytes came
-//     /test.Echo/Stream    "COUNT SIZE": so many messages of SIZE bytes, the first 4 of each a number
-//     /test.Echo/Push      the same at once, however full the queue is; those that it has no room for
-//                          are counted as lost
+//     /test.Echo/Stream    "COUNT SIZE": so many messages of SIZE bytes, the first 4 a number
+//     /test.Echo/Push      the same at once, however full the queue is
 //     /test.Echo/Fail      "STATUS|SENTENCE|DETAILS"
 //     /test.Echo/Wait      no answer
 //     /test.Echo/Early     stream to one: ends at the first message, with NOT_FOUND
