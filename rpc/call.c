@@ -170,10 +170,17 @@ static void call_end(struct rpc_call *call, enum rpc_status status, const char *
 
 void rpc_end(struct rpc_call *call, enum rpc_status status, const char *message,
              const uint8_t *details, size_t length) {
+    char text[1600];
     if (call->ended)
         return;
+    if (details && length > RPC_DETAILS) {
+        snprintf(text, sizeof text, "%.1500s (%zu bytes of details were left out)",
+                 message ? message : "", length);
+        message = text;
+        details = NULL;
+    }
     call_end(call, status, message, true);
-    if (details && length <= RPC_DETAILS)
+    if (details)
         call->details = rpc_base64_encode(details, length);
     call_submit_end(call);
 }
@@ -218,7 +225,8 @@ static void call_reset(struct rpc_call *call, uint32_t code) {
     call_touch(call);
 }
 
-void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message) {
+// The service is told later, when its stream is closed.
+static void call_abort(struct rpc_call *call, enum rpc_status status, const char *message) {
     const bool blocked = call_is_blocked(call);
     call_drop_queue(call, blocked);
     call_drop_input(call);
@@ -228,7 +236,19 @@ void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *me
         call_reset(call, NGHTTP2_CANCEL);
     else
         call_submit_end(call);
+}
+
+void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message) {
+    call_abort(call, status, message);
     call_tell_over(call);
+}
+
+void rpc_call_evict(struct rpc_call *call) {
+    call_abort(call, RPC_RESOURCE_EXHAUSTED, "its memory was needed for other calls");
+}
+
+size_t rpc_call_holds(const struct rpc_call *call) {
+    return call->in_room + call->queued;
 }
 
 // Not a call of gRPC's: other clients must not take the response for a success.
@@ -315,7 +335,7 @@ static void call_check_prefix(struct rpc_call *call) {
         snprintf(text, sizeof text, "a message of %zu bytes is longer than %zu", length,
                  s->options.message_bytes);
         rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
-    } else if (length > s->options.memory_bytes - s->memory) {
+    } else if (!rpc_find_memory(call, length)) {
         snprintf(text, sizeof text, "no memory is left for a message of %zu bytes", length);
         rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
     }
@@ -329,7 +349,7 @@ static bool call_make_room(struct rpc_call *call, size_t more) {
     room = room < call->in_length ? room : call->in_length;
     if (call->in_n + more <= call->in_room)
         return true;
-    if (!rpc_take_memory(call->connection->server, room - call->in_room)) {
+    if (!rpc_take_memory(call, room - call->in_room)) {
         rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, "no memory is left for a message");
         return false;
     }
@@ -436,7 +456,7 @@ bool rpc_send(struct rpc_call *call, const void *bytes, size_t length) {
     const size_t size = sizeof(struct rpc_queued) + RPC_PREFIX + length;
     if (call->ended)
         return false;
-    if (length > UINT32_MAX || !rpc_take_memory(s, size)) {
+    if (length > UINT32_MAX || !rpc_take_memory(call, size)) {
         call_drop_queue(call, false);
         call_end(call, RPC_RESOURCE_EXHAUSTED, "no memory is left for a reply", false);
         call_submit_end(call);

@@ -16,15 +16,16 @@
 #define WINDOW        (4 << 20)
 #define CREDIT_MOST   10000 // frames that carry nothing: at once, and in each second
 #define CREDIT_SECOND 500
-#define RESET_COST    10 // what the client did made the server reset a stream
+#define UNKNOWN_BYTES 32u // that cost as much as a frame
+#define RESET_COST    10  // what the client did made the server reset a stream
 #define RESETS_ATONCE 1000
 #define RESETS_SECOND 100
 #define HEADERS_BYTES (1u << 20) // of a block that is sent
 
 // ---- floods ----
 
-// Frames that carry nothing cost the server as much as those that do: each connection has a store of
-// them that fills up with time and with messages.
+// Frames that carry nothing cost the server as much as those that do: each connection has a store
+// of them that fills up with time and with messages.
 static void connection_charge(struct rpc_connection *c, int64_t cost) {
     const uint64_t passed = c->server->now - c->credit_at, each = 1000000000u / CREDIT_SECOND;
     c->credit += (int64_t)(passed / each);
@@ -37,9 +38,11 @@ static void connection_charge(struct rpc_connection *c, int64_t cost) {
 static int connection_on_begin(nghttp2_session *session, const nghttp2_frame_hd *hd, void *aux) {
     const bool carries =
         hd->type == NGHTTP2_HEADERS || (hd->type == NGHTTP2_DATA && hd->length > 0);
+    struct rpc_connection *c = aux;
     (void)session;
+    c->seen = true;
     if (!carries)
-        connection_charge(aux, 1);
+        connection_charge(c, 1);
     return 0;
 }
 
@@ -81,7 +84,9 @@ static int connection_on_frame(nghttp2_session *session, const nghttp2_frame *fr
 static int connection_on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
                               const uint8_t *bytes, size_t length, void *aux) {
     struct rpc_call *call = nghttp2_session_get_stream_user_data(session, stream);
-    (void)flags, (void)aux;
+    struct rpc_connection *c = aux;
+    (void)flags;
+    c->seen = true;
     if (call)
         rpc_call_data(call, bytes, length);
     return 0;
@@ -233,7 +238,10 @@ static bool connection_drain(struct rpc_connection *c) {
 // Gives nghttp2 a piece of what was read. False when the connection is over.
 static bool connection_piece(struct rpc_connection *c) {
     const size_t left = c->in_n - c->in_at, n = left < PIECE ? left : PIECE;
+    c->seen = false;
     const ssize_t taken = nghttp2_session_mem_recv(c->session, c->in + c->in_at, n);
+    if (!c->seen) // frames of unknown kinds, which nghttp2 does not tell of
+        connection_charge(c, (int64_t)(n / UNKNOWN_BYTES));
     c->in_at += n; // all but a callback's error takes all
     if (taken < 0)
         c->server->counts.disconnected++;

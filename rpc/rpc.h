@@ -77,11 +77,12 @@ struct rpc_method {
     // The client sends no more messages.
     void (*closed)(struct rpc_call *call);
     // The call is over, in whatever way: after this the pointer is no longer valid. Called once for
-    // each call that 'begin' was called for (or would have been). 'cancelled': not by rpc_end(), but
-    // by the client, its deadline, the end of its connection, or rpc_close().
+    // each call that 'begin' was called for (or would have been), never from within rpc_send() or
+    // rpc_end(). 'cancelled': not by rpc_end(), but by the client, its deadline, a limit, the end
+    // of its connection, or rpc_close().
     void (*over)(struct rpc_call *call, bool cancelled);
-    // What was queued by rpc_send() has been taken by the connection down to half of the limit, after
-    // rpc_send() had said false: there is room again.
+    // There is room again: rpc_send() had said false, and since then the connection has taken what
+    // was queued down to half of the limit.
     void (*room)(struct rpc_call *call);
 };
 
@@ -113,8 +114,8 @@ struct rpc_server;
 struct rpc_server *rpc_open(const struct rpc_options *options, struct sk_error *err);
 // Readable, for poll(), when there is something to do.
 int rpc_fd(const struct rpc_server *s);
-// When rpc_poll() is to be called though nothing is readable, on the monotonic clock (base/clock.h);
-// UINT64_MAX: not needed.
+// When rpc_poll() is to be called though nothing is readable, on the monotonic clock
+// (base/clock.h); 0: at once, UINT64_MAX: not needed.
 uint64_t rpc_due(const struct rpc_server *s);
 // Does what there is to do, in a bounded time: some messages of each connection. True if there is
 // more to do at once.

@@ -17,6 +17,7 @@
 #define RPC_HANDSHAKE_NS UINT64_C(5000000000)  // until a connection has sent its settings
 #define RPC_BLOCKED_NS   UINT64_C(20000000000) // a connection takes no byte of what is sent
 #define RPC_STALLED_NS   UINT64_C(60000000000) // a call's client sends or takes nothing
+#define RPC_IDLE_NS      UINT64_C(1000000000)  // after it what a client holds may go to others
 #define RPC_PARTING_NS   UINT64_C(1000000000)  // until a connection that was told the end closes
 #define RPC_PEER         320u
 
@@ -83,6 +84,7 @@ struct rpc_connection {
     bool readable;
     bool blocked;    // the socket takes no more
     bool parting;    // our end is sent
+    bool seen;       // frames of known kinds are in the piece that came
     bool dirty;      // something may be there to send
     uint64_t since;  // that it came, or parts
     uint64_t moved;  // when it last took what was sent, or had taken all
@@ -119,13 +121,15 @@ struct rpc_server {
 // ---- server.c ----
 // Takes the descriptor. 'peer' is what rpc_peer() says.
 void rpc_adopt(struct rpc_server *s, int fd, const char *peer);
-// Takes 'bytes' of the memory of all messages. False: there is not so much.
-bool rpc_take_memory(struct rpc_server *s, size_t bytes);
+// Whether there are 'bytes' left of the memory of all messages. If not, other calls are ended whose
+// clients have neither sent nor taken anything for RPC_IDLE_NS: those that hold most first.
+bool rpc_find_memory(struct rpc_call *call, size_t bytes);
+bool rpc_take_memory(struct rpc_call *call, size_t bytes); // the same, and takes it
 void rpc_give_memory(struct rpc_server *s, size_t bytes);
 
 // ---- listen.c ----
-// A descriptor that listens; '*path': of a Unix socket, to be freed and unlinked, or null. -1 with a
-// sentence.
+// A descriptor that listens, or -1 with a sentence. '*path': of a Unix socket, to be freed and
+// unlinked, or null.
 int rpc_listen(const char *address, char **path, struct sk_error *err);
 uint16_t rpc_listen_port(int fd);
 // Next connection of a listening socket, or -1 with errno.
@@ -157,6 +161,9 @@ ssize_t rpc_call_read(struct rpc_call *call, uint8_t *out, size_t room, uint32_t
 void rpc_call_tell_room(struct rpc_call *call);
 // Ends it by the server, now: what was queued is dropped, and the service is told.
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message);
+// Ends a call that has stalled, for its memory. The service is told when its stream is closed.
+void rpc_call_evict(struct rpc_call *call);
+size_t rpc_call_holds(const struct rpc_call *call); // bytes of messages
 // Deadlines and stalls. Returns when to look again.
 uint64_t rpc_call_look(struct rpc_call *call, uint64_t now);
 void rpc_call_free(struct rpc_call *call); // the stream is closed: tells the service

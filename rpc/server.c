@@ -12,19 +12,40 @@
 
 #define EVENTS_A_TURN   64
 #define ACCEPTED_A_TURN 16
-#define LOOK_NS         UINT64_C(250000000)  // between two looks for who is late
-#define IDLE_NS         UINT64_C(1000000000) // without a call, before it may be closed for another
+#define LOOK_NS         UINT64_C(250000000) // between two looks for who is late
 #define CONNECTIONS     64u
 #define CALLS           128u
 #define MESSAGE_BYTES   (UINT64_C(1) << 30)
 #define MEMORY_BYTES    (UINT64_C(256) << 20)
 #define QUEUE_BYTES     (UINT64_C(4) << 20)
 
-bool rpc_take_memory(struct rpc_server *s, size_t bytes) {
-    if (bytes > s->options.memory_bytes - s->memory)
-        return false;
-    s->memory += bytes;
+static struct rpc_call *rpcs_holds_most(const struct rpc_server *s, const struct rpc_call *but) {
+    struct rpc_call *most = NULL;
+    for (size_t i = 0; i < s->n; i++)
+        for (struct rpc_call *call = s->list[i]->calls; call; call = call->next)
+            if (call != but && s->now - call->moved >= RPC_IDLE_NS && rpc_call_holds(call) > 0 &&
+                (!most || rpc_call_holds(call) > rpc_call_holds(most)))
+                most = call;
+    return most;
+}
+
+bool rpc_find_memory(struct rpc_call *call, size_t bytes) {
+    struct rpc_server *s = call->connection->server;
+    while (bytes > s->options.memory_bytes - s->memory) {
+        struct rpc_call *other = rpcs_holds_most(s, call);
+        const size_t before = s->memory;
+        if (other)
+            rpc_call_evict(other);
+        if (s->memory == before)
+            return false;
+    }
     return true;
+}
+
+bool rpc_take_memory(struct rpc_call *call, size_t bytes) {
+    const bool found = rpc_find_memory(call, bytes);
+    call->connection->server->memory += found ? bytes : 0;
+    return found;
 }
 
 void rpc_give_memory(struct rpc_server *s, size_t bytes) {
@@ -49,7 +70,7 @@ static struct rpc_connection *rpcs_least_missed(const struct rpc_server *s) {
         struct rpc_connection *c = s->list[i];
         if (!c->greeted && (!stranger || c->since < stranger->since))
             stranger = c;
-        if (c->greeted && c->n_calls == 0 && s->now - c->active >= IDLE_NS &&
+        if (c->greeted && c->n_calls == 0 && s->now - c->active >= RPC_IDLE_NS &&
             (!idle || c->active < idle->active))
             idle = c;
     }

@@ -7,9 +7,8 @@
 //     /test.Echo/Unary     the message
 //     /test.Echo/Bidi      each message
 //     /test.Echo/Collect   stream to one: how many messages and bytes came
-//     /test.Echo/Stream    "COUNT SIZE": so many messages of SIZE bytes, the first 4 of each a number
-//     /test.Echo/Push      the same at once, however full the queue is; those that it has no room for
-//                          are counted as lost
+//     /test.Echo/Stream    "COUNT SIZE": so many messages of SIZE bytes, the first 4 a number
+//     /test.Echo/Push      the same at once, however full the queue is
 //     /test.Echo/Fail      "STATUS|SENTENCE|DETAILS"
 //     /test.Echo/Wait      no answer
 //     /test.Echo/Early     stream to one: ends at the first message, with NOT_FOUND
@@ -129,19 +128,17 @@ static void push_message(struct rpc_call *call, const uint8_t *bytes, size_t len
 // ---- one to one ----
 
 static void fail_message(struct rpc_call *call, const uint8_t *bytes, size_t length) {
-    char *text = strndup((const char *)bytes, length), *status = text, *sentence, *details;
-    if (!text)
-        abort();
-    sentence = strchr(status, '|');
-    details = sentence ? strchr(sentence + 1, '|') : NULL;
-    if (details) {
-        *sentence++ = 0;
-        *details++ = 0;
-        rpc_end(call, (enum rpc_status)atoi(status), sentence, (const uint8_t *)details,
-                length - (size_t)(details - text));
-    } else {
+    const uint8_t *end = bytes + length, *sentence = memchr(bytes, '|', length),
+                  *details =
+                      sentence ? memchr(sentence + 1, '|', (size_t)(end - sentence) - 1) : NULL;
+    if (!details) {
         rpc_end(call, RPC_INVALID_ARGUMENT, "STATUS|SENTENCE|DETAILS", NULL, 0);
+        return;
     }
+    char *text = strndup((const char *)sentence + 1, (size_t)(details - sentence) - 1);
+    details++;
+    rpc_end(call, (enum rpc_status)atoi((const char *)bytes), text, details < end ? details : NULL,
+            (size_t)(end - details));
     free(text);
 }
 
