@@ -48,8 +48,7 @@ static void apply_attached(struct brt *b, const struct brt_change *c, struct sk_
 
 static struct sk_entry *apply_find(struct brt *b, const struct brt_change *c, unsigned i) {
     struct sk_table *t = apply_table(b, c, i);
-    return c->is_default ? sk_table_default(t)
-                         : sk_table_find(t, c->value, c->mask, c->priority);
+    return c->is_default ? sk_table_default(t) : sk_table_find(t, c->value, c->mask, c->priority);
 }
 
 static void apply_attached_everywhere(struct brt *b, const struct brt_change *c) {
@@ -74,8 +73,7 @@ static enum brt_code apply_check_everywhere(struct brt *b, const struct brt_chan
 
 // ---- entries ----
 
-static enum brt_code apply_insert(struct brt *b, const struct brt_change *c,
-                                  struct sk_error *err) {
+static enum brt_code apply_insert(struct brt *b, const struct brt_change *c, struct sk_error *err) {
     struct sk_meter_cell none = {0};
     const enum brt_code code = apply_check(c, &(struct sk_entry){.meter = &none}, err);
     if (code)
@@ -126,8 +124,7 @@ static int apply_do_modify(const struct brt_change *c, struct sk_table *t) {
 }
 
 // Without an action, only what hangs on the entry changes.
-static enum brt_code apply_modify(struct brt *b, const struct brt_change *c,
-                                  struct sk_error *err) {
+static enum brt_code apply_modify(struct brt *b, const struct brt_change *c, struct sk_error *err) {
     enum brt_code code = apply_check_everywhere(b, c, err);
     if (code == BRT_OK && c->table->desc->const_entries)
         return apply_failure(c, SK_E_CONST, err);

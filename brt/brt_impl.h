@@ -109,8 +109,8 @@ struct brt_change {
 };
 enum brt_code brt_entry_key(struct brt *b, const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err);
-enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data,
-                             struct brt_change *c, struct sk_error *err);
+enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data, struct brt_change *c,
+                             struct sk_error *err);
 bool brt_entry_key_message(struct brt_memory *m, const struct brt_table *t, const uint64_t *value,
                            const uint64_t *mask, int64_t priority, BfrtProto__TableEntry *out);
 struct sk_table *brt_table_in(const struct brt *b, const struct brt_table *t, unsigned pipe);

@@ -54,8 +54,8 @@ static enum brt_code entry_lpm(const BfrtProto__KeyField__LPM *k, const struct b
 }
 
 static enum brt_code entry_key_field(const BfrtProto__KeyField *k, const struct brt_field *f,
-                                     const struct sk_field_desc *d, uint64_t *value,
-                                     uint64_t *mask, struct sk_error *err) {
+                                     const struct sk_field_desc *d, uint64_t *value, uint64_t *mask,
+                                     struct sk_error *err) {
     enum brt_code code;
     if (k->match_type_case == BFRT_PROTO__KEY_FIELD__MATCH_TYPE_EXACT && d->match == SK_EXACT) {
         entry_ones(mask, d->width, d->width);

@@ -24,8 +24,8 @@ static void memory_free(void *aux, void *pointer) {
 
 void brt_memory_init(struct brt_memory *m, size_t limit) {
     *m = (struct brt_memory){.limit = limit};
-    m->allocator = (ProtobufCAllocator){
-        .alloc = memory_alloc, .free = memory_free, .allocator_data = m};
+    m->allocator =
+        (ProtobufCAllocator){.alloc = memory_alloc, .free = memory_free, .allocator_data = m};
 }
 
 static struct brt_block *memory_block(struct brt_memory *m, size_t bytes) {

@@ -81,8 +81,7 @@ static bool read_refers(const struct read_data *d, uint8_t refers) {
 static void read_attached(struct read_data *d, const struct brt_field *f) {
     const char *text = sk_data_find(&d->attached, f->name);
     if (text)
-        d->good =
-            brt_field_of_text(&d->r->b->scratch, f, text, read_next(d, f)) && d->good;
+        d->good = brt_field_of_text(&d->r->b->scratch, f, text, read_next(d, f)) && d->good;
 }
 
 static void read_one_datum(struct read_data *d, const struct brt_field *f) {
@@ -154,8 +153,8 @@ static bool read_check_wanted(struct reading *r, const struct brt_action *a) {
     for (size_t i = 0; wanted && i < wanted->n_fields; i++) {
         const uint32_t id = wanted->fields[i]->field_id;
         if (!brt_find(t->data, t->n_data, id) && !(a && brt_find(a->fields, a->n, id))) {
-            r->code = brt_fail(r->err, BRT_OBJECT_NOT_FOUND, "there is no data field with id %u",
-                               id);
+            r->code =
+                brt_fail(r->err, BRT_OBJECT_NOT_FOUND, "there is no data field with id %u", id);
             return false;
         }
     }
@@ -324,8 +323,8 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE;
     entity.table_usage = &out;
     out.table_id = u->table_id;
-    out.usage = (uint32_t)sk_table_count(
-        brt_table_in(r->b, r->question.table, r->question.pipes.list[0]));
+    out.usage =
+        (uint32_t)sk_table_count(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]));
     read_append(r, &entity);
 }
 

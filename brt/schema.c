@@ -31,8 +31,8 @@ static void schema_type(const json_t *type, struct brt_field *f) {
         enum brt_type type;
         uint32_t width;
     } types[] = {
-        {"bytes", BRT_STREAM, 0},   {"uint8", BRT_STREAM, 8},    {"uint16", BRT_STREAM, 16},
-        {"uint32", BRT_STREAM, 32}, {"uint64", BRT_STREAM, 64},  {"float", BRT_FLOAT, 0},
+        {"bytes", BRT_STREAM, 0},   {"uint8", BRT_STREAM, 8},   {"uint16", BRT_STREAM, 16},
+        {"uint32", BRT_STREAM, 32}, {"uint64", BRT_STREAM, 64}, {"float", BRT_FLOAT, 0},
         {"string", BRT_STRING, 0},  {"bool", BRT_BOOL, 0},
     };
     const char *name = schema_string(type, "type");
@@ -100,8 +100,8 @@ static void schema_places(struct brt_field *fields, size_t n, const struct sk_fi
     }
 }
 
-static bool schema_same(const struct brt_field *fields, size_t n,
-                        const struct sk_field_desc *descs, uint32_t n_descs) {
+static bool schema_same(const struct brt_field *fields, size_t n, const struct sk_field_desc *descs,
+                        uint32_t n_descs) {
     bool same = n == n_descs;
     for (size_t i = 0; same && i < n; i++)
         same = fields[i].type == BRT_STREAM && fields[i].width == descs[i].width;

@@ -55,7 +55,7 @@ void brt_append(struct brt_bytes *out, uint32_t field, const ProtobufCMessage *m
             abort();
     }
     out->bytes[out->n++] = (uint8_t)(field << 3 | 2); // a message
-    for (size_t v = n; ; v >>= 7) {
+    for (size_t v = n;; v >>= 7) {
         out->bytes[out->n++] = (uint8_t)(v & 127) | (v > 127 ? 128 : 0);
         if (v <= 127)
             break;

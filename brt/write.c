@@ -9,7 +9,6 @@
 
 #define WRITE_SLICE 64u // updates in a pause: some hundred microseconds
 
-
 struct sk_pauses *brt_pauses(struct brt *b, bool writes) {
     b->pauses.pause = b->host.pause;
     b->pauses.resume = writes ? b->host.resume : b->host.resume_same;
@@ -198,8 +197,7 @@ static void write_slice(struct writing *w, const struct brt_target *target,
         sk_pauses_begin(pauses);
     for (size_t i = 0; i < n; i++)
         if (items[i].code == BRT_OK)
-            items[i].code =
-                brt_apply(w->b, &items[i].change, &items[i].existed, &items[i].err);
+            items[i].code = brt_apply(w->b, &items[i].change, &items[i].existed, &items[i].err);
     if (any)
         sk_pauses_end(pauses);
     for (size_t i = 0; i < n; i++)

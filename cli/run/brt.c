@@ -42,12 +42,11 @@ static int run_brt_listen(struct run *r, struct sk_error *err) {
         abort();
     if (beside)
         strcat(strcpy(path, "unix:"), beside);
-    const int rc = brt_listen(r->brt,
-                              &(struct brt_listen_options){.address = path,
-                                                           .certificate = certificate,
-                                                           .key = key,
-                                                           .client_authority = authority},
-                              err);
+    const int rc = brt_listen(
+        r->brt,
+        &(struct brt_listen_options){
+            .address = path, .certificate = certificate, .key = key, .client_authority = authority},
+        err);
     free(beside);
     free(path);
     free(certificate);

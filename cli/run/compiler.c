@@ -26,12 +26,12 @@
 #define MOST_SCHEMA   ((size_t)256 << 20)
 #define SCHEMA_FD     3 // of the compiler's process
 #define SCHEMA_FILE   "/proc/self/fd/3"
-#define START_TURN    10000u        // us between two looks while nothing else is to be done
+#define START_TURN    10000u // us between two looks while nothing else is to be done
 
 extern char **environ;
 
 struct run_compiler {
-    pid_t pid; // and its group's number
+    pid_t pid;             // and its group's number
     int out, said, schema; // schema: -1 if nobody wants it
     bool ended, late;
     uint64_t until; // of run_now()

@@ -105,10 +105,10 @@ struct run {
     struct tor *tor;           // null: the configuration has none
     struct service *service;   // of jobs; null: the configuration has none
     struct sessions *sessions; // null: the configuration has none
-    struct brt *brt;           // null: the configuration has none
-    bool brt_more;             // it has more to do at once
     struct run_sample *sample; // null: no samples are taken
     struct run_trace *trace;   // null: none was asked for, or it is over
+    struct brt *brt;           // null: the configuration has none
+    bool brt_more;             // it has more to do at once
 };
 
 // The switch's clock: the time of day when the process began, and from there on without any jumps,
@@ -194,8 +194,8 @@ json_t *run_sessions_request(struct run *r, const char *op, const struct sk_at *
 void run_sessions_end(struct run *r);
 
 // ---- brt.c, all but the first on the control thread
-bool run_brt_start(struct run *r); // false after a sentence
-int run_brt_fd(const struct run *r); // for poll(); -1: nothing listens
+bool run_brt_start(struct run *r);          // false after a sentence
+int run_brt_fd(const struct run *r);        // for poll(); -1: nothing listens
 uint64_t run_brt_wait(const struct run *r); // ns until it has something to do without being asked
 void run_brt_turn(struct run *r);
 void run_brt_program_changed(struct run *r);

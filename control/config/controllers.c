@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/address.h"
+#include "control/config/record.h"
 
 #define BFRT_HERE "127.0.0.1:50052"
 
@@ -58,11 +59,11 @@ void sk_config_check_controllers(const struct sk_at *root) {
         return;
     sk_at_keys(&at, keys);
     const char *listen = controllers_file(&at, "listen");
-    const struct sk_config_controllers s = {
-        .listen = listen ? listen : BFRT_HERE,
-        .certificate = controllers_file(&at, "certificate"),
-        .key = controllers_file(&at, "key"),
-        .client_authority = controllers_file(&at, "client_authority")};
+    const struct sk_config_controllers s = {.listen = listen ? listen : BFRT_HERE,
+                                            .certificate = controllers_file(&at, "certificate"),
+                                            .key = controllers_file(&at, "key"),
+                                            .client_authority =
+                                                controllers_file(&at, "client_authority")};
     controllers_flag(&at, "public");
     controllers_flag(&at, "insecure");
     if (!at.doc->failed)
@@ -76,9 +77,9 @@ static const char *controllers_text(const json_t *section, const char *key) {
 struct sk_config_controllers sk_config_bfrt(const struct sk_config *c) {
     const json_t *section = json_object_get(sk_config_json(c), "bfrt");
     const char *listen = controllers_text(section, "listen");
-    return (struct sk_config_controllers){
-        .listen = listen || !section ? listen : BFRT_HERE,
-        .certificate = controllers_text(section, "certificate"),
-        .key = controllers_text(section, "key"),
-        .client_authority = controllers_text(section, "client_authority")};
+    return (struct sk_config_controllers){.listen = listen || !section ? listen : BFRT_HERE,
+                                          .certificate = controllers_text(section, "certificate"),
+                                          .key = controllers_text(section, "key"),
+                                          .client_authority =
+                                              controllers_text(section, "client_authority")};
 }
