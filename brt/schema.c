@@ -22,7 +22,7 @@ static const char *schema_string(const json_t *o, const char *key) {
 }
 
 static uint64_t schema_number(const json_t *o, const char *key) {
-    return (uint64_t)json_integer_value(json_object_get(o, key));
+    return (uint64_t)json_number_value(json_object_get(o, key));
 }
 
 static void schema_type(const json_t *type, struct brt_field *f) {
@@ -281,7 +281,8 @@ struct brt_schema *brt_schema_new(const struct sk_switch *sw, const char *text,
     if (!s)
         abort();
     s->sw = sw;
-    s->root = json_loads(text, 0, &why);
+    // default values go up to 2^64 - 1, which is no integer to jansson; what is read here is exact
+    s->root = json_loads(text, JSON_DECODE_INT_AS_REAL, &why);
     if (!s->root)
         sk_fail(err, "the program's schema cannot be read: %s", why.text);
     if (s->root && schema_read(s, err) == 0)
