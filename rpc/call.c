@@ -225,26 +225,28 @@ static void call_reset(struct rpc_call *call, uint32_t code) {
     call_touch(call);
 }
 
-// The service is told later, when its stream is closed.
-static void call_abort(struct rpc_call *call, enum rpc_status status, const char *message) {
-    const bool blocked = call_is_blocked(call);
-    call_drop_queue(call, blocked);
+// The service is told later, when its stream is closed. With 'reset', what is begun is not sent to
+// its end.
+static void call_abort(struct rpc_call *call, enum rpc_status status, const char *message,
+                       bool reset) {
+    call_drop_queue(call, reset);
     call_drop_input(call);
     if (!call->ended)
         call_end(call, status, message, false);
-    if (blocked)
+    if (reset)
         call_reset(call, NGHTTP2_CANCEL);
     else
         call_submit_end(call);
 }
 
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message) {
-    call_abort(call, status, message);
+    call_abort(call, status, message, call_is_blocked(call));
     call_tell_over(call);
 }
 
 void rpc_call_evict(struct rpc_call *call) {
-    call_abort(call, RPC_RESOURCE_EXHAUSTED, "its memory was needed for other calls");
+    call_abort(call, RPC_RESOURCE_EXHAUSTED, "its memory was needed for other calls",
+               call->queued > 0);
 }
 
 size_t rpc_call_holds(const struct rpc_call *call) {

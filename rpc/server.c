@@ -208,9 +208,9 @@ bool rpc_poll(struct rpc_server *s, uint64_t now_ns) {
             rpcs_drop(s->list[i]);
     if (comes)
         rpcs_accept(s);
-    if (s->n > 0 && s->look > now_ns + LOOK_NS)
+    if ((s->n > 0 || s->deaf) && s->look > now_ns + LOOK_NS)
         s->look = now_ns + LOOK_NS;
-    if (s->deaf || now_ns >= s->look)
+    if (now_ns >= s->look)
         rpcs_look(s);
     s->dirty = false; // from here on: what services send when they are told of room
     for (size_t i = s->n; i-- > 0;) {
@@ -220,7 +220,8 @@ bool rpc_poll(struct rpc_server *s, uint64_t now_ns) {
             continue;
         }
         rpcs_watch(c);
-        s->more |= rpc_connection_has_input(c) || (c->dirty && !c->blocked && c->secured);
+        s->more |=
+            rpc_connection_has_input(c) || (c->dirty && !c->blocked && !c->parting && c->secured);
     }
     if (s->n == 0 && !s->deaf)
         s->look = UINT64_MAX;
@@ -255,6 +256,9 @@ static void rpcs_defaults(struct rpc_options *o) {
 
 static int rpcs_setup(struct rpc_server *s, struct sk_error *err) {
     struct epoll_event event = {.events = EPOLLIN};
+    if (!s->options.certificate && (s->options.key || s->options.client_authority))
+        return sk_fail(err, "a gRPC server with a key or an authority of clients needs a "
+                            "certificate, too");
     if (s->options.certificate && !(s->tls = rpc_tls_open(&s->options, err)))
         return -1;
     if (rpc_connection_setup(s, err) || (s->fd = rpc_listen(s->options.address, &s->path, err)) < 0)

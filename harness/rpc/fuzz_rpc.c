@@ -255,6 +255,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                   .calls = 10};
     r.server = rpc_open(&options, NULL);
     must(r.server);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        connect_client(&r, i);
     for (unsigned i = 0; i < STEPS && r.in.left > 0; i++)
         step(&r);
     for (unsigned i = 0; i < CLIENTS; i++)

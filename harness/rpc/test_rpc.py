@@ -420,6 +420,12 @@ class Tls(unittest.TestCase):
                            capture_output=True, timeout=PATIENCE)
         self.assertIn(b"ALPN protocol: h2", p.stdout)
 
+    def test_half_of_the_files(self):
+        for words in (["key=x"], ["authority=x"]):
+            p = subprocess.run([ECHO, "127.0.0.1:0", *words], input=b"", capture_output=True, timeout=PATIENCE)
+            self.assertEqual(p.returncode, 1)
+            self.assertIn(b"needs a certificate, too", p.stderr)
+
     def test_files_that_are_none(self):
         for certificate, key, authority, why in [
                 ("nowhere.pem", "server.key", None, "cannot use certificate '"),

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The gRPC server and clients that no library would be: garbage, floods, half handshakes, lengths that lie, clients that
-do not read. After each of them a good client is served as before, and nothing of the bad one is held."""
+"""The gRPC server and clients that no library would be: garbage, floods, half handshakes, lengths that lie, clients
+that do not read. After each of them a good client is served as before, and nothing of the bad one is held."""
 import os
 import random
 import resource
@@ -16,8 +16,8 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 import raw  # noqa: E402
 import tally  # noqa: E402
 from echo import SERVICE, Echo  # noqa: E402
-from raw import DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE  # noqa: E402
-from raw import Raw, frame, message, request  # noqa: E402
+from raw import DATA, GOAWAY, HEADERS, PING, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE  # noqa: E402
+from raw import END_HEADERS, END_STREAM, Raw, frame, message, request  # noqa: E402
 from test_rpc import make_certificates, wait_until  # noqa: E402
 
 MB = 1 << 20
@@ -149,16 +149,18 @@ class Requests(Hostile):
 class Garbage(Hostile):
     def test_what_is_not_http2(self):
         before = self.echo.counts()["disconnected"]
-        for data in (b"GET / HTTP/1.1\r\n\r\n", b"\0" * 100, b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n", bytes(range(256)) * 100,
-                     raw.PREFACE + b"\xff" * 100, raw.PREFACE + frame(DATA, 0, 0, b"x"), raw.PREFACE + frame(PING, 0, 0, b"x")):
+        for data in (b"GET / HTTP/1.1\r\n\r\n", b"\0" * 100, b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n",
+                     bytes(range(256)) * 100, raw.PREFACE + b"\xff" * 100, raw.PREFACE + frame(DATA, 0, 0, b"x"),
+                     raw.PREFACE + frame(PING, 0, 0, b"x")):
             client = self.raw(greet=False)
             client.send(data)
             self.assertTrue(client.until_closed(10), data[:40])
         self.assertEqual(self.echo.counts()["disconnected"] - before, 7)
 
     def test_frames_that_break_rules(self):
-        for data in (frame(DATA, 0, 1, b"x"), frame(HEADERS, END_HEADERS, 2, request()), frame(99, 0, 0, b"x") * 1 +
-                     frame(SETTINGS, 0, 1), frame(WINDOW_UPDATE, 0, 0, bytes(4)), frame(raw.PUSH_PROMISE, 4, 1, bytes(4)),
+        for data in (frame(DATA, 0, 1, b"x"), frame(HEADERS, END_HEADERS, 2, request()),
+                     frame(99, 0, 0, b"x") + frame(SETTINGS, 0, 1), frame(WINDOW_UPDATE, 0, 0, bytes(4)),
+                     frame(raw.PUSH_PROMISE, 4, 1, bytes(4)),
                      frame(HEADERS, END_HEADERS, 1, b"\xff\xff\xff\xff\xff"), frame(raw.CONTINUATION, 4, 1, b""),
                      frame(HEADERS, 0, 1, request()) + frame(PING, 0, 0, bytes(8)),
                      b"\xff\xff\xff\0\0\0\0\0\1"):
@@ -308,16 +310,20 @@ class Slow(Hostile):
         client.send(frame(DATA, END_STREAM, 5, message(b"x")))
         self.status(client, 5, OK)
 
-    def test_memory_of_those_who_do_not_read_goes_to_those_who_do(self):
-        client = self.raw()
-        client.send(frame(SETTINGS, 0, 0, b"\0\4\0\0\0\0"))
+    def others_get_its_memory(self, client, window):
+        client.send(frame(SETTINGS, 0, 0, b"\0\4" + window) + frame(WINDOW_UPDATE, 0, 0, b"\x7f\0\0\0"))
         for stream in range(1, 60, 2):
-            client.call(stream, b"1000000 100000", "/test.Echo/Stream")
-        client.send(frame(PING, 0, 0, b"12345678"))
-        client.until(PING)
+            client.call(stream, b"1000000 3000000", "/test.Echo/Stream")
+        self.assertTrue(wait_until(lambda: self.echo.counts()["failed"] > 0))  # no more memory
         time.sleep(0.1)  # two of its seconds
         answer = self.good.unary_unary(SERVICE + "Unary")(bytes(4 * MB), timeout=20)
         self.assertEqual(len(answer), 4 * MB)
+
+    def test_memory_of_those_who_give_no_window_goes_to_others(self):
+        self.others_get_its_memory(self.raw(), b"\0\0\0\0")
+
+    def test_memory_of_those_who_do_not_read_goes_to_others(self):
+        self.others_get_its_memory(self.raw(window=4096), b"\x7f\xff\xff\xff")
 
     def test_strangers_make_room_for_others(self):
         clients = [self.raw(greet=False) for _ in range(40)]
