@@ -128,7 +128,7 @@ LIB_OBJ      := $(ROOM_OBJ) $(OVS)/libovs.a
 # all files in a folder and in the folders in it
 below_SRC     = $(wildcard $(addprefix $(1)/,*.c */*.c */*/*.c))
 
-WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h
+WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h $(GEN)/libra_wire.h
 
 .PHONY: all lib run test quick-test lint format fuzz install clean deps
 all: $(BUILD)/silken lib
@@ -220,6 +220,7 @@ $(GEN)/%_wire.h: $(BUILD)/wiregen p4/%
 	$(Q)$(BUILD)/wiregen p4/$*/$*.p4 $@.tmp && mv $@.tmp $@
 $(GEN)/switchml_wire.h: $(wildcard p4/switchml/*.p4 p4/include/*.p4)
 $(GEN)/atp_wire.h: $(wildcard p4/atp/*.p4 p4/include/*.p4)
+$(GEN)/libra_wire.h: $(wildcard p4/libra/*.p4 p4/common/*.p4 p4/include/*.p4)
 
 $(BUILD)/silken: $(LIB_OBJ) $(call obj,$(MAIN_SRC))
 	$(call say,LD)
@@ -263,6 +264,7 @@ uses/harness/cli/ctl            := harness/control/tor
 uses/harness/control            := harness/pipeline
 uses/harness/hosts/atp          := harness/net
 uses/harness/hosts/communicator := harness/net
+uses/harness/hosts/libra        := harness/net
 uses/harness/hosts/switchml     := harness/net
 uses/harness/pcap               := harness/pipeline
 uses/harness/pipeline/switch    := harness/net
@@ -321,11 +323,11 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken \
     $(BUILD)/bench/table_lookup $(BUILD)/bench/memif_burst
 .PHONY: tests
-test: $(BUILD)/silken
+test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
 	+$(MAKE) SANITIZE=1 all tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) sh harness/run.sh
-quick-test: $(BUILD)/silken tests
+quick-test: $(BUILD)/silken $(LIBSILKEN) tests
 	BUILD=$(BUILD) PYTHON=$(PYTHON) QUICK=1 sh harness/run.sh
 
 # A switch at full speed for SECONDS, over memif and af_packet (harness/soak.sh).

@@ -196,9 +196,11 @@ arrows/hosts/atp := hosts/core
 room/hosts/communicator := hosts/communicator
 face/hosts/communicator := hosts/communicator/protocol.h
 arrows/hosts/communicator := hosts/transport hosts/switchml hosts/atp session
-# later
-room/hosts/libra :=
+# sums of the hot parameters of sparse models
+room/hosts/libra := hosts/libra
+face/hosts/libra := hosts/libra/libra.h
 arrows/hosts/libra := hosts/core
+# later
 room/hosts/dlcp :=
 arrows/hosts/dlcp := hosts/core
 
@@ -208,6 +210,6 @@ face/sim := sim/sim.h
 arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service brt hosts/communicator hosts/dpdk
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service brt hosts/communicator hosts/dpdk hosts/libra
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

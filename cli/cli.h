@@ -20,6 +20,7 @@
 //     run.c       silken run; run/run.h lists its files
 //     worker.c    silken worker; worker_options.c: its options
 //     server.c    silken server
+//     libra.c     silken libra
 //     sim.c       silken sim
 //     ctl/        silken ctl (ctl_impl.h)
 //     top/        silken ctl top (top.h)
@@ -44,6 +45,7 @@ int cmd_check(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_libra(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_server(int argc, char **argv);

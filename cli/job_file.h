@@ -15,10 +15,10 @@
 //        "window": 200, "window_max": 1024             packets in flight
 //      }
 //
-// A station is an entry of a list, by its number; all have as many lanes. What is wrong with a file
-// is one sentence with its place: also addresses that are none, or a device's in place of a
-// group's, or given to two devices, and numbers that contradict each other. So worker and server
-// refuse the same files.
+// A station is an entry of a list, by its number; all have as many lanes. An error in a
+// file is reported as one sentence with its place. Errors are also addresses that cannot be read,
+// that belong to a device where a group's is expected, or that two devices share, and numbers that
+// contradict each other. So worker and server refuse the same files.
 #ifndef SILKEN_CLI_JOB_FILE_H
 #define SILKEN_CLI_JOB_FILE_H
 

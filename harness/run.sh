@@ -26,7 +26,7 @@ is_apart() { # NAME
     case "$1" in
     compiler/test_bounds*) false ;; # measures what the compiler takes
     base/* | stages/* | wire/* | session/* | compiler/* | interp/* | conformance/* | sim/* | harness/stf/* | \
-        hosts/switchml/* | hosts/atp/* | hosts/core/* | rooms/* | control/schema/* | pcap/explain/* | \
+        hosts/switchml/* | hosts/atp/* | hosts/libra/* | hosts/core/* | rooms/* | control/schema/* | pcap/explain/* | \
         pcap/replay/* | pcap/record/test_recorded* | replay/* | scapy/*) true ;;
     *) false ;;
     esac

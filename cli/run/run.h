@@ -174,7 +174,8 @@ json_t *run_tor_request(struct run *r, const char *op, const struct sk_at *at, b
 
 // ---- jobs.c, all but the first on the control thread
 bool run_jobs_start(struct run *r); // after the ToR; false after a sentence
-// For poll(): the service has something to do; -1: there is none, or it has had its time.
+// The descriptor of the job service for poll(), readable when the service has something to do. -1
+// if no service runs, or if it has used up its time for now.
 int run_jobs_fd(const struct run *r, uint64_t now);
 void run_jobs_turn(struct run *r, uint64_t now);
 // The request 'op' was answered with 'result': what the service knows is added to a list of jobs;
@@ -228,8 +229,8 @@ void run_describe_port(struct run *r, const struct sk_config_port *p);
 // While the lcores run. 0, or negative with a sentence and nothing changed.
 int run_add_port(struct run *r, const struct sk_config_port *p, struct sk_error *err);
 int run_remove_port(struct run *r, uint16_t port, struct sk_error *err);
-// A port whose interface was deleted and is there again, or that waits. One with a call, as it may
-// take a while; false: there is none that can be opened.
+// Opens one port that waits, or whose interface was deleted and is there again. One port in a call,
+// since opening may take a while. Returns false if no port can be opened.
 bool run_reopen_port(struct run *r);
 void run_follow_interfaces(struct run *r); // an alarm for each port whose interface was deleted
 // A port that was removed and cannot be opened is in the list all the same, and waits.

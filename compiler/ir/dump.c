@@ -254,6 +254,9 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
     case IR_COUNT:
         LINE(d, "count %s[%s]", s->counter->name, ir_dump_text(d, s->e));
         return;
+    case IR_COUNT_LEAVING:
+        LINE(d, "count_leaving %s", s->counter->name);
+        return;
     case IR_METER_EXEC:
         LINE(d, "%s = meter %s[%s](%s)", s->var->name, s->meter->name, ir_dump_text(d, s->e),
              ir_dump_text(d, s->e2));

@@ -3,6 +3,27 @@
 // ir: constructors of pipeline IR, comparisons, notes to messages (build.h).
 #include "compiler/ir/build.h"
 
+const char *const ir_prefix_names[IRP_COUNT] = {
+    [IRP_RESUBMIT_FLAG] = "resubmit_flag",
+    [IRP_PACKET_VERSION] = "packet_version",
+    [IRP_INGRESS_PORT] = "ingress_port",
+    [IRP_INGRESS_MAC_TSTAMP] = "ingress_mac_tstamp",
+    [IRP_EGRESS_PORT] = "egress_port",
+    [IRP_ENQ_QDEPTH] = "enq_qdepth",
+    [IRP_ENQ_CONGEST_STAT] = "enq_congest_stat",
+    [IRP_ENQ_TSTAMP] = "enq_tstamp",
+    [IRP_DEQ_QDEPTH] = "deq_qdepth",
+    [IRP_DEQ_CONGEST_STAT] = "deq_congest_stat",
+    [IRP_APP_POOL_CONGEST_STAT] = "app_pool_congest_stat",
+    [IRP_DEQ_TIMEDELTA] = "deq_timedelta",
+    [IRP_EGRESS_RID] = "egress_rid",
+    [IRP_EGRESS_RID_FIRST] = "egress_rid_first",
+    [IRP_EGRESS_QID] = "egress_qid",
+    [IRP_EGRESS_COS] = "egress_cos",
+    [IRP_DEFLECTION_FLAG] = "deflection_flag",
+    [IRP_PKT_LENGTH] = "pkt_length",
+};
+
 const char *const ir_intrinsic_names[IRI_COUNT] = {
     [IRI_UCAST_EGRESS_PORT] = "ucast_egress_port",
     [IRI_BYPASS_EGRESS] = "bypass_egress",

@@ -48,17 +48,46 @@ struct ir_math_unit;
 
 // --------------------------------------------------------------------------------------------
 // Variables.
+
+// Fields of the metadata that the architecture puts before a packet (tna-facts 2.1, 3.1).
+enum ir_prefix_field {
+    IRP_OTHER, // padding, and whatever is not such a field
+    // ingress
+    IRP_RESUBMIT_FLAG,
+    IRP_PACKET_VERSION,
+    IRP_INGRESS_PORT,
+    IRP_INGRESS_MAC_TSTAMP,
+    // egress
+    IRP_EGRESS_PORT,
+    IRP_ENQ_QDEPTH,
+    IRP_ENQ_CONGEST_STAT,
+    IRP_ENQ_TSTAMP,
+    IRP_DEQ_QDEPTH,
+    IRP_DEQ_CONGEST_STAT,
+    IRP_APP_POOL_CONGEST_STAT,
+    IRP_DEQ_TIMEDELTA,
+    IRP_EGRESS_RID,
+    IRP_EGRESS_RID_FIRST,
+    IRP_EGRESS_QID,
+    IRP_EGRESS_COS,
+    IRP_DEFLECTION_FLAG,
+    IRP_PKT_LENGTH,
+    IRP_COUNT
+};
+extern const char *const ir_prefix_names[IRP_COUNT]; // field names; null: IRP_OTHER
+
 struct ir_var {
     unsigned id;
-    const char *name;         // source path, "hdr.ipv4.ttl"; locals "Ingress.tmp", unique
-    unsigned width;           // bits, >= 1
-    bool is_signed;           // how to print it
-    struct ir_header *header; // the header it is a field of, or null
-    unsigned bit_offset;      // in that header, from its first bit
-    bool padding;             // @padding: nobody cares what is in it
-    bool starts_zero;         // the program asks the chip's compiler to zero it (lower/zeroed.c)
-    struct ir_var *valid;     // own-validity (tna-facts 2.8): 1 bit, set by explicit assignments
-    const char *shown;        // lowering's own: what it holds, in the source's words; or null
+    const char *name;                  // source path, "hdr.ipv4.ttl"; locals "Ingress.tmp", unique
+    unsigned width;                    // bits, >= 1
+    bool is_signed;                    // how to print it
+    struct ir_header *header;          // the header it is a field of, or null
+    unsigned bit_offset;               // in that header, from its first bit
+    bool padding;                      // @padding: nobody cares what is in it
+    enum ir_prefix_field prefix_field; // which field of an 'intrinsic' header it is
+    bool starts_zero;     // the program asks the chip's compiler to zero it (lower/zeroed.c)
+    struct ir_var *valid; // own-validity (tna-facts 2.8): 1 bit, set by explicit assignments
+    const char *shown;    // lowering's own: what it holds, in the source's words; or null
     struct loc at;
 };
 
@@ -461,7 +490,8 @@ enum ir_stmt_kind {
                     // 'use' is not IR_REG_INDEX: e is null, the register's counters say which
     IR_REG_READ,    // reg, e = index, var = word 0, var2 = word 1 or null
     IR_REG_WRITE,   // reg, e = index, e2, e3 = words
-    IR_COUNT,       // counter, e = index (null for direct)
+    IR_COUNT,      // counter, e = index (null for direct). Of a 'true_egress' counter it counts the
+                   // packet; the bytes are IR_COUNT_LEAVING's
     IR_METER_EXEC, // meter, e = index (null for direct), e2 = colour of the packet (IR_METER; null:
                    // colour-blind) or value to filter, var = result
     IR_HASH,       // hash, args (most significant first), var
@@ -475,12 +505,14 @@ enum ir_stmt_kind {
     IR_CSUM_VERIFY,   // checksum, var |= (sum is wrong)
     IR_CSUM_GET,      // checksum, var = residual; 'flag': subtract all bytes up to here and deposit
     // deparser only
-    IR_EMIT,        // header, when valid
-    IR_CSUM_UPDATE, // checksum, csum_args, var = checksum of them; 'flag' = zeros_as_ones
-    IR_RESUBMIT,    // args = data fields in order, at most 64 bits in all (empty: zeros)
-    IR_MIRROR,      // e = session (10 bits); args = fields of the mirror header in order, whole
-                    // bytes, at most 256 bits (empty: no header); the last one executed counts
-    IR_DIGEST,      // digest, args = one value per field; the last one executed counts
+    IR_EMIT,          // header, when valid
+    IR_COUNT_LEAVING, // counter: the bytes of the packet as it leaves, all headers written, in the
+                      // cell of the last IR_COUNT of it; nothing without one
+    IR_CSUM_UPDATE,   // checksum, csum_args, var = checksum of them; 'flag' = zeros_as_ones
+    IR_RESUBMIT,      // args = data fields in order, at most 64 bits in all (empty: zeros)
+    IR_MIRROR,        // e = session (10 bits); args = fields of the mirror header in order, whole
+                      // bytes, at most 256 bits (empty: no header); the last one executed counts
+    IR_DIGEST,        // digest, args = one value per field; the last one executed counts
 };
 struct ir_case {
     VEC(big) values; // empty: default

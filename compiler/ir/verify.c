@@ -272,6 +272,11 @@ static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
         in_deparser(v);
         ir_verify_header(v, s->header);
         break;
+    case IR_COUNT_LEAVING:
+        in_deparser(v);
+        ir_verify_need(v, s->counter && IS_LISTED(v->g->counters, s->counter),
+                       "a counter is missing, or is not one of this gress");
+        break;
     case IR_CSUM_UPDATE:
         in_deparser(v);
         ir_verify_need(v, s->checksum && s->var, "a checksum, or where it goes, is missing");

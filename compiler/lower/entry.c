@@ -163,9 +163,9 @@ struct ir_action *chosen_action(struct lower *lw, struct ir_table *t, struct exp
 
 // ---- entries ------------------------------------------------------------------------------------
 
-// 'source' is the table of the source: its 'selector' keys and those without bits are none of t's,
-// but an entry lists them. 'below' gets, for each key, where its range's other part begins (struct
-// keyset).
+// 'source' is the table as the program declares it. Its 'selector' keys and its keys without bits
+// are not in 't', but an entry lists them. 'below' gets, for each key, where its range's other part
+// begins (struct keyset).
 static bool entry_keys(struct lower *lw, struct ir_table *t, const struct table *source,
                        struct expr *keyset, struct ir_entry *out, big_vec *below) {
     struct expr *e = (struct expr *)strip(keyset);

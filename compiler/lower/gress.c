@@ -90,12 +90,21 @@ void note_validities(struct lower *lw, const struct value *v) {
     }
 }
 
+// Which field of the metadata before the packet each field of this header is.
+static void note_prefix(struct ir_header *h, const struct decl *type) {
+    h->intrinsic = true;
+    for (size_t i = 0; i < h->fields.n && i < type->members.n; i++)
+        for (int k = IRP_OTHER + 1; k < IRP_COUNT; k++)
+            if (strcmp(ir_prefix_names[k], type->members.v[i]->name) == 0)
+                h->fields.v[i]->prefix_field = (enum ir_prefix_field)k;
+}
+
 static void note_intrinsics(struct lower *lw, const struct decl *p, struct value *v) {
     const struct type *t = plain(p->type);
     if (!t->decl || !annot_find(&t->decl->annots, "__intrinsic_metadata"))
         return;
     if (v->kind == VAL_HEADER && v->header) {
-        v->header->intrinsic = true;
+        note_prefix(v->header, t->decl);
         return;
     }
     for (size_t i = 0; v->kind == VAL_TUPLE && i < v->n; i++) {
@@ -297,6 +306,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     if (!lw->gave_up && !diag_errors(lw->d))
         ir_verify_after(lw->a, g, "lower");
     tidy_gress(lw, g);
+    count_leaving(lw->a, g);
     if (!lw->gave_up && !diag_errors(lw->d))
         ir_verify_after(lw->a, g, "tidy");
     lw->gress_env = NULL;

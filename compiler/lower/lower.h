@@ -14,6 +14,7 @@
 //     gress.c     one gress: its blocks and the variables they share
 //     tidy.c      the end of a gress: unused variables, names, ids
 //     zeroed.c    metadata that the chip's compiler zeroes
+//     leaving.c   counters of the bytes that leave
 //     env.c       environments: what names and type parameters stand for
 //     value.c     values: making, copying, comparing, assigning
 //     storage.c   values made after a type: storage, zeros

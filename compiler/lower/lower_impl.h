@@ -589,6 +589,9 @@ const struct expr *strip(const struct expr *e); // implicit casts that change no
 // ---- names for people
 // lower.c: whether the architecture's files declare it.
 bool lower_is_architecture(struct lower *lw, const struct decl *d);
+// leaving.c: a statement of the deparser's end for each counter of the bytes that leave
+void count_leaving(struct arena *a, struct ir_gress *g);
+
 // zeroed.c: which variables start as zero
 void lower_zeroed(struct lower *lw);
 // names.c

@@ -81,16 +81,3 @@ bool plan_egress_idle(const struct plan *plan) {
             return false;
     return true;
 }
-
-// ---- late counters ----
-
-bool plan_is_late(const struct ir_counter *c) {
-    return c->true_egress && c->type != IR_COUNT_PACKETS;
-}
-
-bool plan_counts_late(const struct plan *plan) {
-    for (size_t i = 0; i < plan->g->counters.n; i++)
-        if (plan_is_late(plan->g->counters.v[i]))
-            return true;
-    return false;
-}

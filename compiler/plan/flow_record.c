@@ -50,14 +50,12 @@ static enum flow_fate flow_fate(const struct ir_stmt *s) {
     case IR_SET_VALID:
     case IR_SET_INVALID:
     case IR_APPLY:
+    case IR_COUNT:
     case IR_ADVANCE:
     case IR_RAISE:
     case IR_CSUM_VERIFY: // verified again
     case IR_EMIT:
         return FLOW_REPEATS;
-    case IR_COUNT:
-        return s->counter->true_egress && s->counter->type != IR_COUNT_PACKETS ? FLOW_NEVER
-                                                                               : FLOW_REPEATS;
     case IR_HASH:
         return s->hash->algorithm == IR_HASH_RANDOM ? FLOW_ENDS : FLOW_REPEATS;
     case IR_EXTRACT:
@@ -76,6 +74,7 @@ static enum flow_fate flow_fate(const struct ir_stmt *s) {
         return FLOW_ENDS;
     case IR_CSUM_SUBTRACT:
     case IR_CSUM_GET:
+    case IR_COUNT_LEAVING:
         return FLOW_NEVER;
     }
     return FLOW_NEVER;
@@ -91,27 +90,42 @@ static void judge_stmt(void *aux, const struct ir_stmt *s) {
     j->bad |= flow_fate(s) == FLOW_NEVER;
 }
 
-// Of what the architecture puts before a packet, the fields that are the same for packets that
-// go straight through from one port to another, the only ones that are done again
-// (pipeline/switch/flows.h): depths of queues are 0. The names are members of the architecture's
-// own header types.
-static bool flow_repeats_prefix(const struct ir_var *v) {
-    static const char *const names[] = {
-        "resubmit_flag",    "packet_version",   "ingress_port",     "egress_port", "enq_qdepth",
-        "deq_qdepth",       "enq_congest_stat", "deq_congest_stat", "egress_rid",  "egress_qid",
-        "egress_rid_first", "egress_cos",       "deflection_flag",
-    };
-    const char *dot = strrchr(v->name, '.'), *member = dot ? dot + 1 : v->name;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(member, names[i]) == 0)
-            return true;
-    return v->padding;
+// Of what the architecture puts before a packet, a field that is the same for packets that go
+// straight through from one port to another, the only ones that are done again
+// (pipeline/switch/flows.h): depths of queues are 0. Again an allow-list.
+static bool flow_repeats_prefix(enum ir_prefix_field field) {
+    switch (field) {
+    case IRP_RESUBMIT_FLAG:
+    case IRP_PACKET_VERSION:
+    case IRP_INGRESS_PORT:
+    case IRP_EGRESS_PORT:
+    case IRP_ENQ_QDEPTH:
+    case IRP_ENQ_CONGEST_STAT:
+    case IRP_DEQ_QDEPTH:
+    case IRP_DEQ_CONGEST_STAT:
+    case IRP_EGRESS_RID:
+    case IRP_EGRESS_RID_FIRST:
+    case IRP_EGRESS_QID:
+    case IRP_EGRESS_COS:
+    case IRP_DEFLECTION_FLAG:
+        return true;
+    case IRP_OTHER:
+    case IRP_INGRESS_MAC_TSTAMP:
+    case IRP_ENQ_TSTAMP:
+    case IRP_APP_POOL_CONGEST_STAT:
+    case IRP_DEQ_TIMEDELTA:
+    case IRP_PKT_LENGTH:
+    case IRP_COUNT:
+        return false;
+    }
+    return false;
 }
 
 // Another value for each packet.
 static bool flow_is_of_the_moment(const struct ir_gress *g, const struct ir_var *v) {
     return v == g->intrinsic[IRI_GLOBAL_TSTAMP] ||
-           (v->header && v->header->intrinsic && !flow_repeats_prefix(v));
+           (v->header && v->header->intrinsic && !v->padding &&
+            !flow_repeats_prefix(v->prefix_field));
 }
 
 static void judge_expr(void *aux, const struct ir_expr *x) {

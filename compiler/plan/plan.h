@@ -273,9 +273,6 @@ const struct ir_expr *plan_last_part(const struct ir_stmt *s);
 static inline ir_header_vec plan_emits(const struct plan *plan) {
     return ir_emits(plan->a, plan->g, NULL);
 }
-// Late counters (egress.c).
-bool plan_counts_late(const struct plan *plan); // some counter counts when the packet leaves
-bool plan_is_late(const struct ir_counter *c);
 
 // ---- what the engine may leave out (egress.c): sk_pipeline_desc's members of these names ----
 bool plan_egress_idle(const struct plan *plan); // of an egress

@@ -39,8 +39,8 @@ static size_t removed_from(const struct plan *plan, const ir_header_vec *emits) 
     return first;
 }
 
-// How many bytes the first emits are of a packet that came this way and begins with them; 0: they
-// are not in its front one behind the other.
+// Returns how many bytes the first emits have, if the packet came this way and begins with these
+// headers, one after the other. Returns 0 if it does not.
 static unsigned front_bytes(const struct plan *plan, const struct known *k,
                             const ir_header_vec *emits, size_t first) {
     unsigned at = plan_prefix_bytes(plan);
@@ -118,8 +118,8 @@ struct emit_seam plan_choose_seam(const struct plan *plan, const struct emit_pat
     struct emit_seam seam = {.first = removed_from(plan, &emits)};
     // what is asked for as it was received, or counted when it leaves, is in one piece
     if (ir_block_has(plan->g->deparser, IR_RESUBMIT) ||
-        ir_block_has(plan->g->deparser, IR_MIRROR) || plan_counts_late(plan) ||
-        seam.first == emits.n)
+        ir_block_has(plan->g->deparser, IR_MIRROR) ||
+        ir_block_has(plan->g->deparser, IR_COUNT_LEAVING) || seam.first == emits.n)
         return seam;
     seam.bytes = usual_front(plan, p, &emits, seam.first);
     seam.given = given_header(plan);

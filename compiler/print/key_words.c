@@ -6,7 +6,7 @@
 // One load has all of them, and what an entry says about them is one mask and one value: so they
 // are one comparison, not one each. Fields whose new values are held back
 // (compiler/plan/deferred_stores.c) are put into the word first, which costs nothing where the C
-// compiler knows that there are none.
+// compiler knows that no field is held back.
 #include "compiler/print/emit_impl.h"
 
 #define WORD_BYTES 4 // masks and values are immediate operands

@@ -4,6 +4,7 @@
 //
 // A direct one's cell is in the table entry ("entry"); of the others the pipe's state holds arrays.
 // An index beyond the last cell counts nothing, and is to a meter a cell nobody configured.
+#include "compiler/ir/walk.h"
 #include "compiler/print/emit_impl.h"
 
 static char letter(const struct emit *e) {
@@ -49,22 +50,31 @@ void emit_count(const struct emit *e, const struct ir_stmt *s) {
     emit_close(e, "}");
 }
 
+// Of IR_COUNT_LEAVING: the cell, from IR_COUNT to where the packet leaves.
+static void emit_meter_late_member(void *aux, const struct ir_stmt *s) {
+    const struct emit *e = aux;
+    if (s->kind == IR_COUNT_LEAVING)
+        emit_line(e, "uint64_t *late%u; // %s: bytes counted when the packet leaves",
+                  s->counter->id, emit_comment(e, s->counter->name));
+}
+
 void emit_late_members(const struct emit *e) {
-    for (size_t i = 0; i < e->g->counters.n; i++)
-        if (plan_is_late(e->g->counters.v[i]))
-            emit_line(e, "uint64_t *late%zu; // %s: bytes counted when the packet leaves", i,
-                      emit_comment(e, e->g->counters.v[i]->name));
+    struct emit of = *e;
+    ir_walk(e->g->deparser, emit_meter_late_member, NULL, &of);
+}
+
+static void emit_meter_late_count(void *aux, const struct ir_stmt *s) {
+    const struct emit *e = aux;
+    if (s->kind != IR_COUNT_LEAVING)
+        return;
+    emit_line(e, "if (v->late%u)", s->counter->id);
+    emit_line(e, "    *v->late%u += %s;", s->counter->id,
+              emit_meter_adjusted(e, "(packet->len + SK_FCS_BYTES)", s->counter->adjust));
 }
 
 void emit_late_counts(const struct emit *e) {
-    for (size_t i = 0; i < e->g->counters.n; i++) {
-        const struct ir_counter *c = e->g->counters.v[i];
-        if (!plan_is_late(c))
-            continue;
-        emit_line(e, "if (v->late%zu)", i);
-        emit_line(e, "    *v->late%zu += %s;", i,
-                  emit_meter_adjusted(e, "(packet->len + SK_FCS_BYTES)", c->adjust));
-    }
+    struct emit of = *e;
+    ir_walk(e->g->deparser, emit_meter_late_count, NULL, &of);
 }
 
 // ---- metering -----------------------------------------------------------------------------------

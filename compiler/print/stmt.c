@@ -510,7 +510,8 @@ static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
     case IR_DIGEST:
         emit_stmt_digest(e, s);
         break;
-    case IR_EMIT: // a pass of its own: deparser.c
+    case IR_EMIT:          // a pass of its own: deparser.c
+    case IR_COUNT_LEAVING: // when that is done: emit_late_counts
         break;
     default:
         emit_parser_stmt(e, s);

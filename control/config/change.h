@@ -22,8 +22,8 @@ struct sk_change_counts {
     size_t added, changed, removed;
 };
 
-// Whether a switch with the program can be as 'c' says: tried on a switch beside, of which nothing
-// is left. 0, or negative with a sentence that has the place in the file.
+// Tries 'c' on a second switch with the program, which is freed afterwards. Returns 0 if that
+// switch can be configured so, or a negative code with a sentence that has the place in the file.
 int sk_config_try(const struct sk_config *c, const struct sk_program *program,
                   const struct sk_switch_options *opt, struct sk_error *err);
 // All but ports, "tor" and what only a start can set (sk_config_fixed). 0; or negative with a

@@ -24,7 +24,7 @@ def lines(n, text):
 
 
 def program(types="", fields="", metadata="", states="transition accept;", more_states="", locals_="", apply="",
-            deparser_locals="", deparser="", parser_locals="", emits=""):
+            deparser_locals="", deparser="", parser_locals="", emits="", egress_locals="", egress=""):
     return f"""#include <core.p4>
 #include <tna.p4>
 header word_h {{ bit<32> a; bit<16> b; bit<8> c; bit<8> d; bit<64> e; }}
@@ -55,7 +55,10 @@ parser EP(packet_in p, out headers_t h, out meta_t m, out egress_intrinsic_metad
 }}
 control E(inout headers_t h, inout meta_t m, in egress_intrinsic_metadata_t e,
           in egress_intrinsic_metadata_from_parser_t f, inout egress_intrinsic_metadata_for_deparser_t d,
-          inout egress_intrinsic_metadata_for_output_port_t o) {{ apply {{ }} }}
+          inout egress_intrinsic_metadata_for_output_port_t o) {{
+    {egress_locals}
+    apply {{ {egress} }}
+}}
 control ED(packet_out p, inout headers_t h, in meta_t m, in egress_intrinsic_metadata_for_deparser_t d) {{
     apply {{ }}
 }}
@@ -239,6 +242,12 @@ def registers(n):
 
 
 @kind
+def registers_read_and_written(n):
+    return program(locals_=lines(n, "Register<bit<32>, bit<8>>(16) r#;"),
+                   apply=lines(n, "m.m = r#.read(h.w.c); r#.write(h.w.c, m.m + #);"))
+
+
+@kind
 def register_accesses(n):
     """One register, accessed again and again: refused."""
     return program(locals_="""Register<bit<32>, bit<8>>(16) r;
@@ -269,6 +278,13 @@ def statements_of_a_register_action(n):
 def meters(n):
     return program(locals_=lines(n, "Meter<bit<8>>(16, MeterType_t.BYTES) q#;"),
                    apply=lines(n, "m.o = q#.execute(h.w.c);"))
+
+
+@kind
+def counters_of_what_leaves(n):
+    return program(egress_locals=lines(
+        n, "@true_egress_accounting Counter<bit<32>, bit<8>>(8, CounterType_t.BYTES) c#;"),
+                   egress=lines(n, "c#.count(2);"))
 
 
 @kind
@@ -530,6 +546,23 @@ def checksums_verified(n):
                    states=lines(n, "c#.add(h.w); if (c#.verify()) { m.n = #; }").replace(
         "if (c", "m.n = (bit<16>)(bit<1>)(c").replace(".verify()) { m.n = ", ".verify()); m.n = m.n + (").replace(
         "; }", ");") + "transition accept;")
+
+
+@kind
+def residuals(n):
+    return program(parser_locals=lines(n, "Checksum() c#;"),
+                   states=lines(n, "c#.subtract({h.w.b}); c#.subtract_all_and_deposit(m.n);") + "transition accept;")
+
+
+@kind
+def verifications(n):
+    return program(states=lines(n, "verify(h.w.a != #, error.NoMatch);") + "transition accept;")
+
+
+@kind
+def parser_counters(n):
+    return program(parser_locals="ParserCounter() q;",
+                   states=lines(n, "q.set(h.w.c, 100, 0, 3, 1); q.decrement(1);") + "transition accept;")
 
 
 # ---- deparsers

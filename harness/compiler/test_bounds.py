@@ -9,6 +9,7 @@ names the limit. Input that has no end (devices, pipes, macros that grow) ends w
     python3 harness/compiler/test_bounds.py KIND SIZE   one kind at one size, with its figures
 """
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -92,6 +93,49 @@ def bounded(kind, size, commands, folder, refused):
     return wrong
 
 
+# ---- every kind of statement
+
+# by kind of the IR (compiler/ir/ir.h): a line of a dump that has one
+STATEMENTS = {
+    "ASSIGN": r"\S+ = (?!hash |random |meter |execute |read |checksum )", "IF": "if ", "SWITCH": "switch ",
+    "BLOCK": r"block L\d", "LEAVE": r"leave L\d", "EXIT": "exit$", "SET_VALID": "valid ", "SET_INVALID": "invalid ",
+    "APPLY": "apply ", "REG_EXEC": r"(\S+ = )?execute ", "REG_READ": r"\S+ = read ", "REG_WRITE": "write ",
+    "COUNT": "count ", "COUNT_LEAVING": "count_leaving ", "METER_EXEC": r"\S+ = meter ", "HASH": r"\S+ = hash ",
+    "RANDOM": r"\S+ = random ", "EXTRACT": "extract ", "ADVANCE": "advance ", "RAISE": "raise ",
+    "CSUM_ADD": r"checksum \S+ add ", "CSUM_SUBTRACT": r"checksum \S+ subtract ", "CSUM_VERIFY": r"\S+ \|= checksum ",
+    "CSUM_GET": r"\S+ = checksum \S+ residual", "EMIT": "emit ", "CSUM_UPDATE": r"\S+ = checksum \S+ update",
+    "RESUBMIT": "resubmit ", "MIRROR": "mirror ", "DIGEST": "digest ",
+}
+
+
+def statement_kinds():
+    with open("compiler/ir/ir.h", encoding="utf-8") as f:
+        body = re.search(r"enum ir_stmt_kind \{(.*?)\n\};", f.read(), re.S).group(1)
+    return re.findall(r"\bIR_(\w+),", re.sub(r"//[^\n]*", "", body))
+
+
+def uncovered(folder):
+    """Kinds of statements that no program of long_programs.py has, one line each."""
+    path, ir = os.path.join(folder, "p.p4"), os.path.join(folder, "p.ir")
+    env = {**os.environ, "CC": "/bin/false", "SILKEN_CACHE": folder}
+    left = {kind: STATEMENTS.get(kind) for kind in statement_kinds()}
+    for make in KINDS.values():
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(make(2))
+        if os.path.exists(ir):
+            os.remove(ir)
+        for _ in range(3):  # a machine with other work may leave the preprocessor no processor for its 6 s
+            said = subprocess.run([SILKEN, "build", "--dump-ir", ir, path], env=env, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, check=False).stderr
+            if ENDLESS["time"].format(path) not in said:
+                break
+        if os.path.exists(ir):
+            with open(ir, encoding="utf-8") as f:
+                text = f.read()
+            left = {k: p for k, p in left.items() if p is None or not re.search(r"^\s*" + p, text, re.M)}
+    return [f"no program has the statement IR_{kind}" for kind in left]
+
+
 # ---- input without end
 
 def macros(depth, width=10):
@@ -139,6 +183,7 @@ def ends(name, path, folder):
 def jobs(folder):
     """Functions that return what is wrong, as a list."""
     others = [c for c in COMMANDS if c != "build"]
+    yield lambda: uncovered(folder)
     for i, kind in enumerate(KINDS):
         commands = ["build", others[i % len(others)]]
         yield lambda kind=kind, commands=commands: bounded(kind, SIZES.get(kind, SIZE), commands, folder, None)

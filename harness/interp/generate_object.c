@@ -121,9 +121,10 @@ static const char *a_register(struct gen *g) {
 static const char *a_counter(struct gen *g) {
     static const char *const types[] = {"PACKETS", "BYTES", "PACKETS_AND_BYTES"};
     const char *name = gen_name(g, "c");
-    unsigned index_width = 1 + BELOW(g, 8);
-    gen_line(g, "Counter<bit<64>, bit<%u>>(%u, CounterType_t.%s) %s;", index_width,
-             1 + BELOW(g, 40), types[BELOW(g, 3)], name);
+    unsigned index_width = 1 + BELOW(g, 8), size = 1 + BELOW(g, 40), type = BELOW(g, 3);
+    const bool leaving = !g->ingress && type > 0 && CHANCE(g, 25); // only bytes can be counted late
+    gen_line(g, "%sCounter<bit<64>, bit<%u>>(%u, CounterType_t.%s) %s;",
+             leaving ? "@true_egress_accounting " : "", index_width, size, types[type], name);
     return gen_text(g, "%s.count(%s);", name, any_bits(g, index_width));
 }
 
@@ -444,7 +445,8 @@ static struct direct direct_objects(struct gen *g) {
     struct direct d = {0};
     if (CHANCE(g, 25)) {
         d.counter = gen_name(g, "dc");
-        gen_line(g, "DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) %s;", d.counter);
+        gen_line(g, "%sDirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) %s;",
+                 !g->ingress && CHANCE(g, 25) ? "@true_egress_accounting " : "", d.counter);
         d.use = gen_text(g, "%s.count();", d.counter);
     } else if (CHANCE(g, 25)) {
         unsigned width = register_width(g);

@@ -197,7 +197,9 @@ static void deparsed(struct run *r, struct sk_packet *p, uint64_t consumed) {
         memcpy(p->buf + p->head, bytes.v, bytes.n);
     if (IS_VALID(r, IRI_MTU_TRUNC_LEN))
         sk_packet_truncate(p, (uint32_t)FIELD(r, IRI_MTU_TRUNC_LEN));
-    interp_count_late(r, p->len);
+    for (size_t i = 0; i < r->g->deparser->stmts.n; i++)
+        if (r->g->deparser->stmts.v[i]->kind == IR_COUNT_LEAVING)
+            interp_count_leaving(r, r->g->deparser->stmts.v[i]->counter, p->len);
 }
 
 static uint32_t flow_message(struct run *r) {

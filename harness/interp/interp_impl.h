@@ -147,7 +147,8 @@ void interp_reg_read(struct run *r, const struct ir_stmt *s);
 void interp_reg_write(struct run *r, const struct ir_stmt *s);
 void interp_meter(struct run *r, const struct ir_stmt *s);
 void interp_count(struct run *r, const struct ir_stmt *s);
-void interp_count_late(struct run *r, uint32_t bytes);
+// IR_COUNT_LEAVING, of a packet that leaves with that many bytes.
+void interp_count_leaving(struct run *r, const struct ir_counter *c, uint32_t length);
 big interp_math_unit(struct run *r, const struct ir_math_unit *m, big x);
 void interp_hash(struct run *r, const struct ir_stmt *s);
 void interp_random(struct run *r, const struct ir_stmt *s);

@@ -232,9 +232,10 @@ void interp_count(struct run *r, const struct ir_stmt *s) {
     }
 }
 
-void interp_count_late(struct run *r, uint32_t bytes) {
+void interp_count_leaving(struct run *r, const struct ir_counter *c, uint32_t length) {
     for (size_t i = 0; i < r->late.n; i++)
-        *r->late.v[i].bytes += adjusted(r->late.v[i].counter, bytes + r->n_fcs);
+        if (r->late.v[i].counter == c)
+            *r->late.v[i].bytes += adjusted(c, length + r->n_fcs);
 }
 
 // A cell that nobody configured: the colour stays, a value passes, nothing is dropped. Configured

@@ -142,7 +142,8 @@ flow interp_stmt(struct run *r, const struct ir_stmt *s) {
     case IR_CSUM_UPDATE:
         interp_csum_stmt(r, s);
         break;
-    case IR_EMIT: // headers are written when all statements have run: interp.c
+    case IR_EMIT:          // headers are written when all statements have run: interp.c
+    case IR_COUNT_LEAVING: // and so are these counters
         break;
     case IR_RESUBMIT:
         resubmit(r, s);

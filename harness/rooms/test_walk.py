@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(HERE, ".."))
 import tally  # noqa: E402
 
 # Paths in documents that are examples, or of other trees.
-NOT_OURS = {"hosts/libra", "hosts/dlcp", "p4/switchml.p4", "p4/processor.p4", "dpdk/silken/dpdk_telemetry.v2",
+NOT_OURS = {"hosts/dlcp", "p4/switchml.p4", "p4/processor.p4", "dpdk/silken/dpdk_telemetry.v2",
             "sim/scenarios/atp-faults.json", "p4/NAME/NAME.p4"}
 
 

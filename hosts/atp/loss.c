@@ -28,7 +28,7 @@ static bool is_overtaken(const struct atp_worker *w, const struct atp_slot *slot
 static void atp_loss_lose(struct atp_worker *w, uint64_t position) {
     if (!atp_slot_at(w, position)->queued) {
         w->stats.losses++;
-        atp_window_cut(&w->window, position, w->next);
+        sk_window_cut(&w->window, position, w->next);
         atp_resend(w, position);
     }
 }
@@ -102,6 +102,6 @@ void atp_loss_expire(struct atp_worker *w, uint64_t now) {
     w->recovering = true;
     w->recover_until = w->serial + 1;
     w->recover_at = w->base + 1;
-    atp_window_cut(&w->window, w->base, w->next);
+    sk_window_cut(&w->window, w->base, w->next);
     atp_resend(w, w->base);
 }

@@ -117,7 +117,8 @@ int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *conf
     w->quantise = config->quantise ? config->quantise : sk_quantise_best();
     w->base = w->next = w->end = w->restarted_at = config->first_fragment;
     w->scale = ATP_SCALE;
-    atp_window_init(&w->window, config->window, config->window_max, config->fixed_window);
+    sk_window_init(&w->window, config->window, config->window_max, ATP_MTU_PACKETS,
+                   config->fixed_window);
     sk_rto_init(&w->rto, config->rto_initial, config->rto_min, config->rto_max);
     w->watch = (struct sk_watch){.warning = config->stall_warning, .limit = config->hard_limit};
     atp_worker_take_place(w);
@@ -500,9 +501,9 @@ static void acknowledge(struct atp_worker *w, uint64_t position, const struct at
         sk_rto_measure(&w->rto, now - sent.sent_at);
     }
     if (packet->ecn) {
-        atp_window_cut(&w->window, position, w->next);
+        sk_window_cut(&w->window, position, w->next);
     } else {
-        atp_window_grow(&w->window);
+        sk_window_grow(&w->window);
     }
     w->last_ack = now;
     pass_over(w);

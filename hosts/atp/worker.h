@@ -62,7 +62,6 @@
  * Files:
  *
  *     worker.c      a worker's flow
- *     window.c      how many packets it may have in flight
  *     loss.c        what it takes for lost
  *     explain.c     what it waits for, in words
  *     server.c      a server's flow (server.h)

@@ -9,7 +9,7 @@
 #ifndef SILKEN_HOSTS_ATP_WORKER_STATE_H
 #define SILKEN_HOSTS_ATP_WORKER_STATE_H
 
-#include "hosts/atp/window.h"
+#include "hosts/core/window.h"
 #include "hosts/atp/worker.h"
 #include "hosts/core/rto.h"
 
@@ -72,7 +72,7 @@ struct atp_worker {
     double coming_scale; /* from position scale_from on, if that is not passed */
     uint64_t scale_from;
 
-    struct atp_window window;
+    struct sk_window window;
     struct sk_rto rto;
     struct sk_watch watch;
     uint32_t backoff;       /* timeouts since the last acknowledgement */

@@ -299,8 +299,8 @@ static int open_comm(struct silken_comm **comm, const struct silken_config *conf
     int rc = check_lanes(config, why, why_cap);
     struct silken_comm *c;
 
-    rc = rc ? rc : allreduce_check_devices(config, lanes, why, why_cap);
     rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
+    rc = rc ? rc : allreduce_check_devices(config, lanes, why, why_cap);
     if (rc != 0) {
         return rc;
     }

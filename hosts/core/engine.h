@@ -22,6 +22,7 @@
  *     timers.c    one timer for each of a fixed number of things
  *     wire_type.c tensors of all types as those of the wire
  *     udp.c       Ethernet, IPv4 and UDP before the protocols
+ *     window.c    how many packets may be in flight
  */
 #ifndef SILKEN_HOSTS_CORE_ENGINE_H
 #define SILKEN_HOSTS_CORE_ENGINE_H

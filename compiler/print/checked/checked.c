@@ -225,6 +225,7 @@ void emit_checked_before(const struct emit *e, const struct ir_stmt *s) {
         use_resubmitted(e, s);
         break;
     case IR_EMIT: // emit_checked_emits
+    case IR_COUNT_LEAVING:
         break;
     default:
         all_operands(e, s);

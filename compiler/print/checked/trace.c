@@ -249,6 +249,7 @@ static bool has_result_event(const struct ir_stmt *s) {
     case IR_EXTRACT: // emit_trace_extracted
     case IR_RAISE:   // told before it leaves
     case IR_EMIT:
+    case IR_COUNT_LEAVING:
         return false;
     default:
         return true;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "harness/hosts/atp/rig.h"
-#include "hosts/atp/window.h"
+#include "hosts/core/window.h"
 
 #define MS 1000000
 
@@ -298,37 +298,37 @@ static void test_warnings_and_the_end(void **state) {
 /* ---- window ---------------------------------------------------------------------------------- */
 
 static void test_the_window_by_hand(void **state) {
-    struct atp_window w;
+    struct sk_window w;
 
     (void)state;
-    atp_window_init(&w, 200, 400, false);
+    sk_window_init(&w, 200, 400, ATP_MTU_PACKETS, false);
     for (int i = 0; i < 20; i++) {
-        atp_window_grow(&w);
+        sk_window_grow(&w);
     }
     assert_int_equal(w.packets, 300); /* slow start: five for each */
-    atp_window_cut(&w, 10, 310);
+    sk_window_cut(&w, 10, 310);
     assert_int_equal(w.packets, 150);
     assert_int_equal(w.threshold, 150);
-    atp_window_cut(&w, 309, 400); /* was in flight already */
+    sk_window_cut(&w, 309, 400); /* was in flight already */
     assert_int_equal(w.packets, 150);
     for (int i = 0; i < 149; i++) {
-        atp_window_grow(&w);
+        sk_window_grow(&w);
     }
     assert_int_equal(w.packets, 150);
-    atp_window_grow(&w);
+    sk_window_grow(&w);
     assert_int_equal(w.packets, 155); /* five for a window of them */
-    atp_window_cut(&w, 310, 500);
+    sk_window_cut(&w, 310, 500);
     assert_int_equal(w.packets, 77);
     for (int i = 0; i < 10; i++) {
-        atp_window_cut(&w, 1000 * (uint64_t)(i + 1), 1000 * (uint64_t)(i + 1));
+        sk_window_cut(&w, 1000 * (uint64_t)(i + 1), 1000 * (uint64_t)(i + 1));
     }
     assert_int_equal(w.packets, ATP_MTU_PACKETS);
-    atp_window_init(&w, 398, 400, false);
-    atp_window_grow(&w);
+    sk_window_init(&w, 398, 400, ATP_MTU_PACKETS, false);
+    sk_window_grow(&w);
     assert_int_equal(w.packets, 400);
-    atp_window_init(&w, 200, 400, true);
-    atp_window_cut(&w, 0, 10);
-    atp_window_grow(&w);
+    sk_window_init(&w, 200, 400, ATP_MTU_PACKETS, true);
+    sk_window_cut(&w, 0, 10);
+    sk_window_grow(&w);
     assert_int_equal(w.packets, 200);
 }
 

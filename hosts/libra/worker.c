@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hosts/libra/worker.h"
+
+#include <stdlib.h>
+
+#include "hosts/core/rto.h"
+#include "hosts/core/timers.h"
+#include "hosts/core/window.h"
+
+#define SLOTS LIBRA_WINDOW_MOST
+#define STEP  8u /* packets of 186 bytes in 1,500 */
+
+/* A push or pull, as packets. In a pull's packets each pair's value is its place in 'out'. */
+struct request {
+    struct request *next; /* in the list of those that are sent, or are done */
+    enum libra_kind kind;
+    struct libra_packet *packets; /* owned */
+    size_t n, sent, left;         /* packets; begun; without an answer */
+    size_t pairs;
+    uint32_t *out; /* of a pull */
+    void *cookie;
+};
+struct request_list {
+    struct request *first, **last;
+};
+
+/* A packet on the way, by its sequence number modulo SLOTS. */
+struct slot {
+    struct request *request; /* null: none, or it was answered */
+    const struct libra_packet *packet;
+    uint64_t sent_at;
+    uint32_t tries; /* that had no answer */
+    bool due;       /* is in the queue of those to be repeated */
+};
+
+struct libra_worker {
+    struct libra_worker_config config;
+    struct slot slot[SLOTS];
+    uint32_t base, next; /* the first without an answer, the first not used */
+    uint32_t on_the_way; /* slots in use */
+    uint64_t unsent;     /* packets of requests that have no number yet */
+    uint32_t repeat[SLOTS], repeat_first, repeat_n; /* sequence numbers, a ring */
+    struct sk_timers timers;
+    struct sk_rto rto;
+    struct sk_window window;
+    struct sk_watch watch;
+    struct request_list waiting, done; /* waiting: with packets that have no number */
+    size_t open;                       /* requests that are not done */
+    bool failed;
+    struct libra_worker_stats stats;
+};
+
+/* ---- lists ---- */
+
+static void worker_list_clear(struct request_list *list) {
+    *list = (struct request_list){.last = &list->first};
+}
+
+static void worker_list_add(struct request_list *list, struct request *r) {
+    r->next = NULL;
+    *list->last = r;
+    list->last = &r->next;
+}
+
+static struct request *worker_list_take(struct request_list *list) {
+    struct request *r = list->first;
+    if (r && !(list->first = r->next))
+        list->last = &list->first;
+    return r;
+}
+
+static void worker_request_free(struct request *r) {
+    if (r)
+        free(r->packets);
+    free(r);
+}
+
+/* ---- made and freed ---- */
+
+static const char *worker_refuse(const struct libra_worker_config *c) {
+    if (c->first_sequence < 1 || c->first_sequence > LIBRA_SEQUENCE_LAST)
+        return "first_sequence is not from 1 to 2^31 - 1";
+    if (c->window < 1 || c->window > c->window_max || c->window_max > LIBRA_WINDOW_MOST)
+        return "window is not from 1 to window_max, or that is above 512";
+    if (c->rto_min == 0 || c->rto_min > c->rto_max)
+        return "rto_min is 0 or above rto_max";
+    if (c->hard_limit == 0)
+        return "hard_limit is 0";
+    return NULL;
+}
+
+int libra_worker_new(struct libra_worker **w, const struct libra_worker_config *config,
+                     const char **why) {
+    const char *refused = worker_refuse(config);
+    if (why)
+        *why = refused;
+    if (refused)
+        return SILKEN_ERR_INVALID;
+    struct libra_worker *new = calloc(1, sizeof *new);
+    if (!new || sk_timers_init(&new->timers, SLOTS)) {
+        free(new);
+        return SILKEN_ERR_NOMEM;
+    }
+    new->config = *config;
+    new->base = new->next = config->first_sequence;
+    new->watch.warning = SK_TIME_NEVER;
+    new->watch.limit = config->hard_limit;
+    sk_rto_init(&new->rto, config->rto_initial, config->rto_min, config->rto_max);
+    sk_window_init(&new->window, config->window, config->window_max, STEP, false);
+    worker_list_clear(&new->waiting);
+    worker_list_clear(&new->done);
+    *w = new;
+    return 0;
+}
+
+void libra_worker_free(struct libra_worker *w) {
+    if (!w)
+        return;
+    /* a request is in 'waiting', in 'done', or has all its packets on the way */
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        struct request *r = w->slot[i].request;
+        if (r && r->sent == r->n && --r->left == 0)
+            worker_request_free(r);
+    }
+    for (struct request *r; (r = worker_list_take(&w->waiting));)
+        worker_request_free(r);
+    for (struct request *r; (r = worker_list_take(&w->done));)
+        worker_request_free(r);
+    sk_timers_free(&w->timers);
+    free(w);
+}
+
+/* ---- requests ---- */
+
+static int worker_submit(struct libra_worker *w, struct request *r, uint64_t now) {
+    uint64_t numbers = (uint64_t)w->next + w->unsent + r->n;
+    if (w->failed || numbers > (uint64_t)LIBRA_SEQUENCE_LAST + 1) {
+        worker_request_free(r);
+        return SILKEN_ERR_STALLED;
+    }
+    if (r->n == 0) {
+        worker_list_add(&w->done, r);
+        return 0;
+    }
+    if (w->open++ == 0)
+        sk_watch_start(&w->watch, now);
+    w->unsent += r->n;
+    worker_list_add(&w->waiting, r);
+    return 0;
+}
+
+/* With room for the packets of these pairs; null: no memory. */
+static struct request *worker_request(enum libra_kind kind, const struct libra_pair *pairs,
+                                      size_t n, void *cookie) {
+    struct request *r = calloc(1, sizeof *r);
+    size_t most = libra_pack_most(pairs, n, false);
+    if (!r || !(r->packets = calloc(most ? most : 1, sizeof *r->packets))) {
+        free(r);
+        return NULL;
+    }
+    r->kind = kind;
+    r->n = r->left = libra_pack(pairs, n, false, r->packets);
+    r->pairs = n;
+    r->cookie = cookie;
+    return r;
+}
+
+int libra_worker_push(struct libra_worker *w, const struct libra_pair *pairs, size_t n,
+                      void *cookie, uint64_t now) {
+    if (n > LIBRA_REQUEST_MOST)
+        return SILKEN_ERR_INVALID;
+    struct request *r = worker_request(LIBRA_PUSH, pairs, n, cookie);
+    return r ? worker_submit(w, r, now) : SILKEN_ERR_NOMEM;
+}
+
+int libra_worker_pull(struct libra_worker *w, const uint32_t *ranks, size_t n, uint32_t *out,
+                      void *cookie, uint64_t now) {
+    if (n > LIBRA_REQUEST_MOST)
+        return SILKEN_ERR_INVALID;
+    struct libra_pair *pairs = malloc((n ? n : 1) * sizeof *pairs);
+    for (size_t i = 0; pairs && i < n; i++)
+        pairs[i] = (struct libra_pair){ranks[i], (uint32_t)i};
+    struct request *r = pairs ? worker_request(LIBRA_PULL, pairs, n, cookie) : NULL;
+    free(pairs);
+    if (!r)
+        return SILKEN_ERR_NOMEM;
+    r->out = out;
+    return worker_submit(w, r, now);
+}
+
+bool libra_worker_done(struct libra_worker *w, void **cookie) {
+    struct request *r = worker_list_take(&w->done);
+    if (!r)
+        return false;
+    *cookie = r->cookie;
+    worker_request_free(r);
+    return true;
+}
+
+bool libra_worker_busy(const struct libra_worker *w) {
+    return w->open > 0;
+}
+
+struct libra_worker_stats libra_worker_stats(const struct libra_worker *w) {
+    return w->stats;
+}
+
+/* ---- sending ---- */
+
+static struct slot *worker_slot(struct libra_worker *w, uint32_t sequence) {
+    return &w->slot[sequence % SLOTS];
+}
+
+static size_t worker_write_slot(struct libra_worker *w, uint32_t sequence, uint8_t *buf,
+                                uint64_t now) {
+    struct slot *s = worker_slot(w, sequence);
+    struct libra_packet packet = *s->packet;
+    const struct libra_header header = {
+        .kind = s->request->kind, .again = s->tries > 0, .sequence = sequence};
+
+    for (unsigned p = 0; s->request->kind == LIBRA_PULL && p < LIBRA_PLACES; p++)
+        packet.places[p].value = 0;
+    libra_frame_write(buf, &w->config.flow, &header, &packet);
+    s->sent_at = now;
+    sk_timers_arm(&w->timers, sequence % SLOTS,
+                  sk_time_add(now, sk_rto_backed_off(&w->rto, s->tries)));
+    w->stats.sent++;
+    w->stats.repeated += s->tries > 0;
+    return LIBRA_FRAME_BYTES;
+}
+
+/* Gives the next packet of the first waiting request a number. */
+static uint32_t worker_begin(struct libra_worker *w) {
+    struct request *r = w->waiting.first;
+    uint32_t sequence = w->next++;
+
+    *worker_slot(w, sequence) = (struct slot){.request = r, .packet = &r->packets[r->sent]};
+    w->on_the_way++;
+    w->unsent--;
+    if (++r->sent == r->n)
+        worker_list_take(&w->waiting);
+    return sequence;
+}
+
+size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint64_t now) {
+    if (w->failed || cap < LIBRA_FRAME_BYTES)
+        return 0;
+    while (w->repeat_n > 0) {
+        uint32_t sequence = w->repeat[w->repeat_first];
+        struct slot *s = worker_slot(w, sequence);
+        w->repeat_first = (w->repeat_first + 1) % SLOTS;
+        w->repeat_n--;
+        if (s->request && s->due) { /* else it was answered meanwhile */
+            s->due = false;
+            return worker_write_slot(w, sequence, buf, now);
+        }
+    }
+    if (!w->waiting.first || w->on_the_way >= w->window.packets || w->next - w->base >= SLOTS)
+        return 0;
+    return worker_write_slot(w, worker_begin(w), buf, now);
+}
+
+/* ---- receiving ---- */
+
+/* An answer has the pairs that were asked for. */
+static bool worker_same_pairs(const struct libra_packet *asked, const struct libra_packet *got) {
+    if (asked->used != got->used)
+        return false;
+    for (unsigned p = 0; p < LIBRA_PLACES; p++)
+        if (asked->used >> p & 1 && asked->places[p].rank != got->places[p].rank)
+            return false;
+    return true;
+}
+
+static void worker_take_values(struct request *r, const struct libra_packet *asked,
+                               const struct libra_packet *got) {
+    for (unsigned p = 0; p < LIBRA_PLACES; p++)
+        if (asked->used >> p & 1)
+            r->out[asked->places[p].value] = got->places[p].value;
+}
+
+static void worker_complete(struct libra_worker *w, struct request *r) {
+    *(r->kind == LIBRA_PUSH ? &w->stats.pairs_pushed : &w->stats.pairs_pulled) += r->pairs;
+    w->open--;
+    worker_list_add(&w->done, r);
+}
+
+/* The packet of this number has its answer. */
+static void worker_answered(struct libra_worker *w, const struct libra_header *header,
+                            uint64_t now) {
+    struct slot *s = worker_slot(w, header->sequence);
+    struct request *r = s->request;
+
+    if (s->tries == 0)
+        sk_rto_measure(&w->rto, now - s->sent_at);
+    if (header->congested) {
+        w->stats.marks++;
+        sk_window_cut(&w->window, header->sequence, w->next);
+    } else {
+        sk_window_grow(&w->window);
+    }
+    *(r->kind == LIBRA_PUSH ? &w->stats.acks : &w->stats.answers) += 1;
+    sk_timers_cancel(&w->timers, header->sequence % SLOTS);
+    sk_watch_start(&w->watch, now);
+    s->request = NULL;
+    w->on_the_way--;
+    while (w->base != w->next && !worker_slot(w, w->base)->request)
+        w->base++;
+    if (--r->left == 0)
+        worker_complete(w, r);
+}
+
+static enum libra_reason worker_take(struct libra_worker *w, const struct libra_header *header,
+                                     const struct libra_packet *packet, uint64_t now) {
+    uint32_t place = header->sequence - w->base;
+    struct slot *s = worker_slot(w, header->sequence);
+
+    if (place >= w->next - w->base || !s->request)
+        return LIBRA_NOT_EXPECTED;
+    if ((header->kind == LIBRA_ACK) != (s->request->kind == LIBRA_PUSH))
+        return LIBRA_WRONG_KIND;
+    if (header->kind == LIBRA_ANSWER && !worker_same_pairs(s->packet, packet))
+        return LIBRA_OTHER_PAIRS;
+    if (header->kind == LIBRA_ANSWER)
+        worker_take_values(s->request, s->packet, packet);
+    worker_answered(w, header, now);
+    return LIBRA_ACCEPTED;
+}
+
+enum libra_reason libra_worker_read(struct libra_worker *w, const uint8_t *frame, size_t len,
+                                    uint64_t now) {
+    struct libra_packet packet;
+    struct libra_header header;
+    enum libra_reason reason = libra_frame_read(frame, len, &w->config.flow, &header, &packet);
+
+    if (reason == LIBRA_ACCEPTED)
+        reason = w->failed ? LIBRA_NOT_EXPECTED : worker_take(w, &header, &packet, now);
+    if (reason != LIBRA_ACCEPTED)
+        w->stats.ignored[reason]++;
+    return reason;
+}
+
+/* ---- time ---- */
+
+uint64_t libra_worker_deadline(struct libra_worker *w) {
+    if (w->failed || w->open == 0)
+        return LIBRA_NEVER;
+    return sk_time_earlier(sk_timers_next(&w->timers), sk_watch_deadline(&w->watch));
+}
+
+bool libra_worker_expire(struct libra_worker *w, uint64_t now) {
+    uint32_t id;
+
+    if (!w->failed && w->open > 0 && sk_watch_is_over(&w->watch, now))
+        w->failed = true;
+    while (!w->failed && sk_timers_expire(&w->timers, now, &id)) {
+        /* which of the numbers that have this slot is on the way */
+        uint32_t sequence = w->base + (id - w->base) % SLOTS;
+        struct slot *s = &w->slot[id];
+        if (!s->request || s->due)
+            continue;
+        s->tries++;
+        s->due = true;
+        w->repeat[(w->repeat_first + w->repeat_n++) % SLOTS] = sequence;
+        sk_window_cut(&w->window, sequence, w->next);
+    }
+    return w->failed;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * headers.p4: what Libra looks like on the wire and inside the switch.
+ */
+#ifndef LIBRA_HEADERS_P4
+#define LIBRA_HEADERS_P4
+
+#include "../common/headers.p4"
+
+typedef bit<32> value_t;    // addition wraps, so signed and unsigned are the same
+
+const bit<16> UDP_PORT_LIBRA = 0xbec0;
+
+// ---------------------------------------------------------------------------------------------------
+// On the wire: ethernet_h, ipv4_h, udp_h, libra_h, then 16 pairs but in an ack: 186 bytes, or 58.
+
+header udp_h {
+    bit<16> src_port;
+    bit<16> dst_port;
+    bit<16> length;
+    bit<16> checksum;   // not read; 0 (none) in answers
+}
+
+enum bit<4> kind_t {
+    PUSH   = 1,  // worker to switch: add the pairs
+    ACK    = 3,  // switch to worker: they are added
+    PULL   = 4,  // worker to switch: what are the cells of these indices
+    ANSWER = 5   // switch to worker: these
+}
+
+// again     the sender repeats this packet (3.6); the switch does not rely on it
+// cold      for parameter servers
+// job       selects, together with worker, sender and port, an entry of the table `workers`
+// worker    number in its job
+// sequence  of a push: 1 and up, below 2^31; the same when the packet is repeated. Returned in answers
+// places    bit 15 - j: place j holds a pair
+// epoch     of the layout
+// clock     the sender's business, returned as it came
+header libra_h {
+    kind_t  kind;
+    bit<1>  again;
+    bit<1>  cold;
+    bit<2>  spare;
+    bit<8>  job;
+    bit<16> worker;
+    bit<32> sequence;
+    bit<16> places;
+    bit<16> epoch;
+    bit<32> clock;
+}
+
+// Place j holds a parameter of register j: its index, the rank, is j modulo 16 (3.4). A place without a pair has the
+// index j, and its value is not looked at. Cells have 15 bits at most.
+header pair_h {
+    bit<32> index;
+    value_t value;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Inside the switch.
+
+// What the switch does with a packet.
+enum bit<8> op_t {
+    FORWARD = 0,  // not ours: an ordinary Ethernet frame
+    ARRIVE  = 1,  // ours, not yet admitted
+    PUSH    = 2,  // admitted
+    PULL    = 3,
+    DROP    = 4   // refused, `reason` says why
+}
+
+// Why a packet was dropped: the index into the counter `drops`.
+enum bit<8> drop_reason_t {
+    NONE           = 0,  // nothing is counted here
+    PARSER_ERROR   = 1,  // too short for its headers or for its pairs
+    BAD_CHECKSUM   = 2,  // IPv4 header checksum
+    BAD_LENGTH     = 3,  // IPv4 or UDP length is not that of 16 pairs
+    UNKNOWN_WORKER = 4,  // no entry in `workers` for job, worker, sender and port
+    OTHER_EPOCH    = 5,  // of another layout than the job's
+    BAD_KIND       = 6,  // nothing that a worker sends to a switch
+    BAD_SEQUENCE   = 7,  // 0, or 2^31 and above
+    BAD_PLACE      = 8,  // an index is not of the register of its place
+    BAD_INDEX      = 9,  // an index is outside the job's cells
+    OLD            = 10  // a push whose record has been taken by a later one
+}
+
+struct headers_t {
+    ethernet_h ethernet;
+    ipv4_h     ipv4;
+    udp_h      udp;
+    libra_h    libra;
+    pair_h     pair00;
+    pair_h     pair01;
+    pair_h     pair02;
+    pair_h     pair03;
+    pair_h     pair04;
+    pair_h     pair05;
+    pair_h     pair06;
+    pair_h     pair07;
+    pair_h     pair08;
+    pair_h     pair09;
+    pair_h     pair10;
+    pair_h     pair11;
+    pair_h     pair12;
+    pair_h     pair13;
+    pair_h     pair14;
+    pair_h     pair15;
+}
+
+#endif
