@@ -82,6 +82,8 @@ static void read_attached(struct read_data *d, const struct brt_field *f) {
     const char *text = sk_data_find(&d->attached, f->name);
     if (text)
         d->good = brt_field_of_text(&d->r->b->scratch, f, text, read_next(d, f)) && d->good;
+    else if (f->has_default && !d->entries->is_default) // a meter that is not configured
+        read_words(d, f, &f->dflt);
 }
 
 static void read_one_datum(struct read_data *d, const struct brt_field *f) {

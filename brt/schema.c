@@ -43,6 +43,14 @@ static void schema_type(const json_t *type, struct brt_field *f) {
         }
 }
 
+// The default values of this schema are small, or 64 ones: above them there is no double.
+static void schema_default(const json_t *type, struct brt_field *f) {
+    const json_t *value = json_object_get(type, "default_value");
+    const double number = json_number_value(value);
+    f->has_default = json_is_number(value);
+    f->dflt = number >= 18446744073709551615.0 ? UINT64_MAX : (uint64_t)number;
+}
+
 static struct brt_field schema_field(const json_t *o, bool read_only) {
     struct brt_field f = {.id = (uint32_t)schema_number(o, "id"),
                           .name = schema_string(o, "name"),
@@ -50,6 +58,7 @@ static struct brt_field schema_field(const json_t *o, bool read_only) {
                           .read_only = read_only,
                           .meaning = BRT_OTHER};
     schema_type(json_object_get(o, "type"), &f);
+    schema_default(json_object_get(o, "type"), &f);
     return f;
 }
 

@@ -40,6 +40,8 @@ struct brt_field {
     enum brt_type type;
     uint32_t width; // bits of a BRT_STREAM
     bool repeated, read_only;
+    bool has_default;
+    uint64_t dflt; // of a number
     enum brt_meaning meaning;
     uint32_t index;
     uint32_t word; // where its words begin, of BRT_KEY and BRT_ARGUMENT

@@ -31,6 +31,14 @@ def update_fails(what, status, c, *updates, **more):
     return fails(what, "UNKNOWN", c.write, *updates, codes=[status], **more)
 
 
+def distinct_ids(c):
+    """No two fields of an entry have the same id."""
+    for table in c.tables.values():
+        for action in table.get("action_specs") or [None]:
+            found = [f["id"] for f in c.data_fields(table, action).values()]
+            checks.equal(f"ids of {table['name']}", len(found), len(set(found)))
+
+
 def clients(address):
     with Controller(address, client=1) as c:
         checks.equal("the program's name", c.p4_name, "everything")
@@ -86,6 +94,7 @@ def exact(c):
     checks.equal("what it has", sorted(data), sorted(
         ["port", "$COUNTER_SPEC_BYTES", "$COUNTER_SPEC_PKTS", "$METER_SPEC_CIR_PPS", "$METER_SPEC_PIR_PPS", "$METER_SPEC_CBS_PKTS",
          "$METER_SPEC_PBS_PKTS", "$ENTRY_TTL", "$ENTRY_HIT_STATE"]))
+    checks.equal("a meter that nobody has set", data["$METER_SPEC_CIR_PPS"], 2 ** 64 - 1)
     everything = c.read(c.entry("Ingress.forward"))
     checks.equal("all of them", sorted(e[1].get(MAC, 0) for e in everything), [0, 1, 2, 3, 4, 5])
     checks.equal("the default entry last", (everything[-1][4], everything[-1][2]), (True, "Ingress.none"))
@@ -137,10 +146,10 @@ def kinds(c):
     update_fails("a prefix too long", INVALID, c, c.update("INSERT", "Ingress.prefixes", {"hdr.order.a": (1, 33)}, "level"))
     c.write(c.update("DELETE", "Ingress.prefixes", prefix), c.update("DELETE", "Ingress.filter"))
     checks.equal("usage", usage(c, "Ingress.filter"), 0)
-    c.write(c.update("INSERT", "IngressParser.types", {"hdr.ethernet.ether_type": (0x8800, 0xff00)}))
-    checks.equal("a value set", [e[1] for e in c.read(c.entry("IngressParser.types"))], [{"hdr.ethernet.ether_type": (0x8800, 0xff00)}])
+    c.write(c.update("INSERT", "IngressParser.types", {"f1": (0x8800, 0xff00)}))
+    checks.equal("a value set", [e[1] for e in c.read(c.entry("IngressParser.types"))], [{"f1": (0x8800, 0xff00)}])
     update_fails("a value is not changed", UNIMPLEMENTED, c,
-                 c.update("MODIFY", "IngressParser.types", {"hdr.ethernet.ether_type": (0x8800, 0xff00)}))
+                 c.update("MODIFY", "IngressParser.types", {"f1": (0x8800, 0xff00)}))
     c.write(c.update("DELETE", "IngressParser.types"))
 
 
@@ -254,7 +263,7 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
         clients(ADDRESS)
         with Controller(ADDRESS, client=9) as controller:
             controller.bind()
-            for part in (exact, kinds, defaults, members, mistakes, ids, handles):
+            for part in (distinct_ids, exact, kinds, defaults, members, mistakes, ids, handles):
                 part(controller)
         checks.equal("the switch ends well", sw.stop(), 0)
 checks.end()
