@@ -25,6 +25,7 @@
 //     schema.c          the program's tables by their ids
 //     value.c           values between the wire and words
 //     entry.c           entries of tables, as messages and back
+//     cells.c           cells of counters, meters and registers
 //     write.c           updates
 //     apply.c           updates of match tables and value sets, between packets
 //     read.c            reads

@@ -106,6 +106,9 @@ struct brt_change {
     struct sk_attached attached;
     uint64_t *direct; // new values of direct register cells
     bool *has_direct; // which of them are given
+    // of a table of cells; a register's value is in 'data', the others' specification in 'attached'
+    uint64_t index;
+    struct sk_counter_cell counts;
 };
 enum brt_code brt_entry_key(struct brt *b, const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err);
@@ -114,6 +117,19 @@ enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data, st
 bool brt_entry_key_message(struct brt_memory *m, const struct brt_table *t, const uint64_t *value,
                            const uint64_t *mask, int64_t priority, BfrtProto__TableEntry *out);
 struct sk_table *brt_table_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
+
+// ---- cells.c
+bool brt_has_cells(const struct brt_table *t);
+enum brt_code brt_cell_check(const struct brt_table *t, uint64_t index, struct sk_error *err);
+enum brt_code brt_cell_key(const BfrtProto__TableKey *key, struct brt_change *c,
+                           struct sk_error *err);
+enum brt_code brt_cell_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
+                              struct sk_error *err);
+enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
+// The cell question->index of its pipes, in memory of the scratch; false when that is short. In a
+// pause, if it is what packets change.
+bool brt_cell_message(struct brt *b, const struct brt_change *question,
+                      const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
 
 // ---- apply.c: in a pause
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,
@@ -124,6 +140,8 @@ enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed
 struct sk_pauses *brt_pauses(struct brt *b, bool writes);
 enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_target *target,
                           struct brt_change *c, struct sk_error *err);
+// Does a reader want this data field? It does when it names none.
+bool brt_is_wanted(const BfrtProto__TableData *wanted, uint32_t id);
 // The names of what this server does not serve yet, for a sentence.
 enum brt_code brt_not_served(const struct brt_table *t, const char *what, struct sk_error *err);
 

@@ -23,7 +23,9 @@ struct reading {
 // From here on what packets change stands still.
 static void read_pause(struct reading *r) {
     const struct sk_table_desc *d = r->question.table->desc;
-    if (!d || !(d->has_counter || d->meter_kind || d->idle_timeout || d->direct_words))
+    const bool changes = d ? d->has_counter || d->meter_kind || d->idle_timeout || d->direct_words
+                           : brt_has_cells(r->question.table);
+    if (!changes)
         return;
     if (r->paused)
         sk_pauses_breathe(r->pauses);
@@ -125,14 +127,6 @@ static void read_what_is_attached(struct read_data *d) {
     sk_attached_read(&holder, &sum, sum.meter, sk_switch_now(d->r->b->sw), &d->attached);
 }
 
-static bool read_wanted(const struct reading *r, uint32_t id) {
-    const BfrtProto__TableData *wanted = r->entry->data;
-    for (size_t i = 0; wanted && i < wanted->n_fields; i++)
-        if (wanted->fields[i]->field_id == id)
-            return true;
-    return !wanted || wanted->n_fields == 0;
-}
-
 static bool read_fields(struct reading *r, struct read_data *d, const struct brt_action *a) {
     const struct brt_table *t = r->question.table;
     const size_t most = (a ? a->n : 0) + t->n_data * SK_PIPES;
@@ -140,10 +134,10 @@ static bool read_fields(struct reading *r, struct read_data *d, const struct brt
     d->message.fields = brt_take(&r->b->scratch, (most + 1) * sizeof *d->message.fields);
     d->good = d->fields && d->message.fields;
     for (size_t i = 0; d->good && a && i < a->n; i++)
-        if (read_wanted(r, a->fields[i].id))
+        if (brt_is_wanted(r->entry->data, a->fields[i].id))
             read_one_datum(d, &a->fields[i]);
     for (size_t i = 0; d->good && i < t->n_data; i++)
-        if (read_wanted(r, t->data[i].id))
+        if (brt_is_wanted(r->entry->data, t->data[i].id))
             read_one_datum(d, &t->data[i]);
     return d->good;
 }
@@ -294,6 +288,44 @@ static void read_one(struct reading *r) {
         read_each(r, e);
 }
 
+// ---- cells ----
+
+static bool read_cell(struct reading *r, uint64_t index) {
+    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
+    BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
+    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
+    entity.table_entry = &out;
+    out.entry_tgt = r->entry->entry_tgt;
+    r->question.index = index;
+    read_pause(r);
+    if (!brt_cell_message(r->b, &r->question, r->entry->data, &out))
+        return read_no_memory(r);
+    if (r->key_only)
+        out.data = NULL;
+    return read_append(r, &entity);
+}
+
+static void read_cells(struct reading *r) {
+    const struct brt_table *t = r->question.table;
+    uint64_t index = r->entry->handle_id;
+    if (!read_check_wanted(r, NULL))
+        return;
+    if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY) {
+        r->code = brt_cell_key(r->entry->key, &r->question, r->err);
+        index = r->question.index;
+    } else if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID)
+        r->code = brt_cell_check(t, index, r->err);
+    else if (r->entry->is_default_entry && t->kind != BRT_PARAM)
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no default entry", t->name);
+    else {
+        for (index = 0; index < t->size && read_cell(r, index);)
+            index++;
+        return;
+    }
+    if (r->code == BRT_OK)
+        read_cell(r, index);
+}
+
 static void read_entry(struct reading *r, const BfrtProto__TableEntry *e,
                        const struct brt_target *target) {
     struct brt_target own = *target;
@@ -305,7 +337,9 @@ static void read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         r->code = brt_resolve(r->b, e->table_id, &own, &r->question, r->err);
     if (r->code)
         return;
-    if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET)
+    if (brt_has_cells(r->question.table))
+        read_cells(r);
+    else if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET)
         read_one(r);
     else if (e->is_default_entry)
         read_default(r);
@@ -320,6 +354,9 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
     BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
     BfrtProto__TableUsage out = BFRT_PROTO__TABLE_USAGE__INIT;
     r->code = brt_resolve(r->b, u->table_id, target, &r->question, r->err);
+    if (r->code == BRT_OK && brt_has_cells(r->question.table))
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has cells, and no usage",
+                           r->question.table->name);
     if (r->code)
         return;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE;
@@ -340,6 +377,9 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
         return;
     }
     r->code = brt_resolve(r->b, h->table_id, target, &r->question, r->err);
+    if (r->code == BRT_OK && brt_has_cells(r->question.table))
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s': the handle of a cell is its index",
+                           r->question.table->name);
     if (r->code)
         return;
     entry.value_case = BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;

@@ -182,6 +182,29 @@ static int schema_join_value_set(const struct brt_schema *s, struct brt_table *t
     return schema_join_key(t, d->keys, d->n_keys, err);
 }
 
+static uint64_t schema_cells(const struct brt_table *t) {
+    const struct sk_pipeline_desc *d = t->object.desc;
+    return t->kind == BRT_COUNTER ? d->counters[t->object.index].size
+           : t->kind == BRT_METER ? d->meters[t->object.index].size
+                                  : d->registers[t->object.index].size;
+}
+
+static int schema_join_cells(const struct brt_schema *s, struct brt_table *t,
+                             struct sk_error *err) {
+    const enum sk_object_kind kind = t->kind == BRT_COUNTER ? SK_COUNTER
+                                     : t->kind == BRT_METER ? SK_METER_OBJECT
+                                                            : SK_REGISTER;
+    if (sk_find_object(s->sw, kind, t->name, &t->object, err))
+        return -1;
+    if (t->size > schema_cells(t) || t->n_keys != (t->kind == BRT_PARAM ? 0 : 1))
+        return sk_fail(err, "the schema's table '%s' is not the program's", t->name);
+    for (size_t i = 0; i < t->n_data; i++) {
+        t->data[i].meaning = kind == SK_REGISTER ? BRT_CELL : BRT_ATTACHED;
+        t->data[i].index = (uint32_t)i;
+    }
+    return 0;
+}
+
 static int schema_join(const struct brt_schema *s, struct brt_table *t, struct sk_error *err) {
     t->object_name = t->name;
     switch (t->kind) {
@@ -193,15 +216,9 @@ static int schema_join(const struct brt_schema *s, struct brt_table *t, struct s
         return sk_find_object(s->sw, SK_SELECTOR, t->name, &t->object, err);
     case BRT_COUNTER:
     case BRT_METER:
-        for (size_t i = 0; i < t->n_data; i++)
-            t->data[i].meaning = BRT_ATTACHED;
-        return 0;
     case BRT_REGISTER:
-        for (size_t i = 0; i < t->n_data; i++) {
-            t->data[i].meaning = BRT_CELL;
-            t->data[i].index = (uint32_t)i;
-        }
-        return 0;
+    case BRT_PARAM:
+        return schema_join_cells(s, t, err);
     default:
         return 0;
     }

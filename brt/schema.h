@@ -58,7 +58,7 @@ struct brt_table {
     const char *name;
     enum brt_kind kind;
     uint64_t size;
-    struct sk_object object;          // of BRT_MATCH, BRT_SELECTOR, BRT_VALUE_SET
+    struct sk_object object;          // of what has entries, groups, values or cells
     const struct sk_table_desc *desc; // of BRT_MATCH
     const char *object_name;          // what the switch calls it
     struct brt_field *keys, *data;    // 'data': those that belong to no action

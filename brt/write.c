@@ -27,6 +27,13 @@ enum brt_code brt_target(const BfrtProto__TargetDevice *device, struct brt_targe
     return BRT_OK;
 }
 
+bool brt_is_wanted(const BfrtProto__TableData *wanted, uint32_t id) {
+    for (size_t i = 0; wanted && i < wanted->n_fields; i++)
+        if (wanted->fields[i]->field_id == id)
+            return true;
+    return !wanted || wanted->n_fields == 0;
+}
+
 enum brt_code brt_not_served(const struct brt_table *t, const char *what, struct sk_error *err) {
     return brt_fail(err, BRT_NOT_IMPLEMENTED, "table '%s': %s is not implemented", t->name, what);
 }
@@ -37,7 +44,7 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
     c->table = brt_schema_table(b->schema, table_id);
     if (!c->table)
         return brt_fail(err, BRT_TABLE_NOT_FOUND, "there is no table with id %u", table_id);
-    if (c->table->kind != BRT_MATCH && c->table->kind != BRT_VALUE_SET)
+    if (c->table->kind != BRT_MATCH && c->table->kind != BRT_VALUE_SET && !brt_has_cells(c->table))
         return brt_not_served(c->table, "a table of this type", err);
     // value sets are alike in all pipes
     const int pipe = c->table->kind == BRT_VALUE_SET ? -1 : target->pipe;
@@ -112,10 +119,12 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
         return code;
     c->type = type;
     write_flags(e, c);
-    if ((code = write_check_type(c, err)))
-        return code;
     if (e->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID)
         return brt_fail(err, BRT_INVALID_ARG, "an entry is written by its key, not by its handle");
+    if (brt_has_cells(c->table))
+        return brt_cell_change(b, e, c, err);
+    if ((code = write_check_type(c, err)))
+        return code;
     const bool has_key = e->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;
     if (has_key && c->is_default && e->key->n_fields)
         return brt_fail(err, BRT_INVALID_ARG, "the default entry has no key");

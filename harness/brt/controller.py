@@ -55,6 +55,26 @@ def call(function, *args, **kwargs):
         raise Failed(e) from None
 
 
+class Expect:
+    """Calls that fail as they should."""
+
+    def __init__(self, checks):
+        self.checks = checks
+
+    def fails(self, what, code, function, *args, codes=None, **kwargs):
+        """The sentence of a call that fails with this status; 'codes' are those of its updates."""
+        try:
+            function(*args, **kwargs)
+        except Failed as e:
+            self.checks.equal(what, (e.code, e.codes() if codes is not None else None), (code, codes))
+            return e.errors[-1].message if e.errors else e.sentence
+        self.checks.equal(what, "OK", code)
+        return ""
+
+    def update_fails(self, what, status, c, *updates, **more):
+        return self.fails(what, "UNKNOWN", c.write, *updates, codes=[status], **more)
+
+
 def as_bytes(value, kind):
     width = kind.get("width") or WIDTHS[kind["type"]]
     return value if isinstance(value, bytes) else value.to_bytes((width + 7) // 8, "big")
