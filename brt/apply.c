@@ -194,6 +194,10 @@ static bool apply_is_anywhere(struct brt *b, const struct brt_change *c) {
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,
                         struct sk_error *err) {
     *existed = false;
+    if (c->attribute)
+        return brt_attribute_apply(b, c, err);
+    if (c->operation)
+        return brt_operation_apply(b, c, err);
     if (brt_has_cells(c->table))
         return brt_cell_apply(b, c, err);
     if (c->is_default)

@@ -26,6 +26,8 @@
 //     value.c           values between the wire and words
 //     entry.c           entries of tables, as messages and back
 //     cells.c           cells of counters, meters and registers
+//     attributes.c      attributes of tables, and operations
+//     notify.c          digests and idle entries
 //     write.c           updates
 //     apply.c           updates of match tables and value sets, between packets
 //     read.c            reads
@@ -35,6 +37,7 @@
 #define SILKEN_BRT_BRT_H
 
 #include "control/tables/control.h"
+#include "control/tables/idle.h"
 #include "rpc/rpc.h"
 
 // What the process does for it. 'aux' goes to each.
@@ -53,6 +56,13 @@ struct brt *brt_new(const struct brt_host *host);
 // program again. The texts are copied.
 int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const char *schema,
                     struct sk_error *err);
+// What the switch has to tell: digests, and entries that became idle or were matched again. Only
+// when a client wants them.
+bool brt_wants_digests(const struct brt *b);
+void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n);
+bool brt_wants_idle(const struct brt *b);
+void brt_idle(struct brt *b, const struct sk_idle_event *event);
+uint64_t brt_lost(const struct brt *b); // notifications that a client did not take in time
 void brt_free(struct brt *b); // null allowed; ends all calls
 
 // ---- on a socket ----

@@ -24,6 +24,7 @@ struct brt_client {
     uint32_t id;
     struct brt_call stream;
     bool learn, idle, active, ports;
+    bool full; // it takes no more for now
 };
 
 struct brt {
@@ -34,7 +35,8 @@ struct brt {
     struct brt_client clients[BRT_CLIENTS];
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
-    struct rpc_server *server;          // null: not on a socket
+    uint64_t lost;             // notifications
+    struct rpc_server *server; // null: not on a socket
 };
 
 // A growing buffer; 'full' once it would have passed BRT_REPLY_BYTES.
@@ -52,7 +54,8 @@ struct brt_wishes {
     uint64_t deadline; // of sk_clock_now()
 };
 struct brt_wishes brt_wishes(const struct brt_call *c);
-void brt_send(const struct brt_call *c, const ProtobufCMessage *message);
+// False: enough is queued, or the call is over.
+bool brt_send(const struct brt_call *c, const ProtobufCMessage *message);
 // Ends the call: with one status, or with those of a list of updates.
 void brt_end(const struct brt_call *c, enum brt_code code, const char *sentence);
 void brt_end_unread(struct brt *b, const struct brt_call *c); // its message cannot be decoded
@@ -109,6 +112,10 @@ struct brt_change {
     // of a table of cells; a register's value is in 'data', the others' specification in 'attached'
     uint64_t index;
     struct sk_counter_cell counts;
+    // in place of an entry
+    const BfrtProto__TableAttribute *attribute;
+    const char *operation;
+    uint32_t client; // whose call it is
 };
 enum brt_code brt_entry_key(struct brt *b, const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err);
@@ -130,6 +137,15 @@ enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct s
 // pause, if it is what packets change.
 bool brt_cell_message(struct brt *b, const struct brt_change *question,
                       const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
+
+// ---- attributes.c
+// Leaves of the pipes those that are in a set with this one, of a table with BRT_SCOPE_GROUPS.
+void brt_scope_pipes(const struct brt_table_state *state, unsigned pipe, struct sk_pipe_list *out);
+enum brt_code brt_attribute_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
+// What question->attribute asks for, in memory of the scratch.
+enum brt_code brt_attribute_message(struct brt *b, const struct brt_change *question,
+                                    BfrtProto__TableAttribute *out, struct sk_error *err);
+enum brt_code brt_operation_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
 
 // ---- apply.c: in a pause
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,

@@ -396,6 +396,21 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
     read_append(r, &entity);
 }
 
+static void read_attribute(struct reading *r, const BfrtProto__TableAttribute *a,
+                           const struct brt_target *target) {
+    BfrtProto__TableAttribute out = BFRT_PROTO__TABLE_ATTRIBUTE__INIT;
+    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
+    r->code = brt_resolve(r->b, a->table_id, target, &r->question, r->err);
+    r->question.attribute = a;
+    if (r->code == BRT_OK)
+        r->code = brt_attribute_message(r->b, &r->question, &out, r->err);
+    if (r->code)
+        return;
+    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ATTRIBUTE;
+    entity.table_attribute = &out;
+    read_append(r, &entity);
+}
+
 static const struct brt_field *read_field_named(const struct brt_field *fields, size_t n,
                                                 const char *name) {
     for (size_t i = 0; i < n; i++)
@@ -479,7 +494,7 @@ static void read_entity(struct reading *r, const BfrtProto__Entity *e,
         read_object_id(r, e->object_id);
         break;
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_ATTRIBUTE:
-        r->code = brt_fail(r->err, BRT_NOT_IMPLEMENTED, "table attributes are not implemented");
+        read_attribute(r, e->table_attribute, target);
         break;
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_OPERATION:
         r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "an operation cannot be read");

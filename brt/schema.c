@@ -9,6 +9,7 @@ struct brt_schema {
     json_t *root; // has all names
     const struct sk_switch *sw;
     struct brt_table *tables; // n of them, by id
+    struct brt_table_state *states;
     size_t n;
     struct brt_learn *learns;
     size_t n_learns;
@@ -281,8 +282,9 @@ static int schema_read(struct brt_schema *s, struct sk_error *err) {
     const json_t *tables = json_object_get(s->root, "tables"),
                  *learns = json_object_get(s->root, "learn_filters");
     s->tables = calloc(json_array_size(tables) + 1, sizeof *s->tables);
+    s->states = calloc(json_array_size(tables) + 1, sizeof *s->states);
     s->learns = calloc(json_array_size(learns) + 1, sizeof *s->learns);
-    if (!s->tables || !s->learns)
+    if (!s->tables || !s->states || !s->learns)
         abort();
     int rc = 0;
     while (rc == 0 && s->n < json_array_size(tables)) {
@@ -331,6 +333,7 @@ void brt_schema_free(struct brt_schema *s) {
     for (size_t i = 0; i < s->n_learns; i++)
         free(s->learns[i].fields);
     free(s->tables);
+    free(s->states);
     free(s->learns);
     json_decref(s->root);
     free(s);
@@ -348,6 +351,30 @@ const struct brt_table *brt_schema_named(const struct brt_schema *s, const char 
         if (strcmp(s->tables[i].name, name) == 0)
             return &s->tables[i];
     return NULL;
+}
+
+const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct sk_table_desc *d) {
+    for (size_t i = 0; i < s->n; i++)
+        if (s->tables[i].desc == d)
+            return &s->tables[i];
+    return NULL;
+}
+
+struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t) {
+    return &s->states[t - s->tables];
+}
+
+void brt_schema_forget(struct brt_schema *s, uint32_t client) {
+    for (size_t i = 0; i < s->n; i++)
+        if (s->states[i].idle.notifies && s->states[i].idle.client == client)
+            s->states[i].idle = (struct brt_idle_state){.notifies = true};
+}
+
+bool brt_schema_notifies(const struct brt_schema *s) {
+    for (size_t i = 0; i < s->n; i++)
+        if (s->states[i].idle.notifies && s->states[i].idle.enabled)
+            return true;
+    return false;
 }
 
 const struct brt_learn *brt_schema_learn(const struct brt_schema *s, const char *name) {

@@ -73,6 +73,20 @@ struct brt_learn {
     size_t n;
 };
 
+// What clients set on a table with attributes.
+enum brt_scope { BRT_SCOPE_ALL, BRT_SCOPE_SINGLE, BRT_SCOPE_GROUPS };
+struct brt_idle_state {
+    bool enabled, notifies;
+    uint32_t client; // who is notified
+    uint32_t query_ms, min_ms, max_ms;
+};
+struct brt_table_state {
+    enum brt_scope scope;
+    uint64_t groups;         // as it was given: sets of pipes, one a byte
+    uint8_t group[SK_PIPES]; // the set that each pipe is in
+    struct brt_idle_state idle;
+};
+
 struct brt_schema;
 // 'text' is the description of the program that 'sw' runs. Null with a sentence. The caller frees
 // it; it is valid as long as 'sw' runs that program.
@@ -82,6 +96,12 @@ void brt_schema_free(struct brt_schema *s); // null allowed
 // Null: there is none.
 const struct brt_table *brt_schema_table(const struct brt_schema *s, uint32_t id);
 const struct brt_table *brt_schema_named(const struct brt_schema *s, const char *name);
+// The match table that the switch describes so; null: there is none.
+const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct sk_table_desc *d);
+struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t);
+void brt_schema_forget(struct brt_schema *s, uint32_t client); // it is notified no more
+// Does a table notify a client of idle entries?
+bool brt_schema_notifies(const struct brt_schema *s);
 const struct brt_learn *brt_schema_learn(const struct brt_schema *s, const char *name);
 const struct brt_action *brt_table_action(const struct brt_table *t, uint32_t id);
 const struct brt_action *brt_table_action_at(const struct brt_table *t, uint32_t index);

@@ -50,6 +50,10 @@ static void server_stream_over(struct rpc_call *call, bool cancelled) {
     brt_stream_over(rpc_aux(call), call);
 }
 
+static void server_stream_room(struct rpc_call *call) {
+    brt_stream_room(rpc_aux(call), call);
+}
+
 #define SERVICE "/bfrt_proto.BfRuntime/"
 static const struct rpc_method methods[] = {
     {.path = SERVICE "Write", .message = server_write},
@@ -60,6 +64,7 @@ static const struct rpc_method methods[] = {
      .stream_in = true,
      .message = server_stream,
      .closed = server_stream_closed,
+     .room = server_stream_room,
      .over = server_stream_over},
     {.path = NULL},
 };

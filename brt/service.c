@@ -63,14 +63,15 @@ void brt_append(struct brt_bytes *out, uint32_t field, const ProtobufCMessage *m
     out->n += protobuf_c_message_pack(message, out->bytes + out->n);
 }
 
-void brt_send(const struct brt_call *c, const ProtobufCMessage *message) {
+bool brt_send(const struct brt_call *c, const ProtobufCMessage *message) {
     const size_t n = protobuf_c_message_get_packed_size(message);
     uint8_t *bytes = malloc(n + 1);
     if (!bytes)
         abort();
     protobuf_c_message_pack(message, bytes);
-    c->carrier->send(c->call, bytes, n);
+    const bool room = c->carrier->send(c->call, bytes, n);
     free(bytes);
+    return room;
 }
 
 // ---- ends ----

@@ -26,6 +26,7 @@ void brt_get_config(struct brt *b, const struct brt_call *c, const uint8_t *byte
 // Of a stream: each message, and its end.
 void brt_stream_message(struct brt *b, const struct brt_call *c, const uint8_t *bytes,
                         size_t length);
+void brt_stream_room(struct brt *b, const void *call); // it takes messages again
 void brt_stream_over(struct brt *b, const void *call);
 
 #endif

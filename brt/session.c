@@ -110,8 +110,11 @@ void brt_stream_message(struct brt *b, const struct brt_call *c, const uint8_t *
 
 void brt_stream_over(struct brt *b, const void *call) {
     struct brt_client *c = session_of(b, call);
-    if (c)
-        *c = (struct brt_client){.used = false};
+    if (!c)
+        return;
+    if (b->schema)
+        brt_schema_forget(b->schema, c->id);
+    *c = (struct brt_client){.used = false};
 }
 
 // ---- programs ----

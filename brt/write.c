@@ -48,7 +48,17 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
         return brt_not_served(c->table, "a table of this type", err);
     // value sets are alike in all pipes
     const int pipe = c->table->kind == BRT_VALUE_SET ? -1 : target->pipe;
-    return sk_find_pipes(b->sw, &c->table->object, pipe, &c->pipes, err) ? BRT_INVALID_ARG : BRT_OK;
+    if (sk_find_pipes(b->sw, &c->table->object, pipe, &c->pipes, err))
+        return BRT_INVALID_ARG;
+    const struct brt_table_state *state = brt_schema_state(b->schema, c->table);
+    if (pipe < 0 || state->scope != BRT_SCOPE_GROUPS)
+        return BRT_OK;
+    if (sk_find_pipes(b->sw, &c->table->object, -1, &c->pipes, err))
+        return BRT_INVALID_ARG;
+    brt_scope_pipes(state, (unsigned)pipe, &c->pipes);
+    return c->pipes.n ? BRT_OK
+                      : brt_fail(err, BRT_INVALID_ARG, "pipe %d is in no scope of table '%s'", pipe,
+                                 c->table->name);
 }
 
 // ---- one update ----
@@ -136,8 +146,9 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
 }
 
 static enum brt_code write_resolve(struct brt *b, const BfrtProto__Update *u,
-                                   const struct brt_target *target, struct brt_change *c,
-                                   struct sk_error *err) {
+                                   const struct brt_target *target, uint32_t client,
+                                   struct brt_change *c, struct sk_error *err) {
+    enum brt_code code;
     c->type = u->type;
     switch (u->entity ? u->entity->entity_case : BFRT_PROTO__ENTITY__ENTITY__NOT_SET) {
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY:
@@ -145,12 +156,18 @@ static enum brt_code write_resolve(struct brt *b, const BfrtProto__Update *u,
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE:
         return brt_fail(err, BRT_NOT_SUPPORTED, "the usage of a table cannot be written");
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_ATTRIBUTE:
-        return brt_fail(err, BRT_NOT_IMPLEMENTED, "table attributes are not implemented");
+        code = brt_resolve(b, u->entity->table_attribute->table_id, target, c, err);
+        c->attribute = u->entity->table_attribute;
+        break;
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_OPERATION:
-        return brt_fail(err, BRT_NOT_IMPLEMENTED, "table operations are not implemented");
+        code = brt_resolve(b, u->entity->table_operation->table_id, target, c, err);
+        c->operation = u->entity->table_operation->table_operations_type;
+        break;
     default:
         return brt_fail(err, BRT_NOT_SUPPORTED, "the update has nothing that can be written");
     }
+    c->client = client;
+    return code;
 }
 
 // ---- slices of updates ----
@@ -199,7 +216,7 @@ static void write_slice(struct writing *w, const struct brt_target *target,
     for (size_t i = 0; i < n; i++) {
         items[i] = (struct write_item){.code = BRT_OK};
         items[i].code = write_resolve(w->b, w->request->updates[w->n_done + i], target,
-                                      &items[i].change, &items[i].err);
+                                      w->request->client_id, &items[i].change, &items[i].err);
         any = any || items[i].code == BRT_OK;
     }
     if (any)

@@ -85,6 +85,24 @@ void run_brt_program_changed(struct run *r) {
         run_say(err.text);
 }
 
+bool run_brt_wants_digests(const struct run *r) {
+    return r->brt && brt_wants_digests(r->brt);
+}
+
+void run_brt_digests(struct run *r, const struct sk_digest *digests, size_t n) {
+    if (run_brt_wants_digests(r))
+        brt_digests(r->brt, digests, n);
+}
+
+bool run_brt_wants_idle(const struct run *r) {
+    return r->brt && brt_wants_idle(r->brt);
+}
+
+void run_brt_idle(struct run *r, const struct sk_idle_event *event) {
+    if (r->brt)
+        brt_idle(r->brt, event);
+}
+
 uint16_t run_brt_port(const struct run *r) {
     return r->brt ? brt_port(r->brt) : 0;
 }

@@ -117,16 +117,20 @@ static bool has_listeners(const struct run *r) {
 }
 
 static void run_control_publish(void *aux, const struct sk_idle_event *event) {
-    sk_server_publish(aux, sk_idle_event_json(event));
+    struct run *r = aux;
+    run_brt_idle(r, event);
+    if (has_listeners(r))
+        sk_server_publish(r->server, sk_idle_event_json(event));
 }
 
 // All entries are looked at, and packets wait: with a ToR, whose control plane asks its entries one
 // by one and does not need it, there may be tens of thousands.
 static void look_for_idle(struct run *r, uint64_t now) {
-    if (now < r->control.idle_due || !has_listeners(r) || r->tor)
+    const bool wanted = run_brt_wants_idle(r) || (has_listeners(r) && !r->tor);
+    if (now < r->control.idle_due || !wanted)
         return;
     struct sk_pauses pauses = run_pauses(r);
-    sk_control_idle_poll(r->sw, &pauses, run_control_publish, r->server);
+    sk_control_idle_poll(r->sw, &pauses, run_control_publish, r);
     r->control.idle_due = now + IDLE_INTERVAL_NS;
 }
 
@@ -138,12 +142,13 @@ static void publish_digests(struct run *r) {
     if (!sk_digest_waits(r->sw, &c->digests))
         return;
     c->worked = run_now();
-    if (!has_listeners(r) && !r->tor)
+    if (!has_listeners(r) && !r->tor && !run_brt_wants_digests(r))
         sk_digest_reader_init(r->sw, &c->digests);
     while (n < RUN_DIGESTS && sk_digest_read(r->sw, &c->digests, &c->read[n]))
         n++;
     for (unsigned i = 0; i < n; i++)
         run_tor_digest(r, &c->read[i]);
+    run_brt_digests(r, c->read, n);
     if (!has_listeners(r))
         return;
     for (unsigned i = 0; i < n; i++)

@@ -200,6 +200,10 @@ int run_brt_fd(const struct run *r);        // for poll(); -1: nothing listens
 uint64_t run_brt_wait(const struct run *r); // ns until it has something to do without being asked
 void run_brt_turn(struct run *r);
 void run_brt_program_changed(struct run *r);
+bool run_brt_wants_digests(const struct run *r);
+void run_brt_digests(struct run *r, const struct sk_digest *digests, size_t n);
+bool run_brt_wants_idle(const struct run *r);
+void run_brt_idle(struct run *r, const struct sk_idle_event *event);
 uint16_t run_brt_port(const struct run *r); // 0: none
 void run_brt_end(struct run *r);
 
