@@ -3,6 +3,7 @@
 // brt: BF Runtime's controllers in the running switch (brt/brt.h).
 #include "brt/brt.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "base/memory.h"
 #include "cli/run/run.h"
 #include "control/config/controllers.h"
+
+#define SAID_EVERY_NS UINT64_C(10000000000)
 
 // "p4/l2/l2.p4" is the program l2.
 static char *run_brt_name(const struct run *r) {
@@ -75,8 +78,25 @@ uint64_t run_brt_wait(const struct run *r) {
     return due > now ? due - now : 0;
 }
 
+static void run_brt_say_lost(struct run *r, uint64_t now) {
+    char text[120];
+    const uint64_t lost = brt_lost(r->brt);
+    if (lost == r->brt_lost || now < r->brt_lost_due)
+        return;
+    snprintf(text, sizeof text,
+             "BF Runtime: notifications are lost that a client does not take, %llu by now",
+             (unsigned long long)lost);
+    run_say(text);
+    r->brt_lost = lost;
+    r->brt_lost_due = now + SAID_EVERY_NS;
+}
+
 void run_brt_turn(struct run *r) {
-    r->brt_more = r->brt && brt_poll(r->brt, sk_clock_now());
+    const uint64_t now = sk_clock_now();
+    if (!r->brt)
+        return;
+    r->brt_more = brt_poll(r->brt, now);
+    run_brt_say_lost(r, now);
 }
 
 void run_brt_program_changed(struct run *r) {

@@ -109,6 +109,8 @@ struct run {
     struct run_trace *trace;   // null: none was asked for, or it is over
     struct brt *brt;           // null: the configuration has none
     bool brt_more;             // it has more to do at once
+    uint64_t brt_lost;         // notifications, when that was said last
+    uint64_t brt_lost_due;     // when it may be said again
 };
 
 // The switch's clock: the time of day when the process began, and from there on without any jumps,
