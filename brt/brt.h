@@ -29,6 +29,7 @@
 //     attributes.c      attributes of tables, and operations
 //     notify.c          digests and idle entries
 //     write.c           updates
+//     undo.c            takes updates back
 //     apply.c           updates of match tables and value sets, between packets
 //     read.c            reads
 //     status.c          what went wrong

@@ -125,8 +125,16 @@ bool brt_entry_key_message(struct brt_memory *m, const struct brt_table *t, cons
                            const uint64_t *mask, int64_t priority, BfrtProto__TableEntry *out);
 struct sk_table *brt_table_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
 
+uint32_t brt_key_words(const struct brt_table *t); // of a table with entries
+
 // ---- cells.c
 bool brt_has_cells(const struct brt_table *t);
+// Cells [from, to) of one pipe, 'brt_cell_bytes' each, copied and put back as they were.
+size_t brt_cell_bytes(const struct brt_table *t);
+void brt_cells_copy(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
+                    uint64_t to, void *cells);
+void brt_cells_put(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
+                   uint64_t to, const void *cells);
 enum brt_code brt_cell_check(const struct brt_table *t, uint64_t index, struct sk_error *err);
 enum brt_code brt_cell_key(const BfrtProto__TableKey *key, struct brt_change *c,
                            struct sk_error *err);
@@ -150,6 +158,15 @@ enum brt_code brt_operation_apply(struct brt *b, const struct brt_change *c, str
 // ---- apply.c: in a pause
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,
                         struct sk_error *err);
+
+// ---- undo.c
+// Saves what a change is to change: in a pause, before brt_apply. In memory of the request; 'c' and
+// what it points to must last as long as the log. False when memory is short.
+struct brt_undo;
+bool brt_undo_save(struct brt *b, struct brt_undo **log, const struct brt_change *c);
+// Puts everything back, the newest first, in pauses of its own. An entry that is put back has
+// another handle, and stands after those of the same priority.
+enum brt_code brt_undo_all(struct brt *b, const struct brt_undo *log, struct sk_error *err);
 
 // ---- write.c, read.c
 // The pauses of all calls, so that one after the other leaves packets half of the time.

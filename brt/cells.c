@@ -15,6 +15,11 @@ static const struct sk_register_desc *cells_register(const struct brt_table *t) 
     return &t->object.desc->registers[t->object.index];
 }
 
+static uint32_t cells_words(const struct brt_table *t) {
+    const struct sk_register_desc *d = cells_register(t);
+    return d->wide ? 2 : d->words;
+}
+
 static struct sk_holder cells_holder(const struct brt_table *t) {
     const struct sk_meter_desc *d = &t->object.desc->meters[t->object.index];
     return (struct sk_holder){
@@ -158,8 +163,7 @@ static enum brt_code cells_check_meter(struct brt *b, const struct brt_change *c
 
 static void cells_set_register(struct sk_pipe *pipe, const struct brt_table *t, uint64_t index,
                                const uint64_t *words) {
-    const struct sk_register_desc *d = cells_register(t);
-    for (uint32_t w = 0; w < (d->wide ? 2 : d->words); w++)
+    for (uint32_t w = 0; w < cells_words(t); w++)
         t->object.desc->register_write(pipe, t->object.index, index, w, words[w]);
 }
 
@@ -202,6 +206,42 @@ enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct s
         }
     }
     return BRT_OK;
+}
+
+// ---- copies ----
+
+size_t brt_cell_bytes(const struct brt_table *t) {
+    return t->kind == BRT_COUNTER ? sizeof(struct sk_counter_cell)
+           : t->kind == BRT_METER ? sizeof(struct sk_meter_cell)
+                                  : 2 * sizeof(uint64_t);
+}
+
+void brt_cells_copy(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
+                    uint64_t to, void *cells) {
+    const size_t bytes = (size_t)(to - from) * brt_cell_bytes(t);
+    uint64_t *words = cells;
+    if (t->kind == BRT_COUNTER)
+        memcpy(cells, cells_counter(b, t, pipe) + from, bytes);
+    else if (t->kind == BRT_METER)
+        memcpy(cells, cells_meter(b, t, pipe) + from, bytes);
+    else
+        for (uint64_t i = from; i < to; i++)
+            for (uint32_t w = 0; w < cells_words(t); w++)
+                words[2 * (i - from) + w] = t->object.desc->register_read(
+                    sk_switch_pipe(b->sw, pipe), t->object.index, i, w);
+}
+
+void brt_cells_put(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
+                   uint64_t to, const void *cells) {
+    const size_t bytes = (size_t)(to - from) * brt_cell_bytes(t);
+    const uint64_t *words = cells;
+    if (t->kind == BRT_COUNTER)
+        memcpy(cells_counter(b, t, pipe) + from, cells, bytes);
+    else if (t->kind == BRT_METER)
+        memcpy(cells_meter(b, t, pipe) + from, cells, bytes);
+    else
+        for (uint64_t i = from; i < to; i++)
+            cells_set_register(sk_switch_pipe(b->sw, pipe), t, i, words + 2 * (i - from));
 }
 
 // ---- messages out of cells ----

@@ -19,6 +19,14 @@ static const struct sk_field_desc *entry_keys(const struct brt_table *t, uint32_
     return t->desc->keys;
 }
 
+uint32_t brt_key_words(const struct brt_table *t) {
+    uint32_t n, words = 0;
+    const struct sk_field_desc *descs = entry_keys(t, &n);
+    for (uint32_t i = 0; i < n; i++)
+        words += sk_words(descs[i].width);
+    return words;
+}
+
 static enum brt_code entry_no_memory(struct sk_error *err) {
     return brt_fail(err, BRT_NO_SYS_RESOURCES, "the entry needs too much memory");
 }
@@ -104,10 +112,9 @@ static enum brt_code entry_one_key(const BfrtProto__KeyField *k, struct brt_chan
 
 enum brt_code brt_entry_key(struct brt *b, const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err) {
-    uint32_t n, words = 0;
+    uint32_t n;
     const struct sk_field_desc *descs = entry_keys(c->table, &n);
-    for (uint32_t i = 0; i < n; i++)
-        words += sk_words(descs[i].width);
+    const uint32_t words = brt_key_words(c->table);
     c->value = brt_take(&b->scratch, (words + 1) * sizeof *c->value);
     c->mask = brt_take(&b->scratch, (words + 1) * sizeof *c->mask);
     bool *given = brt_take(&b->scratch, c->table->n_keys + 1);

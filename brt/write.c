@@ -185,6 +185,9 @@ struct writing {
     struct brt_result *results; // of the updates, n_done of them known
     size_t n_done;
     bool short_of_memory;
+    // all or nothing
+    bool takes_back, failed;
+    struct brt_undo *log;
 };
 
 static const char *write_keep(struct writing *w, const char *sentence) {
@@ -207,12 +210,26 @@ static void write_note(struct writing *w, const struct write_item *i, struct brt
         r->canonical = RPC_OK;
 }
 
+// Does this one end a list that is done whole or not at all?
+static bool write_ends(const struct writing *w, const struct write_item *i) {
+    return w->takes_back && i->code != BRT_OK &&
+           !(w->wishes.ignore_not_found && brt_rpc_status(i->code) == RPC_NOT_FOUND);
+}
+
+static void write_apply(struct writing *w, struct write_item *i) {
+    if (i->code == BRT_OK && w->takes_back && !brt_undo_save(w->b, &w->log, &i->change))
+        i->code = brt_fail(&i->err, BRT_NO_SYS_RESOURCES, "taking updates back needs too much memory");
+    if (i->code == BRT_OK)
+        i->code = brt_apply(w->b, &i->change, &i->existed, &i->err);
+}
+
 static void write_slice(struct writing *w, const struct brt_target *target,
                         struct write_item *items, struct sk_pauses *pauses) {
-    const size_t left = w->request->n_updates - w->n_done,
-                 n = left < WRITE_SLICE ? left : WRITE_SLICE;
+    const size_t left = w->request->n_updates - w->n_done;
+    size_t n = left < WRITE_SLICE ? left : WRITE_SLICE;
     bool any = false;
-    brt_memory_reuse(&w->b->scratch);
+    if (!w->takes_back)
+        brt_memory_reuse(&w->b->scratch);
     for (size_t i = 0; i < n; i++) {
         items[i] = (struct write_item){.code = BRT_OK};
         items[i].code = write_resolve(w->b, w->request->updates[w->n_done + i], target,
@@ -221,9 +238,11 @@ static void write_slice(struct writing *w, const struct brt_target *target,
     }
     if (any)
         sk_pauses_begin(pauses);
-    for (size_t i = 0; i < n; i++)
-        if (items[i].code == BRT_OK)
-            items[i].code = brt_apply(w->b, &items[i].change, &items[i].existed, &items[i].err);
+    for (size_t i = 0; i < n; i++) {
+        write_apply(w, &items[i]);
+        if ((w->failed = write_ends(w, &items[i])))
+            n = i + 1;
+    }
     if (any)
         sk_pauses_end(pauses);
     for (size_t i = 0; i < n; i++)
@@ -237,10 +256,13 @@ static bool write_all(struct writing *w, const struct brt_target *target) {
     struct write_item *items = brt_take(&w->b->request, WRITE_SLICE * sizeof *items);
     w->results = brt_take(&w->b->request, (w->request->n_updates + 1) * sizeof *w->results);
     w->short_of_memory = !items || !w->results;
-    while (!w->short_of_memory && w->n_done < w->request->n_updates) {
+    while (!w->short_of_memory && !w->failed && w->n_done < w->request->n_updates) {
         if (brt_is_late(&w->wishes))
             return false;
         write_slice(w, target, items, pauses);
+        if (w->takes_back) // the log points to them
+            items = brt_take(&w->b->request, WRITE_SLICE * sizeof *items);
+        w->short_of_memory = w->short_of_memory || !items;
     }
     return true;
 }
@@ -284,13 +306,17 @@ static void write_request(struct brt *b, const struct brt_call *c,
     struct sk_error err;
     const uint32_t device = request->target ? request->target->device_id : 0;
     enum brt_code code = brt_may(b, request->client_id, device, request->p4_name, &err);
-    if (code == BRT_OK && request->atomicity)
+    w.takes_back = request->atomicity == BFRT_PROTO__WRITE_REQUEST__ATOMICITY__ROLLBACK_ON_ERROR;
+    if (code == BRT_OK && request->atomicity && !w.takes_back)
         code = brt_fail(&err, BRT_NOT_IMPLEMENTED, "this atomicity is not implemented");
     if (code == BRT_OK)
         code = brt_target(request->target, &target, &err);
+    const bool in_time = code || write_all(&w, &target);
+    if (!code && (!in_time || w.failed || w.short_of_memory))
+        code = brt_undo_all(b, w.log, &err);
     if (code)
         brt_end(c, code, err.text);
-    else if (!write_all(&w, &target))
+    else if (!in_time)
         c->carrier->end(c->call, RPC_DEADLINE_EXCEEDED, "the call's time was over", NULL, 0);
     else if (w.short_of_memory)
         brt_end(c, BRT_NO_SYS_RESOURCES, "the request needs too much memory");
