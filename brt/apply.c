@@ -200,6 +200,8 @@ enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed
         return brt_operation_apply(b, c, err);
     if (brt_has_cells(c->table))
         return brt_cell_apply(b, c, err);
+    if (brt_has_groups(c->table))
+        return brt_group_apply(b, c, existed, err);
     if (c->is_default)
         return apply_default(b, c, err);
     switch (c->type) {

@@ -69,11 +69,15 @@ static bool attributes_is_empty(struct brt *b, const struct brt_table *t) {
     return true;
 }
 
+static bool attributes_has_scope(const struct brt_table *t) {
+    return (t->kind == BRT_MATCH && !t->desc->is_profile) || t->kind == BRT_VALUE_SET;
+}
+
 static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change *c,
                                           const BfrtProto__EntryScope *s, struct sk_error *err) {
     const struct brt_table *t = c->table;
     struct brt_table_state *state = brt_schema_state(b->schema, t), wanted = *state;
-    if (brt_has_cells(t) || (t->desc && t->desc->is_profile))
+    if (!attributes_has_scope(t))
         return attributes_none(t, "EntryScope", err);
     if (!s->pipe_scope || !s->gress_scope != !s->prsr_scope)
         return brt_fail(err, BRT_INVALID_ARG,
@@ -268,7 +272,7 @@ enum brt_code brt_attribute_message(struct brt *b, const struct brt_change *ques
     bool good;
     switch (question->attribute->attribute_case) {
     case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_ENTRY_SCOPE:
-        if (brt_has_cells(t) || (t->desc && t->desc->is_profile))
+        if (!attributes_has_scope(t))
             return attributes_none(t, "EntryScope", err);
         good = attributes_get_scope(b, t, out);
         break;

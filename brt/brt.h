@@ -26,6 +26,7 @@
 //     value.c           values between the wire and words
 //     entry.c           entries of tables, as messages and back
 //     cells.c           cells of counters, meters and registers
+//     groups.c          groups of action selectors
 //     attributes.c      attributes of tables, and operations
 //     notify.c          digests and idle entries
 //     write.c           updates

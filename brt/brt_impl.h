@@ -112,6 +112,10 @@ struct brt_change {
     // of a table of cells; a register's value is in 'data', the others' specification in 'attached'
     uint64_t index;
     struct sk_counter_cell counts;
+    // of a table of groups, whose number is 'index'
+    uint32_t max_size, n_members; // 0: not given
+    bool has_members;
+    struct sk_group_member *members;
     // in place of an entry
     const BfrtProto__TableAttribute *attribute;
     const char *operation;
@@ -145,6 +149,26 @@ enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct s
 // pause, if it is what packets change.
 bool brt_cell_message(struct brt *b, const struct brt_change *question,
                       const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
+
+// The key of a table with one field, in memory of 'm'.
+bool brt_index_key_message(struct brt_memory *m, const struct brt_table *t, uint64_t index,
+                           BfrtProto__TableEntry *out);
+
+// ---- groups.c
+bool brt_has_groups(const struct brt_table *t);
+struct sk_selector *brt_selector_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
+enum brt_code brt_group_key(const BfrtProto__TableKey *key, struct brt_change *c,
+                            struct sk_error *err);
+enum brt_code brt_group_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
+                               struct sk_error *err);
+enum brt_code brt_group_apply(struct brt *b, const struct brt_change *c, bool *existed,
+                              struct sk_error *err);
+bool brt_group_message(struct brt_memory *m, const struct brt_table *t, const struct sk_group *g,
+                       const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
+// The member that a hash chooses in a group, both of them the key.
+enum brt_code brt_get_member(struct brt *b, const struct brt_change *question,
+                             const BfrtProto__TableKey *key, BfrtProto__TableEntry *out,
+                             struct sk_error *err);
 
 // ---- attributes.c
 // Leaves of the pipes those that are in a set with this one, of a table with BRT_SCOPE_GROUPS.

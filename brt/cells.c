@@ -307,8 +307,8 @@ static void cells_read_register(struct cells_out *o, const struct brt_field *f) 
     }
 }
 
-static bool cells_key_message(struct brt_memory *m, const struct brt_table *t, uint64_t index,
-                              BfrtProto__TableEntry *out) {
+bool brt_index_key_message(struct brt_memory *m, const struct brt_table *t, uint64_t index,
+                           BfrtProto__TableEntry *out) {
     struct {
         BfrtProto__TableKey key;
         BfrtProto__KeyField field, *list[1];
@@ -356,5 +356,5 @@ bool brt_cell_message(struct brt *b, const struct brt_change *question,
     out->table_id = t->id;
     out->data = o.data;
     out->is_default_entry = t->n_keys == 0;
-    return o.good && (t->n_keys == 0 || cells_key_message(&b->scratch, t, question->index, out));
+    return o.good && (t->n_keys == 0 || brt_index_key_message(&b->scratch, t, question->index, out));
 }

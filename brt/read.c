@@ -24,7 +24,8 @@ struct reading {
 static void read_pause(struct reading *r) {
     const struct sk_table_desc *d = r->question.table->desc;
     const bool changes = d ? d->has_counter || d->meter_kind || d->idle_timeout || d->direct_words
-                           : brt_has_cells(r->question.table);
+                           : r->question.table->kind == BRT_GET_MEMBER ||
+                                 brt_has_cells(r->question.table);
     if (!changes)
         return;
     if (r->paused)
@@ -326,6 +327,61 @@ static void read_cells(struct reading *r) {
         read_cell(r, index);
 }
 
+// ---- groups ----
+
+static bool read_group(void *aux, const struct sk_group *g) {
+    struct reading *r = aux;
+    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
+    BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
+    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
+    entity.table_entry = &out;
+    out.entry_tgt = r->entry->entry_tgt;
+    if (!brt_group_message(&r->b->scratch, r->question.table, g, r->entry->data, &out))
+        return read_no_memory(r);
+    if (r->key_only)
+        out.data = NULL;
+    return read_append(r, &entity);
+}
+
+static void read_groups(struct reading *r) {
+    const struct brt_table *t = r->question.table;
+    struct sk_selector *s = brt_selector_in(r->b, t, r->question.pipes.list[0]);
+    if (!read_check_wanted(r, NULL))
+        return;
+    if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET) {
+        sk_selector_each(s, read_group, r);
+        return;
+    }
+    if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID)
+        r->question.index = r->entry->handle_id;
+    else
+        r->code = brt_group_key(r->entry->key, &r->question, r->err);
+    if (r->code)
+        return;
+    const struct sk_group *g = sk_selector_find(s, (uint32_t)r->question.index);
+    if (g)
+        read_group(r, g);
+    else
+        read_not_found(r);
+}
+
+static void read_chosen(struct reading *r) {
+    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
+    BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
+    if (r->entry->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE_KEY) {
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' is read with a key",
+                           r->question.table->name);
+        return;
+    }
+    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
+    entity.table_entry = &out;
+    out.entry_tgt = r->entry->entry_tgt;
+    read_pause(r);
+    r->code = brt_get_member(r->b, &r->question, r->entry->key, &out, r->err);
+    if (r->code == BRT_OK)
+        read_append(r, &entity);
+}
+
 static void read_entry(struct reading *r, const BfrtProto__TableEntry *e,
                        const struct brt_target *target) {
     struct brt_target own = *target;
@@ -339,6 +395,10 @@ static void read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         return;
     if (brt_has_cells(r->question.table))
         read_cells(r);
+    else if (brt_has_groups(r->question.table))
+        read_groups(r);
+    else if (r->question.table->kind == BRT_GET_MEMBER)
+        read_chosen(r);
     else if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET)
         read_one(r);
     else if (e->is_default_entry)
@@ -349,21 +409,31 @@ static void read_entry(struct reading *r, const BfrtProto__TableEntry *e,
 
 // ---- other entities ----
 
+static bool read_has_entries(const struct reading *r) {
+    return r->question.table->kind == BRT_MATCH || r->question.table->kind == BRT_VALUE_SET;
+}
+
+static size_t read_count(const struct reading *r) {
+    const unsigned pipe = r->question.pipes.list[0];
+    return brt_has_groups(r->question.table)
+               ? sk_selector_count(brt_selector_in(r->b, r->question.table, pipe))
+               : sk_table_count(brt_table_in(r->b, r->question.table, pipe));
+}
+
 static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
                        const struct brt_target *target) {
     BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
     BfrtProto__TableUsage out = BFRT_PROTO__TABLE_USAGE__INIT;
     r->code = brt_resolve(r->b, u->table_id, target, &r->question, r->err);
-    if (r->code == BRT_OK && brt_has_cells(r->question.table))
-        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has cells, and no usage",
+    if (r->code == BRT_OK && !read_has_entries(r) && !brt_has_groups(r->question.table))
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no usage",
                            r->question.table->name);
     if (r->code)
         return;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE;
     entity.table_usage = &out;
     out.table_id = u->table_id;
-    out.usage =
-        (uint32_t)sk_table_count(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]));
+    out.usage = (uint32_t)read_count(r);
     read_append(r, &entity);
 }
 
@@ -377,8 +447,8 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
         return;
     }
     r->code = brt_resolve(r->b, h->table_id, target, &r->question, r->err);
-    if (r->code == BRT_OK && brt_has_cells(r->question.table))
-        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s': the handle of a cell is its index",
+    if (r->code == BRT_OK && !read_has_entries(r))
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s': a handle is the key's number",
                            r->question.table->name);
     if (r->code)
         return;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct brt_schema {
     json_t *root; // has all names
     const struct sk_switch *sw;
@@ -206,6 +208,22 @@ static int schema_join_cells(const struct brt_schema *s, struct brt_table *t,
     return 0;
 }
 
+// The table of a selector's groups, or the one that says what a hash chooses in one.
+static int schema_join_selector(const struct brt_schema *s, struct brt_table *t,
+                                struct sk_error *err) {
+    static const char ending[] = "_get_member";
+    const bool chooses = t->kind == BRT_GET_MEMBER;
+    char *name = sk_copy_text(t->name);
+    const size_t n = strlen(name), end = sizeof ending - 1;
+    if (chooses && n > end)
+        name[n - end] = 0;
+    const int rc = sk_find_object(s->sw, SK_SELECTOR, name, &t->object, err);
+    free(name);
+    if (rc == 0 && (t->n_keys != (chooses ? 2 : 1) || t->n_data < 1))
+        return sk_fail(err, "the schema's table '%s' is not the program's", t->name);
+    return rc;
+}
+
 static int schema_join(const struct brt_schema *s, struct brt_table *t, struct sk_error *err) {
     t->object_name = t->name;
     switch (t->kind) {
@@ -214,7 +232,8 @@ static int schema_join(const struct brt_schema *s, struct brt_table *t, struct s
     case BRT_VALUE_SET:
         return schema_join_value_set(s, t, err);
     case BRT_SELECTOR:
-        return sk_find_object(s->sw, SK_SELECTOR, t->name, &t->object, err);
+    case BRT_GET_MEMBER:
+        return schema_join_selector(s, t, err);
     case BRT_COUNTER:
     case BRT_METER:
     case BRT_REGISTER:

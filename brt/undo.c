@@ -15,12 +15,21 @@ struct undo_entry {
     struct sk_meter_cell meter;
 };
 
+struct undo_group {
+    struct undo_group *next;
+    bool there;
+    struct sk_selector *selector;
+    uint32_t id, max_size, n;
+    struct sk_group_member *members;
+};
+
 struct brt_undo {
     struct brt_undo *older;
     const struct brt_change *change;
     struct undo_entry *first, **last; // in the order in which they are put back
     uint64_t from, to;                // cells, in each pipe
     void *cells[SK_PIPES];
+    struct undo_group *groups;
     struct brt_table_state state;
     uint64_t *key_masks[SK_PIPES];
 };
@@ -123,6 +132,54 @@ static void undo_save_cells(struct undo_saving *s, const struct brt_change *c) {
     }
 }
 
+static struct undo_group *undo_add_group(struct undo_saving *s, struct sk_selector *selector,
+                                         uint32_t id) {
+    struct undo_group *u = brt_take(&s->b->request, sizeof *u);
+    s->good = s->good && u;
+    if (!u)
+        return NULL;
+    *u = (struct undo_group){.next = s->undo->groups, .selector = selector, .id = id};
+    return s->undo->groups = u;
+}
+
+static void undo_copy_group(struct undo_saving *s, struct undo_group *u, const struct sk_group *g) {
+    u->there = true;
+    u->max_size = g->max_size;
+    u->n = g->n;
+    u->members = brt_take(&s->b->request, (g->n + 1) * sizeof *u->members);
+    s->good = s->good && u->members;
+    if (u->members && g->n)
+        memcpy(u->members, g->members, g->n * sizeof *u->members);
+}
+
+struct undo_groups {
+    struct undo_saving *saving;
+    struct sk_selector *selector;
+};
+
+static bool undo_each_group(void *aux, const struct sk_group *g) {
+    const struct undo_groups *all = aux;
+    struct undo_group *u = undo_add_group(all->saving, all->selector, g->id);
+    if (u)
+        undo_copy_group(all->saving, u, g);
+    return all->saving->good;
+}
+
+static void undo_save_groups(struct undo_saving *s, const struct brt_change *c) {
+    for (unsigned i = 0; s->good && i < c->pipes.n; i++) {
+        struct sk_selector *selector = brt_selector_in(s->b, c->table, c->pipes.list[i]);
+        if (!c->has_key) {
+            sk_selector_each(selector, undo_each_group,
+                             &(struct undo_groups){.saving = s, .selector = selector});
+            continue;
+        }
+        struct undo_group *u = undo_add_group(s, selector, (uint32_t)c->index);
+        const struct sk_group *g = sk_selector_find(selector, (uint32_t)c->index);
+        if (u && g)
+            undo_copy_group(s, u, g);
+    }
+}
+
 static void undo_save_attribute(struct undo_saving *s, const struct brt_change *c) {
     s->undo->state = *brt_schema_state(s->b->schema, c->table);
     for (unsigned i = 0; c->table->desc && c->table->desc->key_masks && i < c->pipes.n; i++)
@@ -143,6 +200,8 @@ bool brt_undo_save(struct brt *b, struct brt_undo **log, const struct brt_change
         return true;
     else if (brt_has_cells(c->table))
         undo_save_cells(&s, c);
+    else if (brt_has_groups(c->table))
+        undo_save_groups(&s, c);
     else
         undo_save_table(&s, c);
     *log = u;
@@ -191,6 +250,14 @@ static int undo_put_default(const struct undo_entry *u, const struct sk_table_de
     return error;
 }
 
+static int undo_put_group(const struct undo_group *u) {
+    const bool now = sk_selector_find(u->selector, u->id);
+    if (!u->there)
+        return now ? sk_selector_delete(u->selector, u->id) : SK_OK;
+    return now ? sk_selector_modify(u->selector, u->id, u->max_size, u->members, u->n)
+               : sk_selector_add(u->selector, u->id, u->max_size, u->members, u->n);
+}
+
 static int undo_one(struct brt *b, const struct brt_undo *u) {
     const struct brt_change *c = u->change;
     int error = SK_OK;
@@ -206,6 +273,10 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
         error = e->is_default ? undo_put_default(e, c->table->desc)
                               : undo_put_entry(e, c->table->desc);
         sk_table_quiesce(e->table);
+    }
+    for (const struct undo_group *g = u->groups; g && !error; g = g->next) {
+        error = undo_put_group(g);
+        sk_selector_quiesce(g->selector);
     }
     return error;
 }

@@ -44,7 +44,7 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
     c->table = brt_schema_table(b->schema, table_id);
     if (!c->table)
         return brt_fail(err, BRT_TABLE_NOT_FOUND, "there is no table with id %u", table_id);
-    if (c->table->kind != BRT_MATCH && c->table->kind != BRT_VALUE_SET && !brt_has_cells(c->table))
+    if (c->table->kind == BRT_PORT_METADATA || c->table->kind == BRT_HASH)
         return brt_not_served(c->table, "a table of this type", err);
     // value sets are alike in all pipes
     const int pipe = c->table->kind == BRT_VALUE_SET ? -1 : target->pipe;
@@ -133,6 +133,10 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
         return brt_fail(err, BRT_INVALID_ARG, "an entry is written by its key, not by its handle");
     if (brt_has_cells(c->table))
         return brt_cell_change(b, e, c, err);
+    if (brt_has_groups(c->table))
+        return brt_group_change(b, e, c, err);
+    if (c->table->kind == BRT_GET_MEMBER)
+        return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' is only read", c->table->name);
     if ((code = write_check_type(c, err)))
         return code;
     const bool has_key = e->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;

@@ -216,9 +216,7 @@ static void fuzz_data(struct fuzz_input *in, const struct brt_table *t, BfrtProt
     e->data = d;
 }
 
-static BfrtProto__Entity *fuzz_entity(struct fuzz_input *in) {
-    BfrtProto__Entity *entity = FUZZ_NEW(in, BfrtProto__Entity, BFRT_PROTO__ENTITY__INIT);
-    BfrtProto__TableEntry *e = FUZZ_NEW(in, BfrtProto__TableEntry, BFRT_PROTO__TABLE_ENTRY__INIT);
+static const struct brt_table *fuzz_table(struct fuzz_input *in) {
     static const char *const names[] = {"pipe.Ingress.forward",
                                         "pipe.Ingress.filter",
                                         "pipe.Ingress.prefixes",
@@ -229,14 +227,101 @@ static BfrtProto__Entity *fuzz_entity(struct fuzz_input *in) {
                                         "pipe.Ingress.selector",
                                         "pipe.IngressParser.types",
                                         "pipe.Ingress.pairs",
+                                        "pipe.Ingress.counts",
+                                        "pipe.Ingress.of_bytes",
+                                        "pipe.Ingress.average",
+                                        "pipe.Ingress.early",
+                                        "pipe.Ingress.flags",
+                                        "pipe.Ingress.step",
                                         "none"};
-    const struct brt_table *t =
-        brt_schema_named(in->b->schema, names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
+    return brt_schema_named(in->b->schema,
+                            names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
+}
+
+static BfrtProto__Mode *fuzz_mode(struct fuzz_input *in) {
+    BfrtProto__Mode *m = FUZZ_NEW(in, BfrtProto__Mode, BFRT_PROTO__MODE__INIT);
+    const uint8_t kind = fuzz_byte(in);
+    if (kind < 64)
+        return NULL;
+    m->scope_case = (BfrtProto__Mode__ScopeCase)(kind % 3);
+    if (m->scope_case == BFRT_PROTO__MODE__SCOPE_USER_DEFINED)
+        m->user_defined = fuzz_byte(in) | (uint64_t)fuzz_byte(in) << 8;
+    else
+        m->predef = (BfrtProto__Mode__PredefinedMode)(fuzz_byte(in) % 3);
+    return m;
+}
+
+static BfrtProto__DynKeyMask *fuzz_masks(struct fuzz_input *in, const struct brt_table *t) {
+    BfrtProto__DynKeyMask *m = FUZZ_NEW(in, BfrtProto__DynKeyMask, BFRT_PROTO__DYN_KEY_MASK__INIT);
+    m->fields = fuzz_take(in, sizeof *m->fields);
+    m->fields[0] = FUZZ_NEW(in, BfrtProto__KeyFieldMask, BFRT_PROTO__KEY_FIELD_MASK__INIT);
+    const struct brt_field *f = t ? fuzz_choose(in, t->keys, t->n_keys, 0) : NULL;
+    m->fields[0]->field_id = f ? f->id : 1;
+    m->fields[0]->mask = fuzz_value(in, f);
+    m->n_fields = 1;
+    return m;
+}
+
+static void fuzz_attribute(struct fuzz_input *in, BfrtProto__Entity *entity) {
+    BfrtProto__TableAttribute *a =
+        FUZZ_NEW(in, BfrtProto__TableAttribute, BFRT_PROTO__TABLE_ATTRIBUTE__INIT);
+    const struct brt_table *t = fuzz_table(in);
+    a->table_id = t ? t->id : 1;
+    entity->entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ATTRIBUTE;
+    entity->table_attribute = a;
+    switch (fuzz_byte(in) % 4) {
+    case 0:
+        a->entry_scope = FUZZ_NEW(in, BfrtProto__EntryScope, BFRT_PROTO__ENTRY_SCOPE__INIT);
+        a->entry_scope->pipe_scope = fuzz_mode(in);
+        a->entry_scope->gress_scope = fuzz_mode(in);
+        a->entry_scope->prsr_scope = fuzz_mode(in);
+        a->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_ENTRY_SCOPE;
+        break;
+    case 1:
+        a->idle_table = FUZZ_NEW(in, BfrtProto__IdleTable, BFRT_PROTO__IDLE_TABLE__INIT);
+        a->idle_table->enable = fuzz_byte(in) & 1;
+        a->idle_table->idle_table_mode =
+            (BfrtProto__IdleTable__IdleTableMode)(fuzz_byte(in) % 3);
+        a->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_IDLE_TABLE;
+        break;
+    case 2:
+        a->dyn_key_mask = fuzz_masks(in, t);
+        a->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_DYN_KEY_MASK;
+        break;
+    default:
+        break;
+    }
+}
+
+static void fuzz_operation(struct fuzz_input *in, BfrtProto__Entity *entity) {
+    static char *const names[] = {"Sync", "SyncCounters", "SyncRegisters", "UpdateHitState", ""};
+    BfrtProto__TableOperation *o =
+        FUZZ_NEW(in, BfrtProto__TableOperation, BFRT_PROTO__TABLE_OPERATION__INIT);
+    const struct brt_table *t = fuzz_table(in);
+    o->table_id = t ? t->id : 1;
+    o->table_operations_type = names[fuzz_byte(in) % (sizeof names / sizeof *names)];
+    entity->entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_OPERATION;
+    entity->table_operation = o;
+}
+
+static BfrtProto__Entity *fuzz_entity(struct fuzz_input *in) {
+    BfrtProto__Entity *entity = FUZZ_NEW(in, BfrtProto__Entity, BFRT_PROTO__ENTITY__INIT);
+    BfrtProto__TableEntry *e = FUZZ_NEW(in, BfrtProto__TableEntry, BFRT_PROTO__TABLE_ENTRY__INIT);
+    const uint8_t kind = fuzz_byte(in);
+    if (kind >= 224) {
+        kind >= 240 ? fuzz_attribute(in, entity) : fuzz_operation(in, entity);
+        return entity;
+    }
+    const struct brt_table *t = fuzz_table(in);
     const uint8_t parts = fuzz_byte(in);
     entity->entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity->table_entry = e;
     e->table_id = t ? t->id : 1;
     e->is_default_entry = parts % 8 == 0;
+    if (kind < 32) {
+        e->entry_tgt = FUZZ_NEW(in, BfrtProto__TargetDevice, BFRT_PROTO__TARGET_DEVICE__INIT);
+        e->entry_tgt->pipe_id = kind % 8 ? kind % 8 : BRT_ALL_PIPES;
+    }
     if (parts & 16)
         fuzz_key(in, t, e);
     if (parts & 32)
@@ -281,7 +366,8 @@ static void fuzz_one(struct fuzz_input *in, struct brt *b) {
     static const uint8_t program[] = "\x2a\x0a"
                                      "everything",
                          of_read[] = "\x22\x0a"
-                                     "everything";
+                                     "everything",
+                         whole_or_not[] = "\x20\x01";
     const uint8_t kind = fuzz_byte(in);
     const size_t i = kind % (sizeof calls / sizeof *calls);
     struct fuzz_call call = {.answer = calls[i].answer, .error_in_response = kind & 128};
@@ -290,12 +376,13 @@ static void fuzz_one(struct fuzz_input *in, struct brt *b) {
     size_t length = fuzz_byte(in);
     if (calls[i].make) {
         calls[i].make(in, &made);
-        made.bytes = realloc(made.bytes, made.n + 12);
+        made.bytes = realloc(made.bytes, made.n + 14);
         if (!made.bytes)
             abort();
         memcpy(made.bytes + made.n, i == 0 ? program : of_read, 12);
+        memcpy(made.bytes + made.n + 12, whole_or_not, 2);
         bytes = made.bytes;
-        length = made.n + 12;
+        length = made.n + (i == 0 && kind & 64 ? 14 : 12);
     } else {
         bytes = in->at;
         length = length < (size_t)(in->end - in->at) ? length : (size_t)(in->end - in->at);
