@@ -13,7 +13,7 @@ static enum brt_code apply_failure(const struct brt_change *c, int error, struct
                     sk_table_strerror(error));
 }
 
-static struct sk_table *apply_table(struct brt *b, const struct brt_change *c, unsigned i) {
+static struct sk_table *brt_apply_table(struct brt *b, const struct brt_change *c, unsigned i) {
     return brt_table_in(b, c->table, c->pipes.list[i]);
 }
 
@@ -31,8 +31,8 @@ static enum brt_code apply_check(const struct brt_change *c, const struct sk_ent
     return BRT_OK;
 }
 
-static void apply_attached(struct brt *b, const struct brt_change *c, struct sk_entry *e,
-                           bool first) {
+static void brt_apply_attached(struct brt *b, const struct brt_change *c, struct sk_entry *e,
+                               bool first) {
     if (c->reset_stats)
         e->packets = e->bytes = 0;
     if (c->reset_ttl && c->table->desc->idle_timeout)
@@ -47,7 +47,7 @@ static void apply_attached(struct brt *b, const struct brt_change *c, struct sk_
 }
 
 static struct sk_entry *apply_find(struct brt *b, const struct brt_change *c, unsigned i) {
-    struct sk_table *t = apply_table(b, c, i);
+    struct sk_table *t = brt_apply_table(b, c, i);
     return c->is_default ? sk_table_default(t) : sk_table_find(t, c->value, c->mask, c->priority);
 }
 
@@ -55,7 +55,7 @@ static void apply_attached_everywhere(struct brt *b, const struct brt_change *c)
     for (unsigned i = 0; c->table->desc && i < c->pipes.n; i++) {
         struct sk_entry *e = apply_find(b, c, i);
         if (e)
-            apply_attached(b, c, e, i == 0);
+            brt_apply_attached(b, c, e, i == 0);
     }
 }
 
@@ -79,13 +79,13 @@ static enum brt_code apply_insert(struct brt *b, const struct brt_change *c, str
     if (code)
         return code;
     for (unsigned i = 0; i < c->pipes.n; i++) {
-        struct sk_table *t = apply_table(b, c, i);
+        struct sk_table *t = brt_apply_table(b, c, i);
         const int error = sk_table_add(t, c->value, c->mask, c->priority, c->action, c->data);
         sk_table_quiesce(t);
         if (error == SK_OK)
             continue;
         while (i-- > 0) {
-            t = apply_table(b, c, i);
+            t = brt_apply_table(b, c, i);
             sk_table_delete(t, c->value, c->mask, c->priority);
             sk_table_quiesce(t);
         }
@@ -101,12 +101,12 @@ typedef int apply_fn(const struct brt_change *c, struct sk_table *t);
 static enum brt_code apply_change(struct brt *b, const struct brt_change *c, apply_fn *may,
                                   apply_fn *change, struct sk_error *err) {
     for (unsigned i = 0; may && i < c->pipes.n; i++) {
-        const int error = may(c, apply_table(b, c, i));
+        const int error = may(c, brt_apply_table(b, c, i));
         if (error)
             return apply_failure(c, error, err);
     }
     for (unsigned i = 0; i < c->pipes.n; i++) {
-        struct sk_table *t = apply_table(b, c, i);
+        struct sk_table *t = brt_apply_table(b, c, i);
         const int error = change(c, t);
         sk_table_quiesce(t);
         if (error)

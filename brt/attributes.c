@@ -56,8 +56,8 @@ static enum brt_code attributes_scope_mode(const BfrtProto__Mode *m, struct brt_
     }
     if (m->scope_case != BFRT_PROTO__MODE__SCOPE_PREDEF || (unsigned)m->predef > 1)
         return brt_fail(err, BRT_INVALID_ARG, "the scope has no kind that there is");
-    state->scope = m->predef == BFRT_PROTO__MODE__PREDEFINED_MODE__ALL ? BRT_SCOPE_ALL
-                                                                       : BRT_SCOPE_SINGLE;
+    state->scope =
+        m->predef == BFRT_PROTO__MODE__PREDEFINED_MODE__ALL ? BRT_SCOPE_ALL : BRT_SCOPE_SINGLE;
     return BRT_OK;
 }
 
@@ -126,8 +126,9 @@ static bool attributes_get_scope(struct brt *b, const struct brt_table *t,
 
 // ---- which bits of a key are compared ----
 
-static enum brt_code attributes_mask_words(const struct brt_change *c, const BfrtProto__DynKeyMask *m,
-                                           uint64_t *words, struct sk_error *err) {
+static enum brt_code attributes_mask_words(const struct brt_change *c,
+                                           const BfrtProto__DynKeyMask *m, uint64_t *words,
+                                           struct sk_error *err) {
     const struct brt_table *t = c->table;
     for (size_t i = 0; i < t->n_keys; i++)
         for (uint32_t bit = 0; bit < t->keys[i].width; bit++)
@@ -188,7 +189,8 @@ static bool attributes_get_masks(struct brt *b, const struct brt_change *c,
 
 static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change *c,
                                          const BfrtProto__IdleTable *i, struct sk_error *err) {
-    const bool notifies = i->idle_table_mode == BFRT_PROTO__IDLE_TABLE__IDLE_TABLE_MODE__IDLE_TABLE_NOTIFY_MODE;
+    const bool notifies =
+        i->idle_table_mode == BFRT_PROTO__IDLE_TABLE__IDLE_TABLE_MODE__IDLE_TABLE_NOTIFY_MODE;
     const struct brt_client *client = brt_client(b, c->client);
     if (!c->table->desc || !c->table->desc->idle_timeout)
         return attributes_none(c->table, "IdleTimeout", err);
@@ -292,7 +294,8 @@ enum brt_code brt_attribute_message(struct brt *b, const struct brt_change *ques
         return attributes_none(t, attributes_name(question->attribute->attribute_case), err);
     }
     out->table_id = t->id;
-    return good ? BRT_OK : brt_fail(err, BRT_NO_SYS_RESOURCES, "the attribute needs too much memory");
+    return good ? BRT_OK
+                : brt_fail(err, BRT_NO_SYS_RESOURCES, "the attribute needs too much memory");
 }
 
 // ---- operations ----

@@ -65,7 +65,7 @@ void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n);
 bool brt_wants_idle(const struct brt *b);
 void brt_idle(struct brt *b, const struct sk_idle_event *event);
 uint64_t brt_lost(const struct brt *b); // notifications that a client did not take in time
-void brt_free(struct brt *b); // null allowed; ends all calls
+void brt_free(struct brt *b);           // null allowed; ends all calls
 
 // ---- on a socket ----
 struct brt_listen_options {

@@ -35,8 +35,8 @@ struct brt {
     struct brt_client clients[BRT_CLIENTS];
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
-    uint64_t lost;             // notifications
-    struct rpc_server *server; // null: not on a socket
+    uint64_t lost;                      // notifications
+    struct rpc_server *server;          // null: not on a socket
 };
 
 // A growing buffer; 'full' once it would have passed BRT_REPLY_BYTES.

@@ -22,8 +22,7 @@ static uint32_t cells_words(const struct brt_table *t) {
 
 static struct sk_holder cells_holder(const struct brt_table *t) {
     const struct sk_meter_desc *d = &t->object.desc->meters[t->object.index];
-    return (struct sk_holder){
-        .what = t->name, .meter_kind = d->kind, .meter_bytes = d->bytes};
+    return (struct sk_holder){.what = t->name, .meter_kind = d->kind, .meter_bytes = d->bytes};
 }
 
 static struct sk_counter_cell *cells_counter(struct brt *b, const struct brt_table *t,
@@ -299,8 +298,8 @@ static void cells_read_register(struct cells_out *o, const struct brt_field *f) 
         struct sk_pipe *pipe = sk_switch_pipe(o->b->sw, o->question->pipes.list[i]);
         uint64_t words[2] = {0};
         for (uint32_t w = 0; w < sk_words(f->width); w++)
-            words[w] = object->desc->register_read(pipe, object->index, o->question->index,
-                                                   f->index + w);
+            words[w] =
+                object->desc->register_read(pipe, object->index, o->question->index, f->index + w);
         if (f->width % 64)
             words[f->width / 64] &= (UINT64_C(1) << f->width % 64) - 1;
         cells_put(o, f, words);
@@ -356,5 +355,6 @@ bool brt_cell_message(struct brt *b, const struct brt_change *question,
     out->table_id = t->id;
     out->data = o.data;
     out->is_default_entry = t->n_keys == 0;
-    return o.good && (t->n_keys == 0 || brt_index_key_message(&b->scratch, t, question->index, out));
+    return o.good &&
+           (t->n_keys == 0 || brt_index_key_message(&b->scratch, t, question->index, out));
 }

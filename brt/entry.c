@@ -9,7 +9,7 @@ struct sk_table *brt_table_in(const struct brt *b, const struct brt_table *t, un
                                     : t->object.desc->table(state, t->object.index);
 }
 
-static const struct sk_field_desc *entry_keys(const struct brt_table *t, uint32_t *n) {
+static const struct sk_field_desc *brt_entry_keys(const struct brt_table *t, uint32_t *n) {
     if (t->kind == BRT_VALUE_SET) {
         const struct sk_value_set_desc *d = &t->object.desc->value_sets[t->object.index];
         *n = d->n_keys;
@@ -21,7 +21,7 @@ static const struct sk_field_desc *entry_keys(const struct brt_table *t, uint32_
 
 uint32_t brt_key_words(const struct brt_table *t) {
     uint32_t n, words = 0;
-    const struct sk_field_desc *descs = entry_keys(t, &n);
+    const struct sk_field_desc *descs = brt_entry_keys(t, &n);
     for (uint32_t i = 0; i < n; i++)
         words += sk_words(descs[i].width);
     return words;
@@ -85,8 +85,8 @@ static enum brt_code entry_key_field(const BfrtProto__KeyField *k, const struct 
     return code;
 }
 
-static enum brt_code entry_priority(const BfrtProto__KeyField *k, const struct brt_field *f,
-                                    struct brt_change *c, struct sk_error *err) {
+static enum brt_code brt_entry_priority(const BfrtProto__KeyField *k, const struct brt_field *f,
+                                        struct brt_change *c, struct sk_error *err) {
     uint64_t priority;
     if (k->match_type_case != BFRT_PROTO__KEY_FIELD__MATCH_TYPE_EXACT)
         return brt_fail(err, BRT_INVALID_ARG, "key field '%s' is exact", f->name);
@@ -98,7 +98,7 @@ static enum brt_code entry_priority(const BfrtProto__KeyField *k, const struct b
 static enum brt_code entry_one_key(const BfrtProto__KeyField *k, struct brt_change *c, bool *given,
                                    struct sk_error *err) {
     uint32_t n;
-    const struct sk_field_desc *descs = entry_keys(c->table, &n);
+    const struct sk_field_desc *descs = brt_entry_keys(c->table, &n);
     const struct brt_field *f = brt_find(c->table->keys, c->table->n_keys, k->field_id);
     if (!f)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "there is no key field with id %u", k->field_id);
@@ -106,14 +106,14 @@ static enum brt_code entry_one_key(const BfrtProto__KeyField *k, struct brt_chan
         return brt_fail(err, BRT_INVALID_ARG, "key field '%s' is given twice", f->name);
     given[f - c->table->keys] = true;
     if (f->meaning == BRT_PRIORITY)
-        return entry_priority(k, f, c, err);
+        return brt_entry_priority(k, f, c, err);
     return entry_key_field(k, f, &descs[f->index], c->value + f->word, c->mask + f->word, err);
 }
 
 enum brt_code brt_entry_key(struct brt *b, const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err) {
     uint32_t n;
-    const struct sk_field_desc *descs = entry_keys(c->table, &n);
+    const struct sk_field_desc *descs = brt_entry_keys(c->table, &n);
     const uint32_t words = brt_key_words(c->table);
     c->value = brt_take(&b->scratch, (words + 1) * sizeof *c->value);
     c->mask = brt_take(&b->scratch, (words + 1) * sizeof *c->mask);
@@ -201,8 +201,8 @@ static enum brt_code entry_one_datum(const BfrtProto__DataField *d, const struct
     }
 }
 
-static enum brt_code entry_action(uint32_t id, struct brt_change *c, const struct brt_action **a,
-                                  struct sk_error *err) {
+static enum brt_code brt_entry_action(uint32_t id, struct brt_change *c,
+                                      const struct brt_action **a, struct sk_error *err) {
     *a = id ? brt_table_action(c->table, id) : NULL;
     if (id && !*a)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "there is no action with id %u", id);
@@ -217,7 +217,7 @@ enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data, st
                              struct sk_error *err) {
     const struct brt_action *a = NULL;
     const uint32_t cells = c->table->desc ? c->table->desc->direct_words : 0;
-    enum brt_code code = entry_action(data->action_id, c, &a, err);
+    enum brt_code code = brt_entry_action(data->action_id, c, &a, err);
     if (code)
         return code;
     const size_t words = a ? c->table->desc->actions[a->index]->data_words : 1;
@@ -295,7 +295,7 @@ static bool entry_key_part(struct brt_memory *m, const struct brt_field *f, enum
 bool brt_entry_key_message(struct brt_memory *m, const struct brt_table *t, const uint64_t *value,
                            const uint64_t *mask, int64_t priority, BfrtProto__TableEntry *out) {
     uint32_t n;
-    const struct sk_field_desc *descs = entry_keys(t, &n);
+    const struct sk_field_desc *descs = brt_entry_keys(t, &n);
     BfrtProto__TableKey *key = brt_take(m, sizeof *key);
     struct entry_key_part *parts = brt_take(m, (t->n_keys + 1) * sizeof *parts);
     BfrtProto__KeyField **list = brt_take(m, (t->n_keys + 1) * sizeof *list);

@@ -9,8 +9,7 @@ bool brt_has_groups(const struct brt_table *t) {
     return t->kind == BRT_SELECTOR;
 }
 
-struct sk_selector *brt_selector_in(const struct brt *b, const struct brt_table *t,
-                                    unsigned pipe) {
+struct sk_selector *brt_selector_in(const struct brt *b, const struct brt_table *t, unsigned pipe) {
     return t->object.desc->selector(sk_switch_pipe(b->sw, pipe), t->object.index);
 }
 
@@ -176,8 +175,8 @@ static int groups_delete_one(struct sk_selector *s, const struct brt_change *c, 
 
 // Every pipe is asked before one is changed.
 static enum brt_code groups_everywhere(struct brt *b, const struct brt_change *c,
-                                       int (*one)(struct sk_selector *s,
-                                                  const struct brt_change *c, bool asks),
+                                       int (*one)(struct sk_selector *s, const struct brt_change *c,
+                                                  bool asks),
                                        struct sk_error *err) {
     for (unsigned i = 0; i < 2 * c->pipes.n; i++) {
         const bool asks = i < c->pipes.n;
@@ -304,5 +303,5 @@ enum brt_code brt_get_member(struct brt *b, const struct brt_change *question,
     out->key = (BfrtProto__TableKey *)key;
     out->data = &o->data;
     return brt_stream(&b->scratch, &chosen, t->data[0].width, &d->stream) ? BRT_OK
-                                                                           : groups_no_memory(err);
+                                                                          : groups_no_memory(err);
 }

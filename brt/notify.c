@@ -101,8 +101,8 @@ bool brt_wants_idle(const struct brt *b) {
 void brt_idle(struct brt *b, const struct sk_idle_event *event) {
     const struct brt_table *t = b->schema ? brt_schema_of(b->schema, event->table) : NULL;
     const struct brt_idle_state *state = t ? &brt_schema_state(b->schema, t)->idle : NULL;
-    struct brt_client *c = state && state->notifies && state->enabled ? brt_client(b, state->client)
-                                                                      : NULL;
+    struct brt_client *c =
+        state && state->notifies && state->enabled ? brt_client(b, state->client) : NULL;
     if (!c || (event->idle ? !c->idle : !c->active))
         return;
     BfrtProto__StreamMessageResponse response = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__INIT;

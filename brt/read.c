@@ -23,9 +23,9 @@ struct reading {
 // From here on what packets change stands still.
 static void read_pause(struct reading *r) {
     const struct sk_table_desc *d = r->question.table->desc;
-    const bool changes = d ? d->has_counter || d->meter_kind || d->idle_timeout || d->direct_words
-                           : r->question.table->kind == BRT_GET_MEMBER ||
-                                 brt_has_cells(r->question.table);
+    const bool changes =
+        d ? d->has_counter || d->meter_kind || d->idle_timeout || d->direct_words
+          : r->question.table->kind == BRT_GET_MEMBER || brt_has_cells(r->question.table);
     if (!changes)
         return;
     if (r->paused)
@@ -128,7 +128,7 @@ static void read_what_is_attached(struct read_data *d) {
     sk_attached_read(&holder, &sum, sum.meter, sk_switch_now(d->r->b->sw), &d->attached);
 }
 
-static bool read_fields(struct reading *r, struct read_data *d, const struct brt_action *a) {
+static bool brt_read_fields(struct reading *r, struct read_data *d, const struct brt_action *a) {
     const struct brt_table *t = r->question.table;
     const size_t most = (a ? a->n : 0) + t->n_data * SK_PIPES;
     d->fields = brt_take(&r->b->scratch, (most + 1) * sizeof *d->fields);
@@ -185,7 +185,7 @@ static bool read_emit(struct reading *r, const struct read_entries *entries) {
             return false;
         d.message.action_id = a ? a->id : 0;
         read_what_is_attached(&d);
-        if (!read_fields(r, &d, a))
+        if (!brt_read_fields(r, &d, a))
             return read_no_memory(r);
         out.data = &d.message;
     }
@@ -198,7 +198,7 @@ static bool read_action_wanted(const struct reading *r, const struct sk_entry *e
     return !wanted || (a && a->id == wanted);
 }
 
-static void read_default(struct reading *r) {
+static void brt_read_default(struct reading *r) {
     struct read_entries entries = {.is_default = true, .n = r->question.pipes.n};
     const struct brt_table *t = r->question.table;
     if (!t->desc || t->desc->is_profile)
@@ -231,7 +231,7 @@ static void read_all(struct reading *r) {
     struct sk_table *t = brt_table_in(r->b, r->question.table, r->question.pipes.list[0]);
     sk_table_each(t, read_each, r);
     if (r->code == BRT_OK)
-        read_default(r);
+        brt_read_default(r);
 }
 
 // ---- one entry ----
@@ -343,7 +343,7 @@ static bool read_group(void *aux, const struct sk_group *g) {
     return read_append(r, &entity);
 }
 
-static void read_groups(struct reading *r) {
+static void brt_read_groups(struct reading *r) {
     const struct brt_table *t = r->question.table;
     struct sk_selector *s = brt_selector_in(r->b, t, r->question.pipes.list[0]);
     if (!read_check_wanted(r, NULL))
@@ -382,8 +382,8 @@ static void read_chosen(struct reading *r) {
         read_append(r, &entity);
 }
 
-static void read_entry(struct reading *r, const BfrtProto__TableEntry *e,
-                       const struct brt_target *target) {
+static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
+                           const struct brt_target *target) {
     struct brt_target own = *target;
     r->entry = e;
     r->key_only = (e->table_flags && e->table_flags->key_only) ||
@@ -396,13 +396,13 @@ static void read_entry(struct reading *r, const BfrtProto__TableEntry *e,
     if (brt_has_cells(r->question.table))
         read_cells(r);
     else if (brt_has_groups(r->question.table))
-        read_groups(r);
+        brt_read_groups(r);
     else if (r->question.table->kind == BRT_GET_MEMBER)
         read_chosen(r);
     else if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET)
         read_one(r);
     else if (e->is_default_entry)
-        read_default(r);
+        brt_read_default(r);
     else
         read_all(r);
 }
@@ -426,8 +426,8 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
     BfrtProto__TableUsage out = BFRT_PROTO__TABLE_USAGE__INIT;
     r->code = brt_resolve(r->b, u->table_id, target, &r->question, r->err);
     if (r->code == BRT_OK && !read_has_entries(r) && !brt_has_groups(r->question.table))
-        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no usage",
-                           r->question.table->name);
+        r->code =
+            brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no usage", r->question.table->name);
     if (r->code)
         return;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE;
@@ -552,7 +552,7 @@ static void read_entity(struct reading *r, const BfrtProto__Entity *e,
     brt_memory_reuse(&r->b->scratch);
     switch (e->entity_case) {
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY:
-        read_entry(r, e->table_entry, target);
+        brt_read_entry(r, e->table_entry, target);
         break;
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE:
         read_usage(r, e->table_usage, target);
@@ -622,8 +622,8 @@ static void read_append_statuses(struct reading *r, const struct read_results *r
     }
 }
 
-static void read_request(struct brt *b, const struct brt_call *c,
-                         const BfrtProto__ReadRequest *request) {
+static void brt_read_request(struct brt *b, const struct brt_call *c,
+                             const BfrtProto__ReadRequest *request) {
     struct sk_error err;
     struct brt_target target;
     struct read_results results = {.n = 0};
@@ -656,7 +656,7 @@ void brt_read(struct brt *b, const struct brt_call *c, const uint8_t *bytes, siz
     const BfrtProto__ReadRequest *request =
         bfrt_proto__read_request__unpack(&b->request.allocator, length, bytes);
     if (request)
-        read_request(b, c, request);
+        brt_read_request(b, c, request);
     else
         brt_end_unread(b, c);
     brt_memory_reuse(&b->request);

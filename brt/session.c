@@ -48,7 +48,7 @@ void brt_forget_bindings(struct brt *b) {
 
 // ---- streams ----
 
-static struct brt_client *session_of(struct brt *b, const void *call) {
+static struct brt_client *brt_session_of(struct brt *b, const void *call) {
     for (size_t i = 0; i < BRT_CLIENTS; i++)
         if (b->clients[i].used && b->clients[i].stream.call == call)
             return &b->clients[i];
@@ -74,7 +74,7 @@ static void session_welcome(const struct brt_call *c) {
 
 static void session_subscribe(struct brt *b, const struct brt_call *c, uint32_t id,
                               const BfrtProto__Subscribe *s) {
-    if (session_of(b, c->call))
+    if (brt_session_of(b, c->call))
         return; // it is subscribed
     if (brt_client(b, id)) {
         brt_end(c, BRT_INVALID_ARG, "there is a client with this id");
@@ -109,7 +109,7 @@ void brt_stream_message(struct brt *b, const struct brt_call *c, const uint8_t *
 }
 
 void brt_stream_over(struct brt *b, const void *call) {
-    struct brt_client *c = session_of(b, call);
+    struct brt_client *c = brt_session_of(b, call);
     if (!c)
         return;
     if (b->schema)

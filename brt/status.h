@@ -3,8 +3,8 @@
 // status: what went wrong, as the chip's driver names it, and as gRPC does.
 //
 // A call on a list of updates succeeds or fails for each of them. Of a list in which one failed the
-// call ends with RPC_UNKNOWN, and its details (a google.rpc.Status) hold an Error for each update up
-// to the last that failed.
+// call ends with RPC_UNKNOWN, and its details (a google.rpc.Status) hold an Error for each update,
+// up to the last that failed.
 #ifndef SILKEN_BRT_STATUS_H
 #define SILKEN_BRT_STATUS_H
 

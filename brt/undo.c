@@ -125,7 +125,8 @@ static void undo_save_cells(struct undo_saving *s, const struct brt_change *c) {
     u->from = all ? 0 : c->index;
     u->to = all ? c->table->size : c->index + 1;
     for (unsigned i = 0; s->good && i < c->pipes.n; i++) {
-        u->cells[i] = brt_take(&s->b->request, (size_t)(u->to - u->from) * brt_cell_bytes(c->table));
+        u->cells[i] =
+            brt_take(&s->b->request, (size_t)(u->to - u->from) * brt_cell_bytes(c->table));
         s->good = u->cells[i];
         if (s->good)
             brt_cells_copy(s->b, c->table, c->pipes.list[i], u->from, u->to, u->cells[i]);
@@ -270,8 +271,8 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
             sk_table_set_key_mask(brt_table_in(b, c->table, c->pipes.list[i]), u->key_masks[i]);
     }
     for (const struct undo_entry *e = u->first; e && !error; e = e->next) {
-        error = e->is_default ? undo_put_default(e, c->table->desc)
-                              : undo_put_entry(e, c->table->desc);
+        error =
+            e->is_default ? undo_put_default(e, c->table->desc) : undo_put_entry(e, c->table->desc);
         sk_table_quiesce(e->table);
     }
     for (const struct undo_group *g = u->groups; g && !error; g = g->next) {

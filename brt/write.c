@@ -222,7 +222,8 @@ static bool write_ends(const struct writing *w, const struct write_item *i) {
 
 static void write_apply(struct writing *w, struct write_item *i) {
     if (i->code == BRT_OK && w->takes_back && !brt_undo_save(w->b, &w->log, &i->change))
-        i->code = brt_fail(&i->err, BRT_NO_SYS_RESOURCES, "taking updates back needs too much memory");
+        i->code =
+            brt_fail(&i->err, BRT_NO_SYS_RESOURCES, "taking updates back needs too much memory");
     if (i->code == BRT_OK)
         i->code = brt_apply(w->b, &i->change, &i->existed, &i->err);
 }
@@ -273,7 +274,7 @@ static bool write_all(struct writing *w, const struct brt_target *target) {
 
 // ---- the answer ----
 
-static void write_answer(const struct writing *w, const struct brt_call *c) {
+static void brt_write_answer(const struct writing *w, const struct brt_call *c) {
     BfrtProto__WriteResponse response = BFRT_PROTO__WRITE_RESPONSE__INIT;
     BfrtProto__Error *errors = brt_take(&w->b->request, (w->n_done + 1) * sizeof *errors);
     response.status = brt_take(&w->b->request, (w->n_done + 1) * sizeof *response.status);
@@ -303,8 +304,8 @@ static bool write_is_good(const struct writing *w) {
     return true;
 }
 
-static void write_request(struct brt *b, const struct brt_call *c,
-                          const BfrtProto__WriteRequest *request) {
+static void brt_write_request(struct brt *b, const struct brt_call *c,
+                              const BfrtProto__WriteRequest *request) {
     struct writing w = {.b = b, .request = request, .wishes = brt_wishes(c)};
     struct brt_target target;
     struct sk_error err;
@@ -325,7 +326,7 @@ static void write_request(struct brt *b, const struct brt_call *c,
     else if (w.short_of_memory)
         brt_end(c, BRT_NO_SYS_RESOURCES, "the request needs too much memory");
     else if (write_is_good(&w))
-        write_answer(&w, c);
+        brt_write_answer(&w, c);
     else
         brt_end_list(b, c, "Write Error Status", w.results, w.n_done);
 }
@@ -334,7 +335,7 @@ void brt_write(struct brt *b, const struct brt_call *c, const uint8_t *bytes, si
     BfrtProto__WriteRequest *request =
         bfrt_proto__write_request__unpack(&b->request.allocator, length, bytes);
     if (request)
-        write_request(b, c, request);
+        brt_write_request(b, c, request);
     else
         brt_end_unread(b, c);
     brt_memory_reuse(&b->request);

@@ -234,8 +234,7 @@ static const struct brt_table *fuzz_table(struct fuzz_input *in) {
                                         "pipe.Ingress.flags",
                                         "pipe.Ingress.step",
                                         "none"};
-    return brt_schema_named(in->b->schema,
-                            names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
+    return brt_schema_named(in->b->schema, names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
 }
 
 static BfrtProto__Mode *fuzz_mode(struct fuzz_input *in) {
@@ -280,8 +279,7 @@ static void fuzz_attribute(struct fuzz_input *in, BfrtProto__Entity *entity) {
     case 1:
         a->idle_table = FUZZ_NEW(in, BfrtProto__IdleTable, BFRT_PROTO__IDLE_TABLE__INIT);
         a->idle_table->enable = fuzz_byte(in) & 1;
-        a->idle_table->idle_table_mode =
-            (BfrtProto__IdleTable__IdleTableMode)(fuzz_byte(in) % 3);
+        a->idle_table->idle_table_mode = (BfrtProto__IdleTable__IdleTableMode)(fuzz_byte(in) % 3);
         a->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_IDLE_TABLE;
         break;
     case 2:
