@@ -75,6 +75,11 @@ class Expect:
         return self.fails(what, "UNKNOWN", c.write, *updates, codes=[status], **more)
 
 
+def serialized(message):
+    """Garbage is given as bytes."""
+    return message if isinstance(message, bytes) else message.SerializeToString()
+
+
 def as_bytes(value, kind):
     width = kind.get("width") or WIDTHS[kind["type"]]
     return value if isinstance(value, bytes) else value.to_bytes((width + 7) // 8, "big")
@@ -86,12 +91,11 @@ class Controller:
         self.client = client
         self.requests, self.responses = queue.Queue(), None
         self.method = {}
-        for name, reply in (("Write", pb.WriteResponse), ("SetForwardingPipelineConfig", pb.SetForwardingPipelineConfigResponse),
+        for name, reply in (("Write", pb.WriteResponse),
+                            ("SetForwardingPipelineConfig", pb.SetForwardingPipelineConfigResponse),
                             ("GetForwardingPipelineConfig", pb.GetForwardingPipelineConfigResponse)):
-            self.method[name] = self.channel.unary_unary(SERVICE + name, lambda m: m if isinstance(m, bytes) else m.SerializeToString(),
-                                                         reply.FromString)
-        self.method["Read"] = self.channel.unary_stream(SERVICE + "Read", lambda m: m if isinstance(m, bytes) else m.SerializeToString(),
-                                                        pb.ReadResponse.FromString)
+            self.method[name] = self.channel.unary_unary(SERVICE + name, serialized, reply.FromString)
+        self.method["Read"] = self.channel.unary_stream(SERVICE + "Read", serialized, pb.ReadResponse.FromString)
         self.tables, self.learn, self.p4_name = {}, {}, ""
         if subscribe:
             self.subscribe(**notifications)
@@ -123,7 +127,8 @@ class Controller:
             raise Failed(e) from None
 
     def describe(self):
-        config = call(self.method["GetForwardingPipelineConfig"], pb.GetForwardingPipelineConfigRequest(client_id=self.client))
+        config = call(self.method["GetForwardingPipelineConfig"],
+                      pb.GetForwardingPipelineConfigRequest(client_id=self.client))
         self.config = config
         for info in (config.config[0].bfruntime_info, config.non_p4_config.bfruntime_info):
             schema = json.loads(info)
@@ -183,7 +188,8 @@ class Controller:
             if value is None:
                 continue # only asked for
             if isinstance(value, list):
-                (d.bool_arr_val if kind == "bool" else d.str_arr_val if kind == "string" else d.int_arr_val).val.extend(value)
+                array = d.bool_arr_val if kind == "bool" else d.str_arr_val if kind == "string" else d.int_arr_val
+                array.val.extend(value)
             elif kind == "float":
                 d.float_val = value
             elif kind == "string":
@@ -245,7 +251,8 @@ class Controller:
         for k in e.key.fields:
             match = k.WhichOneof("match_type")
             part = getattr(k, match)
-            key[names[k.field_id]] = (number(part.value) if match == "exact" else (number(part.value), number(part.mask))
+            key[names[k.field_id]] = (number(part.value) if match == "exact" else (number(part.value),
+                                                                                   number(part.mask))
                                       if match == "ternary" else (number(part.value), part.prefix_len) if match == "lpm"
                                       else (number(part.low), number(part.high)))
         action = next((a for a in table.get("action_specs", []) if a["id"] == e.data.action_id), None)

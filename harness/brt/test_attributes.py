@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller of BF Runtime and attributes of tables: in which pipes an entry is, which bits of a key count, how entries
-age; operations; and the status of each mistake."""
+"""A controller of BF Runtime and attributes of tables: in which pipes an entry is, which bits of a key count, how
+entries age; operations; and the status of each mistake."""
 import os
 import sys
 import tempfile
@@ -93,12 +93,14 @@ def ageing(c, deaf):
     c.write(idle(c, "Ingress.forward", enable=True, idle_table_mode=pb.IdleTable.IDLE_TABLE_POLL_MODE))
     got = ask(c, "Ingress.forward", "idle_table")
     checks.equal("polled", (got.enable, got.idle_table_mode), (True, pb.IdleTable.IDLE_TABLE_POLL_MODE))
-    notify = {"enable": True, "idle_table_mode": pb.IdleTable.IDLE_TABLE_NOTIFY_MODE, "ttl_query_interval": 10, "max_ttl": 900, "min_ttl": 20}
+    notify = {"enable": True, "idle_table_mode": pb.IdleTable.IDLE_TABLE_NOTIFY_MODE, "ttl_query_interval": 10,
+              "max_ttl": 900, "min_ttl": 20}
     c.write(idle(c, "Ingress.forward", **notify))
     got = ask(c, "Ingress.forward", "idle_table")
     checks.equal("notified", {k: getattr(got, k) for k in notify}, notify)
     update_fails("a table that does not age", UNIMPLEMENTED, c, idle(c, "Ingress.filter", **notify))
-    fails("who has not subscribed to it", "UNKNOWN", deaf.write, idle(c, "Ingress.forward", **notify), codes=[INVALID], p4_name="everything")
+    fails("who has not subscribed to it", "UNKNOWN", deaf.write, idle(c, "Ingress.forward", **notify), codes=[INVALID],
+          p4_name="everything")
 
 
 def operation(c, table, name):
@@ -109,11 +111,15 @@ def operation(c, table, name):
 
 
 def operations(c):
-    c.write(operation(c, "Ingress.counts", "Sync"), operation(c, "Ingress.pairs", "Sync"), operation(c, "Ingress.forward", "SyncCounters"),
+    c.write(operation(c, "Ingress.counts", "Sync"), operation(c, "Ingress.pairs", "Sync"), operation(c,
+                                                                                                     "Ingress.forward",
+                                                                                                     "SyncCounters"),
             operation(c, "Ingress.filter", "SyncRegisters"), operation(c, "Ingress.forward", "UpdateHitState"))
-    for table, name in (("Ingress.counts", "SyncRegisters"), ("Ingress.filter", "SyncCounters"), ("Ingress.filter", "UpdateHitState"),
+    for table, name in (("Ingress.counts", "SyncRegisters"), ("Ingress.filter", "SyncCounters"), ("Ingress.filter",
+                                                                                                  "UpdateHitState"),
                         ("Ingress.forward", ""), ("Ingress.of_bytes", "Sync")):
-        checks.has("by its name", update_fails(f"{name} of {table}", UNIMPLEMENTED, c, operation(c, table, name)), f"no operation '{name}'")
+        checks.has("by its name", update_fails(f"{name} of {table}", UNIMPLEMENTED, c, operation(c, table, name)),
+                   f"no operation '{name}'")
     unknown = operation(c, "Ingress.counts", "Sync")
     unknown.entity.table_operation.table_id = 77
     update_fails("an unknown table", NOT_FOUND, c, unknown)
@@ -121,7 +127,8 @@ def operations(c):
 
 
 def others(c):
-    for field in ("dyn_key_mask", "dyn_hashing", "byte_count_adj", "port_status_notify", "intvl_ms", "pre_device_config",
+    for field in ("dyn_key_mask", "dyn_hashing", "byte_count_adj", "port_status_notify", "intvl_ms",
+                  "pre_device_config",
                   "selector_update_notify"):
         update, a = attribute(c, "Ingress.forward")
         getattr(a, field).SetInParent()
@@ -153,7 +160,9 @@ def key_masks(c):
     checks.equal("a mask", now(), [b"\xf0"] + whole[1:])
     names = [k["name"] for k in c.table("Ingress.wide")["key"]]
     c.write(c.update("INSERT", "Ingress.wide", dict(zip(names, (0x10, 1, 2))), "set", {"n": 1}))
-    update_fails("a bit that does not count", INVALID, c, c.update("INSERT", "Ingress.wide", dict(zip(names, (0x11, 1, 2))), "set", {"n": 1}))
+    update_fails("a bit that does not count", INVALID, c, c.update("INSERT", "Ingress.wide", dict(zip(names, (0x11, 1,
+                                                                                                              2))),
+                                                                   "set", {"n": 1}))
     update_fails("not with entries", UNAVAILABLE, c, masks(c))
     c.write(c.update("DELETE", "Ingress.wide"), masks(c))
     checks.equal("taken back", now(), whole)
@@ -167,7 +176,8 @@ def key_masks(c):
 def run(program, *parts):
     with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
         address = f"unix:{folder}/b.sock"
-        with Switch({"program": program, "ports": [{"port": 1, "device": "net_null0"}], "bfrt": {"listen": address}}) as sw:
+        with Switch({"program": program, "ports": [{"port": 1, "device": "net_null0"}],
+                     "bfrt": {"listen": address}}) as sw:
             with Controller(address, idletimeout=True) as controller, Controller(address, client=2) as deaf:
                 controller.bind()
                 for part in parts:

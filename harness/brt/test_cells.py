@@ -27,13 +27,15 @@ def set_cell(c, table, index, data, kind="MODIFY", **more):
 
 def counters(c):
     set_cell(c, "Ingress.counts", 3, {PKTS: 5, BYTES: 500})
-    checks.equal("counts", cell(c, "Ingress.counts", 3)[:4], ("pipe.Ingress.counts", {"$COUNTER_INDEX": 3}, None, {PKTS: 5, BYTES: 500}))
+    checks.equal("counts", cell(c, "Ingress.counts", 3)[:4], ("pipe.Ingress.counts", {"$COUNTER_INDEX": 3}, None,
+                                                              {PKTS: 5, BYTES: 500}))
     set_cell(c, "Ingress.counts", 3, {PKTS: 6}, "INSERT")
     checks.equal("what is left out is zero", cell(c, "Ingress.counts", 3)[3], {PKTS: 6, BYTES: 0})
     set_cell(c, "Ingress.counts", 3, {PKTS: 10}, pipe=2)
     checks.equal("one pipe", cell(c, "Ingress.counts", 3, pipe=2)[3], {PKTS: 10, BYTES: 0})
     checks.equal("their sum", cell(c, "Ingress.counts", 3)[3], {PKTS: 16, BYTES: 0})
-    checks.equal("some fields", c.read(c.entry("Ingress.counts", {"$COUNTER_INDEX": 3}, None, {PKTS: None}))[0][3], {PKTS: 16})
+    checks.equal("some fields", c.read(c.entry("Ingress.counts", {"$COUNTER_INDEX": 3}, None, {PKTS: None}))[0][3],
+                 {PKTS: 16})
     checks.equal("key only", c.read(c.entry("Ingress.counts", {"$COUNTER_INDEX": 3}, key_only=True))[0][1:4],
                  ({"$COUNTER_INDEX": 3}, None, {}))
     got = c.read(c.entry("Ingress.counts"))
@@ -45,7 +47,8 @@ def counters(c):
     checks.equal("all are zero", [e[3] for e in c.read(c.entry("Ingress.counts"))], [{PKTS: 0, BYTES: 0}] * 16)
 
 
-METER = {"$METER_SPEC_CIR_KBPS": 1000, "$METER_SPEC_PIR_KBPS": 2000, "$METER_SPEC_CBS_KBITS": 10, "$METER_SPEC_PBS_KBITS": 20}
+METER = {"$METER_SPEC_CIR_KBPS": 1000, "$METER_SPEC_PIR_KBPS": 2000, "$METER_SPEC_CBS_KBITS": 10,
+         "$METER_SPEC_PBS_KBITS": 20}
 LPF = {"$LPF_SPEC_TYPE": "RATE", "$LPF_SPEC_GAIN_TIME_CONSTANT_NS": 1000.0, "$LPF_SPEC_DECAY_TIME_CONSTANT_NS": 2000.5,
        "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR": 3}
 WRED = {"$WRED_SPEC_TIME_CONSTANT_NS": 500.0, "$WRED_SPEC_MIN_THRESH_CELLS": 10, "$WRED_SPEC_MAX_THRESH_CELLS": 20,
@@ -82,7 +85,8 @@ def registers(c):
     checks.equal("in one pipe", cell(c, "Ingress.pairs", 9)[3],
                  {first: [0xdeadbeef, 1, 0xdeadbeef, 0xdeadbeef], second: [7, 2, 7, 7]})
     checks.equal("of one pipe", cell(c, "Ingress.pairs", 9, pipe=1)[3], {first: 1, second: 2})
-    update_fails("half a pair", INVALID, c, c.update("MODIFY", "Ingress.pairs", {"$REGISTER_INDEX": 9}, data={first: 1}))
+    update_fails("half a pair", INVALID, c, c.update("MODIFY", "Ingress.pairs", {"$REGISTER_INDEX": 9},
+                                                     data={first: 1}))
     checks.equal("its other cells", cell(c, "Ingress.pairs", 8)[3], start)
     c.write(c.update("DELETE", "Ingress.pairs"))
     checks.equal("as at the start", cell(c, "Ingress.pairs", 9)[3], start)
@@ -94,7 +98,8 @@ def registers(c):
 
 
 def parameters(c):
-    checks.equal("a parameter", c.read(c.entry("Ingress.step", default=True))[0], ("pipe.Ingress.step", {}, None, {"value": [1] * 4}, True))
+    checks.equal("a parameter", c.read(c.entry("Ingress.step", default=True))[0], ("pipe.Ingress.step", {}, None,
+                                                                                   {"value": [1] * 4}, True))
     c.write(c.update("MODIFY", "Ingress.step", data={"value": 77}, default=True))
     checks.equal("set", c.read(c.entry("Ingress.step", default=True))[0][3], {"value": [77] * 4})
     c.write(c.update("DELETE", "Ingress.step", default=True))
@@ -128,8 +133,10 @@ def mistakes(c):
     wrong("text for a number", INVALID, "MODIFY", lambda e: setattr(e.data.fields[0], "str_val", "x"))
     wrong("a field twice", INVALID, "MODIFY", lambda e: e.data.fields.append(e.data.fields[0]))
     checks.equal("none of them counted", cell(c, "Ingress.counts", 1)[3], {PKTS: 0, BYTES: 0})
-    fails("a read of no such index", "UNKNOWN", c.read, c.entry("Ingress.counts", {"$COUNTER_INDEX": 16}), codes=[INVALID])
-    fails("a default entry of counters", "UNKNOWN", c.read, c.entry("Ingress.counts", default=True), codes=[UNIMPLEMENTED])
+    fails("a read of no such index", "UNKNOWN", c.read, c.entry("Ingress.counts", {"$COUNTER_INDEX": 16}),
+          codes=[INVALID])
+    fails("a default entry of counters", "UNKNOWN", c.read, c.entry("Ingress.counts", default=True),
+          codes=[UNIMPLEMENTED])
     wanted = c.entry("Ingress.counts", {"$COUNTER_INDEX": 1}, None, {PKTS: None})
     wanted.table_entry.data.fields[0].field_id = 77
     fails("a field that is not there", "UNKNOWN", c.read, wanted, codes=[NOT_FOUND])

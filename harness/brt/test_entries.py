@@ -75,10 +75,12 @@ def exact(c):
     """An exact table with a counter, a meter and ageing."""
     c.write(*[forward(c, "INSERT", mac, mac) for mac in range(1, 6)])
     table, key, action, data, default = c.read(c.entry("Ingress.forward", {MAC: 3}))[0]
-    checks.equal("an entry", (table, key, action, data["port"], default), ("pipe.Ingress.forward", {MAC: 3}, "Ingress.send", 3,
+    checks.equal("an entry", (table, key, action, data["port"], default), ("pipe.Ingress.forward", {MAC: 3},
+                                                                           "Ingress.send", 3,
                                                                            False))
     checks.equal("what it has", sorted(data), sorted(
-        ["port", "$COUNTER_SPEC_BYTES", "$COUNTER_SPEC_PKTS", "$METER_SPEC_CIR_PPS", "$METER_SPEC_PIR_PPS", "$METER_SPEC_CBS_PKTS",
+        ["port", "$COUNTER_SPEC_BYTES", "$COUNTER_SPEC_PKTS", "$METER_SPEC_CIR_PPS", "$METER_SPEC_PIR_PPS",
+         "$METER_SPEC_CBS_PKTS",
          "$METER_SPEC_PBS_PKTS", "$ENTRY_TTL", "$ENTRY_HIT_STATE"]))
     checks.equal("a meter that nobody has set", data["$METER_SPEC_CIR_PPS"], 2 ** 64 - 1)
     everything = c.read(c.entry("Ingress.forward"))
@@ -100,9 +102,11 @@ def exact(c):
     checks.equal("counts set back", c.read(c.entry("Ingress.forward", {MAC: 3}))[0][3]["$COUNTER_SPEC_PKTS"], 0)
     one = c.read(c.entry("Ingress.forward", {MAC: 3}, "send", {"port": None}))[0]
     checks.equal("some fields", one[3], {"port": 8})
-    checks.equal("the key only", c.read(c.entry("Ingress.forward", {MAC: 3}, key_only=True))[0][1:4], ({MAC: 3}, None, {}))
+    checks.equal("the key only", c.read(c.entry("Ingress.forward", {MAC: 3}, key_only=True))[0][1:4], ({MAC: 3}, None,
+                                                                                                       {}))
     reply = c.write(forward(c, "INSERT_OR_MODIFY", 3, 2), forward(c, "INSERT_OR_MODIFY", 6, 2))
-    checks.equal("INSERT_OR_MODIFY says what it did", [(s.code, s.canonical_code) for s in reply.status], [(EXISTS, OK)])
+    checks.equal("INSERT_OR_MODIFY says what it did", [(s.code, s.canonical_code) for s in reply.status], [(EXISTS,
+                                                                                                            OK)])
     checks.equal("and did it", [c.read(c.entry("Ingress.forward", {MAC: m}))[0][3]["port"] for m in (3, 6)], [2, 2])
     c.write(c.update("DELETE", "Ingress.forward", {MAC: 3}))
     update_fails("is gone", NOT_FOUND, c, c.update("DELETE", "Ingress.forward", {MAC: 3}))
@@ -129,7 +133,8 @@ def kinds(c):
     prefix = {"hdr.order.a": (0x0a010203, 16)}
     c.write(c.update("INSERT", "Ingress.prefixes", prefix, "level"))
     checks.equal("a prefix", c.read(c.entry("Ingress.prefixes"))[0][1], {"hdr.order.a": (0x0a010000, 16)})
-    update_fails("a prefix too long", INVALID, c, c.update("INSERT", "Ingress.prefixes", {"hdr.order.a": (1, 33)}, "level"))
+    update_fails("a prefix too long", INVALID, c, c.update("INSERT", "Ingress.prefixes", {"hdr.order.a": (1, 33)},
+                                                           "level"))
     c.write(c.update("DELETE", "Ingress.prefixes", prefix), c.update("DELETE", "Ingress.filter"))
     checks.equal("usage", usage(c, "Ingress.filter"), 0)
     c.write(c.update("INSERT", "IngressParser.types", {"f1": (0x8800, 0xff00)}))
@@ -149,7 +154,8 @@ def defaults(c):
     checks.equal("the program's default", c.read(c.entry("Ingress.filter", default=True))[0][2], "NoAction")
     c.write(c.update("MODIFY", "Ingress.filter", None, "noted", {"group": 9}, default=True))
     checks.equal("set", c.read(c.entry("Ingress.filter", default=True))[0][2:4],
-                 ("Ingress.noted", {"group": 9, "Ingress.by_entry.first": [100] * 4, "Ingress.by_entry.second": [200] * 4}))
+                 ("Ingress.noted", {"group": 9, "Ingress.by_entry.first": [100] * 4,
+                                    "Ingress.by_entry.second": [200] * 4}))
     c.write(c.update("DELETE", "Ingress.filter", default=True))
     checks.equal("set back", c.read(c.entry("Ingress.filter", default=True))[0][2], "NoAction")
     update_fails("INSERT of a default entry", UNIMPLEMENTED, c,
@@ -163,11 +169,13 @@ def members(c):
     """Entries that name members of an action profile."""
     member = {"$ACTION_MEMBER_ID": 4}
     c.write(c.update("INSERT", "Ingress.profile", member, "put_wide", {"value": 1 << 100, "shift": 0xff}))
-    checks.equal("a member", c.read(c.entry("Ingress.profile", member))[0][2:4], ("Ingress.put_wide", {"value": 1 << 100, "shift": 0xff}))
+    checks.equal("a member", c.read(c.entry("Ingress.profile", member))[0][2:4], ("Ingress.put_wide",
+                                                                                  {"value": 1 << 100, "shift": 0xff}))
     c.write(c.update("INSERT", "Ingress.profiled", {"hdr.order.i": 1}, data=member))
     checks.equal("an entry names it", c.read(c.entry("Ingress.profiled", {"hdr.order.i": 1}))[0][3], member)
     update_fails("a member in use", EXISTS, c, c.update("DELETE", "Ingress.profile", member))
-    update_fails("no such member", NOT_FOUND, c, c.update("INSERT", "Ingress.profiled", {"hdr.order.i": 2}, data={"$ACTION_MEMBER_ID": 5}))
+    update_fails("no such member", NOT_FOUND, c, c.update("INSERT", "Ingress.profiled", {"hdr.order.i": 2},
+                                                          data={"$ACTION_MEMBER_ID": 5}))
     c.write(c.update("DELETE", "Ingress.profiled", {"hdr.order.i": 1}), c.update("DELETE", "Ingress.profile", member))
 
 
@@ -198,16 +206,21 @@ def mistakes(c):
     wrong("RESET", UNIMPLEMENTED, lambda e: None, "RESET")
     update_fails("an update without an entity", UNIMPLEMENTED, c, pb.Update(type=1))
     fails("an empty read", "UNKNOWN", c.read_raw, pb.Entity(), codes=[INVALID])
-    fails("several mistakes", "UNKNOWN", c.write, forward(c, "INSERT", 1), forward(c, "MODIFY", 2), forward(c, "INSERT", 3),
+    fails("several mistakes", "UNKNOWN", c.write, forward(c, "INSERT", 1), forward(c, "MODIFY", 2), forward(c, "INSERT",
+                                                                                                            3),
           forward(c, "INSERT", 1), forward(c, "INSERT", 4), codes=[OK, NOT_FOUND, OK, EXISTS])
     checks.equal("the others are done", usage(c, "Ingress.forward"), 3)
-    fails("a read of some", "UNKNOWN", c.read_raw, c.entry("Ingress.forward", {MAC: 1}), c.entry("Ingress.forward", {MAC: 9}),
+    fails("a read of some", "UNKNOWN", c.read_raw, c.entry("Ingress.forward", {MAC: 1}), c.entry("Ingress.forward",
+                                                                                                 {MAC: 9}),
           codes=[OK, NOT_FOUND])
-    reply = c.read_raw(c.entry("Ingress.forward", {MAC: 1}), c.entry("Ingress.forward", {MAC: 9}), metadata=[("error_in_resp", "1")])
+    reply = c.read_raw(c.entry("Ingress.forward", {MAC: 1}), c.entry("Ingress.forward", {MAC: 9}),
+                       metadata=[("error_in_resp", "1")])
     checks.equal("errors in the answer", [s.canonical_code for s in reply[0].status], [OK, NOT_FOUND])
-    reply = c.write(c.update("DELETE", "Ingress.forward", {MAC: 9}), metadata=[("error_in_resp", "1"), ("ignore_not_found", "1")])
+    reply = c.write(c.update("DELETE", "Ingress.forward", {MAC: 9}), metadata=[("error_in_resp", "1"),
+                                                                               ("ignore_not_found", "1")])
     checks.equal("what was not there", [(s.code, s.canonical_code) for s in reply.status], [(NOT_FOUND, OK)])
-    fails("a deadline that has passed", "DEADLINE_EXCEEDED", c.write, forward(c, "INSERT", 8), metadata=[("deadline_nsec", "0")])
+    fails("a deadline that has passed", "DEADLINE_EXCEEDED", c.write, forward(c, "INSERT", 8),
+          metadata=[("deadline_nsec", "0")])
     fails("an atomicity", "UNIMPLEMENTED", c.write, forward(c, "INSERT", 8), atomicity=pb.WriteRequest.DATAPLANE_ATOMIC)
     c.write(c.update("DELETE", "Ingress.forward"))
     full = [forward(c, "INSERT", mac) for mac in range(65)]
@@ -221,7 +234,8 @@ def mistakes(c):
 def ids(c):
     for message, wanted in (({"table_name": "pipe.Ingress.forward"}, c.table("Ingress.forward")["id"]),
                             ({"table_name": "pipe.Ingress.forward", "key_field_name": {"field": MAC}}, 1),
-                            ({"table_name": "pipe.Ingress.forward", "data_field_name": {"action": "Ingress.send", "field": "port"}}, 1)):
+                            ({"table_name": "pipe.Ingress.forward", "data_field_name": {"action": "Ingress.send",
+                                                                                        "field": "port"}}, 1)):
         entity = pb.Entity(object_id=pb.ObjectId(table_object=pb.ObjectId.TableObject(**message)))
         checks.equal(f"the id of {message}", c.read_raw(entity)[0].entities[0].object_id.id, wanted)
     fails("an unknown name", "UNKNOWN", c.read_raw,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller of BF Runtime and the groups of an action selector: their members and status, the entries that name them,
-what a hash chooses, lists of updates that are taken back, and the status of each mistake."""
+"""A controller of BF Runtime and the groups of an action selector: their members and status, the entries that name
+them, what a hash chooses, lists of updates that are taken back, and the status of each mistake."""
 import os
 import sys
 import tempfile
@@ -44,10 +44,12 @@ def usage(c):
 
 with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
     ADDRESS = f"unix:{folder}/b.sock"
-    with Switch({"program": PROGRAM, "ports": [{"port": 1, "device": "net_null0,no-rx=1"}], "bfrt": {"listen": ADDRESS}}) as sw:
+    with Switch({"program": PROGRAM, "ports": [{"port": 1, "device": "net_null0,no-rx=1"}],
+                 "bfrt": {"listen": ADDRESS}}) as sw:
         with Controller(ADDRESS) as c:
             c.bind()
-            c.write(*[c.update("INSERT", "Ingress.members", {MEMBER: m}, "put", {"value": 100 + m}) for m in range(1, 10)])
+            c.write(*[c.update("INSERT", "Ingress.members", {MEMBER: m}, "put", {"value": 100 + m}) for m in range(1,
+                                                                                                                   10)])
             checks.equal("none at first", (groups(c), usage(c)), ({}, 0))
             c.write(group(c, "INSERT", 1, [1, 2, 3], [True, False, True]), group(c, "INSERT", 2, [4], **{SIZE: 2}))
             checks.equal("two groups", groups(c), {1: ([1, 2, 3], [True, False, True], 8), 2: ([4], [True], 2)})
@@ -58,7 +60,8 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             c.write(group(c, "MODIFY", 1, **{SIZE: 4}))
             checks.equal("another size, the same members", groups(c)[1], ([3, 2], [True, True], 4))
             reply = c.write(group(c, "INSERT_OR_MODIFY", 1, [5]), group(c, "INSERT_OR_MODIFY", 3, [6, 7]))
-            checks.equal("INSERT_OR_MODIFY", ([(s.code, s.canonical_code) for s in reply.status], groups(c)[1][0], groups(c)[3][0]),
+            checks.equal("INSERT_OR_MODIFY", ([(s.code, s.canonical_code) for s in reply.status], groups(c)[1][0],
+                                              groups(c)[3][0]),
                          ([(EXISTS, OK)], [5], [6, 7]))
             checks.equal("what hashes choose", {chosen(c, 3, h) for h in range(50)}, {6, 7})
             c.write(group(c, "MODIFY", 3, [6, 7], [True, False]))
@@ -86,16 +89,21 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             update_fails("a number for a list", INVALID, c, wrong)
             wrong.entity.table_entry.is_default_entry = True
             update_fails("a default entry", UNIMPLEMENTED, c, wrong)
-            said = fails("a full table", "UNKNOWN", c.write, group(c, "INSERT", 4, [1]), group(c, "INSERT", 5, [1]), codes=[OK, EXHAUSTED])
+            said = fails("a full table", "UNKNOWN", c.write, group(c, "INSERT", 4, [1]), group(c, "INSERT", 5, [1]),
+                         codes=[OK, EXHAUSTED])
             checks.has("which", said, "pipe.Ingress.selector")
-            fails("a read of no such group", "UNKNOWN", c.read, c.entry("Ingress.selector", {GROUP: 9}), codes=[NOT_FOUND])
+            fails("a read of no such group", "UNKNOWN", c.read, c.entry("Ingress.selector", {GROUP: 9}),
+                  codes=[NOT_FOUND])
             fails("a choice in none", "UNKNOWN", chosen, c, 9, 0, codes=[NOT_FOUND])
             fails("all choices", "UNKNOWN", c.read, c.entry("Ingress.selector_get_member"), codes=[UNIMPLEMENTED])
             update_fails("a choice is not written", UNIMPLEMENTED, c,
-                         c.update("MODIFY", "Ingress.selector_get_member", {GROUP: 1, "hash_value": 1}, data={MEMBER: 1}))
+                         c.update("MODIFY", "Ingress.selector_get_member", {GROUP: 1, "hash_value": 1},
+                                  data={MEMBER: 1}))
             before = groups(c)
-            fails("a list that fails", "UNKNOWN", c.write, group(c, "MODIFY", 1, [8, 9]), group(c, "DELETE", 2), group(c, "INSERT", 6, [2]),
-                  entry(c, "DELETE", 5), group(c, "DELETE", None), group(c, "INSERT", 7, [3]), group(c, "MODIFY", 1, [1]),
+            fails("a list that fails", "UNKNOWN", c.write, group(c, "MODIFY", 1, [8, 9]), group(c, "DELETE", 2),
+                  group(c, "INSERT", 6, [2]),
+                  entry(c, "DELETE", 5), group(c, "DELETE", None), group(c, "INSERT", 7, [3]), group(c, "MODIFY", 1,
+                                                                                                     [1]),
                   codes=[OK] * 6 + [NOT_FOUND], atomicity=pb.WriteRequest.ROLLBACK_ON_ERROR)
             checks.equal("is taken back", groups(c), before)
             checks.equal("with the entry", c.read(c.entry("Ingress.selected"))[0][3], {GROUP: 3})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller of BF Runtime and what it is told without asking: digests, entries that become idle or are matched again,
-the end of its program; a client that does not listen is waited for by nobody."""
+"""A controller of BF Runtime and what it is told without asking: digests, entries that become idle or are matched
+again; a client that does not listen is waited for by nobody."""
 import os
 import sys
 import tempfile
@@ -64,7 +64,8 @@ def digests(c, ears, wire, quiet_ears):
     checks.equal("of which pipe", {d.target.pipe_id for d in lists}, {0})
     data = [d for one in lists for d in one.data]
     checks.equal("their fields", [[f.field_id for f in d.fields] for d in data], [[f["id"] for f in fields]] * 5)
-    checks.equal("widths", {tuple(len(f.stream) for f in d.fields) for d in data}, {tuple((f["type"]["width"] + 7) // 8 for f in fields)})
+    checks.equal("widths", {tuple(len(f.stream) for f in d.fields) for d in data},
+                 {tuple((f["type"]["width"] + 7) // 8 for f in fields)})
     checks.equal("addresses in order", [values(d)[0] for d in data], [0x020000000000 + mac for mac in range(5)])
     checks.equal("what the packet says", {tuple(values(d)[1:]) for d in data}, {(2, 0)})
     checks.equal("who did not want them", [m.WhichOneof("update") for m in quiet_ears.heard], [])
@@ -112,7 +113,8 @@ def deaf(c, sw, wire):
     checks.equal("it is served", len(c.read(c.entry("Ingress.forward"))), 1)
     ears = Ears(c)
     end = time.monotonic() + 60
-    while not any(values(d)[0] == 0x42 for one in ears.of("digest", 0)[-3:] for d in one.data) and time.monotonic() < end:
+    while not any(values(d)[0] == 0x42 for one in ears.of("digest",
+                                                          0)[-3:] for d in one.data) and time.monotonic() < end:
         wire.socket.send(frame(0x42, DIGEST))
         time.sleep(0.2)
     checks.true("after it has listened it is told again", time.monotonic() < end, f"{len(ears.heard)} messages came")
@@ -125,8 +127,8 @@ if not live.INTERFACES:
 veth("brtsw1", "brth1")
 with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
     ADDRESS = f"unix:{folder}/b.sock"
-    with Switch({"program": PROGRAM, "ports": [{"port": 1, "device": "net_af_packet0,iface=brtsw1"}, {"port": 2, "device": "net_null0,no-rx=1"}],
-                 "bfrt": {"listen": ADDRESS}}) as sw:
+    PORTS = [{"port": 1, "device": "net_af_packet0,iface=brtsw1"}, {"port": 2, "device": "net_null0,no-rx=1"}]
+    with Switch({"program": PROGRAM, "ports": PORTS, "bfrt": {"listen": ADDRESS}}) as sw:
         line = Wire("brth1")
         quiet = Controller(ADDRESS, client=5)
         ears_of_quiet = Ears(quiet)

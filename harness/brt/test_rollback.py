@@ -14,7 +14,8 @@ PROGRAM = os.path.abspath("harness/stf/everything.p4")
 OK, INVALID, NOT_FOUND, EXISTS, EXHAUSTED = 0, 3, 5, 6, 8
 MAC, PKTS, BYTES, TTL = "hdr.ethernet.dst_addr", "$COUNTER_SPEC_PKTS", "$COUNTER_SPEC_BYTES", "$ENTRY_TTL"
 ALL = {"atomicity": pb.WriteRequest.ROLLBACK_ON_ERROR}
-TABLES = ("Ingress.forward", "Ingress.filter", "Ingress.prefixes", "Ingress.profile", "Ingress.profiled", "IngressParser.types",
+TABLES = ("Ingress.forward", "Ingress.filter", "Ingress.prefixes", "Ingress.profile", "Ingress.profiled",
+          "IngressParser.types",
           "Ingress.counts", "Ingress.of_packets", "Ingress.pairs", "Ingress.flags")
 
 checks = Checks()
@@ -37,7 +38,8 @@ def state(c):
 
 
 def filled(c):
-    c.write(*[forward(c, "INSERT", mac, mac, **{PKTS: 100 + mac, BYTES: 1000 + mac, TTL: 100000 + mac}) for mac in range(1, 9)])
+    c.write(*[forward(c, "INSERT", mac, mac, **{PKTS: 100 + mac, BYTES: 1000 + mac,
+                                                TTL: 100000 + mac}) for mac in range(1, 9)])
     c.write(forward(c, "MODIFY", 4, 4, **{"$METER_SPEC_CIR_PPS": 1, "$METER_SPEC_PIR_PPS": 2, "$METER_SPEC_CBS_PKTS": 3,
                                           "$METER_SPEC_PBS_PKTS": 4}))
     key = {"hdr.order.a": (0x1200, 0xff00), "hdr.order.$valid": 1}
@@ -49,7 +51,8 @@ def filled(c):
             c.update("INSERT", "Ingress.profiled", {"hdr.order.i": 1}, data={"$ACTION_MEMBER_ID": 1}))
     c.write(c.update("INSERT", "IngressParser.types", {"f1": (0x8800, 0xff00)}))
     c.write(c.update("MODIFY", "Ingress.counts", {"$COUNTER_INDEX": 3}, data={PKTS: 33, BYTES: 333}))
-    c.write(c.update("MODIFY", "Ingress.pairs", {"$REGISTER_INDEX": 3}, data={"Ingress.pairs.first": 1, "Ingress.pairs.second": 2}, pipe=2))
+    c.write(c.update("MODIFY", "Ingress.pairs", {"$REGISTER_INDEX": 3}, data={"Ingress.pairs.first": 1,
+                                                                              "Ingress.pairs.second": 2}, pipe=2))
 
 
 def one_of_each(c):
@@ -57,16 +60,22 @@ def one_of_each(c):
     before = state(c)
     noted = {"hdr.order.$valid": 0, "$MATCH_PRIORITY": 77}
     updates = [
-        forward(c, "INSERT", 20), forward(c, "MODIFY", 2, 9, **{PKTS: 1}), c.update("DELETE", "Ingress.forward", {MAC: 4}),
+        forward(c, "INSERT", 20), forward(c, "MODIFY", 2, 9, **{PKTS: 1}), c.update("DELETE", "Ingress.forward",
+                                                                                    {MAC: 4}),
         forward(c, "INSERT_OR_MODIFY", 5, 6), forward(c, "INSERT_OR_MODIFY", 21, 6), forward(c, "MODIFY", 20, 3),
         c.update("INSERT", "Ingress.filter", noted, "noted", {"group": 1}), c.update("DELETE", "Ingress.filter"),
-        c.update("INSERT", "Ingress.filter", noted, "noted", {"group": 2}), c.update("DELETE", "Ingress.filter", default=True),
+        c.update("INSERT", "Ingress.filter", noted, "noted", {"group": 2}), c.update("DELETE", "Ingress.filter",
+                                                                                     default=True),
         c.update("DELETE", "Ingress.profiled", {"hdr.order.i": 1}), c.update("DELETE", "Ingress.profile"),
         c.update("DELETE", "IngressParser.types"), c.update("INSERT", "IngressParser.types", {"f1": (1, 1)}),
-        c.update("MODIFY", "Ingress.counts", {"$COUNTER_INDEX": 3}, data={PKTS: 1}), c.update("DELETE", "Ingress.counts"),
-        c.update("MODIFY", "Ingress.of_packets", {"$METER_INDEX": 1}, data={f"$METER_SPEC_{n}": 5 for n in ("CIR_PPS", "PIR_PPS", "CBS_PKTS",
+        c.update("MODIFY", "Ingress.counts", {"$COUNTER_INDEX": 3}, data={PKTS: 1}), c.update("DELETE",
+                                                                                              "Ingress.counts"),
+        c.update("MODIFY", "Ingress.of_packets", {"$METER_INDEX": 1}, data={f"$METER_SPEC_{n}": 5 for n in ("CIR_PPS",
+                                                                                                            "PIR_PPS",
+                                                                                                            "CBS_PKTS",
                                                                                                          "PBS_PKTS")}),
-        c.update("MODIFY", "Ingress.pairs", {"$REGISTER_INDEX": 3}, data={"Ingress.pairs.first": 8, "Ingress.pairs.second": 8}),
+        c.update("MODIFY", "Ingress.pairs", {"$REGISTER_INDEX": 3}, data={"Ingress.pairs.first": 8,
+                                                                          "Ingress.pairs.second": 8}),
         c.update("DELETE", "Ingress.pairs"), c.update("MODIFY", "Ingress.step", data={"value": 9}, default=True)]
     scope = pb.Update(type=pb.Update.INSERT)
     scope.entity.table_attribute.table_id = c.table("Ingress.prefixes")["id"]
@@ -80,7 +89,8 @@ def one_of_each(c):
     checks.equal("times, too", 60000 < ttl <= 100004, True)
     entity = pb.Entity()
     entity.table_attribute.CopyFrom(scope.entity.table_attribute)
-    checks.equal("and attributes", c.read_raw(entity)[0].entities[0].table_attribute.entry_scope.pipe_scope.predef, pb.Mode.ALL)
+    checks.equal("and attributes", c.read_raw(entity)[0].entities[0].table_attribute.entry_scope.pipe_scope.predef,
+                 pb.Mode.ALL)
     fails("the first one fails", "UNKNOWN", c.write, forward(c, "INSERT", 1), *updates, codes=[EXISTS], **ALL)
     checks.equal("and nothing is done", state(c), before)
     c.write(*updates[:6], **ALL)
@@ -91,7 +101,8 @@ def one_of_each(c):
 def many(c):
     """More than one slice; a table that gets full."""
     before = state(c)
-    fails("a full table", "UNKNOWN", c.write, *[forward(c, "INSERT", mac) for mac in range(1000, 1200)], codes=[OK] * 55 + [EXHAUSTED], **ALL)
+    fails("a full table", "UNKNOWN", c.write, *[forward(c, "INSERT", mac) for mac in range(1000, 1200)],
+          codes=[OK] * 55 + [EXHAUSTED], **ALL)
     checks.equal("is as it was", state(c), before)
     absent = [c.update("DELETE", "Ingress.forward", {MAC: 9999})]
     fails("what is not there", "UNKNOWN", c.write, forward(c, "INSERT", 40), *absent, codes=[OK, NOT_FOUND], **ALL)
@@ -113,7 +124,8 @@ def random_lists(c, rounds):
         rolls = rng.random() < 0.7
         new, new_cells, updates, want, stopped = dict(entries), list(cells), [], [], False
         for _ in range(rng.randrange(1, 12)):
-            mac, port, what = rng.randrange(8), rng.randrange(500), rng.choice(["INSERT", "MODIFY", "DELETE", "INSERT_OR_MODIFY", "cell", "clear"])
+            mac, port, what = rng.randrange(8), rng.randrange(500), rng.choice(["INSERT", "MODIFY", "DELETE",
+                                                                                "INSERT_OR_MODIFY", "cell", "clear"])
             code = OK
             if what == "cell":
                 index = rng.randrange(18)
@@ -128,7 +140,10 @@ def random_lists(c, rounds):
                 code = OK if mac in new else NOT_FOUND
             else:
                 updates.append(forward(c, what, mac, port))
-                code = EXISTS if what == "INSERT" and mac in new else NOT_FOUND if what == "MODIFY" and mac not in new else OK
+                if what == "INSERT" and mac in new:
+                    code = EXISTS
+                elif what == "MODIFY" and mac not in new:
+                    code = NOT_FOUND
             if stopped:
                 continue
             want.append(code)
@@ -162,7 +177,8 @@ def random_lists(c, rounds):
 
 with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
     ADDRESS = f"unix:{folder}/b.sock"
-    with Switch({"program": PROGRAM, "ports": [{"port": 1, "device": "net_null0,no-rx=1"}], "bfrt": {"listen": ADDRESS}}) as sw:
+    with Switch({"program": PROGRAM, "ports": [{"port": 1, "device": "net_null0,no-rx=1"}],
+                 "bfrt": {"listen": ADDRESS}}) as sw:
         with Controller(ADDRESS) as controller:
             controller.bind()
             filled(controller)
