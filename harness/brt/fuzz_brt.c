@@ -41,7 +41,8 @@ static struct brt *fuzz_service(void) {
     char error[256];
     if (b)
         return b;
-    struct sk_program *p = fuzz_program();
+    static struct sk_program *p;
+    p = fuzz_program();
     struct sk_switch *sw =
         sk_switch_new(p, &(struct sk_switch_options){.tx = sk_tx_nowhere}, error, sizeof error);
     char *schema = fuzz_schema();

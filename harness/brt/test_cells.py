@@ -64,6 +64,10 @@ def meters(c):
         checks.equal(f"all cells: {table}", [e[3] == spec for e in c.read(c.entry(table))], [i == 4 for i in range(16)])
         c.write(c.update("DELETE", table))
         checks.equal(f"reset: {table}", cell(c, table, 4)[3], before)
+    uneven = {**LPF, "$LPF_SPEC_GAIN_TIME_CONSTANT_NS": 493.13}
+    set_cell(c, "Ingress.average", 5, uneven)
+    got = cell(c, "Ingress.average", 5)[3]["$LPF_SPEC_GAIN_TIME_CONSTANT_NS"]
+    checks.equal("a time that is no whole number", round(got, 4), 493.13)
     packets = {"$METER_SPEC_CIR_PPS": 1, "$METER_SPEC_PIR_PPS": 2, "$METER_SPEC_CBS_PKTS": 3, "$METER_SPEC_PBS_PKTS": 4}
     checks.equal("packets that nobody meters", cell(c, "Ingress.of_packets", 0)[3], dict.fromkeys(packets, 2 ** 64 - 1))
     set_cell(c, "Ingress.of_packets", 0, packets)
