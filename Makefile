@@ -63,7 +63,7 @@ CFLAGS   := -O1 -g
 endif
 
 GEN      := $(BUILD)/gen
-PKG      := libdpdk jansson
+PKG      := libdpdk jansson libnghttp2 libssl libcrypto libprotobuf-c
 # The packages may not be there yet when make reads this file: asked for when first used.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKG) | sed 's/-I/-isystem /g'))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKG)))$(PKG_LIBS)
@@ -91,6 +91,7 @@ include rooms.mk
 GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
 generated/compiler/syntax      := p4_parse p4_lex
 generated/compiler/chip/report := report_page
+generated/brt := brt/bfruntime.pb-c brt/status.pb-c
 WIREGEN_SRC  := compiler/wiregen.c
 MAIN_SRC     := cli/main.c
 MPI_SRC      := $(wildcard hosts/mpi/*.c)
@@ -188,6 +189,16 @@ $(GEN)/p4_parse.c: compiler/syntax/p4.y | $(BUILD)/.deps-build
 $(GEN)/p4_lex.c: compiler/syntax/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(call say,FLEX)
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
+
+# Messages of gRPC services, from their descriptions.
+BRT_MESSAGES := $(patsubst %,$(GEN)/%.c,$(generated/brt))
+$(GEN)/brt/%.pb-c.c: brt/%.proto | $(BUILD)/.deps-build
+	@mkdir -p $(@D)
+	$(call say,PROTO)
+	$(Q)protoc-c --c_out=$(GEN) $<
+$(call obj,$(SRC/brt)): | $(BRT_MESSAGES)
+# an empty oneof is {0}
+$(call room_OBJ,brt): ROOM_FLAGS := -Wno-missing-braces
 
 # What the page of `silken check --html` looks like and does, as strings (compiler/chip/report/html.h).
 PAGE := compiler/chip/report/page

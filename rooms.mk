@@ -143,10 +143,12 @@ arrows/control/tor := control/socket control/sessions wire
 room/control/service := control/service
 face/control/service := control/service/service.h
 arrows/control/service := base
-# later: servers for controllers. rpc has what both speak over, brt BF Runtime, p4rt P4Runtime
-room/rpc :=
+# servers for controllers. rpc has what both speak over: gRPC; brt speaks BF Runtime. Later: p4rt, P4Runtime
+room/rpc := rpc
+face/rpc := rpc/rpc.h
 arrows/rpc := base
-room/brt :=
+room/brt := brt
+face/brt := brt/brt.h
 arrows/brt := rpc control/socket
 room/p4rt :=
 arrows/p4rt := rpc control/socket
@@ -212,6 +214,6 @@ face/sim := sim/sim.h
 arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service hosts/communicator hosts/dpdk hosts/libra
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service brt hosts/communicator hosts/dpdk hosts/libra
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

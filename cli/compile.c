@@ -4,7 +4,8 @@
 // (run/compiler.c).
 //
 //     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour]
-//                            [--target CHIP] [-I DIR]... [-D NAME]... PROGRAM.p4
+//                            [--bf-rt FILE] [--target CHIP] [-I DIR]... [-D NAME]...
+//                            PROGRAM.p4
 //
 // Prints the path of the object. The process leads a process group, in which all stay that it
 // starts, and whose end the starter's SIGTERM or SIGKILL is. It ends, and with it the group, when
@@ -22,7 +23,7 @@
 #define MOST_WRITTEN  (UINT64_C(1) << 30) // bytes of a file
 #define LAST_PRIORITY 19
 
-enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR };
+enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT };
 
 static const struct option options[] = {
     CLI_TARGET_OPTION,
@@ -31,6 +32,7 @@ static const struct option options[] = {
     {"beside", no_argument, NULL, BESIDE},
     {"checked", no_argument, NULL, CHECKED},
     {"colour", no_argument, NULL, COLOUR},
+    {"bf-rt", required_argument, NULL, BF_RT},
     {NULL, 0, NULL, 0},
 };
 
@@ -91,6 +93,8 @@ int cmd_compile(int argc, char **argv) {
         if ((c == SECONDS || c == MEMORY) &&
             !cli_decimal(optarg, 1, UINT32_MAX, c == SECONDS ? &seconds : &memory))
             return cli_misused(CLI_COMPILE, "'%s' is not a number in range", optarg);
+        if (c == BF_RT)
+            opt.bfrt = optarg;
         beside |= c == BESIDE;
         opt.checked |= c == CHECKED;
         opt.colour |= c == COLOUR;

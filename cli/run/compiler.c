@@ -13,21 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "control/config/controllers.h"
 
 #define MOST_SAID     ((size_t)64 << 10) // bytes that are read of its messages
 #define MOST_WORDS    24u                // of the command, besides folders and macros
 #define LAST_WORDS_MS UINT64_C(100) // ms for the C compiler to remove its files when it is ended
-#define START_TURN    10000u        // us between two looks while nothing else is to be done
+#define MOST_SCHEMA   ((size_t)256 << 20)
+#define SCHEMA_FD     3 // of the compiler's process
+#define SCHEMA_FILE   "/proc/self/fd/3"
+#define START_TURN    10000u // us between two looks while nothing else is to be done
 
 extern char **environ;
 
 struct run_compiler {
-    pid_t pid; // and its group's number
-    int out, said;
+    pid_t pid;             // and its group's number
+    int out, said, schema; // schema: -1 if nobody wants it
     bool ended, late;
     uint64_t until; // of run_now()
     uint64_t seconds, memory;
@@ -72,6 +77,10 @@ static void compiler_command(struct command *c, const struct compile_options *op
         compiler_say(c, "--checked");
     if (opt->colour)
         compiler_say(c, "--colour");
+    if (limits->schema >= 0) {
+        compiler_say(c, "--bf-rt");
+        compiler_say(c, SCHEMA_FILE);
+    }
     if (opt->target)
         compiler_say_each(c, "--target", &opt->target, 1);
     compiler_say_each(c, "-I", opt->include_dirs, opt->n_include_dirs);
@@ -94,7 +103,9 @@ static int compiler_spawn(struct run_compiler *c, const char *const *words) {
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, c->out, 1);
     posix_spawn_file_actions_adddup2(&files, c->said, 2);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    if (c->schema >= 0)
+        posix_spawn_file_actions_adddup2(&files, c->schema, SCHEMA_FD);
+    posix_spawn_file_actions_addclosefrom_np(&files, SCHEMA_FD + (c->schema >= 0));
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                         POSIX_SPAWN_SETSIGDEF);
@@ -129,6 +140,7 @@ struct run_compiler *run_compiler_start(const struct run *r, const struct compil
     c->until = run_now() + c->seconds * UINT64_C(1000000000);
     c->out = compiler_open();
     c->said = compiler_open();
+    c->schema = sk_config_bfrt(r->config).listen ? compiler_open() : -1;
     compiler_command(&command, opt, c, beside);
     const int error = c->out < 0 || c->said < 0 ? errno : compiler_spawn(c, command.words);
     free((void *)command.words);
@@ -185,19 +197,32 @@ void run_compiler_free(struct run_compiler *c) {
         close(c->out);
     if (c->said >= 0)
         close(c->said);
+    if (c->schema >= 0)
+        close(c->schema);
     free(c->messages);
     free(c);
 }
 
 // ---- what it leaves ----
 
-static char *compiler_read(int fd) {
-    char *text = calloc(1, MOST_SAID + 1);
+static char *compiler_read_most(int fd, size_t most) {
+    char *text = calloc(1, most + 1);
     if (!text)
         abort();
-    const ssize_t n = pread(fd, text, MOST_SAID, 0);
+    const ssize_t n = pread(fd, text, most, 0);
     text[n > 0 ? n : 0] = 0;
     return text;
+}
+
+static char *compiler_read(int fd) {
+    return compiler_read_most(fd, MOST_SAID);
+}
+
+char *run_compiler_schema(struct run_compiler *c) {
+    struct stat st;
+    if (c->schema < 0 || fstat(c->schema, &st) || (size_t)st.st_size > MOST_SCHEMA)
+        return NULL;
+    return compiler_read_most(c->schema, (size_t)st.st_size);
 }
 
 const char *run_compiler_messages(struct run_compiler *c) {
@@ -240,7 +265,8 @@ struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error 
     return program;
 }
 
-struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt) {
+struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt,
+                                   char **schema) {
     struct sk_error err = {""};
     struct run_compiler *c = run_compiler_start(r, opt, false, &err);
     while (c && !run_is_stopped() && !run_compiler_ended(c))
@@ -251,6 +277,7 @@ struct sk_program *run_compile_now(const struct run *r, const struct compile_opt
     fputs(said, stderr);
     if (!program && (!*said || !strstr(said, err.text)))
         run_say(run_is_stopped() ? "ended before it began" : err.text);
+    *schema = program ? run_compiler_schema(c) : NULL;
     run_compiler_free(c);
     return program;
 }

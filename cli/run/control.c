@@ -117,16 +117,20 @@ static bool has_listeners(const struct run *r) {
 }
 
 static void run_control_publish(void *aux, const struct sk_idle_event *event) {
-    sk_server_publish(aux, sk_idle_event_json(event));
+    struct run *r = aux;
+    run_brt_idle(r, event);
+    if (has_listeners(r))
+        sk_server_publish(r->server, sk_idle_event_json(event));
 }
 
 // All entries are looked at, and packets wait: with a ToR, whose control plane asks its entries one
 // by one and does not need it, there may be tens of thousands.
 static void look_for_idle(struct run *r, uint64_t now) {
-    if (now < r->control.idle_due || !has_listeners(r) || r->tor)
+    const bool wanted = run_brt_wants_idle(r) || (has_listeners(r) && !r->tor);
+    if (now < r->control.idle_due || !wanted)
         return;
     struct sk_pauses pauses = run_pauses(r);
-    sk_control_idle_poll(r->sw, &pauses, run_control_publish, r->server);
+    sk_control_idle_poll(r->sw, &pauses, run_control_publish, r);
     r->control.idle_due = now + IDLE_INTERVAL_NS;
 }
 
@@ -138,12 +142,13 @@ static void publish_digests(struct run *r) {
     if (!sk_digest_waits(r->sw, &c->digests))
         return;
     c->worked = run_now();
-    if (!has_listeners(r) && !r->tor)
+    if (!has_listeners(r) && !r->tor && !run_brt_wants_digests(r))
         sk_digest_reader_init(r->sw, &c->digests);
     while (n < RUN_DIGESTS && sk_digest_read(r->sw, &c->digests, &c->read[n]))
         n++;
     for (unsigned i = 0; i < n; i++)
         run_tor_digest(r, &c->read[i]);
+    run_brt_digests(r, c->read, n);
     if (!has_listeners(r))
         return;
     for (unsigned i = 0; i < n; i++)
@@ -237,7 +242,7 @@ static bool is_waited_for(const struct run *r) {
 
 // Until something comes, or a tick.
 static void wait_for_work(struct run *r) {
-    struct pollfd fds[SK_SERVER_FDS + 2];
+    struct pollfd fds[SK_SERVER_FDS + 3];
     nfds_t n = r->server ? sk_server_fds(r->server, fds) : 0;
     if (!sk_ports_inside_sleep(r->ports))
         return;
@@ -245,13 +250,15 @@ static void wait_for_work(struct run *r) {
     const int jobs = run_jobs_fd(r, now);
     if (jobs >= 0)
         fds[n++] = (struct pollfd){.fd = jobs, .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = run_brt_fd(r), .events = POLLIN};
     fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
     const bool quiet = now - r->control.worked > QUIET_AFTER_NS && !is_waited_for(r);
     const uint64_t tick = (quiet ? QUIET_TICK_MS : TICK_MS) * UINT64_C(1000000);
     // nobody is heard for a while after a request, and then at once
     const uint64_t breath = now < r->control.server_due ? r->control.server_due - now : 0;
-    const struct timespec timeout = {.tv_nsec = (long)(breath && breath < tick ? breath : tick)};
-    if (ppoll(breath ? &fds[n - 1] : fds, breath ? 1 : n, &timeout, NULL) > 0)
+    const uint64_t most = breath && breath < tick ? breath : tick, wait = run_brt_wait(r);
+    const struct timespec timeout = {.tv_nsec = (long)(wait < most ? wait : most)};
+    if (ppoll(breath ? &fds[n - 2] : fds, breath ? 2 : n, &timeout, NULL) > 0)
         r->control.worked = now;
 }
 
@@ -275,6 +282,7 @@ static void *control(void *aux) {
         run_tor_turn(r, now);
         run_jobs_turn(r, run_now());
         run_sessions_turn(r, now);
+        run_brt_turn(r);
         print_rates(r, now);
         tor_log_turn(r->log);
         run_watchdog(r, now);

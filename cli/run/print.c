@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/config/controllers.h"
+
 // Which port a 0 has become.
 static void print_listener(const char *what, const char *listen, uint16_t port) {
     const size_t n = strlen(listen);
@@ -27,6 +29,8 @@ void run_print_start(const struct run *r) {
         printf("control socket %s\n", c->control_socket);
     if (c->metrics.listen)
         print_listener("metrics", c->metrics.listen, run_watch_port(r));
+    if (sk_config_bfrt(c).listen)
+        print_listener("bfrt", sk_config_bfrt(c).listen, run_brt_port(r));
     if (c->job_service.listen)
         print_listener("job service", c->job_service.listen, run_jobs_port(r));
     if (c->telemetry)

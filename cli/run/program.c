@@ -24,6 +24,7 @@
 
 struct run_source {
     struct compile_options opt; // its texts and lists are our own
+    char *schema;               // or null
 };
 
 // As the configuration says, or with another file.
@@ -60,7 +61,17 @@ void run_source_free(struct run_source *s) {
     free_texts(s->opt.include_dirs, s->opt.n_include_dirs);
     free_texts(s->opt.defines, s->opt.n_defines);
     free((char *)s->opt.path);
+    free(s->schema);
     free(s);
+}
+
+void run_source_describe(struct run_source *s, char *schema) {
+    free(s->schema);
+    s->schema = schema;
+}
+
+const char *run_source_schema(const struct run_source *s) {
+    return s->schema;
 }
 
 static char **copy_texts(const char *const *list, size_t n) {
@@ -134,9 +145,12 @@ static int program_begin(struct run *r, struct run_source *source, struct sk_err
 }
 
 // What was compiled, or null with the compiler's first line.
-static struct sk_program *program_end(struct run *r, struct sk_error *err) {
+static struct sk_program *program_end(struct run *r, struct run_source *source,
+                                      struct sk_error *err) {
     struct run_compiling *c = r->compiling;
     struct sk_program *program = run_compiler_program(c->compiler, err);
+    if (program)
+        run_source_describe(source, run_compiler_schema(c->compiler));
     run_compile_end(r);
     return program;
 }
@@ -205,7 +219,7 @@ int run_compile(struct run *r, struct run_source *source, struct sk_program **pr
     program_add_client(r->compiling, r->control.client);
     if (!run_compiler_ended(r->compiling->compiler))
         return 1;
-    *program = program_end(r, err);
+    *program = program_end(r, source, err);
     return *program ? 0 : -1;
 }
 
@@ -315,6 +329,7 @@ void run_runs(struct run *r, struct sk_program *program, struct run_source *sour
     run_source_free(r->source);
     r->program = program;
     r->source = source;
+    run_brt_program_changed(r);
 }
 
 // ---- the request ----

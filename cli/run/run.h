@@ -19,6 +19,7 @@
 //     sessions.c       sessions of jobs in a switch without one
 //     trace.c          the way of single packets
 //     sample.c         sFlow
+//     brt.c            BF Runtime's controllers
 //
 // The lcores run the pipes and do nothing else; the first of them is the main thread. All other
 // work is done on the control thread, one piece after the other, so that what is here needs no
@@ -106,6 +107,10 @@ struct run {
     struct sessions *sessions; // null: the configuration has none
     struct run_sample *sample; // null: no samples are taken
     struct run_trace *trace;   // null: none was asked for, or it is over
+    struct brt *brt;           // null: the configuration has none
+    bool brt_more;             // it has more to do at once
+    uint64_t brt_lost;         // notifications, when that was said last
+    uint64_t brt_lost_due;     // when it may be said again
 };
 
 // The switch's clock: the time of day when the process began, and from there on without any jumps,
@@ -191,6 +196,19 @@ void run_sessions_program_changed(struct run *r, bool kept);
 json_t *run_sessions_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
 void run_sessions_end(struct run *r);
 
+// ---- brt.c, all but the first on the control thread
+bool run_brt_start(struct run *r);          // false after a sentence
+int run_brt_fd(const struct run *r);        // for poll(); -1: nothing listens
+uint64_t run_brt_wait(const struct run *r); // ns until it has something to do without being asked
+void run_brt_turn(struct run *r);
+void run_brt_program_changed(struct run *r);
+bool run_brt_wants_digests(const struct run *r);
+void run_brt_digests(struct run *r, const struct sk_digest *digests, size_t n);
+bool run_brt_wants_idle(const struct run *r);
+void run_brt_idle(struct run *r, const struct sk_idle_event *event);
+uint16_t run_brt_port(const struct run *r); // 0: none
+void run_brt_end(struct run *r);
+
 // ---- sample.c
 bool run_sample_start(struct run *r); // after the ports; false after a sentence
 void run_sample_turn(struct run *r, uint64_t now);
@@ -245,6 +263,9 @@ void run_source_free(struct run_source *s); // null allowed
 bool run_source_same(const struct run_source *a,
                      const struct run_source *b); // file, folders and macros
 const struct compile_options *run_source_options(const struct run_source *s);
+// The description of what was compiled of it, for BF Runtime's controllers: taken over; null: none.
+void run_source_describe(struct run_source *s, char *schema);
+const char *run_source_schema(const struct run_source *s);
 // By a process of its own: 1 while it is being compiled, ask again; 0 with the program, which is
 // the caller's; or negative with a sentence. It ends when all clients that asked for it are gone,
 // or nobody has asked for ten seconds.
@@ -284,8 +305,11 @@ bool run_compiler_ended(struct run_compiler *c); // without waiting; one past it
 struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error *err);
 const char *run_compiler_messages(struct run_compiler *c);
 void run_compiler_free(struct run_compiler *c); // ends it within a tenth of a second; null allowed
-// Waits for it, or for run_stop(). Null after messages.
-struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt);
+// Its description for BF Runtime's controllers, malloc'ed; null: the configuration has none.
+char *run_compiler_schema(struct run_compiler *c);
+// Waits for it, or for run_stop(). Null after messages. The description into 'schema'.
+struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt,
+                                   char **schema);
 
 // ---- reload.c
 // The file is read again, checked beside the running switch, and what differs is changed: ports,

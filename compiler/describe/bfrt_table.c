@@ -121,6 +121,16 @@ static void bfrt_table_profile_of(struct bfrt *b, const struct ir_table *t) {
     jout_close(b->j, ']');
 }
 
+// Their ids follow those of the parameters, so that no two fields of an entry have the same.
+static void bfrt_direct_register_fields(struct bfrt *b, const struct ir_table *t) {
+    size_t params = 0;
+    for (size_t i = 0; !t->profile && i < t->actions.n; i++)
+        if (t->actions.v[i].action->params.n > params)
+            params = t->actions.v[i].action->params.n;
+    for (size_t i = 0; i < t->direct_registers.n; i++)
+        bfrt_register_fields(b, t->direct_registers.v[i], (uint32_t)params + 1);
+}
+
 void bfrt_match_table(struct bfrt *b, const struct ir_table *t) {
     const char *type = t->selector  ? "MatchAction_Indirect_Selector"
                        : t->profile ? "MatchAction_Indirect"
@@ -143,8 +153,7 @@ void bfrt_match_table(struct bfrt *b, const struct ir_table *t) {
         member_or_group(b, t);
     for (size_t i = 0; i < t->direct_counters.n; i++)
         bfrt_counter_fields(b, t->direct_counters.v[i]);
-    for (size_t i = 0; i < t->direct_registers.n; i++)
-        bfrt_register_fields(b, t->direct_registers.v[i], 1);
+    bfrt_direct_register_fields(b, t);
     if (t->direct_meter)
         bfrt_meter_fields(b, t->direct_meter);
     if (t->idle_timeout)

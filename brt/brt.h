@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// brt: the BF Runtime service of a running switch: what controllers of a Tofino speak, by gRPC.
+//
+//     struct brt *b = brt_new(&host);
+//     brt_run_program(b, sw, name, schema, &err);    // and again when another program runs
+//     brt_listen(b, &(struct brt_listen_options){.address = "127.0.0.1:50052"}, &err);
+//     poll() until brt_fd(b) is readable or brt_due(b) has come; then brt_poll(b, now);
+//
+// Tables, keys, actions and fields are named by ids, which clients take from the two descriptions
+// that GetForwardingPipelineConfig returns: the program's own, and that of the tables that every
+// switch has. A client subscribes on a stream, binds itself to the program (one client at a time
+// owns it), and reads and writes; one that does neither names the program in each call. Statuses
+// are those of the chip's driver (status.h). Nothing that a client sends becomes a path or is run.
+//
+// Thread-safety: the control thread. Packets wait while entries are written or what packets change
+// is read, in slices (control/tables/pauses.h).
+//
+// Files:
+//
+//     bfruntime.proto   the messages; status.proto: details of an error
+//     server.c          the service on a socket (rpc/rpc.h)
+//     service.c         its calls: bytes in, bytes out
+//     session.c         clients: streams, binding
+//     schema.c          the program's tables by their ids
+//     value.c           values between the wire and words
+//     entry.c           entries of tables, as messages and back
+//     cells.c           cells of counters, meters and registers
+//     groups.c          groups of action selectors
+//     attributes.c      attributes of tables, and operations
+//     notify.c          digests and idle entries
+//     write.c           updates
+//     undo.c            takes updates back
+//     apply.c           updates of match tables and value sets, between packets
+//     read.c            reads
+//     status.c          what went wrong
+//     memory.c          memory of one call
+#ifndef SILKEN_BRT_BRT_H
+#define SILKEN_BRT_BRT_H
+
+#include "control/tables/control.h"
+#include "control/tables/idle.h"
+#include "rpc/rpc.h"
+
+// What the process does for it. 'aux' goes to each.
+struct brt_host {
+    void (*pause)(void *aux); // all cores wait; null, like the others: nobody runs them
+    void (*resume)(void *aux);
+    void (*resume_same)(void *aux); // nothing was changed
+    void *aux;
+};
+
+struct brt;
+
+struct brt *brt_new(const struct brt_host *host);
+// The switch runs this program from now on; 'schema' is its description as JSON. Clients that were
+// bound to the one before are cancelled. -1 with a sentence: calls are refused until there is a
+// program again. The texts are copied.
+int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const char *schema,
+                    struct sk_error *err);
+// What the switch has to tell: digests, and entries that became idle or were matched again. Only
+// when a client wants them.
+bool brt_wants_digests(const struct brt *b);
+void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n);
+bool brt_wants_idle(const struct brt *b);
+void brt_idle(struct brt *b, const struct sk_idle_event *event);
+uint64_t brt_lost(const struct brt *b); // notifications that a client did not take in time
+void brt_free(struct brt *b);           // null allowed; ends all calls
+
+// ---- on a socket ----
+struct brt_listen_options {
+    const char *address; // as in struct rpc_options
+    const char *certificate, *key, *client_authority;
+};
+int brt_listen(struct brt *b, const struct brt_listen_options *options, struct sk_error *err);
+// As of struct rpc_server.
+int brt_fd(const struct brt *b);
+uint64_t brt_due(const struct brt *b);
+bool brt_poll(struct brt *b, uint64_t now_ns);
+uint16_t brt_port(const struct brt *b);
+struct rpc_counts brt_counts(const struct brt *b);
+
+#endif

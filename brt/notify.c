@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What clients are told without asking. A client that does not take what it is sent gets no more
+// until there is room again; what it misses is counted.
+#include <string.h>
+
+#include "brt/brt_impl.h"
+
+static void notify_send(struct brt *b, struct brt_client *c, const ProtobufCMessage *message) {
+    if (c->full) {
+        b->lost++;
+        return;
+    }
+    c->full = !brt_send(&c->stream, message);
+}
+
+void brt_stream_room(struct brt *b, const void *call) {
+    for (size_t i = 0; i < BRT_CLIENTS; i++)
+        if (b->clients[i].used && b->clients[i].stream.call == call)
+            b->clients[i].full = false;
+}
+
+uint64_t brt_lost(const struct brt *b) {
+    return b->lost;
+}
+
+// ---- digests ----
+
+static bool notify_wants_digests(const struct brt_client *c) {
+    return c->used && c->bound && c->learn;
+}
+
+bool brt_wants_digests(const struct brt *b) {
+    for (size_t i = 0; i < BRT_CLIENTS; i++)
+        if (notify_wants_digests(&b->clients[i]))
+            return true;
+    return false;
+}
+
+static BfrtProto__TableData *notify_digest_data(struct brt_memory *m, const struct brt_learn *l,
+                                                const struct sk_digest *d) {
+    BfrtProto__TableData *data = brt_take(m, sizeof *data);
+    BfrtProto__DataField *fields = brt_take(m, (l->n + 1) * sizeof *fields);
+    BfrtProto__DataField **list = brt_take(m, (l->n + 1) * sizeof *list);
+    if (!data || !fields || !list)
+        return NULL;
+    bfrt_proto__table_data__init(data);
+    data->fields = list;
+    for (size_t i = 0; i < l->n; i++) {
+        uint64_t words[SK_DIGEST_BYTES] = {0};
+        bfrt_proto__data_field__init(&fields[i]);
+        fields[i].field_id = l->fields[i].id;
+        fields[i].value_case = BFRT_PROTO__DATA_FIELD__VALUE_STREAM;
+        sk_digest_field(d, (uint32_t)i, words);
+        if (!brt_stream(m, words, l->fields[i].width, &fields[i].stream))
+            return NULL;
+        list[data->n_fields++] = &fields[i];
+    }
+    return data;
+}
+
+// A list of one pipe and one kind.
+static void notify_digest_list(struct brt *b, const struct brt_learn *l, const struct sk_digest *d,
+                               size_t n) {
+    BfrtProto__StreamMessageResponse response = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__INIT;
+    BfrtProto__DigestList list = BFRT_PROTO__DIGEST_LIST__INIT;
+    BfrtProto__TargetDevice target = BFRT_PROTO__TARGET_DEVICE__INIT;
+    list.data = brt_take(&b->scratch, n * sizeof *list.data);
+    while (list.data && list.n_data < n &&
+           (list.data[list.n_data] = notify_digest_data(&b->scratch, l, &d[list.n_data])))
+        list.n_data++;
+    target.pipe_id = d->pipe;
+    target.direction = target.prsr_id = 0xff;
+    list.digest_id = l->id;
+    list.target = &target;
+    response.update_case = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__UPDATE_DIGEST;
+    response.digest = &list;
+    for (size_t i = 0; i < BRT_CLIENTS && list.n_data; i++)
+        if (notify_wants_digests(&b->clients[i]))
+            notify_send(b, &b->clients[i], &response.base);
+    brt_memory_reuse(&b->scratch);
+}
+
+void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n) {
+    for (size_t i = 0, more; b->schema && i < n; i += more) {
+        const struct sk_digest *d = &digests[i];
+        const struct brt_learn *l = brt_schema_learn(b->schema, d->desc->name);
+        for (more = 1; i + more < n && d[more].desc == d->desc && d[more].pipe == d->pipe;)
+            more++;
+        if (l && l->n == d->desc->n_fields)
+            notify_digest_list(b, l, d, more);
+    }
+}
+
+// ---- idle entries ----
+
+bool brt_wants_idle(const struct brt *b) {
+    return b->schema && brt_schema_notifies(b->schema);
+}
+
+void brt_idle(struct brt *b, const struct sk_idle_event *event) {
+    const struct brt_table *t = b->schema ? brt_schema_of(b->schema, event->table) : NULL;
+    const struct brt_idle_state *state = t ? &brt_schema_state(b->schema, t)->idle : NULL;
+    struct brt_client *c =
+        state && state->notifies && state->enabled ? brt_client(b, state->client) : NULL;
+    if (!c || (event->idle ? !c->idle : !c->active))
+        return;
+    BfrtProto__StreamMessageResponse response = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__INIT;
+    BfrtProto__IdleTimeoutNotification told = BFRT_PROTO__IDLE_TIMEOUT_NOTIFICATION__INIT;
+    BfrtProto__TableEntry entry = BFRT_PROTO__TABLE_ENTRY__INIT;
+    BfrtProto__TargetDevice target = BFRT_PROTO__TARGET_DEVICE__INIT;
+    const struct sk_entry *e = event->entry;
+    target.pipe_id = BRT_ALL_PIPES;
+    target.direction = target.prsr_id = 0xff;
+    entry.table_id = t->id;
+    told.target = &target;
+    told.table_entry = &entry;
+    told.type = event->idle
+                    ? BFRT_PROTO__IDLE_TIMEOUT_NOTIFICATION__NOTIFICATION_TYPE__ENTRY_IDLE
+                    : BFRT_PROTO__IDLE_TIMEOUT_NOTIFICATION__NOTIFICATION_TYPE__ENTRY_ACTIVE;
+    response.update_case = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__UPDATE_IDLE_TIMEOUT_NOTIFICATION;
+    response.idle_timeout_notification = &told;
+    if (brt_entry_key_message(&b->scratch, t, e->value, e->mask, e->priority, &entry))
+        notify_send(b, c, &response.base);
+    else
+        b->lost++;
+    brt_memory_reuse(&b->scratch);
+}

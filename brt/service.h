@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// service: the calls of the service, apart from what carries them: a test or a fuzzer makes calls
+// without a network.
+#ifndef SILKEN_BRT_SERVICE_H
+#define SILKEN_BRT_SERVICE_H
+
+#include "brt/brt.h"
+
+// What carries calls; 'call' is its own (struct rpc_call). Functions as in rpc/rpc.h.
+struct brt_carrier {
+    bool (*send)(void *call, const void *bytes, size_t length);
+    void (*end)(void *call, enum rpc_status status, const char *message, const uint8_t *details,
+                size_t details_length);
+    const char *(*metadata)(const void *call, const char *name);
+};
+struct brt_call {
+    const struct brt_carrier *carrier;
+    void *call;
+};
+
+void brt_write(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
+void brt_read(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
+void brt_set_config(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
+void brt_get_config(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
+// Of a stream: each message, and its end.
+void brt_stream_message(struct brt *b, const struct brt_call *c, const uint8_t *bytes,
+                        size_t length);
+void brt_stream_room(struct brt *b, const void *call); // it takes messages again
+void brt_stream_over(struct brt *b, const void *call);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "brt/brt_impl.h"
+
+static const char shared[] = "$SHARED"; // the tables that every switch has, without a program
+// Of a switch without any; clients look for what it has.
+static const char fixed_tables[] =
+    "{\"schema_version\": \"1.0.0\", \"tables\": [], \"learn_filters\": []}";
+
+struct brt_client *brt_client(struct brt *b, uint32_t id) {
+    for (size_t i = 0; i < BRT_CLIENTS; i++)
+        if (b->clients[i].used && b->clients[i].id == id)
+            return &b->clients[i];
+    return NULL;
+}
+
+enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const char *program,
+                      struct sk_error *err) {
+    const struct brt_client *c = brt_client(b, client);
+    if (!b->schema)
+        return brt_fail(err, BRT_NOT_READY, "the switch runs no program yet");
+    if (device)
+        return brt_fail(err, c ? BRT_INVALID_ARG : BRT_OBJECT_NOT_FOUND,
+                        "there is no device %u, only 0", device);
+    if (c && !*program)
+        return c->bound ? BRT_OK
+                        : brt_fail(err, BRT_UNEXPECTED,
+                                   "client %u is not bound to a program, and the call names none",
+                                   client);
+    if (strcmp(program, b->name) != 0)
+        return brt_fail(err, BRT_OBJECT_NOT_FOUND, "the switch does not run a program '%s'",
+                        program);
+    return BRT_OK;
+}
+
+void brt_forget_bindings(struct brt *b) {
+    for (size_t i = 0; i < BRT_CLIENTS; i++) {
+        struct brt_client *c = &b->clients[i];
+        if (!c->used || !c->bound)
+            continue;
+        const struct brt_call stream = c->stream;
+        *c = (struct brt_client){.used = false};
+        stream.carrier->end(stream.call, RPC_CANCELLED, "the program was replaced", NULL, 0);
+    }
+}
+
+// ---- streams ----
+
+static struct brt_client *brt_session_of(struct brt *b, const void *call) {
+    for (size_t i = 0; i < BRT_CLIENTS; i++)
+        if (b->clients[i].used && b->clients[i].stream.call == call)
+            return &b->clients[i];
+    return NULL;
+}
+
+static struct brt_client *session_free_place(struct brt *b) {
+    for (size_t i = 0; i < BRT_CLIENTS; i++)
+        if (!b->clients[i].used)
+            return &b->clients[i];
+    return NULL;
+}
+
+static void session_welcome(const struct brt_call *c) {
+    BfrtProto__StreamMessageResponse response = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__INIT;
+    BfrtProto__Subscribe subscribe = BFRT_PROTO__SUBSCRIBE__INIT;
+    Google__Rpc__Status good = GOOGLE__RPC__STATUS__INIT;
+    subscribe.status = &good;
+    response.update_case = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__UPDATE_SUBSCRIBE;
+    response.subscribe = &subscribe;
+    brt_send(c, &response.base);
+}
+
+static void session_subscribe(struct brt *b, const struct brt_call *c, uint32_t id,
+                              const BfrtProto__Subscribe *s) {
+    if (brt_session_of(b, c->call))
+        return; // it is subscribed
+    if (brt_client(b, id)) {
+        brt_end(c, BRT_INVALID_ARG, "there is a client with this id");
+        return;
+    }
+    struct brt_client *client = session_free_place(b);
+    if (!client) {
+        brt_end(c, BRT_NO_SYS_RESOURCES, "there are too many clients");
+        return;
+    }
+    *client = (struct brt_client){.used = true, .id = id, .stream = *c};
+    if (s->notifications) {
+        client->learn = s->notifications->enable_learn_notifications;
+        client->idle = s->notifications->enable_idletimeout_notifications;
+        client->ports = s->notifications->enable_port_status_change_notifications;
+        client->active = s->notifications->enable_entry_active_notifications;
+    }
+    session_welcome(c);
+}
+
+void brt_stream_message(struct brt *b, const struct brt_call *c, const uint8_t *bytes,
+                        size_t length) {
+    const BfrtProto__StreamMessageRequest *m =
+        bfrt_proto__stream_message_request__unpack(&b->request.allocator, length, bytes);
+    if (!m)
+        brt_end_unread(b, c);
+    else if (m->update_case == BFRT_PROTO__STREAM_MESSAGE_REQUEST__UPDATE_SUBSCRIBE)
+        session_subscribe(b, c, m->client_id, m->subscribe);
+    else if (m->update_case == BFRT_PROTO__STREAM_MESSAGE_REQUEST__UPDATE_DIGEST_ACK)
+        brt_end(c, BRT_NOT_SUPPORTED, "digests are not acknowledged: each is sent once");
+    brt_memory_reuse(&b->request);
+}
+
+void brt_stream_over(struct brt *b, const void *call) {
+    struct brt_client *c = brt_session_of(b, call);
+    if (!c)
+        return;
+    if (b->schema)
+        brt_schema_forget(b->schema, c->id);
+    *c = (struct brt_client){.used = false};
+}
+
+// ---- programs ----
+
+static enum brt_code session_owned(const struct brt *b, uint32_t id, struct sk_error *err) {
+    for (size_t i = 0; i < BRT_CLIENTS; i++)
+        if (b->clients[i].used && b->clients[i].bound)
+            return brt_fail(err, BRT_ALREADY_EXISTS,
+                            "client %u cannot be bound: client %u owns the program", id,
+                            b->clients[i].id);
+    return BRT_OK;
+}
+
+static enum brt_code session_bind(struct brt *b,
+                                  const BfrtProto__SetForwardingPipelineConfigRequest *r,
+                                  struct sk_error *err) {
+    struct brt_client *c = brt_client(b, r->client_id);
+    if (!c)
+        return brt_fail(err, BRT_NOT_READY, "client %u has not subscribed", r->client_id);
+    if (r->n_config != 1)
+        return brt_fail(err, BRT_INVALID_ARG, "a client is bound to exactly one program");
+    const char *name = r->config[0]->p4_name;
+    if (strcmp(name, shared) == 0)
+        return brt_fail(err, BRT_NOT_IMPLEMENTED, "the program '%s' is not implemented", shared);
+    if (!b->schema || strcmp(name, b->name) != 0 || r->device_id)
+        return brt_fail(err, BRT_OBJECT_NOT_FOUND, "device %u does not run a program '%s'",
+                        r->device_id, name);
+    const enum brt_code code = session_owned(b, r->client_id, err);
+    c->bound = c->bound || code == BRT_OK;
+    return code;
+}
+
+void brt_set_config(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length) {
+    const BfrtProto__SetForwardingPipelineConfigRequest *r =
+        bfrt_proto__set_forwarding_pipeline_config_request__unpack(&b->request.allocator, length,
+                                                                   bytes);
+    BfrtProto__SetForwardingPipelineConfigResponse response =
+        BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_RESPONSE__INIT;
+    struct sk_error err;
+    enum brt_code code;
+    if (!r) {
+        brt_end_unread(b, c);
+        return;
+    }
+    if (r->action == BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__ACTION__BIND)
+        code = session_bind(b, r, &err);
+    else
+        code = brt_fail(&err, BRT_NOT_IMPLEMENTED,
+                        "a program comes from the switch's configuration, not from a client");
+    if (code == BRT_OK)
+        brt_send(c, &response.base);
+    brt_end(c, code, code ? err.text : NULL);
+    brt_memory_reuse(&b->request);
+}
+
+static void session_profiles(const struct brt *b, BfrtProto__ForwardingPipelineConfig *out,
+                             BfrtProto__ForwardingPipelineConfig__Profile *profiles,
+                             uint32_t (*scopes)[SK_PIPES]) {
+    const struct sk_program_desc *d = sk_switch_program(b->sw);
+    for (uint32_t i = 0; i < d->n_pipelines && i < SK_PIPES; i++) {
+        BfrtProto__ForwardingPipelineConfig__Profile *p = &profiles[i];
+        bfrt_proto__forwarding_pipeline_config__profile__init(p);
+        p->profile_name = (char *)d->pipelines[i]->name;
+        p->pipe_scope = scopes[i];
+        for (uint32_t pipe = 0; pipe < SK_PIPES; pipe++)
+            if (sk_switch_pipeline(b->sw, pipe) == d->pipelines[i])
+                scopes[i][p->n_pipe_scope++] = pipe;
+        out->profiles[out->n_profiles++] = p;
+    }
+}
+
+static void session_config(const struct brt *b, const struct brt_call *c) {
+    BfrtProto__GetForwardingPipelineConfigResponse response =
+        BFRT_PROTO__GET_FORWARDING_PIPELINE_CONFIG_RESPONSE__INIT;
+    BfrtProto__ForwardingPipelineConfig config = BFRT_PROTO__FORWARDING_PIPELINE_CONFIG__INIT,
+                                        *configs[] = {&config};
+    BfrtProto__NonP4Config fixed = BFRT_PROTO__NON_P4_CONFIG__INIT;
+    BfrtProto__ForwardingPipelineConfig__Profile profiles[SK_PIPES], *list[SK_PIPES];
+    uint32_t scopes[SK_PIPES][SK_PIPES];
+    config.p4_name = b->name;
+    config.bfruntime_info.data = (uint8_t *)b->schema_text;
+    config.bfruntime_info.len = strlen(b->schema_text);
+    config.profiles = list;
+    session_profiles(b, &config, profiles, scopes);
+    response.config = configs;
+    response.n_config = 1;
+    fixed.bfruntime_info.data = (uint8_t *)fixed_tables;
+    fixed.bfruntime_info.len = strlen(fixed_tables);
+    response.non_p4_config = &fixed;
+    brt_send(c, &response.base);
+    brt_end(c, BRT_OK, NULL);
+}
+
+void brt_get_config(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length) {
+    const BfrtProto__GetForwardingPipelineConfigRequest *r =
+        bfrt_proto__get_forwarding_pipeline_config_request__unpack(&b->request.allocator, length,
+                                                                   bytes);
+    if (!r)
+        brt_end_unread(b, c);
+    else if (!b->schema)
+        brt_end(c, BRT_NOT_READY, "the switch runs no program yet");
+    else if (r->device_id)
+        brt_end(c, BRT_OBJECT_NOT_FOUND, "there is no such device, only 0");
+    else
+        session_config(b, c);
+    brt_memory_reuse(&b->request);
+}

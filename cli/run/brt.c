@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// brt: BF Runtime's controllers in the running switch (brt/brt.h).
+#include "brt/brt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cli/run/run.h"
+#include "control/config/controllers.h"
+
+#define SAID_EVERY_NS UINT64_C(10000000000)
+
+// "p4/l2/l2.p4" is the program l2.
+static char *run_brt_name(const struct run *r) {
+    const char *path = run_source_options(r->source)->path, *slash = strrchr(path, '/');
+    char *name = sk_copy_text(slash ? slash + 1 : path), *dot = strrchr(name, '.');
+    if (dot && dot != name)
+        *dot = 0;
+    return name;
+}
+
+static int run_brt_tell(struct run *r, struct sk_error *err) {
+    const char *schema = run_source_schema(r->source);
+    if (!schema)
+        return sk_fail(err, "the compiler left no description of the program for controllers");
+    char *name = run_brt_name(r);
+    const int rc = brt_run_program(r->brt, r->sw, name, schema, err);
+    free(name);
+    return rc;
+}
+
+static int run_brt_listen(struct run *r, struct sk_error *err) {
+    const struct sk_config_controllers s = sk_config_bfrt(r->config), *c = &s;
+    const bool is_path = strncmp(c->listen, "unix:", 5) == 0;
+    char *beside = is_path ? run_beside_config(r, c->listen + 5) : NULL,
+         *path = beside ? malloc(strlen(beside) + 6) : sk_copy_text(c->listen),
+         *certificate = c->certificate ? run_beside_config(r, c->certificate) : NULL,
+         *key = c->key ? run_beside_config(r, c->key) : NULL,
+         *authority = c->client_authority ? run_beside_config(r, c->client_authority) : NULL;
+    if (!path)
+        abort();
+    if (beside)
+        strcat(strcpy(path, "unix:"), beside);
+    const int rc = brt_listen(
+        r->brt,
+        &(struct brt_listen_options){
+            .address = path, .certificate = certificate, .key = key, .client_authority = authority},
+        err);
+    free(beside);
+    free(path);
+    free(certificate);
+    free(key);
+    free(authority);
+    return rc;
+}
+
+bool run_brt_start(struct run *r) {
+    struct sk_error err;
+    if (!sk_config_bfrt(r->config).listen)
+        return true;
+    r->brt = brt_new(&(struct brt_host){
+        .pause = run_pause, .resume = run_resume, .resume_same = run_resume_same, .aux = r});
+    return (run_brt_tell(r, &err) == 0 && run_brt_listen(r, &err) == 0) || run_say(err.text);
+}
+
+int run_brt_fd(const struct run *r) {
+    return r->brt ? brt_fd(r->brt) : -1;
+}
+
+uint64_t run_brt_wait(const struct run *r) {
+    const uint64_t due = r->brt ? brt_due(r->brt) : UINT64_MAX, now = sk_clock_now();
+    if (r->brt_more)
+        return 0;
+    return due > now ? due - now : 0;
+}
+
+static void run_brt_say_lost(struct run *r, uint64_t now) {
+    char text[120];
+    const uint64_t lost = brt_lost(r->brt);
+    if (lost == r->brt_lost || now < r->brt_lost_due)
+        return;
+    snprintf(text, sizeof text,
+             "BF Runtime: notifications are lost that a client does not take, %llu by now",
+             (unsigned long long)lost);
+    run_say(text);
+    r->brt_lost = lost;
+    r->brt_lost_due = now + SAID_EVERY_NS;
+}
+
+void run_brt_turn(struct run *r) {
+    const uint64_t now = sk_clock_now();
+    if (!r->brt)
+        return;
+    r->brt_more = brt_poll(r->brt, now);
+    run_brt_say_lost(r, now);
+}
+
+void run_brt_program_changed(struct run *r) {
+    struct sk_error err;
+    if (r->brt && run_brt_tell(r, &err))
+        run_say(err.text);
+}
+
+bool run_brt_wants_digests(const struct run *r) {
+    return r->brt && brt_wants_digests(r->brt);
+}
+
+void run_brt_digests(struct run *r, const struct sk_digest *digests, size_t n) {
+    if (run_brt_wants_digests(r))
+        brt_digests(r->brt, digests, n);
+}
+
+bool run_brt_wants_idle(const struct run *r) {
+    return r->brt && brt_wants_idle(r->brt);
+}
+
+void run_brt_idle(struct run *r, const struct sk_idle_event *event) {
+    if (r->brt)
+        brt_idle(r->brt, event);
+}
+
+uint16_t run_brt_port(const struct run *r) {
+    return r->brt ? brt_port(r->brt) : 0;
+}
+
+void run_brt_end(struct run *r) {
+    brt_free(r->brt);
+    r->brt = NULL;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// controllers: "bfrt" of a configuration: where controllers reach the switch.
+#ifndef SILKEN_CONTROL_CONFIG_CONTROLLERS_H
+#define SILKEN_CONTROL_CONFIG_CONTROLLERS_H
+
+#include "base/json.h"
+#include "control/config/config.h"
+
+struct sk_config_controllers {
+    const char *listen;                               // null: nothing listens
+    const char *certificate, *key, *client_authority; // paths as written, or null
+};
+// As long as the configuration.
+struct sk_config_controllers sk_config_bfrt(const struct sk_config *c);
+// config.c's: fails the document if it is not good.
+void sk_config_check_controllers(const struct sk_at *root);
+
+#endif

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fuzz_brt: calls of BF Runtime's clients, without a network: the fuzzer's bytes as messages, or
+// messages made of them with ids of the program's tables, so that keys, actions and data meet what
+// they are checked against. A call must end exactly once, and what is sent must be a message.
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "brt/brt_impl.h"
+#include "harness/control/fuzz_program.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MOST_UPDATES 4u
+#define MOST_FIELDS  6u
+#define MOST_BYTES   20u
+
+// ---- the switch ----
+
+static char *fuzz_schema(void) {
+    char path[] = "/tmp/silken-fuzz-brt-XXXXXX", *text = NULL;
+    size_t room = 0;
+    const int fd = mkstemp(path);
+    const struct compile_options opt = {
+        .path = "harness/stf/everything.p4", .parse_only = true, .bfrt = path};
+    char *none = compile_p4(&opt, stderr);
+    FILE *f = fd >= 0 && none ? fdopen(fd, "r") : NULL;
+    if (!f || getdelim(&text, &room, 0, f) <= 0)
+        abort();
+    fclose(f);
+    free(none);
+    unlink(path);
+    return text;
+}
+
+static struct brt *fuzz_service(void) {
+    static struct brt *b;
+    struct sk_error err;
+    char error[256];
+    if (b)
+        return b;
+    static struct sk_program *p;
+    p = fuzz_program();
+    struct sk_switch *sw =
+        sk_switch_new(p, &(struct sk_switch_options){.tx = sk_tx_nowhere}, error, sizeof error);
+    char *schema = fuzz_schema();
+    b = brt_new(&(struct brt_host){0});
+    if (!sw || brt_run_program(b, sw, "everything", schema, &err))
+        abort();
+    free(schema);
+    return b;
+}
+
+// ---- calls ----
+
+struct fuzz_call {
+    const ProtobufCMessageDescriptor *answer;
+    unsigned ended;
+    bool error_in_response;
+};
+
+static bool fuzz_send(void *call, const void *bytes, size_t length) {
+    const struct fuzz_call *c = call;
+    if (c->ended)
+        abort();
+    ProtobufCMessage *m = protobuf_c_message_unpack(c->answer, NULL, length, bytes);
+    if (!m)
+        abort();
+    protobuf_c_message_free_unpacked(m, NULL);
+    return true;
+}
+
+static void fuzz_end(void *call, enum rpc_status status, const char *message,
+                     const uint8_t *details, size_t length) {
+    struct fuzz_call *c = call;
+    (void)message;
+    c->ended++;
+    if (!details)
+        return;
+    Google__Rpc__Status *s = google__rpc__status__unpack(NULL, length, details);
+    if (!s || s->code != (int)status || s->n_details == 0)
+        abort();
+    google__rpc__status__free_unpacked(s, NULL);
+}
+
+static const char *fuzz_metadata(const void *call, const char *name) {
+    const struct fuzz_call *c = call;
+    return c->error_in_response && strcmp(name, "error_in_resp") == 0 ? "1" : NULL;
+}
+
+static const struct brt_carrier carrier = {
+    .send = fuzz_send, .end = fuzz_end, .metadata = fuzz_metadata};
+
+// ---- messages out of bytes ----
+
+struct fuzz_input {
+    const uint8_t *at, *end;
+    struct brt_memory memory;
+    const struct brt *b;
+};
+
+static uint8_t fuzz_byte(struct fuzz_input *in) {
+    return in->at < in->end ? *in->at++ : 0;
+}
+
+static void *fuzz_take(struct fuzz_input *in, size_t n) {
+    void *p = brt_take(&in->memory, n);
+    if (!p)
+        abort();
+    return p;
+}
+
+// Mostly as many bytes as the field takes.
+static ProtobufCBinaryData fuzz_value(struct fuzz_input *in, const struct brt_field *f) {
+    const uint8_t kind = fuzz_byte(in);
+    const size_t right = f ? (f->width + 7) / 8 : 1;
+    ProtobufCBinaryData out = {.len = kind % 16 == 0 ? kind / 16 : right};
+    out.data = fuzz_take(in, out.len + 1);
+    for (size_t i = 0; i < out.len && i < MOST_BYTES; i++)
+        out.data[out.len - 1 - i] = kind & 64 ? fuzz_byte(in) : (uint8_t)(i == 0 ? kind % 8 : 0);
+    return out;
+}
+
+#define FUZZ_NEW(in, type, init) fuzz_new(in, sizeof(type), &(const type)init)
+static void *fuzz_new(struct fuzz_input *in, size_t n, const void *init) {
+    return memcpy(fuzz_take(in, n), init, n);
+}
+
+static BfrtProto__KeyField *fuzz_key_field(struct fuzz_input *in, const struct brt_field *f) {
+    BfrtProto__KeyField *k = FUZZ_NEW(in, BfrtProto__KeyField, BFRT_PROTO__KEY_FIELD__INIT);
+    k->field_id = f ? f->id : fuzz_byte(in);
+    k->match_type_case = (BfrtProto__KeyField__MatchTypeCase)(2 + fuzz_byte(in) % 5);
+    switch (k->match_type_case) {
+    case BFRT_PROTO__KEY_FIELD__MATCH_TYPE_EXACT:
+        k->exact = FUZZ_NEW(in, BfrtProto__KeyField__Exact, BFRT_PROTO__KEY_FIELD__EXACT__INIT);
+        k->exact->value = fuzz_value(in, f);
+        break;
+    case BFRT_PROTO__KEY_FIELD__MATCH_TYPE_TERNARY:
+        k->ternary =
+            FUZZ_NEW(in, BfrtProto__KeyField__Ternary, BFRT_PROTO__KEY_FIELD__TERNARY__INIT);
+        k->ternary->value = fuzz_value(in, f);
+        k->ternary->mask = fuzz_value(in, f);
+        break;
+    case BFRT_PROTO__KEY_FIELD__MATCH_TYPE_LPM:
+        k->lpm = FUZZ_NEW(in, BfrtProto__KeyField__LPM, BFRT_PROTO__KEY_FIELD__LPM__INIT);
+        k->lpm->value = fuzz_value(in, f);
+        k->lpm->prefix_len = (int8_t)fuzz_byte(in);
+        break;
+    case BFRT_PROTO__KEY_FIELD__MATCH_TYPE_RANGE:
+        k->range = FUZZ_NEW(in, BfrtProto__KeyField__Range, BFRT_PROTO__KEY_FIELD__RANGE__INIT);
+        k->range->low = fuzz_value(in, f);
+        k->range->high = fuzz_value(in, f);
+        break;
+    default:
+        k->optional =
+            FUZZ_NEW(in, BfrtProto__KeyField__Optional, BFRT_PROTO__KEY_FIELD__OPTIONAL__INIT);
+        k->optional->value = fuzz_value(in, f);
+    }
+    return k;
+}
+
+static BfrtProto__DataField *fuzz_datum(struct fuzz_input *in, const struct brt_field *f) {
+    BfrtProto__DataField *d = FUZZ_NEW(in, BfrtProto__DataField, BFRT_PROTO__DATA_FIELD__INIT);
+    d->field_id = f ? f->id : fuzz_byte(in);
+    switch (f && f->type == BRT_STREAM ? 0 : fuzz_byte(in) % 4) {
+    case 0:
+        d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STREAM;
+        d->stream = fuzz_value(in, f);
+        break;
+    case 1:
+        d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_FLOAT_VAL;
+        d->float_val = (float)(int8_t)fuzz_byte(in) * (float)fuzz_byte(in);
+        break;
+    case 2:
+        d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STR_VAL;
+        d->str_val = fuzz_byte(in) & 1 ? "RATE" : "x";
+        break;
+    default:
+        break;
+    }
+    return d;
+}
+
+static const struct brt_field *fuzz_choose(struct fuzz_input *in, const struct brt_field *fields,
+                                           size_t n, size_t i) {
+    const uint8_t other = fuzz_byte(in);
+    return n == 0 || other == 255 ? NULL : &fields[(other < 200 ? i : other) % n];
+}
+
+static void fuzz_key(struct fuzz_input *in, const struct brt_table *t, BfrtProto__TableEntry *e) {
+    BfrtProto__TableKey *key = FUZZ_NEW(in, BfrtProto__TableKey, BFRT_PROTO__TABLE_KEY__INIT);
+    const size_t n = fuzz_byte(in) % MOST_FIELDS;
+    key->fields = fuzz_take(in, MOST_FIELDS * sizeof *key->fields);
+    while (key->n_fields < n) {
+        const struct brt_field *f = t ? fuzz_choose(in, t->keys, t->n_keys, key->n_fields) : NULL;
+        key->fields[key->n_fields++] = fuzz_key_field(in, f);
+    }
+    e->value_case = BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;
+    e->key = key;
+}
+
+static void fuzz_data(struct fuzz_input *in, const struct brt_table *t, BfrtProto__TableEntry *e) {
+    BfrtProto__TableData *d = FUZZ_NEW(in, BfrtProto__TableData, BFRT_PROTO__TABLE_DATA__INIT);
+    const size_t n = fuzz_byte(in) % MOST_FIELDS;
+    const struct brt_action *a =
+        t && t->n_actions ? &t->actions[fuzz_byte(in) % t->n_actions] : NULL;
+    d->action_id = a ? a->id : 0;
+    d->fields = fuzz_take(in, MOST_FIELDS * sizeof *d->fields);
+    for (size_t i = 0; i < n; i++) {
+        const struct brt_field *f = a && i < a->n ? fuzz_choose(in, a->fields, a->n, i)
+                                    : t           ? fuzz_choose(in, t->data, t->n_data, i)
+                                                  : NULL;
+        d->fields[d->n_fields++] = fuzz_datum(in, f);
+    }
+    e->data = d;
+}
+
+static const struct brt_table *fuzz_table(struct fuzz_input *in) {
+    static const char *const names[] = {"pipe.Ingress.forward",
+                                        "pipe.Ingress.filter",
+                                        "pipe.Ingress.prefixes",
+                                        "pipe.Ingress.profile",
+                                        "pipe.Ingress.profiled",
+                                        "pipe.Ingress.members",
+                                        "pipe.Ingress.selected",
+                                        "pipe.Ingress.selector",
+                                        "pipe.IngressParser.types",
+                                        "pipe.Ingress.pairs",
+                                        "pipe.Ingress.counts",
+                                        "pipe.Ingress.of_bytes",
+                                        "pipe.Ingress.average",
+                                        "pipe.Ingress.early",
+                                        "pipe.Ingress.flags",
+                                        "pipe.Ingress.step",
+                                        "none"};
+    return brt_schema_named(in->b->schema, names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
+}
+
+static BfrtProto__Mode *fuzz_mode(struct fuzz_input *in) {
+    BfrtProto__Mode *m = FUZZ_NEW(in, BfrtProto__Mode, BFRT_PROTO__MODE__INIT);
+    const uint8_t kind = fuzz_byte(in);
+    if (kind < 64)
+        return NULL;
+    m->scope_case = (BfrtProto__Mode__ScopeCase)(kind % 3);
+    if (m->scope_case == BFRT_PROTO__MODE__SCOPE_USER_DEFINED)
+        m->user_defined = fuzz_byte(in) | (uint64_t)fuzz_byte(in) << 8;
+    else
+        m->predef = (BfrtProto__Mode__PredefinedMode)(fuzz_byte(in) % 3);
+    return m;
+}
+
+static BfrtProto__DynKeyMask *fuzz_masks(struct fuzz_input *in, const struct brt_table *t) {
+    BfrtProto__DynKeyMask *m = FUZZ_NEW(in, BfrtProto__DynKeyMask, BFRT_PROTO__DYN_KEY_MASK__INIT);
+    m->fields = fuzz_take(in, sizeof *m->fields);
+    m->fields[0] = FUZZ_NEW(in, BfrtProto__KeyFieldMask, BFRT_PROTO__KEY_FIELD_MASK__INIT);
+    const struct brt_field *f = t ? fuzz_choose(in, t->keys, t->n_keys, 0) : NULL;
+    m->fields[0]->field_id = f ? f->id : 1;
+    m->fields[0]->mask = fuzz_value(in, f);
+    m->n_fields = 1;
+    return m;
+}
+
+static void fuzz_attribute(struct fuzz_input *in, BfrtProto__Entity *entity) {
+    BfrtProto__TableAttribute *a =
+        FUZZ_NEW(in, BfrtProto__TableAttribute, BFRT_PROTO__TABLE_ATTRIBUTE__INIT);
+    const struct brt_table *t = fuzz_table(in);
+    a->table_id = t ? t->id : 1;
+    entity->entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ATTRIBUTE;
+    entity->table_attribute = a;
+    switch (fuzz_byte(in) % 4) {
+    case 0:
+        a->entry_scope = FUZZ_NEW(in, BfrtProto__EntryScope, BFRT_PROTO__ENTRY_SCOPE__INIT);
+        a->entry_scope->pipe_scope = fuzz_mode(in);
+        a->entry_scope->gress_scope = fuzz_mode(in);
+        a->entry_scope->prsr_scope = fuzz_mode(in);
+        a->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_ENTRY_SCOPE;
+        break;
+    case 1:
+        a->idle_table = FUZZ_NEW(in, BfrtProto__IdleTable, BFRT_PROTO__IDLE_TABLE__INIT);
+        a->idle_table->enable = fuzz_byte(in) & 1;
+        a->idle_table->idle_table_mode = (BfrtProto__IdleTable__IdleTableMode)(fuzz_byte(in) % 3);
+        a->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_IDLE_TABLE;
+        break;
+    case 2:
+        a->dyn_key_mask = fuzz_masks(in, t);
+        a->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_DYN_KEY_MASK;
+        break;
+    default:
+        break;
+    }
+}
+
+static void fuzz_operation(struct fuzz_input *in, BfrtProto__Entity *entity) {
+    static char *const names[] = {"Sync", "SyncCounters", "SyncRegisters", "UpdateHitState", ""};
+    BfrtProto__TableOperation *o =
+        FUZZ_NEW(in, BfrtProto__TableOperation, BFRT_PROTO__TABLE_OPERATION__INIT);
+    const struct brt_table *t = fuzz_table(in);
+    o->table_id = t ? t->id : 1;
+    o->table_operations_type = names[fuzz_byte(in) % (sizeof names / sizeof *names)];
+    entity->entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_OPERATION;
+    entity->table_operation = o;
+}
+
+static BfrtProto__Entity *fuzz_entity(struct fuzz_input *in) {
+    BfrtProto__Entity *entity = FUZZ_NEW(in, BfrtProto__Entity, BFRT_PROTO__ENTITY__INIT);
+    BfrtProto__TableEntry *e = FUZZ_NEW(in, BfrtProto__TableEntry, BFRT_PROTO__TABLE_ENTRY__INIT);
+    const uint8_t kind = fuzz_byte(in);
+    if (kind >= 224) {
+        kind >= 240 ? fuzz_attribute(in, entity) : fuzz_operation(in, entity);
+        return entity;
+    }
+    const struct brt_table *t = fuzz_table(in);
+    const uint8_t parts = fuzz_byte(in);
+    entity->entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
+    entity->table_entry = e;
+    e->table_id = t ? t->id : 1;
+    e->is_default_entry = parts % 8 == 0;
+    if (kind < 32) {
+        e->entry_tgt = FUZZ_NEW(in, BfrtProto__TargetDevice, BFRT_PROTO__TARGET_DEVICE__INIT);
+        e->entry_tgt->pipe_id = kind % 8 ? kind % 8 : BRT_ALL_PIPES;
+    }
+    if (parts & 16)
+        fuzz_key(in, t, e);
+    if (parts & 32)
+        fuzz_data(in, t, e);
+    return entity;
+}
+
+// ---- one call after the other ----
+
+static void fuzz_write(struct fuzz_input *in, struct brt_bytes *out) {
+    const size_t n = 1 + fuzz_byte(in) % MOST_UPDATES;
+    for (size_t i = 0; i < n; i++) {
+        BfrtProto__Update update = BFRT_PROTO__UPDATE__INIT;
+        update.type = (BfrtProto__Update__Type)(fuzz_byte(in) % 8);
+        update.entity = fuzz_entity(in);
+        brt_append(out, 3, &update.base);
+    }
+}
+
+static void fuzz_read(struct fuzz_input *in, struct brt_bytes *out) {
+    const size_t n = 1 + fuzz_byte(in) % MOST_UPDATES;
+    for (size_t i = 0; i < n; i++)
+        brt_append(out, 3, &fuzz_entity(in)->base);
+}
+
+static const struct {
+    void (*call)(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
+    void (*make)(struct fuzz_input *in, struct brt_bytes *out); // null: the bytes themselves
+    const ProtobufCMessageDescriptor *answer;
+    bool stream;
+} calls[] = {
+    {brt_write, fuzz_write, &bfrt_proto__write_response__descriptor, false},
+    {brt_read, fuzz_read, &bfrt_proto__read_response__descriptor, false},
+    {brt_write, NULL, &bfrt_proto__write_response__descriptor, false},
+    {brt_read, NULL, &bfrt_proto__read_response__descriptor, false},
+    {brt_set_config, NULL, &bfrt_proto__set_forwarding_pipeline_config_response__descriptor, false},
+    {brt_get_config, NULL, &bfrt_proto__get_forwarding_pipeline_config_response__descriptor, false},
+    {brt_stream_message, NULL, &bfrt_proto__stream_message_response__descriptor, true},
+};
+
+static void fuzz_one(struct fuzz_input *in, struct brt *b) {
+    static const uint8_t program[] = "\x2a\x0a"
+                                     "everything",
+                         of_read[] = "\x22\x0a"
+                                     "everything",
+                         whole_or_not[] = "\x20\x01";
+    const uint8_t kind = fuzz_byte(in);
+    const size_t i = kind % (sizeof calls / sizeof *calls);
+    struct fuzz_call call = {.answer = calls[i].answer, .error_in_response = kind & 128};
+    struct brt_bytes made = {0};
+    const uint8_t *bytes = in->at;
+    size_t length = fuzz_byte(in);
+    if (calls[i].make) {
+        calls[i].make(in, &made);
+        made.bytes = realloc(made.bytes, made.n + 14);
+        if (!made.bytes)
+            abort();
+        memcpy(made.bytes + made.n, i == 0 ? program : of_read, 12);
+        memcpy(made.bytes + made.n + 12, whole_or_not, 2);
+        bytes = made.bytes;
+        length = made.n + (i == 0 && kind & 64 ? 14 : 12);
+    } else {
+        bytes = in->at;
+        length = length < (size_t)(in->end - in->at) ? length : (size_t)(in->end - in->at);
+        in->at += length;
+    }
+    calls[i].call(b, &(struct brt_call){&carrier, &call}, bytes, length);
+    if (call.ended != 1 && !(calls[i].stream && call.ended == 0))
+        abort();
+    brt_stream_over(b, &call);
+    free(made.bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct brt *b = fuzz_service();
+    struct fuzz_input in = {.at = data, .end = data + size, .b = b};
+    brt_memory_init(&in.memory, BRT_SCRATCH_BYTES);
+    while (in.at < in.end)
+        fuzz_one(&in, b);
+    brt_memory_free(&in.memory);
+    return 0;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rpc_impl: what the files of rpc/ share. Tests that hand a server a connection use rpc_adopt().
+#ifndef SILKEN_RPC_RPC_IMPL_H
+#define SILKEN_RPC_RPC_IMPL_H
+
+#include <nghttp2/nghttp2.h>
+#include <openssl/ssl.h>
+
+#include "rpc/rpc.h"
+
+#define RPC_PREFIX       5u                    // bytes before a message: flag, length
+#define RPC_INPUT        16384u                // bytes read from a connection at a time
+#define RPC_OUTPUT       65536u                // bytes written to one at a time
+#define RPC_METADATA     16384u                // bytes of a call's metadata, as HPACK counts them
+#define RPC_DETAILS      (700u << 10)          // of grpc-status-details-bin
+#define RPC_HANDSHAKE_NS UINT64_C(5000000000)  // until a connection has sent its settings
+#define RPC_BLOCKED_NS   UINT64_C(20000000000) // a connection takes no byte of what is sent
+#define RPC_STALLED_NS   UINT64_C(60000000000) // a call's client sends or takes nothing
+#define RPC_IDLE_NS      UINT64_C(1000000000)  // after it what a client holds may go to others
+#define RPC_PARTING_NS   UINT64_C(1000000000)  // until a connection that was told the end closes
+#define RPC_PEER         320u
+
+struct rpc_connection;
+
+// A message of the service with its prefix.
+struct rpc_queued {
+    struct rpc_queued *next;
+    size_t length, sent;
+    uint8_t bytes[];
+};
+
+struct rpc_header {
+    struct rpc_header *next;
+    size_t length; // of the value
+    char *value;   // with a zero after it
+    char name[];
+};
+
+struct rpc_call {
+    struct rpc_connection *connection;
+    struct rpc_call *next, *previous; // of the connection
+    int32_t stream;
+    const struct rpc_method *method; // null before all headers are here, and if refused
+    void *data;
+    uint64_t deadline; // UINT64_MAX: none
+    uint64_t moved;    // when bytes of a message last came or went
+
+    // The head of the request.
+    struct rpc_header *metadata;
+    size_t metadata_bytes;
+    char *path;
+    bool post, grpc, bad_timeout, bad_base64, compresses;
+    uint64_t timeout;
+
+    // The message that comes.
+    uint8_t prefix[RPC_PREFIX];
+    unsigned n_prefix;
+    uint8_t *in;
+    size_t in_length, in_n, in_room;
+    bool in_held;       // whole, of a method with one message, until the client closes
+    bool client_closed; // it sends no more
+
+    // What goes.
+    struct rpc_queued *first, *last;
+    size_t queued; // bytes
+    bool full;     // rpc_send() said false
+    bool answered; // the response's headers are submitted
+    bool deferred; // nghttp2 waits for more
+
+    // The end.
+    bool ended, by_service, told; // told: 'over' was called, or is not to be
+    enum rpc_status status;
+    char *message, *details; // as they are sent; may be null
+};
+
+struct rpc_connection {
+    struct rpc_server *server;
+    size_t index;
+    int fd;
+    SSL *tls;     // null: none
+    bool secured; // the TLS handshake is done, or not needed
+    bool greeted; // the client's settings are here
+    bool readable;
+    bool blocked;    // the socket takes no more
+    bool parting;    // our end is sent
+    bool seen;       // frames of known kinds are in the piece that came
+    bool dirty;      // something may be there to send
+    uint64_t since;  // that it came, or parts
+    uint64_t moved;  // when it last took what was sent, or had taken all
+    uint64_t active; // when it last had a call
+    uint64_t credit_at;
+    int64_t credit;  // frames that carry nothing, before it is a flood
+    unsigned budget; // messages in this turn
+    nghttp2_session *session;
+    struct rpc_call *calls;
+    size_t n_calls;
+    bool with_room; // there are calls to tell that there is room
+    size_t in_n, in_at, out_n, out_at;
+    uint32_t events; // that epoll watches
+    uint8_t in[RPC_INPUT], out[RPC_OUTPUT + 16384 + 64];
+    char peer[RPC_PEER];
+};
+
+struct rpc_server {
+    struct rpc_options options; // with the defaults
+    int fd, epoll;
+    char *path; // of a Unix socket
+    bool deaf;  // no descriptor was left: the listening socket is not watched
+    SSL_CTX *tls;
+    nghttp2_session_callbacks *callbacks;
+    nghttp2_option *http;
+    struct rpc_connection **list;
+    size_t n;
+    size_t memory; // bytes of messages
+    uint64_t now, look;
+    bool dirty, more;
+    struct rpc_counts counts;
+};
+
+// ---- server.c ----
+// Takes the descriptor. 'peer' is what rpc_peer() says.
+void rpc_adopt(struct rpc_server *s, int fd, const char *peer);
+// Whether there are 'bytes' left of the memory of all messages. If not, other calls are ended whose
+// clients have neither sent nor taken anything for RPC_IDLE_NS: those that hold most first.
+bool rpc_find_memory(struct rpc_call *call, size_t bytes);
+bool rpc_take_memory(struct rpc_call *call, size_t bytes); // the same, and takes it
+void rpc_give_memory(struct rpc_server *s, size_t bytes);
+
+// ---- listen.c ----
+// A descriptor that listens, or -1 with a sentence. '*path': of a Unix socket, to be freed and
+// unlinked, or null.
+int rpc_listen(const char *address, char **path, struct sk_error *err);
+uint16_t rpc_listen_port(int fd);
+// Next connection of a listening socket, or -1 with errno.
+int rpc_accept(int fd, char peer[RPC_PEER]);
+
+// ---- connection.c ----
+int rpc_connection_setup(struct rpc_server *s, struct sk_error *err); // callbacks and options
+// False without memory.
+bool rpc_connection_start(struct rpc_connection *c);
+// Reads and serves within its budget. False when the connection is over.
+bool rpc_connection_receive(struct rpc_connection *c);
+// Writes what there is, up to a limit. False when the connection is over.
+bool rpc_connection_flush(struct rpc_connection *c);
+bool rpc_connection_has_input(const struct rpc_connection *c); // that epoll does not know of
+// Says the end (GOAWAY) with this code, and no calls are begun after it.
+void rpc_connection_terminate(struct rpc_connection *c, uint32_t code);
+// Ends its calls and frees it; the caller closes the descriptor and forgets it.
+void rpc_connection_free(struct rpc_connection *c);
+
+// ---- call.c ----
+struct rpc_call *rpc_call_new(struct rpc_connection *c, int32_t stream);
+void rpc_call_header(struct rpc_call *call, const char *name, size_t name_length,
+                     const uint8_t *value, size_t length);
+void rpc_call_begin(struct rpc_call *call); // all headers are here
+void rpc_call_data(struct rpc_call *call, const uint8_t *bytes, size_t length);
+void rpc_call_close(struct rpc_call *call); // the client sends no more
+// Fills a DATA frame. Returns its length, or NGHTTP2_ERR_DEFERRED.
+ssize_t rpc_call_read(struct rpc_call *call, uint8_t *out, size_t room, uint32_t *flags);
+void rpc_call_tell_room(struct rpc_call *call);
+// Ends it by the server, now: what was queued is dropped, and the service is told.
+void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message);
+// Ends a call that has stalled, for its memory. The service is told when its stream is closed.
+void rpc_call_evict(struct rpc_call *call);
+size_t rpc_call_holds(const struct rpc_call *call); // bytes of messages
+// Deadlines and stalls. Returns when to look again.
+uint64_t rpc_call_look(struct rpc_call *call, uint64_t now);
+void rpc_call_free(struct rpc_call *call); // the stream is closed: tells the service
+
+// ---- metadata.c ----
+// "100m" and so on. False if it is not a timeout.
+bool rpc_timeout(const uint8_t *text, size_t length, uint64_t *ns);
+char *rpc_percent_encode(const char *text);                   // the caller frees
+char *rpc_base64_encode(const uint8_t *bytes, size_t length); // without padding; the caller frees
+// Writes at most 3 * length / 4 bytes. Returns how many, or -1 if it is not base64 (with or without
+// padding).
+ssize_t rpc_base64_decode(const uint8_t *text, size_t length, uint8_t *out);
+
+// ---- tls.c ----
+SSL_CTX *rpc_tls_open(const struct rpc_options *options, struct sk_error *err);
+SSL *rpc_tls_start(SSL_CTX *context, int fd); // null without memory
+// 1: done, 0: to be tried again when there is more, -1: failed.
+int rpc_tls_handshake(struct rpc_connection *c);
+// As recv() and send(): -1 with EAGAIN, or another error.
+ssize_t rpc_tls_read(SSL *tls, void *bytes, size_t room);
+ssize_t rpc_tls_write(SSL *tls, const void *bytes, size_t length);
+
+#endif
