@@ -26,11 +26,10 @@ extern char **environ;
 
 #define MAX_OUTPUT     (64u << 20) // bytes of text, what syntax.h takes
 #define MAX_COMPLAINTS (1u << 20)  // bytes that are read of them
-// For the preprocessor: of processor time, and by the clock.
-#define MAX_SECONDS 6
-// By the clock, in somebody else's process group: that one has a limit of its own, and such a
-// compilation has the lowest priority, so a busy machine leaves it little of its time.
-#define MAX_SECONDS_IN_GROUP 60
+// For the preprocessor: of processor time, which macros use, and by the clock, for a pipe that
+// nobody writes to. A busy machine may leave a process of low priority little of its time.
+#define MAX_SECONDS          6
+#define MAX_SECONDS_BY_CLOCK 60
 #define MAX_MEMORY           (UINT64_C(1000) << 20) // address space of each of its processes
 
 // Text of a pipe, malloc'ed: an arena may leave while a child runs (arena.h).
@@ -164,7 +163,8 @@ struct child {
     pid_t pid;
     int fd[2]; // its standard output and standard error
     bool in_group;
-    bool timed_out;
+    bool timed_out;   // by the clock
+    bool out_of_time; // of the processor
 };
 
 // The command and what it starts are a process group, which can be ended at once (or part of the
@@ -248,15 +248,11 @@ static int64_t preprocess_milliseconds(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int clock_seconds(const struct child *c) {
-    return c->in_group ? MAX_SECONDS_IN_GROUP : MAX_SECONDS;
-}
-
 // Both pipes at once: a child that fills one must not wait for us at the other. Ends the child when
 // its text or its time has become too much.
 static void read_both(struct child *c, struct pipe_text text[2]) {
     struct pollfd fds[2] = {{.fd = c->fd[0], .events = POLLIN}, {.fd = c->fd[1], .events = POLLIN}};
-    const int64_t end = preprocess_milliseconds() + 1000 * clock_seconds(c);
+    const int64_t end = preprocess_milliseconds() + 1000 * MAX_SECONDS_BY_CLOCK;
     while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more) {
         const int64_t left = end - preprocess_milliseconds();
         c->timed_out = left <= 0;
@@ -277,7 +273,7 @@ static bool preprocess_finish(struct child *c) {
     while (waitpid(c->pid, &status, 0) < 0)
         if (errno != EINTR)
             return false;
-    c->timed_out |= WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+    c->out_of_time = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -384,11 +380,15 @@ static bool report_limits(struct diag *d, const char *path, const struct child *
     if (text->more)
         diag_error(d, no_place, "'%s' has more than %u MB of text after preprocessing", path,
                    MAX_OUTPUT >> 20);
-    else if (c->timed_out || strstr(complaints, "CPU time limit exceeded"))
+    else if (c->out_of_time || strstr(complaints, "CPU time limit exceeded"))
         diag_error(d, no_place,
-                   "preprocessing '%s' takes more than %d s; it may include a pipe or a device, or "
-                   "contain macros that expand too far",
-                   path, clock_seconds(c));
+                   "preprocessing '%s' takes more than %d s of processor time; it may include a "
+                   "device, or contain macros that expand too far",
+                   path, MAX_SECONDS);
+    else if (c->timed_out)
+        diag_error(d, no_place,
+                   "preprocessing '%s' takes more than %d s; it may include a pipe", path,
+                   MAX_SECONDS_BY_CLOCK);
     else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than 1 GB of memory; it may include a device, or "
