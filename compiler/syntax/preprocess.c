@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,11 +27,12 @@ extern char **environ;
 
 #define MAX_OUTPUT     (64u << 20) // bytes of text, what syntax.h takes
 #define MAX_COMPLAINTS (1u << 20)  // bytes that are read of them
-// For the preprocessor: of processor time, which macros use, and by the clock, for a pipe that
-// nobody writes to. A busy machine may leave a process of low priority little of its time.
-#define MAX_SECONDS          6
-#define MAX_SECONDS_BY_CLOCK 60
-#define MAX_MEMORY           (UINT64_C(1000) << 20) // address space of each of its processes
+// For the preprocessor: of processor time, which macros use; and by the clock, after which it is
+// asked every second whether it waits for a pipe that nobody writes to.
+#define MAX_SECONDS 6
+#define MAX_ASLEEP  3 // times in a row
+#define MAX_DEPTH   4 // of processes: a command may start a compiler, which starts its first pass
+#define MAX_MEMORY  (UINT64_C(1000) << 20) // address space of each of its processes
 
 // Text of a pipe, malloc'ed: an arena may leave while a child runs (arena.h).
 struct pipe_text {
@@ -163,7 +165,7 @@ struct child {
     pid_t pid;
     int fd[2]; // its standard output and standard error
     bool in_group;
-    bool timed_out;   // by the clock
+    bool waits;       // for a pipe
     bool out_of_time; // of the processor
 };
 
@@ -248,21 +250,53 @@ static int64_t preprocess_milliseconds(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static void preprocess_read_proc(char *text, size_t size, const char *path) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
+    text[n > 0 ? n : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+// Whether a process and those that it started wait for something. One that a busy machine gives no
+// time is ready to run.
+static bool preprocess_sleeps(pid_t pid, unsigned depth) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    preprocess_read_proc(text, sizeof text, path);
+    const char *name_end = strrchr(text, ')');
+    if (name_end && (strncmp(name_end, ") R", 3) == 0 || strncmp(name_end, ") D", 3) == 0))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    preprocess_read_proc(text, sizeof text, path);
+    char *end, *p = text;
+    for (long child; depth > 0 && (child = strtol(p, &end, 10)) > 0 && end != p; p = end)
+        if (!preprocess_sleeps((pid_t)child, depth - 1))
+            return false;
+    return true;
+}
+
 // Both pipes at once: a child that fills one must not wait for us at the other. Ends the child when
-// its text or its time has become too much.
+// its text has become too much, or when it waits for a pipe.
 static void read_both(struct child *c, struct pipe_text text[2]) {
     struct pollfd fds[2] = {{.fd = c->fd[0], .events = POLLIN}, {.fd = c->fd[1], .events = POLLIN}};
-    const int64_t end = preprocess_milliseconds() + 1000 * MAX_SECONDS_BY_CLOCK;
-    while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more) {
+    int64_t end = preprocess_milliseconds() + 1000 * MAX_SECONDS;
+    unsigned asleep = 0;
+    while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more && !c->waits) {
         const int64_t left = end - preprocess_milliseconds();
-        c->timed_out = left <= 0;
-        if (c->timed_out || (poll(fds, 2, (int)left) < 0 && errno != EINTR))
+        if (left <= 0) {
+            asleep = preprocess_sleeps(c->pid, MAX_DEPTH) ? asleep + 1 : 0;
+            c->waits = asleep == MAX_ASLEEP;
+            end = preprocess_milliseconds() + 1000;
+            continue;
+        }
+        if (poll(fds, 2, (int)left) < 0 && errno != EINTR)
             break;
         for (int i = 0; i < 2; i++)
             if (fds[i].fd >= 0 && fds[i].revents && !preprocess_read_some(fds[i].fd, &text[i]))
                 fds[i].fd = -1;
     }
-    if (c->timed_out || text[0].more)
+    if (c->waits || text[0].more)
         kill(c->in_group ? c->pid : -c->pid, SIGKILL);
     close(c->fd[0]);
     close(c->fd[1]);
@@ -385,10 +419,11 @@ static bool report_limits(struct diag *d, const char *path, const struct child *
                    "preprocessing '%s' takes more than %d s of processor time; it may include a "
                    "device, or contain macros that expand too far",
                    path, MAX_SECONDS);
-    else if (c->timed_out)
+    else if (c->waits)
         diag_error(d, no_place,
-                   "preprocessing '%s' takes more than %d s; it may include a pipe", path,
-                   MAX_SECONDS_BY_CLOCK);
+                   "preprocessing '%s' waits for input; it may include a pipe that no process "
+                   "writes to",
+                   path);
     else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than 1 GB of memory; it may include a device, or "

@@ -3,8 +3,8 @@
 
 Long programs of every kind (long_programs.py) are built with all that is written beside, built checked, and checked
 against the chip. Each ends within the bounds: accepted, refused for what it is, or refused with the sentence that
-names the limit. Input that has no end (devices, macros that grow) ends with one sentence within 10 s of processor time,
-a pipe that nobody writes to within a minute or two.
+names the limit. Input that has no end (devices, macros that grow, a pipe that nobody writes to) ends with one sentence
+within 10 s of processor time.
 
     python3 harness/compiler/test_bounds.py             all kinds at the sizes of SIZES
     python3 harness/compiler/test_bounds.py KIND SIZE   one kind at one size, with its figures
@@ -26,7 +26,7 @@ SILKEN = f"{os.environ.get('BUILD', 'build')}/silken"
 MEMORY = 1_000_000_000
 SECONDS = 30
 ENDS_WITHIN = 10
-GIVEN_UP = 300  # by the clock
+GIVEN_UP = 1800  # by the clock, on a machine that is busy with something else
 SIZE = 1000
 SIZES = {"states_that_meet": 300, "states_that_extract": 500, "headers": 500, "one_control_applied": 500,
          "structs_in_structs": 3, "tuples_in_tuples": 4, "many_pipes": 300}
@@ -48,9 +48,9 @@ LIMITS = {
             "uses for a program\n",
 }
 ENDLESS = {
-    "time": "silken: error: preprocessing '{0}' takes more than 6 s of processor time; it may include a device, or contain "
-            "macros that expand too far\n",
-    "clock": "silken: error: preprocessing '{0}' takes more than 60 s; it may include a pipe\n",
+    "time": "silken: error: preprocessing '{0}' takes more than 6 s of processor time; it may include a device, or "
+            "contain macros that expand too far\n",
+    "pipe": "silken: error: preprocessing '{0}' waits for input; it may include a pipe that no process writes to\n",
     "memory": "silken: error: preprocessing '{0}' takes more than 1 GB of memory; it may include a device, or contain macros "
               "that expand too far\n",
     "text": "silken: error: '{0}' has more than 64 MB of text after preprocessing\n",
@@ -179,7 +179,7 @@ def ends(name, path, folder):
         return f"{name}: it does not end"
     taken = use.ru_utime + use.ru_stime
     errors = [line for line in said.splitlines() if "error:" in line]
-    sentences = [text.format(path) for kind, text in ENDLESS.items() if (kind == "clock") == (name == "pipe")]
+    sentences = [text.format(path) for kind, text in ENDLESS.items() if (kind == "pipe") == (name == "pipe")]
     if "folder" not in name and said not in sentences:
         return f"{name}: it says {said[:300]}"
     if child.returncode != 1 or len(errors) != 1 or taken > ENDS_WITHIN:
