@@ -248,6 +248,8 @@ def table(out, label, results, with_scripts):
 
 
 def brief(out, label, groups):
+    """Of the projects that have TNA programs."""
+    groups = [(name, results) for name, results in groups if any(r.status != "other" for r in results)]
     every = [r for _, results in groups for r in results]
     print(f"\n## {label}\n\n{len(groups)} projects, {totals(every)}.\n", file=out)
     print("| project | programs | |\n| --- | --- | --- |", file=out)
