@@ -304,10 +304,13 @@ static void read_both(struct child *c, struct pipe_text text[2]) {
 
 static bool preprocess_finish(struct child *c) {
     int status;
-    while (waitpid(c->pid, &status, 0) < 0)
+    struct rusage used; // with that of the processes that it started
+    while (wait4(c->pid, &status, 0, &used) < 0)
         if (errno != EINTR)
             return false;
-    c->out_of_time = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+    const int64_t us = 1000000 * (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                       used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+    c->out_of_time = us >= 1000000 * (int64_t)MAX_SECONDS;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -407,14 +410,13 @@ static void read_messages(struct arena *a, struct diag *d, char *text) {
 }
 
 // What ended at a limit has no text; true when the program is refused for that. A process of the
-// preprocessor that finds no memory says so, or is ended for its time, and the command in front of
-// it tells of either.
+// preprocessor that finds no memory says so.
 static bool report_limits(struct diag *d, const char *path, const struct child *c,
                           const struct pipe_text *text, const char *complaints) {
     if (text->more)
         diag_error(d, no_place, "'%s' has more than %u MB of text after preprocessing", path,
                    MAX_OUTPUT >> 20);
-    else if (c->out_of_time || strstr(complaints, "CPU time limit exceeded"))
+    else if (c->out_of_time)
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than %d s of processor time; it may include a "
                    "device, or contain macros that expand too far",
