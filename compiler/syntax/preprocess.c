@@ -27,10 +27,11 @@ extern char **environ;
 
 #define MAX_OUTPUT     (64u << 20) // bytes of text, what syntax.h takes
 #define MAX_COMPLAINTS (1u << 20)  // bytes that are read of them
-// For the preprocessor: of processor time, which macros use; and by the clock, after which it is
-// asked every second whether it waits for a pipe that nobody writes to.
+// For the preprocessor, of processor time, which macros use. By the clock it may take longer, on a
+// machine that is busy with something else; but it is asked every second whether it sleeps, as it
+// does before a pipe that nobody writes to.
 #define MAX_SECONDS 6
-#define MAX_ASLEEP  3 // times in a row
+#define MAX_ASLEEP  5 // times in a row
 #define MAX_DEPTH   4 // of processes: a command may start a compiler, which starts its first pass
 #define MAX_MEMORY  (UINT64_C(1000) << 20) // address space of each of its processes
 
@@ -38,7 +39,9 @@ extern char **environ;
 struct pipe_text {
     char *v;
     size_t n, cap, most;
-    bool more; // than 'most'
+    bool more;      // than 'most'
+    char last[512]; // the last bytes, whether they were kept or not
+    size_t n_last;
 };
 
 typedef VEC(const char *) word_vec;
@@ -171,10 +174,11 @@ struct child {
 
 // The command and what it starts are a process group, which can be ended at once (or part of the
 // caller's, who ends that), and each has limits: a device that is included has no end, and macros
-// can grow without one.
+// can grow without one. The soft limit of time has a signal of its own, by which it is known; the
+// hard one is for a process that survives that.
 static void preprocess_limit(const struct child *c) {
     const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
-    const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS};
+    const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS + 1};
     prlimit(c->pid, RLIMIT_AS, &memory, NULL);
     prlimit(c->pid, RLIMIT_CPU, &seconds, NULL);
 }
@@ -216,7 +220,17 @@ static int preprocess_start(struct arena *a, const char *const *argv, struct chi
     return error;
 }
 
+static void preprocess_keep_last(struct pipe_text *t, const char *bytes, size_t n) {
+    const size_t most = sizeof t->last;
+    const size_t from_new = n < most ? n : most;
+    const size_t from_old = t->n_last < most - from_new ? t->n_last : most - from_new;
+    memmove(t->last, t->last + t->n_last - from_old, from_old);
+    memcpy(t->last + from_old, bytes + n - from_new, from_new);
+    t->n_last = from_old + from_new;
+}
+
 static void preprocess_keep(struct pipe_text *t, const char *bytes, size_t n) {
+    preprocess_keep_last(t, bytes, n);
     if (n > t->most - t->n) {
         t->more = true;
         n = t->most - t->n;
@@ -302,15 +316,16 @@ static void read_both(struct child *c, struct pipe_text text[2]) {
     close(c->fd[1]);
 }
 
-static bool preprocess_finish(struct child *c) {
+// Returns whether it succeeded. The command says at its end which signal ended a process that it
+// started.
+static bool preprocess_finish(struct child *c, const struct pipe_text *complaints) {
     int status;
-    struct rusage used; // with that of the processes that it started
-    while (wait4(c->pid, &status, 0, &used) < 0)
+    while (waitpid(c->pid, &status, 0) < 0)
         if (errno != EINTR)
             return false;
-    const int64_t us = 1000000 * (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                       used.ru_utime.tv_usec + used.ru_stime.tv_usec;
-    c->out_of_time = us >= 1000000 * (int64_t)MAX_SECONDS;
+    static const char ended[] = "CPU time limit exceeded";
+    c->out_of_time = (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) ||
+                     memmem(complaints->last, complaints->n_last, ended, strlen(ended));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -449,7 +464,7 @@ char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
     }
     struct pipe_text pipes[2] = {{.most = MAX_OUTPUT}, {.most = MAX_COMPLAINTS}};
     read_both(&c, pipes);
-    const bool success = preprocess_finish(&c);
+    const bool success = preprocess_finish(&c, &pipes[1]);
     *length = pipes[0].n;
     char *const text = preprocess_take(a, &pipes[0]), *const complaints =
                                                           preprocess_take(a, &pipes[1]);
