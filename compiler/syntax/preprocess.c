@@ -28,10 +28,11 @@ extern char **environ;
 #define MAX_OUTPUT     (64u << 20) // bytes of text, what syntax.h takes
 #define MAX_COMPLAINTS (1u << 20)  // bytes that are read of them
 // For the preprocessor, of processor time, which macros use. By the clock it may take longer, on a
-// machine that is busy with something else; but it is asked every second whether it sleeps, as it
+// machine that is busy with something else; but it is asked again and again whether it sleeps, as it
 // does before a pipe that nobody writes to.
 #define MAX_SECONDS 6
-#define MAX_ASLEEP  5 // times in a row
+#define ASK_MS      500
+#define MAX_ASLEEP  8 // times in a row
 #define MAX_DEPTH   4 // of processes: a command may start a compiler, which starts its first pass
 #define MAX_MEMORY  (UINT64_C(1000) << 20) // address space of each of its processes
 
@@ -294,14 +295,14 @@ static bool preprocess_sleeps(pid_t pid, unsigned depth) {
 // its text has become too much, or when it waits for a pipe.
 static void read_both(struct child *c, struct pipe_text text[2]) {
     struct pollfd fds[2] = {{.fd = c->fd[0], .events = POLLIN}, {.fd = c->fd[1], .events = POLLIN}};
-    int64_t end = preprocess_milliseconds() + 1000 * MAX_SECONDS;
+    int64_t end = preprocess_milliseconds() + ASK_MS;
     unsigned asleep = 0;
     while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more && !c->waits) {
         const int64_t left = end - preprocess_milliseconds();
         if (left <= 0) {
             asleep = preprocess_sleeps(c->pid, MAX_DEPTH) ? asleep + 1 : 0;
             c->waits = asleep == MAX_ASLEEP;
-            end = preprocess_milliseconds() + 1000;
+            end = preprocess_milliseconds() + ASK_MS;
             continue;
         }
         if (poll(fds, 2, (int)left) < 0 && errno != EINTR)

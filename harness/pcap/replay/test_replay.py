@@ -13,7 +13,7 @@ import threading
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), up) for up in ("..", "../..")]
 import tally  # noqa: E402
 from case import L2, T0, Case, frame  # noqa: E402
-from captures import pcap, pcapng, read, read_ng, replay  # noqa: E402
+from captures import explain, pcap, pcapng, read, read_ng, replay  # noqa: E402
 
 
 class Replay(Case):
@@ -523,6 +523,20 @@ class Replay(Case):
         self.assertEqual((done.returncode, done.stderr), (2, f"silken: error: '{a}' is not a P4 program: it is not text\n"))
         self.entries = self.file("bad.json", b'{"entries": [{"table": "none"}]}')
         self.refused("bad.json:1", "--in", f"1={a}")
+
+    def test_a_tor_is_refused(self):
+        """Nobody would write its tables: every packet would be dropped."""
+        tor = {"program": "p4/tor/tor.p4", "ports": [{"port": 1, "device": "net_null0", "name": "web1"}],
+               "tor": {"vlans": [{"vid": 10}], "links": [{"name": "web1", "port": "web1", "access": 10}]}}
+        config = self.file("tor.json", json.dumps(tor).encode())
+        a = self.file("a.pcap", pcap([(T0, frame("01", 1))]))
+        sentence = f'{config}: "tor": captures run without the control plane of a ToR; leave "tor" out, and give what ' \
+                   'it wrote to the tables as "entries"'
+        for option in ("--config", "--entries"):
+            done = replay("p4/tor/tor.p4", option, config, "--in", f"1={a}")
+            self.assertEqual((done.returncode, done.stderr), (2, f"silken replay: {sentence}\n"))
+            done = explain(option, config, "p4/tor/tor.p4", "--in", f"1={a}")
+            self.assertEqual((done.returncode, done.stderr, done.stdout), (2, f"silken explain: {sentence}\n", ""))
 
 
 if __name__ == "__main__":
