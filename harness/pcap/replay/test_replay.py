@@ -535,7 +535,7 @@ class Replay(Case):
         for option in ("--config", "--entries"):
             done = replay("p4/tor/tor.p4", option, config, "--in", f"1={a}")
             self.assertEqual((done.returncode, done.stderr), (2, f"silken replay: {sentence}\n"))
-            done = explain(option, config, "p4/tor/tor.p4", "--in", f"1={a}")
+            done = explain(option, config, "p4/tor/tor.p4", frame("01", 1).hex())
             self.assertEqual((done.returncode, done.stderr, done.stdout), (2, f"silken explain: {sentence}\n", ""))
 
 
