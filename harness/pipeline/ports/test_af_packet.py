@@ -149,6 +149,8 @@ for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", 
         os.kill(sw.process.pid, signal.SIGCONT)
         checks.true(f"{text}: all are received or missed", until(
             lambda: sw.port(1)["rx_packets"] + sw.port(1)["device_state"]["missed"] == 9000))
+        checks.has(f"{text}: ctl tells", sw.ctl("port")[1],
+                   f"missed by its device: {9000 - sw.port(1)['rx_packets']}\n")
         checks.true(f"{text}: as many are received as the rings take", 2000 < sw.port(1)["rx_packets"] < 8000)
         checks.equal(f"{text}: ends", sw.stop(), 0)
 for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
