@@ -202,7 +202,7 @@ static const char *why(const char *device, int rc) {
     case EPERM:
     case EINVAL:
         return "an argument is wrong or names something that does not exist, or the device needs "
-               "root, as af_packet and tap do; --verbose shows the messages of DPDK";
+               "root, as af_packet and tap do; 'silken run --verbose' shows DPDK's messages";
     default:
         return rte_strerror(-rc);
     }
