@@ -8,8 +8,8 @@
 //
 //     if (md.kind == 2) { mirror.emit(md.session); }
 //
-// The instance then sends whatever the type says. Any other condition is refused: so are two fields
-// for one table, and a comparison that holds for 0, which does not tell that the field was assigned.
+// The instance then sends whatever the type says. Any other condition is refused. So are two fields
+// for one table, and a comparison that holds for 0: it does not tell that the field was assigned.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -134,10 +134,11 @@ static bool choices_selects(struct lower *lw, const struct ir_stmt *s, const str
     }
     if (entries && !for_zero)
         return true;
-    lower_error(lw, s->at,
-                "a deparser can select by the values 1 to %u of '%s': it has %u entries, and 0 does "
-                "not tell that the field was assigned",
-                ENTRIES - 1, field->name, ENTRIES);
+    lower_error(
+        lw, s->at,
+        "a deparser can select by the values 1 to %u of '%s': it has %u entries, and 0 does "
+        "not tell that the field was assigned",
+        ENTRIES - 1, field->name, ENTRIES);
     return false;
 }
 
@@ -165,9 +166,10 @@ static void choices_one_field(struct lower *lw, struct selectors *fields, const 
         fields->of[i].field = field;
         fields->of[i].at = s->at;
     } else if (fields->of[i].field != field) {
-        lower_error(lw, s->at,
-                    "a deparser selects among its %s by one field: by '%s' here, by '%s' in line %u",
-                    things[i], field->name, fields->of[i].field->name, fields->of[i].at.line);
+        lower_error(
+            lw, s->at,
+            "a deparser selects among its %s by one field: by '%s' here, by '%s' in line %u",
+            things[i], field->name, fields->of[i].field->name, fields->of[i].at.line);
     }
 }
 
@@ -196,8 +198,9 @@ static void choices_check_sent(struct lower *lw, const struct ir_gress *g, struc
     }
 }
 
-static void choices_check_block(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
-                                struct ir_block *b, const struct choice *outer);
+static void choices_check_block(struct lower *lw, const struct ir_gress *g,
+                                struct selectors *fields, struct ir_block *b,
+                                const struct choice *outer);
 
 static void choices_check_stmt(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
                                struct ir_stmt *s, const struct choice *outer) {
@@ -214,8 +217,9 @@ static void choices_check_stmt(struct lower *lw, const struct ir_gress *g, struc
         choices_check_block(lw, g, fields, s->cases.v[i].body, &c);
 }
 
-static void choices_check_block(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
-                                struct ir_block *b, const struct choice *outer) {
+static void choices_check_block(struct lower *lw, const struct ir_gress *g,
+                                struct selectors *fields, struct ir_block *b,
+                                const struct choice *outer) {
     for (size_t i = 0; b && i < b->stmts.n; i++)
         choices_check_stmt(lw, g, fields, b->stmts.v[i], outer);
 }

@@ -28,8 +28,8 @@ extern char **environ;
 #define MAX_OUTPUT     (64u << 20) // bytes of text, what syntax.h takes
 #define MAX_COMPLAINTS (1u << 20)  // bytes that are read of them
 // For the preprocessor, of processor time, which macros use. By the clock it may take longer, on a
-// machine that is busy with something else; but it is asked again and again whether it sleeps, as it
-// does before a pipe that nobody writes to.
+// machine that is busy with something else; but it is asked again and again whether it sleeps, as
+// it does before a pipe that nobody writes to.
 #define MAX_SECONDS 6
 #define ASK_MS      500
 #define MAX_ASLEEP  8 // times in a row

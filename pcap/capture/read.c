@@ -49,8 +49,8 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
         if (known[i].link == link)
             name = known[i].name;
     return sk_fail(err,
-                   "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP with "
-                   "nothing or a header of Linux in front (NULL, RAW, LINUX_SLL, LINUX_SLL2)",
+                   "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP without a "
+                   "header or with one of Linux (NULL, RAW, LINUX_SLL, LINUX_SLL2)",
                    c->path, whose, name, link);
 }
 

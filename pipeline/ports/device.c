@@ -377,8 +377,7 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_
         out->speed_mbps = known ? link.link_speed : 0;
     }
     if (rte_eth_stats_get(p->id, &stats) == 0) {
-        out->missed =
-            stats.imissed + stats.rx_nombuf + ports_af_packet_dropped(&p->sockets);
+        out->missed = stats.imissed + stats.rx_nombuf + ports_af_packet_dropped(&p->sockets);
         out->rx_errors = stats.ierrors;
         out->tx_errors = stats.oerrors;
     }

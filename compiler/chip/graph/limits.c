@@ -291,8 +291,9 @@ static void graph_limits_refuse_computing(struct ask *k, const struct ir_expr *e
         k->g->r, "gateway-operation", k->stmt->at,
         "a condition compares fields as they are: a gateway does not compute", in_front);
     if (graph_limits_say_joined(v, e, "what it compares is computed here: the check joins the two"))
-        v->suggestion = "the chip's compiler may keep the two apart, in a stage each; where it does "
-                        "not, make the field that is computed a key of a table";
+        v->suggestion =
+            "the chip's compiler may keep the two apart, in a stage each; where it does "
+            "not, make the field that is computed a key of a table";
     k->wrong = true;
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports on interfaces of the kernel's (dpdk/fanout.h): what comes is what was on the wire. IPv4 fragments come as
 they are, also alone; what the kernel itself sends on the interface does not come in; a frame that its ring cuts is
-dropped and counted, as are those for which a ring has no room. With one queue and with several. Rings are as large as pipeline/ports/af_packet.c says. A whole packet goes
-out with a tag, too; interfaces do not join frames."""
+dropped and counted, as are those for which a ring has no room. With one queue and with several. Rings are as large
+as pipeline/ports/af_packet.c says. A whole packet goes out with a tag, too; interfaces do not join frames."""
 import ctypes
 import fcntl
 import os
