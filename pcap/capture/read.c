@@ -48,10 +48,11 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].link == link)
             name = known[i].name;
-    return sk_fail(err,
-                   "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP without a "
-                   "header or with one of Linux (NULL, RAW, LINUX_SLL, LINUX_SLL2)",
-                   c->path, whose, name, link);
+    return sk_fail(
+        err,
+        "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP without a "
+        "header or with one of Linux (NULL, RAW, LINUX_SLL, LINUX_SLL2)",
+        c->path, whose, name, link);
 }
 
 static inline void set_lengths(struct capture_frame *out, uint32_t length, uint32_t wire_length,
