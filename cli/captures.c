@@ -41,9 +41,18 @@ static bool cli_captures_load_config(const char *command, const char *path,
     if (text)
         *config = sk_config_parse_part(path, text, length, &err);
     free(text);
-    if (!*config)
+    if (!*config) {
         fprintf(stderr, "silken %s: %s\n", command, err.text);
-    return *config;
+        return false;
+    }
+    // Its control plane writes the tables and answers; without it packets would be dropped that the
+    // switch forwards.
+    if ((*config)->tor)
+        fprintf(stderr,
+                "silken %s: %s: \"tor\": captures run without the control plane of a ToR; leave "
+                "\"tor\" out, and give what it wrote to the tables as \"entries\"\n",
+                command, path);
+    return !(*config)->tor;
 }
 
 static void cli_captures_add_file(void *aux, const char *path) {

@@ -19,14 +19,25 @@
 static _Thread_local unsigned device_queues; // of the device that is being opened; 0: none is
 static _Thread_local bool group_there;       // one of its sockets is in it
 static _Thread_local uint16_t group;
+static _Thread_local int made[PORTS_FANOUT_SOCKETS];
+static _Thread_local unsigned n_made;
 
 void ports_fanout_begin(unsigned queues) {
     device_queues = queues;
     group_there = false;
+    n_made = 0;
 }
 
-void ports_fanout_end(void) {
+unsigned ports_fanout_end(int sockets[PORTS_FANOUT_SOCKETS]) {
     device_queues = 0;
+    memcpy(sockets, made, n_made * sizeof *made);
+    return n_made;
+}
+
+uint64_t ports_fanout_dropped(int socket) {
+    struct tpacket_stats_v3 now = {0}; // what is shorter is its beginning
+    socklen_t size = sizeof now;
+    return getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &now, &size) == 0 ? now.tp_drops : 0;
 }
 
 static int kernel_setsockopt(int fd, int level, int name, const void *value, socklen_t size) {
@@ -65,6 +76,8 @@ static int fanout_setsockopt(int fd, int level, int name, const void *value, soc
     if (device_queues == 0 || level != SOL_PACKET || name != PACKET_FANOUT || size != sizeof wanted)
         return kernel_setsockopt(fd, level, name, value, size);
     memcpy(&wanted, value, sizeof wanted);
+    if (n_made < PORTS_FANOUT_SOCKETS)
+        made[n_made++] = fd;
     return device_queues == 1 ? ignore_outgoing(fd) : fanout_join(fd, wanted);
 }
 

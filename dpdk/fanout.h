@@ -23,6 +23,7 @@
 #define SILKEN_DPDK_FANOUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // Do DPDK's drivers find this file's setsockopt()? The way a program is linked and loaded decides:
 // not if the program does not export it (-rdynamic), or is a library that was loaded after the C
@@ -30,8 +31,12 @@
 bool ports_fanout_in_place(void);
 
 // From here to the end the calling thread opens an af_packet device with so many queues; others'
-// sockets are as ever.
+// sockets are as ever. The end gives the device's sockets, which it closes itself: how many.
+#define PORTS_FANOUT_SOCKETS 64u
 void ports_fanout_begin(unsigned queues);
-void ports_fanout_end(void);
+unsigned ports_fanout_end(int sockets[PORTS_FANOUT_SOCKETS]);
+
+// How many packets the kernel dropped since the last call because the socket's ring was full.
+uint64_t ports_fanout_dropped(int socket);
 
 #endif

@@ -237,6 +237,9 @@ void ctl_print_ports(const json_t *result) {
                sk_json_number(p, "tx_packets"), sk_json_number(p, "tx_bytes"),
                sk_json_text(p, "device"), sk_json_text(p, "name"));
         print_port_metadata(json_object_get(p, "metadata"));
+        const long long missed = sk_json_number(json_object_get(p, "device_state"), "missed");
+        if (missed > 0)
+            printf("      missed by its device: %lld\n", missed);
         print_drops(ctl_print_list(p, "drops"), "      dropped: ");
     }
 }

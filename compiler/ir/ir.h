@@ -561,7 +561,8 @@ struct ir_stmt {
     struct ir_checksum *checksum;
     struct ir_digest *digest;
     bool flag;
-    bool copy; // IR_ASSIGN: into a parameter or back, so it is no use of the value
+    bool copy;    // IR_ASSIGN: into a parameter or back, so it is no use of the value
+    bool selects; // IR_IF of a deparser: by a field that sends nothing unless assigned; no use
     enum ir_reg_use use;
     ir_expr_vec args;
     VEC(struct ir_csum_arg) csum_args;

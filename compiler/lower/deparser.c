@@ -6,8 +6,8 @@
 // Each of the three is asked for by a field of the intrinsic metadata, the type, which says which
 // of several instances sends. A program writes either 'if (md.mirror_type == 1) m.emit(...)' or
 // makes the instance for a type, 'Mirror(1) m'; in both cases the field must also be valid, and for
-// an ingress mirror, whose field is always valid on Tofino 1, not 0. The hardware can choose by
-// nothing else: check_choices refuses other conditions.
+// an ingress mirror, whose field is always valid on Tofino 1, not 0. Another field in place of the
+// type, and conditions that the hardware does not know, are choices.c's.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -169,75 +169,4 @@ struct value *digest_method(struct lower *lw, struct object *o, struct expr *e) 
     else
         lower_unsupported(lw, e->at, "packing this into digest '%s'", o->name);
     return lower_deparser_none(lw, e);
-}
-
-// ---- choices ------------------------------------------------------------------------------------
-
-// A condition around a statement, as far as the hardware can decide it.
-struct choice {
-    const struct choice *outer;
-    const struct ir_expr *condition; // null: not one the hardware knows
-};
-
-static const struct ir_var *type_of(const struct ir_gress *g, enum ir_stmt_kind kind) {
-    return g->intrinsic[kind == IR_RESUBMIT ? IRI_RESUBMIT_TYPE
-                        : kind == IR_MIRROR ? IRI_MIRROR_TYPE
-                                            : IRI_DIGEST_TYPE];
-}
-
-// Made of comparisons of the type with constants and its validity.
-static bool decides(const struct ir_expr *c, const struct ir_var *type) {
-    switch (c->op) {
-    case IR_CONST:
-        return true;
-    case IR_VAR:
-        return c->var == type->valid;
-    case IR_EQ:
-    case IR_NE:
-        return (c->a->op == IR_VAR && c->a->var == type && ir_is_const(c->b)) ||
-               (c->b->op == IR_VAR && c->b->var == type && ir_is_const(c->a));
-    case IR_LAND:
-    case IR_LOR:
-        return decides(c->a, type) && decides(c->b, type);
-    case IR_NOT:
-        return decides(c->a, type);
-    default:
-        return false;
-    }
-}
-
-static void lower_deparser_check_block(struct lower *lw, const struct ir_gress *g,
-                                       const struct ir_block *b, const struct choice *outer);
-
-static void lower_deparser_check_stmt(struct lower *lw, const struct ir_gress *g,
-                                      const struct ir_stmt *s, const struct choice *outer) {
-    static const char *const names[] = {"resubmit_type", "mirror_type", "digest_type"};
-    if (s->kind != IR_RESUBMIT && s->kind != IR_MIRROR && s->kind != IR_DIGEST) {
-        struct choice c = {outer, s->kind == IR_IF ? s->e : NULL};
-        bool chooses = s->kind == IR_IF || s->kind == IR_SWITCH;
-        lower_deparser_check_block(lw, g, s->then_b, chooses ? &c : outer);
-        lower_deparser_check_block(lw, g, s->else_b, &c);
-        for (size_t i = 0; i < s->cases.n; i++)
-            lower_deparser_check_block(lw, g, s->cases.v[i].body, &c);
-        return;
-    }
-    const struct ir_var *type = type_of(g, s->kind);
-    for (const struct choice *c = outer; c && type; c = c->outer)
-        if (!c->condition || !decides(c->condition, type)) {
-            lower_error(lw, s->at,
-                        "a deparser can only select by comparing '%s' with a constant; decide in "
-                        "the control and set '%s' there",
-                        names[s->kind - IR_RESUBMIT], names[s->kind - IR_RESUBMIT]);
-            return;
-        }
-}
-
-static void lower_deparser_check_block(struct lower *lw, const struct ir_gress *g,
-                                       const struct ir_block *b, const struct choice *outer) {
-    for (size_t i = 0; b && i < b->stmts.n; i++)
-        lower_deparser_check_stmt(lw, g, b->stmts.v[i], outer);
-}
-
-void check_choices(struct lower *lw, const struct ir_gress *g) {
-    lower_deparser_check_block(lw, g, g->deparser, NULL);
 }

@@ -34,6 +34,7 @@
 //     logs, queues and stacks; onebit.c actions on single bits
 //     meter.c     counters, meters and filters
 //     deparser.c  resubmit, mirror and digest
+//     choices.c   by which field a deparser selects among them
 //     table.c     tables; entry.c their entries; profile.c action profiles
 //     parser.c    states, selects and sub-parsers; packet.c methods of packet_in
 //     hash.c      hashes; pcounter.c a parser's counters

@@ -453,7 +453,10 @@ void named_fields(struct lower *lw, ir_field_vec *out, const struct value *v, co
 struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e);
 struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e);
 struct value *digest_method(struct lower *lw, struct object *o, struct expr *e);
-// Refuses choices in the deparser that the hardware cannot make.
+
+// ---- choices.c
+// Refuses choices in the deparser that the hardware cannot make. What sends by a field of the
+// program's own is made to.
 void check_choices(struct lower *lw, const struct ir_gress *g);
 
 // ---- register.c

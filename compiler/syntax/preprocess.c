@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,18 +27,22 @@ extern char **environ;
 
 #define MAX_OUTPUT     (64u << 20) // bytes of text, what syntax.h takes
 #define MAX_COMPLAINTS (1u << 20)  // bytes that are read of them
-// For the preprocessor: of processor time, and by the clock.
+// For the preprocessor, of processor time, which macros use. By the clock it may take longer, on a
+// machine that is busy with something else; but it is asked again and again whether it sleeps, as
+// it does before a pipe that nobody writes to.
 #define MAX_SECONDS 6
-// By the clock, in somebody else's process group: that one has a limit of its own, and such a
-// compilation has the lowest priority, so a busy machine leaves it little of its time.
-#define MAX_SECONDS_IN_GROUP 60
-#define MAX_MEMORY           (UINT64_C(1000) << 20) // address space of each of its processes
+#define ASK_MS      500
+#define MAX_ASLEEP  8 // times in a row
+#define MAX_DEPTH   4 // of processes: a command may start a compiler, which starts its first pass
+#define MAX_MEMORY  (UINT64_C(1000) << 20) // address space of each of its processes
 
 // Text of a pipe, malloc'ed: an arena may leave while a child runs (arena.h).
 struct pipe_text {
     char *v;
     size_t n, cap, most;
-    bool more; // than 'most'
+    bool more;      // than 'most'
+    char last[512]; // the last bytes, whether they were kept or not
+    size_t n_last;
 };
 
 typedef VEC(const char *) word_vec;
@@ -164,15 +169,17 @@ struct child {
     pid_t pid;
     int fd[2]; // its standard output and standard error
     bool in_group;
-    bool timed_out;
+    bool waits;       // for a pipe
+    bool out_of_time; // of the processor
 };
 
 // The command and what it starts are a process group, which can be ended at once (or part of the
 // caller's, who ends that), and each has limits: a device that is included has no end, and macros
-// can grow without one.
+// can grow without one. The soft limit of time has a signal of its own, by which it is known; the
+// hard one is for a process that survives that.
 static void preprocess_limit(const struct child *c) {
     const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
-    const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS};
+    const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS + 1};
     prlimit(c->pid, RLIMIT_AS, &memory, NULL);
     prlimit(c->pid, RLIMIT_CPU, &seconds, NULL);
 }
@@ -214,7 +221,17 @@ static int preprocess_start(struct arena *a, const char *const *argv, struct chi
     return error;
 }
 
+static void preprocess_keep_last(struct pipe_text *t, const char *bytes, size_t n) {
+    const size_t most = sizeof t->last;
+    const size_t from_new = n < most ? n : most;
+    const size_t from_old = t->n_last < most - from_new ? t->n_last : most - from_new;
+    memmove(t->last, t->last + t->n_last - from_old, from_old);
+    memcpy(t->last + from_old, bytes + n - from_new, from_new);
+    t->n_last = from_old + from_new;
+}
+
 static void preprocess_keep(struct pipe_text *t, const char *bytes, size_t n) {
+    preprocess_keep_last(t, bytes, n);
     if (n > t->most - t->n) {
         t->more = true;
         n = t->most - t->n;
@@ -248,36 +265,68 @@ static int64_t preprocess_milliseconds(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int clock_seconds(const struct child *c) {
-    return c->in_group ? MAX_SECONDS_IN_GROUP : MAX_SECONDS;
+static void preprocess_read_proc(char *text, size_t size, const char *path) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
+    text[n > 0 ? n : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+// Whether a process and those that it started wait for something. One that a busy machine gives no
+// time is ready to run.
+static bool preprocess_sleeps(pid_t pid, unsigned depth) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    preprocess_read_proc(text, sizeof text, path);
+    const char *name_end = strrchr(text, ')');
+    if (name_end && (strncmp(name_end, ") R", 3) == 0 || strncmp(name_end, ") D", 3) == 0))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    preprocess_read_proc(text, sizeof text, path);
+    char *end, *p = text;
+    for (long child; depth > 0 && (child = strtol(p, &end, 10)) > 0 && end != p; p = end)
+        if (!preprocess_sleeps((pid_t)child, depth - 1))
+            return false;
+    return true;
 }
 
 // Both pipes at once: a child that fills one must not wait for us at the other. Ends the child when
-// its text or its time has become too much.
+// its text has become too much, or when it waits for a pipe.
 static void read_both(struct child *c, struct pipe_text text[2]) {
     struct pollfd fds[2] = {{.fd = c->fd[0], .events = POLLIN}, {.fd = c->fd[1], .events = POLLIN}};
-    const int64_t end = preprocess_milliseconds() + 1000 * clock_seconds(c);
-    while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more) {
+    int64_t end = preprocess_milliseconds() + ASK_MS;
+    unsigned asleep = 0;
+    while ((fds[0].fd >= 0 || fds[1].fd >= 0) && !text[0].more && !c->waits) {
         const int64_t left = end - preprocess_milliseconds();
-        c->timed_out = left <= 0;
-        if (c->timed_out || (poll(fds, 2, (int)left) < 0 && errno != EINTR))
+        if (left <= 0) {
+            asleep = preprocess_sleeps(c->pid, MAX_DEPTH) ? asleep + 1 : 0;
+            c->waits = asleep == MAX_ASLEEP;
+            end = preprocess_milliseconds() + ASK_MS;
+            continue;
+        }
+        if (poll(fds, 2, (int)left) < 0 && errno != EINTR)
             break;
         for (int i = 0; i < 2; i++)
             if (fds[i].fd >= 0 && fds[i].revents && !preprocess_read_some(fds[i].fd, &text[i]))
                 fds[i].fd = -1;
     }
-    if (c->timed_out || text[0].more)
+    if (c->waits || text[0].more)
         kill(c->in_group ? c->pid : -c->pid, SIGKILL);
     close(c->fd[0]);
     close(c->fd[1]);
 }
 
-static bool preprocess_finish(struct child *c) {
+// Returns whether it succeeded. The command says at its end which signal ended a process that it
+// started.
+static bool preprocess_finish(struct child *c, const struct pipe_text *complaints) {
     int status;
     while (waitpid(c->pid, &status, 0) < 0)
         if (errno != EINTR)
             return false;
-    c->timed_out |= WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+    static const char ended[] = "CPU time limit exceeded";
+    c->out_of_time = (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) ||
+                     memmem(complaints->last, complaints->n_last, ended, strlen(ended));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -377,18 +426,22 @@ static void read_messages(struct arena *a, struct diag *d, char *text) {
 }
 
 // What ended at a limit has no text; true when the program is refused for that. A process of the
-// preprocessor that finds no memory says so, or is ended for its time, and the command in front of
-// it tells of either.
+// preprocessor that finds no memory says so.
 static bool report_limits(struct diag *d, const char *path, const struct child *c,
                           const struct pipe_text *text, const char *complaints) {
     if (text->more)
         diag_error(d, no_place, "'%s' has more than %u MB of text after preprocessing", path,
                    MAX_OUTPUT >> 20);
-    else if (c->timed_out || strstr(complaints, "CPU time limit exceeded"))
+    else if (c->out_of_time)
         diag_error(d, no_place,
-                   "preprocessing '%s' takes more than %d s; it may include a pipe or a device, or "
-                   "contain macros that expand too far",
-                   path, clock_seconds(c));
+                   "preprocessing '%s' takes more than %d s of processor time; it may include a "
+                   "device, or contain macros that expand too far",
+                   path, MAX_SECONDS);
+    else if (c->waits)
+        diag_error(d, no_place,
+                   "preprocessing '%s' waits for input; it may include a pipe that no process "
+                   "writes to",
+                   path);
     else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
         diag_error(d, no_place,
                    "preprocessing '%s' takes more than 1 GB of memory; it may include a device, or "
@@ -412,7 +465,7 @@ char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
     }
     struct pipe_text pipes[2] = {{.most = MAX_OUTPUT}, {.most = MAX_COMPLAINTS}};
     read_both(&c, pipes);
-    const bool success = preprocess_finish(&c);
+    const bool success = preprocess_finish(&c, &pipes[1]);
     *length = pipes[0].n;
     char *const text = preprocess_take(a, &pipes[0]), *const complaints =
                                                           preprocess_take(a, &pipes[1]);

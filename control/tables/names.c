@@ -203,6 +203,31 @@ static const char *object_name_at(const void *list, size_t i) {
     return sk_object_at(objects->sw, objects->kind, i, &o) ? sk_object_name(&o) : "";
 }
 
+// An object of this kind that the name could mean; null: there is none.
+static const char *control_names_of_kind(const struct sk_switch *sw, enum sk_object_kind kind,
+                                         const char *name) {
+    struct sk_object o;
+    for (size_t i = 0; sk_object_at(sw, kind, i, &o); i++)
+        if (sk_name_matches(sk_object_name(&o), name) ||
+            matches_respelled(sk_object_name(&o), name))
+            return sk_object_name(&o);
+    return NULL;
+}
+
+// A name of nothing of this kind may be that of a thing of another kind: the error says of which.
+static int control_names_other_kind(const struct sk_switch *sw, enum sk_object_kind kind,
+                                    const char *name, int rc, struct sk_error *err) {
+    if (control_names_of_kind(sw, kind, name))
+        return rc; // ambiguous
+    for (size_t other = 0; other < sizeof kind_names / sizeof *kind_names; other++) {
+        const char *full = control_names_of_kind(sw, (enum sk_object_kind)other, name);
+        if (full)
+            return sk_fail(err, "no %s '%s'; '%s' is a %s", kind_names[kind], name, full,
+                           kind_names[other]);
+    }
+    return rc;
+}
+
 int sk_find_object(const struct sk_switch *sw, enum sk_object_kind kind, const char *name,
                    struct sk_object *object, struct sk_error *err) {
     struct objects objects = {sw, kind};
@@ -211,7 +236,7 @@ int sk_find_object(const struct sk_switch *sw, enum sk_object_kind kind, const c
         names.n++;
     int i = sk_find_name(&names, name, err);
     if (i < 0)
-        return i;
+        return control_names_other_kind(sw, kind, name, i, err);
     sk_object_at(sw, kind, (size_t)i, object);
     return 0;
 }

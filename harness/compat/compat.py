@@ -21,6 +21,8 @@ expression is matched with PROGRAM: MESSAGE. A refusal without a reason is wrong
 it is marked, counted, and makes the exit status 1.
 
 With --translate the C compiler is not run: the programs are 'translated', to C text.
+With --brief, a project is a line of counts, and only what was refused or failed is listed by program. A folder
+OWNER+PROJECT is shown as OWNER/PROJECT. --append adds to the page that --out names.
 With --scripts DIR, the packet scripts DIR/PROGRAM/*.stf are run on a compiled program and counted. Scripts of
 our own are in harness/compat/scripts/PROJECT/PROGRAM/*.stf, where PROJECT is FOLDER's name (--own runs them,
 in the fast build, the checked one and with a trace).
@@ -223,8 +225,8 @@ def cell(text):
 def totals(results):
     count = collections.Counter(r.status for r in results)
     parts = [f"{count[s]} {s}" for s in ("compiled", "translated", "refused", "other") if count[s]]
-    wrong = f", {count['REFUSED']} wrongly refused" if count["REFUSED"] else ""
-    return f"{len(results)} programs: {', '.join(parts)}{wrong}, {count['FAILED']} failed"
+    parts += [f"{count['REFUSED']} wrongly refused"] if count["REFUSED"] else []
+    return f"{len(results)} programs: {', '.join(parts + [str(count['FAILED']) + ' failed'])}"
 
 
 def table(out, label, results, with_scripts):
@@ -245,6 +247,34 @@ def table(out, label, results, with_scripts):
         print("| " + " | ".join(cell(c) for c in row + [note]) + " |", file=out)
 
 
+def brief(out, label, groups):
+    """Of the projects that have TNA programs."""
+    groups = [(name, results) for name, results in groups if any(r.status != "other" for r in results)]
+    every = [r for _, results in groups for r in results]
+    print(f"\n## {label}\n\n{len(groups)} projects, {totals(every)}.\n", file=out)
+    print("| project | programs | |\n| --- | --- | --- |", file=out)
+    for name, results in groups:
+        print(f"| {cell(name)} | {len(results)} | {totals(results).split(': ', 1)[1]} |", file=out)
+    wrong = [(name, r) for name, results in groups for r in results if r.status in ("refused", "REFUSED", "FAILED")]
+    if wrong:
+        print("\n| project | program | status | why |\n| --- | --- | --- | --- |", file=out)
+    for name, r in wrong:
+        print("| " + " | ".join(cell(c) for c in (name, r.name, r.status, r.note)) + " |", file=out)
+
+
+def write(args, out, groups):
+    if not args.append:
+        print("# Programs of others\n\nWritten by `harness/compat/compat.py`, which says what the words "
+              "mean.\nNothing of these programs is in this tree.", file=out)
+        if args.preface:
+            print("\n" + pathlib.Path(args.preface).read_text().strip(), file=out)
+    if args.brief:
+        brief(out, args.brief, groups)
+        return
+    for label, results in groups:
+        table(out, label, results, args.scripts or args.own)
+
+
 def arguments():
     p = argparse.ArgumentParser(description="Compiles every P4 program under the folders.")
     p.add_argument("folders", nargs="+", metavar="FOLDER")
@@ -258,7 +288,9 @@ def arguments():
     p.add_argument("--reference", metavar="CMD", help="another compiler, run on what is refused")
     p.add_argument("--label", action="append", default=[],
                    help="heading for a folder, in their order (its name)")
-    p.add_argument("--preface", metavar="FILE", help="text to put in front of the tables")
+    p.add_argument("--brief", metavar="HEADING", help="one section: counts by project, and what was refused")
+    p.add_argument("--append", action="store_true", help="add to the file that --out names")
+    p.add_argument("--preface", metavar="FILE", help="text to put before the tables")
     p.add_argument("--out", metavar="FILE", help="write the tables there (standard output)")
     p.add_argument("--seconds", type=float, default=180, help="limit for a program (180)")
     return p.parse_intermixed_args()
@@ -284,16 +316,13 @@ def main():
             r = judge(args, path, folder)
             results.append(r)
             print(f"{r.status:9} {r.name} {r.note}", file=sys.stderr)
+        if not results and args.brief:
+            continue
         if not results:
             sys.exit(f"compat: {f}: no P4 program in it")
-        groups.append((args.label[i] if i < len(args.label) else folder.name, results))
-    out = open(args.out, "w") if args.out else sys.stdout
-    print("# Programs of others\n\nWritten by `harness/compat/compat.py`, which says what the words "
-          "mean.\nNothing of these programs is in this tree.", file=out)
-    if args.preface:
-        print("\n" + pathlib.Path(args.preface).read_text().strip(), file=out)
-    for label, results in groups:
-        table(out, label, results, args.scripts or args.own)
+        groups.append((args.label[i] if i < len(args.label) else folder.name.replace("+", "/"), results))
+    out = open(args.out, "a" if args.append else "w") if args.out else sys.stdout
+    write(args, out, groups)
     every = [r for _, results in groups for r in results]
     bad = sum(r.scripts[1] for r in every if r.scripts)
     if args.out:

@@ -150,6 +150,13 @@ def replay(*arguments, **options):
                           capture_output=True, timeout=300, **options)
 
 
+def explain(*arguments, text=True, **options):
+    """Runs `silken explain`, without colours; returns what subprocess.run() does."""
+    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    return subprocess.run([f"{BUILD}/silken", "explain", *map(str, arguments)], text=text,
+                          capture_output=True, timeout=600, env=env, **options)
+
+
 if __name__ == "__main__":
     p, s = read_ng(sys.argv[1])
     print(eval(sys.argv[2]))

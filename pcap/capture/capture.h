@@ -3,8 +3,9 @@
 // capture: packets from and into capture files, one at a time.
 //
 // Read: pcap (version 2.4, also with the longer records of some Linux tools) and pcapng (all
-// sections, with their own byte orders, interfaces and time resolutions) of Ethernet, plain or
-// gzip, from files, FIFOs or, as "-", standard input. Blocks of other kinds than packets are
+// sections, with their own byte orders, interfaces and time resolutions) of Ethernet, or of IP with
+// less in front, which is given an Ethernet header (link.c); plain or gzip, from files, FIFOs or,
+// as "-", standard input. Blocks of other kinds than packets are
 // skipped. A frame check sequence that the file says its packets end with is taken off. Written:
 // pcap with nanoseconds, or pcapng, little-endian whatever the machine, so that the same packets
 // give the same bytes. Nothing holds more than one packet and a buffer. Not thread-safe for the
@@ -17,6 +18,7 @@
 //     source.c  bytes of a file, FIFO or standard input, through gzip where they are
 //     read.c    pcap, and what both formats have in common
 //     ng.c      pcapng
+//     link.c    Ethernet headers for packets that were captured without
 //     write.c   writing both formats
 #ifndef SILKEN_PCAP_CAPTURE_CAPTURE_H
 #define SILKEN_PCAP_CAPTURE_CAPTURE_H

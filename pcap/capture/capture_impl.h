@@ -61,6 +61,7 @@ struct capture {
     uint64_t count, time_ns; // of the packet before
     // pcap
     uint32_t unit_ns, record; // bytes of a packet's header
+    uint16_t link;
     struct capture_interface interface;
     uint8_t fcs;
     // pcapng
@@ -93,6 +94,13 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
 // Checks and fills in lengths; 'fcs' bytes at the end of the whole packet are taken off.
 int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t length,
                     uint32_t wire_length, uint32_t fcs, struct sk_error *err);
+
+// ---- link.c
+// Whether packets of this link type can be had as Ethernet frames, and such a frame of a packet; -1
+// with a sentence.
+bool capture_link_is_known(unsigned link);
+int capture_link_to_ethernet(const struct capture *c, unsigned link, struct capture_frame *out,
+                             struct sk_error *err);
 
 // ---- ng.c
 int ng_next(struct capture *c, struct capture_frame *out, struct sk_error *err);

@@ -230,7 +230,7 @@ static int ng_interface_of(const struct capture *c, uint32_t index, const struct
         return capture_bad(c, err, "a packet of interface %u, but its section has %u interfaces",
                            index, c->n_interfaces);
     *out = &c->interfaces[index];
-    if ((*out)->link == LINK_ETHER)
+    if (capture_link_is_known((*out)->link))
         return 0;
     char whose[96];
     snprintf(whose, sizeof whose, "its interface %u%s%.40s%s", index,
@@ -302,7 +302,10 @@ static int ng_take_packet(struct capture *c, const struct block *b, struct captu
     out->bytes = b->body + 20;
     out->interface = &i->shown;
     out->timeless = false;
-    return capture_lengths(c, out, length, capture_get32(c, b->body + 16), fcs, err) ? -1 : 1;
+    return capture_lengths(c, out, length, capture_get32(c, b->body + 16), fcs, err) ||
+                   capture_link_to_ethernet(c, i->link, out, err)
+               ? -1
+               : 1;
 }
 
 static int take_simple(struct capture *c, const struct block *b, struct capture_frame *out,
@@ -320,7 +323,10 @@ static int take_simple(struct capture *c, const struct block *b, struct capture_
         length = wire;
     *out = (struct capture_frame){
         .time_ns = c->time_ns, .bytes = b->body + 4, .interface = &i->shown, .timeless = true};
-    return capture_lengths(c, out, length, wire, i->fcs, err) ? -1 : 1;
+    return capture_lengths(c, out, length, wire, i->fcs, err) ||
+                   capture_link_to_ethernet(c, i->link, out, err)
+               ? -1
+               : 1;
 }
 
 int ng_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {

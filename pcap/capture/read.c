@@ -41,15 +41,18 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
     static const struct {
         unsigned link;
         const char *name;
-    } known[] = {{0, "NULL"},         {9, "PPP"},         {101, "RAW"},
-                 {105, "IEEE802_11"}, {113, "LINUX_SLL"}, {127, "IEEE802_11_RADIO"},
-                 {228, "IPV4"},       {229, "IPV6"},      {276, "LINUX_SLL2"}};
+    } known[] = {
+        {9, "PPP"},   {105, "IEEE802_11"}, {127, "IEEE802_11_RADIO"}, {195, "IEEE802_15_4"},
+        {220, "USB"}, {249, "USBPCAP"},    {253, "NETLINK"}};
     const char *name = "unknown";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].link == link)
             name = known[i].name;
-    return sk_fail(err, "%s: %s link type is %s (%u); a switch's ports need Ethernet (1)", c->path,
-                   whose, name, link);
+    return sk_fail(
+        err,
+        "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP without a "
+        "header or with one of Linux (NULL, RAW, LINUX_SLL, LINUX_SLL2)",
+        c->path, whose, name, link);
 }
 
 static inline void set_lengths(struct capture_frame *out, uint32_t length, uint32_t wire_length,
@@ -85,7 +88,8 @@ static int pcap_open(struct capture *c, struct sk_error *err) {
     c->record = magic == MAGIC_LONG ? LONG_RECORD : PCAP_RECORD;
     c->fcs = link & FCS_LENGTH_SET ? (uint8_t)(2 * (link >> 28)) : 0;
     c->source.from += PCAP_HEAD;
-    return (link & 0xffff) == LINK_ETHER ? 0 : capture_wrong_link(c, "its", link & 0xffff, err);
+    c->link = (uint16_t)link;
+    return capture_link_is_known(c->link) ? 0 : capture_wrong_link(c, "its", c->link, err);
 }
 
 // Where a packet is expected another file's head begins, as it does when captures are put together
@@ -138,6 +142,8 @@ static inline int pcap_next(struct capture *c, struct capture_frame *out, struct
     out->packet_id = out->lost = 0;
     out->direction = CAPTURE_UNKNOWN;
     out->timeless = false;
+    if (capture_link_to_ethernet(c, c->link, out, err))
+        return -1;
     c->source.from += c->record + length;
     c->count++;
     return 1;
@@ -148,6 +154,7 @@ static inline int pcap_next(struct capture *c, struct capture_frame *out, struct
 static inline int pcap_few(struct capture *c, struct capture_frame *out, int n,
                            const bool swapped) {
     const uint32_t record = c->record, unit_ns = c->unit_ns, units = NS_PER_S / unit_ns;
+    struct sk_error later; // said when it is that packet's turn
     int got = 0;
     for (; got < n && source_waiting(&c->source) >= record; got++) {
         uint8_t *at = source_at(&c->source);
@@ -164,6 +171,8 @@ static inline int pcap_few(struct capture *c, struct capture_frame *out, int n,
             .interface = &c->interface,
         };
         set_lengths(&out[got], head[2], head[3], c->fcs);
+        if (c->link != LINK_ETHER && capture_link_to_ethernet(c, c->link, &out[got], &later))
+            break;
         c->source.from += record + head[2];
     }
     c->count += (uint64_t)got;

@@ -46,34 +46,14 @@ static bool explain_value_is_hexadecimal(const char *name) {
     return explain_value_has(explain_last_name(name), words);
 }
 
-static bool explain_value_is_address(const char *name) {
-    static const char *const words[] = {"addr", "mac", "dst", "src", "dmac", "smac", "ip", NULL};
-    static const char *const not_those[] = {"port", "stamp", NULL};
-    const char *last = explain_last_name(name);
-    return explain_value_has(last, words) && !explain_value_has(last, not_those);
-}
-
-static bool is_mac(const struct sk_trace_value *v) {
-    return v->width == 48 && explain_value_is_address(v->name);
-}
-
-static bool explain_value_is_ipv4(const struct sk_trace_value *v) {
-    return v->width == 32 && explain_value_is_address(v->name);
-}
-
-static const char *explain_value_mac(struct explain *x, uint64_t v) {
-    return explain_printf(x, "%02x:%02x:%02x:%02x:%02x:%02x", (unsigned)(v >> 40 & 255),
-                          (unsigned)(v >> 32 & 255), (unsigned)(v >> 24 & 255),
-                          (unsigned)(v >> 16 & 255), (unsigned)(v >> 8 & 255), (unsigned)(v & 255));
-}
-
-static const char *explain_value_hexadecimal(struct explain *x, const struct sk_trace_value *v) {
+static const char *explain_value_written(struct explain *x, const struct sk_trace_value *v,
+                                         void (*put)(FILE *out, const struct sk_trace_value *v)) {
     char *text = NULL;
     size_t n;
     FILE *f = open_memstream(&text, &n);
     if (!f)
         abort();
-    tracer_hex(f, v);
+    put(f, v);
     if (fclose(f) != 0)
         abort();
     const char *kept = explain_keep(x, text, n + 1);
@@ -83,19 +63,15 @@ static const char *explain_value_hexadecimal(struct explain *x, const struct sk_
 
 const char *explain_value(struct explain *x, const struct sk_trace_value *v) {
     if (v->bytes || v->high)
-        return explain_value_hexadecimal(x, v);
+        return explain_value_written(x, v, tracer_hex);
     if (v->is_signed && v->width <= 64)
         return explain_printf(x, "%" PRId64,
                               (int64_t)(v->low << (64 - v->width)) >> (64 - v->width));
-    if (is_mac(v))
-        return explain_value_mac(x, v->low);
-    if (explain_value_is_ipv4(v))
-        return explain_printf(x, "%u.%u.%u.%u", (unsigned)(v->low >> 24 & 255),
-                              (unsigned)(v->low >> 16 & 255), (unsigned)(v->low >> 8 & 255),
-                              (unsigned)(v->low & 255));
+    if (tracer_is_address(v))
+        return explain_value_written(x, v, tracer_address);
     bool hex = explain_value_is_hexadecimal(v->name);
     if (v->low == 0 || (v->low < 10 && (!hex || v->width < 8)) ||
         (!hex && (v->width <= 32 || strcasestr(v->name, "stamp"))))
         return explain_printf(x, "%" PRIu64, v->low);
-    return explain_value_hexadecimal(x, v);
+    return explain_value_written(x, v, tracer_hex);
 }

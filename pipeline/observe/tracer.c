@@ -33,6 +33,35 @@ void tracer_hex(FILE *out, const struct sk_trace_value *v) {
     }
 }
 
+static bool tracer_has(const char *name, const char *const *words) {
+    for (; *words; words++)
+        if (strcasestr(name, *words))
+            return true;
+    return false;
+}
+
+// P4 does not say what a field holds.
+static bool tracer_is_named_address(const char *name) {
+    static const char *const words[] = {"addr", "mac", "dst", "src", "dmac", "smac", "ip", NULL};
+    static const char *const not_those[] = {"port", "stamp", NULL};
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    return tracer_has(last, words) && !tracer_has(last, not_those);
+}
+
+bool tracer_is_address(const struct sk_trace_value *v) {
+    return !v->is_signed && (v->width == 48 || v->width == 32) && tracer_is_named_address(v->name);
+}
+
+void tracer_address(FILE *out, const struct sk_trace_value *v) {
+    const bool mac = v->width == 48;
+    for (unsigned shift = v->width; shift > 0; shift -= 8) {
+        const unsigned byte = (unsigned)(v->low >> (shift - 8) & 255);
+        fprintf(out, mac ? "%02x" : "%u", byte);
+        if (shift > 8)
+            fputc(mac ? ':' : '.', out);
+    }
+}
+
 struct sk_trace_value tracer_header_field(const struct sk_event *e, uint32_t i) {
     const struct sk_trace_field *f = &e->header->fields[i];
     struct sk_trace_value v = {.name = f->name, .width = f->width};

@@ -24,6 +24,10 @@ extern const char *const tracer_parser_errors[TRACER_PARSER_ERRORS];
 const char *tracer_kind(enum sk_event_kind kind);
 // "0x1f"; always hexadecimal.
 void tracer_hex(FILE *out, const struct sk_trace_value *v);
+// Whether it has the width of an address of Ethernet or IPv4 and the name of one, such as
+// "hdr.ipv4.src_addr"; and that address: "02:00:00:00:00:01", "10.0.0.1".
+bool tracer_is_address(const struct sk_trace_value *v);
+void tracer_address(FILE *out, const struct sk_trace_value *v);
 void tracer_bytes(FILE *out, const uint8_t *bytes, uint32_t length);
 
 // A field as a value: of a header's bytes, or of words (of a key, of action data).

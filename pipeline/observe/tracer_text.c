@@ -10,12 +10,14 @@
 
 #define SHOWN_BYTES 64u // of a header or a packet; the JSON form has all
 
-// Small fields in decimal (ports, counts), wider ones in hexadecimal.
+// Addresses as such, small fields in decimal (ports, counts), wider ones in hexadecimal.
 #define DECIMAL_BITS 10u
 
 static void tracer_text_value(FILE *out, const struct sk_trace_value *v) {
     if (v->is_signed && v->width <= 64)
         fprintf(out, "%" PRId64, (int64_t)(v->low << (64 - v->width)) >> (64 - v->width));
+    else if (tracer_is_address(v))
+        tracer_address(out, v);
     else if (v->width <= DECIMAL_BITS || (!v->bytes && !v->high && v->low < 10))
         fprintf(out, "%" PRIu64, v->low);
     else

@@ -161,3 +161,12 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
         return true;
     return false;
 }
+
+// ---- what the kernel dropped ----
+
+uint64_t ports_af_packet_dropped(struct ports_sockets *sockets) {
+    uint64_t now = 0;
+    for (unsigned i = 0; i < sockets->n; i++)
+        now += ports_fanout_dropped(sockets->fd[i]);
+    return atomic_fetch_add_explicit(&sockets->dropped, now, memory_order_relaxed) + now;
+}

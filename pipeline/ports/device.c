@@ -232,9 +232,12 @@ static void throw_waiting_away(const struct dpdk_port *p) {
 // From when it makes its socket to when it binds it to the interface, net_af_packet receives what
 // comes in by any interface of the machine, other ports of the switch among them: that is thrown
 // away, with what has come in since.
-static void drop_strangers(const struct dpdk_port *p, const struct rte_eth_dev_info *info) {
-    if (info->driver_name && strcmp(info->driver_name, "net_af_packet") == 0)
-        throw_waiting_away(p);
+static void drop_strangers(struct dpdk_port *p, const struct rte_eth_dev_info *info) {
+    if (!info->driver_name || strcmp(info->driver_name, "net_af_packet") != 0)
+        return;
+    throw_waiting_away(p);
+    ports_af_packet_dropped(&p->sockets);
+    p->sockets.dropped = 0;
 }
 
 bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct sk_port_spec *spec,
@@ -289,6 +292,7 @@ struct rte_device *ports_device_close(struct dpdk_port *p) {
     rte_eth_dev_close(p->id);
     ports_xdp_close(&p->xdp);
     p->started = p->attached = false;
+    p->sockets.n = 0;
     return device;
 }
 
@@ -346,7 +350,7 @@ bool sk_ports_interface_is_back(const struct sk_ports *ports, uint16_t dev_port)
 // ---- what devices know ----
 
 bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_port_device *out) {
-    const struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
+    struct dpdk_port *p = dev_port < SK_PORTS ? ports->by_number[dev_port] : NULL;
     struct rte_eth_dev_info info;
     struct rte_eth_link link = {0};
     struct rte_eth_stats stats = {0};
@@ -373,7 +377,7 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_
         out->speed_mbps = known ? link.link_speed : 0;
     }
     if (rte_eth_stats_get(p->id, &stats) == 0) {
-        out->missed = stats.imissed + stats.rx_nombuf;
+        out->missed = stats.imissed + stats.rx_nombuf + ports_af_packet_dropped(&p->sockets);
         out->rx_errors = stats.ierrors;
         out->tx_errors = stats.oerrors;
     }

@@ -202,7 +202,7 @@ static const char *why(const char *device, int rc) {
     case EPERM:
     case EINVAL:
         return "an argument is wrong or names something that does not exist, or the device needs "
-               "root, as af_packet and tap do; --verbose shows the messages of DPDK";
+               "root, as af_packet and tap do; 'silken run --verbose' shows DPDK's messages";
     default:
         return rte_strerror(-rc);
     }
@@ -230,16 +230,19 @@ static char *string_for(const struct sk_port_spec *spec, bool own_processors, co
     return device;
 }
 
-static int probe(const struct sk_port_spec *spec, const char *device) {
-    if (ports_is_af_packet(spec->device))
-        ports_fanout_begin(ports_af_packet_queues(spec));
+static int probe(const struct sk_port_spec *spec, const char *device,
+                 struct ports_sockets *sockets) {
+    sockets->n = 0;
+    if (!ports_is_af_packet(spec->device))
+        return rte_dev_probe(device);
+    ports_fanout_begin(ports_af_packet_queues(spec));
     const int rc = rte_dev_probe(device);
-    ports_fanout_end();
+    sockets->n = ports_fanout_end(sockets->fd);
     return rc;
 }
 
 bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint16_t *id,
-                      char *error, size_t error_size) {
+                      struct ports_sockets *sockets, char *error, size_t error_size) {
     char name[MAX_NAME];
     if (!ports_eal_name_of(spec->device, name)) {
         snprintf(error, error_size,
@@ -255,7 +258,7 @@ bool ports_eal_attach(const struct sk_port_spec *spec, bool own_processors, uint
         return false;
     }
     char *device = string_for(spec, own_processors, name);
-    int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : probe(spec, device);
+    int rc = rte_eth_dev_get_port_by_name(name, id) == 0 ? -EEXIST : probe(spec, device, sockets);
     free(device);
     if (rc == 0 && rte_eth_dev_get_port_by_name(name, id))
         rc = -ENODEV;

@@ -81,7 +81,8 @@ static bool ports_open_port(struct sk_ports *ports, struct dpdk_port *p,
     if (ports_is_memif(spec->device))
         return ports_memif_open(p, spec, error, error_size);
     for (unsigned tries = BUSY_TRIES;;) {
-        p->attached = ports_eal_attach(spec, ports->own_processors, &p->id, error, error_size);
+        p->attached =
+            ports_eal_attach(spec, ports->own_processors, &p->id, &p->sockets, error, error_size);
         if (!p->attached || ports_configure(ports, p, spec, error, error_size))
             return p->attached;
         if (!p->busy || --tries == 0)

@@ -5,10 +5,12 @@
 #define SILKEN_PIPELINE_PORTS_PORTS_IMPL_H
 
 #include <net/if.h>
+#include <stdatomic.h>
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "dpdk/fanout.h"
 #include "pipeline/ports/ports.h"
 #include "pipeline/ports/xdp.h"
 
@@ -38,6 +40,14 @@ static inline struct rte_mbuf *ports_mbuf(struct sk_packet *p) {
 struct ports_inside; // inside.c
 struct ports_memif;  // memif.c
 
+// Of an af_packet device, which closes them: one of each queue. A socket's count of dropped frames
+// begins again each time it is read.
+struct ports_sockets {
+    int fd[PORTS_FANOUT_SOCKETS];
+    unsigned n;
+    _Atomic uint64_t dropped; // of all, until they were last read
+};
+
 struct dpdk_port {
     uint16_t dev_port, id, queues;
     bool attached, started;
@@ -62,6 +72,7 @@ struct dpdk_port {
     struct ports_sampler *sampler; // of its core; null: nothing is sampled
     uint32_t sample_in;            // the how many-th from now on is the next
     uint64_t sample_pool, samples_lost;
+    struct ports_sockets sockets;
 };
 
 // Buffers: of the ports that were opened first, which also is where the switch takes those of
@@ -138,6 +149,8 @@ unsigned ports_af_packet_queues(const struct sk_port_spec *spec);
 // sk_ports_options has it.
 void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
                                size_t size);
+// Packets that the kernel dropped because the rings were full. Any thread; of other devices 0.
+uint64_t ports_af_packet_dropped(struct ports_sockets *sockets);
 // False with what is wrong with an af_packet device's string, for a sentence; others' are good.
 bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t error_size);
 // The interface gives frames as they were on the wire from here on (GRO and LRO are off); one line

@@ -144,6 +144,29 @@ static void check_operation(struct graph *g, const struct chip_op *op, const str
                      "split the number into parts and carry in further stages");
 }
 
+// What another statement computes may have been put into the one that reads it, which the program
+// does not show.
+static const struct ir_expr *graph_limits_from_elsewhere(const struct ir_expr *e, struct loc at) {
+    if (!e || is_leaf(e))
+        return NULL;
+    if (e->at.line && (e->at.line != at.line || e->at.file != at.file))
+        return e;
+    const struct ir_expr *found = graph_limits_from_elsewhere(e->a, at);
+    if (!found)
+        found = graph_limits_from_elsewhere(e->b, at);
+    return found ? found : graph_limits_from_elsewhere(e->c, at);
+}
+
+static bool graph_limits_say_joined(struct chip_violation *v, const struct ir_expr *e,
+                                    const char *text) {
+    const struct ir_expr *joined = graph_limits_from_elsewhere(e, v->at);
+    if (!joined)
+        return false;
+    v->also = joined->at;
+    v->also_text = text;
+    return true;
+}
+
 static void check_op(struct graph *g, const struct chip_op *op) {
     const struct ir_expr *e = op->stmt->kind == IR_ASSIGN ? op->stmt->e : NULL;
     if (!e || op->dead)
@@ -164,6 +187,7 @@ static void check_op(struct graph *g, const struct chip_op *op) {
             "compute in two steps, in actions of different tables: each takes a stage");
         v->used = sources;
         v->limit = g->r->limits->action_phv_sources;
+        graph_limits_say_joined(v, e, "a part of it is computed here: the check joins the two");
         return;
     }
     chip_violate(g->r, "action-stages", op->stmt->at,
@@ -240,6 +264,9 @@ void graph_check_action(struct graph *g, const struct chip_action *act,
 
 // ---- conditions ---------------------------------------------------------------------------------
 
+static const char in_front[] =
+    "compute it into a metadata field in an action of an earlier table: this takes a stage";
+
 struct ask {
     struct graph *g;
     const struct ir_stmt *stmt;
@@ -256,8 +283,19 @@ static void graph_limits_refuse(struct ask *k, const char *rule, const char *mes
     k->wrong = true;
 }
 
-static const char in_front[] =
-    "compute it into a metadata field in an action of an earlier table: this takes a stage";
+// The condition computes 'e'.
+static void graph_limits_refuse_computing(struct ask *k, const struct ir_expr *e) {
+    if (k->wrong)
+        return;
+    struct chip_violation *v = chip_violate(
+        k->g->r, "gateway-operation", k->stmt->at,
+        "a condition compares fields as they are: a gateway does not compute", in_front);
+    if (graph_limits_say_joined(v, e, "what it compares is computed here: the check joins the two"))
+        v->suggestion =
+            "the chip's compiler may keep the two apart, in a stage each; where it does "
+            "not, make the field that is computed a key of a table";
+    k->wrong = true;
+}
 
 // The power of two by whose bits alone it is seen on which side of the constant the field is: x <
 // 2^k asks whether the bits from k on are 0, x >= 2^w - 2^k whether they are all 1. -1: it takes
@@ -293,9 +331,7 @@ static void ask_comparison(struct ask *k, const struct ir_expr *e) {
     else if (x->op == IR_AND && ir_is_const(x->a) && !order)
         x = unwrapped(x->b);
     if (!is_leaf(x) || !is_leaf(y)) {
-        graph_limits_refuse(k, "gateway-operation",
-                            "a condition compares fields as they are: a gateway does not compute",
-                            in_front);
+        graph_limits_refuse_computing(k, is_leaf(x) ? y : x);
         return;
     }
     if (order && y->op != IR_CONST) {
@@ -348,9 +384,7 @@ static void ask_expr(struct ask *k, const struct ir_expr *e) {
         if (is_leaf(e))
             graph_expr_bits(k->g->a, e, &k->equal);
         else
-            graph_limits_refuse(
-                k, "gateway-operation",
-                "a condition compares fields as they are: a gateway does not compute", in_front);
+            graph_limits_refuse_computing(k, e);
         return;
     }
 }

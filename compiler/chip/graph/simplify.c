@@ -300,6 +300,17 @@ static bool is_zero_already(struct simplify *s, const struct ir_stmt *n) {
            s->known[n->var->id].written == 0;
 }
 
+// What is computed with the place of the statement that computes it: where it is joined with
+// another statement, messages tell both.
+static struct ir_expr *graph_simplify_placed(struct simplify *s, struct ir_expr *e, struct loc at) {
+    if (e->at.line || !e->a)
+        return e;
+    struct ir_expr *placed = ARENA_NEW(s->a, struct ir_expr);
+    *placed = *e;
+    placed->at = at;
+    return placed;
+}
+
 static void graph_simplify_assign(struct simplify *s, struct ir_block *out,
                                   const struct ir_stmt *t) {
     if (graph_simplify_assign_parts(s, out, t))
@@ -312,7 +323,7 @@ static void graph_simplify_assign(struct simplify *s, struct ir_block *out,
     if (!t->slice && n->e->op == IR_VAR && n->e->var == t->var)
         return;
     if (!t->slice)
-        graph_simplify_learn(s, t->var, n->e);
+        graph_simplify_learn(s, t->var, graph_simplify_placed(s, n->e, t->at));
     ir_push(s->a, out, n);
 }
 

@@ -221,6 +221,10 @@ void emit_checked_before(const struct emit *e, const struct ir_stmt *s) {
             emit_checked_check_index(e, s->meter->name, s->e, s->meter->size);
         emit_use(e, s->e2);
         break;
+    case IR_IF:
+        if (!s->selects)
+            all_operands(e, s);
+        break;
     case IR_RESUBMIT:
         use_resubmitted(e, s);
         break;

@@ -107,6 +107,44 @@ class Check(FolderCase):
         self.assertIn(f"{COMPARES}:{violation['line']}:{violation['column']}: error: ", done.stdout)
         self.assertIn(f"{violation['line']} | {line}\n", done.stdout)
 
+    def test_statements_that_are_joined(self):
+        """What a condition or an action reads was computed elsewhere: the message tells where."""
+        path = self.file("joined.p4", """#include "common.p4"
+INGRESS {
+    action sum() {
+        md.v = hdr.num.e + 1;
+    }
+    action less() {
+        md.w = hdr.num.e - hdr.more.e;
+    }
+    action more() {
+        md.w = md.w + hdr.num.f;
+    }
+    apply {
+        sum();
+        if (md.v == hdr.num.f) {
+            hdr.num.a = 1;
+        }
+        less();
+        more();
+        if (hdr.num.e - hdr.num.f == 1) {
+            hdr.num.b = 1;
+        }
+        hdr.more.f = md.w;
+    }
+}
+MAIN
+""")
+        doc = self.document("-I", "harness/compiler/chip/limits", path, status=1)
+        found = {v["line"]: (v["rule"], v["also"] and v["also"]["line"], v["also_text"]) for v in doc["violations"]}
+        self.assertEqual(found, {
+            14: ("gateway-operation", 4, "what it compares is computed here: the check joins the two"),
+            22: ("action-sources", 10, "a part of it is computed here: the check joins the two"),
+            19: ("gateway-operation", None, None)})
+        advice = {v["line"]: v["suggestion"] for v in doc["violations"]}
+        self.assertIn("keep the two apart", advice[14])
+        self.assertIn("in an action of an earlier table", advice[19])
+
     # what lowering refuses because of the architecture is an answer; what is no program has none
     def test_refused_by_the_compiler(self):
         doc = self.document("harness/compiler/lower/refused/applied_twice.p4", status=1)

@@ -153,8 +153,12 @@ static void test_names(void **state) {
                 "ambiguous: pipe.Ingress.acl, pipe.Egress.acl");
     assert_says(sk_find_object(b->sw, SK_TABLE, "cl", &o, &err), "no table 'cl'");
     assert_says(sk_find_object(b->sw, SK_TABLE, "", &o, &err), "no table ''");
+    assert_says(sk_find_object(b->sw, SK_REGISTER, "nothing", &o, &err),
+                "no register 'nothing'; the program has: pipe.Ingress.count");
     assert_says(sk_find_object(b->sw, SK_REGISTER, "acl", &o, &err),
-                "no register 'acl'; the program has: pipe.Ingress.count");
+                "no register 'acl'; 'pipe.Ingress.acl' is a table");
+    assert_says(sk_find_object(b->sw, SK_TABLE, "Ingress.count", &o, &err),
+                "no table 'Ingress.count'; 'pipe.Ingress.count' is a register");
 }
 
 static void test_spellings(void **state) {

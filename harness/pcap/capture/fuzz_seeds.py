@@ -34,6 +34,11 @@ def captures():
                       + ng_option(2, b"\1\0\0\0"))
            + ng_block(77, bytes(100)))
     yield gzip.compress(pcap(packets))
+    ip = [(t, frame[14:]) for t, frame in packets]
+    for link, head in ((101, b""), (0, bytes(4)), (113, bytes(4) + b"\0\6" + MAC[:8] + b"\x08\0"),
+                       (276, b"\x86\xdd" + bytes(9) + b"\6" + MAC[:8])):
+        yield pcap([(t, head + b"\x45" + packet[1:]) for t, packet in ip], link=link)
+        yield section(["port-1"], [(t, head + b"\x65" + packet[1:], 0) for t, packet in ip], link=link)
 
 
 def main(folder):

@@ -331,14 +331,14 @@ static void link_types_are_of_interfaces(void **state) {
     section(false);
     end_block(begin_interface(101, 0)); // no packet is of it
     interface("eth0");
-    size_t at = begin_interface(113, 0);
+    size_t at = begin_interface(105, 0);
     add_option(2, "any", 3);
     end_block(at);
     packet(1, 1, "good");
     packet(2, 2, "bad");
     struct capture *c = open_file();
     check_packet(c, 1000, "good");
-    check_bad(c, "its interface 2 (any)'s link type is LINUX_SLL (113)");
+    check_bad(c, "its interface 2 (any)'s link type is IEEE802_11 (105)");
 }
 
 // Several at a time come as one by one. What is behind them has happened to nobody before its turn.
@@ -506,6 +506,121 @@ static void pcap_head(uint32_t magic, uint32_t link) {
     add32(0);
     add32(65535);
     add32(link);
+}
+
+// ---- packets without an Ethernet header ----
+
+#define SLL  "\0\0\0\1\0\6\2\0\0\0\0\x09\0\0"
+#define SLL2 "\0\0\0\0\0\2\0\1\0\6\2\0\0\0\0\x09\0\0"
+
+static const struct linked {
+    uint16_t link;
+    const char *bytes;
+    size_t n;
+    const char *head; // of the frame, in front of what 'skipped' bytes are in front of; or
+    size_t skipped;
+    const char *error;
+} linked[] = {
+    {101,
+     "\x45"
+     "data",
+     5, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0", 0, NULL},
+    {12,
+     "\x45"
+     "data",
+     5, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0", 0, NULL},
+    {228,
+     "\x46"
+     "data",
+     5, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0", 0, NULL},
+    {229,
+     "\x60"
+     "data",
+     5, "\0\0\0\0\0\0\0\0\0\0\0\0\x86\xdd", 0, NULL},
+    {0,
+     "\2\0\0\0\x45"
+     "data",
+     9, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0", 4, NULL},
+    {108,
+     "\0\0\0\x1c\x60"
+     "data",
+     9, "\0\0\0\0\0\0\0\0\0\0\0\0\x86\xdd", 4, NULL},
+    {113, SLL "\x08\6data", 20, "\0\0\0\0\0\0\2\0\0\0\0\x09\x08\6", 16, NULL},
+    {113, "\0\0\3\4\0\0\2\0\0\0\0\x09\0\0\x08\0data", 20, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0", 16,
+     NULL}, // hardware without addresses
+    {113, SLL "\0\4llc", 19, "\0\0\0\0\0\0\2\0\0\0\0\x09\0\3", 16, NULL},
+    {276, "\x86\xdd" SLL2 "data", 24, "\0\0\0\0\0\0\2\0\0\0\0\x09\x86\xdd", 20, NULL},
+    {101,
+     "\x55"
+     "data",
+     5, NULL, 0, "a packet that is neither IPv4 nor IPv6"},
+    {101, "", 0, NULL, 0, "a packet that is neither IPv4 nor IPv6"},
+    {0, "\2\0\0", 3, NULL, 0, "a packet of 3 bytes, fewer than its link type (0) has"},
+    {113, SLL "\x08", 15, NULL, 0, "a packet of 15 bytes, fewer than its link type (113) has"},
+    {113, "\0\0\3\x38\0\0\0\0\0\0\0\0\0\0\0\0data", 20, NULL, 0, "a packet of hardware type 824"},
+};
+
+static void linked_pcap(const struct linked *l) {
+    pcap_head(0xa1b2c3d4, l->link);
+    for (unsigned i = 0; i < 3; i++) {
+        add32(1);
+        add32(i);
+        add32((uint32_t)l->n);
+        add32((uint32_t)l->n);
+        add(l->bytes, l->n);
+    }
+}
+
+// The first packet in a simple block, which has fewer bytes in front than an Ethernet header.
+static void linked_pcapng(const struct linked *l) {
+    section(file.big);
+    end_block(begin_interface(l->link, 0));
+    size_t at = begin_block(3);
+    add32((uint32_t)l->n);
+    add_padded(l->bytes, l->n);
+    end_block(at);
+    for (unsigned i = 0; i < 2; i++) {
+        at = begin_block(6);
+        add32(0);
+        add_number(i, 8);
+        add32((uint32_t)l->n);
+        add32((uint32_t)l->n);
+        add_padded(l->bytes, l->n);
+        end_block(at);
+    }
+}
+
+static void check_linked(const struct linked *l, int few) {
+    struct capture *c = open_file();
+    struct capture_frame frames[3];
+    assert_non_null(c);
+    for (int got = 0; got < 3; got++) {
+        const int rc = capture_next_few(c, frames, few, &err);
+        if (l->error) {
+            assert_int_equal(rc, -1);
+            assert_non_null(strstr(err.text, l->error));
+            break;
+        }
+        assert_true(rc > 0);
+        for (int i = 0; i < rc; i++, got += i < rc) {
+            assert_int_equal(frames[i].length, 14 + l->n - l->skipped);
+            assert_int_equal(frames[i].wire_length, frames[i].length);
+            assert_memory_equal(frames[i].bytes, l->head, 14);
+            assert_memory_equal(frames[i].bytes + 14, l->bytes + l->skipped, l->n - l->skipped);
+        }
+    }
+    capture_close(c);
+}
+
+static void packets_without_ethernet(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof linked / sizeof *linked; i++)
+        for (unsigned how = 0; how < 8; how++) {
+            file.n = 0;
+            file.big = how & 1;
+            (how & 2 ? linked_pcapng : linked_pcap)(&linked[i]);
+            check_linked(&linked[i], how & 4 ? 3 : 1);
+        }
 }
 
 static void every_pcap(void **state) {
@@ -713,6 +828,7 @@ int main(void) {
         TEST(blocks_of_other_kinds),
         TEST(frame_check_sequences_are_taken_off),
         TEST(link_types_are_of_interfaces),
+        TEST(packets_without_ethernet),
         TEST(few_at_a_time),
         TEST(few_of_a_pcap),
         TEST(every_cut),

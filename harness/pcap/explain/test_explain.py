@@ -23,7 +23,7 @@ from scapy.utils import wrpcap  # noqa: E402
 
 import tally  # noqa: E402
 import test_switchml as sml  # noqa: E402
-from captures import NS, pcap, pcapng, section  # noqa: E402
+from captures import NS, explain, pcap, pcapng, section  # noqa: E402
 from folder import FolderCase  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "build")
@@ -53,12 +53,6 @@ MIRRORS = {"mirror": [{"id": 5, "direction": "ingress", "port": 9, "qid": 3, "co
                       {"id": 6, "direction": "egress", "port": 10}]}
 FRAME = "0200000000010200000000040800450000112233445566778899aabbccddeeff"
 RESUBMITTED = ("020000000001 020000000002 0800 45000014000100004011 65ce 0a000102 0a010008 ff")
-
-
-def explain(*arguments, text=True, **options):
-    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-    return subprocess.run([f"{BUILD}/silken", "explain", *map(str, arguments)], text=text,
-                          capture_output=True, timeout=600, env=env, **options)
 
 
 class Explain(FolderCase):
@@ -435,7 +429,7 @@ class Explain(FolderCase):
         self.refused("'0' is not the number of a packet; the first is 1", L2, f"{three}:0")
         self.refused("name one: FILE:NUMBER", L2, three)
         self.refused("it has no packet", L2, self.file("none.pcap", pcap([])))
-        self.refused("link type", L2, self.file("ip.pcap", pcap([(T0, b"\x45")], link=101)))
+        self.refused("link type", L2, self.file("ip.pcap", pcap([(T0, b"\x45")], link=105)))
         self.refused("ends", L2, self.file("cut.pcap", pcap([(T0, bytes(60))])[:50]) + ":1")
         self.refused("No such file", L2, "--pcap", "nothing:1")
         self.refused("the captures: there is no packet 7; the last one is 3", L2, "--in",

@@ -13,7 +13,7 @@ import threading
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), up) for up in ("..", "../..")]
 import tally  # noqa: E402
 from case import L2, T0, Case, frame  # noqa: E402
-from captures import pcap, pcapng, read, read_ng, replay  # noqa: E402
+from captures import explain, pcap, pcapng, read, read_ng, replay  # noqa: E402
 
 
 class Replay(Case):
@@ -446,7 +446,7 @@ class Replay(Case):
                 ("no capture", b"# not a capture, but a text of some length\n", "it is not a capture"),
                 ("ends in a packet", good[:-5], "after 0 packets, at byte 24: the file ends in the middle of a packet"),
                 ("huge packet", huge, "after 0 packets, at byte 24: a packet of 2147483647 bytes"),
-                ("raw IP", pcap([], link=101), "its link type is RAW"),
+                ("PPP", pcap([], link=9), "its link type is PPP"),
                 ("802.11", pcap([], link=105), "a switch's ports need Ethernet"),
                 ("time", good[:28] + b"\xff\xff\xff\xff" + good[32:], "is invalid"),
                 ("two files by cat", good + good, f"after 1 packets, at byte {len(good)}: another pcap starts here"),
@@ -523,6 +523,35 @@ class Replay(Case):
         self.assertEqual((done.returncode, done.stderr), (2, f"silken: error: '{a}' is not a P4 program: it is not text\n"))
         self.entries = self.file("bad.json", b'{"entries": [{"table": "none"}]}')
         self.refused("bad.json:1", "--in", f"1={a}")
+
+    def test_packets_without_ethernet(self):
+        """Of a tunnel, and of all interfaces of a machine: what is sent has a header of Ethernet."""
+        ip = frame("01", 7)[14:]
+        entries = {"entries": [{"table": "forward", "key": {"dst_addr": "00:00:00:00:00:00"}, "action": "send",
+                                "args": {"port": 1}}]}
+        self.entries = self.file("zero.json", json.dumps(entries))
+        address = bytes.fromhex("020000000009")
+        for link, head, source in ((101, b"", bytes(6)), (113, b"\0\0\0\1\0\6" + address + b"\0\0\x08\0", address)):
+            a = self.file("a.pcap", pcap([(T0, head + ip), (T0 + 5, head + ip)], link=link))
+            for build in (["--fast"], ["--checked"]):
+                done = self.good("--in", f"4={a}", "--out", self.path("out"), *build)
+                self.assertEqual(done.stderr, "2 packets in, 2 out, 0 dropped\n")
+                sent = bytes(6) + source + b"\x08\0" + ip
+                self.assertEqual(read(self.path("out") + "/port-1.pcap"), [(T0, sent), (T0 + 5, sent)])
+
+    def test_a_tor_is_refused(self):
+        """Nobody would write its tables: every packet would be dropped."""
+        tor = {"program": "p4/tor/tor.p4", "ports": [{"port": 1, "device": "net_null0", "name": "web1"}],
+               "tor": {"vlans": [{"vid": 10}], "links": [{"name": "web1", "port": "web1", "access": 10}]}}
+        config = self.file("tor.json", json.dumps(tor).encode())
+        a = self.file("a.pcap", pcap([(T0, frame("01", 1))]))
+        sentence = f'{config}: "tor": captures run without the control plane of a ToR; leave "tor" out, and give what ' \
+                   'it wrote to the tables as "entries"'
+        for option in ("--config", "--entries"):
+            done = replay("p4/tor/tor.p4", option, config, "--in", f"1={a}")
+            self.assertEqual((done.returncode, done.stderr), (2, f"silken replay: {sentence}\n"))
+            done = explain(option, config, "p4/tor/tor.p4", frame("01", 1).hex())
+            self.assertEqual((done.returncode, done.stderr, done.stdout), (2, f"silken explain: {sentence}\n", ""))
 
 
 if __name__ == "__main__":

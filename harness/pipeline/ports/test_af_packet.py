@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports on interfaces of the kernel's (dpdk/fanout.h): what comes is what was on the wire. IPv4 fragments come as
 they are, also alone; what the kernel itself sends on the interface does not come in; a frame that its ring cuts is
-dropped and counted. With one queue and with several. Rings are as large as pipeline/ports/af_packet.c says. A whole packet goes
-out with a tag, too; interfaces do not join frames."""
+dropped and counted, as are those for which a ring has no room. With one queue and with several. Rings are as large
+as pipeline/ports/af_packet.c says. A whole packet goes out with a tag, too; interfaces do not join frames."""
 import ctypes
 import fcntl
 import os
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -138,6 +139,20 @@ for text, more, queues, driver in (("one queue", "", {}, "net_af_packet"),
         counts, drops = sw.accounts()
         checks.equal(f"{text}: with its reason", drops, {TOO_LONG: 1})
         checks.equal(f"{text}: all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
+# what finds the ring full the kernel counts, and the port's numbers are those of what was sent
+for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", {"queues": 3})):
+    with Switch(configuration(more, queues)) as sw:
+        checks.equal(f"{text}: nothing is missed yet", sw.port(1)["device_state"]["missed"], 0)
+        os.kill(sw.process.pid, signal.SIGSTOP)
+        for i in range(9000):
+            a.socket.send(ipv4(i, 0, bytes(20), source=i % 200))
+        os.kill(sw.process.pid, signal.SIGCONT)
+        checks.true(f"{text}: all are received or missed", until(
+            lambda: sw.port(1)["rx_packets"] + sw.port(1)["device_state"]["missed"] == 9000))
+        checks.has(f"{text}: ctl tells", sw.ctl("port")[1],
+                   f"missed by its device: {9000 - sw.port(1)['rx_packets']}\n")
+        checks.true(f"{text}: as many are received as the rings take", 2000 < sw.port(1)["rx_packets"] < 8000)
+        checks.equal(f"{text}: ends", sw.stop(), 0)
 for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
                                ("who never sleeps", "", {"idle_sleep": 0}, (65536, 1024)),
                                ("frames of the string", ",framecnt=100", {"idle_sleep": 0}, (4096, 100)),

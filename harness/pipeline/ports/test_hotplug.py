@@ -246,6 +246,7 @@ def refused():
         no("net_ring has no 'internal'", port=2, device="net_ring5,internal=0x1000")
         no("net_af_packet has no 'frames'; it has: iface qpairs", port=2, device="net_af_packet5,iface=lo,frames=4")
         no("net_memif has no 'sokcet'", port=2, device="net_memif5,role=server,sokcet=/x")
+        no("'silken run --verbose' shows DPDK's messages", port=2, device="net_pcap5,rx_pcap=/none")
         no("a device's string of 2000 bytes; it has at most 1023", port=2, device="net_ring5,x=".ljust(2000, "x"))
         no("framecnt must be a number", port=2, device="net_af_packet5,iface=lo,framecnt=-1")
         no("framecnt must be a number", port=2, device="net_af_packet5,iface=lo,framecnt=12abc")

@@ -31,7 +31,7 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in md_t md,
     Digest<bit<8>>() no_struct;
 
     apply {
-        if (md.x == 1) {
+        if (md.x == 1 && dprs.mirror_type == 1) {
             mirror.emit(1);
         }
         if (dprs.digest_type == 1) {

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// choices: by which field a deparser selects what it sends elsewhere (tna-facts 4.11).
+//
+// The hardware has a table of eight entries for each of mirrors, resubmits and digests of a gress,
+// and one field whose value, if it was assigned, is the entry. That is the type of the intrinsic
+// metadata, or a field of the program's own:
+//
+//     if (md.kind == 2) { mirror.emit(md.session); }
+//
+// The instance then sends whatever the type says. Any other condition is refused. So are two fields
+// for one table, and a comparison that holds for 0: it does not tell that the field was assigned.
+#include "compiler/lower/lower_impl.h"
+
+#include <string.h>
+
+#define ENTRIES 8u
+
+// A condition around a statement.
+struct choice {
+    const struct choice *outer;
+    struct ir_stmt *stmt;            // that decides
+    const struct ir_expr *condition; // null: not one the hardware knows
+    bool negated;                    // the statement runs where the condition does not hold
+};
+
+// The field of each table, and where that is said first.
+struct selectors {
+    struct {
+        const struct ir_var *field;
+        struct loc at;
+    } of[3];
+};
+
+static const char *const type_names[] = {"resubmit_type", "mirror_type", "digest_type"};
+
+static struct ir_var *choices_type(const struct ir_gress *g, enum ir_stmt_kind kind) {
+    return g->intrinsic[kind == IR_RESUBMIT ? IRI_RESUBMIT_TYPE
+                        : kind == IR_MIRROR ? IRI_MIRROR_TYPE
+                                            : IRI_DIGEST_TYPE];
+}
+
+// The variable that a comparison compares with a constant, or null.
+static const struct ir_var *choices_compared(const struct ir_expr *c, big *constant) {
+    if (c->op != IR_EQ && c->op != IR_NE)
+        return NULL;
+    const struct ir_expr *var = c->a->op == IR_VAR ? c->a : c->b;
+    const struct ir_expr *other = var == c->a ? c->b : c->a;
+    if (var->op != IR_VAR || !ir_is_const(other))
+        return NULL;
+    *constant = other->value;
+    return var->var;
+}
+
+// Made of comparisons of the field with constants, its validity, or the field itself if it has one
+// bit.
+static bool choices_decides(const struct ir_expr *c, const struct ir_var *field) {
+    big constant;
+    switch (c->op) {
+    case IR_CONST:
+        return true;
+    case IR_VAR:
+        return c->var == field->valid || (c->var == field && field->width == 1);
+    case IR_EQ:
+    case IR_NE:
+        return choices_compared(c, &constant) == field;
+    case IR_LAND:
+    case IR_LOR:
+        return choices_decides(c->a, field) && choices_decides(c->b, field);
+    case IR_NOT:
+        return choices_decides(c->a, field);
+    default:
+        return false;
+    }
+}
+
+static bool choices_all_decide(const struct choice *outer, const struct ir_var *field) {
+    for (const struct choice *c = outer; c; c = c->outer)
+        if (!c->condition || !choices_decides(c->condition, field))
+            return false;
+    return true;
+}
+
+// Some field that a condition looks at; not whether a header or field is valid, which is no field.
+static const struct ir_var *choices_field(const struct ir_expr *c) {
+    big constant;
+    const struct ir_var *found = NULL;
+    if (c->op == IR_VAR && c->width == 1)
+        found = c->var;
+    else if (c->op == IR_EQ || c->op == IR_NE)
+        found = choices_compared(c, &constant);
+    else if (c->op == IR_NOT || c->op == IR_LAND || c->op == IR_LOR)
+        found = choices_field(c->a);
+    return found && !strstr(found->name, ".$") ? found : NULL;
+}
+
+// Whether a condition made of comparisons of a field holds where that is 0.
+static bool choices_holds_for_zero(const struct ir_expr *c) {
+    big constant = NULL;
+    switch (c->op) {
+    case IR_CONST:
+        return ir_is_true(c);
+    case IR_EQ:
+        choices_compared(c, &constant);
+        return constant && big_sign(constant) == 0;
+    case IR_NE:
+        choices_compared(c, &constant);
+        return constant && big_sign(constant) != 0;
+    case IR_LAND:
+        return choices_holds_for_zero(c->a) && choices_holds_for_zero(c->b);
+    case IR_LOR:
+        return choices_holds_for_zero(c->a) || choices_holds_for_zero(c->b);
+    case IR_NOT:
+        return !choices_holds_for_zero(c->a);
+    default:
+        return false;
+    }
+}
+
+// Whether all constants that the field is compared with are entries.
+static bool choices_are_entries(const struct ir_expr *c) {
+    big constant;
+    if (choices_compared(c, &constant))
+        return big_fits_u64(constant) && big_to_u64(constant) < ENTRIES;
+    return (!c->a || choices_are_entries(c->a)) && (!c->b || choices_are_entries(c->b));
+}
+
+static bool choices_selects(struct lower *lw, const struct ir_stmt *s, const struct choice *outer,
+                            const struct ir_var *field) {
+    bool for_zero = true, entries = true;
+    for (const struct choice *c = outer; c; c = c->outer) {
+        for_zero &= choices_holds_for_zero(c->condition) != c->negated;
+        entries &= choices_are_entries(c->condition);
+    }
+    if (entries && !for_zero)
+        return true;
+    lower_error(
+        lw, s->at,
+        "a deparser can select by the values 1 to %u of '%s': it has %u entries, and 0 does "
+        "not tell that the field was assigned",
+        ENTRIES - 1, field->name, ENTRIES);
+    return false;
+}
+
+// What sends by a field of the program's own: whatever the type says. The traffic manager knows a
+// resubmitted packet by a valid type.
+static void choices_free_of_type(struct lower *lw, struct ir_stmt *s, const struct choice *own,
+                                 const struct ir_var *type) {
+    for (const struct choice *c = own; c; c = c->outer)
+        c->stmt->selects = true;
+    own->stmt->e = ir_const_u64(lw->a, 1, 1);
+    if (s->kind != IR_RESUBMIT)
+        return;
+    struct ir_block *outer = lw->block;
+    lw->block = own->stmt->then_b = ir_block_new(lw->a);
+    assign_var(lw, type->valid, ir_const_u64(lw->a, 1, 1), s->at);
+    put(lw, s);
+    lw->block = outer;
+}
+
+static void choices_one_field(struct lower *lw, struct selectors *fields, const struct ir_stmt *s,
+                              const struct ir_var *field) {
+    const unsigned i = s->kind - IR_RESUBMIT;
+    static const char *const things[] = {"resubmits", "mirrors", "digests"};
+    if (!fields->of[i].field) {
+        fields->of[i].field = field;
+        fields->of[i].at = s->at;
+    } else if (fields->of[i].field != field) {
+        lower_error(
+            lw, s->at,
+            "a deparser selects among its %s by one field: by '%s' here, by '%s' in line %u",
+            things[i], field->name, fields->of[i].field->name, fields->of[i].at.line);
+    }
+}
+
+// The innermost condition is the one that deparser.c has put around what sends.
+static void choices_check_sent(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
+                               struct ir_stmt *s, const struct choice *own) {
+    const struct ir_var *type = choices_type(g, s->kind);
+    if (!type || !own)
+        return;
+    if (choices_all_decide(own, type)) {
+        choices_one_field(lw, fields, s, type);
+        return;
+    }
+    const struct choice *outer = own->outer;
+    const struct ir_var *field = outer->condition ? choices_field(outer->condition) : NULL;
+    const bool for_a_type = own->condition->op == IR_LAND; // 'Mirror(1) m'
+    if (!field || for_a_type || !choices_all_decide(outer, field)) {
+        const char *name = type_names[s->kind - IR_RESUBMIT];
+        lower_error(lw, s->at,
+                    "a deparser can only select by comparing '%s', or one field of the program, "
+                    "with a constant; decide in the control and set '%s' there",
+                    name, name);
+    } else if (choices_selects(lw, s, outer, field)) {
+        choices_one_field(lw, fields, s, field);
+        choices_free_of_type(lw, s, own, type);
+    }
+}
+
+static void choices_check_block(struct lower *lw, const struct ir_gress *g,
+                                struct selectors *fields, struct ir_block *b,
+                                const struct choice *outer);
+
+static void choices_check_stmt(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
+                               struct ir_stmt *s, const struct choice *outer) {
+    if (s->kind == IR_RESUBMIT || s->kind == IR_MIRROR || s->kind == IR_DIGEST) {
+        choices_check_sent(lw, g, fields, s, outer);
+        return;
+    }
+    struct choice c = {.outer = outer, .stmt = s, .condition = s->kind == IR_IF ? s->e : NULL};
+    const bool chooses = s->kind == IR_IF || s->kind == IR_SWITCH;
+    choices_check_block(lw, g, fields, s->then_b, chooses ? &c : outer);
+    c.negated = true;
+    choices_check_block(lw, g, fields, s->else_b, &c);
+    for (size_t i = 0; i < s->cases.n; i++)
+        choices_check_block(lw, g, fields, s->cases.v[i].body, &c);
+}
+
+static void choices_check_block(struct lower *lw, const struct ir_gress *g,
+                                struct selectors *fields, struct ir_block *b,
+                                const struct choice *outer) {
+    for (size_t i = 0; b && i < b->stmts.n; i++)
+        choices_check_stmt(lw, g, fields, b->stmts.v[i], outer);
+}
+
+void check_choices(struct lower *lw, const struct ir_gress *g) {
+    struct selectors fields = {0};
+    choices_check_block(lw, g, &fields, g->deparser, NULL);
+}
