@@ -27,7 +27,7 @@ GREEDY = os.path.join(tools.name, "greedy-cc")
 
 def tool(path, what):
     with open(path, "w") as out:
-        out.write('#!/bin/sh\ncase "$*" in *--version*|*-E*) exec cc "$@";; esac\n' + what)
+        out.write('#!/bin/sh\ncase " $* " in *" --version "*|*" -E "*) exec cc "$@";; esac\n' + what)
     os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
 
 
