@@ -32,6 +32,10 @@
 
 .DEFAULT_GOAL := all
 ROOT     := $(CURDIR)
+# As many jobs as there are processors, unless the command line has another number.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 # V=1 shows the commands
 V        ?= 0
 Q        := $(if $(filter 1,$(V)),,@)

@@ -27,6 +27,8 @@ case "${1:-}" in
         exit 2
         ;;
 esac
+exec 9<"$0" # lists that are installed at the same time wait for each other: dpkg does not
+flock 9
 missing=
 for p in $packages; do
     status=$(dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null || true)

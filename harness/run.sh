@@ -20,6 +20,7 @@ SILKEN_CACHE=$PWD/$BUILD/test-cache
 # The compiler looks whether its IR is whole after each pass (compiler/ir/verify.h).
 SILKEN_VERIFY_IR=1
 export SILKEN_CACHE BUILD SILKEN_VERIFY_IR LOGS
+unset MAKEFLAGS MFLAGS MAKELEVEL # a suite that runs make does not take part in this one's jobs
 mkdir -p -m 700 "$SILKEN_CACHE"
 
 # Suites that may run beside each other: nothing in them waits for another process, a kernel or the clock.
