@@ -81,7 +81,7 @@ trap 'trap - INT TERM; kill 0' INT TERM # a shell's background job does not hear
 jobs=${JOBS:-$(nproc)}
 now=1
 [ -s "$LOGS/one-by-one" ] || now=$jobs
-nice -n 10 xargs -r -L 1 -P "$now" sh harness/suite.sh <"$LOGS/apart" &
+nice -n 19 xargs -r -L 1 -P "$now" sh harness/suite.sh <"$LOGS/apart" &
 apart=$!
 xargs -r -L 1 sh harness/suite.sh <"$LOGS/one-by-one"
 while sleep 1 && [ "$now" -lt "$jobs" ] && kill -USR1 "$apart" 2>/dev/null; do # signals apart, or two count as one
