@@ -23,7 +23,9 @@ WORLD = 4
 
 
 def environment(folder):
-    return {**os.environ, "BACKEND": "gloo", "WORLD_SIZE": str(WORLD), "TEMP_DIR": folder, "OMP_NUM_THREADS": "1",
+    # with CI set, torch's runner writes a report by a package that Debian does not have
+    inherited = {name: value for name, value in os.environ.items() if name != "CI"}
+    return {**inherited, "BACKEND": "gloo", "WORLD_SIZE": str(WORLD), "TEMP_DIR": folder, "OMP_NUM_THREADS": "1",
             "INIT_METHOD": "file://" + os.path.join(folder, "shared"), "GLOO_SOCKET_IFNAME": "lo"}
 
 
@@ -90,11 +92,14 @@ def main():
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="silken-distributed-") as folder, Switch(WORLD) as switch:
         env = environment(folder)
-        plain, _ = run(names, [], folder, env, args.seconds / 2)
+        plain, plain_text = run(names, [], folder, env, args.seconds / 2)
         passing = [n for n in names if plain.get(n) == "ok"]
         env = {**env, **switch.environment(), "SILKEN_REPLACE": "gloo", "SILKEN_STATS": "1",
                "SILKEN_TORCH_MIN_BYTES": os.environ.get("SILKEN_TORCH_MIN_BYTES", "64")}
         with_silken, text = run(passing, ["-m", "silken.run"], folder, env, args.seconds / 2) if passing else ({}, "")
+    if not passing:
+        print("none of the tests passes with Gloo, which is not silken's fault but leaves nothing to compare with:")
+        print(plain_text[-int(os.environ.get("TAIL", "6000")):])
     failed = [n for n in passing if with_silken.get(n) != "ok"]
     calls = sum(int(n) for n in re.findall(r"switch (\d+) calls", text))
     fallback = sum(int(n) for n in re.findall(r"fallback (\d+) calls", text))
@@ -105,7 +110,7 @@ def main():
     print("of %d tests %d pass with Gloo, %d of them with silken, which made %d sums by the switch and %d as "
           "fallback, in %d s" % (len(names), len(passing), len(passing) - len(failed), calls, fallback,
                                  time.monotonic() - began))
-    if not calls or fallback:
+    if passing and (not calls or fallback):
         failed.append("sums through the switch")
     print("%d passed, %d failed" % (len(passing) - len(failed), len(failed)))
     sys.exit(bool(failed) or not passing)
