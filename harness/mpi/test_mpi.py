@@ -168,13 +168,16 @@ class Mpi:
                          text)
 
     def test_ranks_of_several_minds(self):
-        """One rank is told another job: all pass on, and rank 0 says why."""
-        with switch.Switch(2) as s:
-            words = ["sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export SILKEN_JOB=2; exec "$@"', "-"]
-            status, text = self.mpirun(2, [*words, self.program, "late"], s.environment())
-        self.assertEqual(status, 0, text)
-        self.assertIn("silken-mpi, rank 0: there is no switch: the ranks differ in SILKEN_JOB", text)
-        self.assertEqual(set(map(str, counts(text).values())), {str((0, 0, {"since there is no switch": 4}))}, text)
+        """One rank is told another job, or alone to ask a job service: all pass on, and rank 0 says why."""
+        for other in "SILKEN_JOB=2", "SILKEN_CONTROLLER=127.0.0.1:1":
+            with switch.Switch(2) as s:
+                words = ["sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export %s; exec "$@"' % other,
+                         "-"]
+                status, text = self.mpirun(2, [*words, self.program, "late"], s.environment())
+            self.assertEqual(status, 0, text)
+            self.assertIn("silken-mpi, rank 0: there is no switch: the ranks differ in SILKEN_JOB", text)
+            self.assertEqual(set(map(str, counts(text).values())), {str((0, 0, {"since there is no switch": 4}))},
+                             text)
 
     def test_one_rank(self):
         status, text = self.mpirun(1, [self.program, "late"], {})

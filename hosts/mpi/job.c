@@ -32,6 +32,8 @@ static struct {
 /* Values of the attribute. */
 static char job_congruent, job_other;
 
+enum { JOB_ALIKE = 5 }; /* numbers that all ranks have alike */
+
 __attribute__((format(printf, 1, 2))) static void job_say(const char *format, ...) {
     char text[1024];
     va_list args;
@@ -221,42 +223,62 @@ static void job_without(enum job_state state, long long worst) {
     }
 }
 
-/* Opens the job, at all ranks or none. What the ranks must have alike is said twice, once negative:
- * the largest of both tell whether it is the same. */
-static int job_open(void) {
-    long long said[9];
-    const struct silken_config *c = &job.config;
-    bool same = true;
+/* |own| is 0, or what job_without() is told when this rank cannot go on. |*worst| is the largest of
+ * all ranks'. While it is 0, |*same| says whether |values| are the same at all ranks: each is said
+ * twice, once negative, and the largest of both tell. Returns MPI's error code. */
+static int job_agree(long long own, const int64_t values[JOB_ALIKE], long long *worst, bool *same) {
+    long long said[1 + 2 * JOB_ALIKE];
     int rc;
 
-    if (job.configured && silken_config_admit(&job.config, job.why, sizeof job.why) == 0 &&
-        silken_open(&job.comm, c, job.why, sizeof job.why) != 0) {
-        silken_lease_close(c->lease);
+    said[0] = own;
+    for (int i = 0; i < JOB_ALIKE; i++) {
+        said[1 + 2 * i] = own ? INT64_MIN : values[i];
+        said[2 + 2 * i] = own ? INT64_MIN : -values[i];
     }
-    said[0] = job.comm ? 0 : job.size - job.rank;
-    said[1] = job.comm ? c->job : INT16_MIN;
-    said[2] = job.comm ? c->pool_size : INT16_MIN;
-    said[3] = job.comm ? c->k : INT16_MIN;
-    said[4] = job.comm ? c->hard_limit_ms : INT16_MIN;
-    for (int i = 1; i < 5; i++) {
-        said[i + 4] = job.comm ? -said[i] : INT16_MIN;
+    rc = job_largest(said, 1 + 2 * JOB_ALIKE);
+    *worst = said[0];
+    *same = true;
+    for (int i = 0; i < JOB_ALIKE && *worst == 0; i++) {
+        *same = *same && said[1 + 2 * i] == -said[2 + 2 * i];
     }
-    rc = job_largest(said, 9);
+    return rc;
+}
+
+/* Opens the job, at all ranks or none. They compare what each has from its environment before one
+ * of them asks the switch: the job service waits for all ranks of a job, and would wait in vain. */
+static int job_open(void) {
+    const struct silken_config *c = &job.config;
+    struct silken_service service = {0};
+    const bool served = silken_service_from_env(&service);
+    const int64_t before[JOB_ALIKE] = {served, c->hard_limit_ms, served ? 0 : c->job,
+                                       served ? 0 : c->pool_size, served ? 0 : c->k};
+    int64_t after[JOB_ALIKE] = {0};
+    const long long mine = job.size - job.rank;
+    long long worst;
+    bool same;
+    int rc = job_agree(job.configured ? 0 : mine, before, &worst, &same);
+
+    if (rc == MPI_SUCCESS && worst == 0 && same) {
+        if (silken_config_admit(&job.config, job.why, sizeof job.why) == 0 &&
+            silken_open(&job.comm, c, job.why, sizeof job.why) != 0) {
+            silken_lease_close(c->lease);
+        }
+        memcpy(after, (int64_t[JOB_ALIKE]){c->job, c->pool_size, c->k}, sizeof after);
+        rc = job_agree(job.comm ? 0 : mine, after, &worst, &same);
+    }
     if (rc != MPI_SUCCESS) {
         return rc;
     }
-    for (int i = 1; i < 5; i++) {
-        same = same && said[i] == -said[i + 4];
-    }
-    if (said[0] == 0 && !same) {
+    if (worst == 0 && !same) {
         snprintf(job.why, sizeof job.why,
-                 "the ranks differ in SILKEN_JOB, SILKEN_POOL, SILKEN_K or SILKEN_HARD_LIMIT_MS");
-        said[0] = job.size;
+                 "the ranks differ in SILKEN_JOB, SILKEN_POOL, SILKEN_K, SILKEN_HARD_LIMIT_MS "
+                 "or SILKEN_CONTROLLER");
+        worst = job.size;
     }
-    if (said[0] == 0) {
+    if (worst == 0) {
         job.state = JOB_OPEN;
     } else {
-        job_without(JOB_NO_SWITCH, said[0]);
+        job_without(JOB_NO_SWITCH, worst);
     }
     return MPI_SUCCESS;
 }
@@ -282,9 +304,22 @@ struct silken_comm *sk_mpi_comm(void) {
     return job.comm;
 }
 
+/* What libsilken's |code| means for one call: the sum is not there, but the switch is. */
+static enum sk_mpi_reason job_refused(int code) {
+    switch (code) {
+    case SILKEN_ERR_RANGE:
+        return SK_MPI_RANGE;
+    case SILKEN_ERR_INVALID:
+    case SILKEN_ERR_UNSUPPORTED:
+        return SK_MPI_REFUSED;
+    default:
+        return SK_MPI_NONE;
+    }
+}
+
 bool sk_mpi_leave(int code, size_t bytes, int *rc) {
-    const bool range = code == SILKEN_ERR_RANGE, lost = code != 0 && !range;
-    long long said[2] = {lost ? job.size - job.rank : 0, range};
+    const enum sk_mpi_reason refused = job_refused(code);
+    long long said[2] = {code != 0 && !refused ? job.size - job.rank : 0, refused};
 
     *rc = job_largest(said, 2);
     if (*rc != MPI_SUCCESS) {
@@ -295,7 +330,7 @@ bool sk_mpi_leave(int code, size_t bytes, int *rc) {
         job_without(JOB_LOST, said[0]);
         sk_mpi_count_passed(SK_MPI_LOST);
     } else if (said[1] > 0) {
-        sk_mpi_count_passed(SK_MPI_RANGE);
+        sk_mpi_count_passed((enum sk_mpi_reason)said[1]);
     } else {
         sk_mpi_count_switch(bytes);
     }

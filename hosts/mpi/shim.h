@@ -62,7 +62,8 @@
     X(ALONE, "of a job of one rank")                                                               \
     X(NO_SWITCH, "since there is no switch")                                                       \
     X(LOST, "since the switch was lost")                                                           \
-    X(RANGE, "of int64 with a sum beyond the type")
+    X(RANGE, "of int64 with a sum beyond the type")                                                \
+    X(REFUSED, "that libsilken refused")
 
 enum sk_mpi_reason {
 #define SK_MPI_REASON_ENUM(name, text) SK_MPI_##name,
@@ -107,7 +108,7 @@ struct silken_comm *sk_mpi_comm(void);
  * |bytes|. */
 bool sk_mpi_leave(int code, size_t bytes, int *rc);
 
-/* Memory of at least |bytes| that lasts until the next call; NULL: there is none. */
+/* Memory of at least |bytes| that lasts until the next call; NULL when memory is exhausted. */
 void *sk_mpi_scratch(size_t bytes);
 
 #endif
