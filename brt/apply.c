@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "brt/brt_impl.h"
+#include "brt/fixed/fixed.h"
 #include "control/tables/idle.h"
 
 static enum brt_code apply_failure(const struct brt_change *c, int error, struct sk_error *err) {
@@ -194,6 +195,8 @@ static bool apply_is_anywhere(struct brt *b, const struct brt_change *c) {
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,
                         struct sk_error *err) {
     *existed = false;
+    if (c->fixed)
+        return fixed_apply(b, c, existed, err);
     if (c->attribute)
         return brt_attribute_apply(b, c, err);
     if (c->operation)

@@ -35,6 +35,7 @@
 //     read.c            reads
 //     status.c          what went wrong
 //     memory.c          memory of one call
+//     fixed/            the tables that every switch has (fixed/fixed.h)
 #ifndef SILKEN_BRT_BRT_H
 #define SILKEN_BRT_BRT_H
 
@@ -42,11 +43,20 @@
 #include "control/tables/idle.h"
 #include "rpc/rpc.h"
 
+struct brt_port {
+    bool link;
+    uint32_t speed_mbps; // 0: not known
+};
+
 // What the process does for it. 'aux' goes to each.
 struct brt_host {
     void (*pause)(void *aux); // all cores wait; null, like the others: nobody runs them
     void (*resume)(void *aux);
     void (*resume_same)(void *aux); // nothing was changed
+    // The device of a port; false: it has none. Null: no port has one.
+    bool (*port)(void *aux, uint16_t port, struct brt_port *out);
+    // In a pause. Of a port without a device it says so in the log.
+    void (*enable_port)(void *aux, uint16_t port, bool enabled);
     void *aux;
 };
 

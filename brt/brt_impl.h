@@ -36,7 +36,9 @@ struct brt {
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
     uint64_t lost;                      // notifications
-    struct rpc_server *server;          // null: not on a socket
+    uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
+    struct fixed_port *ports;                  // by number: what clients have said of them
+    struct rpc_server *server;                 // null: not on a socket
 };
 
 // A growing buffer; 'full' once it would have passed BRT_REPLY_BYTES.
@@ -71,6 +73,10 @@ struct brt_client *brt_client(struct brt *b, uint32_t id); // null: not subscrib
 enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const char *program,
                       struct sk_error *err);
 void brt_forget_bindings(struct brt *b); // the program went: their streams are cancelled
+
+struct fixed_table;
+struct fixed_entry;
+struct fixed_saved;
 
 // ---- target of an update or a read
 struct brt_target {
@@ -120,6 +126,10 @@ struct brt_change {
     const BfrtProto__TableAttribute *attribute;
     const char *operation;
     uint32_t client; // whose call it is
+    // of a table that every switch has (brt/fixed/fixed.h), in place of 'table' and all that is its
+    const struct fixed_table *fixed;
+    struct fixed_entry *entry;
+    bool removes; // MODIFY_INC takes away
 };
 enum brt_code brt_entry_key(struct brt *b, const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err);

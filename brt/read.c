@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "brt/brt_impl.h"
+#include "brt/fixed/fixed.h"
 
 struct reading {
     struct brt *b;
@@ -382,6 +383,21 @@ static void read_chosen(struct reading *r) {
         read_append(r, &entity);
 }
 
+// ---- tables that every switch has ----
+
+static bool read_fixed(void *aux, BfrtProto__TableEntry *out) {
+    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
+    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
+    entity.table_entry = out;
+    return read_append(aux, &entity);
+}
+
+static void brt_read_fixed(struct reading *r, const struct fixed_table *t) {
+    const enum brt_code code = fixed_read(r->b, t, r->entry, r->key_only, read_fixed, r, r->err);
+    if (r->code == BRT_OK)
+        r->code = code;
+}
+
 static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
                            const struct brt_target *target) {
     struct brt_target own = *target;
@@ -389,6 +405,11 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
     r->key_only = (e->table_flags && e->table_flags->key_only) ||
                   (e->table_read_flag && e->table_read_flag->key_only);
     r->code = e->entry_tgt ? brt_target(e->entry_tgt, &own, r->err) : BRT_OK;
+    const struct fixed_table *fixed = fixed_table(r->b, e->table_id);
+    if (r->code == BRT_OK && fixed) {
+        brt_read_fixed(r, fixed);
+        return;
+    }
     if (r->code == BRT_OK)
         r->code = brt_resolve(r->b, e->table_id, &own, &r->question, r->err);
     if (r->code)
@@ -424,8 +445,13 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
                        const struct brt_target *target) {
     BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
     BfrtProto__TableUsage out = BFRT_PROTO__TABLE_USAGE__INIT;
-    r->code = brt_resolve(r->b, u->table_id, target, &r->question, r->err);
-    if (r->code == BRT_OK && !read_has_entries(r) && !brt_has_groups(r->question.table))
+    const struct fixed_table *fixed = fixed_table(r->b, u->table_id);
+    uint32_t used = 0;
+    if (fixed)
+        r->code = fixed_usage(r->b, fixed, &used, r->err);
+    else
+        r->code = brt_resolve(r->b, u->table_id, target, &r->question, r->err);
+    if (r->code == BRT_OK && !fixed && !read_has_entries(r) && !brt_has_groups(r->question.table))
         r->code =
             brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no usage", r->question.table->name);
     if (r->code)
@@ -433,7 +459,7 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE;
     entity.table_usage = &out;
     out.table_id = u->table_id;
-    out.usage = (uint32_t)read_count(r);
+    out.usage = fixed ? used : (uint32_t)read_count(r);
     read_append(r, &entity);
 }
 
@@ -521,6 +547,9 @@ static uint32_t read_id_in_table(const struct brt_table *t,
 static uint32_t read_id_of(const struct brt *b, const BfrtProto__ObjectId *o) {
     if (o->object_case == BFRT_PROTO__OBJECT_ID__OBJECT_TABLE_OBJECT) {
         const struct brt_table *t = brt_schema_named(b->schema, o->table_object->table_name);
+        const struct fixed_table *fixed = fixed_table_named(b, o->table_object->table_name);
+        if (fixed)
+            return fixed_id(fixed, o->table_object);
         return t ? read_id_in_table(t, o->table_object) : 0;
     }
     if (o->object_case != BFRT_PROTO__OBJECT_ID__OBJECT_LEARN_OBJECT)

@@ -37,6 +37,7 @@ void brt_service_free(struct brt *b) {
     brt_schema_free(b->schema);
     free(b->name);
     free(b->schema_text);
+    free(b->ports);
     free(b);
 }
 

@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "brt/brt_impl.h"
+#include "brt/fixed/fixed.h"
 
 static const char shared[] = "$SHARED"; // the tables that every switch has, without a program
-// Of a switch without any; clients look for what it has.
-static const char fixed_tables[] =
-    "{\"schema_version\": \"1.0.0\", \"tables\": [], \"learn_filters\": []}";
 
 struct brt_client *brt_client(struct brt *b, uint32_t id) {
     for (size_t i = 0; i < BRT_CLIENTS; i++)
@@ -201,10 +199,12 @@ static void session_config(const struct brt *b, const struct brt_call *c) {
     session_profiles(b, &config, profiles, scopes);
     response.config = configs;
     response.n_config = 1;
+    char *fixed_tables = fixed_text(b);
     fixed.bfruntime_info.data = (uint8_t *)fixed_tables;
     fixed.bfruntime_info.len = strlen(fixed_tables);
     response.non_p4_config = &fixed;
     brt_send(c, &response.base);
+    free(fixed_tables);
     brt_end(c, BRT_OK, NULL);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "brt/brt_impl.h"
+#include "brt/fixed/fixed.h"
 
 // An entry as it was. 'entry' points to copies.
 struct undo_entry {
@@ -32,6 +33,7 @@ struct brt_undo {
     struct undo_group *groups;
     struct brt_table_state state;
     uint64_t *key_masks[SK_PIPES];
+    const struct fixed_saved *fixed;
 };
 
 // ---- saving ----
@@ -195,7 +197,9 @@ bool brt_undo_save(struct brt *b, struct brt_undo **log, const struct brt_change
     if (!u)
         return false;
     *u = (struct brt_undo){.older = *log, .change = c, .last = &u->first};
-    if (c->attribute)
+    if (c->fixed)
+        s.good = (u->fixed = fixed_save(b, c)) != NULL;
+    else if (c->attribute)
         undo_save_attribute(&s, c);
     else if (c->operation)
         return true;
@@ -286,7 +290,11 @@ enum brt_code brt_undo_all(struct brt *b, const struct brt_undo *log, struct sk_
     enum brt_code code = BRT_OK;
     sk_pauses_begin(&b->pauses);
     for (; log; log = log->older) {
-        const int error = undo_one(b, log);
+        struct sk_error why;
+        if (log->fixed && fixed_put_back(b, log->change, log->fixed, &why) && code == BRT_OK)
+            code = brt_fail(err, BRT_INTERNAL_ERROR, "table '%s' could not be put back: %s",
+                            log->change->fixed->name, why.text);
+        const int error = log->fixed ? SK_OK : undo_one(b, log);
         if (error && code == BRT_OK)
             code = brt_fail(err, BRT_INTERNAL_ERROR, "table '%s' could not be put back: %s",
                             log->change->table->name, sk_table_strerror(error));

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "brt/brt_impl.h"
+#include "brt/fixed/fixed.h"
 
 #define WRITE_SLICE 64u // updates in a pause: some hundred microseconds
 
@@ -42,6 +43,11 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
                           struct brt_change *c, struct sk_error *err) {
     memset(c, 0, sizeof *c);
     c->table = brt_schema_table(b->schema, table_id);
+    const struct fixed_table *fixed = fixed_table(b, table_id);
+    if (fixed)
+        return brt_fail(err, BRT_NOT_SUPPORTED,
+                        "table '%s' has no handles, attributes or operations that can be used",
+                        fixed->name);
     if (!c->table)
         return brt_fail(err, BRT_TABLE_NOT_FOUND, "there is no table with id %u", table_id);
     if (c->table->kind == BRT_PORT_METADATA || c->table->kind == BRT_HASH)
@@ -124,6 +130,9 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
     const BfrtProto__Update__Type type = c->type;
     struct brt_target own = *target;
     enum brt_code code = e->entry_tgt ? brt_target(e->entry_tgt, &own, err) : BRT_OK;
+    c->fixed = fixed_table(b, e->table_id);
+    if (code == BRT_OK && c->fixed)
+        return fixed_change(b, e, c, err);
     code = code ? code : brt_resolve(b, e->table_id, &own, c, err);
     if (code)
         return code;

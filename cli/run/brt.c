@@ -58,12 +58,35 @@ static int run_brt_listen(struct run *r, struct sk_error *err) {
     return rc;
 }
 
+static bool run_brt_device(void *aux, uint16_t port, struct brt_port *out) {
+    const struct run *r = aux;
+    struct sk_port_device device;
+    if (!sk_ports_device(r->ports, port, &device))
+        return false;
+    *out =
+        (struct brt_port){.link = sk_ports_link(r->ports, port), .speed_mbps = device.speed_mbps};
+    return true;
+}
+
+static void run_brt_enable_port(void *aux, uint16_t port, bool enabled) {
+    struct run *r = aux;
+    if (!sk_ports_enable(r->ports, port, enabled) && enabled)
+        fprintf(stderr,
+                "silken run: BF Runtime: port %u has no device and stays down; `silken ctl port "
+                "add` gives it one\n",
+                port);
+}
+
 bool run_brt_start(struct run *r) {
     struct sk_error err;
     if (!sk_config_bfrt(r->config).listen)
         return true;
-    r->brt = brt_new(&(struct brt_host){
-        .pause = run_pause, .resume = run_resume, .resume_same = run_resume_same, .aux = r});
+    r->brt = brt_new(&(struct brt_host){.pause = run_pause,
+                                        .resume = run_resume,
+                                        .resume_same = run_resume_same,
+                                        .port = run_brt_device,
+                                        .enable_port = run_brt_enable_port,
+                                        .aux = r});
     return (run_brt_tell(r, &err) == 0 && run_brt_listen(r, &err) == 0) || run_say(err.text);
 }
 

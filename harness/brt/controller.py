@@ -28,7 +28,7 @@ status_pb = importlib.import_module("brt.status_pb2")
 
 SERVICE = "/bfrt_proto.BfRuntime/"
 ALL_PIPES = 0xffff
-WIDTHS = {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
+WIDTHS = {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64, "int32": 32}
 
 
 class Failed(Exception):
@@ -81,8 +81,12 @@ def serialized(message):
 
 
 def as_bytes(value, kind):
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode()
     width = kind.get("width") or WIDTHS[kind["type"]]
-    return value if isinstance(value, bytes) else value.to_bytes((width + 7) // 8, "big")
+    return value.to_bytes((width + 7) // 8, "big")
 
 
 class Controller:
@@ -155,7 +159,7 @@ class Controller:
 
     @staticmethod
     def data_fields(table, action):
-        fields = dict((f["name"], f) for f in (action["data"] if action else []))
+        fields = dict((f["name"], f) for f in (d.get("singleton", d) for d in (action["data"] if action else [])))
         for item in table["data"]:
             for field in [item["singleton"]] if "singleton" in item else item["oneof"]:
                 fields.setdefault(field["name"], field)
@@ -246,6 +250,7 @@ class Controller:
     def decode(self, e):
         table = next(t for t in self.tables.values() if t["id"] == e.table_id)
         names = {f["id"]: f["name"] for f in table["key"]}
+        texts = {f["name"] for f in table["key"] if f["type"]["type"] == "string"}
         number = lambda b: int.from_bytes(b, "big")  # noqa: E731
         key = {}
         for k in e.key.fields:
@@ -255,6 +260,8 @@ class Controller:
                                                                                    number(part.mask))
                                       if match == "ternary" else (number(part.value), part.prefix_len) if match == "lpm"
                                       else (number(part.low), number(part.high)))
+            if names[k.field_id] in texts:
+                key[names[k.field_id]] = part.value.decode()
         action = next((a for a in table.get("action_specs", []) if a["id"] == e.data.action_id), None)
         fields = {f["id"]: f for f in reversed(list(self.data_fields(table, action).values()))}
         data = {}

@@ -359,6 +359,15 @@ void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward) {
     tell_all(sw, port);
 }
 
+bool sk_pre_port_forwards(const struct sk_switch *sw, uint16_t port) {
+    assert(switch_has_port(sw, port));
+    return !sw->settings[port].not_forwarding;
+}
+
+bool sk_switch_is_tofino_2(const struct sk_switch *sw) {
+    return switch_is_tofino_2(sw);
+}
+
 // ---- what is inside ----
 
 void sk_core_observe(struct sk_core *core, struct sk_observer *o) {

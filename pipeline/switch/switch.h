@@ -206,6 +206,7 @@ void sk_pre_global_rid(struct sk_switch *sw, uint16_t rid);
 int sk_pre_backup_set(struct sk_switch *sw, uint16_t port, uint16_t backup);
 // Whether multicast treats the port as up, when it is.
 void sk_pre_port_forward(struct sk_switch *sw, uint16_t port, bool forward);
+bool sk_pre_port_forwards(const struct sk_switch *sw, uint16_t port);
 
 struct sk_pre;
 const struct sk_pre *sk_switch_pre(const struct sk_switch *sw); // for listings: pipeline/tm/pre.h
@@ -349,6 +350,8 @@ void sk_switch_faults(struct sk_switch *sw, double loss, uint64_t seed);
 const struct sk_program_desc *sk_switch_program(const struct sk_switch *sw);
 struct sk_pipe *sk_switch_pipe(struct sk_switch *sw, unsigned pipe);
 const struct sk_pipeline_desc *sk_switch_pipeline(const struct sk_switch *sw, unsigned pipe);
+// Is its program one for a Tofino 2?
+bool sk_switch_is_tofino_2(const struct sk_switch *sw);
 
 struct sk_port_stats {
     uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, drops[SK_DROP_COUNT];

@@ -403,6 +403,18 @@ int pre_prune_set(struct sk_pre *pre, uint16_t l2_xid, const uint16_t *ports, si
 
 // ---- listings ----
 
+size_t pre_prune(const struct sk_pre *pre, uint16_t l2_xid, uint16_t *ports) {
+    size_t n = 0;
+    for (uint16_t port = 0; l2_xid < SK_PRE_PRUNE_SETS && port < SK_PORTS; port++)
+        if (pre_has(pre->prune[l2_xid], port))
+            ports[n++] = port;
+    return n;
+}
+
+uint16_t pre_backup(const struct sk_pre *pre, uint16_t port) {
+    return pre->backup[port];
+}
+
 void pre_nodes_each(const struct sk_pre *pre,
                     bool (*fn)(void *aux, const struct sk_pre_node_view *n), void *aux) {
     for (size_t i = 0; i < pre->n_nodes; i++) {

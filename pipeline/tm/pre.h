@@ -87,5 +87,8 @@ void pre_groups_each(const struct sk_pre *pre,
                      void *aux);
 // Null when the LAG has no members.
 const struct sk_pre_lag *pre_lag(const struct sk_pre *pre, uint8_t lag);
+// The ports of a prune set, ascending, into room for SK_PORTS; returns how many there are.
+size_t pre_prune(const struct sk_pre *pre, uint16_t l2_xid, uint16_t *ports);
+uint16_t pre_backup(const struct sk_pre *pre, uint16_t port); // itself: none
 
 #endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tf1.dev.device_configuration and tf2.dev.device_configuration: what the device is. It has one
+// entry, without a key.
+#include "brt/fixed/fixed.h"
+
+enum {
+    DEVICE_SKU,
+    DEVICE_PIPES,
+    DEVICE_STAGES,
+    DEVICE_MAX_PORTS,
+    DEVICE_FRONT_PORTS,
+    DEVICE_PCIE_CPU,
+    DEVICE_ETH_CPU,
+    DEVICE_INTERNAL,
+    DEVICE_EXTERNAL,
+    DEVICE_RECIRC,
+    DEVICE_LINK_INTERRUPTS,
+    DEVICE_LEARN_INTERRUPTS,
+    DEVICE_LRT_TIMEOUT,
+    DEVICE_LEARN_TIMEOUT,
+    DEVICE_NODE_DELETE,
+    DEVICE_MEMBER_ORDER,
+    DEVICE_FIELDS,
+};
+
+#define DEVICE_PORT_PCIE   320u // of a Tofino with four pipes
+#define DEVICE_PORT_PCIE_2 0u
+
+static const char *const device_skus[] = {
+    "UNKNOWN",          "BFN-T10-064Q",     "BFN-T10-032Q",     "BFN-T10-032D",
+    "BFN-T10-032D-020", "BFN-T10-032D-018", "BFN-T10-032D-012", NULL};
+static const char *const device_skus_2[] = {
+    "UNKNOWN",       "BFN-T20-128Q", "BFN-T20-128QM", "BFN-T20-080T",
+    "BFN-T20-080TM", "BFN-T20-064Q", "BFN-T20-064D",  NULL};
+
+#define DEVICE_DATA(skus)                                                                          \
+    {FIXED_FIELD(1, "sku", STRING, 0), .choices = skus, .read_only = true},                        \
+        {FIXED_FIELD(2, "num_pipes", UINT, 32), .read_only = true},                                \
+        {FIXED_FIELD(3, "num_stages", UINT, 32), .read_only = true},                               \
+        {FIXED_FIELD(4, "num_max_ports", UINT, 32), .read_only = true},                            \
+        {FIXED_FIELD(5, "num_front_ports", UINT, 32), .read_only = true},                          \
+        {FIXED_FIELD(6, "pcie_cpu_port", UINT, 32), .read_only = true},                            \
+        {FIXED_FIELD(7, "eth_cpu_port_list", UINT, 32), .repeated = true, .read_only = true},      \
+        {FIXED_FIELD(8, "internal_port_list", UINT, 32), .repeated = true, .read_only = true},     \
+        {FIXED_FIELD(9, "external_port_list", UINT, 32), .repeated = true, .read_only = true},     \
+        {FIXED_FIELD(10, "recirc_port_list", UINT, 32), .repeated = true, .read_only = true},      \
+        {FIXED_FIELD(11, "intr_based_link_monitoring", BOOL, 0), .read_only = true},               \
+        {FIXED_FIELD(12, "flow_learn_intr_mode", BOOL, 0)},                                        \
+        {FIXED_FIELD(13, "lrt_dr_timeout_usec", UINT, 32)},                                        \
+        {FIXED_FIELD(14, "flow_learn_timeout_usec", UINT, 32), .otherwise = 500},                  \
+        {FIXED_FIELD(15, "inactive_node_delete", BOOL, 0)}, {                                      \
+        FIXED_FIELD(16, "selector_member_order", BOOL, 0)                                          \
+    }
+
+static const struct fixed_field device_data[] = {DEVICE_DATA(device_skus)};
+static const struct fixed_field device_data_2[] = {DEVICE_DATA(device_skus_2)};
+
+static void device_number(struct fixed_entry *e, size_t field, uint64_t number) {
+    e->data[field] = (struct fixed_value){.given = true, .number = number};
+}
+
+static bool device_is_cpu(unsigned port, bool tofino_2) {
+    return tofino_2 ? port >= 2 && port <= 5 : port >= SK_CPU_PORT && port < SK_CPU_PORT + 4;
+}
+
+// Every port is in one of the lists; those that recirculate are in two.
+static void device_ports(struct fixed_entry *e, bool tofino_2) {
+    struct fixed_value *cpu = &e->data[DEVICE_ETH_CPU], *internal = &e->data[DEVICE_INTERNAL],
+                       *external = &e->data[DEVICE_EXTERNAL], *recirc = &e->data[DEVICE_RECIRC];
+    cpu->n = internal->n = external->n = recirc->n = 0;
+    for (unsigned port = 0; port < SK_PORTS; port++) {
+        if (!sk_port_exists(port))
+            continue;
+        if (device_is_cpu(port, tofino_2))
+            cpu->list[cpu->n++] = port;
+        else if (sk_port_is_internal(port, tofino_2))
+            internal->list[internal->n++] = recirc->list[recirc->n++] = port;
+        else if (sk_port_local(port) < SK_CPU_PORT || tofino_2)
+            external->list[external->n++] = port;
+    }
+}
+
+static bool device_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    const bool tofino_2 = sk_switch_is_tofino_2(b->sw);
+    device_number(e, DEVICE_SKU, 0);
+    device_number(e, DEVICE_PIPES, SK_PIPES);
+    device_number(e, DEVICE_STAGES, tofino_2 ? 20 : 12);
+    device_number(e, DEVICE_MAX_PORTS, SK_PIPES * SK_PIPE_PORTS);
+    device_number(e, DEVICE_PCIE_CPU, tofino_2 ? DEVICE_PORT_PCIE_2 : DEVICE_PORT_PCIE);
+    device_number(e, DEVICE_LINK_INTERRUPTS, false);
+    device_number(e, DEVICE_LEARN_INTERRUPTS, false);
+    device_number(e, DEVICE_LRT_TIMEOUT, 0);
+    device_number(e, DEVICE_LEARN_TIMEOUT, 500);
+    device_number(e, DEVICE_NODE_DELETE, false);
+    device_number(e, DEVICE_MEMBER_ORDER, false);
+    for (size_t i = DEVICE_ETH_CPU; i <= DEVICE_RECIRC; i++)
+        if (!fixed_list(m, &e->data[i], SK_PORTS))
+            return false;
+    device_ports(e, tofino_2);
+    device_number(e, DEVICE_FRONT_PORTS, e->data[DEVICE_EXTERNAL].n);
+    return true;
+}
+
+const struct fixed_table *fixed_device(bool tofino_2, size_t *n) {
+    static const struct fixed_table tables[] = {
+        {.id = 0xff060001,
+         .name = "tf1.dev.device_configuration",
+         .type = "DevConfigure",
+         .size = 1,
+         .data = device_data,
+         .n_data = DEVICE_FIELDS,
+         .functions = {.get = device_get}},
+        {.id = 0xff060001,
+         .name = "tf2.dev.device_configuration",
+         .type = "DevConfigure",
+         .size = 1,
+         .data = device_data_2,
+         .n_data = DEVICE_FIELDS,
+         .functions = {.get = device_get}},
+    };
+    *n = 1;
+    return &tables[tofino_2];
+}

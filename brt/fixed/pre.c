@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// $pre.*: multicast groups and what they are made of, in the replication engine
+// (pipeline/tm/pre.h).
+#include <errno.h>
+
+#include "brt/fixed/fixed.h"
+#include "pipeline/tm/pre.h"
+
+enum { MGID_NODES, MGID_NODE_VALID, MGID_NODE_XID, MGID_ECMPS, MGID_ECMP_VALID, MGID_ECMP_XID };
+enum { NODE_RID, NODE_LAGS, NODE_PORTS };
+enum { LAG_PORTS, LAG_LEFT, LAG_RIGHT };
+enum { PORT_BACKUP, PORT_FORWARD, PORT_CLEAR, PORT_CPU };
+
+#define PRE_PORT_CLASS "dev_port"
+
+static const struct fixed_field pre_mgid_key[] = {
+    {FIXED_FIELD(1, "$MGID", UINT, 16), .mandatory = true}};
+static const struct fixed_field pre_mgid[] = {
+    [MGID_NODES] = {FIXED_FIELD(1, "$MULTICAST_NODE_ID", UINT, 32), .repeated = true, .group = 1},
+    [MGID_NODE_VALID] = {FIXED_FIELD(2, "$MULTICAST_NODE_L1_XID_VALID", BOOL, 0), .repeated = true,
+                         .group = 1},
+    [MGID_NODE_XID] = {FIXED_FIELD(3, "$MULTICAST_NODE_L1_XID", UINT, 16), .repeated = true,
+                       .group = 1},
+    [MGID_ECMPS] = {FIXED_FIELD(4, "$MULTICAST_ECMP_ID", UINT, 32), .repeated = true, .group = 2},
+    [MGID_ECMP_VALID] = {FIXED_FIELD(5, "$MULTICAST_ECMP_L1_XID_VALID", BOOL, 0), .repeated = true,
+                         .group = 2},
+    [MGID_ECMP_XID] = {FIXED_FIELD(6, "$MULTICAST_ECMP_L1_XID", UINT, 16), .repeated = true,
+                       .group = 2},
+};
+static const struct fixed_field pre_node_key[] = {
+    {FIXED_FIELD(1, "$MULTICAST_NODE_ID", UINT, 32), .mandatory = true}};
+static const struct fixed_field pre_node[] = {
+    [NODE_RID] = {FIXED_FIELD(1, "$MULTICAST_RID", UINT, 16), .mandatory = true},
+    [NODE_LAGS] = {FIXED_FIELD(2, "$MULTICAST_LAG_ID", UINT, 8), .repeated = true,
+                   .mandatory = true},
+    [NODE_PORTS] = {FIXED_FIELD(3, "$DEV_PORT", UINT, 32), .repeated = true, .mandatory = true,
+                    .port_class = PRE_PORT_CLASS},
+};
+static const struct fixed_field pre_ecmp_key[] = {
+    {FIXED_FIELD(1, "$MULTICAST_ECMP_ID", UINT, 32), .mandatory = true}};
+static const struct fixed_field pre_ecmp[] = {{FIXED_FIELD(1, "$MULTICAST_NODE_ID", UINT, 32),
+                                               .repeated = true, .mandatory = true, .group = 1}};
+static const struct fixed_field pre_lag_key[] = {
+    {FIXED_FIELD(1, "$MULTICAST_LAG_ID", UINT, 8), .mandatory = true}};
+static const struct fixed_field pre_lag_data[] = {
+    [LAG_PORTS] = {FIXED_FIELD(1, "$DEV_PORT", UINT, 32), .repeated = true,
+                   .port_class = PRE_PORT_CLASS},
+    [LAG_LEFT] = {FIXED_FIELD(2, "$MULTICAST_LAG_REMOTE_MSB_COUNT", UINT, 32)},
+    [LAG_RIGHT] = {FIXED_FIELD(3, "$MULTICAST_LAG_REMOTE_LSB_COUNT", UINT, 32)},
+};
+static const struct fixed_field pre_prune_key[] = {
+    {FIXED_FIELD(1, "$MULTICAST_L2_XID", UINT, 16), .mandatory = true}};
+static const struct fixed_field pre_prune_data[] = {{FIXED_FIELD(1, "$DEV_PORT", UINT, 32),
+                                                     .repeated = true, .mandatory = true,
+                                                     .port_class = PRE_PORT_CLASS}};
+static const struct fixed_field pre_port_key[] = {
+    {FIXED_FIELD(1, "$DEV_PORT", UINT, 32), .mandatory = true, .port_class = PRE_PORT_CLASS}};
+static const struct fixed_field pre_port[] = {
+    [PORT_BACKUP] = {FIXED_FIELD(1, "$MULTICAST_BACKUP_PORT", UINT, 32),
+                     .port_class = PRE_PORT_CLASS},
+    [PORT_FORWARD] = {FIXED_FIELD(2, "$MULTICAST_FORWARD_STATE", BOOL, 0)},
+    [PORT_CLEAR] = {FIXED_FIELD(3, "$MULTICAST_CLEAR_FAST_FAILOVER", BOOL, 0)},
+    [PORT_CPU] = {FIXED_FIELD(4, "$COPY_TO_CPU_PORT_ENABLE", BOOL, 0)},
+};
+
+// ---- results ----
+
+static enum brt_code pre_result(int rc, const char *invalid, struct sk_error *err) {
+    switch (-rc) {
+    case 0:
+        return BRT_OK;
+    case EINVAL:
+        return brt_fail(err, BRT_INVALID_ARG, "%s", invalid);
+    case ENOENT:
+        return brt_fail(err, BRT_OBJECT_NOT_FOUND, "a node or ECMP group that it names is missing");
+    case EEXIST:
+        return brt_fail(err, BRT_ALREADY_EXISTS, "a node or ECMP group is named twice");
+    case EBUSY:
+        return brt_fail(err, BRT_IN_USE, "a multicast or ECMP group still names it");
+    default:
+        return brt_fail(err, BRT_NO_SYS_RESOURCES, "the switch is short of memory");
+    }
+}
+
+static enum brt_code pre_no_memory(struct sk_error *err) {
+    return brt_fail(err, BRT_NO_SYS_RESOURCES, "the entry needs too much memory");
+}
+
+// Ports of a message, in memory of the scratch; null after an error.
+static const uint16_t *pre_ports(struct brt *b, const struct fixed_value *v, enum brt_code *code,
+                                 struct sk_error *err) {
+    uint16_t *ports = brt_take(&b->scratch, (v->n + 1) * sizeof *ports);
+    *code = ports ? BRT_OK : pre_no_memory(err);
+    for (size_t i = 0; *code == BRT_OK && i < v->n; i++) {
+        ports[i] = (uint16_t)v->list[i];
+        if (!sk_port_exists(v->list[i]))
+            *code = brt_fail(err, BRT_INVALID_ARG, "port %u does not exist", v->list[i]);
+    }
+    return *code ? NULL : ports;
+}
+
+static void pre_give(struct brt_memory *m, struct fixed_value *v, const uint16_t *from, size_t n) {
+    if (!fixed_list(m, v, n))
+        return; // the memory says that it was refused
+    for (size_t i = 0; i < n; i++)
+        v->list[i] = from[i];
+}
+
+// ---- keys of what is listed ----
+
+struct pre_keys {
+    struct fixed_entry *entries; // null: only counted
+    size_t n;
+};
+
+static bool pre_key(struct pre_keys *k, uint64_t key) {
+    if (k->entries)
+        k->entries[k->n].key[0] = key;
+    k->n++;
+    return true;
+}
+
+static bool pre_node_key_of(void *aux, const struct sk_pre_node_view *n) {
+    return pre_key(aux, n->id);
+}
+
+static bool pre_ecmp_key_of(void *aux, uint32_t id, const uint32_t *nodes, size_t n) {
+    (void)nodes;
+    (void)n;
+    return pre_key(aux, id);
+}
+
+static bool pre_group_key_of(void *aux, uint16_t mgid, const struct sk_pre_member *members,
+                             size_t n) {
+    (void)members;
+    (void)n;
+    return pre_key(aux, mgid);
+}
+
+static void pre_all_nodes(const struct sk_pre *pre, struct pre_keys *k) {
+    pre_nodes_each(pre, pre_node_key_of, k);
+}
+
+static void pre_all_ecmps(const struct sk_pre *pre, struct pre_keys *k) {
+    pre_ecmps_each(pre, pre_ecmp_key_of, k);
+}
+
+static void pre_all_groups(const struct sk_pre *pre, struct pre_keys *k) {
+    pre_groups_each(pre, pre_group_key_of, k);
+}
+
+static void pre_all_lags(const struct sk_pre *pre, struct pre_keys *k) {
+    for (uint8_t lag = 0; lag < SK_PRE_LAGS; lag++)
+        if (pre_lag(pre, lag))
+            pre_key(k, lag);
+}
+
+static void pre_all_prunes(const struct sk_pre *pre, struct pre_keys *k) {
+    uint16_t ports[SK_PORTS];
+    for (uint16_t xid = 0; xid < SK_PRE_PRUNE_SETS; xid++)
+        if (pre_prune(pre, xid, ports))
+            pre_key(k, xid);
+}
+
+static void pre_all_ports(const struct sk_pre *pre, struct pre_keys *k) {
+    (void)pre;
+    for (uint16_t port = 0; port < SK_PORTS; port++)
+        if (sk_port_exists(port))
+            pre_key(k, port);
+}
+
+// Counted first, then filled.
+static struct fixed_entry *pre_keys(struct brt *b, struct brt_memory *m, size_t *n,
+                                    void (*each)(const struct sk_pre *pre, struct pre_keys *k)) {
+    struct pre_keys k = {.n = 0};
+    each(sk_switch_pre(b->sw), &k);
+    *n = k.n;
+    k = (struct pre_keys){.entries = brt_take(m, (*n + 1) * sizeof *k.entries)};
+    if (k.entries)
+        each(sk_switch_pre(b->sw), &k);
+    return k.entries;
+}
+
+// ---- $pre.mgid ----
+
+struct pre_find {
+    uint64_t wanted;
+    struct brt_memory *m;
+    struct fixed_entry *e;
+    bool found;
+};
+
+static void pre_give_members(struct pre_find *f, const struct sk_pre_member *members, size_t n,
+                             bool ecmp, size_t first) {
+    struct fixed_value *v = &f->e->data[first];
+    if (!fixed_list(f->m, &v[0], n) || !fixed_list(f->m, &v[1], n) || !fixed_list(f->m, &v[2], n))
+        return;
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (members[i].ecmp != ecmp)
+            continue;
+        v[0].list[at] = members[i].node;
+        v[1].list[at] = members[i].l1_xid_valid;
+        v[2].list[at++] = members[i].l1_xid;
+    }
+    v[0].n = v[1].n = v[2].n = at;
+}
+
+static bool pre_find_group(void *aux, uint16_t mgid, const struct sk_pre_member *members,
+                           size_t n) {
+    struct pre_find *f = aux;
+    if (mgid != f->wanted)
+        return true;
+    f->found = true;
+    pre_give_members(f, members, n, false, MGID_NODES);
+    pre_give_members(f, members, n, true, MGID_ECMPS);
+    return false;
+}
+
+static bool pre_get_group(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    struct pre_find f = {.wanted = e->key[0], .m = m, .e = e};
+    pre_groups_each(sk_switch_pre(b->sw), pre_find_group, &f);
+    return f.found;
+}
+
+static enum brt_code pre_set_group(struct brt *b, const struct fixed_entry *e,
+                                   struct sk_error *err) {
+    const struct fixed_value *nodes = &e->data[MGID_NODES], *ecmps = &e->data[MGID_ECMPS];
+    struct sk_pre_member *members =
+        brt_take(&b->scratch, (nodes->n + ecmps->n + 1) * sizeof *members);
+    size_t n = 0;
+    if (!members)
+        return pre_no_memory(err);
+    for (size_t first = MGID_NODES; first <= MGID_ECMPS; first += MGID_ECMPS - MGID_NODES) {
+        const struct fixed_value *v = &e->data[first];
+        for (size_t i = 0; i < v->n; i++)
+            members[n++] = (struct sk_pre_member){.node = v[0].list[i],
+                                                  .ecmp = first == MGID_ECMPS,
+                                                  .l1_xid_valid = v[1].list[i] != 0,
+                                                  .l1_xid = (uint16_t)v[2].list[i]};
+    }
+    return pre_result(sk_pre_group_set(b->sw, (uint16_t)e->key[0], members, n),
+                      "the multicast group cannot be set", err);
+}
+
+static enum brt_code pre_remove_group(struct brt *b, const struct fixed_entry *e,
+                                      struct sk_error *err) {
+    return pre_result(sk_pre_group_delete(b->sw, (uint16_t)e->key[0]), "no such group", err);
+}
+
+static struct fixed_entry *pre_group_keys(struct brt *b, struct brt_memory *m, size_t *n) {
+    return pre_keys(b, m, n, pre_all_groups);
+}
+
+// ---- $pre.node ----
+
+static bool pre_find_node(void *aux, const struct sk_pre_node_view *n) {
+    struct pre_find *f = aux;
+    if (n->id != f->wanted)
+        return true;
+    f->found = true;
+    f->e->data[NODE_RID] = (struct fixed_value){.given = true, .number = n->rid};
+    pre_give(f->m, &f->e->data[NODE_PORTS], n->ports, n->n_ports);
+    uint32_t *lags = fixed_list(f->m, &f->e->data[NODE_LAGS], n->n_lags);
+    for (size_t i = 0; lags && i < n->n_lags; i++)
+        lags[i] = n->lags[i];
+    return false;
+}
+
+static bool pre_get_node(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    struct pre_find f = {.wanted = e->key[0], .m = m, .e = e};
+    pre_nodes_each(sk_switch_pre(b->sw), pre_find_node, &f);
+    return f.found;
+}
+
+static enum brt_code pre_set_node(struct brt *b, const struct fixed_entry *e,
+                                  struct sk_error *err) {
+    const struct fixed_value *lags = &e->data[NODE_LAGS];
+    enum brt_code code;
+    const uint16_t *ports = pre_ports(b, &e->data[NODE_PORTS], &code, err);
+    uint8_t *list = brt_take(&b->scratch, lags->n + 1);
+    if (!ports || !list)
+        return ports ? pre_no_memory(err) : code;
+    for (size_t i = 0; i < lags->n; i++)
+        list[i] = (uint8_t)lags->list[i];
+    const int rc =
+        sk_pre_node_set_lags(b->sw, (uint32_t)e->key[0], (uint16_t)e->data[NODE_RID].number, ports,
+                             e->data[NODE_PORTS].n, list, lags->n);
+    return pre_result(rc, "a port or LAG is named twice, or there is no such LAG", err);
+}
+
+static enum brt_code pre_remove_node(struct brt *b, const struct fixed_entry *e,
+                                     struct sk_error *err) {
+    return pre_result(sk_pre_node_delete(b->sw, (uint32_t)e->key[0]), "no such node", err);
+}
+
+static struct fixed_entry *pre_node_keys(struct brt *b, struct brt_memory *m, size_t *n) {
+    return pre_keys(b, m, n, pre_all_nodes);
+}
+
+// ---- $pre.ecmp ----
+
+static bool pre_find_ecmp(void *aux, uint32_t id, const uint32_t *nodes, size_t n) {
+    struct pre_find *f = aux;
+    if (id != f->wanted)
+        return true;
+    f->found = true;
+    uint32_t *list = fixed_list(f->m, &f->e->data[0], n);
+    size_t used = 0;
+    for (size_t i = 0; list && i < n; i++)
+        if (nodes[i] != SK_PRE_NO_NODE)
+            list[used++] = nodes[i];
+    f->e->data[0].n = used;
+    return false;
+}
+
+static bool pre_get_ecmp(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    struct pre_find f = {.wanted = e->key[0], .m = m, .e = e};
+    pre_ecmps_each(sk_switch_pre(b->sw), pre_find_ecmp, &f);
+    return f.found;
+}
+
+static enum brt_code pre_set_ecmp(struct brt *b, const struct fixed_entry *e,
+                                  struct sk_error *err) {
+    if (e->data[0].n > SK_PRE_ECMP_SLOTS)
+        return brt_fail(err, BRT_NO_SPACE, "an ECMP group has at most %u nodes", SK_PRE_ECMP_SLOTS);
+    return pre_result(sk_pre_ecmp_set(b->sw, (uint32_t)e->key[0], e->data[0].list, e->data[0].n),
+                      "the ECMP group cannot be set", err);
+}
+
+static enum brt_code pre_remove_ecmp(struct brt *b, const struct fixed_entry *e,
+                                     struct sk_error *err) {
+    return pre_result(sk_pre_ecmp_delete(b->sw, (uint32_t)e->key[0]), "no such ECMP group", err);
+}
+
+static struct fixed_entry *pre_ecmp_keys(struct brt *b, struct brt_memory *m, size_t *n) {
+    return pre_keys(b, m, n, pre_all_ecmps);
+}
+
+// ---- $pre.lag ----
+
+static bool pre_get_lag(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    const struct sk_pre_lag *lag =
+        e->key[0] < SK_PRE_LAGS ? pre_lag(sk_switch_pre(b->sw), (uint8_t)e->key[0]) : NULL;
+    if (!lag)
+        return false;
+    pre_give(m, &e->data[LAG_PORTS], lag->ports, lag->n_ports);
+    e->data[LAG_LEFT] = (struct fixed_value){.given = true, .number = lag->left};
+    e->data[LAG_RIGHT] = (struct fixed_value){.given = true, .number = lag->right};
+    return true;
+}
+
+static enum brt_code pre_set_lag(struct brt *b, const struct fixed_entry *e, struct sk_error *err) {
+    enum brt_code code;
+    const uint64_t left = e->data[LAG_LEFT].number, right = e->data[LAG_RIGHT].number;
+    struct sk_pre_lag lag = {.n_ports = e->data[LAG_PORTS].n};
+    if (e->key[0] >= SK_PRE_LAGS || left > UINT16_MAX || right > UINT16_MAX)
+        return brt_fail(err, BRT_INVALID_ARG, "LAGs are 0 to %u, with at most %u remote members",
+                        SK_PRE_LAGS - 1, UINT16_MAX);
+    lag.left = (uint16_t)left;
+    lag.right = (uint16_t)right;
+    lag.ports = pre_ports(b, &e->data[LAG_PORTS], &code, err);
+    return lag.ports ? pre_result(sk_pre_lag_set(b->sw, (uint8_t)e->key[0], &lag),
+                                  "a port is named twice", err)
+                     : code;
+}
+
+static enum brt_code pre_remove_lag(struct brt *b, const struct fixed_entry *e,
+                                    struct sk_error *err) {
+    return pre_result(sk_pre_lag_set(b->sw, (uint8_t)e->key[0], &(struct sk_pre_lag){.n_ports = 0}),
+                      "no such LAG", err);
+}
+
+static struct fixed_entry *pre_lag_keys(struct brt *b, struct brt_memory *m, size_t *n) {
+    return pre_keys(b, m, n, pre_all_lags);
+}
+
+// ---- $pre.prune ----
+
+static bool pre_get_prune(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    uint16_t ports[SK_PORTS];
+    if (e->key[0] >= SK_PRE_PRUNE_SETS)
+        return false;
+    pre_give(m, &e->data[0], ports, pre_prune(sk_switch_pre(b->sw), (uint16_t)e->key[0], ports));
+    return true;
+}
+
+static enum brt_code pre_set_prune(struct brt *b, const struct fixed_entry *e,
+                                   struct sk_error *err) {
+    enum brt_code code;
+    const uint16_t *ports = pre_ports(b, &e->data[0], &code, err);
+    if (!ports)
+        return code;
+    if (e->key[0] >= SK_PRE_PRUNE_SETS)
+        return brt_fail(err, BRT_INVALID_ARG, "level-2 exclusion ids are 0 to %u",
+                        SK_PRE_PRUNE_SETS - 1);
+    return pre_result(sk_pre_prune_set(b->sw, (uint16_t)e->key[0], ports, e->data[0].n),
+                      "a port is named twice", err);
+}
+
+static enum brt_code pre_remove_prune(struct brt *b, const struct fixed_entry *e,
+                                      struct sk_error *err) {
+    return pre_result(sk_pre_prune_set(b->sw, (uint16_t)e->key[0], NULL, 0), "no such set", err);
+}
+
+static struct fixed_entry *pre_prune_keys(struct brt *b, struct brt_memory *m, size_t *n) {
+    return pre_keys(b, m, n, pre_all_prunes);
+}
+
+// ---- $pre.port ----
+
+static bool pre_is_port(uint64_t key) {
+    return key < SK_PORTS && sk_port_exists((unsigned)key);
+}
+
+static bool pre_get_port(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    const struct sk_pre *pre = sk_switch_pre(b->sw);
+    const uint16_t port = (uint16_t)e->key[0];
+    (void)m;
+    if (!pre_is_port(e->key[0]))
+        return false;
+    e->data[PORT_BACKUP] = (struct fixed_value){.given = true, .number = pre_backup(pre, port)};
+    e->data[PORT_FORWARD] =
+        (struct fixed_value){.given = true, .number = sk_pre_port_forwards(b->sw, port)};
+    e->data[PORT_CLEAR] = e->data[PORT_CPU] = (struct fixed_value){.given = true};
+    return true;
+}
+
+static enum brt_code pre_set_port(struct brt *b, const struct fixed_entry *e,
+                                  struct sk_error *err) {
+    const uint16_t port = (uint16_t)e->key[0];
+    if (!pre_is_port(e->key[0]))
+        return brt_fail(err, BRT_INVALID_ARG, "the port does not exist");
+    if (e->data[PORT_CPU].number)
+        return brt_fail(err, BRT_NOT_SUPPORTED,
+                        "field '$COPY_TO_CPU_PORT_ENABLE' cannot be set: the port is %u",
+                        sk_switch_is_tofino_2(b->sw) ? SK_CPU_PORT_2 : SK_CPU_PORT);
+    if (e->data[PORT_BACKUP].number >= SK_PORTS)
+        return brt_fail(err, BRT_INVALID_ARG, "the backup port does not exist");
+    const int rc = sk_pre_backup_set(b->sw, port, (uint16_t)e->data[PORT_BACKUP].number);
+    if (rc == 0)
+        sk_pre_port_forward(b->sw, port, e->data[PORT_FORWARD].number != 0);
+    return pre_result(rc, "the port or its backup port does not exist", err);
+}
+
+static enum brt_code pre_remove_port(struct brt *b, const struct fixed_entry *e,
+                                     struct sk_error *err) {
+    const uint16_t port = (uint16_t)e->key[0];
+    sk_pre_port_forward(b->sw, port, true);
+    return pre_result(sk_pre_backup_set(b->sw, port, port), "no such port", err);
+}
+
+static struct fixed_entry *pre_port_keys(struct brt *b, struct brt_memory *m, size_t *n) {
+    return pre_keys(b, m, n, pre_all_ports);
+}
+
+// A table of these keys, data and functions.
+#define PRE_TABLE(number, called, kind, entries, its_key, its_data, about, ...)                    \
+    {                                                                                              \
+        .id = number, .name = called, .type = kind, .size = entries, .keys = its_key,              \
+        .data = its_data, .n_keys = sizeof(its_key) / sizeof *(its_key),                           \
+        .n_data = sizeof(its_data) / sizeof *(its_data),                                           \
+        .functions = {pre_get_##about, pre_set_##about, pre_remove_##about, pre_##about##_keys},   \
+        __VA_ARGS__                                                                                \
+    }
+
+const struct fixed_table *fixed_pre(size_t *n) {
+    static const struct fixed_table tables[] = {
+        PRE_TABLE(0xff020001, "$pre.mgid", "PreMgid", 65536, pre_mgid_key, pre_mgid, group,
+                  .attribute = "pre_device_config", .increments = true),
+        PRE_TABLE(0xff020002, "$pre.node", "PreNode", 16777216, pre_node_key, pre_node, node,
+                  .always = false),
+        PRE_TABLE(0xff020003, "$pre.ecmp", "PreEcmp", 16777216, pre_ecmp_key, pre_ecmp, ecmp,
+                  .increments = true),
+        PRE_TABLE(0xff020004, "$pre.lag", "PreLag", SK_PRE_LAGS, pre_lag_key, pre_lag_data, lag,
+                  .always = false),
+        PRE_TABLE(0xff020005, "$pre.prune", "PrePrune", SK_PRE_PRUNE_SETS, pre_prune_key,
+                  pre_prune_data, prune, .always = true),
+        PRE_TABLE(0xff020006, "$pre.port", "PrePort", SK_PIPES * SK_PIPE_PORTS, pre_port_key,
+                  pre_port, port, .always = true),
+    };
+    *n = sizeof tables / sizeof *tables;
+    return tables;
+}

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller of BF Runtime and the tables that every switch has: multicast, mirror sessions, ports and the device,
+by what packets do afterwards; lists of updates that are taken back; the status of each mistake."""
+import os
+import random
+import sys
+import tempfile
+
+sys.path[:0] = ["harness/brt", "harness/control"]
+import live  # noqa: E402
+from controller import Controller, Expect, Failed, pb  # noqa: E402
+from live import Checks, Switch, Wire, veth  # noqa: E402
+
+PROGRAM = os.path.abspath("harness/stf/everything.p4")
+INVALID, NOT_FOUND, EXISTS, EXHAUSTED, UNIMPLEMENTED, UNAVAILABLE = 3, 5, 6, 8, 12, 14
+GROUP, FORWARD, MIRROR_BARE = 0x40, 0x02, 0x08
+NODE, RID, PORTS, LAGS, MGID = "$MULTICAST_NODE_ID", "$MULTICAST_RID", "$DEV_PORT", "$MULTICAST_LAG_ID", "$MGID"
+VALID, XID, ECMP, LAG = "$MULTICAST_NODE_L1_XID_VALID", "$MULTICAST_NODE_L1_XID", "$MULTICAST_ECMP_ID", LAGS
+ROLLBACK = pb.WriteRequest.Atomicity.Value("ROLLBACK_ON_ERROR")
+
+checks = Checks()
+fails, update_fails = Expect(checks).fails, Expect(checks).update_fails
+
+
+def order(orders, port, number, session=0, a=0):
+    """A packet of everything.p4 (order_h), with a number to know it by."""
+    what = bytes([orders, 0]) + port.to_bytes(2, "big") + session.to_bytes(2, "big") + bytes(3) + a.to_bytes(4, "big")
+    return (b"\x02" + bytes(11) + b"\x90\x00" + what + bytes(4) + number.to_bytes(4, "big")).ljust(60, b"\0")
+
+
+class Counter:
+    """How many of the packets that are sent on one wire come on each."""
+
+    def __init__(self, wires):
+        self.wires, self.number = wires, 0
+
+    def take(self, wire, number, seconds):
+        wire.socket.settimeout(seconds)
+        found = 0
+        try:
+            while True:
+                frame, address = wire.socket.recvfrom(65536)
+                if address[2] != 4 and number.to_bytes(4, "big") in frame:
+                    found += 1
+                    wire.socket.settimeout(0.2)
+        except (TimeoutError, OSError):
+            return found
+
+    def __call__(self, orders, port, expected, **more):
+        """Copies that come, waited for as long as there are fewer than expected."""
+        self.number += 1
+        number = 0x7e000000 + self.number
+        self.wires[0].socket.send(order(orders, port, number, **more))
+        return [self.take(w, number, 5 if n else 0.3) for w, n in zip(self.wires, expected)]
+
+
+def entries(c, name, **more):
+    return {tuple(e[1].values())[0]: e[3] for e in c.read(c.entry(name, **more))}
+
+
+def node(c, what, number, **data):
+    names = {"rid": RID, "ports": PORTS, "lags": LAGS}
+    return c.update(what, "$pre.node", None if number is None else {NODE: number},
+                    data={names[k]: v for k, v in data.items()})
+
+
+def group(c, what, mgid, data=None, **more):
+    return c.update(what, "$pre.mgid", None if mgid is None else {MGID: mgid}, data=data or {}, **more)
+
+
+def multicast(c, copies):
+    c.write(node(c, "INSERT", 5, rid=7, ports=[1, 2], lags=[]), node(c, "INSERT", 6, rid=8, ports=[2], lags=[]))
+    c.write(group(c, "INSERT", 300, {NODE: [5], VALID: [False], XID: [0]}))
+    checks.equal("a group of one node", copies(GROUP, 300, [1, 1]), [1, 1])
+    checks.equal("nodes are read", entries(c, "$pre.node"),
+                 {5: {RID: 7, LAGS: [], PORTS: [1, 2]}, 6: {RID: 8, LAGS: [], PORTS: [2]}})
+    c.write(group(c, "MODIFY_INC", 300, {NODE: [6], VALID: [True], XID: [9]}))
+    checks.equal("a node is added", copies(GROUP, 300, [1, 2]), [1, 2])
+    checks.equal("and excluded by its number", copies(GROUP, 300, [1, 1], a=9), [1, 1])
+    got = entries(c, "$pre.mgid")[300]
+    checks.equal("groups are read", (got[NODE], got[VALID], got[XID], got[ECMP]), ([5, 6], [False, True], [0, 9], []))
+    c.write(group(c, "MODIFY_INC", 300, {NODE: [5]}, mod_del=True))
+    checks.equal("a node is taken away", copies(GROUP, 300, [0, 1]), [0, 1])
+    c.write(node(c, "MODIFY", 6, ports=[1]))
+    checks.equal("a node has another port", copies(GROUP, 300, [1, 0]), [1, 0])
+    checks.equal("and its number as before", entries(c, "$pre.node", key={NODE: 6})[6][RID], 8)
+    c.write(c.update("INSERT", "$pre.ecmp", {ECMP: 3}, data={NODE: [5, 6]}),
+            group(c, "MODIFY", 300, {NODE: [], ECMP: [3]}))
+    both = [copies(GROUP, 300, [1, 0], a=hash_value) for hash_value in (0, 1)]
+    checks.equal("a hash chooses a node", sorted(map(sum, both)), [1, 2])
+    c.write(c.update("INSERT", "$pre.lag", {LAG: 4}, data={PORTS: [1, 2]}), node(c, "MODIFY", 6, ports=[], lags=[4]),
+            group(c, "MODIFY", 300, {NODE: [6], ECMP: []}))
+    checks.equal("a LAG has one copy", sum(copies(GROUP, 300, [0, 0])), 1)
+    c.write(c.update("INSERT", "$pre.prune", {"$MULTICAST_L2_XID": 17}, data={PORTS: [1, 2]}),
+            node(c, "MODIFY", 6, ports=[1, 2], lags=[]))
+    checks.equal("pruned", copies(GROUP, 300, [0, 0], session=8, a=17 << 16), [0, 0])
+    checks.equal("sets are read", entries(c, "$pre.prune"), {17: {PORTS: [1, 2]}})
+    c.write(c.update("MODIFY", "$pre.port", {PORTS: 1}, data={"$MULTICAST_BACKUP_PORT": 2}))
+    checks.equal("a backup port", entries(c, "$pre.port", key={PORTS: 1})[1]["$MULTICAST_BACKUP_PORT"], 2)
+
+
+def multicast_mistakes(c):
+    for what, status, update in (
+            ("a node of a group", UNAVAILABLE, node(c, "DELETE", 6)),
+            ("a node that is there", EXISTS, node(c, "INSERT", 6, rid=1, ports=[], lags=[])),
+            ("no number", INVALID, node(c, "INSERT", 9, ports=[1], lags=[])),
+            ("no such port", INVALID, node(c, "INSERT", 9, rid=1, ports=[120], lags=[])),
+            ("a port of 32 bits", INVALID, node(c, "INSERT", 9, rid=1, ports=[65537], lags=[])),
+            ("a port twice", INVALID, node(c, "INSERT", 9, rid=1, ports=[1, 1], lags=[])),
+            ("an absent node changed", NOT_FOUND, node(c, "MODIFY", 99, rid=1)),
+            ("an absent node deleted", NOT_FOUND, node(c, "DELETE", 99)),
+            ("a group with an absent node", NOT_FOUND, group(c, "INSERT", 301, {NODE: [99]})),
+            ("a group with a node twice", EXISTS, group(c, "INSERT", 301, {NODE: [5, 5]})),
+            ("lists of two lengths", INVALID, group(c, "INSERT", 301, {NODE: [5], XID: [1, 2]})),
+            ("a number beyond its 16 bits", INVALID, group(c, "INSERT", 301, {NODE: [5], XID: [65536]})),
+            ("a group that is there", EXISTS, group(c, "INSERT", 300)),
+            ("a node is added twice", EXISTS, group(c, "MODIFY_INC", 300, {NODE: [6]})),
+            ("an absent node is taken away", NOT_FOUND, group(c, "MODIFY_INC", 300, {NODE: [5]}, mod_del=True)),
+            ("added to an absent group", NOT_FOUND, group(c, "MODIFY_INC", 301, {NODE: [5]})),
+            ("added to a node", UNIMPLEMENTED, node(c, "MODIFY_INC", 6, ports=[1])),
+            ("33 nodes", EXHAUSTED, c.update("INSERT", "$pre.ecmp", {ECMP: 9}, data={NODE: list(range(33))})),
+            ("the 256th LAG", INVALID, c.update("INSERT", "$pre.lag", {LAG: 255}, data={PORTS: [1]})),
+            ("the 289th set", INVALID, c.update("INSERT", "$pre.prune", {"$MULTICAST_L2_XID": 288}, data={PORTS: []})),
+            ("no such port's backup", NOT_FOUND,
+             c.update("MODIFY", "$pre.port", {PORTS: 600}, data={"$MULTICAST_BACKUP_PORT": 2})),
+            ("no such backup", INVALID,
+             c.update("MODIFY", "$pre.port", {PORTS: 2}, data={"$MULTICAST_BACKUP_PORT": 1 << 20})),
+            ("no key", INVALID, c.update("INSERT", "$pre.node", data={RID: 1, PORTS: [], LAGS: []})),
+            ("a default entry", UNIMPLEMENTED, c.update("MODIFY", "$pre.node", data={RID: 1}, default=True)),
+            ("no type", INVALID, node(c, "UNSPECIFIED", 9))):
+        update_fails(what, status, c, update)
+    fails("an absent node read", "UNKNOWN", entries, c, "$pre.node", key={NODE: 99}, codes=[NOT_FOUND])
+    entity = pb.Entity()
+    entity.table_attribute.table_id = c.table("$pre.mgid")["id"]
+    fails("an attribute", "UNKNOWN", c.read_raw, entity, codes=[UNIMPLEMENTED])
+
+
+def taken_back(c):
+    """Lists of updates that fail at their end, in random order, leave all as it was."""
+    chance = random.Random(29)
+    tables = ("$pre.node", "$pre.mgid", "$pre.lag", "$pre.prune", "$mirror.cfg", "$PORT")
+    before = [c.read(c.entry(t)) for t in tables]
+    for _ in range(60):
+        updates = []
+        for _ in range(chance.randrange(1, 8)):
+            number = chance.randrange(3, 9)
+            updates.append(chance.choice((
+                lambda n=number: node(c, "INSERT_OR_MODIFY", n, rid=chance.randrange(99), ports=[1, 2], lags=[]),
+                lambda n=number: node(c, "DELETE", n),
+                lambda n=number: group(c, "INSERT_OR_MODIFY", 300 + n % 2, {NODE: [n]}),
+                lambda n=number: group(c, "DELETE", None),
+                lambda n=number: c.update("INSERT_OR_MODIFY", "$mirror.cfg", {"$sid": n}, "$normal",
+                                          {"$session_enable": True, "$ucast_egress_port": n}),
+                lambda n=number: c.update("DELETE", "$mirror.cfg", {"$sid": n}),
+                lambda n=number: c.update("INSERT_OR_MODIFY", "$PORT", {PORTS: 8}, data={"$SPEED": "BF_SPEED_10G"}),
+                lambda n=number: c.update("DELETE", "$pre.lag", {LAG: 4})))())
+        updates.append(node(c, "MODIFY", 12345, rid=1))
+        try:
+            c.write(*updates, atomicity=ROLLBACK)
+            checks.true("a list with a mistake", False)
+        except Failed:
+            pass
+        after = [c.read(c.entry(t)) for t in tables]
+        if after != before:
+            checks.equal("taken back", after, before)
+            return
+    checks.true("60 lists were taken back", True)
+
+
+def mirror(c, copies):
+    session = {"$direction": "INGRESS", "$session_enable": True, "$ucast_egress_port": 2,
+               "$ucast_egress_port_valid": True, "$max_pkt_len": 128}
+    update = lambda what, number, data: c.update(what, "$mirror.cfg", None if number is None else {  # noqa: E731
+        "$sid": number}, "$normal", data)
+    c.write(update("INSERT", 27, session))
+    checks.equal("a copy", copies(FORWARD | MIRROR_BARE, 1, [1, 1], session=27), [1, 1])
+    got = entries(c, "$mirror.cfg")
+    checks.equal("sessions are read", (list(got), {k: got[27][k] for k in session}), ([27], session))
+    c.write(update("MODIFY", 27, {"$session_enable": False}))
+    checks.equal("not enabled", copies(FORWARD | MIRROR_BARE, 1, [1, 0], session=27), [1, 0])
+    checks.equal("and still there", entries(c, "$mirror.cfg")[27]["$max_pkt_len"], 128)
+    for what, status, more in (("session 0", INVALID, update("INSERT", 0, session)),
+                               ("session 1015", INVALID, update("INSERT", 1015, session)),
+                               ("a session that is there", EXISTS, update("INSERT", 27, session)),
+                               ("an unknown direction", INVALID, update("MODIFY", 27, {"$direction": "UP"})),
+                               ("a hash of 14 bits", INVALID, update("MODIFY", 27, {"$level1_mcast_hash": 8192})),
+                               ("no such port", INVALID, update("MODIFY", 27, {"$ucast_egress_port": 512})),
+                               ("coalescing", UNIMPLEMENTED, c.update("INSERT", "$mirror.cfg", {"$sid": 3},
+                                                                      "$coalescing", {}))):
+        update_fails(what, status, c, more)
+    c.write(update("DELETE", 27, {}))
+    checks.equal("deleted", entries(c, "$mirror.cfg"), {})
+    c.write(update("INSERT", 4, session))
+
+
+def ports(c, sw, copies):
+    port = lambda what, number, data=None: c.update(what, "$PORT", None if number is None else {  # noqa: E731
+        PORTS: number}, data=data or {})
+    checks.equal("no port is there at first", entries(c, "$PORT"), {})
+    c.write(port("INSERT", 2, {"$SPEED": "BF_SPEED_100G", "$FEC": "BF_FEC_TYP_NONE", "$PORT_ENABLE": True}))
+    got = entries(c, "$PORT")[2]
+    checks.equal("a port with a device", [got[k] for k in ("$SPEED", "$PORT_UP", "$N_LANES", "$PORT_NAME", "$CONN_ID",
+                                                           "$CHNL_ID", "$TX_MTU", "$IS_VALID")],
+                 ["BF_SPEED_100G", True, 1, "1/2", 1, 2, 10240, True])
+    checks.equal("it sends", copies(FORWARD, 2, [0, 1]), [0, 1])
+    c.write(port("MODIFY", 2, {"$PORT_ENABLE": False}))
+    checks.equal("disabled", (entries(c, "$PORT")[2]["$PORT_UP"], copies(FORWARD, 2, [0, 0])), (False, [0, 0]))
+    c.write(port("MODIFY", 2, {"$PORT_ENABLE": True}))
+    checks.equal("enabled again", copies(FORWARD, 2, [0, 1]), [0, 1])
+    c.write(port("INSERT", 40, {"$SPEED": "BF_SPEED_25G", "$PORT_ENABLE": True}))
+    checks.equal("a port without a device is down", entries(c, "$PORT")[40]["$PORT_UP"], False)
+    checks.has("and the log says so", sw.said(), "port 40 has no device and stays down")
+    stats = entries(c, "$PORT_STAT", key={PORTS: 2})[2]
+    checks.true("frames are counted", stats["$FramesTransmittedOK"] >= 2 and stats["$OctetsTransmittedTotal"] >= 120)
+    c.write(c.update("DELETE", "$PORT_STAT", {PORTS: 2}))
+    checks.equal("and begin again", entries(c, "$PORT_STAT", key={PORTS: 2})[2]["$FramesTransmittedOK"], 0)
+    for what, status, update in (
+            ("a port that is there", EXISTS, port("INSERT", 2, {"$SPEED": "BF_SPEED_100G"})),
+            ("no such port", INVALID, port("INSERT", 600, {})),
+            ("a port that recirculates", INVALID, port("INSERT", 68, {})),
+            ("no such speed", INVALID, port("MODIFY", 2, {"$SPEED": "BF_SPEED_3G"})),
+            ("nine lanes", INVALID, port("MODIFY", 2, {"$N_LANES": 9})),
+            ("what is only read", UNIMPLEMENTED, port("MODIFY", 2, {"$PORT_UP": True})),
+            ("an absent port", NOT_FOUND, port("MODIFY", 3, {})),
+            ("a name is only read", UNIMPLEMENTED, c.update("DELETE", "$PORT_STR_INFO", {"$PORT_NAME": "1/0"}))):
+        update_fails(what, status, c, update)
+    by = lambda table, key: list(entries(c, table, key=key).values())[0][PORTS]  # noqa: E731
+    checks.equal("names of ports", [by("$PORT_STR_INFO", {"$PORT_NAME": "1/2"}),
+                                    by("$PORT_HDL_INFO", {"$CONN_ID": 17, "$CHNL_ID": 1}),
+                                    by("$PORT_FP_IDX_INFO", {"$FP_IDX": 5}),
+                                    by("$PORT_HDL_INFO", {"$CONN_ID": 65, "$CHNL_ID": 0})], [2, 129, 5, 64])
+    for name in ("0/1", "1/4", "01/2", "1", "x" * 23, "66/0"):
+        fails(f"port {name}", "UNKNOWN", entries, c, "$PORT_STR_INFO", key={"$PORT_NAME": name}, codes=[NOT_FOUND])
+    fails("a long name", "UNKNOWN", entries, c, "$PORT_STR_INFO", key={"$PORT_NAME": "x" * 24}, codes=[INVALID])
+    every = {e[1]["$PORT_NAME"]: e[3][PORTS] for e in c.read(c.entry("$PORT_STR_INFO"))}
+    checks.equal("all names", (len(every), len(set(every.values())), every["64/3"]), (260, 260, 3 * 128 + 63))
+    c.write(port("DELETE", 40))
+    checks.equal("deleted", list(entries(c, "$PORT")), [2])
+
+
+def device(c):
+    (table, key, _, got, default), = c.read(c.entry("tf1.dev.device_configuration", default=True))
+    checks.equal("the device", (table, key, default, got["num_pipes"], got["num_stages"], got["recirc_port_list"][:4],
+                                got["eth_cpu_port_list"]),
+                 ("tf1.dev.device_configuration", {}, True, 4, 12, [68, 69, 70, 71], [64, 65, 66, 67]))
+    lists = got["eth_cpu_port_list"] + got["internal_port_list"] + got["external_port_list"]
+    checks.equal("no port is in two lists", (len(lists), got["num_front_ports"]), (len(set(lists)), 256))
+    update_fails("it is only read", UNIMPLEMENTED, c,
+                 c.update("MODIFY", "tf1.dev.device_configuration", data={"inactive_node_delete": True}, default=True))
+
+
+live.inside(__file__)
+if not live.INTERFACES:
+    print("no interfaces can be made here")
+    checks.end()
+veth("fixsw1", "fixh1")
+veth("fixsw2", "fixh2")
+with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
+    ADDRESS = f"unix:{folder}/b.sock"
+    PORT_LIST = [{"port": n, "device": f"net_af_packet{n},iface=fixsw{n}"} for n in (1, 2)]
+    with Switch({"program": PROGRAM, "ports": PORT_LIST, "bfrt": {"listen": ADDRESS}}) as switch:
+        sent = Counter([Wire("fixh1"), Wire("fixh2")])
+        with Controller(ADDRESS) as controller:
+            controller.bind()
+            device(controller)
+            ports(controller, switch, sent)
+            multicast(controller, sent)
+            multicast_mistakes(controller)
+            mirror(controller, sent)
+            taken_back(controller)
+            controller.write(group(controller, "DELETE", None), controller.update("DELETE", "$pre.ecmp"),
+                             node(controller, "DELETE", None))
+            checks.equal("all are deleted", [entries(controller, f"$pre.{t}") for t in ("mgid", "node", "ecmp")],
+                         [{}, {}, {}])
+        checks.equal("the switch ends well", switch.stop(), 0)
+checks.end()
