@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "brt/brt_impl.h"
+#include "brt/fixed/fixed.h"
 #include "harness/control/fuzz_program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -303,6 +304,75 @@ static void fuzz_operation(struct fuzz_input *in, BfrtProto__Entity *entity) {
     entity->table_operation = o;
 }
 
+// ---- tables that every switch has ----
+
+static BfrtProto__DataField *fuzz_fixed_list(struct fuzz_input *in, const struct fixed_field *f) {
+    BfrtProto__DataField *d = FUZZ_NEW(in, BfrtProto__DataField, BFRT_PROTO__DATA_FIELD__INIT);
+    const size_t n = fuzz_byte(in) % MOST_FIELDS;
+    if (f->type == FIXED_BOOL) {
+        d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_BOOL_ARR_VAL;
+        d->bool_arr_val =
+            FUZZ_NEW(in, BfrtProto__DataField__BoolArray, BFRT_PROTO__DATA_FIELD__BOOL_ARRAY__INIT);
+        d->bool_arr_val->val = fuzz_take(in, MOST_FIELDS * sizeof *d->bool_arr_val->val);
+        while (d->bool_arr_val->n_val < n)
+            d->bool_arr_val->val[d->bool_arr_val->n_val++] = fuzz_byte(in) & 1;
+        return d;
+    }
+    d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_INT_ARR_VAL;
+    d->int_arr_val =
+        FUZZ_NEW(in, BfrtProto__DataField__IntArray, BFRT_PROTO__DATA_FIELD__INT_ARRAY__INIT);
+    d->int_arr_val->val = fuzz_take(in, MOST_FIELDS * sizeof *d->int_arr_val->val);
+    while (d->int_arr_val->n_val < n) {
+        const uint8_t value = fuzz_byte(in);
+        d->int_arr_val->val[d->int_arr_val->n_val++] = value < 250 ? value % 8 : UINT32_MAX;
+    }
+    return d;
+}
+
+static BfrtProto__DataField *fuzz_fixed_datum(struct fuzz_input *in, const struct fixed_field *f) {
+    const struct brt_field as = {
+        .id = f->id, .type = f->type == FIXED_STRING ? BRT_STRING : BRT_STREAM, .width = f->width};
+    BfrtProto__DataField *d =
+        f->repeated && fuzz_byte(in) < 240 ? fuzz_fixed_list(in, f) : fuzz_datum(in, &as);
+    d->field_id = f->id;
+    if (f->type == FIXED_BOOL && !f->repeated) {
+        d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_BOOL_VAL;
+        d->bool_val = fuzz_byte(in) & 1;
+    }
+    if (d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STR_VAL && f->choices)
+        d->str_val = (char *)f->choices[0];
+    return d;
+}
+
+static void fuzz_fixed(struct fuzz_input *in, BfrtProto__TableEntry *e) {
+    size_t n;
+    const struct fixed_table *list = fixed_family(in->b, fuzz_byte(in) % FIXED_FAMILIES, &n);
+    const struct fixed_table *t = &list[fuzz_byte(in) % n];
+    const uint8_t parts = fuzz_byte(in);
+    BfrtProto__TableKey *key = FUZZ_NEW(in, BfrtProto__TableKey, BFRT_PROTO__TABLE_KEY__INIT);
+    BfrtProto__TableData *data = FUZZ_NEW(in, BfrtProto__TableData, BFRT_PROTO__TABLE_DATA__INIT);
+    e->table_id = t->id;
+    e->is_default_entry = parts % 16 == 0;
+    e->table_flags = FUZZ_NEW(in, BfrtProto__TableFlags, BFRT_PROTO__TABLE_FLAGS__INIT);
+    e->table_flags->mod_del = parts & 1;
+    key->fields = fuzz_take(in, MOST_FIELDS * sizeof *key->fields);
+    for (size_t i = 0; i < t->n_keys; i++) {
+        const struct brt_field as = {.id = t->keys[i].id,
+                                     .width = t->keys[i].width ? t->keys[i].width : 24u};
+        key->fields[key->n_fields++] = fuzz_key_field(in, &as);
+    }
+    data->action_id = t->n_actions ? t->actions[fuzz_byte(in) % t->n_actions].id : 0;
+    data->fields = fuzz_take(in, MOST_FIELDS * sizeof *data->fields);
+    for (size_t i = fuzz_byte(in) % MOST_FIELDS; i > 0; i--)
+        data->fields[data->n_fields++] = fuzz_fixed_datum(in, &t->data[fuzz_byte(in) % t->n_data]);
+    if (parts & 32) {
+        e->value_case = BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;
+        e->key = key;
+    }
+    if (parts & 64)
+        e->data = data;
+}
+
 static BfrtProto__Entity *fuzz_entity(struct fuzz_input *in) {
     BfrtProto__Entity *entity = FUZZ_NEW(in, BfrtProto__Entity, BFRT_PROTO__ENTITY__INIT);
     BfrtProto__TableEntry *e = FUZZ_NEW(in, BfrtProto__TableEntry, BFRT_PROTO__TABLE_ENTRY__INIT);
@@ -311,10 +381,14 @@ static BfrtProto__Entity *fuzz_entity(struct fuzz_input *in) {
         kind >= 240 ? fuzz_attribute(in, entity) : fuzz_operation(in, entity);
         return entity;
     }
-    const struct brt_table *t = fuzz_table(in);
-    const uint8_t parts = fuzz_byte(in);
     entity->entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
     entity->table_entry = e;
+    if (kind >= 176) {
+        fuzz_fixed(in, e);
+        return entity;
+    }
+    const struct brt_table *t = fuzz_table(in);
+    const uint8_t parts = fuzz_byte(in);
     e->table_id = t ? t->id : 1;
     e->is_default_entry = parts % 8 == 0;
     if (kind < 32) {
