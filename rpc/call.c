@@ -19,6 +19,7 @@ struct rpc_call *rpc_call_new(struct rpc_connection *c, int32_t stream) {
     call->stream = stream;
     call->deadline = call->timeout = UINT64_MAX;
     call->moved = c->server->now;
+    call->told = true; // until a method begins
     call->next = c->calls;
     if (c->calls)
         c->calls->previous = call;
@@ -163,6 +164,8 @@ static void call_end(struct rpc_call *call, enum rpc_status status, const char *
     call->ended = true;
     call->by_service = by_service;
     call->status = status;
+    if (call->queued == 0) // from now on trailers may have to wait
+        call->moved = call->connection->server->now;
     if (message && *message)
         call->message = rpc_percent_encode(message);
     call->connection->server->counts.failed += status != RPC_OK;
@@ -233,20 +236,23 @@ static void call_abort(struct rpc_call *call, enum rpc_status status, const char
     call_drop_input(call);
     if (!call->ended)
         call_end(call, status, message, false);
-    if (reset)
+    if (reset) {
+        call->by_service = false; // its reply does not arrive whole
         call_reset(call, NGHTTP2_CANCEL);
-    else
+    } else {
         call_submit_end(call);
+    }
 }
 
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message) {
-    call_abort(call, status, message, call_is_blocked(call));
+    // after what the service had ended with, messages that are dropped must not look like its end
+    call_abort(call, status, message, call->ended || call_is_blocked(call));
     call_tell_over(call);
 }
 
 void rpc_call_evict(struct rpc_call *call) {
     call_abort(call, RPC_RESOURCE_EXHAUSTED, "its memory was needed for other calls",
-               call->queued > 0);
+               call->ended || call->queued > 0);
 }
 
 size_t rpc_call_holds(const struct rpc_call *call) {
@@ -294,17 +300,16 @@ void rpc_call_begin(struct rpc_call *call) {
     s->counts.calls++;
     call->connection->budget -= call->connection->budget > 0;
     if (!call->post || !call->grpc) {
-        call->told = true;
         call_refuse_http(call, call->post ? "415" : "405");
         return;
     }
     const char *why = call_check(call, &status);
     if (why) {
-        call->told = true;
         rpc_call_fail(call, status, why);
         return;
     }
     call->method = call_find(s->options.methods, call->path);
+    call->told = false;
     if (call->timeout < UINT64_MAX - s->now)
         call->deadline = s->now + call->timeout;
     if (call->deadline < s->look)
@@ -412,6 +417,7 @@ void rpc_call_data(struct rpc_call *call, const uint8_t *bytes, size_t length) {
 
 void rpc_call_close(struct rpc_call *call) {
     call->client_closed = true;
+    call->moved = call->connection->server->now; // not idle: nobody may take what is delivered
     if (call->ended)
         return;
     if (call->n_prefix > 0 && !call->in_held) {
@@ -539,25 +545,25 @@ void rpc_call_tell_room(struct rpc_call *call) {
 uint64_t rpc_call_look(struct rpc_call *call, uint64_t now) {
     const bool sends = !call->ended && call->method && !call->client_closed &&
                        (call->n_prefix > 0 || !call->method->stream_in);
-    if (now >= call->deadline && (!call->ended || call->queued > 0)) {
+    if (now >= call->deadline) {
         call->deadline = UINT64_MAX;
         rpc_call_fail(call, RPC_DEADLINE_EXCEEDED, "the deadline has passed");
         return UINT64_MAX;
     }
-    if ((sends || call->queued > 0) && now - call->moved >= RPC_STALLED_NS) {
+    if ((sends || call->ended || call->queued > 0) && now - call->moved >= RPC_STALLED_NS) {
         call->moved = now;
         rpc_call_fail(call, RPC_CANCELLED, "the client has sent or taken nothing for too long");
         return UINT64_MAX;
     }
-    return call->ended && call->queued == 0 ? UINT64_MAX : call->deadline;
+    return call->deadline;
 }
 
 void rpc_call_free(struct rpc_call *call) {
     struct rpc_connection *c = call->connection;
     call->ended = true;
-    call_tell_over(call);
     call_drop_queue(call, true);
     call_drop_input(call);
+    call_tell_over(call); // which may send on other calls: they find nothing here to take
     if (call->previous)
         call->previous->next = call->next;
     else

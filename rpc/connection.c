@@ -317,8 +317,10 @@ bool rpc_connection_flush(struct rpc_connection *c) {
             return false;
         if (c->with_room)
             connection_tell_rooms(c);
-        if (c->blocked)
+        if (c->blocked) {
+            c->dirty = true; // for the rest of 'out', of which nghttp2 knows nothing
             return true;
+        }
         if (!nghttp2_session_want_write(c->session))
             break;
     }
