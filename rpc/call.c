@@ -141,6 +141,12 @@ static size_t call_trailers(const struct rpc_call *call, nghttp2_nv *to, char nu
     return n;
 }
 
+// nghttp2 has copied them.
+static void call_forget_details(struct rpc_call *call) {
+    free(call->details);
+    call->details = NULL;
+}
+
 // Without a message before it: one block of headers is all of the response.
 static void call_submit_end(struct rpc_call *call) {
     nghttp2_session *session = call->connection->session;
@@ -155,6 +161,7 @@ static void call_submit_end(struct rpc_call *call) {
         n += call_trailers(call, head + n, number);
         call->answered = true;
         nghttp2_submit_response(session, call->stream, head, n, NULL);
+        call_forget_details(call);
     }
     call_touch(call);
 }
@@ -174,17 +181,20 @@ static void call_end(struct rpc_call *call, enum rpc_status status, const char *
 void rpc_end(struct rpc_call *call, enum rpc_status status, const char *message,
              const uint8_t *details, size_t length) {
     char text[1600];
+    const size_t size = rpc_base64_room(length);
     if (call->ended)
         return;
-    if (details && length > RPC_DETAILS) {
+    if (details && (length > RPC_DETAILS || !rpc_take_memory(call, size))) {
         snprintf(text, sizeof text, "%.1500s (%zu bytes of details were left out)",
                  message ? message : "", length);
         message = text;
         details = NULL;
     }
     call_end(call, status, message, true);
-    if (details)
+    if (details) {
         call->details = rpc_base64_encode(details, length);
+        call->details_bytes = size;
+    }
     call_submit_end(call);
 }
 
@@ -215,6 +225,12 @@ static void call_drop_input(struct rpc_call *call) {
     call->n_prefix = 0;
 }
 
+static void call_drop_details(struct rpc_call *call) {
+    rpc_give_memory(call->connection->server, call->details_bytes);
+    call->details_bytes = 0;
+    call_forget_details(call);
+}
+
 // Without room in a window trailers could not follow the messages that nghttp2 has begun.
 static bool call_is_blocked(const struct rpc_call *call) {
     nghttp2_session *session = call->connection->session;
@@ -237,6 +253,8 @@ static void call_abort(struct rpc_call *call, enum rpc_status status, const char
     if (!call->ended)
         call_end(call, status, message, false);
     if (reset) {
+        if (call->details)
+            call_drop_details(call);
         call->by_service = false; // its reply does not arrive whole
         call_reset(call, NGHTTP2_CANCEL);
     } else {
@@ -256,7 +274,7 @@ void rpc_call_evict(struct rpc_call *call) {
 }
 
 size_t rpc_call_holds(const struct rpc_call *call) {
-    return call->in_room + call->queued;
+    return call->in_room + call->queued + (call->details ? call->details_bytes : 0);
 }
 
 // Not a call of gRPC's: other clients must not take the response for a success.
@@ -327,6 +345,7 @@ static void call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t len
         call->method->message(call, bytes, length);
 }
 
+// A length takes no memory, and none from others: only bytes that come do.
 static void call_check_prefix(struct rpc_call *call) {
     const struct rpc_server *s = call->connection->server;
     const size_t length = get32(call->prefix + 1);
@@ -341,9 +360,6 @@ static void call_check_prefix(struct rpc_call *call) {
     } else if (length > s->options.message_bytes) {
         snprintf(text, sizeof text, "a message of %zu bytes is longer than %zu", length,
                  s->options.message_bytes);
-        rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
-    } else if (!rpc_find_memory(call, length)) {
-        snprintf(text, sizeof text, "no memory is left for a message of %zu bytes", length);
         rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
     }
     call->in_length = call->ended ? 0 : length;
@@ -524,6 +540,7 @@ ssize_t rpc_call_read(struct rpc_call *call, uint8_t *out, size_t room, uint32_t
         *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
         nghttp2_submit_trailer(c->session, call->stream, trailers,
                                call_trailers(call, trailers, number));
+        call_forget_details(call);
         return (ssize_t)n;
     }
     if (n > 0)
@@ -563,6 +580,7 @@ void rpc_call_free(struct rpc_call *call) {
     call->ended = true;
     call_drop_queue(call, true);
     call_drop_input(call);
+    call_drop_details(call);
     call_tell_over(call); // which may send on other calls: they find nothing here to take
     if (call->previous)
         call->previous->next = call->next;
@@ -578,7 +596,6 @@ void rpc_call_free(struct rpc_call *call) {
     }
     free(call->path);
     free(call->message);
-    free(call->details);
     free(call);
 }
 

@@ -64,8 +64,12 @@ char *rpc_percent_encode(const char *text) {
     return encoded;
 }
 
+size_t rpc_base64_room(size_t length) {
+    return length / 3 * 4 + 5;
+}
+
 char *rpc_base64_encode(const uint8_t *bytes, size_t length) {
-    char *encoded = malloc(length / 3 * 4 + 5), *to = encoded;
+    char *encoded = malloc(rpc_base64_room(length)), *to = encoded;
     if (!encoded)
         abort();
     for (size_t i = 0; i < length; i += 3) {

@@ -93,9 +93,9 @@ struct rpc_options {
     // PEM files; null: no TLS. With 'client_authority', clients need a certificate that it signed.
     const char *certificate, *key, *client_authority;
     // Limits; 0: the default.
-    size_t message_bytes; // of a client's message: 1 GiB, but see 'memory_bytes'
-    size_t memory_bytes;  // of all messages that are partly here or not sent yet, of all clients:
-                          // 256 MiB
+    size_t message_bytes; // of a client's message: 'memory_bytes', which is also the most
+    size_t memory_bytes;  // of all messages that are partly here or not sent yet, and of details of
+                          // errors, of all clients: 256 MiB
     size_t queue_bytes;   // of one call's messages that are not sent yet, before rpc_send() says
                           // false: 4 MiB
     unsigned connections; // 64

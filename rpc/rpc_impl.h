@@ -71,7 +71,8 @@ struct rpc_call {
     // The end.
     bool ended, by_service, told; // told: 'over' was called, or is not to be
     enum rpc_status status;
-    char *message, *details; // as they are sent; may be null
+    char *message, *details; // as they are sent; null: none, or given to nghttp2
+    size_t details_bytes;    // of memory; until the call is freed, since nghttp2 copies them
 };
 
 struct rpc_connection {
@@ -112,7 +113,7 @@ struct rpc_server {
     nghttp2_option *http;
     struct rpc_connection **list;
     size_t n;
-    size_t memory; // bytes of messages
+    size_t memory; // bytes of messages and of details
     uint64_t now, look;
     bool dirty, more;
     struct rpc_counts counts;
@@ -121,10 +122,10 @@ struct rpc_server {
 // ---- server.c ----
 // Takes the descriptor. 'peer' is what rpc_peer() says.
 void rpc_adopt(struct rpc_server *s, int fd, const char *peer);
-// Whether there are 'bytes' left of the memory of all messages. If not, other calls are ended whose
-// clients have neither sent nor taken anything for RPC_IDLE_NS: those that hold most first.
-bool rpc_find_memory(struct rpc_call *call, size_t bytes);
-bool rpc_take_memory(struct rpc_call *call, size_t bytes); // the same, and takes it
+// Takes 'bytes' of the memory of all messages. If they are not left, other calls are ended whose
+// clients have neither sent nor taken anything for RPC_IDLE_NS: those that hold most first. False,
+// and nothing is taken, if that does not give enough.
+bool rpc_take_memory(struct rpc_call *call, size_t bytes);
 void rpc_give_memory(struct rpc_server *s, size_t bytes);
 
 // ---- listen.c ----
@@ -163,7 +164,7 @@ void rpc_call_tell_room(struct rpc_call *call);
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message);
 // Ends a call that has stalled, for its memory. The service is told when its stream is closed.
 void rpc_call_evict(struct rpc_call *call);
-size_t rpc_call_holds(const struct rpc_call *call); // bytes of messages
+size_t rpc_call_holds(const struct rpc_call *call); // bytes that rpc_call_evict() gives back
 // Deadlines and stalls. Returns when to look again.
 uint64_t rpc_call_look(struct rpc_call *call, uint64_t now);
 void rpc_call_free(struct rpc_call *call); // the stream is closed: tells the service
@@ -171,7 +172,8 @@ void rpc_call_free(struct rpc_call *call); // the stream is closed: tells the se
 // ---- metadata.c ----
 // "100m" and so on. False if it is not a timeout.
 bool rpc_timeout(const uint8_t *text, size_t length, uint64_t *ns);
-char *rpc_percent_encode(const char *text);                   // the caller frees
+char *rpc_percent_encode(const char *text); // the caller frees
+size_t rpc_base64_room(size_t length);      // bytes that rpc_base64_encode() allocates
 char *rpc_base64_encode(const uint8_t *bytes, size_t length); // without padding; the caller frees
 // Writes at most 3 * length / 4 bytes. Returns how many, or -1 if it is not base64 (with or without
 // padding).

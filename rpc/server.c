@@ -15,7 +15,6 @@
 #define LOOK_NS         UINT64_C(250000000) // between two looks for who is late
 #define CONNECTIONS     64u
 #define CALLS           128u
-#define MESSAGE_BYTES   (UINT64_C(1) << 30)
 #define MEMORY_BYTES    (UINT64_C(256) << 20)
 #define QUEUE_BYTES     (UINT64_C(4) << 20)
 
@@ -29,8 +28,10 @@ static struct rpc_call *rpcs_holds_most(const struct rpc_server *s, const struct
     return most;
 }
 
-bool rpc_find_memory(struct rpc_call *call, size_t bytes) {
+bool rpc_take_memory(struct rpc_call *call, size_t bytes) {
     struct rpc_server *s = call->connection->server;
+    if (bytes > s->options.memory_bytes)
+        return false;
     while (bytes > s->options.memory_bytes - s->memory) {
         struct rpc_call *other = rpcs_holds_most(s, call);
         const size_t before = s->memory;
@@ -39,13 +40,8 @@ bool rpc_find_memory(struct rpc_call *call, size_t bytes) {
         if (s->memory == before)
             return false;
     }
+    s->memory += bytes;
     return true;
-}
-
-bool rpc_take_memory(struct rpc_call *call, size_t bytes) {
-    const bool found = rpc_find_memory(call, bytes);
-    call->connection->server->memory += found ? bytes : 0;
-    return found;
 }
 
 void rpc_give_memory(struct rpc_server *s, size_t bytes) {
@@ -249,8 +245,9 @@ struct rpc_counts rpc_counts(const struct rpc_server *s) {
 static void rpcs_defaults(struct rpc_options *o) {
     o->connections = o->connections ? o->connections : CONNECTIONS;
     o->calls = o->calls ? o->calls : CALLS;
-    o->message_bytes = o->message_bytes ? o->message_bytes : MESSAGE_BYTES;
     o->memory_bytes = o->memory_bytes ? o->memory_bytes : MEMORY_BYTES;
+    if (o->message_bytes == 0 || o->message_bytes > o->memory_bytes)
+        o->message_bytes = o->memory_bytes;
     o->queue_bytes = o->queue_bytes ? o->queue_bytes : QUEUE_BYTES;
 }
 

@@ -404,6 +404,123 @@ static void calls_that_never_began_are_not_cancelled(void **state) {
     finish(&r);
 }
 
+// ---- memory ----
+
+// Its end comes long after its bytes: it was idle, and is not any more.
+static void a_message_that_is_delivered_is_not_taken_from_its_reader(void **state) {
+    (void)state;
+    struct rig r = rig_open(MEMORY);
+    struct client c = client_open(&r, 0);
+    put_call(&c, 1, "/many", NULL);
+    order.to = last;
+    order.length = 12000;
+    order.times = 1;
+    put_headers(&c, 3, "/one", NULL);
+    put_message(&c, 3, 12000, 12000, false);
+    turns(&r, 2000);
+    put_frame(&c, NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, 3, NULL, 0);
+    turns(&r, 0);
+    assert_int_equal(n_messages, 2);
+    put_window(&c, 3, 1000);
+    client_read(&c);
+    assert_int_equal(c.streams[1].data, RPC_PREFIX + 1);
+    assert_int_equal(c.streams[1].status, -1);
+    assert_int_equal(c.streams[0].status, RPC_RESOURCE_EXHAUSTED); // for it no memory was left
+    client_close(&c);
+    finish(&r);
+}
+
+static void a_claim_takes_nothing_from_others(void **state) {
+    (void)state;
+    struct rig r = rig_open(MEMORY);
+    struct client slow = client_open(&r, 0), other = client_open(&r, HUGE);
+    order.length = 3000;
+    order.times = 1;
+    put_call(&slow, 1, "/many", NULL);
+    turns(&r, 2000);
+    put_headers(&other, 1, "/many", NULL);
+    put_message(&other, 1, 100, 19000, false);
+    put_headers(&other, 3, "/many", NULL);
+    put_message(&other, 3, 100, MEMORY + 1, false);
+    client_read(&other);
+    assert_int_equal(other.streams[1].status, RPC_RESOURCE_EXHAUSTED);
+    assert_false(other.streams[0].ended);
+    assert_true(r.server->memory < 3000 + 500);
+    put_window(&slow, 1, 5000);
+    client_read(&slow);
+    assert_int_equal(slow.streams[0].data, RPC_PREFIX + 3000);
+    client_close(&slow);
+    client_close(&other);
+    finish(&r);
+}
+
+static void more_than_all_memory_takes_nothing_from_others(void **state) {
+    (void)state;
+    struct rig r = rig_open(MEMORY);
+    struct client slow = client_open(&r, 0), other = client_open(&r, HUGE);
+    order.length = 3000;
+    order.times = 1;
+    put_call(&slow, 1, "/many", NULL);
+    turns(&r, 2000);
+    order.length = MEMORY + 1;
+    put_call(&other, 1, "/one", NULL);
+    client_read(&other);
+    assert_int_equal(other.streams[0].status, RPC_RESOURCE_EXHAUSTED);
+    put_window(&slow, 1, 5000);
+    client_read(&slow);
+    assert_int_equal(slow.streams[0].data, RPC_PREFIX + 3000);
+    client_close(&slow);
+    client_close(&other);
+    finish(&r);
+}
+
+static void details_are_counted(void **state) {
+    (void)state;
+    struct rig r = rig_open(250000);
+    struct client c = client_open(&r, HUGE);
+    order.details = 60000;
+    order.ends = true;
+    for (uint32_t stream = 1; stream < 20; stream += 2) { // all come in one turn
+        static const uint8_t message[] = {0, 0, 0, 0, 1, 1};
+        put_headers(&c, stream, "/one", NULL);
+        put_frame(&c, NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, stream, message, sizeof message);
+    }
+    turns(&r, 0);
+    assert_int_equal(n_messages, 10);
+    assert_in_range(r.server->memory, 2 * 80000, 250000); // as base64; one is on its way
+    client_read(&c);
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(c.streams[i].status, RPC_ABORTED);
+    assert_int_equal(r.server->memory, 0);
+    client_close(&c);
+    finish(&r);
+}
+
+// Trailers that wait for a window hold details, which go when others need the memory.
+static void details_that_wait_go_to_others(void **state) {
+    (void)state;
+    struct rig r = rig_open(250000);
+    struct client slow = client_open(&r, 15), other = client_open(&r, HUGE);
+    order.length = 10;
+    order.times = 1;
+    put_call(&slow, 1, "/many", NULL);
+    client_read(&slow);
+    static const uint8_t details[150000];
+    rpc_end(last, RPC_ABORTED, NULL, details, sizeof details);
+    assert_in_range(r.server->memory, 200000, 201000);
+    turns(&r, 2000);
+    order.length = 100000;
+    order.ends = true;
+    put_call(&other, 1, "/one", NULL);
+    client_read(&other);
+    assert_int_equal(other.streams[0].data, RPC_PREFIX + 100000);
+    client_read(&slow);
+    assert_int_equal(slow.streams[0].reset, NGHTTP2_CANCEL);
+    client_close(&slow);
+    client_close(&other);
+    finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_reply_comes_to_one_that_reads_late),
@@ -413,6 +530,11 @@ int main(void) {
         cmocka_unit_test(trailers_without_window_do_not_wait_for_ever),
         cmocka_unit_test(trailers_come_with_a_late_window),
         cmocka_unit_test(calls_that_never_began_are_not_cancelled),
+        cmocka_unit_test(a_message_that_is_delivered_is_not_taken_from_its_reader),
+        cmocka_unit_test(a_claim_takes_nothing_from_others),
+        cmocka_unit_test(more_than_all_memory_takes_nothing_from_others),
+        cmocka_unit_test(details_are_counted),
+        cmocka_unit_test(details_that_wait_go_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
