@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/bytes.h"
 #include "rpc/rpc_impl.h"
 
 #define PIECE         4096u  // bytes given to nghttp2 at a time; the budget is looked at between
@@ -16,8 +17,7 @@
 #define WINDOW        (4 << 20)
 #define CREDIT_MOST   10000 // frames that carry nothing: at once, and in each second
 #define CREDIT_SECOND 500
-#define UNKNOWN_BYTES 32u // that cost as much as a frame
-#define RESET_COST    10  // what the client did made the server reset a stream
+#define RESET_COST    10 // what the client did made the server reset a stream
 #define RESETS_ATONCE 1000
 #define RESETS_SECOND 100
 #define HEADERS_BYTES (1u << 20) // of a block that is sent
@@ -35,15 +35,31 @@ static void connection_charge(struct rpc_connection *c, int64_t cost) {
         rpc_connection_terminate(c, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-static int connection_on_begin(nghttp2_session *session, const nghttp2_frame_hd *hd, void *aux) {
-    const bool carries =
-        hd->type == NGHTTP2_HEADERS || (hd->type == NGHTTP2_DATA && hd->length > 0);
-    struct rpc_connection *c = aux;
-    (void)session;
-    c->seen = true;
-    if (!carries)
-        connection_charge(c, 1);
-    return 0;
+// The head of a frame is here.
+static int64_t connection_cost(struct rpc_connection *c) {
+    c->skip = get32(c->head) >> 8;
+    c->n_head = 0;
+    return c->head[3] != NGHTTP2_HEADERS && (c->head[3] != NGHTTP2_DATA || c->skip == 0);
+}
+
+// Charges for frames of all kinds. nghttp2 does not report those that it ignores.
+static void connection_charge_frames(struct rpc_connection *c, const uint8_t *bytes, size_t n) {
+    int64_t cost = 0;
+    while (n > 0) {
+        const size_t most = c->skip > 0 ? c->skip : RPC_FRAME_HEAD - c->n_head;
+        const size_t part = n < most ? n : most;
+        if (c->skip > 0) {
+            c->skip -= part;
+        } else {
+            memcpy(c->head + c->n_head, bytes, part);
+            c->n_head += part;
+            cost += c->n_head == RPC_FRAME_HEAD ? connection_cost(c) : 0;
+        }
+        bytes += part;
+        n -= part;
+    }
+    if (cost > 0)
+        connection_charge(c, cost);
 }
 
 // ---- frames to calls ----
@@ -84,9 +100,7 @@ static int connection_on_frame(nghttp2_session *session, const nghttp2_frame *fr
 static int connection_on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
                               const uint8_t *bytes, size_t length, void *aux) {
     struct rpc_call *call = nghttp2_session_get_stream_user_data(session, stream);
-    struct rpc_connection *c = aux;
-    (void)flags;
-    c->seen = true;
+    (void)flags, (void)aux;
     if (call)
         rpc_call_data(call, bytes, length);
     return 0;
@@ -127,7 +141,6 @@ static int connection_on_unsent(nghttp2_session *session, const nghttp2_frame *f
 }
 
 static void connection_callbacks(nghttp2_session_callbacks *cb) {
-    nghttp2_session_callbacks_set_on_begin_frame_callback(cb, connection_on_begin);
     nghttp2_session_callbacks_set_on_begin_headers_callback(cb, connection_on_headers);
     nghttp2_session_callbacks_set_on_header_callback(cb, connection_on_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(cb, connection_on_frame);
@@ -155,6 +168,7 @@ bool rpc_connection_start(struct rpc_connection *c) {
         {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
     };
     c->credit = CREDIT_MOST;
+    c->skip = NGHTTP2_CLIENT_MAGIC_LEN; // the preface, before all frames
     c->credit_at = c->server->now;
     return nghttp2_session_server_new2(&c->session, c->server->callbacks, c, c->server->http) ==
                0 &&
@@ -238,10 +252,8 @@ static bool connection_drain(struct rpc_connection *c) {
 // Gives nghttp2 a piece of what was read. False when the connection is over.
 static bool connection_piece(struct rpc_connection *c) {
     const size_t left = c->in_n - c->in_at, n = left < PIECE ? left : PIECE;
-    c->seen = false;
     const ssize_t taken = nghttp2_session_mem_recv(c->session, c->in + c->in_at, n);
-    if (!c->seen) // frames of unknown kinds, which nghttp2 does not tell of
-        connection_charge(c, (int64_t)(n / UNKNOWN_BYTES));
+    connection_charge_frames(c, c->in + c->in_at, n);
     c->in_at += n; // all but a callback's error takes all
     if (taken < 0)
         c->server->counts.disconnected++;

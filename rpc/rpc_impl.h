@@ -10,6 +10,7 @@
 #include "rpc/rpc.h"
 
 #define RPC_PREFIX       5u                    // bytes before a message: flag, length
+#define RPC_FRAME_HEAD   9u                    // bytes of HTTP/2 before a frame's payload
 #define RPC_INPUT        16384u                // bytes read from a connection at a time
 #define RPC_OUTPUT       65536u                // bytes written to one at a time
 #define RPC_METADATA     16384u                // bytes of a call's metadata, as HPACK counts them
@@ -85,14 +86,15 @@ struct rpc_connection {
     bool readable;
     bool blocked;    // the socket takes no more
     bool parting;    // our end is sent
-    bool seen;       // frames of known kinds are in the piece that came
     bool dirty;      // something may be there to send
     uint64_t since;  // that it came, or parts
     uint64_t moved;  // when it last took what was sent, or had taken all
     uint64_t active; // when it last had a call
     uint64_t credit_at;
-    int64_t credit;  // frames that carry nothing, before it is a flood
-    unsigned budget; // messages in this turn
+    int64_t credit;               // frames that carry nothing, before it is a flood
+    uint8_t head[RPC_FRAME_HEAD]; // of the frame that comes
+    size_t n_head, skip;          // bytes of it that are here; of its payload that are not
+    unsigned budget;              // messages in this turn
     nghttp2_session *session;
     struct rpc_call *calls;
     size_t n_calls;

@@ -521,6 +521,92 @@ static void details_that_wait_go_to_others(void **state) {
     finish(&r);
 }
 
+// ---- floods ----
+
+static void long_metadata_is_no_flood(void **state) {
+    (void)state;
+    struct rig r = rig_open(MEMORY);
+    struct client c = client_open(&r, HUGE);
+    static uint8_t block[20000];
+    static char value[12000];
+    memset(value, 'x', sizeof value);
+    size_t n = request(block, "/one", NULL);
+    n += literal(block + n, "long", value, sizeof value);
+    order.ends = true;
+    for (uint32_t stream = 1; stream < 2 * 200; stream += 2) {
+        const size_t first = stream % 4 == 1 ? n : 100;
+        put_frame(&c, NGHTTP2_HEADERS, first == n ? NGHTTP2_FLAG_END_HEADERS : 0, stream, block,
+                  first);
+        if (first < n)
+            put_frame(&c, NGHTTP2_CONTINUATION, NGHTTP2_FLAG_END_HEADERS, stream, block + first,
+                      n - first);
+        put_message(&c, stream, 1, 1, true);
+        client_read(&c);
+        assert_false(c.closed);
+        assert_int_equal(c.streams[stream / 2].status, RPC_OK);
+    }
+    client_close(&c);
+    finish(&r);
+}
+
+static void a_message_in_frames_of_one_byte_is_no_flood(void **state) {
+    (void)state;
+    struct rig r = rig_open(MEMORY);
+    struct client c = client_open(&r, HUGE);
+    static const uint8_t one[] = {1};
+    order.ends = true;
+    put_headers(&c, 1, "/one", NULL);
+    put_message(&c, 1, 0, 15000, false);
+    for (unsigned i = 0; i < 15000; i++)
+        put_frame(&c, NGHTTP2_DATA, i == 14999, 1, one, 1);
+    client_read(&c);
+    assert_int_equal(c.streams[0].status, RPC_OK);
+    client_close(&c);
+    finish(&r);
+}
+
+// The server has ended the call; what the client had sent by then is no flood.
+static void data_of_a_call_that_is_over_is_no_flood(void **state) {
+    (void)state;
+    struct rig r = rig_open(MEMORY);
+    struct client c = client_open(&r, HUGE);
+    static const uint8_t bytes[16000];
+    order.ends = true;
+    put_call(&c, 1, "/many", NULL);
+    client_read(&c);
+    assert_int_equal(c.streams[0].reset, NGHTTP2_NO_ERROR);
+    for (unsigned i = 0; i < 60; i++)
+        put_frame(&c, NGHTTP2_DATA, 0, 1, bytes, sizeof bytes);
+    client_read(&c);
+    assert_false(c.closed);
+    put_call(&c, 3, "/one", NULL);
+    client_read(&c);
+    assert_int_equal(c.streams[1].status, RPC_OK);
+    client_close(&c);
+    finish(&r);
+}
+
+// Beside a frame that carries something, too.
+static void unknown_frames_are_a_flood(void **state) {
+    (void)state;
+    struct rig r = rig_open(MEMORY);
+    struct client c = client_open(&r, HUGE);
+    put_headers(&c, 1, "/many", NULL);
+    put_message(&c, 1, 1, MEMORY, false);
+    for (unsigned i = 0; i < 40 && !c.closed; i++) {
+        static const uint8_t one[1];
+        for (unsigned k = 0; k < 400; k++)
+            put_frame(&c, 77, 0, 0, NULL, 0);
+        put_frame(&c, NGHTTP2_DATA, 0, 1, one, 1);
+        client_read(&c);
+    }
+    turns(&r, 2000);
+    client_read(&c);
+    assert_true(c.closed);
+    client_close(&c);
+    finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_reply_comes_to_one_that_reads_late),
@@ -535,6 +621,10 @@ int main(void) {
         cmocka_unit_test(more_than_all_memory_takes_nothing_from_others),
         cmocka_unit_test(details_are_counted),
         cmocka_unit_test(details_that_wait_go_to_others),
+        cmocka_unit_test(long_metadata_is_no_flood),
+        cmocka_unit_test(a_message_in_frames_of_one_byte_is_no_flood),
+        cmocka_unit_test(data_of_a_call_that_is_over_is_no_flood),
+        cmocka_unit_test(unknown_frames_are_a_flood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
