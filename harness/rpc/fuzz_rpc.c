@@ -2,8 +2,8 @@
 //
 // fuzz_rpc: connections of clients to the gRPC server through socket pairs: frames, mostly right
 // ones, and any bytes, in pieces; clients that do not read and that go; a service that answers now,
-// later or too much; and time. The service is told the end of each call once, and nothing of it
-// after that; no message is longer than the limit; when all connections are gone, no memory is
+// later or too much, on the call it is told of or on another; and time. The service is told the end
+// of each call once, nothing of it after that, and nothing while it is told something; no message is longer than the limit; when all connections are gone, no memory is
 // held.
 #include <string.h>
 #include <sys/socket.h>
@@ -25,6 +25,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct rpc_call *live[LIVE];
 static unsigned n_live;
 
+// What the service sends to other calls while it is told of one.
+static const uint8_t other_bytes[3000];
+static unsigned busy; // with being told
+
+static void send_to_other(unsigned which, size_t length) {
+    if (n_live > 0)
+        rpc_send(live[which % n_live], other_bytes, length % sizeof other_bytes);
+}
+
 static unsigned find(const struct rpc_call *call) {
     unsigned i = 0;
     while (i < n_live && live[i] != call)
@@ -33,7 +42,7 @@ static unsigned find(const struct rpc_call *call) {
 }
 
 static void begin(struct rpc_call *call) {
-    must(find(call) == n_live && n_live < LIVE && !rpc_data(call));
+    must(find(call) == n_live && n_live < LIVE && !rpc_data(call) && !busy);
     live[n_live++] = call;
     rpc_set_data(call, live);
     size_t n = 0;
@@ -45,28 +54,40 @@ static void begin(struct rpc_call *call) {
 static void over(struct rpc_call *call, bool cancelled) {
     const unsigned i = find(call);
     (void)cancelled;
-    must(i < n_live && rpc_data(call) == live);
+    must(i < n_live && rpc_data(call) == live && !busy);
     live[i] = live[--n_live];
+    busy++;
+    send_to_other(i, 2000);
+    busy--;
 }
 
 static void message(struct rpc_call *call, const uint8_t *bytes, size_t length) {
-    must(find(call) < n_live && length <= MESSAGE);
+    must(find(call) < n_live && length <= MESSAGE && !busy);
     const bool ends = length > 0 && bytes[0] & 1;
+    busy++;
+    if (length > 2 && bytes[2] & 1)
+        send_to_other(bytes[2], (size_t)bytes[2] << 5);
     rpc_send(call, bytes, length);
     if (length > 1 && bytes[1] & 1)
         rpc_send(call, bytes, length);
+    if (length > 3 && bytes[3] & 1 && live[bytes[3] % n_live] != call)
+        rpc_end(live[bytes[3] % n_live], RPC_ABORTED, "by another", bytes, length);
     if (ends)
         rpc_end(call, (enum rpc_status)(bytes[0] >> 4), "100%\n", bytes, length);
+    busy--;
 }
 
 static void closed(struct rpc_call *call) {
-    must(find(call) < n_live);
+    must(find(call) < n_live && !busy);
     rpc_end(call, RPC_OK, NULL, NULL, 0);
 }
 
 static void room(struct rpc_call *call) {
-    must(find(call) < n_live);
+    must(find(call) < n_live && !busy);
+    busy++;
+    send_to_other(find(call) + 1, 1000);
     rpc_send(call, "room", 4);
+    busy--;
 }
 
 static const struct rpc_method methods[] = {
@@ -141,6 +162,7 @@ static void put_request(struct rig *r, unsigned i) {
     size_t n = literal(block, ":method", kind < 250 ? "POST" : "GET");
     n += literal(block + n, ":scheme", "http");
     n += literal(block + n, ":path", paths[kind % 4]);
+    n += literal(block + n, ":authority", "x"); // nghttp2 resets a request without one
     n += literal(block + n, "content-type", kind % 32 ? "application/grpc" : "text/plain");
     if (more & 1)
         n += literal(block + n, "grpc-timeout", timeouts[more / 2 % 5]);
@@ -196,15 +218,14 @@ static void read_client(struct rig *r, unsigned i) {
 // ---- the service, by itself ----
 
 static void serve(struct rig *r) {
-    static const uint8_t bytes[3000];
     const unsigned what = byte(&r->in);
     struct rpc_call *call = n_live > 0 ? live[what / 8 % n_live] : NULL;
     if (!call)
         return;
     if (what & 1)
-        rpc_end(call, RPC_ABORTED, "over", bytes, what);
+        rpc_end(call, RPC_ABORTED, "over", other_bytes, what);
     else
-        rpc_send(call, bytes, what & 2 ? sizeof bytes : what);
+        rpc_send(call, other_bytes, what & 2 ? sizeof other_bytes : what);
 }
 
 static void step(struct rig *r) {
