@@ -24,7 +24,6 @@ struct rpc_call *rpc_call_new(struct rpc_connection *c, int32_t stream) {
     if (c->calls)
         c->calls->previous = call;
     c->calls = call;
-    c->n_calls++;
     return call;
 }
 
@@ -296,12 +295,13 @@ static const struct rpc_method *call_find(const struct rpc_method *methods, cons
 }
 
 // Null, or why it is not served, with the status.
-static const char *call_check(const struct rpc_call *call, enum rpc_status *status) {
+static const char *call_check(const struct rpc_call *call, const struct rpc_method *method,
+                              enum rpc_status *status) {
     *status = RPC_RESOURCE_EXHAUSTED;
     if (call->metadata_bytes > RPC_METADATA)
         return "the metadata is longer than 16384 bytes";
     *status = RPC_UNIMPLEMENTED;
-    if (!call_find(call->connection->server->options.methods, call->path))
+    if (!method)
         return "this server has no such method";
     *status = RPC_INTERNAL;
     if (call->bad_timeout)
@@ -321,12 +321,13 @@ void rpc_call_begin(struct rpc_call *call) {
         call_refuse_http(call, call->post ? "415" : "405");
         return;
     }
-    const char *why = call_check(call, &status);
+    const struct rpc_method *method = call_find(s->options.methods, call->path);
+    const char *why = call_check(call, method, &status);
     if (why) {
         rpc_call_fail(call, status, why);
         return;
     }
-    call->method = call_find(s->options.methods, call->path);
+    call->method = method;
     call->told = false;
     if (call->timeout < UINT64_MAX - s->now)
         call->deadline = s->now + call->timeout;
@@ -455,10 +456,49 @@ void rpc_call_close(struct rpc_call *call) {
 
 // ---- messages of the service ----
 
+static size_t call_fill(struct rpc_call *call, uint8_t *out, size_t room) {
+    struct rpc_server *s = call->connection->server;
+    size_t n = 0;
+    while (call->first && n < room) {
+        struct rpc_queued *m = call->first;
+        const size_t left = m->length - m->sent, part = left < room - n ? left : room - n;
+        memcpy(out + n, m->bytes + m->sent, part);
+        n += part;
+        m->sent += part;
+        if (m->sent < m->length)
+            break;
+        call->first = m->next;
+        rpc_give_memory(s, sizeof *m + m->length);
+        free(m);
+    }
+    call->queued -= n;
+    return n;
+}
+
+// Fills a DATA frame for nghttp2. Returns its length, or NGHTTP2_ERR_DEFERRED.
 static ssize_t call_source(nghttp2_session *session, int32_t stream, uint8_t *out, size_t room,
                            uint32_t *flags, nghttp2_data_source *source, void *aux) {
-    (void)session, (void)stream, (void)aux;
-    return rpc_call_read(source->ptr, out, room, flags);
+    struct rpc_call *call = source->ptr;
+    struct rpc_connection *c = call->connection;
+    nghttp2_nv trailers[HEADERS_MOST];
+    char number[12];
+    const size_t n = call_fill(call, out, room);
+    (void)aux;
+    if (n > 0) {
+        call->moved = c->server->now;
+        c->credit += 4; // the client answers with frames that say what it has taken
+    }
+    c->with_room |= call->full && call->queued <= c->server->options.queue_bytes / 2;
+    if (!call->first && call->ended) {
+        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        nghttp2_submit_trailer(session, stream, trailers, call_trailers(call, trailers, number));
+        call_forget_details(call);
+        return (ssize_t)n;
+    }
+    if (n > 0)
+        return (ssize_t)n;
+    call->deferred = true;
+    return NGHTTP2_ERR_DEFERRED;
 }
 
 static void call_answer(struct rpc_call *call) {
@@ -507,48 +547,6 @@ bool rpc_send(struct rpc_call *call, const void *bytes, size_t length) {
     return !call->full;
 }
 
-static size_t call_fill(struct rpc_call *call, uint8_t *out, size_t room) {
-    struct rpc_server *s = call->connection->server;
-    size_t n = 0;
-    while (call->first && n < room) {
-        struct rpc_queued *m = call->first;
-        const size_t left = m->length - m->sent, part = left < room - n ? left : room - n;
-        memcpy(out + n, m->bytes + m->sent, part);
-        n += part;
-        m->sent += part;
-        if (m->sent < m->length)
-            break;
-        call->first = m->next;
-        rpc_give_memory(s, sizeof *m + m->length);
-        free(m);
-    }
-    call->queued -= n;
-    return n;
-}
-
-ssize_t rpc_call_read(struct rpc_call *call, uint8_t *out, size_t room, uint32_t *flags) {
-    struct rpc_connection *c = call->connection;
-    nghttp2_nv trailers[HEADERS_MOST];
-    char number[12];
-    const size_t n = call_fill(call, out, room);
-    if (n > 0) {
-        call->moved = c->server->now;
-        c->credit += 4; // the client answers with frames that say what it has taken
-    }
-    c->with_room |= call->full && call->queued <= c->server->options.queue_bytes / 2;
-    if (!call->first && call->ended) {
-        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        nghttp2_submit_trailer(c->session, call->stream, trailers,
-                               call_trailers(call, trailers, number));
-        call_forget_details(call);
-        return (ssize_t)n;
-    }
-    if (n > 0)
-        return (ssize_t)n;
-    call->deferred = true;
-    return NGHTTP2_ERR_DEFERRED;
-}
-
 void rpc_call_tell_room(struct rpc_call *call) {
     if (!call->full || call->queued > call->connection->server->options.queue_bytes / 2)
         return;
@@ -588,7 +586,6 @@ void rpc_call_free(struct rpc_call *call) {
         c->calls = call->next;
     if (call->next)
         call->next->previous = call->previous;
-    c->n_calls--;
     c->active = c->server->now;
     for (struct rpc_header *h = call->metadata, *next; h; h = next) {
         next = h->next;

@@ -117,9 +117,8 @@ int rpc_fd(const struct rpc_server *s);
 // When rpc_poll() is to be called though nothing is readable, on the monotonic clock
 // (base/clock.h); 0: at once, UINT64_MAX: not needed.
 uint64_t rpc_due(const struct rpc_server *s);
-// Does what there is to do, in a bounded time: some messages of each connection. True if there is
-// more to do at once.
-bool rpc_poll(struct rpc_server *s, uint64_t now_ns);
+// Does what there is to do, in a bounded time: some messages of each connection.
+void rpc_poll(struct rpc_server *s, uint64_t now_ns);
 uint16_t rpc_port(const struct rpc_server *s); // where it listens, if the address said 0
 struct rpc_counts rpc_counts(const struct rpc_server *s);
 void rpc_close(struct rpc_server *s); // calls end as cancelled; null allowed

@@ -97,7 +97,6 @@ struct rpc_connection {
     unsigned budget;              // messages in this turn
     nghttp2_session *session;
     struct rpc_call *calls;
-    size_t n_calls;
     bool with_room; // there are calls to tell that there is room
     size_t in_n, in_at, out_n, out_at;
     uint32_t events; // that epoll watches
@@ -159,8 +158,6 @@ void rpc_call_header(struct rpc_call *call, const char *name, size_t name_length
 void rpc_call_begin(struct rpc_call *call); // all headers are here
 void rpc_call_data(struct rpc_call *call, const uint8_t *bytes, size_t length);
 void rpc_call_close(struct rpc_call *call); // the client sends no more
-// Fills a DATA frame. Returns its length, or NGHTTP2_ERR_DEFERRED.
-ssize_t rpc_call_read(struct rpc_call *call, uint8_t *out, size_t room, uint32_t *flags);
 void rpc_call_tell_room(struct rpc_call *call);
 // Ends it by the server, now: what was queued is dropped, and the service is told.
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message);

@@ -66,7 +66,7 @@ static struct rpc_connection *rpcs_least_missed(const struct rpc_server *s) {
         struct rpc_connection *c = s->list[i];
         if (!c->greeted && (!stranger || c->since < stranger->since))
             stranger = c;
-        if (c->greeted && c->n_calls == 0 && s->now - c->active >= RPC_IDLE_NS &&
+        if (c->greeted && !c->calls && s->now - c->active >= RPC_IDLE_NS &&
             (!idle || c->active < idle->active))
             idle = c;
     }
@@ -194,7 +194,7 @@ static bool rpcs_flush(struct rpc_connection *c) {
     return (!c->dirty && !nghttp2_session_want_write(c->session)) || rpc_connection_flush(c);
 }
 
-bool rpc_poll(struct rpc_server *s, uint64_t now_ns) {
+void rpc_poll(struct rpc_server *s, uint64_t now_ns) {
     s->now = now_ns;
     s->dirty = s->more = false;
     const bool comes = rpcs_events(s);
@@ -221,7 +221,6 @@ bool rpc_poll(struct rpc_server *s, uint64_t now_ns) {
     }
     if (s->n == 0 && !s->deaf)
         s->look = UINT64_MAX;
-    return s->more;
 }
 
 uint64_t rpc_due(const struct rpc_server *s) {

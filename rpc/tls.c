@@ -2,6 +2,7 @@
 //
 // tls: TLS and certificates of clients, by OpenSSL.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -133,10 +134,7 @@ static void tls_name_peer(struct rpc_connection *c) {
     for (char *at = subject; *at; at++)
         if (*at < ' ' || *at > '~')
             *at = '?';
-    if (n + 1 + strlen(subject) < sizeof c->peer) {
-        c->peer[n] = ' ';
-        strcpy(c->peer + n + 1, subject);
-    }
+    snprintf(c->peer + n, sizeof c->peer - n, " %s", subject);
 }
 
 static bool tls_is_http2(SSL *tls) {

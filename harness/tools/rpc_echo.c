@@ -250,8 +250,8 @@ static void echo_serve(void) {
     char byte;
     for (;;) {
         const uint64_t now = start + (sk_clock_now() - start) * speed;
-        const bool more = rpc_poll(server, now);
-        if (poll(wait, 2, more ? 0 : echo_wait_ms(now)) < 0)
+        rpc_poll(server, now);
+        if (poll(wait, 2, echo_wait_ms(now)) < 0)
             return;
         if (wait[0].revents && read(0, &byte, 1) <= 0)
             return;
