@@ -133,7 +133,6 @@ void rpc_give_memory(struct rpc_server *s, size_t bytes);
 // A descriptor that listens, or -1 with a sentence. '*path': of a Unix socket, to be freed and
 // unlinked, or null.
 int rpc_listen(const char *address, char **path, struct sk_error *err);
-uint16_t rpc_listen_port(int fd);
 // Next connection of a listening socket, or -1 with errno.
 int rpc_accept(int fd, char peer[RPC_PEER]);
 

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/socket.h"
 #include "rpc/rpc_impl.h"
 
 #define EVENTS_A_TURN   64
@@ -232,7 +233,7 @@ int rpc_fd(const struct rpc_server *s) {
 }
 
 uint16_t rpc_port(const struct rpc_server *s) {
-    return rpc_listen_port(s->fd);
+    return sk_listen_port(s->fd);
 }
 
 struct rpc_counts rpc_counts(const struct rpc_server *s) {
