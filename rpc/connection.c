@@ -254,7 +254,11 @@ static bool connection_piece(struct rpc_connection *c) {
     const size_t left = c->in_n - c->in_at, n = left < PIECE ? left : PIECE;
     const ssize_t taken = nghttp2_session_mem_recv(c->session, c->in + c->in_at, n);
     connection_charge_frames(c, c->in + c->in_at, n);
-    c->in_at += n; // all but a callback's error takes all
+    c->in_at += n; // nghttp2 takes all of it, or fails
+    if (taken == NGHTTP2_ERR_FLOODED || taken == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
+        rpc_connection_terminate(c, NGHTTP2_ENHANCE_YOUR_CALM); // its own limits
+        return true;
+    }
     if (taken < 0)
         c->server->counts.disconnected++;
     return taken >= 0;

@@ -105,8 +105,9 @@ struct rpc_counts {
     uint64_t calls, failed; // failed: ended with a status other than RPC_OK
     uint64_t cancelled;
     uint64_t connections,
-        disconnected; // disconnected: by this server, since the client broke a rule
-    size_t open;      // connections now
+        disconnected;        // disconnected: by this server, since the client broke a rule
+    size_t open, open_calls; // connections and calls now
+    size_t memory;           // bytes now, of 'memory_bytes'
 };
 struct rpc_server;
 

@@ -239,6 +239,10 @@ uint16_t rpc_port(const struct rpc_server *s) {
 struct rpc_counts rpc_counts(const struct rpc_server *s) {
     struct rpc_counts counts = s->counts;
     counts.open = s->n;
+    counts.memory = s->memory;
+    for (size_t i = 0; i < s->n; i++)
+        for (const struct rpc_call *call = s->list[i]->calls; call; call = call->next)
+            counts.open_calls++;
     return counts;
 }
 

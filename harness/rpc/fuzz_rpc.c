@@ -118,7 +118,8 @@ static void put_frame(struct rig *r, unsigned i, uint8_t kind, uint8_t flags, ui
     put32(frame, (uint32_t)length << 8 | kind);
     frame[4] = flags;
     put32(frame + 5, stream);
-    memcpy(frame + 9, payload, length);
+    if (length > 0)
+        memcpy(frame + 9, payload, length);
     put(r, i, frame, 9 + length);
 }
 
@@ -260,6 +261,9 @@ static void step(struct rig *r) {
     case 12:
         read_client(r, i);
         break;
+    case 13:
+        put_frame(r, i, NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, some_stream(r, i), NULL, 0);
+        break;
     default:
         rpc_poll(r->server, r->now += MS);
     }
@@ -270,7 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct rpc_options options = {.address = "127.0.0.1:0",
                                   .methods = methods,
                                   .message_bytes = MESSAGE,
-                                  .memory_bytes = 20000,
+                                  .memory_bytes = 1000 + 80 * (size_t)byte(&r.in),
                                   .queue_bytes = 2000,
                                   .connections = CLIENTS + 2,
                                   .calls = 10};
