@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// listen: sockets that listen, and who connects to them.
+// listen: the listening socket, and new connections with the names of their peers.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 
 #define BACKLOG    64
 #define UNIX       "unix:"
-#define IDLE_S     30 // then TCP asks whether a client's host is there
+#define IDLE_S     30 // of silence, before TCP probes the client's host
 #define INTERVAL_S 10
 #define PROBES     3
 
@@ -23,7 +23,7 @@ static int listen_tcp(const char *address, struct sk_error *err) {
     struct sockaddr_storage a;
     if (!sk_socket_address(address, &a))
         return sk_fail(err,
-                       "'%s' is not an address to listen on: write IPV4:PORT, [IPV6]:PORT or "
+                       "'%s' is not an address to listen on; use IPV4:PORT, [IPV6]:PORT or "
                        "unix:PATH",
                        address);
     const int fd = sk_listen(&a, BACKLOG);

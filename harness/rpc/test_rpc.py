@@ -269,7 +269,7 @@ class Limits(Calls):
     def test_a_message_that_is_too_long(self):
         self.assertEqual(len(self.unary("Unary", bytes(MB))), MB)
         e = self.error(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.unary("Unary", bytes(MB + 1)))
-        self.assertEqual(e.details(), f"a message of {MB + 1} bytes is longer than {MB}")
+        self.assertEqual(e.details(), f"a message of {MB + 1} bytes is longer than the limit of {MB}")
         self.assertEqual(self.unary("Unary", b"on"), b"on")
 
     def test_more_than_all_memory_is_refused_and_all_comes_back(self):
@@ -451,7 +451,7 @@ class Tls(unittest.TestCase):
         for words in (["key=x"], ["authority=x"]):
             p = subprocess.run([ECHO, "127.0.0.1:0", *words], input=b"", capture_output=True, timeout=PATIENCE)
             self.assertEqual(p.returncode, 1)
-            self.assertIn(b"needs a certificate, too", p.stderr)
+            self.assertIn(b"also needs a certificate", p.stderr)
 
     def test_files_that_are_none(self):
         for certificate, key, authority, why in [
@@ -459,7 +459,7 @@ class Tls(unittest.TestCase):
                 ("server.key", "server.key", None, "cannot use certificate '"),
                 ("server.pem", "nowhere.key", None, "cannot use key '"),
                 ("server.pem", "client.key", None, "cannot use key '"),
-                ("server.pem", "server.key", "names", "cannot use authority of clients '")]:
+                ("server.pem", "server.key", "names", "cannot use client authority '")]:
             words = [ECHO, "127.0.0.1:0", f"certificate={self.path(certificate)}", f"key={self.path(key)}"]
             words += [f"authority={self.path(authority)}"] if authority else []
             p = subprocess.run(words, input=b"", capture_output=True, timeout=PATIENCE)

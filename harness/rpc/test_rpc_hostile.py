@@ -85,7 +85,7 @@ class Requests(Hostile):
         for stream, prefix, status, word in [
                 (1, message(b"", length=1 << 31), EXHAUSTED, "2147483648"),
                 (3, message(b"", length=(1 << 32) - 1), EXHAUSTED, "4294967295"),
-                (5, message(b"", length=300 * MB), EXHAUSTED, f"longer than {256 * MB}"),
+                (5, message(b"", length=300 * MB), EXHAUSTED, f"longer than the limit of {256 * MB}"),
                 (7, message(b"abc", flag=2), INTERNAL, "neither"),
                 (9, message(b"abc", flag=1), INTERNAL, "compressed"),
                 (11, message(b"abc", length=4), INTERNAL, "within a message"),
