@@ -25,13 +25,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct rpc_call *live[LIVE];
 static unsigned n_live;
 
-// What the service sends to other calls while it is told of one.
-static const uint8_t other_bytes[3000];
+// What the service sends to other calls while it is told of one: at times a little more than all
+// memory that is left, so that somebody must lose some.
+static const uint8_t other_bytes[22000];
 static unsigned busy; // with being told
 
 static void send_to_other(unsigned which, size_t length) {
-    if (n_live > 0)
-        rpc_send(live[which % n_live], other_bytes, length % sizeof other_bytes);
+    struct rpc_call *call = n_live > 0 ? live[which / 8 % n_live] : NULL;
+    const struct rpc_server *s = call ? call->connection->server : NULL;
+    if (call)
+        rpc_send(call, other_bytes, which & 4 ? s->options.memory_bytes - s->memory : length);
 }
 
 static unsigned find(const struct rpc_call *call) {
@@ -66,7 +69,7 @@ static void message(struct rpc_call *call, const uint8_t *bytes, size_t length) 
     const bool ends = length > 0 && bytes[0] & 1;
     busy++;
     if (length > 2 && bytes[2] & 1)
-        send_to_other(bytes[2], (size_t)bytes[2] << 5);
+        send_to_other(bytes[2], (size_t)bytes[2] << 3);
     rpc_send(call, bytes, length);
     if (length > 1 && bytes[1] & 1)
         rpc_send(call, bytes, length);
@@ -174,8 +177,10 @@ static void put_request(struct rig *r, unsigned i) {
     r->stream[i] += 2;
 }
 
+// Most often the last that was begun.
 static uint32_t some_stream(struct rig *r, unsigned i) {
-    const uint32_t back = 2 * (byte(&r->in) % 8);
+    const unsigned which = byte(&r->in);
+    const uint32_t back = which < 160 ? 0 : 2 * (which % 8);
     return r->stream[i] > back + 2 ? r->stream[i] - 2 - back : 1;
 }
 
@@ -226,7 +231,7 @@ static void serve(struct rig *r) {
     if (what & 1)
         rpc_end(call, RPC_ABORTED, "over", other_bytes, what);
     else
-        rpc_send(call, other_bytes, what & 2 ? sizeof other_bytes : what);
+        rpc_send(call, other_bytes, what & 2 ? 3000 : what);
 }
 
 static void step(struct rig *r) {
