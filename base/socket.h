@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socket.h: sockets of streams that listen. All are closed by exec and never block; any thread may
- * call these functions.
+ * socket.h: sockets of streams that listen. All are closed by exec and never block. Any thread
+ * may call these functions, but see sk_listen_unix().
  */
 #ifndef SILKEN_BASE_SOCKET_H
 #define SILKEN_BASE_SOCKET_H
@@ -24,9 +24,10 @@ struct sk_socket_kind {
 /* The address of a socket's file. 0, or -1 with a sentence if the path is empty or too long. */
 int sk_unix_address(const char *path, const struct sk_socket_kind *kind, struct sockaddr_un *out,
                     struct sk_error *err);
-/* Listens on a socket's file of mode 0600, which it makes: one that nobody listens to is replaced,
- * since a process that was killed leaves it. Returns the caller's descriptor, or -1 with a sentence.
- * The caller removes the file. Changes the process's umask for a moment. */
+/* Makes a socket's file of mode 0600 and listens on it. Replaces a file that nobody listens to: a
+ * process that was killed leaves one. Returns the caller's descriptor, or -1 with a sentence. The
+ * caller removes the file. Changes the process's umask for a moment, so other threads must not make
+ * files meanwhile. */
 int sk_listen_unix(const char *path, const struct sk_socket_kind *kind, int backlog,
                    struct sk_error *err);
 

@@ -3,8 +3,8 @@
 // fuzz_rpc: connections of clients to the gRPC server through socket pairs: frames, mostly right
 // ones, and any bytes, in pieces; clients that do not read and that go; a service that answers now,
 // later or too much, on the call it is told of or on another; and time. The service is told the end
-// of each call once, nothing of it after that, and nothing while it is told something; no message is longer than the limit; when all connections are gone, no memory is
-// held.
+// of each call once, nothing of it after that, and nothing while it is told something; no message
+// is longer than the limit; when all connections are gone, no memory is held.
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -441,9 +441,9 @@ class Tls(unittest.TestCase):
         for version in (new, ssl.TLSVersion.TLSv1_2):
             for protocols in (["h2"], ["http/1.1", "h2"]):
                 self.assertEqual(self.first_bytes(echo, version, protocols)[3:], b"\x04\0")  # SETTINGS
-        for version, protocols, why in [(old, ["h2"], "protocol version"), (new, ["http/1.1"], "no application protocol")]:
+        for version, protocol, why in [(old, "h2", "protocol version"), (new, "http/1.1", "no application protocol")]:
             with self.assertRaises(ssl.SSLError) as raised:
-                self.first_bytes(echo, version, protocols)
+                self.first_bytes(echo, version, [protocol])
             self.assertIn(why, str(raised.exception).lower().replace("_", " "))
         self.assertEqual(self.first_bytes(echo, new, []), b"")  # without ALPN nobody asks for HTTP/2
 
