@@ -6,6 +6,7 @@
 //     file.c     a whole file in memory
 //     json.c     reading JSON: expected members and types, with the place of each error
 //     address.c  MAC, IP and socket addresses as text
+//     socket.c   sockets that listen
 //     bytes.c    numbers in packets, the Internet checksum
 //     memory.c   arrays that grow, copies of texts
 //     clock.c    the one place that asks the operating system for the time
@@ -21,5 +22,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/socket.h"
 
 #endif

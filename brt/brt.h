@@ -86,8 +86,7 @@ int brt_listen(struct brt *b, const struct brt_listen_options *options, struct s
 // As of struct rpc_server.
 int brt_fd(const struct brt *b);
 uint64_t brt_due(const struct brt *b);
-bool brt_poll(struct brt *b, uint64_t now_ns);
+void brt_poll(struct brt *b, uint64_t now_ns);
 uint16_t brt_port(const struct brt *b);
-struct rpc_counts brt_counts(const struct brt *b);
 
 #endif

@@ -90,16 +90,13 @@ uint64_t brt_due(const struct brt *b) {
     return b->server ? rpc_due(b->server) : UINT64_MAX;
 }
 
-bool brt_poll(struct brt *b, uint64_t now_ns) {
-    return b->server && rpc_poll(b->server, now_ns);
+void brt_poll(struct brt *b, uint64_t now_ns) {
+    if (b->server)
+        rpc_poll(b->server, now_ns);
 }
 
 uint16_t brt_port(const struct brt *b) {
     return b->server ? rpc_port(b->server) : 0;
-}
-
-struct rpc_counts brt_counts(const struct brt *b) {
-    return b->server ? rpc_counts(b->server) : (struct rpc_counts){0};
 }
 
 void brt_free(struct brt *b) {

@@ -63,7 +63,12 @@ seed() { # TARGET FOLDER
         fuzz_memif) python3 harness/memif/fuzz_seeds.py "$2" ;;
         fuzz_frame) python3 harness/control/tor/fuzz_seeds.py "$2" ;;
         fuzz_packets | fuzz_brt | fuzz_rpc | fuzz_tor) # long ones: an order takes some 40 bytes
-            for i in 1 2 3 4 5 6 7 8; do head -c 3000 /dev/urandom >"$2/seed-$i"; done ;;
+            for i in 1 2 3 4 5 6 7 8; do head -c 3000 /dev/urandom >"$2/seed-$i"; done
+            # a message whose end comes late, and whose service sends on another call all that memory has left
+            [ "$1" != fuzz_rpc ] ||
+                { printf '\144\001\377\001\001\377\001\001\377\001' && printf '\016\001\001\000\001\004\000\016' &&
+                    printf '\004\000\310\000\000\001\005\000\000\016\013\013\016\015\000\016\016\016'
+                } >"$2/seed-late" ;;
         *) ;;
     esac
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// call: a call: metadata, messages in both directions, its end.
+// call: one call: its metadata, its messages in both directions, and its end.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +19,15 @@ struct rpc_call *rpc_call_new(struct rpc_connection *c, int32_t stream) {
     call->stream = stream;
     call->deadline = call->timeout = UINT64_MAX;
     call->moved = c->server->now;
+    call->told = true; // the service does not know the call until its method begins
     call->next = c->calls;
     if (c->calls)
         c->calls->previous = call;
     c->calls = call;
-    c->n_calls++;
     return call;
 }
 
-// There is something to send, perhaps.
+// Lets the next flush look for frames of this call.
 static void call_touch(struct rpc_call *call) {
     call->connection->dirty = call->connection->server->dirty = true;
 }
@@ -66,7 +66,7 @@ static void call_keep(struct rpc_call *call, const char *name, size_t n, const u
     h->name[n] = 0;
     h->value = h->name + n + 1;
     if (binary) {
-        const uint8_t *comma = memchr(value, ',', length); // several values: the first
+        const uint8_t *comma = memchr(value, ',', length); // of several values, the first
         const ssize_t decoded =
             rpc_base64_decode(value, comma ? (size_t)(comma - value) : length, (uint8_t *)h->value);
         call->bad_base64 |= decoded < 0;
@@ -104,7 +104,7 @@ void rpc_call_header(struct rpc_call *call, const char *name, size_t n, const ui
 }
 
 const char *rpc_metadata(const struct rpc_call *call, const char *name, size_t *length) {
-    const struct rpc_header *found = NULL; // the last of the list was the first to come
+    const struct rpc_header *found = NULL; // the list has the newest first
     for (const struct rpc_header *h = call->metadata; h; h = h->next)
         if (strcmp(h->name, name) == 0)
             found = h;
@@ -116,7 +116,7 @@ const char *rpc_metadata(const struct rpc_call *call, const char *name, size_t *
 // ---- the end ----
 
 static nghttp2_nv call_header(const char *name, const char *value) {
-    // nghttp2 copies both, and does not write
+    // nghttp2 copies both and changes neither
     return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value, strlen(name),
                         strlen(value), NGHTTP2_NV_FLAG_NONE};
 }
@@ -128,7 +128,7 @@ static size_t call_head(nghttp2_nv head[HEADERS_MOST]) {
     return 3;
 }
 
-// 'number' is where the status is printed.
+// Fills 'to' and returns how many it has. 'number' holds the text of the status.
 static size_t call_trailers(const struct rpc_call *call, nghttp2_nv *to, char number[12]) {
     size_t n = 0;
     snprintf(number, 12, "%d", (int)call->status);
@@ -140,7 +140,13 @@ static size_t call_trailers(const struct rpc_call *call, nghttp2_nv *to, char nu
     return n;
 }
 
-// Without a message before it: one block of headers is all of the response.
+// After nghttp2 has copied them. Their memory stays charged until the call is freed.
+static void call_forget_details(struct rpc_call *call) {
+    free(call->details);
+    call->details = NULL;
+}
+
+// If no message was sent before, the whole response is one block of headers ("Trailers-Only").
 static void call_submit_end(struct rpc_call *call) {
     nghttp2_session *session = call->connection->session;
     nghttp2_nv head[HEADERS_MOST];
@@ -154,6 +160,7 @@ static void call_submit_end(struct rpc_call *call) {
         n += call_trailers(call, head + n, number);
         call->answered = true;
         nghttp2_submit_response(session, call->stream, head, n, NULL);
+        call_forget_details(call);
     }
     call_touch(call);
 }
@@ -163,6 +170,8 @@ static void call_end(struct rpc_call *call, enum rpc_status status, const char *
     call->ended = true;
     call->by_service = by_service;
     call->status = status;
+    if (call->queued == 0) // the trailers may have to wait for a window
+        call->moved = call->connection->server->now;
     if (message && *message)
         call->message = rpc_percent_encode(message);
     call->connection->server->counts.failed += status != RPC_OK;
@@ -171,26 +180,29 @@ static void call_end(struct rpc_call *call, enum rpc_status status, const char *
 void rpc_end(struct rpc_call *call, enum rpc_status status, const char *message,
              const uint8_t *details, size_t length) {
     char text[1600];
+    const size_t size = rpc_base64_room(length);
     if (call->ended)
         return;
-    if (details && length > RPC_DETAILS) {
+    if (details && (length > RPC_DETAILS || !rpc_take_memory(call, size))) {
         snprintf(text, sizeof text, "%.1500s (%zu bytes of details were left out)",
                  message ? message : "", length);
         message = text;
         details = NULL;
     }
     call_end(call, status, message, true);
-    if (details)
+    if (details) {
         call->details = rpc_base64_encode(details, length);
+        call->details_bytes = size;
+    }
     call_submit_end(call);
 }
 
-// What is not begun. The rest of a message that is begun must come, or the client cannot tell where
-// the trailers are.
-static void call_drop_queue(struct rpc_call *call, bool begun) {
+// Drops queued messages. A message of which a part is sent is dropped only with 'partial': without
+// its rest the client could not tell where the trailers begin.
+static void call_drop_queue(struct rpc_call *call, bool partial) {
     struct rpc_server *s = call->connection->server;
     struct rpc_queued **from = &call->first, *keep = call->first;
-    if (keep && keep->sent > 0 && !begun)
+    if (keep && keep->sent > 0 && !partial)
         from = &keep->next;
     else
         keep = NULL;
@@ -212,7 +224,13 @@ static void call_drop_input(struct rpc_call *call) {
     call->n_prefix = 0;
 }
 
-// Without room in a window trailers could not follow the messages that nghttp2 has begun.
+static void call_drop_details(struct rpc_call *call) {
+    rpc_give_memory(call->connection->server, call->details_bytes);
+    call->details_bytes = 0;
+    call_forget_details(call);
+}
+
+// Whether a window is full, so that trailers could not follow the DATA that nghttp2 has begun.
 static bool call_is_blocked(const struct rpc_call *call) {
     nghttp2_session *session = call->connection->session;
     return call->answered && !call->deferred &&
@@ -225,35 +243,40 @@ static void call_reset(struct rpc_call *call, uint32_t code) {
     call_touch(call);
 }
 
-// The service is told later, when its stream is closed. With 'reset', what is begun is not sent to
-// its end.
+// Ends a call by the server. The service is told when the stream is closed. With 'reset' the stream
+// ends at once, without the rest of a partly sent message and without a status.
 static void call_abort(struct rpc_call *call, enum rpc_status status, const char *message,
                        bool reset) {
     call_drop_queue(call, reset);
     call_drop_input(call);
     if (!call->ended)
         call_end(call, status, message, false);
-    if (reset)
+    if (reset) {
+        if (call->details)
+            call_drop_details(call);
+        call->by_service = false; // its reply does not arrive complete
         call_reset(call, NGHTTP2_CANCEL);
-    else
+    } else {
         call_submit_end(call);
+    }
 }
 
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message) {
-    call_abort(call, status, message, call_is_blocked(call));
+    // If the service has ended the call, its status must not follow a reply that was cut short.
+    call_abort(call, status, message, call->ended || call_is_blocked(call));
     call_tell_over(call);
 }
 
 void rpc_call_evict(struct rpc_call *call) {
     call_abort(call, RPC_RESOURCE_EXHAUSTED, "its memory was needed for other calls",
-               call->queued > 0);
+               call->ended || call->queued > 0);
 }
 
 size_t rpc_call_holds(const struct rpc_call *call) {
-    return call->in_room + call->queued;
+    return call->in_room + call->queued + (call->details ? call->details_bytes : 0);
 }
 
-// Not a call of gRPC's: other clients must not take the response for a success.
+// A request that is not gRPC gets an HTTP status, since its client does not read grpc-status.
 static void call_refuse_http(struct rpc_call *call, const char *status) {
     nghttp2_nv head[] = {call_header(":status", status)};
     call->ended = call->answered = true;
@@ -271,19 +294,20 @@ static const struct rpc_method *call_find(const struct rpc_method *methods, cons
     return NULL;
 }
 
-// Null, or why it is not served, with the status.
-static const char *call_check(const struct rpc_call *call, enum rpc_status *status) {
+// Returns null if the call is served, or else why not, and sets 'status'.
+static const char *call_check(const struct rpc_call *call, const struct rpc_method *method,
+                              enum rpc_status *status) {
     *status = RPC_RESOURCE_EXHAUSTED;
     if (call->metadata_bytes > RPC_METADATA)
-        return "the metadata is longer than 16384 bytes";
+        return "the metadata is larger than 16384 bytes";
     *status = RPC_UNIMPLEMENTED;
-    if (!call_find(call->connection->server->options.methods, call->path))
+    if (!method)
         return "this server has no such method";
     *status = RPC_INTERNAL;
     if (call->bad_timeout)
-        return "grpc-timeout is 1 to 8 digits and one of H, M, S, m, u, n";
+        return "grpc-timeout must be 1 to 8 digits and one of H, M, S, m, u, n";
     if (call->bad_base64)
-        return "the value of a name that ends in -bin is not base64";
+        return "the value of a metadata name that ends in -bin is not base64";
     *status = RPC_DEADLINE_EXCEEDED;
     return call->timeout == 0 ? "the deadline has passed" : NULL;
 }
@@ -294,17 +318,17 @@ void rpc_call_begin(struct rpc_call *call) {
     s->counts.calls++;
     call->connection->budget -= call->connection->budget > 0;
     if (!call->post || !call->grpc) {
-        call->told = true;
         call_refuse_http(call, call->post ? "415" : "405");
         return;
     }
-    const char *why = call_check(call, &status);
+    const struct rpc_method *method = call_find(s->options.methods, call->path);
+    const char *why = call_check(call, method, &status);
     if (why) {
-        call->told = true;
         rpc_call_fail(call, status, why);
         return;
     }
-    call->method = call_find(s->options.methods, call->path);
+    call->method = method;
+    call->told = false;
     if (call->timeout < UINT64_MAX - s->now)
         call->deadline = s->now + call->timeout;
     if (call->deadline < s->look)
@@ -322,30 +346,29 @@ static void call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t len
         call->method->message(call, bytes, length);
 }
 
+// The length in a prefix takes no memory: only the bytes that arrive do.
 static void call_check_prefix(struct rpc_call *call) {
     const struct rpc_server *s = call->connection->server;
     const size_t length = get32(call->prefix + 1);
     char text[120];
     if (call->prefix[0] == 1 && call->compresses) {
-        rpc_call_fail(call, RPC_UNIMPLEMENTED, "compressed messages are not supported: identity");
+        rpc_call_fail(call, RPC_UNIMPLEMENTED,
+                      "compressed messages are not supported; send grpc-encoding: identity");
     } else if (call->prefix[0] == 1) {
         rpc_call_fail(call, RPC_INTERNAL, "a message is compressed, but grpc-encoding is identity");
     } else if (call->prefix[0] != 0) {
         rpc_call_fail(call, RPC_INTERNAL,
                       "the first byte of a message's prefix is neither 0 nor 1");
     } else if (length > s->options.message_bytes) {
-        snprintf(text, sizeof text, "a message of %zu bytes is longer than %zu", length,
-                 s->options.message_bytes);
-        rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
-    } else if (!rpc_find_memory(call, length)) {
-        snprintf(text, sizeof text, "no memory is left for a message of %zu bytes", length);
+        snprintf(text, sizeof text, "a message of %zu bytes is longer than the limit of %zu",
+                 length, s->options.message_bytes);
         rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
     }
     call->in_length = call->ended ? 0 : length;
 }
 
-// Room for 'more' bytes of the message, at most twice what is there: a client that claims much must
-// send it, too.
+// Makes room for 'more' bytes of the message. The room at most doubles, whatever length the client
+// claims.
 static bool call_make_room(struct rpc_call *call, size_t more) {
     size_t room = 2 * call->in_room > call->in_n + more ? 2 * call->in_room : call->in_n + more;
     room = room < call->in_length ? room : call->in_length;
@@ -361,7 +384,7 @@ static bool call_make_room(struct rpc_call *call, size_t more) {
     return true;
 }
 
-// A message is whole: in 'in', or in the frame that came.
+// A message is complete: 'bytes' are 'in', or in the frame that came.
 static void call_complete(struct rpc_call *call, const uint8_t *bytes) {
     if (call->method->stream_in) {
         call_deliver(call, bytes, call->in_length);
@@ -371,7 +394,7 @@ static void call_complete(struct rpc_call *call, const uint8_t *bytes) {
     }
 }
 
-// Takes bytes after a prefix; returns how many.
+// Takes bytes of a message after its prefix. Returns how many it took.
 static size_t call_take(struct rpc_call *call, const uint8_t *bytes, size_t length) {
     const size_t missing = call->in_length - call->in_n, n = length < missing ? length : missing;
     if (call->method->stream_in && call->in_n == 0 && n == call->in_length) {
@@ -392,7 +415,7 @@ void rpc_call_data(struct rpc_call *call, const uint8_t *bytes, size_t length) {
     call->moved = call->connection->server->now;
     while (!call->ended && length > 0) {
         if (call->in_held) {
-            rpc_call_fail(call, RPC_UNIMPLEMENTED, "the method takes one message, and more came");
+            rpc_call_fail(call, RPC_UNIMPLEMENTED, "the method takes one message, but more came");
             break;
         }
         size_t n = RPC_PREFIX - call->n_prefix < length ? RPC_PREFIX - call->n_prefix : length;
@@ -412,14 +435,16 @@ void rpc_call_data(struct rpc_call *call, const uint8_t *bytes, size_t length) {
 
 void rpc_call_close(struct rpc_call *call) {
     call->client_closed = true;
+    // not idle: while its message is delivered, other calls must not evict it
+    call->moved = call->connection->server->now;
     if (call->ended)
         return;
     if (call->n_prefix > 0 && !call->in_held) {
-        rpc_call_fail(call, RPC_INTERNAL, "the client has closed the call within a message");
+        rpc_call_fail(call, RPC_INTERNAL, "the client closed the call within a message");
         return;
     }
     if (!call->method->stream_in && !call->in_held) {
-        rpc_call_fail(call, RPC_UNIMPLEMENTED, "the method takes one message, and none came");
+        rpc_call_fail(call, RPC_UNIMPLEMENTED, "the method takes one message, but none came");
         return;
     }
     if (call->in_held) {
@@ -433,10 +458,49 @@ void rpc_call_close(struct rpc_call *call) {
 
 // ---- messages of the service ----
 
+static size_t call_fill(struct rpc_call *call, uint8_t *out, size_t room) {
+    struct rpc_server *s = call->connection->server;
+    size_t n = 0;
+    while (call->first && n < room) {
+        struct rpc_queued *m = call->first;
+        const size_t left = m->length - m->sent, part = left < room - n ? left : room - n;
+        memcpy(out + n, m->bytes + m->sent, part);
+        n += part;
+        m->sent += part;
+        if (m->sent < m->length)
+            break;
+        call->first = m->next;
+        rpc_give_memory(s, sizeof *m + m->length);
+        free(m);
+    }
+    call->queued -= n;
+    return n;
+}
+
+// Fills a DATA frame for nghttp2. Returns its length, or NGHTTP2_ERR_DEFERRED.
 static ssize_t call_source(nghttp2_session *session, int32_t stream, uint8_t *out, size_t room,
                            uint32_t *flags, nghttp2_data_source *source, void *aux) {
-    (void)session, (void)stream, (void)aux;
-    return rpc_call_read(source->ptr, out, room, flags);
+    struct rpc_call *call = source->ptr;
+    struct rpc_connection *c = call->connection;
+    nghttp2_nv trailers[HEADERS_MOST];
+    char number[12];
+    const size_t n = call_fill(call, out, room);
+    (void)aux;
+    if (n > 0) {
+        call->moved = c->server->now;
+        c->credit += 4; // the client will acknowledge it with WINDOW_UPDATE frames
+    }
+    c->with_room |= call->full && call->queued <= c->server->options.queue_bytes / 2;
+    if (!call->first && call->ended) {
+        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        nghttp2_submit_trailer(session, stream, trailers, call_trailers(call, trailers, number));
+        call_forget_details(call);
+        return (ssize_t)n;
+    }
+    if (n > 0)
+        return (ssize_t)n;
+    call->deferred = true;
+    return NGHTTP2_ERR_DEFERRED;
 }
 
 static void call_answer(struct rpc_call *call) {
@@ -485,47 +549,6 @@ bool rpc_send(struct rpc_call *call, const void *bytes, size_t length) {
     return !call->full;
 }
 
-static size_t call_fill(struct rpc_call *call, uint8_t *out, size_t room) {
-    struct rpc_server *s = call->connection->server;
-    size_t n = 0;
-    while (call->first && n < room) {
-        struct rpc_queued *m = call->first;
-        const size_t left = m->length - m->sent, part = left < room - n ? left : room - n;
-        memcpy(out + n, m->bytes + m->sent, part);
-        n += part;
-        m->sent += part;
-        if (m->sent < m->length)
-            break;
-        call->first = m->next;
-        rpc_give_memory(s, sizeof *m + m->length);
-        free(m);
-    }
-    call->queued -= n;
-    return n;
-}
-
-ssize_t rpc_call_read(struct rpc_call *call, uint8_t *out, size_t room, uint32_t *flags) {
-    struct rpc_connection *c = call->connection;
-    nghttp2_nv trailers[HEADERS_MOST];
-    char number[12];
-    const size_t n = call_fill(call, out, room);
-    if (n > 0) {
-        call->moved = c->server->now;
-        c->credit += 4; // the client answers with frames that say what it has taken
-    }
-    c->with_room |= call->full && call->queued <= c->server->options.queue_bytes / 2;
-    if (!call->first && call->ended) {
-        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        nghttp2_submit_trailer(c->session, call->stream, trailers,
-                               call_trailers(call, trailers, number));
-        return (ssize_t)n;
-    }
-    if (n > 0)
-        return (ssize_t)n;
-    call->deferred = true;
-    return NGHTTP2_ERR_DEFERRED;
-}
-
 void rpc_call_tell_room(struct rpc_call *call) {
     if (!call->full || call->queued > call->connection->server->options.queue_bytes / 2)
         return;
@@ -539,32 +562,33 @@ void rpc_call_tell_room(struct rpc_call *call) {
 uint64_t rpc_call_look(struct rpc_call *call, uint64_t now) {
     const bool sends = !call->ended && call->method && !call->client_closed &&
                        (call->n_prefix > 0 || !call->method->stream_in);
-    if (now >= call->deadline && (!call->ended || call->queued > 0)) {
+    if (now >= call->deadline) {
         call->deadline = UINT64_MAX;
         rpc_call_fail(call, RPC_DEADLINE_EXCEEDED, "the deadline has passed");
         return UINT64_MAX;
     }
-    if ((sends || call->queued > 0) && now - call->moved >= RPC_STALLED_NS) {
+    if ((sends || call->ended || call->queued > 0) && now - call->moved >= RPC_STALLED_NS) {
         call->moved = now;
-        rpc_call_fail(call, RPC_CANCELLED, "the client has sent or taken nothing for too long");
+        rpc_call_fail(call, RPC_CANCELLED,
+                      "the client has neither sent nor received anything for too long");
         return UINT64_MAX;
     }
-    return call->ended && call->queued == 0 ? UINT64_MAX : call->deadline;
+    return call->deadline;
 }
 
 void rpc_call_free(struct rpc_call *call) {
     struct rpc_connection *c = call->connection;
     call->ended = true;
-    call_tell_over(call);
     call_drop_queue(call, true);
     call_drop_input(call);
+    call_drop_details(call);
+    call_tell_over(call); // may send on other calls, which must find nothing here to evict
     if (call->previous)
         call->previous->next = call->next;
     else
         c->calls = call->next;
     if (call->next)
         call->next->previous = call->previous;
-    c->n_calls--;
     c->active = c->server->now;
     for (struct rpc_header *h = call->metadata, *next; h; h = next) {
         next = h->next;
@@ -572,7 +596,6 @@ void rpc_call_free(struct rpc_call *call) {
     }
     free(call->path);
     free(call->message);
-    free(call->details);
     free(call);
 }
 

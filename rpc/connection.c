@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// connection: HTTP/2 frames of a connection to calls and back, and what a client may cost.
+// connection: turns HTTP/2 frames into calls and back, and limits what a client may cost.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/bytes.h"
 #include "rpc/rpc_impl.h"
 
-#define PIECE         4096u  // bytes given to nghttp2 at a time; the budget is looked at between
+#define PIECE         4096u  // bytes given to nghttp2 at a time; the budget is checked between
 #define TURN_BYTES    65536u // read from one connection in a turn
 #define TURN_MESSAGES 64u
 #define TURN_OUTPUT   8u        // times RPC_OUTPUT
-#define STREAM_WINDOW (1 << 20) // bytes that a client may send without being asked
+#define STREAM_WINDOW (1 << 20) // bytes that a client may send before a WINDOW_UPDATE
 #define WINDOW        (4 << 20)
-#define CREDIT_MOST   10000 // frames that carry nothing: at once, and in each second
+#define CREDIT_MOST   10000 // frames that carry nothing: in a burst, and in each second
 #define CREDIT_SECOND 500
-#define UNKNOWN_BYTES 32u // that cost as much as a frame
-#define RESET_COST    10  // what the client did made the server reset a stream
+#define RESET_COST    10 // in frames: a client made the server reset a stream
 #define RESETS_ATONCE 1000
 #define RESETS_SECOND 100
-#define HEADERS_BYTES (1u << 20) // of a block that is sent
+#define HEADERS_BYTES (1u << 20) // of a header block that is sent
 
 // ---- floods ----
 
-// Frames that carry nothing cost the server as much as those that do: each connection has a store
-// of them that fills up with time and with messages.
+// Frames that carry nothing cost the server as much as others. Each connection has a credit for
+// them, which time and messages renew.
 static void connection_charge(struct rpc_connection *c, int64_t cost) {
     const uint64_t passed = c->server->now - c->credit_at, each = 1000000000u / CREDIT_SECOND;
     c->credit += (int64_t)(passed / each);
@@ -35,15 +35,31 @@ static void connection_charge(struct rpc_connection *c, int64_t cost) {
         rpc_connection_terminate(c, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-static int connection_on_begin(nghttp2_session *session, const nghttp2_frame_hd *hd, void *aux) {
-    const bool carries =
-        hd->type == NGHTTP2_HEADERS || (hd->type == NGHTTP2_DATA && hd->length > 0);
-    struct rpc_connection *c = aux;
-    (void)session;
-    c->seen = true;
-    if (!carries)
-        connection_charge(c, 1);
-    return 0;
+// A frame's head is complete. Returns what the frame costs.
+static int64_t connection_cost(struct rpc_connection *c) {
+    c->skip = get32(c->head) >> 8;
+    c->n_head = 0;
+    return c->head[3] != NGHTTP2_HEADERS && (c->head[3] != NGHTTP2_DATA || c->skip == 0);
+}
+
+// Charges for frames of all kinds. nghttp2 does not report those that it ignores.
+static void connection_charge_frames(struct rpc_connection *c, const uint8_t *bytes, size_t n) {
+    int64_t cost = 0;
+    while (n > 0) {
+        const size_t most = c->skip > 0 ? c->skip : RPC_FRAME_HEAD - c->n_head;
+        const size_t part = n < most ? n : most;
+        if (c->skip > 0) {
+            c->skip -= part;
+        } else {
+            memcpy(c->head + c->n_head, bytes, part);
+            c->n_head += part;
+            cost += c->n_head == RPC_FRAME_HEAD ? connection_cost(c) : 0;
+        }
+        bytes += part;
+        n -= part;
+    }
+    if (cost > 0)
+        connection_charge(c, cost);
 }
 
 // ---- frames to calls ----
@@ -84,9 +100,7 @@ static int connection_on_frame(nghttp2_session *session, const nghttp2_frame *fr
 static int connection_on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
                               const uint8_t *bytes, size_t length, void *aux) {
     struct rpc_call *call = nghttp2_session_get_stream_user_data(session, stream);
-    struct rpc_connection *c = aux;
-    (void)flags;
-    c->seen = true;
+    (void)flags, (void)aux;
     if (call)
         rpc_call_data(call, bytes, length);
     return 0;
@@ -100,7 +114,7 @@ static int connection_on_close(nghttp2_session *session, int32_t stream, uint32_
     return 0;
 }
 
-// The end of a response to a client that has not closed yet: it need not send the rest.
+// After a response is complete, the client need not send the rest of its request (RFC 9113, 8.1).
 static int connection_on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *aux) {
     struct rpc_connection *c = aux;
     const int32_t stream = frame->hd.stream_id;
@@ -115,7 +129,7 @@ static int connection_on_sent(nghttp2_session *session, const nghttp2_frame *fra
     return 0;
 }
 
-// Headers that cannot be sent: the client must not wait for them.
+// If headers cannot be sent, the stream is reset, since the client would wait for them.
 static int connection_on_unsent(nghttp2_session *session, const nghttp2_frame *frame, int error,
                                 void *aux) {
     (void)error, (void)aux;
@@ -127,7 +141,6 @@ static int connection_on_unsent(nghttp2_session *session, const nghttp2_frame *f
 }
 
 static void connection_callbacks(nghttp2_session_callbacks *cb) {
-    nghttp2_session_callbacks_set_on_begin_frame_callback(cb, connection_on_begin);
     nghttp2_session_callbacks_set_on_begin_headers_callback(cb, connection_on_headers);
     nghttp2_session_callbacks_set_on_header_callback(cb, connection_on_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(cb, connection_on_frame);
@@ -139,7 +152,7 @@ static void connection_callbacks(nghttp2_session_callbacks *cb) {
 
 int rpc_connection_setup(struct rpc_server *s, struct sk_error *err) {
     if (nghttp2_session_callbacks_new(&s->callbacks) || nghttp2_option_new(&s->http))
-        return sk_fail(err, "no memory is left for an HTTP/2 server");
+        return sk_fail(err, "not enough memory for an HTTP/2 server");
     connection_callbacks(s->callbacks);
     nghttp2_option_set_no_closed_streams(s->http, 1);
     nghttp2_option_set_stream_reset_rate_limit(s->http, RESETS_ATONCE, RESETS_SECOND);
@@ -155,6 +168,7 @@ bool rpc_connection_start(struct rpc_connection *c) {
         {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
     };
     c->credit = CREDIT_MOST;
+    c->skip = NGHTTP2_CLIENT_MAGIC_LEN; // the preface precedes all frames
     c->credit_at = c->server->now;
     return nghttp2_session_server_new2(&c->session, c->server->callbacks, c, c->server->http) ==
                0 &&
@@ -170,7 +184,7 @@ void rpc_connection_terminate(struct rpc_connection *c, uint32_t code) {
 
 void rpc_connection_free(struct rpc_connection *c) {
     for (struct rpc_call *call = c->calls; call; call = call->next)
-        call->ended = true; // the service may still try to send
+        call->ended = true; // callbacks of others may still try to send on it
     while (c->calls)
         rpc_call_free(c->calls);
     nghttp2_session_del(c->session);
@@ -192,7 +206,7 @@ static bool connection_would_block(void) {
     return errno == EAGAIN || errno == EINTR;
 }
 
-// 1: there is something in 'in', 0: nothing came, -1: the connection is over.
+// Reads more if 'in' is used up. 1: 'in' has bytes, 0: nothing came, -1: the connection is over.
 static int connection_fill(struct rpc_connection *c) {
     if (c->in_at < c->in_n)
         return 1;
@@ -202,7 +216,7 @@ static int connection_fill(struct rpc_connection *c) {
     c->in_at = 0;
     c->in_n = n > 0 ? (size_t)n : 0;
     if (n < (ssize_t)sizeof c->in)
-        c->readable = false; // epoll tells again
+        c->readable = false; // until epoll reports it again
     if (n > 0)
         return 1;
     return n < 0 && connection_would_block() ? 0 : -1;
@@ -213,19 +227,19 @@ bool rpc_connection_has_input(const struct rpc_connection *c) {
            (c->in_at < c->in_n || c->readable || (c->tls && SSL_pending(c->tls) > 0));
 }
 
-// 1: bytes can go, 0: not yet, -1: the connection is over.
+// Does the TLS handshake. 1: done, 0: not yet, -1: the connection is over.
 static int connection_secure(struct rpc_connection *c) {
     if (c->secured)
         return 1;
     const int rc = c->tls ? rpc_tls_handshake(c) : 1;
     c->secured = rc > 0;
-    c->readable &= rc > 0; // epoll tells again
+    c->readable &= rc > 0; // until epoll reports it again
     c->server->counts.disconnected += rc < 0;
     return rc;
 }
 
-// What comes after the end is thrown away, so that the system does not answer it with a reset that
-// makes the other end forget what it was told.
+// Discards what comes after our end. Unread bytes would make the kernel send a reset, by which the
+// client could lose our last frames.
 static bool connection_drain(struct rpc_connection *c) {
     int rc = 1;
     for (unsigned i = 0; i < TURN_BYTES / RPC_INPUT && rc > 0; i++) {
@@ -235,14 +249,16 @@ static bool connection_drain(struct rpc_connection *c) {
     return rc >= 0;
 }
 
-// Gives nghttp2 a piece of what was read. False when the connection is over.
+// Gives nghttp2 a piece of the input. False when the connection is over.
 static bool connection_piece(struct rpc_connection *c) {
     const size_t left = c->in_n - c->in_at, n = left < PIECE ? left : PIECE;
-    c->seen = false;
     const ssize_t taken = nghttp2_session_mem_recv(c->session, c->in + c->in_at, n);
-    if (!c->seen) // frames of unknown kinds, which nghttp2 does not tell of
-        connection_charge(c, (int64_t)(n / UNKNOWN_BYTES));
-    c->in_at += n; // all but a callback's error takes all
+    connection_charge_frames(c, c->in + c->in_at, n);
+    c->in_at += n; // nghttp2 takes all of it or fails
+    if (taken == NGHTTP2_ERR_FLOODED || taken == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
+        rpc_connection_terminate(c, NGHTTP2_ENHANCE_YOUR_CALM); // limits of nghttp2's own
+        return true;
+    }
     if (taken < 0)
         c->server->counts.disconnected++;
     return taken >= 0;
@@ -271,7 +287,7 @@ static void connection_tell_rooms(struct rpc_connection *c) {
         rpc_call_tell_room(call);
 }
 
-// Frames into 'out'. False without memory.
+// Fills 'out' with frames. False if memory is short.
 static bool connection_frames(struct rpc_connection *c) {
     const uint8_t *bytes;
     while (c->out_n < RPC_OUTPUT) {
@@ -279,14 +295,14 @@ static bool connection_frames(struct rpc_connection *c) {
         if (n <= 0)
             return n == 0;
         if ((size_t)n > sizeof c->out - c->out_n)
-            abort(); // a frame has 16384 bytes at most
+            abort(); // a frame has at most 16384 bytes of payload
         memcpy(c->out + c->out_n, bytes, (size_t)n);
         c->out_n += (size_t)n;
     }
     return true;
 }
 
-// False when the connection is over.
+// Writes 'out' as far as the socket takes it. False when the connection is over.
 static bool connection_write_out(struct rpc_connection *c) {
     while (c->out_at < c->out_n) {
         const ssize_t n = connection_write(c, c->out + c->out_at, c->out_n - c->out_at);
@@ -317,8 +333,10 @@ bool rpc_connection_flush(struct rpc_connection *c) {
             return false;
         if (c->with_room)
             connection_tell_rooms(c);
-        if (c->blocked)
+        if (c->blocked) {
+            c->dirty = true; // 'out' has a rest, which nghttp2 does not know of
             return true;
+        }
         if (!nghttp2_session_want_write(c->session))
             break;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// metadata: text of the wire: timeouts, percent-encoding, base64.
+// metadata: texts as gRPC sends them: timeouts, percent-encoding, base64.
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +38,13 @@ bool rpc_timeout(const uint8_t *text, size_t length, uint64_t *ns) {
             return false;
         value = value * 10 + (uint64_t)(text[i] - '0');
     }
-    // 99999999 hours are more than 64 bits of nanoseconds: as good as none
+    // 99999999 hours do not fit 64 bits of nanoseconds: no deadline
     if (__builtin_mul_overflow(value, metadata_unit(text[length - 1]), ns))
         *ns = UINT64_MAX;
     return metadata_unit(text[length - 1]) != 0;
 }
 
-// Printable ASCII but '%' stays; all else is %XX.
+// Printable ASCII other than '%' is kept; every other byte becomes %XX.
 char *rpc_percent_encode(const char *text) {
     static const char digits[] = "0123456789ABCDEF";
     char *encoded = malloc(3 * strlen(text) + 1), *to = encoded;
@@ -64,8 +64,12 @@ char *rpc_percent_encode(const char *text) {
     return encoded;
 }
 
+size_t rpc_base64_room(size_t length) {
+    return length / 3 * 4 + 5;
+}
+
 char *rpc_base64_encode(const uint8_t *bytes, size_t length) {
-    char *encoded = malloc(length / 3 * 4 + 5), *to = encoded;
+    char *encoded = malloc(rpc_base64_room(length)), *to = encoded;
     if (!encoded)
         abort();
     for (size_t i = 0; i < length; i += 3) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rpc: a gRPC server: HTTP/2 (RFC 9113) by nghttp2, gRPC's own framing upon it (gRPC over HTTP/2,
-// PROTOCOL-HTTP2), TLS by OpenSSL.
+// rpc: a gRPC server: HTTP/2 (RFC 9113) by nghttp2, gRPC's own framing on top of it
+// (PROTOCOL-HTTP2.md of gRPC), TLS by OpenSSL.
 //
-// A service registers its methods by path. For each call of a client the server tells it of what
-// comes (struct rpc_method), and it answers with rpc_send() and rpc_end(), at once or later. What a
-// message means is the service's: here messages are bytes.
+// A service registers its methods by path. For each call of a client, the server calls the
+// functions of struct rpc_method, and the service answers with rpc_send() and rpc_end(), at once or
+// later. The server treats messages as bytes: only the service knows what they mean.
 //
 //     static void write_message(struct rpc_call *call, const uint8_t *bytes, size_t length) {
 //         ... rpc_send(call, reply, reply_length); rpc_end(call, RPC_OK, NULL, NULL, 0);
@@ -18,20 +18,21 @@
 //                                                          .methods = methods}, &err);
 //     poll() until rpc_fd(s) is readable or rpc_due(s) has come; then rpc_poll(s, now);
 //
-// One thread, which never blocks and never waits for a client. Clients are not trusted: what is
-// held for each is bounded, refused before memory is taken, and a client that does not read what it
-// is sent, floods with frames that cost more than they carry (resets, settings, pings), or leaves a
-// handshake half done is disconnected. A message that is compressed, too long or not whole ends its
-// call with the status that gRPC has for it; so does a method that is not known.
+// The server runs in one thread, which never blocks and never waits for a client. Clients are not
+// trusted: the memory for each is bounded, and a request that exceeds a limit is refused before it
+// takes memory. A client is disconnected if it does not read its replies, floods the server with
+// frames that carry nothing (resets, settings, pings), or does not complete a handshake. A message
+// that is compressed, too long or incomplete ends its call with gRPC's status for that; so does an
+// unknown method.
 //
 // Files:
 //
-//     listen.c       sockets that listen, and who connects to them
+//     listen.c       the listening socket, new connections
 //     server.c       connections, deadlines, limits
 //     connection.c   a connection: HTTP/2 frames to calls and back
 //     call.c         a call: metadata, messages in both directions, its end
-//     metadata.c     text of the wire: timeouts, percent-encoding, base64
-//     tls.c          TLS and certificates of clients
+//     metadata.c     texts as gRPC sends them: timeouts, percent-encoding, base64
+//     tls.c          TLS, certificates of clients
 #ifndef SILKEN_RPC_RPC_H
 #define SILKEN_RPC_RPC_H
 
@@ -64,40 +65,40 @@ enum rpc_status {
 
 struct rpc_call;
 
-// Each function may be null. A method with one message in each direction needs 'message' only: the
-// server sees to it that exactly one comes (else RPC_UNIMPLEMENTED, as gRPC has it) if 'stream_in'
-// is false.
+// Each function may be null. A method with one message in each direction needs only 'message':
+// unless 'stream_in' is set, the server ends a call with more or less than one message with
+// RPC_UNIMPLEMENTED, as gRPC does.
 struct rpc_method {
     const char *path; // "/package.Service/Method"; null ends a list
     bool stream_in;   // the client may send any number of messages
-    // The call's metadata has come; it may be ended here.
+    // The call's metadata is here. The service may end the call at once.
     void (*begin)(struct rpc_call *call);
-    // A whole message. 'bytes' are valid until it returns. Not called after rpc_end().
+    // A complete message. 'bytes' are valid until the function returns. Not called after rpc_end().
     void (*message)(struct rpc_call *call, const uint8_t *bytes, size_t length);
     // The client sends no more messages.
     void (*closed)(struct rpc_call *call);
-    // The call is over, in whatever way: after this the pointer is no longer valid. Called once for
-    // each call that 'begin' was called for (or would have been), never from within rpc_send() or
-    // rpc_end(). 'cancelled': not by rpc_end(), but by the client, its deadline, a limit, the end
-    // of its connection, or rpc_close().
+    // The call is over, and its pointer is no longer valid after this. Called once for each call
+    // that began, never from within rpc_send() or rpc_end(). 'cancelled': it was not rpc_end() that
+    // ended the call, but the client, a deadline, a limit, the end of the connection, or
+    // rpc_close(); or a deadline or a limit cut off the reply after rpc_end().
     void (*over)(struct rpc_call *call, bool cancelled);
-    // There is room again: rpc_send() had said false, and since then the connection has taken what
-    // was queued down to half of the limit.
+    // There is room again: rpc_send() returned false, and since then the queue has shrunk to half
+    // of its limit.
     void (*room)(struct rpc_call *call);
 };
 
 struct rpc_options {
-    const char *address; // "IPV4:PORT", "[IPV6]:PORT" or "unix:PATH" (mode 0600; replaced if dead)
+    const char *address;              // "IPV4:PORT", "[IPV6]:PORT" or "unix:PATH" (mode 0600)
     const struct rpc_method *methods; // stays the caller's; must outlive the server
     void *aux;                        // for rpc_aux()
-    // PEM files; null: no TLS. With 'client_authority', clients need a certificate that it signed.
+    // PEM files; null: no TLS. With 'client_authority', clients need a certificate signed by it.
     const char *certificate, *key, *client_authority;
     // Limits; 0: the default.
-    size_t message_bytes; // of a client's message: 1 GiB, but see 'memory_bytes'
-    size_t memory_bytes;  // of all messages that are partly here or not sent yet, of all clients:
-                          // 256 MiB
-    size_t queue_bytes;   // of one call's messages that are not sent yet, before rpc_send() says
-                          // false: 4 MiB
+    size_t message_bytes; // of a client's message: 'memory_bytes', which is also the most
+    size_t memory_bytes;  // of all clients' messages that are incomplete or not sent yet, and of
+                          // the details of errors: 256 MiB
+    size_t queue_bytes;   // of one call's messages that are not sent yet, before rpc_send()
+                          // returns false: 4 MiB
     unsigned connections; // 64
     unsigned calls;       // of one connection at a time: 128
 };
@@ -105,8 +106,9 @@ struct rpc_counts {
     uint64_t calls, failed; // failed: ended with a status other than RPC_OK
     uint64_t cancelled;
     uint64_t connections,
-        disconnected; // disconnected: by this server, since the client broke a rule
-    size_t open;      // connections now
+        disconnected;        // disconnected: by this server, since the client broke a rule
+    size_t open, open_calls; // connections and calls now
+    size_t memory;           // bytes now, of 'memory_bytes'
 };
 struct rpc_server;
 
@@ -114,13 +116,12 @@ struct rpc_server;
 struct rpc_server *rpc_open(const struct rpc_options *options, struct sk_error *err);
 // Readable, for poll(), when there is something to do.
 int rpc_fd(const struct rpc_server *s);
-// When rpc_poll() is to be called though nothing is readable, on the monotonic clock
-// (base/clock.h); 0: at once, UINT64_MAX: not needed.
+// When to call rpc_poll() even if nothing is readable, on the monotonic clock (base/clock.h), in
+// ns; 0: at once, UINT64_MAX: never.
 uint64_t rpc_due(const struct rpc_server *s);
-// Does what there is to do, in a bounded time: some messages of each connection. True if there is
-// more to do at once.
-bool rpc_poll(struct rpc_server *s, uint64_t now_ns);
-uint16_t rpc_port(const struct rpc_server *s); // where it listens, if the address said 0
+// Serves each connection for a bounded time.
+void rpc_poll(struct rpc_server *s, uint64_t now_ns);
+uint16_t rpc_port(const struct rpc_server *s); // the port it listens on, if the address has port 0
 struct rpc_counts rpc_counts(const struct rpc_server *s);
 void rpc_close(struct rpc_server *s); // calls end as cancelled; null allowed
 
@@ -128,17 +129,19 @@ void rpc_close(struct rpc_server *s); // calls end as cancelled; null allowed
 void *rpc_aux(const struct rpc_call *call);  // of the options
 void *rpc_data(const struct rpc_call *call); // the service's own; null until set
 void rpc_set_data(struct rpc_call *call, void *data);
-// A metadata value that the client sent, by lower-case name ("deadline_sec"); null if it did not.
-// Names that end in -bin: decoded. Valid as long as the call is.
+// A metadata value of the client by its lower-case name ("deadline_sec"); null if it sent none. For
+// names that end in -bin, the decoded bytes. Valid as long as the call.
 const char *rpc_metadata(const struct rpc_call *call, const char *name, size_t *length);
 // "127.0.0.1:40000", or "unix"; with a client's certificate its subject after a space.
 const char *rpc_peer(const struct rpc_call *call);
-// Queues a message (copied). False: the queue is full now, or the call is over; the message was
-// queued all the same unless the call is over or all memory is taken (then the call is ended with
-// RPC_RESOURCE_EXHAUSTED).
+// Queues a copy of a message. False if the queue is full now, with this message in it, or if the
+// message was not queued: because the call has ended, or because no memory is left, which ends the
+// call with RPC_RESOURCE_EXHAUSTED.
 bool rpc_send(struct rpc_call *call, const void *bytes, size_t length);
-// Ends the call once what was queued is sent. 'message': a sentence, or null; 'details': an encoded
-// google.rpc.Status for grpc-status-details-bin, or null. A second call does nothing.
+// Ends the call after its queue is sent. 'message': a sentence, or null; 'details': an encoded
+// google.rpc.Status for grpc-status-details-bin, or null. They are left out, and the message says
+// so, if they are longer than 700 KiB or no memory is left. For a call that has ended it does
+// nothing.
 void rpc_end(struct rpc_call *call, enum rpc_status status, const char *message,
              const uint8_t *details, size_t details_length);
 

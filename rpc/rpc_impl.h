@@ -10,20 +10,21 @@
 #include "rpc/rpc.h"
 
 #define RPC_PREFIX       5u                    // bytes before a message: flag, length
+#define RPC_FRAME_HEAD   9u                    // bytes of HTTP/2 before a frame's payload
 #define RPC_INPUT        16384u                // bytes read from a connection at a time
 #define RPC_OUTPUT       65536u                // bytes written to one at a time
 #define RPC_METADATA     16384u                // bytes of a call's metadata, as HPACK counts them
-#define RPC_DETAILS      (700u << 10)          // of grpc-status-details-bin
+#define RPC_DETAILS      (700u << 10)          // of details, before base64
 #define RPC_HANDSHAKE_NS UINT64_C(5000000000)  // until a connection has sent its settings
-#define RPC_BLOCKED_NS   UINT64_C(20000000000) // a connection takes no byte of what is sent
-#define RPC_STALLED_NS   UINT64_C(60000000000) // a call's client sends or takes nothing
-#define RPC_IDLE_NS      UINT64_C(1000000000)  // after it what a client holds may go to others
-#define RPC_PARTING_NS   UINT64_C(1000000000)  // until a connection that was told the end closes
+#define RPC_BLOCKED_NS   UINT64_C(20000000000) // a connection accepts no bytes
+#define RPC_STALLED_NS   UINT64_C(60000000000) // a call makes no progress
+#define RPC_IDLE_NS      UINT64_C(1000000000)  // after it, a call's memory may go to others
+#define RPC_PARTING_NS   UINT64_C(1000000000)  // from our end to closing a connection
 #define RPC_PEER         320u
 
 struct rpc_connection;
 
-// A message of the service with its prefix.
+// A message of the service, with its prefix.
 struct rpc_queued {
     struct rpc_queued *next;
     size_t length, sent;
@@ -41,10 +42,10 @@ struct rpc_call {
     struct rpc_connection *connection;
     struct rpc_call *next, *previous; // of the connection
     int32_t stream;
-    const struct rpc_method *method; // null before all headers are here, and if refused
+    const struct rpc_method *method; // null until all headers are here, and if refused
     void *data;
     uint64_t deadline; // UINT64_MAX: none
-    uint64_t moved;    // when bytes of a message last came or went
+    uint64_t moved;    // when its client last sent or took anything
 
     // The head of the request.
     struct rpc_header *metadata;
@@ -53,25 +54,26 @@ struct rpc_call {
     bool post, grpc, bad_timeout, bad_base64, compresses;
     uint64_t timeout;
 
-    // The message that comes.
+    // The message that is arriving.
     uint8_t prefix[RPC_PREFIX];
     unsigned n_prefix;
     uint8_t *in;
     size_t in_length, in_n, in_room;
-    bool in_held;       // whole, of a method with one message, until the client closes
+    bool in_held;       // complete, but delivered only after the client closes
     bool client_closed; // it sends no more
 
-    // What goes.
+    // The queue of messages to send.
     struct rpc_queued *first, *last;
     size_t queued; // bytes
-    bool full;     // rpc_send() said false
+    bool full;     // rpc_send() returned false
     bool answered; // the response's headers are submitted
     bool deferred; // nghttp2 waits for more
 
     // The end.
     bool ended, by_service, told; // told: 'over' was called, or is not to be
     enum rpc_status status;
-    char *message, *details; // as they are sent; may be null
+    char *message, *details; // as they are sent; null: none, or nghttp2 has them
+    size_t details_bytes;    // of memory; until the call is freed, since nghttp2 copies them
 };
 
 struct rpc_connection {
@@ -82,20 +84,20 @@ struct rpc_connection {
     bool secured; // the TLS handshake is done, or not needed
     bool greeted; // the client's settings are here
     bool readable;
-    bool blocked;    // the socket takes no more
+    bool blocked;    // the socket accepts no more
     bool parting;    // our end is sent
-    bool seen;       // frames of known kinds are in the piece that came
-    bool dirty;      // something may be there to send
-    uint64_t since;  // that it came, or parts
-    uint64_t moved;  // when it last took what was sent, or had taken all
+    bool dirty;      // there may be something to send
+    uint64_t since;  // when it came, or its parting began
+    uint64_t moved;  // when its socket last accepted bytes
     uint64_t active; // when it last had a call
     uint64_t credit_at;
-    int64_t credit;  // frames that carry nothing, before it is a flood
-    unsigned budget; // messages in this turn
+    int64_t credit;               // frames without content that it may still send
+    uint8_t head[RPC_FRAME_HEAD]; // of the arriving frame
+    size_t n_head, skip;          // bytes of 'head' that are here; of the payload that are not
+    unsigned budget;              // messages left in this turn
     nghttp2_session *session;
     struct rpc_call *calls;
-    size_t n_calls;
-    bool with_room; // there are calls to tell that there is room
+    bool with_room; // some of its calls have room again
     size_t in_n, in_at, out_n, out_at;
     uint32_t events; // that epoll watches
     uint8_t in[RPC_INPUT], out[RPC_OUTPUT + 16384 + 64];
@@ -106,13 +108,13 @@ struct rpc_server {
     struct rpc_options options; // with the defaults
     int fd, epoll;
     char *path; // of a Unix socket
-    bool deaf;  // no descriptor was left: the listening socket is not watched
+    bool deaf;  // the listening socket is not watched, for want of descriptors
     SSL_CTX *tls;
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *http;
     struct rpc_connection **list;
     size_t n;
-    size_t memory; // bytes of messages
+    size_t memory; // bytes of messages and of details
     uint64_t now, look;
     bool dirty, more;
     struct rpc_counts counts;
@@ -121,30 +123,28 @@ struct rpc_server {
 // ---- server.c ----
 // Takes the descriptor. 'peer' is what rpc_peer() says.
 void rpc_adopt(struct rpc_server *s, int fd, const char *peer);
-// Whether there are 'bytes' left of the memory of all messages. If not, other calls are ended whose
-// clients have neither sent nor taken anything for RPC_IDLE_NS: those that hold most first.
-bool rpc_find_memory(struct rpc_call *call, size_t bytes);
-bool rpc_take_memory(struct rpc_call *call, size_t bytes); // the same, and takes it
+// Takes 'bytes' of memory_bytes. If too little is left, ends other calls that have made no progress
+// for RPC_IDLE_NS, those that hold most first. False, and takes nothing, if that is not enough.
+bool rpc_take_memory(struct rpc_call *call, size_t bytes);
 void rpc_give_memory(struct rpc_server *s, size_t bytes);
 
 // ---- listen.c ----
-// A descriptor that listens, or -1 with a sentence. '*path': of a Unix socket, to be freed and
-// unlinked, or null.
+// Returns a listening descriptor, or -1 with a sentence. '*path': of a Unix socket, for the caller
+// to unlink and free; or null.
 int rpc_listen(const char *address, char **path, struct sk_error *err);
-uint16_t rpc_listen_port(int fd);
-// Next connection of a listening socket, or -1 with errno.
+// The next connection of a listening socket, or -1 with errno.
 int rpc_accept(int fd, char peer[RPC_PEER]);
 
 // ---- connection.c ----
 int rpc_connection_setup(struct rpc_server *s, struct sk_error *err); // callbacks and options
-// False without memory.
+// False if memory is short.
 bool rpc_connection_start(struct rpc_connection *c);
-// Reads and serves within its budget. False when the connection is over.
+// Reads and serves within a turn's budget. False when the connection is over.
 bool rpc_connection_receive(struct rpc_connection *c);
-// Writes what there is, up to a limit. False when the connection is over.
+// Writes up to a turn's limit. False when the connection is over.
 bool rpc_connection_flush(struct rpc_connection *c);
-bool rpc_connection_has_input(const struct rpc_connection *c); // that epoll does not know of
-// Says the end (GOAWAY) with this code, and no calls are begun after it.
+bool rpc_connection_has_input(const struct rpc_connection *c); // that epoll will not report
+// Sends GOAWAY with this code. No calls begin after it.
 void rpc_connection_terminate(struct rpc_connection *c, uint32_t code);
 // Ends its calls and frees it; the caller closes the descriptor and forgets it.
 void rpc_connection_free(struct rpc_connection *c);
@@ -156,22 +156,21 @@ void rpc_call_header(struct rpc_call *call, const char *name, size_t name_length
 void rpc_call_begin(struct rpc_call *call); // all headers are here
 void rpc_call_data(struct rpc_call *call, const uint8_t *bytes, size_t length);
 void rpc_call_close(struct rpc_call *call); // the client sends no more
-// Fills a DATA frame. Returns its length, or NGHTTP2_ERR_DEFERRED.
-ssize_t rpc_call_read(struct rpc_call *call, uint8_t *out, size_t room, uint32_t *flags);
 void rpc_call_tell_room(struct rpc_call *call);
-// Ends it by the server, now: what was queued is dropped, and the service is told.
+// Ends it by the server, now: drops its queue and tells the service.
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *message);
-// Ends a call that has stalled, for its memory. The service is told when its stream is closed.
+// Ends a stalled call for its memory. The service is told when the stream is closed.
 void rpc_call_evict(struct rpc_call *call);
-size_t rpc_call_holds(const struct rpc_call *call); // bytes of messages
-// Deadlines and stalls. Returns when to look again.
+size_t rpc_call_holds(const struct rpc_call *call); // bytes that rpc_call_evict() gives back
+// Ends it if its deadline has passed or it has stalled. Returns when to look again.
 uint64_t rpc_call_look(struct rpc_call *call, uint64_t now);
 void rpc_call_free(struct rpc_call *call); // the stream is closed: tells the service
 
 // ---- metadata.c ----
-// "100m" and so on. False if it is not a timeout.
+// Reads a value of grpc-timeout, such as "100m". False if it is not one.
 bool rpc_timeout(const uint8_t *text, size_t length, uint64_t *ns);
-char *rpc_percent_encode(const char *text);                   // the caller frees
+char *rpc_percent_encode(const char *text); // the caller frees
+size_t rpc_base64_room(size_t length);      // bytes that rpc_base64_encode() allocates
 char *rpc_base64_encode(const uint8_t *bytes, size_t length); // without padding; the caller frees
 // Writes at most 3 * length / 4 bytes. Returns how many, or -1 if it is not base64 (with or without
 // padding).
@@ -179,10 +178,10 @@ ssize_t rpc_base64_decode(const uint8_t *text, size_t length, uint8_t *out);
 
 // ---- tls.c ----
 SSL_CTX *rpc_tls_open(const struct rpc_options *options, struct sk_error *err);
-SSL *rpc_tls_start(SSL_CTX *context, int fd); // null without memory
-// 1: done, 0: to be tried again when there is more, -1: failed.
+SSL *rpc_tls_start(SSL_CTX *context, int fd); // null if memory is short
+// 1: done, 0: call again when the socket is ready, -1: failed.
 int rpc_tls_handshake(struct rpc_connection *c);
-// As recv() and send(): -1 with EAGAIN, or another error.
+// As recv() and send(): -1 with EAGAIN or another error.
 ssize_t rpc_tls_read(SSL *tls, void *bytes, size_t room);
 ssize_t rpc_tls_write(SSL *tls, const void *bytes, size_t length);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// server: connections, deadlines, limits.
+// server: accepts connections, gives each its turn, and enforces deadlines and limits.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/socket.h"
 #include "rpc/rpc_impl.h"
 
 #define EVENTS_A_TURN   64
 #define ACCEPTED_A_TURN 16
-#define LOOK_NS         UINT64_C(250000000) // between two looks for who is late
+#define LOOK_NS         UINT64_C(250000000) // between checks of deadlines
 #define CONNECTIONS     64u
 #define CALLS           128u
-#define MESSAGE_BYTES   (UINT64_C(1) << 30)
 #define MEMORY_BYTES    (UINT64_C(256) << 20)
 #define QUEUE_BYTES     (UINT64_C(4) << 20)
 
@@ -29,8 +29,10 @@ static struct rpc_call *rpcs_holds_most(const struct rpc_server *s, const struct
     return most;
 }
 
-bool rpc_find_memory(struct rpc_call *call, size_t bytes) {
+bool rpc_take_memory(struct rpc_call *call, size_t bytes) {
     struct rpc_server *s = call->connection->server;
+    if (bytes > s->options.memory_bytes)
+        return false;
     while (bytes > s->options.memory_bytes - s->memory) {
         struct rpc_call *other = rpcs_holds_most(s, call);
         const size_t before = s->memory;
@@ -39,13 +41,8 @@ bool rpc_find_memory(struct rpc_call *call, size_t bytes) {
         if (s->memory == before)
             return false;
     }
+    s->memory += bytes;
     return true;
-}
-
-bool rpc_take_memory(struct rpc_call *call, size_t bytes) {
-    const bool found = rpc_find_memory(call, bytes);
-    call->connection->server->memory += found ? bytes : 0;
-    return found;
 }
 
 void rpc_give_memory(struct rpc_server *s, size_t bytes) {
@@ -63,14 +60,15 @@ static void rpcs_drop(struct rpc_connection *c) {
     close(fd);
 }
 
-// Who came first and has not said a word of HTTP/2, or else who has had no call for longest.
+// The oldest connection that has not sent its settings; if all have, the one without calls for
+// longest.
 static struct rpc_connection *rpcs_least_missed(const struct rpc_server *s) {
     struct rpc_connection *stranger = NULL, *idle = NULL;
     for (size_t i = 0; i < s->n; i++) {
         struct rpc_connection *c = s->list[i];
         if (!c->greeted && (!stranger || c->since < stranger->since))
             stranger = c;
-        if (c->greeted && c->n_calls == 0 && s->now - c->active >= RPC_IDLE_NS &&
+        if (c->greeted && !c->calls && s->now - c->active >= RPC_IDLE_NS &&
             (!idle || c->active < idle->active))
             idle = c;
     }
@@ -117,7 +115,7 @@ void rpc_adopt(struct rpc_server *s, int fd, const char *peer) {
         rpcs_drop(c);
 }
 
-// With 'deaf' the listening socket is not watched: it would be ready for ever.
+// With 'deaf' the listening socket is not watched: without a free descriptor it would stay ready.
 static void rpcs_hear(struct rpc_server *s, bool deaf) {
     struct epoll_event event = {.events = deaf ? 0 : EPOLLIN};
     if (deaf != s->deaf)
@@ -172,7 +170,7 @@ static void rpcs_look(struct rpc_server *s) {
 
 // ---- the whole ----
 
-// Returns whether somebody waits to be accepted.
+// Returns whether a client waits to be accepted.
 static bool rpcs_events(struct rpc_server *s) {
     struct epoll_event events[EVENTS_A_TURN];
     bool comes = false;
@@ -186,7 +184,7 @@ static bool rpcs_events(struct rpc_server *s) {
         c->readable |= (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
         if (events[i].events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) {
             c->blocked = false;
-            c->readable |= !c->secured; // the handshake goes on
+            c->readable |= !c->secured; // to continue the handshake
         }
     }
     return comes;
@@ -198,11 +196,11 @@ static bool rpcs_flush(struct rpc_connection *c) {
     return (!c->dirty && !nghttp2_session_want_write(c->session)) || rpc_connection_flush(c);
 }
 
-bool rpc_poll(struct rpc_server *s, uint64_t now_ns) {
+void rpc_poll(struct rpc_server *s, uint64_t now_ns) {
     s->now = now_ns;
     s->dirty = s->more = false;
     const bool comes = rpcs_events(s);
-    // Dropping one moves the last, which had its turn, into its place.
+    // From the end: dropping one moves the last, which had its turn, into its place.
     for (size_t i = s->n; i-- > 0;)
         if (rpc_connection_has_input(s->list[i]) && !rpc_connection_receive(s->list[i]))
             rpcs_drop(s->list[i]);
@@ -212,7 +210,7 @@ bool rpc_poll(struct rpc_server *s, uint64_t now_ns) {
         s->look = now_ns + LOOK_NS;
     if (now_ns >= s->look)
         rpcs_look(s);
-    s->dirty = false; // from here on: what services send when they are told of room
+    s->dirty = false; // set again by what services send below, when they are told of room
     for (size_t i = s->n; i-- > 0;) {
         struct rpc_connection *c = s->list[i];
         if (!rpcs_flush(c)) {
@@ -225,7 +223,6 @@ bool rpc_poll(struct rpc_server *s, uint64_t now_ns) {
     }
     if (s->n == 0 && !s->deaf)
         s->look = UINT64_MAX;
-    return s->more;
 }
 
 uint64_t rpc_due(const struct rpc_server *s) {
@@ -237,35 +234,40 @@ int rpc_fd(const struct rpc_server *s) {
 }
 
 uint16_t rpc_port(const struct rpc_server *s) {
-    return rpc_listen_port(s->fd);
+    return sk_listen_port(s->fd);
 }
 
 struct rpc_counts rpc_counts(const struct rpc_server *s) {
     struct rpc_counts counts = s->counts;
     counts.open = s->n;
+    counts.memory = s->memory;
+    for (size_t i = 0; i < s->n; i++)
+        for (const struct rpc_call *call = s->list[i]->calls; call; call = call->next)
+            counts.open_calls++;
     return counts;
 }
 
 static void rpcs_defaults(struct rpc_options *o) {
     o->connections = o->connections ? o->connections : CONNECTIONS;
     o->calls = o->calls ? o->calls : CALLS;
-    o->message_bytes = o->message_bytes ? o->message_bytes : MESSAGE_BYTES;
     o->memory_bytes = o->memory_bytes ? o->memory_bytes : MEMORY_BYTES;
+    if (o->message_bytes == 0 || o->message_bytes > o->memory_bytes)
+        o->message_bytes = o->memory_bytes;
     o->queue_bytes = o->queue_bytes ? o->queue_bytes : QUEUE_BYTES;
 }
 
 static int rpcs_setup(struct rpc_server *s, struct sk_error *err) {
     struct epoll_event event = {.events = EPOLLIN};
     if (!s->options.certificate && (s->options.key || s->options.client_authority))
-        return sk_fail(err, "a gRPC server with a key or an authority of clients needs a "
-                            "certificate, too");
+        return sk_fail(err, "a gRPC server with a key or a client authority also needs a "
+                            "certificate");
     if (s->options.certificate && !(s->tls = rpc_tls_open(&s->options, err)))
         return -1;
     if (rpc_connection_setup(s, err) || (s->fd = rpc_listen(s->options.address, &s->path, err)) < 0)
         return -1;
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (s->epoll < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->fd, &event))
-        return sk_fail(err, "cannot watch connections of a gRPC server: %s", strerror(errno));
+        return sk_fail(err, "cannot watch the connections of a gRPC server: %s", strerror(errno));
     return 0;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tls: TLS and certificates of clients, by OpenSSL.
+// tls: TLS by OpenSSL, and the names in certificates of clients.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +12,7 @@
 
 #include "rpc/rpc_impl.h"
 
-// ---- sockets: OpenSSL's own would raise SIGPIPE ----
+// ---- sockets: writing with OpenSSL's own BIO would raise SIGPIPE ----
 
 static int tls_socket_result(BIO *bio, ssize_t n, int retry) {
     BIO_clear_retry_flags(bio);
@@ -40,7 +41,7 @@ static long tls_socket_control(BIO *bio, int command, long number, void *pointer
 }
 
 static BIO_METHOD *tls_socket_method(void) {
-    static BIO_METHOD *method; // as long as the process
+    static BIO_METHOD *method; // kept until the process ends
     if (method)
         return method;
     method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "silken socket");
@@ -82,7 +83,7 @@ static int tls_files(SSL_CTX *context, const struct rpc_options *o, struct sk_er
     if (!o->client_authority)
         return 0;
     if (SSL_CTX_load_verify_locations(context, o->client_authority, NULL) != 1)
-        return tls_fail(err, "authority of clients", o->client_authority);
+        return tls_fail(err, "client authority", o->client_authority);
     SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(o->client_authority));
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     return 0;
@@ -93,7 +94,7 @@ SSL_CTX *rpc_tls_open(const struct rpc_options *o, struct sk_error *err) {
     if (!context)
         abort();
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    // RFC 9113, 9.2.2: with TLS 1.2 only ephemeral keys and authenticated encryption
+    // RFC 9113, 9.2.2: TLS 1.2 only with ephemeral keys and authenticated encryption
     SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20");
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
                                      SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
@@ -121,7 +122,8 @@ SSL *rpc_tls_start(SSL_CTX *context, int fd) {
     return tls;
 }
 
-// The subject of the client's certificate after its address, without what is no printable ASCII.
+// Appends the subject of the client's certificate to its address; '?' stands for bytes that are not
+// printable ASCII.
 static void tls_name_peer(struct rpc_connection *c) {
     char subject[200];
     X509 *certificate = SSL_get1_peer_certificate(c->tls);
@@ -133,10 +135,7 @@ static void tls_name_peer(struct rpc_connection *c) {
     for (char *at = subject; *at; at++)
         if (*at < ' ' || *at > '~')
             *at = '?';
-    if (n + 1 + strlen(subject) < sizeof c->peer) {
-        c->peer[n] = ' ';
-        strcpy(c->peer + n + 1, subject);
-    }
+    snprintf(c->peer + n, sizeof c->peer - n, " %s", subject);
 }
 
 static bool tls_is_http2(SSL *tls) {

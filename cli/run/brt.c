@@ -96,8 +96,6 @@ int run_brt_fd(const struct run *r) {
 
 uint64_t run_brt_wait(const struct run *r) {
     const uint64_t due = r->brt ? brt_due(r->brt) : UINT64_MAX, now = sk_clock_now();
-    if (r->brt_more)
-        return 0;
     return due > now ? due - now : 0;
 }
 
@@ -118,7 +116,7 @@ void run_brt_turn(struct run *r) {
     const uint64_t now = sk_clock_now();
     if (!r->brt)
         return;
-    r->brt_more = brt_poll(r->brt, now);
+    brt_poll(r->brt, now);
     run_brt_say_lost(r, now);
 }
 

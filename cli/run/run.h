@@ -108,7 +108,6 @@ struct run {
     struct run_sample *sample; // null: no samples are taken
     struct run_trace *trace;   // null: none was asked for, or it is over
     struct brt *brt;           // null: the configuration has none
-    bool brt_more;             // it has more to do at once
     uint64_t brt_lost;         // notifications, when that was said last
     uint64_t brt_lost_due;     // when it may be said again
 };

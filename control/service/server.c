@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "base/socket.h"
 #include "control/service/service.h"
 
 #define BACKLOG         64
+#define PROBES          2 // of a host that is silent
 #define EVENTS_A_TURN   64
 #define ACCEPTED_A_TURN 16
 #define REPLIES         4096u                // bytes that wait for a client
@@ -135,16 +137,10 @@ static void svc_drop(struct connection *c, const char *why) {
     free(c);
 }
 
-// A host that is gone without a word is found out by TCP.
 static void svc_watch(const struct service *s, int fd) {
-    const int on = 1, idle = s->silence > 3 ? (int)s->silence / 3 : 1, ms = (int)s->silence * 1000,
-              probes = 2;
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof idle);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    const int idle = s->silence > 3 ? (int)s->silence / 3 : 1, ms = (int)s->silence * 1000;
+    sk_socket_watch(fd, idle, idle, PROBES);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 static uint32_t svc_from(const struct sockaddr_storage *a) {
@@ -335,28 +331,15 @@ void service_poll(struct service *s, uint64_t now_ns) {
     svc_write_all(s, late);
 }
 
-static int svc_listen(const struct sockaddr_storage *address, struct sk_error *err) {
-    const socklen_t size =
-        address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-    const int on = 1, fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                                  IPPROTO_TCP);
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd >= 0 && bind(fd, (const struct sockaddr *)address, size) == 0 &&
-        listen(fd, BACKLOG) == 0)
-        return fd;
-    sk_fail(err, "cannot listen for workers of jobs: %s", strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 struct service *service_open(const struct service_options *o, struct sk_error *err) {
     struct epoll_event event = {.events = EPOLLIN};
     struct admission_ops ops = o->jobs;
-    const int fd = svc_listen(&o->listen, err), epoll = fd < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
-    if (fd < 0)
+    const int fd = sk_listen(&o->listen, BACKLOG),
+              epoll = fd < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+    if (fd < 0) {
+        sk_fail(err, "cannot listen for workers of jobs: %s", strerror(errno));
         return NULL;
+    }
     if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event)) {
         sk_fail(err, "cannot watch connections of workers: %s", strerror(errno));
         close(fd);
@@ -382,12 +365,7 @@ int service_fd(const struct service *s) {
 }
 
 uint16_t service_port(const struct service *s) {
-    struct sockaddr_storage a;
-    socklen_t size = sizeof a;
-    if (getsockname(s->fd, (struct sockaddr *)&a, &size))
-        return 0;
-    return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port
-                                         : ((struct sockaddr_in *)&a)->sin_port);
+    return sk_listen_port(s->fd);
 }
 
 struct admission *service_admission(struct service *s) {

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/socket.h"
 #include "control/socket/recording.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -65,61 +65,19 @@ static void remove_front(struct buffer *b, size_t n) {
     b->length -= n;
 }
 
-static bool make_address(const char *path, struct sockaddr_un *address, struct sk_error *err) {
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    size_t n = strlen(path);
-    if (n == 0 || n >= sizeof address->sun_path) {
-        sk_fail(err, "the path of a control socket has 1 to %zu characters, not %zu",
-                sizeof address->sun_path - 1, n);
-        return false;
-    }
-    memcpy(address->sun_path, path, n + 1);
-    return true;
-}
+static const struct sk_socket_kind socket_kind = {"control socket", "switch"};
 
 // ---- server ----
 
-// A socket file without a listener is what a switch leaves that was killed.
-static bool socket_remove_stale(const struct sockaddr_un *address, struct sk_error *err) {
-    struct stat st;
-    if (lstat(address->sun_path, &st))
-        return true;
-    if (!S_ISSOCK(st.st_mode)) {
-        sk_fail(err, "%s exists already and is not a socket", address->sun_path);
-        return false;
-    }
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int rc = connect(fd, (const struct sockaddr *)address, sizeof *address);
-    int error = errno;
-    close(fd);
-    if (rc == 0 || error != ECONNREFUSED) {
-        sk_fail(err, "control socket %s %s", address->sun_path,
-                rc == 0 ? "is in use by another switch" : strerror(error));
-        return false;
-    }
-    return unlink(address->sun_path) == 0 || errno == ENOENT ||
-           sk_fail(err, "cannot remove %s: %s", address->sun_path, strerror(errno)) == 0;
-}
-
 struct sk_server *sk_server_open(const char *path, struct sk_error *err) {
-    struct sockaddr_un address;
-    if (!make_address(path, &address, err) || !socket_remove_stale(&address, err))
+    const int fd = sk_listen_unix(path, &socket_kind, BACKLOG, err);
+    if (fd < 0)
         return NULL;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    mode_t mask = umask(0177); // nobody else, from the first moment
-    int rc = fd < 0 ? -1 : bind(fd, (struct sockaddr *)&address, sizeof address);
-    umask(mask);
-    if (rc || listen(fd, BACKLOG)) {
-        sk_fail(err, "cannot make control socket %s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return NULL;
-    }
     struct sk_server *s = calloc(1, sizeof *s);
     if (!s)
         abort();
     s->fd = fd;
-    memcpy(s->path, address.sun_path, sizeof s->path);
+    memcpy(s->path, path, strlen(path) + 1);
     return s;
 }
 
@@ -366,7 +324,7 @@ struct sk_client *sk_client_open(const char *path, struct sk_error *err) {
 
 struct sk_client *sk_client_open_within(const char *path, unsigned seconds, struct sk_error *err) {
     struct sockaddr_un address;
-    if (!make_address(path, &address, err))
+    if (sk_unix_address(path, &socket_kind, &address, err))
         return NULL;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const struct timeval most = {.tv_sec = seconds}; // of connect() and send()

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/socket.h"
+
 #define BACKLOG 16
 
 struct connection {
@@ -215,17 +217,9 @@ static void reply(struct connection *c, const struct http_request *r, unsigned s
 // ---- the server ----
 
 struct http_server *http_open(const struct sockaddr_storage *address, struct sk_error *err) {
-    const socklen_t size =
-        address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-    const int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                          IPPROTO_TCP),
-              on = 1;
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd < 0 || bind(fd, (const struct sockaddr *)address, size) || listen(fd, BACKLOG)) {
+    const int fd = sk_listen(address, BACKLOG);
+    if (fd < 0) {
         sk_fail(err, "cannot listen for metrics: %s", strerror(errno));
-        if (fd >= 0)
-            close(fd);
         return NULL;
     }
     struct http_server *s = calloc(1, sizeof *s);
@@ -236,12 +230,7 @@ struct http_server *http_open(const struct sockaddr_storage *address, struct sk_
 }
 
 uint16_t http_port(const struct http_server *s) {
-    struct sockaddr_storage a;
-    socklen_t size = sizeof a;
-    if (getsockname(s->fd, (struct sockaddr *)&a, &size))
-        return 0;
-    return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port
-                                         : ((struct sockaddr_in *)&a)->sin_port);
+    return sk_listen_port(s->fd);
 }
 
 static void http_drop(struct http_server *s, size_t i) {

@@ -2,9 +2,9 @@
 //
 // fuzz_rpc: connections of clients to the gRPC server through socket pairs: frames, mostly right
 // ones, and any bytes, in pieces; clients that do not read and that go; a service that answers now,
-// later or too much; and time. The service is told the end of each call once, and nothing of it
-// after that; no message is longer than the limit; when all connections are gone, no memory is
-// held.
+// later or too much, on the call it is told of or on another; and time. The service is told the end
+// of each call once, nothing of it after that, and nothing while it is told something; no message
+// is longer than the limit; when all connections are gone, no memory is held.
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,6 +25,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct rpc_call *live[LIVE];
 static unsigned n_live;
 
+// What the service sends to other calls while it is told of one: at times a little more than all
+// memory that is left, so that somebody must lose some.
+static const uint8_t other_bytes[22000];
+static unsigned busy; // with being told
+
+static void send_to_other(unsigned which, size_t length) {
+    struct rpc_call *call = n_live > 0 ? live[which / 8 % n_live] : NULL;
+    const struct rpc_server *s = call ? call->connection->server : NULL;
+    if (call)
+        rpc_send(call, other_bytes, which & 4 ? s->options.memory_bytes - s->memory : length);
+}
+
 static unsigned find(const struct rpc_call *call) {
     unsigned i = 0;
     while (i < n_live && live[i] != call)
@@ -33,7 +45,7 @@ static unsigned find(const struct rpc_call *call) {
 }
 
 static void begin(struct rpc_call *call) {
-    must(find(call) == n_live && n_live < LIVE && !rpc_data(call));
+    must(find(call) == n_live && n_live < LIVE && !rpc_data(call) && !busy);
     live[n_live++] = call;
     rpc_set_data(call, live);
     size_t n = 0;
@@ -45,28 +57,40 @@ static void begin(struct rpc_call *call) {
 static void over(struct rpc_call *call, bool cancelled) {
     const unsigned i = find(call);
     (void)cancelled;
-    must(i < n_live && rpc_data(call) == live);
+    must(i < n_live && rpc_data(call) == live && !busy);
     live[i] = live[--n_live];
+    busy++;
+    send_to_other(i, 2000);
+    busy--;
 }
 
 static void message(struct rpc_call *call, const uint8_t *bytes, size_t length) {
-    must(find(call) < n_live && length <= MESSAGE);
+    must(find(call) < n_live && length <= MESSAGE && !busy);
     const bool ends = length > 0 && bytes[0] & 1;
+    busy++;
+    if (length > 2 && bytes[2] & 1)
+        send_to_other(bytes[2], (size_t)bytes[2] << 3);
     rpc_send(call, bytes, length);
     if (length > 1 && bytes[1] & 1)
         rpc_send(call, bytes, length);
+    if (length > 3 && bytes[3] & 1 && live[bytes[3] % n_live] != call)
+        rpc_end(live[bytes[3] % n_live], RPC_ABORTED, "by another", bytes, length);
     if (ends)
         rpc_end(call, (enum rpc_status)(bytes[0] >> 4), "100%\n", bytes, length);
+    busy--;
 }
 
 static void closed(struct rpc_call *call) {
-    must(find(call) < n_live);
+    must(find(call) < n_live && !busy);
     rpc_end(call, RPC_OK, NULL, NULL, 0);
 }
 
 static void room(struct rpc_call *call) {
-    must(find(call) < n_live);
+    must(find(call) < n_live && !busy);
+    busy++;
+    send_to_other(find(call) + 1, 1000);
     rpc_send(call, "room", 4);
+    busy--;
 }
 
 static const struct rpc_method methods[] = {
@@ -97,7 +121,8 @@ static void put_frame(struct rig *r, unsigned i, uint8_t kind, uint8_t flags, ui
     put32(frame, (uint32_t)length << 8 | kind);
     frame[4] = flags;
     put32(frame + 5, stream);
-    memcpy(frame + 9, payload, length);
+    if (length > 0)
+        memcpy(frame + 9, payload, length);
     put(r, i, frame, 9 + length);
 }
 
@@ -141,6 +166,7 @@ static void put_request(struct rig *r, unsigned i) {
     size_t n = literal(block, ":method", kind < 250 ? "POST" : "GET");
     n += literal(block + n, ":scheme", "http");
     n += literal(block + n, ":path", paths[kind % 4]);
+    n += literal(block + n, ":authority", "x"); // nghttp2 resets a request without one
     n += literal(block + n, "content-type", kind % 32 ? "application/grpc" : "text/plain");
     if (more & 1)
         n += literal(block + n, "grpc-timeout", timeouts[more / 2 % 5]);
@@ -151,8 +177,10 @@ static void put_request(struct rig *r, unsigned i) {
     r->stream[i] += 2;
 }
 
+// Most often the last that was begun.
 static uint32_t some_stream(struct rig *r, unsigned i) {
-    const uint32_t back = 2 * (byte(&r->in) % 8);
+    const unsigned which = byte(&r->in);
+    const uint32_t back = which < 160 ? 0 : 2 * (which % 8);
     return r->stream[i] > back + 2 ? r->stream[i] - 2 - back : 1;
 }
 
@@ -196,15 +224,14 @@ static void read_client(struct rig *r, unsigned i) {
 // ---- the service, by itself ----
 
 static void serve(struct rig *r) {
-    static const uint8_t bytes[3000];
     const unsigned what = byte(&r->in);
     struct rpc_call *call = n_live > 0 ? live[what / 8 % n_live] : NULL;
     if (!call)
         return;
     if (what & 1)
-        rpc_end(call, RPC_ABORTED, "over", bytes, what);
+        rpc_end(call, RPC_ABORTED, "over", other_bytes, what);
     else
-        rpc_send(call, bytes, what & 2 ? sizeof bytes : what);
+        rpc_send(call, other_bytes, what & 2 ? 3000 : what);
 }
 
 static void step(struct rig *r) {
@@ -239,6 +266,9 @@ static void step(struct rig *r) {
     case 12:
         read_client(r, i);
         break;
+    case 13:
+        put_frame(r, i, NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, some_stream(r, i), NULL, 0);
+        break;
     default:
         rpc_poll(r->server, r->now += MS);
     }
@@ -249,7 +279,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct rpc_options options = {.address = "127.0.0.1:0",
                                   .methods = methods,
                                   .message_bytes = MESSAGE,
-                                  .memory_bytes = 20000,
+                                  .memory_bytes = 1000 + 80 * (size_t)byte(&r.in),
                                   .queue_bytes = 2000,
                                   .connections = CLIENTS + 2,
                                   .calls = 10};

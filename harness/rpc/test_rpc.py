@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gRPC server with gRPC's own client (Debian's python3-grpcio): calls of all kinds, metadata, statuses, deadlines,
 limits, TLS."""
+import json
 import os
+import socket
+import ssl
 import stat
 import subprocess
 import sys
@@ -10,6 +13,7 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 
 import grpc
 
@@ -38,6 +42,14 @@ class Calls(unittest.TestCase):
         self.echo = Echo(**self.options)
         self.addCleanup(self.echo.close)
         self.channel = self.echo.channel()
+
+    def tearDown(self):
+        if not self.echo.process.stdin.closed:
+            self.assertEqual(self.echo.rest(), {"open": 0, "open_calls": 0, "memory": 0})
+
+    def wait_for_calls(self, n):
+        """Until so many calls of Wait are at the service."""
+        self.assertTrue(wait_until(lambda: self.echo.counts()["waiting"] == n))
 
     def unary(self, name, message=b"", **words):
         return self.channel.unary_unary(SERVICE + name)(message, timeout=words.pop("timeout", PATIENCE), **words)
@@ -199,7 +211,7 @@ class Deadlines(Calls):
 
     def test_a_client_that_cancels(self):
         call = self.channel.unary_unary(SERVICE + "Wait").future(b"")
-        self.assertTrue(wait_until(lambda: self.echo.counts()["calls"] >= 2))
+        self.wait_for_calls(1)
         call.cancel()
         self.assertTrue(wait_until(lambda: self.echo.counts()["over_cancelled"] == 1))
         stream = self.stream("Stream", b"100000 1000")
@@ -209,14 +221,14 @@ class Deadlines(Calls):
 
     def test_calls_of_a_client_that_is_gone(self):
         calls = [self.channel.unary_unary(SERVICE + "Wait").future(b"") for _ in range(10)]
-        self.assertTrue(wait_until(lambda: self.echo.counts()["calls"] >= 11))
+        self.wait_for_calls(10)
         self.channel.close()
         del calls
         self.assertTrue(wait_until(lambda: self.echo.counts()["over_cancelled"] == 10))
 
     def test_a_server_that_ends_tells_its_clients(self):
         call = self.channel.unary_unary(SERVICE + "Wait").future(b"", timeout=PATIENCE)
-        self.assertTrue(wait_until(lambda: self.echo.counts()["calls"] >= 2))
+        self.wait_for_calls(1)
         self.echo.process.stdin.close()
         self.assertEqual(call.exception().code(), grpc.StatusCode.UNAVAILABLE)
 
@@ -257,7 +269,7 @@ class Limits(Calls):
     def test_a_message_that_is_too_long(self):
         self.assertEqual(len(self.unary("Unary", bytes(MB))), MB)
         e = self.error(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.unary("Unary", bytes(MB + 1)))
-        self.assertEqual(e.details(), f"a message of {MB + 1} bytes is longer than {MB}")
+        self.assertEqual(e.details(), f"a message of {MB + 1} bytes is longer than the limit of {MB}")
         self.assertEqual(self.unary("Unary", b"on"), b"on")
 
     def test_more_than_all_memory_is_refused_and_all_comes_back(self):
@@ -285,16 +297,16 @@ class Limits(Calls):
         self.assertEqual({f.result() for f in later}, {b"x"})
 
     def test_more_connections_than_there_may_be(self):
+        def counts(channel):  # without a connection of its own
+            return json.loads(channel.unary_unary(SERVICE + "Counts")(b"", timeout=PATIENCE))
         busy = []
-        for _ in range(4):
+        for n in range(1, 5):
             channel = self.echo.channel()
             busy.append(channel.unary_unary(SERVICE + "Wait").future(b""))
-            grpc.channel_ready_future(channel).result(PATIENCE)
-        time.sleep(0.3)
+            self.assertTrue(wait_until(lambda c=channel: counts(c)["waiting"] == n))
         other = self.echo.channel().unary_unary(SERVICE + "Unary")
         self.error(grpc.StatusCode.UNAVAILABLE, lambda: other(b"", timeout=PATIENCE))
-        busy[0].cancel()
-        time.sleep(1.2)  # an idle one makes room after a second
+        busy[0].cancel()  # an idle connection makes room after a second
         other = self.echo.channel().unary_unary(SERVICE + "Unary")
         self.assertEqual(other(b"x", timeout=PATIENCE, wait_for_ready=True), b"x")
         self.assertFalse(any(f.done() for f in busy[1:]))
@@ -410,21 +422,36 @@ class Tls(unittest.TestCase):
         self.assertIn(b"CN=client", self.call(echo, private_key=self.read("client.key"),
                                               certificate_chain=self.read("client.pem")))
 
+    def first_bytes(self, echo, version, protocols):
+        """What the server says first to a client of this version of TLS."""
+        context = ssl.create_default_context(cafile=self.path("ca.pem"))
+        with warnings.catch_warnings(action="ignore"):  # of old versions
+            context.minimum_version = ssl.TLSVersion.TLSv1
+            context.maximum_version = version
+        context.set_ciphers("ALL:@SECLEVEL=0")
+        if protocols:
+            context.set_alpn_protocols(protocols)
+        with socket.create_connection(("127.0.0.1", echo.port), PATIENCE) as s, \
+                context.wrap_socket(s, server_hostname="localhost") as tls:
+            return tls.recv(5)
+
     def test_old_tls_and_other_protocols_are_refused(self):
         echo = self.serve()
-        for words in (["-tls1_1"], ["-alpn", "http/1.1"], []):
-            p = subprocess.run(["openssl", "s_client", "-connect", echo.address, "-cipher", "ALL:@SECLEVEL=0", *words],
-                               input=b"", capture_output=True, timeout=PATIENCE)
-            self.assertNotIn(b"ALPN protocol: h2", p.stdout)
-        p = subprocess.run(["openssl", "s_client", "-connect", echo.address, "-alpn", "h2"], input=b"",
-                           capture_output=True, timeout=PATIENCE)
-        self.assertIn(b"ALPN protocol: h2", p.stdout)
+        new, old = ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_1
+        for version in (new, ssl.TLSVersion.TLSv1_2):
+            for protocols in (["h2"], ["http/1.1", "h2"]):
+                self.assertEqual(self.first_bytes(echo, version, protocols)[3:], b"\x04\0")  # SETTINGS
+        for version, protocol, why in [(old, "h2", "protocol version"), (new, "http/1.1", "no application protocol")]:
+            with self.assertRaises(ssl.SSLError) as raised:
+                self.first_bytes(echo, version, [protocol])
+            self.assertIn(why, str(raised.exception).lower().replace("_", " "))
+        self.assertEqual(self.first_bytes(echo, new, []), b"")  # without ALPN nobody asks for HTTP/2
 
     def test_half_of_the_files(self):
         for words in (["key=x"], ["authority=x"]):
             p = subprocess.run([ECHO, "127.0.0.1:0", *words], input=b"", capture_output=True, timeout=PATIENCE)
             self.assertEqual(p.returncode, 1)
-            self.assertIn(b"needs a certificate, too", p.stderr)
+            self.assertIn(b"also needs a certificate", p.stderr)
 
     def test_files_that_are_none(self):
         for certificate, key, authority, why in [
@@ -432,7 +459,7 @@ class Tls(unittest.TestCase):
                 ("server.key", "server.key", None, "cannot use certificate '"),
                 ("server.pem", "nowhere.key", None, "cannot use key '"),
                 ("server.pem", "client.key", None, "cannot use key '"),
-                ("server.pem", "server.key", "names", "cannot use authority of clients '")]:
+                ("server.pem", "server.key", "names", "cannot use client authority '")]:
             words = [ECHO, "127.0.0.1:0", f"certificate={self.path(certificate)}", f"key={self.path(key)}"]
             words += [f"authority={self.path(authority)}"] if authority else []
             p = subprocess.run(words, input=b"", capture_output=True, timeout=PATIENCE)

@@ -30,7 +30,7 @@
 
 static struct rpc_server *server;
 static uint64_t speed = 1;
-static unsigned over, cancelled, lost;
+static unsigned over, cancelled, lost, waiting;
 
 struct stream {
     uint32_t next, count;
@@ -142,6 +142,16 @@ static void fail_message(struct rpc_call *call, const uint8_t *bytes, size_t len
     free(text);
 }
 
+static void wait_begin(struct rpc_call *call) {
+    (void)call;
+    waiting++;
+}
+
+static void wait_over(struct rpc_call *call, bool was_cancelled) {
+    waiting--;
+    echo_over(call, was_cancelled);
+}
+
 static void metadata_message(struct rpc_call *call, const uint8_t *bytes, size_t length) {
     char *name = strndup((const char *)bytes, length);
     size_t n = 0;
@@ -168,10 +178,12 @@ static void counts_message(struct rpc_call *call, const uint8_t *bytes, size_t l
     const int n = snprintf(text, sizeof text,
                            "{\"calls\": %llu, \"failed\": %llu, \"cancelled\": %llu, "
                            "\"connections\": %llu, \"disconnected\": %llu, \"open\": %zu, "
+                           "\"open_calls\": %zu, \"memory\": %zu, \"waiting\": %u, "
                            "\"over\": %u, \"over_cancelled\": %u, \"lost\": %u}",
                            (unsigned long long)c.calls, (unsigned long long)c.failed,
                            (unsigned long long)c.cancelled, (unsigned long long)c.connections,
-                           (unsigned long long)c.disconnected, c.open, over, cancelled, lost);
+                           (unsigned long long)c.disconnected, c.open, c.open_calls, c.memory,
+                           waiting, over, cancelled, lost);
     rpc_send(call, text, (size_t)n);
     rpc_end(call, RPC_OK, NULL, NULL, 0);
 }
@@ -195,7 +207,7 @@ static const struct rpc_method methods[] = {
      .over = echo_over},
     {.path = "/test.Echo/Push", .message = push_message, .over = echo_over},
     {.path = "/test.Echo/Fail", .message = fail_message, .over = echo_over},
-    {.path = "/test.Echo/Wait", .over = echo_over},
+    {.path = "/test.Echo/Wait", .begin = wait_begin, .over = wait_over},
     {.path = "/test.Echo/Early", .stream_in = true, .message = early_message, .over = echo_over},
     {.path = "/test.Echo/Metadata", .message = metadata_message, .over = echo_over},
     {.path = "/test.Echo/Peer", .message = peer_message, .over = echo_over},
@@ -250,8 +262,8 @@ static void echo_serve(void) {
     char byte;
     for (;;) {
         const uint64_t now = start + (sk_clock_now() - start) * speed;
-        const bool more = rpc_poll(server, now);
-        if (poll(wait, 2, more ? 0 : echo_wait_ms(now)) < 0)
+        rpc_poll(server, now);
+        if (poll(wait, 2, echo_wait_ms(now)) < 0)
             return;
         if (wait[0].revents && read(0, &byte, 1) <= 0)
             return;
