@@ -27,6 +27,12 @@ struct brt_client {
     bool full; // it takes no more for now
 };
 
+// Of $pre.mgid's pre_device_config; not given: the driver's defaults.
+struct brt_pre_limits {
+    bool given;
+    uint32_t before_yield, nodes, port_lags;
+};
+
 struct brt {
     struct brt_host host;
     struct sk_switch *sw; // null: no program yet
@@ -37,8 +43,9 @@ struct brt {
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
     uint64_t lost;                      // notifications
     uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
-    struct fixed_port *ports;                  // by number: what clients have said of them
-    struct rpc_server *server;                 // null: not on a socket
+    struct brt_pre_limits pre_limits;
+    struct fixed_port *ports;  // by number: what clients have said of them
+    struct rpc_server *server; // null: not on a socket
 };
 
 // A growing buffer; 'full' once it would have passed BRT_REPLY_BYTES.

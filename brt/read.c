@@ -496,9 +496,13 @@ static void read_attribute(struct reading *r, const BfrtProto__TableAttribute *a
                            const struct brt_target *target) {
     BfrtProto__TableAttribute out = BFRT_PROTO__TABLE_ATTRIBUTE__INIT;
     BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
-    r->code = brt_resolve(r->b, a->table_id, target, &r->question, r->err);
+    const struct fixed_table *fixed = fixed_table(r->b, a->table_id);
+    if (fixed)
+        r->code = fixed_attribute(r->b, fixed, a, &out, r->err);
+    else
+        r->code = brt_resolve(r->b, a->table_id, target, &r->question, r->err);
     r->question.attribute = a;
-    if (r->code == BRT_OK)
+    if (r->code == BRT_OK && !fixed)
         r->code = brt_attribute_message(r->b, &r->question, &out, r->err);
     if (r->code)
         return;

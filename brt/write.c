@@ -169,6 +169,11 @@ static enum brt_code write_resolve(struct brt *b, const BfrtProto__Update *u,
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_USAGE:
         return brt_fail(err, BRT_NOT_SUPPORTED, "the usage of a table cannot be written");
     case BFRT_PROTO__ENTITY__ENTITY_TABLE_ATTRIBUTE:
+        c->fixed = fixed_table(b, u->entity->table_attribute->table_id);
+        if (c->fixed) {
+            c->attribute = u->entity->table_attribute;
+            return fixed_attribute_change(c->fixed, c->attribute, err);
+        }
         code = brt_resolve(b, u->entity->table_attribute->table_id, target, c, err);
         c->attribute = u->entity->table_attribute;
         break;

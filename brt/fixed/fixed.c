@@ -165,7 +165,7 @@ static enum brt_code fixed_complete(const struct fixed_table *t, struct fixed_en
         struct fixed_value *v = &e->data[i];
         if (v->given)
             continue;
-        if (t->data[i].mandatory)
+        if (t->data[i].mandatory && !t->data[i].repeated) // a list can be empty
             return brt_fail(err, BRT_INVALID_ARG, "table '%s': field '%s' is missing", t->name,
                             t->data[i].name);
         v->given = true;
@@ -204,9 +204,31 @@ static enum brt_code fixed_remove(struct brt *b, const struct brt_change *c, boo
     return there ? c->fixed->functions.remove(b, c->entry, err) : fixed_not_found(c->fixed, err);
 }
 
+enum brt_code fixed_attribute_change(const struct fixed_table *t,
+                                     const BfrtProto__TableAttribute *a, struct sk_error *err) {
+    if (t->set_attribute && a->attribute_case == t->attribute_case)
+        return BRT_OK;
+    if (a->attribute_case == BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE__NOT_SET)
+        return brt_fail(err, BRT_INVALID_ARG, "the attribute is empty");
+    return brt_fail(err, BRT_NOT_IMPLEMENTED, "table '%s': this attribute is not implemented",
+                    t->name);
+}
+
+enum brt_code fixed_attribute(struct brt *b, const struct fixed_table *t,
+                              const BfrtProto__TableAttribute *asked,
+                              BfrtProto__TableAttribute *out, struct sk_error *err) {
+    const enum brt_code code = fixed_attribute_change(t, asked, err);
+    if (code)
+        return code;
+    out->table_id = t->id;
+    return t->get_attribute(b, &b->scratch, out) ? BRT_OK : fixed_no_memory(err);
+}
+
 enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *existed,
                           struct sk_error *err) {
     const struct fixed_table *t = c->fixed;
+    if (c->attribute)
+        return t->set_attribute(b, c->attribute, err);
     struct fixed_entry *now = fixed_entry(&b->scratch, t);
     if (!now)
         return fixed_no_memory(err);
@@ -245,6 +267,7 @@ struct fixed_saved {
     struct fixed_entry *entries;
     bool *there;
     size_t n;
+    BfrtProto__TableAttribute *attribute; // null: it is entries that were changed
 };
 
 struct fixed_saved *fixed_save(struct brt *b, const struct brt_change *c) {
@@ -252,6 +275,11 @@ struct fixed_saved *fixed_save(struct brt *b, const struct brt_change *c) {
     struct fixed_saved *saved = brt_take(&b->request, sizeof *saved);
     if (!saved)
         return NULL;
+    if (c->attribute) {
+        saved->attribute = brt_take(&b->request, sizeof *saved->attribute);
+        return saved->attribute && t->get_attribute(b, &b->request, saved->attribute) ? saved
+                                                                                      : NULL;
+    }
     const bool all = !c->has_key && t->n_keys;
     saved->n = 1;
     saved->entries = all ? t->functions.keys(b, &b->request, &saved->n) : c->entry;
@@ -272,6 +300,8 @@ struct fixed_saved *fixed_save(struct brt *b, const struct brt_change *c) {
 enum brt_code fixed_put_back(struct brt *b, const struct brt_change *c,
                              const struct fixed_saved *saved, struct sk_error *err) {
     enum brt_code code = BRT_OK;
+    if (saved->attribute)
+        return c->fixed->set_attribute(b, saved->attribute, err);
     for (size_t i = 0; code == BRT_OK && i < saved->n; i++) {
         struct fixed_entry *now = fixed_entry(&b->request, c->fixed);
         if (!now)

@@ -92,6 +92,11 @@ struct fixed_table {
     const struct fixed_action *actions;
     size_t n_actions;
     const char *attribute; // what it has of those; null: none
+    // Null: the attribute is not served. A change leaves what its message does not have.
+    BfrtProto__TableAttribute__AttributeCase attribute_case;
+    enum brt_code (*set_attribute)(struct brt *b, const BfrtProto__TableAttribute *a,
+                                   struct sk_error *err);
+    bool (*get_attribute)(struct brt *b, struct brt_memory *m, BfrtProto__TableAttribute *out);
     // Entries are there from the start: to insert one is to change it, to delete it gives it back
     // its first values.
     bool always;
@@ -114,6 +119,12 @@ enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *exist
 struct fixed_saved *fixed_save(struct brt *b, const struct brt_change *c);
 enum brt_code fixed_put_back(struct brt *b, const struct brt_change *c,
                              const struct fixed_saved *saved, struct sk_error *err);
+enum brt_code fixed_attribute_change(const struct fixed_table *t,
+                                     const BfrtProto__TableAttribute *a, struct sk_error *err);
+// In memory of the scratch.
+enum brt_code fixed_attribute(struct brt *b, const struct fixed_table *t,
+                              const BfrtProto__TableAttribute *asked,
+                              BfrtProto__TableAttribute *out, struct sk_error *err);
 // Gives the entries that are asked for to 'emit', which says whether to go on; each is in memory of
 // the scratch.
 enum brt_code fixed_read(struct brt *b, const struct fixed_table *t, const BfrtProto__TableEntry *e,

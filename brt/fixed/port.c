@@ -122,7 +122,8 @@ static const struct fixed_field port_data_2[PORT_FIELDS - 1] = {PORT_DATA(port_l
     X(FramesReceivedwithFCSError)                                                                                         \
     X(FrameswithanyError)                                                                                                 \
     X(OctetsReceivedinGoodFrames)                                                                                         \
-    X(OctetsReceived) X(FramesReceivedwithUnicastAddresses) X(FramesReceivedwithMulticastAddresses) X(                    \
+    X(OctetsReceived)                                                                                                     \
+    X(FramesReceivedwithUnicastAddresses) X(FramesReceivedwithMulticastAddresses) X(                                      \
         FramesReceivedwithBroadcastAddresses) X(FramesReceivedoftypePAUSE) X(FramesReceivedwithLengthError)               \
         X(FramesReceivedUndersized) X(FramesReceivedOversized) X(FragmentsReceived) X(JabberReceived) X(                  \
             PriorityPauseFrames) X(CRCErrorStomped) X(FrameTooLong) X(RxVLANFramesGood) X(FramesDroppedBufferFull)        \

@@ -423,8 +423,18 @@ static bool pre_get_port(struct brt *b, struct brt_memory *m, struct fixed_entry
     e->data[PORT_BACKUP] = (struct fixed_value){.given = true, .number = pre_backup(pre, port)};
     e->data[PORT_FORWARD] =
         (struct fixed_value){.given = true, .number = sk_pre_port_forwards(b->sw, port)};
-    e->data[PORT_CLEAR] = e->data[PORT_CPU] = (struct fixed_value){.given = true};
+    e->data[PORT_CLEAR] = (struct fixed_value){.given = true};
+    e->data[PORT_CPU] =
+        (struct fixed_value){.given = true, .number = sk_switch_cpu_port_of(b->sw) == port};
     return true;
+}
+
+// One port is the CPU's: another, or when that is none any more the usual one.
+static void pre_set_cpu_port(struct brt *b, uint16_t port, bool is) {
+    if (is)
+        sk_switch_cpu_port(b->sw, port);
+    else if (sk_switch_cpu_port_of(b->sw) == port)
+        sk_switch_cpu_port(b->sw, sk_switch_is_tofino_2(b->sw) ? SK_CPU_PORT_2 : SK_CPU_PORT);
 }
 
 static enum brt_code pre_set_port(struct brt *b, const struct fixed_entry *e,
@@ -432,15 +442,13 @@ static enum brt_code pre_set_port(struct brt *b, const struct fixed_entry *e,
     const uint16_t port = (uint16_t)e->key[0];
     if (!pre_is_port(e->key[0]))
         return brt_fail(err, BRT_INVALID_ARG, "the port does not exist");
-    if (e->data[PORT_CPU].number)
-        return brt_fail(err, BRT_NOT_SUPPORTED,
-                        "field '$COPY_TO_CPU_PORT_ENABLE' cannot be set: the port is %u",
-                        sk_switch_is_tofino_2(b->sw) ? SK_CPU_PORT_2 : SK_CPU_PORT);
     if (e->data[PORT_BACKUP].number >= SK_PORTS)
         return brt_fail(err, BRT_INVALID_ARG, "the backup port does not exist");
     const int rc = sk_pre_backup_set(b->sw, port, (uint16_t)e->data[PORT_BACKUP].number);
-    if (rc == 0)
+    if (rc == 0) {
         sk_pre_port_forward(b->sw, port, e->data[PORT_FORWARD].number != 0);
+        pre_set_cpu_port(b, port, e->data[PORT_CPU].number != 0);
+    }
     return pre_result(rc, "the port or its backup port does not exist", err);
 }
 
@@ -448,11 +456,89 @@ static enum brt_code pre_remove_port(struct brt *b, const struct fixed_entry *e,
                                      struct sk_error *err) {
     const uint16_t port = (uint16_t)e->key[0];
     sk_pre_port_forward(b->sw, port, true);
+    pre_set_cpu_port(b, port, false);
     return pre_result(sk_pre_backup_set(b->sw, port, port), "no such port", err);
 }
 
 static struct fixed_entry *pre_port_keys(struct brt *b, struct brt_memory *m, size_t *n) {
     return pre_keys(b, m, n, pre_all_ports);
+}
+
+// ---- the attribute pre_device_config ----
+//
+// What is not a message's part stays. The limits of nodes belong to the chip's arbitration between
+// packets: they are kept and shown, and change no packet.
+
+#define PRE_NODES_BEFORE_YIELD 16u // the driver's defaults
+#define PRE_NODE_THRESHOLD     4096u
+#define PRE_PORT_LAG_THRESHOLD 133u
+
+static struct brt_pre_limits pre_limits(const struct brt *b) {
+    return b->pre_limits.given
+               ? b->pre_limits
+               : (struct brt_pre_limits){true, PRE_NODES_BEFORE_YIELD, PRE_NODE_THRESHOLD,
+                                         PRE_PORT_LAG_THRESHOLD};
+}
+
+static enum brt_code pre_set_device(struct brt *b, const BfrtProto__TableAttribute *a,
+                                    struct sk_error *err) {
+    const BfrtProto__PreDeviceConfig *c = a->pre_device_config;
+    struct sk_pre_device device = pre_device(sk_switch_pre(b->sw));
+    struct brt_pre_limits limits = pre_limits(b);
+    if (c->pre_global_rid && c->pre_global_rid->global_rid > UINT16_MAX)
+        return brt_fail(err, BRT_INVALID_ARG, "the global replication id has 16 bits");
+    if (c->pre_global_rid)
+        device.global_rid = (uint16_t)c->pre_global_rid->global_rid;
+    if (c->pre_port_protection)
+        device.no_protection = !c->pre_port_protection->enable;
+    if (c->pre_fast_failover)
+        device.no_failover = !c->pre_fast_failover->enable;
+    if (c->pre_max_nodes_before_yield)
+        limits.before_yield = c->pre_max_nodes_before_yield->count;
+    if (c->pre_max_node_threshold) {
+        limits.nodes = c->pre_max_node_threshold->node_count;
+        limits.port_lags = c->pre_max_node_threshold->port_lag_count;
+    }
+    sk_pre_device_set(b->sw, &device);
+    b->pre_limits = limits;
+    return BRT_OK;
+}
+
+struct pre_device_message {
+    BfrtProto__PreDeviceConfig config;
+    BfrtProto__PreGlobalRid rid;
+    BfrtProto__PrePortProtection protection;
+    BfrtProto__PreFastFailover failover;
+    BfrtProto__PreMaxNodesBeforeYield yield;
+    BfrtProto__PreMaxNodeThreshold threshold;
+};
+
+static bool pre_get_device(struct brt *b, struct brt_memory *m, BfrtProto__TableAttribute *out) {
+    struct pre_device_message *all = brt_take(m, sizeof *all);
+    const struct sk_pre_device device = pre_device(sk_switch_pre(b->sw));
+    const struct brt_pre_limits limits = pre_limits(b);
+    if (!all)
+        return false;
+    bfrt_proto__pre_device_config__init(&all->config);
+    bfrt_proto__pre_global_rid__init(&all->rid);
+    bfrt_proto__pre_port_protection__init(&all->protection);
+    bfrt_proto__pre_fast_failover__init(&all->failover);
+    bfrt_proto__pre_max_nodes_before_yield__init(&all->yield);
+    bfrt_proto__pre_max_node_threshold__init(&all->threshold);
+    all->rid.global_rid = device.global_rid;
+    all->protection.enable = !device.no_protection;
+    all->failover.enable = !device.no_failover;
+    all->yield.count = limits.before_yield;
+    all->threshold.node_count = limits.nodes;
+    all->threshold.port_lag_count = limits.port_lags;
+    all->config.pre_global_rid = &all->rid;
+    all->config.pre_port_protection = &all->protection;
+    all->config.pre_fast_failover = &all->failover;
+    all->config.pre_max_nodes_before_yield = &all->yield;
+    all->config.pre_max_node_threshold = &all->threshold;
+    out->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_PRE_DEVICE_CONFIG;
+    out->pre_device_config = &all->config;
+    return true;
 }
 
 // A table of these keys, data and functions.
@@ -468,7 +554,10 @@ static struct fixed_entry *pre_port_keys(struct brt *b, struct brt_memory *m, si
 const struct fixed_table *fixed_pre(size_t *n) {
     static const struct fixed_table tables[] = {
         PRE_TABLE(0xff020001, "$pre.mgid", "PreMgid", 65536, pre_mgid_key, pre_mgid, group,
-                  .attribute = "pre_device_config", .increments = true),
+                  .attribute = "pre_device_config",
+                  .attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_PRE_DEVICE_CONFIG,
+                  .set_attribute = pre_set_device, .get_attribute = pre_get_device,
+                  .increments = true),
         PRE_TABLE(0xff020002, "$pre.node", "PreNode", 16777216, pre_node_key, pre_node, node,
                   .always = false),
         PRE_TABLE(0xff020003, "$pre.ecmp", "PreEcmp", 16777216, pre_ecmp_key, pre_ecmp, ecmp,

@@ -46,11 +46,11 @@ class Counter:
         except (TimeoutError, OSError):
             return found
 
-    def __call__(self, orders, port, expected, **more):
+    def __call__(self, orders, port, expected, sender=0, **more):
         """Copies that come, waited for as long as there are fewer than expected."""
         self.number += 1
         number = 0x7e000000 + self.number
-        self.wires[0].socket.send(order(orders, port, number, **more))
+        self.wires[sender].socket.send(order(orders, port, number, **more))
         return [self.take(w, number, 5 if n else 0.3) for w, n in zip(self.wires, expected)]
 
 
@@ -103,7 +103,7 @@ def multicast_mistakes(c):
     for what, status, update in (
             ("a node of a group", UNAVAILABLE, node(c, "DELETE", 6)),
             ("a node that is there", EXISTS, node(c, "INSERT", 6, rid=1, ports=[], lags=[])),
-            ("no number", INVALID, node(c, "INSERT", 9, ports=[1], lags=[])),
+            ("no replication id", INVALID, node(c, "INSERT", 9, ports=[1], lags=[])),
             ("no such port", INVALID, node(c, "INSERT", 9, rid=1, ports=[120], lags=[])),
             ("a port of 32 bits", INVALID, node(c, "INSERT", 9, rid=1, ports=[65537], lags=[])),
             ("a port twice", INVALID, node(c, "INSERT", 9, rid=1, ports=[1, 1], lags=[])),
@@ -130,9 +130,53 @@ def multicast_mistakes(c):
             ("no type", INVALID, node(c, "UNSPECIFIED", 9))):
         update_fails(what, status, c, update)
     fails("an absent node read", "UNKNOWN", entries, c, "$pre.node", key={NODE: 99}, codes=[NOT_FOUND])
+
+
+def attribute(c, **fields):
     entity = pb.Entity()
     entity.table_attribute.table_id = c.table("$pre.mgid")["id"]
-    fails("an attribute", "UNKNOWN", c.read_raw, entity, codes=[UNIMPLEMENTED])
+    config = entity.table_attribute.pre_device_config
+    config.SetInParent()
+    for name, (field, value) in fields.items():
+        setattr(getattr(config, name), field, value)
+    return entity
+
+
+def attributes(c, copies):
+    change = lambda **fields: c.write(pb.Update(type=pb.Update.Type.Value("INSERT"),  # noqa: E731
+                                                entity=attribute(c, **fields)))
+
+    def got():
+        a = c.read_raw(attribute(c))[0].entities[0].table_attribute.pre_device_config
+        return [a.pre_global_rid.global_rid, a.pre_port_protection.enable, a.pre_fast_failover.enable,
+                a.pre_max_nodes_before_yield.count, a.pre_max_node_threshold.node_count]
+
+    checks.equal("attributes at first", got(), [0, True, True, 16, 4096])
+    change(pre_global_rid=("global_rid", 77))
+    checks.equal("one is changed", got(), [77, True, True, 16, 4096])
+    checks.equal("the global number is pruned", copies(GROUP, 300, [0, 0], session=77, a=17 << 16), [0, 0])
+    c.write(c.update("INSERT", "$PORT", {PORTS: 1}, data={"$PORT_ENABLE": False}))
+    checks.equal("a port that is down is replaced", copies(GROUP, 300, [0, 2], sender=1), [0, 2])
+    change(pre_port_protection=("enable", False), pre_max_nodes_before_yield=("count", 2))
+    checks.equal("or not", (copies(GROUP, 300, [0, 1], sender=1), got()), ([0, 1], [77, False, True, 2, 4096]))
+    change(pre_port_protection=("enable", True))
+    c.write(c.update("MODIFY", "$PORT", {PORTS: 1}, data={"$PORT_ENABLE": True}))
+    update = pb.Update(type=pb.Update.Type.Value("INSERT"), entity=attribute(c, pre_global_rid=("global_rid", 1 << 16)))
+    update_fails("17 bits", INVALID, c, update)
+    update.entity.table_attribute.pre_device_config.pre_global_rid.global_rid = 5
+    fails("with a mistake", "UNKNOWN", c.write, update, node(c, "MODIFY", 12345, rid=1), atomicity=ROLLBACK,
+          codes=[0, NOT_FOUND])
+    checks.equal("it is taken back", got()[0], 77)
+    entity = pb.Entity()
+    entity.table_attribute.table_id = c.table("$PORT")["id"]
+    entity.table_attribute.port_status_notify.enable = True
+    fails("an attribute that is not served", "UNKNOWN", c.read_raw, entity, codes=[UNIMPLEMENTED])
+    c.write(c.update("MODIFY", "$pre.port", {PORTS: 2}, data={"$COPY_TO_CPU_PORT_ENABLE": True}))
+    checks.equal("the CPU's port", [n for n, d in entries(c, "$pre.port").items() if d["$COPY_TO_CPU_PORT_ENABLE"]],
+                 [2])
+    c.write(c.update("DELETE", "$pre.port", {PORTS: 2}))
+    checks.equal("is the usual one again", entries(c, "$pre.port", key={PORTS: 64})[64]["$COPY_TO_CPU_PORT_ENABLE"],
+                 True)
 
 
 def taken_back(c):
@@ -266,6 +310,7 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             ports(controller, switch, sent)
             multicast(controller, sent)
             multicast_mistakes(controller)
+            attributes(controller, sent)
             mirror(controller, sent)
             taken_back(controller)
             controller.write(group(controller, "DELETE", None), controller.update("DELETE", "$pre.ecmp"),

@@ -348,6 +348,10 @@ void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port) {
     sw->opt.cpu_port = dev_port;
 }
 
+uint16_t sk_switch_cpu_port_of(const struct sk_switch *sw) {
+    return sw->opt.cpu_port;
+}
+
 void sk_switch_deflect_to(struct sk_switch *sw, uint16_t dev_port, uint8_t qid) {
     sw->deflect_port = dev_port;
     sw->deflect_qid = qid % SK_PORT_QUEUES;

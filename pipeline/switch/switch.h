@@ -202,6 +202,12 @@ int sk_pre_group_set(struct sk_switch *sw, uint16_t mgid, const struct sk_pre_me
 int sk_pre_group_delete(struct sk_switch *sw, uint16_t mgid);
 int sk_pre_prune_set(struct sk_switch *sw, uint16_t l2_xid, const uint16_t *ports, size_t n_ports);
 void sk_pre_global_rid(struct sk_switch *sw, uint16_t rid);
+struct sk_pre_device {
+    uint16_t global_rid;
+    bool no_protection; // a port that is down is not replaced by its backup port
+    bool no_failover;   // nor a member of a LAG that is down by another
+};
+void sk_pre_device_set(struct sk_switch *sw, const struct sk_pre_device *as);
 // Where multicast copies go while 'port' is down; the port itself: nowhere else.
 int sk_pre_backup_set(struct sk_switch *sw, uint16_t port, uint16_t backup);
 // Whether multicast treats the port as up, when it is.
@@ -302,6 +308,7 @@ void sk_switch_port_external(struct sk_switch *sw, uint16_t dev_port);
 bool sk_switch_port_is_internal(const struct sk_switch *sw, uint16_t dev_port);
 // The port that receives the packets of copy_to_cpu.
 void sk_switch_cpu_port(struct sk_switch *sw, uint16_t dev_port);
+uint16_t sk_switch_cpu_port_of(const struct sk_switch *sw);
 
 // ---- packet generator (tna-facts 2.9, 5.8; pipeline/switch/pktgen.c) ----
 #define SK_PKTGEN_APPS   8u

@@ -333,7 +333,15 @@ void pre_port_live(struct sk_pre *pre, uint16_t port, bool live) {
 }
 
 void pre_global_rid(struct sk_pre *pre, uint16_t rid) {
-    pre->global_rid = rid;
+    pre->device.global_rid = rid;
+}
+
+void pre_device_set(struct sk_pre *pre, const struct sk_pre_device *as) {
+    pre->device = *as;
+}
+
+struct sk_pre_device pre_device(const struct sk_pre *pre) {
+    return pre->device;
 }
 
 // ---- groups ----

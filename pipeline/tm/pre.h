@@ -12,7 +12,8 @@
 //   - ports in the prune set named by the packet's level-2 exclusion id, when the packet's rid is
 //     the node's or the global rid, 0 unless set (do not send back where it came from).
 // A LAG whose chosen member is down takes the (hash % n)-th of its n members that are up. A port
-// that is down and has a backup port is replaced by it.
+// that is down and has a backup port is replaced by it. Both can be switched off (struct
+// sk_pre_device).
 // The first copy of each replication id is marked, since an egress program may do work once per
 // rid.
 //
@@ -45,6 +46,7 @@ int pre_group_set(struct sk_pre *pre, uint16_t mgid, const struct sk_pre_member 
 int pre_group_delete(struct sk_pre *pre, uint16_t mgid);
 int pre_prune_set(struct sk_pre *pre, uint16_t l2_xid, const uint16_t *ports, size_t n_ports);
 void pre_global_rid(struct sk_pre *pre, uint16_t rid);
+void pre_device_set(struct sk_pre *pre, const struct sk_pre_device *as);
 int pre_backup_set(struct sk_pre *pre, uint16_t port, uint16_t backup); // itself: none
 void pre_port_live(struct sk_pre *pre, uint16_t port, bool live);
 
@@ -90,5 +92,6 @@ const struct sk_pre_lag *pre_lag(const struct sk_pre *pre, uint8_t lag);
 // The ports of a prune set, ascending, into room for SK_PORTS; returns how many there are.
 size_t pre_prune(const struct sk_pre *pre, uint16_t l2_xid, uint16_t *ports);
 uint16_t pre_backup(const struct sk_pre *pre, uint16_t port); // itself: none
+struct sk_pre_device pre_device(const struct sk_pre *pre);
 
 #endif

@@ -64,7 +64,7 @@ struct sk_pre {
     bool prunes[SK_PRE_PRUNE_SETS]; // the set is not empty
     uint64_t down[SK_PORTS / 64];
     uint16_t backup[SK_PORTS];
-    uint16_t global_rid;
+    struct sk_pre_device device;
 };
 
 // Tells the first copy of a rid: the last request in which it was copied.

@@ -12,7 +12,7 @@ static uint16_t live_member(const struct sk_pre *pre, const struct lag *lag, uin
     size_t live = 0;
     for (size_t i = 0; i < l->n_ports; i++)
         live += !pre_has(pre->down, lag->ports[i]);
-    if (live == 0 || !pre_has(pre->down, lag->ports[chosen]))
+    if (live == 0 || pre->device.no_failover || !pre_has(pre->down, lag->ports[chosen]))
         return lag->ports[chosen];
     size_t wanted = hash % live;
     for (size_t i = 0;; i++)

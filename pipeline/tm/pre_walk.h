@@ -47,7 +47,7 @@ PRE_INLINE void pre_begin(struct pre_walk *w, const struct sk_pre *pre, struct s
     w->node = NULL;
     w->member = w->port = w->lag = 0;
     w->pruned = NULL;
-    w->all_rids = req->rid == pre->global_rid;
+    w->all_rids = req->rid == pre->device.global_rid;
     if (req->level2_exclusion_id < SK_PRE_PRUNE_SETS && pre->prunes[req->level2_exclusion_id])
         w->pruned = pre->prune[req->level2_exclusion_id];
     if (w->group && w->group->flat && !w->pruned) {
@@ -99,6 +99,12 @@ PRE_INLINE bool pre_is_first(struct pre_walk *w, uint16_t rid) {
     return first;
 }
 
+PRE_INLINE uint16_t pre_replaced(const struct sk_pre *pre, uint16_t port) {
+    return __builtin_expect(pre_has(pre->down, port), 0) && !pre->device.no_protection
+               ? pre->backup[port]
+               : port;
+}
+
 // False: there are no more.
 PRE_INLINE bool pre_next(struct pre_walk *w, struct sk_pre_copy *c) {
     uint16_t port;
@@ -108,9 +114,7 @@ PRE_INLINE bool pre_next(struct pre_walk *w, struct sk_pre_copy *c) {
             continue;
         c->rid = f->rid;
         c->rid_first = !f->shared || pre_is_first(w, f->rid);
-        c->port = f->port;
-        if (__builtin_expect(pre_has(w->pre->down, f->port), 0))
-            c->port = w->pre->backup[f->port];
+        c->port = pre_replaced(w->pre, f->port);
         return true;
     }
     for (;;) {
@@ -123,7 +127,7 @@ PRE_INLINE bool pre_next(struct pre_walk *w, struct sk_pre_copy *c) {
     }
     c->rid = w->node->rid;
     c->rid_first = pre_is_first(w, c->rid);
-    c->port = __builtin_expect(pre_has(w->pre->down, port), 0) ? w->pre->backup[port] : port;
+    c->port = pre_replaced(w->pre, port);
     return true;
 }
 

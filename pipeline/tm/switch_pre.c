@@ -46,6 +46,10 @@ void sk_pre_global_rid(struct sk_switch *sw, uint16_t rid) {
     pre_global_rid(sw->pre, rid);
 }
 
+void sk_pre_device_set(struct sk_switch *sw, const struct sk_pre_device *as) {
+    pre_device_set(sw->pre, as);
+}
+
 int sk_pre_backup_set(struct sk_switch *sw, uint16_t port, uint16_t backup) {
     return pre_backup_set(sw->pre, port, backup);
 }
