@@ -187,13 +187,83 @@ static enum brt_code fixed_insert(struct brt *b, const struct brt_change *c, str
     return code ? code : c->fixed->functions.set(b, c->entry, err);
 }
 
+// ---- entries that name others ----
+
+// The list of 'user' that names entries of 't'.
+static size_t fixed_names(const struct fixed_table *t, const struct fixed_table *user) {
+    size_t i = 0;
+    while (strcmp(user->data[i].name, t->keys[0].name) != 0)
+        i++;
+    return i;
+}
+
+static bool fixed_is_named(const struct fixed_value *names, uint64_t key) {
+    for (size_t i = 0; i < names->n; i++)
+        if (names->list[i] == key)
+            return true;
+    return false;
+}
+
+// Calls 'fn' for each entry, in memory of 'm', that names 'e'.
+static enum brt_code fixed_each_user(struct brt *b, struct brt_memory *m,
+                                     const struct fixed_table *t, const struct fixed_entry *e,
+                                     enum brt_code (*fn)(void *aux, const struct fixed_table *user,
+                                                         struct fixed_entry *entry,
+                                                         struct sk_error *err),
+                                     void *aux, struct sk_error *err) {
+    enum brt_code code = BRT_OK;
+    for (size_t u = 0; u < 2 && t->users[u] && t->is_used(b, e); u++) {
+        const struct fixed_table *user = fixed_table(b, t->users[u]);
+        const size_t names = fixed_names(t, user);
+        size_t n;
+        const struct fixed_entry *keys = user->functions.keys(b, m, &n);
+        if (!keys)
+            return fixed_no_memory(err);
+        for (size_t i = 0; code == BRT_OK && i < n; i++) {
+            struct fixed_entry *entry = fixed_entry(m, user);
+            if (!entry || !fixed_get(b, m, user, &keys[i], entry) || m->refused)
+                return fixed_no_memory(err);
+            if (fixed_is_named(&entry->data[names], e->key[0]))
+                code = fn(aux, user, entry, err);
+        }
+    }
+    return code;
+}
+
+struct fixed_removal {
+    struct brt *b;
+    const struct fixed_table *t;
+    uint32_t key;
+};
+
+static enum brt_code fixed_forget(void *aux, const struct fixed_table *user,
+                                  struct fixed_entry *entry, struct sk_error *err) {
+    const struct fixed_removal *r = aux;
+    struct brt_memory *m = &r->b->scratch;
+    struct fixed_entry *by = fixed_entry(m, user);
+    if (!by || !fixed_list(m, &by->data[fixed_names(r->t, user)], 1))
+        return fixed_no_memory(err);
+    by->data[fixed_names(r->t, user)].list[0] = r->key;
+    enum brt_code code = fixed_check_lists(m, user, by, err);
+    code = code ? code : fixed_increment(m, user, entry, by, true, err);
+    return code ? code : user->functions.set(r->b, entry, err);
+}
+
+static enum brt_code fixed_remove_one(struct brt *b, const struct fixed_table *t,
+                                      const struct fixed_entry *e, struct sk_error *err) {
+    struct fixed_removal r = {.b = b, .t = t, .key = (uint32_t)e->key[0]};
+    const enum brt_code code =
+        t->is_used ? fixed_each_user(b, &b->scratch, t, e, fixed_forget, &r, err) : BRT_OK;
+    return code ? code : t->functions.remove(b, e, err);
+}
+
 static enum brt_code fixed_remove_all(struct brt *b, const struct fixed_table *t,
                                       struct sk_error *err) {
     size_t n;
     const struct fixed_entry *keys = t->functions.keys(b, &b->scratch, &n);
     enum brt_code code = keys ? BRT_OK : fixed_no_memory(err);
     for (size_t i = 0; code == BRT_OK && i < n; i++)
-        code = t->functions.remove(b, &keys[i], err);
+        code = fixed_remove_one(b, t, &keys[i], err);
     return code;
 }
 
@@ -201,7 +271,7 @@ static enum brt_code fixed_remove(struct brt *b, const struct brt_change *c, boo
                                   struct sk_error *err) {
     if (!c->has_key && c->fixed->n_keys)
         return fixed_remove_all(b, c->fixed, err);
-    return there ? c->fixed->functions.remove(b, c->entry, err) : fixed_not_found(c->fixed, err);
+    return there ? fixed_remove_one(b, c->fixed, c->entry, err) : fixed_not_found(c->fixed, err);
 }
 
 enum brt_code fixed_attribute_change(const struct fixed_table *t,
@@ -267,8 +337,38 @@ struct fixed_saved {
     struct fixed_entry *entries;
     bool *there;
     size_t n;
+    struct fixed_saved_user *users;       // entries that named those that go, the last first
     BfrtProto__TableAttribute *attribute; // null: it is entries that were changed
 };
+struct fixed_saved_user {
+    struct fixed_saved_user *next;
+    const struct fixed_table *table;
+    struct fixed_entry *entry;
+};
+
+struct fixed_saving {
+    struct brt *b;
+    struct fixed_saved *saved;
+};
+
+static enum brt_code fixed_save_user(void *aux, const struct fixed_table *user,
+                                     struct fixed_entry *entry, struct sk_error *err) {
+    const struct fixed_saving *s = aux;
+    struct fixed_saved_user *u = brt_take(&s->b->request, sizeof *u);
+    if (!u)
+        return fixed_no_memory(err);
+    *u = (struct fixed_saved_user){s->saved->users, user, entry};
+    s->saved->users = u;
+    return BRT_OK;
+}
+
+static bool fixed_save_users(struct brt *b, const struct brt_change *c, struct fixed_saved *saved,
+                             const struct fixed_entry *e) {
+    struct fixed_saving s = {.b = b, .saved = saved};
+    struct sk_error err;
+    return c->type != BFRT_PROTO__UPDATE__TYPE__DELETE || !c->fixed->is_used ||
+           fixed_each_user(b, &b->request, c->fixed, e, fixed_save_user, &s, &err) == BRT_OK;
+}
 
 struct fixed_saved *fixed_save(struct brt *b, const struct brt_change *c) {
     const struct fixed_table *t = c->fixed;
@@ -292,6 +392,8 @@ struct fixed_saved *fixed_save(struct brt *b, const struct brt_change *c) {
         if (!copies[i].data)
             return NULL;
         saved->there[i] = fixed_get(b, &b->request, t, &saved->entries[i], &copies[i]);
+        if (!fixed_save_users(b, c, saved, &saved->entries[i]))
+            return NULL;
     }
     saved->entries = copies;
     return b->request.refused ? NULL : saved;
@@ -309,8 +411,10 @@ enum brt_code fixed_put_back(struct brt *b, const struct brt_change *c,
         if (saved->there[i])
             code = c->fixed->functions.set(b, &saved->entries[i], err);
         else if (fixed_get(b, &b->request, c->fixed, &saved->entries[i], now))
-            code = c->fixed->functions.remove(b, &saved->entries[i], err);
+            code = fixed_remove_one(b, c->fixed, &saved->entries[i], err);
     }
+    for (const struct fixed_saved_user *u = saved->users; code == BRT_OK && u; u = u->next)
+        code = u->table->functions.set(b, u->entry, err);
     return code;
 }
 

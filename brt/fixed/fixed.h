@@ -92,6 +92,10 @@ struct fixed_table {
     const struct fixed_action *actions;
     size_t n_actions;
     const char *attribute; // what it has of those; null: none
+    // Tables whose lists name entries of this one, under the name of its key: an entry that is
+    // deleted goes from these first. Null where there are none.
+    bool (*is_used)(const struct brt *b, const struct fixed_entry *e);
+    uint32_t users[2]; // their ids; 0: no more
     // Null: the attribute is not served. A change leaves what its message does not have.
     BfrtProto__TableAttribute__AttributeCase attribute_case;
     enum brt_code (*set_attribute)(struct brt *b, const BfrtProto__TableAttribute *a,

@@ -123,52 +123,52 @@ static const struct fixed_field port_data_2[PORT_FIELDS - 1] = {PORT_DATA(port_l
     X(FrameswithanyError)                                                                                                 \
     X(OctetsReceivedinGoodFrames)                                                                                         \
     X(OctetsReceived)                                                                                                     \
-    X(FramesReceivedwithUnicastAddresses) X(FramesReceivedwithMulticastAddresses) X(                                      \
-        FramesReceivedwithBroadcastAddresses) X(FramesReceivedoftypePAUSE) X(FramesReceivedwithLengthError)               \
-        X(FramesReceivedUndersized) X(FramesReceivedOversized) X(FragmentsReceived) X(JabberReceived) X(                  \
-            PriorityPauseFrames) X(CRCErrorStomped) X(FrameTooLong) X(RxVLANFramesGood) X(FramesDroppedBufferFull)        \
-            X(FramesReceivedLength_lt_64) X(FramesReceivedLength_eq_64) X(FramesReceivedLength_65_127) X(                 \
-                FramesReceivedLength_128_255) X(FramesReceivedLength_256_511) X(FramesReceivedLength_512_1023)            \
-                X(FramesReceivedLength_1024_1518) X(FramesReceivedLength_1519_2047) X(                                    \
-                    FramesReceivedLength_2048_4095) X(FramesReceivedLength_4096_8191) X(FramesReceivedLength_8192_9215)   \
-                    X(FramesReceivedLength_9216) X(FramesTransmittedOK) X(FramesTransmittedAll) X(                        \
-                        FramesTransmittedwithError) X(OctetsTransmittedwithouterror) X(OctetsTransmittedTotal)            \
-                        X(FramesTransmittedUnicast) X(FramesTransmittedMulticast) X(                                      \
-                            FramesTransmittedBroadcast) X(FramesTransmittedPause) X(FramesTransmittedPriPause)            \
-                            X(FramesTransmittedVLAN) X(FramesTransmittedLength_lt_64) X(                                  \
-                                FramesTransmittedLength_eq_64) X(FramesTransmittedLength_65_127)                          \
-                                X(FramesTransmittedLength_128_255) X(FramesTransmittedLength_256_511) X(                  \
-                                    FramesTransmittedLength_512_1023) X(FramesTransmittedLength_1024_1518)                \
-                                    X(FramesTransmittedLength_1519_2047) X(FramesTransmittedLength_2048_4095) X(          \
-                                        FramesTransmittedLength_4096_8191) X(FramesTransmittedLength_8192_9215)           \
-                                        X(FramesTransmittedLength_9216) X(Pri0FramesTransmitted) X(                       \
-                                            Pri1FramesTransmitted) X(Pri2FramesTransmitted) X(Pri3FramesTransmitted)      \
-                                            X(Pri4FramesTransmitted) X(Pri5FramesTransmitted) X(                          \
-                                                Pri6FramesTransmitted) X(Pri7FramesTransmitted)                           \
-                                                X(Pri0FramesReceived) X(Pri1FramesReceived) X(                            \
-                                                    Pri2FramesReceived) X(Pri3FramesReceived) X(Pri4FramesReceived)       \
-                                                    X(Pri5FramesReceived) X(Pri6FramesReceived) X(                        \
-                                                        Pri7FramesReceived) X(TransmitPri0Pause1USCount)                  \
-                                                        X(TransmitPri1Pause1USCount) X(                                   \
-                                                            TransmitPri2Pause1USCount) X(TransmitPri3Pause1USCount)       \
-                                                            X(TransmitPri4Pause1USCount) X(                               \
-                                                                TransmitPri5Pause1USCount) X(TransmitPri6Pause1USCount)   \
-                                                                X(TransmitPri7Pause1USCount) X(                           \
-                                                                    ReceivePri0Pause1USCount) X(ReceivePri1Pause1USCount) \
-                                                                    X(ReceivePri2Pause1USCount) X(                        \
-                                                                        ReceivePri3Pause1USCount)                         \
-                                                                        X(ReceivePri4Pause1USCount) X(                    \
-                                                                            ReceivePri5Pause1USCount)                     \
-                                                                            X(ReceivePri6Pause1USCount) X(                \
-                                                                                ReceivePri7Pause1USCount)                 \
-                                                                                X(ReceiveStandardPause1USCount) X(        \
-                                                                                    FramesTruncated)                      \
-                                                                                    X(TimeInSec) X(                       \
-                                                                                        TimeinNSec)                       \
-                                                                                        X(TX_PPS) X(                      \
-                                                                                            RX_PPS)                       \
-                                                                                            X(TX_RATE)                    \
-                                                                                                X(RX_RATE)
+    X(FramesReceivedwithUnicastAddresses)                                                                                 \
+    X(FramesReceivedwithMulticastAddresses) X(FramesReceivedwithBroadcastAddresses) X(                                    \
+        FramesReceivedoftypePAUSE) X(FramesReceivedwithLengthError) X(FramesReceivedUndersized)                           \
+        X(FramesReceivedOversized) X(FragmentsReceived) X(JabberReceived) X(PriorityPauseFrames) X(                       \
+            CRCErrorStomped) X(FrameTooLong) X(RxVLANFramesGood) X(FramesDroppedBufferFull) X(FramesReceivedLength_lt_64) \
+            X(FramesReceivedLength_eq_64) X(FramesReceivedLength_65_127) X(FramesReceivedLength_128_255) X(               \
+                FramesReceivedLength_256_511) X(FramesReceivedLength_512_1023) X(FramesReceivedLength_1024_1518)          \
+                X(FramesReceivedLength_1519_2047) X(FramesReceivedLength_2048_4095) X(                                    \
+                    FramesReceivedLength_4096_8191) X(FramesReceivedLength_8192_9215) X(FramesReceivedLength_9216)        \
+                    X(FramesTransmittedOK) X(FramesTransmittedAll) X(FramesTransmittedwithError) X(                       \
+                        OctetsTransmittedwithouterror) X(OctetsTransmittedTotal) X(FramesTransmittedUnicast)              \
+                        X(FramesTransmittedMulticast) X(FramesTransmittedBroadcast) X(                                    \
+                            FramesTransmittedPause) X(FramesTransmittedPriPause) X(FramesTransmittedVLAN)                 \
+                            X(FramesTransmittedLength_lt_64) X(FramesTransmittedLength_eq_64) X(                          \
+                                FramesTransmittedLength_65_127) X(FramesTransmittedLength_128_255)                        \
+                                X(FramesTransmittedLength_256_511) X(FramesTransmittedLength_512_1023) X(                 \
+                                    FramesTransmittedLength_1024_1518) X(FramesTransmittedLength_1519_2047)               \
+                                    X(FramesTransmittedLength_2048_4095) X(FramesTransmittedLength_4096_8191) X(          \
+                                        FramesTransmittedLength_8192_9215) X(FramesTransmittedLength_9216)                \
+                                        X(Pri0FramesTransmitted) X(Pri1FramesTransmitted) X(                              \
+                                            Pri2FramesTransmitted) X(Pri3FramesTransmitted) X(Pri4FramesTransmitted)      \
+                                            X(Pri5FramesTransmitted) X(Pri6FramesTransmitted) X(                          \
+                                                Pri7FramesTransmitted) X(Pri0FramesReceived) X(Pri1FramesReceived)        \
+                                                X(Pri2FramesReceived) X(Pri3FramesReceived) X(                            \
+                                                    Pri4FramesReceived) X(Pri5FramesReceived)                             \
+                                                    X(Pri6FramesReceived) X(Pri7FramesReceived) X(                        \
+                                                        TransmitPri0Pause1USCount) X(TransmitPri1Pause1USCount)           \
+                                                        X(TransmitPri2Pause1USCount) X(                                   \
+                                                            TransmitPri3Pause1USCount) X(TransmitPri4Pause1USCount)       \
+                                                            X(TransmitPri5Pause1USCount) X(                               \
+                                                                TransmitPri6Pause1USCount) X(TransmitPri7Pause1USCount)   \
+                                                                X(ReceivePri0Pause1USCount) X(                            \
+                                                                    ReceivePri1Pause1USCount) X(ReceivePri2Pause1USCount) \
+                                                                    X(ReceivePri3Pause1USCount) X(                        \
+                                                                        ReceivePri4Pause1USCount)                         \
+                                                                        X(ReceivePri5Pause1USCount) X(                    \
+                                                                            ReceivePri6Pause1USCount)                     \
+                                                                            X(ReceivePri7Pause1USCount) X(                \
+                                                                                ReceiveStandardPause1USCount)             \
+                                                                                X(FramesTruncated) X(                     \
+                                                                                    TimeInSec)                            \
+                                                                                    X(TimeinNSec) X(                      \
+                                                                                        TX_PPS)                           \
+                                                                                        X(RX_PPS) X(                      \
+                                                                                            TX_RATE)                      \
+                                                                                            X(RX_RATE)
 
 enum {
 #define PORT_STAT_ENUM(name) STAT_##name,

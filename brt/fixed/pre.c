@@ -13,6 +13,8 @@ enum { LAG_PORTS, LAG_LEFT, LAG_RIGHT };
 enum { PORT_BACKUP, PORT_FORWARD, PORT_CLEAR, PORT_CPU };
 
 #define PRE_PORT_CLASS "dev_port"
+#define PRE_MGID       0xff020001u // ids of tables
+#define PRE_ECMP       0xff020003u
 
 static const struct fixed_field pre_mgid_key[] = {
     {FIXED_FIELD(1, "$MGID", UINT, 16), .mandatory = true}};
@@ -151,16 +153,15 @@ static void pre_all_groups(const struct sk_pre *pre, struct pre_keys *k) {
 }
 
 static void pre_all_lags(const struct sk_pre *pre, struct pre_keys *k) {
+    (void)pre;
     for (uint8_t lag = 0; lag < SK_PRE_LAGS; lag++)
-        if (pre_lag(pre, lag))
-            pre_key(k, lag);
+        pre_key(k, lag);
 }
 
 static void pre_all_prunes(const struct sk_pre *pre, struct pre_keys *k) {
-    uint16_t ports[SK_PORTS];
+    (void)pre;
     for (uint16_t xid = 0; xid < SK_PRE_PRUNE_SETS; xid++)
-        if (pre_prune(pre, xid, ports))
-            pre_key(k, xid);
+        pre_key(k, xid);
 }
 
 static void pre_all_ports(const struct sk_pre *pre, struct pre_keys *k) {
@@ -184,18 +185,12 @@ static struct fixed_entry *pre_keys(struct brt *b, struct brt_memory *m, size_t 
 
 // ---- $pre.mgid ----
 
-struct pre_find {
-    uint64_t wanted;
-    struct brt_memory *m;
-    struct fixed_entry *e;
-    bool found;
-};
-
-static void pre_give_members(struct pre_find *f, const struct sk_pre_member *members, size_t n,
-                             bool ecmp, size_t first) {
-    struct fixed_value *v = &f->e->data[first];
-    if (!fixed_list(f->m, &v[0], n) || !fixed_list(f->m, &v[1], n) || !fixed_list(f->m, &v[2], n))
-        return;
+static void pre_give_members(struct brt_memory *m, struct fixed_entry *e,
+                             const struct sk_pre_member *members, size_t n, bool ecmp,
+                             size_t first) {
+    struct fixed_value *v = &e->data[first];
+    if (!fixed_list(m, &v[0], n) || !fixed_list(m, &v[1], n) || !fixed_list(m, &v[2], n))
+        return; // the memory says that it was refused
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         if (members[i].ecmp != ecmp)
@@ -207,21 +202,19 @@ static void pre_give_members(struct pre_find *f, const struct sk_pre_member *mem
     v[0].n = v[1].n = v[2].n = at;
 }
 
-static bool pre_find_group(void *aux, uint16_t mgid, const struct sk_pre_member *members,
-                           size_t n) {
-    struct pre_find *f = aux;
-    if (mgid != f->wanted)
-        return true;
-    f->found = true;
-    pre_give_members(f, members, n, false, MGID_NODES);
-    pre_give_members(f, members, n, true, MGID_ECMPS);
-    return false;
-}
-
 static bool pre_get_group(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
-    struct pre_find f = {.wanted = e->key[0], .m = m, .e = e};
-    pre_groups_each(sk_switch_pre(b->sw), pre_find_group, &f);
-    return f.found;
+    const struct sk_pre *pre = sk_switch_pre(b->sw);
+    const uint16_t mgid = (uint16_t)e->key[0];
+    size_t n;
+    if (!pre_group_view(pre, mgid, NULL, &n))
+        return false;
+    struct sk_pre_member *members = brt_take(m, (n + 1) * sizeof *members);
+    if (!members)
+        return false;
+    pre_group_view(pre, mgid, members, &n);
+    pre_give_members(m, e, members, n, false, MGID_NODES);
+    pre_give_members(m, e, members, n, true, MGID_ECMPS);
+    return true;
 }
 
 static enum brt_code pre_set_group(struct brt *b, const struct fixed_entry *e,
@@ -255,23 +248,16 @@ static struct fixed_entry *pre_group_keys(struct brt *b, struct brt_memory *m, s
 
 // ---- $pre.node ----
 
-static bool pre_find_node(void *aux, const struct sk_pre_node_view *n) {
-    struct pre_find *f = aux;
-    if (n->id != f->wanted)
-        return true;
-    f->found = true;
-    f->e->data[NODE_RID] = (struct fixed_value){.given = true, .number = n->rid};
-    pre_give(f->m, &f->e->data[NODE_PORTS], n->ports, n->n_ports);
-    uint32_t *lags = fixed_list(f->m, &f->e->data[NODE_LAGS], n->n_lags);
-    for (size_t i = 0; lags && i < n->n_lags; i++)
-        lags[i] = n->lags[i];
-    return false;
-}
-
 static bool pre_get_node(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
-    struct pre_find f = {.wanted = e->key[0], .m = m, .e = e};
-    pre_nodes_each(sk_switch_pre(b->sw), pre_find_node, &f);
-    return f.found;
+    struct sk_pre_node_view n;
+    if (!pre_node_view(sk_switch_pre(b->sw), (uint32_t)e->key[0], &n))
+        return false;
+    e->data[NODE_RID] = (struct fixed_value){.given = true, .number = n.rid};
+    pre_give(m, &e->data[NODE_PORTS], n.ports, n.n_ports);
+    uint32_t *lags = fixed_list(m, &e->data[NODE_LAGS], n.n_lags);
+    for (size_t i = 0; lags && i < n.n_lags; i++)
+        lags[i] = n.lags[i];
+    return true;
 }
 
 static enum brt_code pre_set_node(struct brt *b, const struct fixed_entry *e,
@@ -290,6 +276,10 @@ static enum brt_code pre_set_node(struct brt *b, const struct fixed_entry *e,
     return pre_result(rc, "a port or LAG is named twice, or there is no such LAG", err);
 }
 
+static bool pre_node_is_used(const struct brt *b, const struct fixed_entry *e) {
+    return pre_node_users(sk_switch_pre(b->sw), (uint32_t)e->key[0]);
+}
+
 static enum brt_code pre_remove_node(struct brt *b, const struct fixed_entry *e,
                                      struct sk_error *err) {
     return pre_result(sk_pre_node_delete(b->sw, (uint32_t)e->key[0]), "no such node", err);
@@ -301,24 +291,17 @@ static struct fixed_entry *pre_node_keys(struct brt *b, struct brt_memory *m, si
 
 // ---- $pre.ecmp ----
 
-static bool pre_find_ecmp(void *aux, uint32_t id, const uint32_t *nodes, size_t n) {
-    struct pre_find *f = aux;
-    if (id != f->wanted)
-        return true;
-    f->found = true;
-    uint32_t *list = fixed_list(f->m, &f->e->data[0], n);
-    size_t used = 0;
+static bool pre_get_ecmp(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
+    uint32_t nodes[SK_PRE_ECMP_SLOTS];
+    size_t n, used = 0;
+    if (!pre_ecmp_view(sk_switch_pre(b->sw), (uint32_t)e->key[0], nodes, &n))
+        return false;
+    uint32_t *list = fixed_list(m, &e->data[0], n);
     for (size_t i = 0; list && i < n; i++)
         if (nodes[i] != SK_PRE_NO_NODE)
             list[used++] = nodes[i];
-    f->e->data[0].n = used;
-    return false;
-}
-
-static bool pre_get_ecmp(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
-    struct pre_find f = {.wanted = e->key[0], .m = m, .e = e};
-    pre_ecmps_each(sk_switch_pre(b->sw), pre_find_ecmp, &f);
-    return f.found;
+    e->data[0].n = used;
+    return true;
 }
 
 static enum brt_code pre_set_ecmp(struct brt *b, const struct fixed_entry *e,
@@ -327,6 +310,10 @@ static enum brt_code pre_set_ecmp(struct brt *b, const struct fixed_entry *e,
         return brt_fail(err, BRT_NO_SPACE, "an ECMP group has at most %u nodes", SK_PRE_ECMP_SLOTS);
     return pre_result(sk_pre_ecmp_set(b->sw, (uint32_t)e->key[0], e->data[0].list, e->data[0].n),
                       "the ECMP group cannot be set", err);
+}
+
+static bool pre_ecmp_is_used(const struct brt *b, const struct fixed_entry *e) {
+    return pre_ecmp_users(sk_switch_pre(b->sw), (uint32_t)e->key[0]);
 }
 
 static enum brt_code pre_remove_ecmp(struct brt *b, const struct fixed_entry *e,
@@ -341,10 +328,11 @@ static struct fixed_entry *pre_ecmp_keys(struct brt *b, struct brt_memory *m, si
 // ---- $pre.lag ----
 
 static bool pre_get_lag(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
-    const struct sk_pre_lag *lag =
-        e->key[0] < SK_PRE_LAGS ? pre_lag(sk_switch_pre(b->sw), (uint8_t)e->key[0]) : NULL;
-    if (!lag)
+    static const struct sk_pre_lag empty = {.n_ports = 0};
+    if (e->key[0] >= SK_PRE_LAGS)
         return false;
+    const struct sk_pre_lag *lag = pre_lag(sk_switch_pre(b->sw), (uint8_t)e->key[0]);
+    lag = lag ? lag : &empty;
     pre_give(m, &e->data[LAG_PORTS], lag->ports, lag->n_ports);
     e->data[LAG_LEFT] = (struct fixed_value){.given = true, .number = lag->left};
     e->data[LAG_RIGHT] = (struct fixed_value){.given = true, .number = lag->right};
@@ -553,17 +541,17 @@ static bool pre_get_device(struct brt *b, struct brt_memory *m, BfrtProto__Table
 
 const struct fixed_table *fixed_pre(size_t *n) {
     static const struct fixed_table tables[] = {
-        PRE_TABLE(0xff020001, "$pre.mgid", "PreMgid", 65536, pre_mgid_key, pre_mgid, group,
+        PRE_TABLE(PRE_MGID, "$pre.mgid", "PreMgid", 65536, pre_mgid_key, pre_mgid, group,
                   .attribute = "pre_device_config",
                   .attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_PRE_DEVICE_CONFIG,
                   .set_attribute = pre_set_device, .get_attribute = pre_get_device,
                   .increments = true),
         PRE_TABLE(0xff020002, "$pre.node", "PreNode", 16777216, pre_node_key, pre_node, node,
-                  .always = false),
-        PRE_TABLE(0xff020003, "$pre.ecmp", "PreEcmp", 16777216, pre_ecmp_key, pre_ecmp, ecmp,
-                  .increments = true),
+                  .is_used = pre_node_is_used, .users = {PRE_ECMP, PRE_MGID}),
+        PRE_TABLE(PRE_ECMP, "$pre.ecmp", "PreEcmp", 16777216, pre_ecmp_key, pre_ecmp, ecmp,
+                  .increments = true, .is_used = pre_ecmp_is_used, .users = {PRE_MGID}),
         PRE_TABLE(0xff020004, "$pre.lag", "PreLag", SK_PRE_LAGS, pre_lag_key, pre_lag_data, lag,
-                  .always = false),
+                  .always = true),
         PRE_TABLE(0xff020005, "$pre.prune", "PrePrune", SK_PRE_PRUNE_SETS, pre_prune_key,
                   pre_prune_data, prune, .always = true),
         PRE_TABLE(0xff020006, "$pre.port", "PrePort", SK_PIPES * SK_PIPE_PORTS, pre_port_key,

@@ -423,12 +423,55 @@ uint16_t pre_backup(const struct sk_pre *pre, uint16_t port) {
     return pre->backup[port];
 }
 
+static struct sk_pre_node_view pre_view_of(const struct node *n) {
+    return (struct sk_pre_node_view){n->id, n->rid, n->ports, n->n_ports, n->lags, n->n_lags};
+}
+
+bool pre_node_view(const struct sk_pre *pre, uint32_t id, struct sk_pre_node_view *out) {
+    const struct node *n = node_find(pre, id);
+    if (n)
+        *out = pre_view_of(n);
+    return n;
+}
+
+static void pre_ecmp_nodes(const struct ecmp *e, uint32_t nodes[SK_PRE_ECMP_SLOTS]) {
+    for (size_t k = 0; k < e->n_slots; k++)
+        nodes[k] = e->slots[k] ? e->slots[k]->id : SK_PRE_NO_NODE;
+}
+
+bool pre_ecmp_view(const struct sk_pre *pre, uint32_t id, uint32_t nodes[SK_PRE_ECMP_SLOTS],
+                   size_t *n_nodes) {
+    const struct ecmp *e = ecmp_find(pre, id);
+    if (e) {
+        pre_ecmp_nodes(e, nodes);
+        *n_nodes = e->n_slots;
+    }
+    return e;
+}
+
+bool pre_group_view(const struct sk_pre *pre, uint16_t mgid, struct sk_pre_member *members,
+                    size_t *n_members) {
+    const struct group *g = pre->groups[mgid];
+    for (size_t i = 0; g && members && i < g->n_members; i++)
+        members[i] = g->members[i].as_given;
+    *n_members = g ? g->n_members : 0;
+    return g;
+}
+
+uint32_t pre_node_users(const struct sk_pre *pre, uint32_t node) {
+    const struct node *n = node_find(pre, node);
+    return n ? n->users : 0;
+}
+
+uint32_t pre_ecmp_users(const struct sk_pre *pre, uint32_t ecmp) {
+    const struct ecmp *e = ecmp_find(pre, ecmp);
+    return e ? e->users : 0;
+}
+
 void pre_nodes_each(const struct sk_pre *pre,
                     bool (*fn)(void *aux, const struct sk_pre_node_view *n), void *aux) {
     for (size_t i = 0; i < pre->n_nodes; i++) {
-        const struct node *n = pre->nodes[i];
-        const struct sk_pre_node_view view = {n->id,      n->rid,  n->ports,
-                                              n->n_ports, n->lags, n->n_lags};
+        const struct sk_pre_node_view view = pre_view_of(pre->nodes[i]);
         if (!fn(aux, &view))
             return;
     }
@@ -440,8 +483,7 @@ void pre_ecmps_each(const struct sk_pre *pre,
     for (size_t i = 0; i < pre->n_ecmps; i++) {
         const struct ecmp *e = pre->ecmps[i];
         uint32_t nodes[SK_PRE_ECMP_SLOTS];
-        for (size_t k = 0; k < e->n_slots; k++)
-            nodes[k] = e->slots[k] ? e->slots[k]->id : SK_PRE_NO_NODE;
+        pre_ecmp_nodes(e, nodes);
         if (!fn(aux, e->id, nodes, e->n_slots))
             return;
     }

@@ -87,6 +87,17 @@ void pre_groups_each(const struct sk_pre *pre,
                      bool (*fn)(void *aux, uint16_t mgid, const struct sk_pre_member *members,
                                 size_t n_members),
                      void *aux);
+// ---- one of them: false when it does not exist ----
+bool pre_node_view(const struct sk_pre *pre, uint32_t id, struct sk_pre_node_view *out);
+bool pre_ecmp_view(const struct sk_pre *pre, uint32_t id, uint32_t nodes[SK_PRE_ECMP_SLOTS],
+                   size_t *n_nodes);
+// With its number of members, which 'members' takes where it is not null.
+bool pre_group_view(const struct sk_pre *pre, uint16_t mgid, struct sk_pre_member *members,
+                    size_t *n_members);
+// How many groups and ECMP groups name it.
+uint32_t pre_node_users(const struct sk_pre *pre, uint32_t node);
+uint32_t pre_ecmp_users(const struct sk_pre *pre, uint32_t ecmp);
+
 // Null when the LAG has no members.
 const struct sk_pre_lag *pre_lag(const struct sk_pre *pre, uint8_t lag);
 // The ports of a prune set, ascending, into room for SK_PORTS; returns how many there are.
