@@ -77,7 +77,7 @@ static enum brt_code fixed_not_found(const struct fixed_table *t, struct sk_erro
     return brt_fail(err, BRT_OBJECT_NOT_FOUND, "table '%s': there is no such entry", t->name);
 }
 
-static struct fixed_entry *fixed_entry(struct brt_memory *m, const struct fixed_table *t) {
+static struct fixed_entry *fixed_new_entry(struct brt_memory *m, const struct fixed_table *t) {
     struct fixed_entry *e = brt_take(m, sizeof *e);
     if (e)
         e->data = brt_take(m, (t->n_data + 1) * sizeof *e->data);
@@ -147,7 +147,7 @@ enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, struct
         return brt_fail(err, BRT_INVALID_ARG, "an entry is written by its key, not by its handle");
     c->has_key = has_key;
     c->removes = e->table_flags && e->table_flags->mod_del;
-    c->entry = fixed_entry(&b->scratch, t);
+    c->entry = fixed_new_entry(&b->scratch, t);
     if (!c->entry)
         return fixed_no_memory(err);
     if (has_key)
@@ -220,7 +220,7 @@ static enum brt_code fixed_each_user(struct brt *b, struct brt_memory *m,
         if (!keys)
             return fixed_no_memory(err);
         for (size_t i = 0; code == BRT_OK && i < n; i++) {
-            struct fixed_entry *entry = fixed_entry(m, user);
+            struct fixed_entry *entry = fixed_new_entry(m, user);
             if (!entry || !fixed_get(b, m, user, &keys[i], entry) || m->refused)
                 return fixed_no_memory(err);
             if (fixed_is_named(&entry->data[names], e->key[0]))
@@ -240,7 +240,7 @@ static enum brt_code fixed_forget(void *aux, const struct fixed_table *user,
                                   struct fixed_entry *entry, struct sk_error *err) {
     const struct fixed_removal *r = aux;
     struct brt_memory *m = &r->b->scratch;
-    struct fixed_entry *by = fixed_entry(m, user);
+    struct fixed_entry *by = fixed_new_entry(m, user);
     if (!by || !fixed_list(m, &by->data[fixed_names(r->t, user)], 1))
         return fixed_no_memory(err);
     by->data[fixed_names(r->t, user)].list[0] = r->key;
@@ -299,7 +299,7 @@ enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *exist
     const struct fixed_table *t = c->fixed;
     if (c->attribute)
         return t->set_attribute(b, c->attribute, err);
-    struct fixed_entry *now = fixed_entry(&b->scratch, t);
+    struct fixed_entry *now = fixed_new_entry(&b->scratch, t);
     if (!now)
         return fixed_no_memory(err);
     const bool there =
@@ -405,7 +405,7 @@ enum brt_code fixed_put_back(struct brt *b, const struct brt_change *c,
     if (saved->attribute)
         return c->fixed->set_attribute(b, saved->attribute, err);
     for (size_t i = 0; code == BRT_OK && i < saved->n; i++) {
-        struct fixed_entry *now = fixed_entry(&b->request, c->fixed);
+        struct fixed_entry *now = fixed_new_entry(&b->request, c->fixed);
         if (!now)
             return fixed_no_memory(err);
         if (saved->there[i])
@@ -446,7 +446,7 @@ static enum brt_code fixed_read_one(struct brt *b, const struct fixed_reading *r
                                     const struct fixed_entry *key, bool *more,
                                     struct sk_error *err) {
     BfrtProto__TableEntry out;
-    struct fixed_entry *e = fixed_entry(&b->scratch, r->t);
+    struct fixed_entry *e = fixed_new_entry(&b->scratch, r->t);
     if (!e)
         return fixed_no_memory(err);
     if (!fixed_get(b, &b->scratch, r->t, key, e))

@@ -10,7 +10,7 @@
 #include "brt/fixed/fixed.h"
 
 #define PORT_LANES      4u
-#define PORT_FRONT      64u // ports of a pipe that have connectors; the CPU's come after all of them
+#define PORT_FRONT      64u // ports of a pipe that have connectors; the CPU's come after all
 #define PORT_CONNECTORS (SK_PIPES * PORT_FRONT / PORT_LANES)
 #define PORT_CPU        64u // the first of four, in pipe 0
 
@@ -116,59 +116,102 @@ static const struct fixed_field port_data[PORT_FIELDS] = {
 static const struct fixed_field port_data_2[PORT_FIELDS - 1] = {PORT_DATA(port_loopbacks_2)};
 
 // What Silken counts of a port has a name; the others are 0, as long as nobody counts them.
-#define PORT_STATS(X)                                                                                                     \
-    X(FramesReceivedOK)                                                                                                   \
-    X(FramesReceivedAll)                                                                                                  \
-    X(FramesReceivedwithFCSError)                                                                                         \
-    X(FrameswithanyError)                                                                                                 \
-    X(OctetsReceivedinGoodFrames)                                                                                         \
-    X(OctetsReceived)                                                                                                     \
-    X(FramesReceivedwithUnicastAddresses)                                                                                 \
-    X(FramesReceivedwithMulticastAddresses) X(FramesReceivedwithBroadcastAddresses) X(                                    \
-        FramesReceivedoftypePAUSE) X(FramesReceivedwithLengthError) X(FramesReceivedUndersized)                           \
-        X(FramesReceivedOversized) X(FragmentsReceived) X(JabberReceived) X(PriorityPauseFrames) X(                       \
-            CRCErrorStomped) X(FrameTooLong) X(RxVLANFramesGood) X(FramesDroppedBufferFull) X(FramesReceivedLength_lt_64) \
-            X(FramesReceivedLength_eq_64) X(FramesReceivedLength_65_127) X(FramesReceivedLength_128_255) X(               \
-                FramesReceivedLength_256_511) X(FramesReceivedLength_512_1023) X(FramesReceivedLength_1024_1518)          \
-                X(FramesReceivedLength_1519_2047) X(FramesReceivedLength_2048_4095) X(                                    \
-                    FramesReceivedLength_4096_8191) X(FramesReceivedLength_8192_9215) X(FramesReceivedLength_9216)        \
-                    X(FramesTransmittedOK) X(FramesTransmittedAll) X(FramesTransmittedwithError) X(                       \
-                        OctetsTransmittedwithouterror) X(OctetsTransmittedTotal) X(FramesTransmittedUnicast)              \
-                        X(FramesTransmittedMulticast) X(FramesTransmittedBroadcast) X(                                    \
-                            FramesTransmittedPause) X(FramesTransmittedPriPause) X(FramesTransmittedVLAN)                 \
-                            X(FramesTransmittedLength_lt_64) X(FramesTransmittedLength_eq_64) X(                          \
-                                FramesTransmittedLength_65_127) X(FramesTransmittedLength_128_255)                        \
-                                X(FramesTransmittedLength_256_511) X(FramesTransmittedLength_512_1023) X(                 \
-                                    FramesTransmittedLength_1024_1518) X(FramesTransmittedLength_1519_2047)               \
-                                    X(FramesTransmittedLength_2048_4095) X(FramesTransmittedLength_4096_8191) X(          \
-                                        FramesTransmittedLength_8192_9215) X(FramesTransmittedLength_9216)                \
-                                        X(Pri0FramesTransmitted) X(Pri1FramesTransmitted) X(                              \
-                                            Pri2FramesTransmitted) X(Pri3FramesTransmitted) X(Pri4FramesTransmitted)      \
-                                            X(Pri5FramesTransmitted) X(Pri6FramesTransmitted) X(                          \
-                                                Pri7FramesTransmitted) X(Pri0FramesReceived) X(Pri1FramesReceived)        \
-                                                X(Pri2FramesReceived) X(Pri3FramesReceived) X(                            \
-                                                    Pri4FramesReceived) X(Pri5FramesReceived)                             \
-                                                    X(Pri6FramesReceived) X(Pri7FramesReceived) X(                        \
-                                                        TransmitPri0Pause1USCount) X(TransmitPri1Pause1USCount)           \
-                                                        X(TransmitPri2Pause1USCount) X(                                   \
-                                                            TransmitPri3Pause1USCount) X(TransmitPri4Pause1USCount)       \
-                                                            X(TransmitPri5Pause1USCount) X(                               \
-                                                                TransmitPri6Pause1USCount) X(TransmitPri7Pause1USCount)   \
-                                                                X(ReceivePri0Pause1USCount) X(                            \
-                                                                    ReceivePri1Pause1USCount) X(ReceivePri2Pause1USCount) \
-                                                                    X(ReceivePri3Pause1USCount) X(                        \
-                                                                        ReceivePri4Pause1USCount)                         \
-                                                                        X(ReceivePri5Pause1USCount) X(                    \
-                                                                            ReceivePri6Pause1USCount)                     \
-                                                                            X(ReceivePri7Pause1USCount) X(                \
-                                                                                ReceiveStandardPause1USCount)             \
-                                                                                X(FramesTruncated) X(                     \
-                                                                                    TimeInSec)                            \
-                                                                                    X(TimeinNSec) X(                      \
-                                                                                        TX_PPS)                           \
-                                                                                        X(RX_PPS) X(                      \
-                                                                                            TX_RATE)                      \
-                                                                                            X(RX_RATE)
+#define PORT_STATS(X)                                                                              \
+    X(FramesReceivedOK)                                                                            \
+    X(FramesReceivedAll)                                                                           \
+    X(FramesReceivedwithFCSError)                                                                  \
+    X(FrameswithanyError)                                                                          \
+    X(OctetsReceivedinGoodFrames)                                                                  \
+    X(OctetsReceived)                                                                              \
+    X(FramesReceivedwithUnicastAddresses)                                                          \
+    X(FramesReceivedwithMulticastAddresses)                                                        \
+    X(FramesReceivedwithBroadcastAddresses)                                                        \
+    X(FramesReceivedoftypePAUSE)                                                                   \
+    X(FramesReceivedwithLengthError)                                                               \
+    X(FramesReceivedUndersized)                                                                    \
+    X(FramesReceivedOversized)                                                                     \
+    X(FragmentsReceived)                                                                           \
+    X(JabberReceived)                                                                              \
+    X(PriorityPauseFrames)                                                                         \
+    X(CRCErrorStomped)                                                                             \
+    X(FrameTooLong)                                                                                \
+    X(RxVLANFramesGood)                                                                            \
+    X(FramesDroppedBufferFull)                                                                     \
+    X(FramesReceivedLength_lt_64)                                                                  \
+    X(FramesReceivedLength_eq_64)                                                                  \
+    X(FramesReceivedLength_65_127)                                                                 \
+    X(FramesReceivedLength_128_255)                                                                \
+    X(FramesReceivedLength_256_511)                                                                \
+    X(FramesReceivedLength_512_1023)                                                               \
+    X(FramesReceivedLength_1024_1518)                                                              \
+    X(FramesReceivedLength_1519_2047)                                                              \
+    X(FramesReceivedLength_2048_4095)                                                              \
+    X(FramesReceivedLength_4096_8191)                                                              \
+    X(FramesReceivedLength_8192_9215)                                                              \
+    X(FramesReceivedLength_9216)                                                                   \
+    X(FramesTransmittedOK)                                                                         \
+    X(FramesTransmittedAll)                                                                        \
+    X(FramesTransmittedwithError)                                                                  \
+    X(OctetsTransmittedwithouterror)                                                               \
+    X(OctetsTransmittedTotal)                                                                      \
+    X(FramesTransmittedUnicast)                                                                    \
+    X(FramesTransmittedMulticast)                                                                  \
+    X(FramesTransmittedBroadcast)                                                                  \
+    X(FramesTransmittedPause)                                                                      \
+    X(FramesTransmittedPriPause)                                                                   \
+    X(FramesTransmittedVLAN)                                                                       \
+    X(FramesTransmittedLength_lt_64)                                                               \
+    X(FramesTransmittedLength_eq_64)                                                               \
+    X(FramesTransmittedLength_65_127)                                                              \
+    X(FramesTransmittedLength_128_255)                                                             \
+    X(FramesTransmittedLength_256_511)                                                             \
+    X(FramesTransmittedLength_512_1023)                                                            \
+    X(FramesTransmittedLength_1024_1518)                                                           \
+    X(FramesTransmittedLength_1519_2047)                                                           \
+    X(FramesTransmittedLength_2048_4095)                                                           \
+    X(FramesTransmittedLength_4096_8191)                                                           \
+    X(FramesTransmittedLength_8192_9215)                                                           \
+    X(FramesTransmittedLength_9216)                                                                \
+    X(Pri0FramesTransmitted)                                                                       \
+    X(Pri1FramesTransmitted)                                                                       \
+    X(Pri2FramesTransmitted)                                                                       \
+    X(Pri3FramesTransmitted)                                                                       \
+    X(Pri4FramesTransmitted)                                                                       \
+    X(Pri5FramesTransmitted)                                                                       \
+    X(Pri6FramesTransmitted)                                                                       \
+    X(Pri7FramesTransmitted)                                                                       \
+    X(Pri0FramesReceived)                                                                          \
+    X(Pri1FramesReceived)                                                                          \
+    X(Pri2FramesReceived)                                                                          \
+    X(Pri3FramesReceived)                                                                          \
+    X(Pri4FramesReceived)                                                                          \
+    X(Pri5FramesReceived)                                                                          \
+    X(Pri6FramesReceived)                                                                          \
+    X(Pri7FramesReceived)                                                                          \
+    X(TransmitPri0Pause1USCount)                                                                   \
+    X(TransmitPri1Pause1USCount)                                                                   \
+    X(TransmitPri2Pause1USCount)                                                                   \
+    X(TransmitPri3Pause1USCount)                                                                   \
+    X(TransmitPri4Pause1USCount)                                                                   \
+    X(TransmitPri5Pause1USCount)                                                                   \
+    X(TransmitPri6Pause1USCount)                                                                   \
+    X(TransmitPri7Pause1USCount)                                                                   \
+    X(ReceivePri0Pause1USCount)                                                                    \
+    X(ReceivePri1Pause1USCount)                                                                    \
+    X(ReceivePri2Pause1USCount)                                                                    \
+    X(ReceivePri3Pause1USCount)                                                                    \
+    X(ReceivePri4Pause1USCount)                                                                    \
+    X(ReceivePri5Pause1USCount)                                                                    \
+    X(ReceivePri6Pause1USCount)                                                                    \
+    X(ReceivePri7Pause1USCount)                                                                    \
+    X(ReceiveStandardPause1USCount)                                                                \
+    X(FramesTruncated)                                                                             \
+    X(TimeInSec)                                                                                   \
+    X(TimeinNSec)                                                                                  \
+    X(TX_PPS)                                                                                      \
+    X(RX_PPS)                                                                                      \
+    X(TX_RATE)                                                                                     \
+    X(RX_RATE)
 
 enum {
 #define PORT_STAT_ENUM(name) STAT_##name,
@@ -210,7 +253,7 @@ static bool port_place(uint64_t port, struct port_place *out) {
     return true;
 }
 
-static bool port_at(uint64_t connector, uint64_t channel, uint64_t *port) {
+static bool port_of_handle(uint64_t connector, uint64_t channel, uint64_t *port) {
     if (connector < 1 || connector > PORT_CONNECTORS + 1 || channel >= PORT_LANES)
         return false;
     const uint64_t lane = (connector - 1) * PORT_LANES + channel;
@@ -228,7 +271,7 @@ static bool port_by_handle(struct brt *b, struct brt_memory *m, struct fixed_ent
     uint64_t port;
     (void)b;
     (void)m;
-    if (!port_at(e->key[0], e->key[1], &port))
+    if (!port_of_handle(e->key[0], e->key[1], &port))
         return false;
     port_give(&e->data[0], port);
     return true;
@@ -238,7 +281,7 @@ static bool port_by_index(struct brt *b, struct brt_memory *m, struct fixed_entr
     uint64_t port;
     (void)b;
     (void)m;
-    if (!port_at(1 + e->key[0] / PORT_LANES, e->key[0] % PORT_LANES, &port))
+    if (!port_of_handle(1 + e->key[0] / PORT_LANES, e->key[0] % PORT_LANES, &port))
         return false;
     port_give(&e->data[0], port);
     return true;
@@ -255,7 +298,7 @@ static bool port_by_name(struct brt *b, struct brt_memory *m, struct fixed_entry
     (void)b;
     (void)m;
     if (sscanf(e->key_text, "%5u/%5u", &connector, &channel) != 2 ||
-        !port_at(connector, channel, &port))
+        !port_of_handle(connector, channel, &port))
         return false;
     port_name(&(struct port_place){connector, channel}, again, sizeof again);
     port_give(&e->data[0], port);

@@ -10,28 +10,29 @@ uint32_t *fixed_list(struct brt_memory *m, struct fixed_value *v, size_t n) {
     return v->list;
 }
 
-static const struct fixed_field *value_find(const struct fixed_field *fields, size_t n,
-                                            uint32_t id) {
+static const struct fixed_field *fixed_value_find(const struct fixed_field *fields, size_t n,
+                                                  uint32_t id) {
     for (size_t i = 0; i < n; i++)
         if (fields[i].id == id)
             return &fields[i];
     return NULL;
 }
 
-static enum brt_code value_bytes(const ProtobufCBinaryData *bytes, const struct fixed_field *f,
-                                 uint64_t *out, struct sk_error *err) {
+static enum brt_code fixed_value_bytes(const ProtobufCBinaryData *bytes,
+                                       const struct fixed_field *f, uint64_t *out,
+                                       struct sk_error *err) {
     const struct brt_field as = {.id = f->id, .name = f->name, .width = f->width};
     return brt_words(bytes, &as, out, err);
 }
 
 // ---- from messages ----
 
-static enum brt_code value_key(const BfrtProto__KeyField *k, const struct fixed_field *f,
-                               size_t place, struct fixed_entry *out, struct sk_error *err) {
+static enum brt_code fixed_value_key(const BfrtProto__KeyField *k, const struct fixed_field *f,
+                                     size_t place, struct fixed_entry *out, struct sk_error *err) {
     if (k->match_type_case != BFRT_PROTO__KEY_FIELD__MATCH_TYPE_EXACT)
         return brt_fail(err, BRT_INVALID_ARG, "key field '%s' is exact", f->name);
     if (f->type == FIXED_UINT)
-        return value_bytes(&k->exact->value, f, &out->key[place], err);
+        return fixed_value_bytes(&k->exact->value, f, &out->key[place], err);
     const ProtobufCBinaryData *text = &k->exact->value;
     if (text->len == 0 || text->len >= sizeof out->key_text ||
         memchr(text->data, '\0', text->len) != NULL)
@@ -45,7 +46,8 @@ enum brt_code fixed_key(const struct fixed_table *t, const BfrtProto__TableKey *
                         struct fixed_entry *out, struct sk_error *err) {
     bool given[FIXED_KEYS] = {false};
     for (size_t i = 0; i < key->n_fields; i++) {
-        const struct fixed_field *f = value_find(t->keys, t->n_keys, key->fields[i]->field_id);
+        const struct fixed_field *f =
+            fixed_value_find(t->keys, t->n_keys, key->fields[i]->field_id);
         if (!f)
             return brt_fail(err, BRT_OBJECT_NOT_FOUND, "there is no key field with id %u",
                             key->fields[i]->field_id);
@@ -53,7 +55,7 @@ enum brt_code fixed_key(const struct fixed_table *t, const BfrtProto__TableKey *
         if (given[place])
             return brt_fail(err, BRT_INVALID_ARG, "key field '%s' is given twice", f->name);
         given[place] = true;
-        const enum brt_code code = value_key(key->fields[i], f, place, out, err);
+        const enum brt_code code = fixed_value_key(key->fields[i], f, place, out, err);
         if (code)
             return code;
     }
@@ -63,8 +65,8 @@ enum brt_code fixed_key(const struct fixed_table *t, const BfrtProto__TableKey *
     return BRT_OK;
 }
 
-static enum brt_code value_choice(const char *text, const struct fixed_field *f,
-                                  struct fixed_value *out, struct sk_error *err) {
+static enum brt_code fixed_value_choice(const char *text, const struct fixed_field *f,
+                                        struct fixed_value *out, struct sk_error *err) {
     out->text = text;
     if (!f->choices)
         return BRT_OK;
@@ -76,18 +78,19 @@ static enum brt_code value_choice(const char *text, const struct fixed_field *f,
     return brt_fail(err, BRT_INVALID_ARG, "field '%s' cannot be '%.40s'", f->name, text);
 }
 
-static enum brt_code value_wrong_type(const struct fixed_field *f, const char *takes,
-                                      struct sk_error *err) {
+static enum brt_code fixed_value_wrong_type(const struct fixed_field *f, const char *takes,
+                                            struct sk_error *err) {
     return brt_fail(err, BRT_INVALID_ARG, "field '%s' takes %s", f->name, takes);
 }
 
-static enum brt_code value_list(struct brt_memory *m, const BfrtProto__DataField *d,
-                                const struct fixed_field *f, struct fixed_value *out,
-                                struct sk_error *err) {
+static enum brt_code fixed_value_list(struct brt_memory *m, const BfrtProto__DataField *d,
+                                      const struct fixed_field *f, struct fixed_value *out,
+                                      struct sk_error *err) {
     const bool flags = f->type == FIXED_BOOL;
     if (flags ? d->value_case != BFRT_PROTO__DATA_FIELD__VALUE_BOOL_ARR_VAL
               : d->value_case != BFRT_PROTO__DATA_FIELD__VALUE_INT_ARR_VAL)
-        return value_wrong_type(f, flags ? "a list of true and false" : "a list of numbers", err);
+        return fixed_value_wrong_type(f, flags ? "a list of true and false" : "a list of numbers",
+                                      err);
     const size_t n = flags ? d->bool_arr_val->n_val : d->int_arr_val->n_val;
     if (!fixed_list(m, out, n))
         return brt_fail(err, BRT_NO_SYS_RESOURCES, "the entry needs too much memory");
@@ -100,31 +103,31 @@ static enum brt_code value_list(struct brt_memory *m, const BfrtProto__DataField
     return BRT_OK;
 }
 
-static enum brt_code value_datum(struct brt_memory *m, const BfrtProto__DataField *d,
-                                 const struct fixed_field *f, struct fixed_value *out,
-                                 struct sk_error *err) {
+static enum brt_code fixed_value_datum(struct brt_memory *m, const BfrtProto__DataField *d,
+                                       const struct fixed_field *f, struct fixed_value *out,
+                                       struct sk_error *err) {
     if (out->given)
         return brt_fail(err, BRT_INVALID_ARG, "field '%s' is given twice", f->name);
     if (f->read_only)
         return brt_fail(err, BRT_NOT_SUPPORTED, "field '%s' cannot be set", f->name);
     if (f->repeated)
-        return value_list(m, d, f, out, err);
+        return fixed_value_list(m, d, f, out, err);
     out->given = true;
     switch (f->type) {
     case FIXED_UINT:
     case FIXED_INT:
         return d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STREAM
-                   ? value_bytes(&d->stream, f, &out->number, err)
-                   : value_wrong_type(f, "bytes", err);
+                   ? fixed_value_bytes(&d->stream, f, &out->number, err)
+                   : fixed_value_wrong_type(f, "bytes", err);
     case FIXED_BOOL:
         out->number = d->bool_val != 0;
         return d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_BOOL_VAL
                    ? BRT_OK
-                   : value_wrong_type(f, "true or false", err);
+                   : fixed_value_wrong_type(f, "true or false", err);
     case FIXED_STRING:
         return d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STR_VAL
-                   ? value_choice(d->str_val, f, out, err)
-                   : value_wrong_type(f, "a text", err);
+                   ? fixed_value_choice(d->str_val, f, out, err)
+                   : fixed_value_wrong_type(f, "a text", err);
     case FIXED_FLOAT:
     case FIXED_BYTES:
         break;
@@ -132,10 +135,11 @@ static enum brt_code value_datum(struct brt_memory *m, const BfrtProto__DataFiel
     out->number = 0;
     return d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_FLOAT_VAL
                ? BRT_OK
-               : value_wrong_type(f, "a float", err);
+               : fixed_value_wrong_type(f, "a float", err);
 }
 
-static enum brt_code value_action(const struct fixed_table *t, uint32_t id, struct sk_error *err) {
+static enum brt_code fixed_value_action(const struct fixed_table *t, uint32_t id,
+                                        struct sk_error *err) {
     for (size_t i = 0; i < t->n_actions; i++)
         if (t->actions[i].id == id)
             return t->actions[i].served ? BRT_OK
@@ -150,10 +154,11 @@ static enum brt_code value_action(const struct fixed_table *t, uint32_t id, stru
 enum brt_code fixed_data(struct brt_memory *m, const struct fixed_table *t,
                          const BfrtProto__TableData *data, struct fixed_entry *out,
                          struct sk_error *err) {
-    enum brt_code code = value_action(t, data->action_id, err);
+    enum brt_code code = fixed_value_action(t, data->action_id, err);
     for (size_t i = 0; code == BRT_OK && i < data->n_fields; i++) {
-        const struct fixed_field *f = value_find(t->data, t->n_data, data->fields[i]->field_id);
-        code = f ? value_datum(m, data->fields[i], f, &out->data[f - t->data], err)
+        const struct fixed_field *f =
+            fixed_value_find(t->data, t->n_data, data->fields[i]->field_id);
+        code = f ? fixed_value_datum(m, data->fields[i], f, &out->data[f - t->data], err)
                  : brt_fail(err, BRT_OBJECT_NOT_FOUND, "there is no data field with id %u",
                             data->fields[i]->field_id);
     }
@@ -162,8 +167,8 @@ enum brt_code fixed_data(struct brt_memory *m, const struct fixed_table *t,
 
 // ---- to messages ----
 
-static bool value_key_message(struct brt_memory *m, const struct fixed_table *t,
-                              const struct fixed_entry *e, BfrtProto__TableEntry *out) {
+static bool fixed_value_key_message(struct brt_memory *m, const struct fixed_table *t,
+                                    const struct fixed_entry *e, BfrtProto__TableEntry *out) {
     BfrtProto__TableKey *key = brt_take(m, sizeof *key);
     BfrtProto__KeyField *fields = brt_take(m, FIXED_KEYS * sizeof *fields);
     BfrtProto__KeyField__Exact *parts = brt_take(m, FIXED_KEYS * sizeof *parts);
@@ -190,8 +195,8 @@ static bool value_key_message(struct brt_memory *m, const struct fixed_table *t,
     return true;
 }
 
-static bool value_list_message(struct brt_memory *m, const struct fixed_field *f,
-                               const struct fixed_value *v, BfrtProto__DataField *out) {
+static bool fixed_value_list_message(struct brt_memory *m, const struct fixed_field *f,
+                                     const struct fixed_value *v, BfrtProto__DataField *out) {
     if (f->type == FIXED_BOOL) {
         BfrtProto__DataField__BoolArray *list = brt_take(m, sizeof *list);
         protobuf_c_boolean *val = brt_take(m, (v->n + 1) * sizeof *val);
@@ -217,12 +222,12 @@ static bool value_list_message(struct brt_memory *m, const struct fixed_field *f
     return true;
 }
 
-static bool value_message(struct brt_memory *m, const struct fixed_field *f,
-                          const struct fixed_value *v, BfrtProto__DataField *out) {
+static bool fixed_value_message(struct brt_memory *m, const struct fixed_field *f,
+                                const struct fixed_value *v, BfrtProto__DataField *out) {
     bfrt_proto__data_field__init(out);
     out->field_id = f->id;
     if (f->repeated)
-        return value_list_message(m, f, v, out);
+        return fixed_value_list_message(m, f, v, out);
     switch (f->type) {
     case FIXED_UINT:
     case FIXED_INT:
@@ -250,7 +255,7 @@ bool fixed_message(struct brt_memory *m, const struct fixed_table *t, const stru
     bfrt_proto__table_entry__init(out);
     out->table_id = t->id;
     out->is_default_entry = t->n_keys == 0;
-    if (t->n_keys && !value_key_message(m, t, e, out))
+    if (t->n_keys && !fixed_value_key_message(m, t, e, out))
         return false;
     if (key_only)
         return true;
@@ -268,7 +273,7 @@ bool fixed_message(struct brt_memory *m, const struct fixed_table *t, const stru
         if (!e->data[i].given || !brt_is_wanted(wanted, t->data[i].id))
             continue;
         BfrtProto__DataField *f = &fields[data->n_fields];
-        if (!value_message(m, &t->data[i], &e->data[i], f))
+        if (!fixed_value_message(m, &t->data[i], &e->data[i], f))
             return false;
         list[data->n_fields++] = f;
     }
