@@ -23,7 +23,7 @@
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
-#   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
+#   make bench-tables   how long lookups in match tables and their changes take (bench/table_*.c)
 #   make bench-memif    our memif driver beside DPDK's (bench/memif_burst.c)
 #   make install    into PREFIX (/usr/local) below DESTDIR; make uninstall removes it
 #
@@ -351,7 +351,7 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
 # The benchmarks' programs are built with them: who changes an interface shall see what it breaks.
 tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken \
-    $(BUILD)/bench/table_lookup $(BUILD)/bench/memif_burst
+    $(BUILD)/bench/table_lookup $(BUILD)/bench/table_change $(BUILD)/bench/memif_burst
 .PHONY: tests
 test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
@@ -390,7 +390,7 @@ torch-distributed: $(BUILD)/silken $(LIBSILKEN)
 
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.
-THREAD_TESTS := harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder harness/hosts/communicator/test_allreduce_atp
+THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder harness/hosts/communicator/test_allreduce_atp
 test-threads:
 	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(THREAD_TESTS) silken)
 	for t in $(THREAD_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/tsan/$$t || exit 1; done
@@ -458,7 +458,7 @@ figures-atp: $(BUILD)/silken
 .PHONY: figures-atp
 
 # ---- measurements ----
-BENCH_SRC := $(filter-out bench/table_lookup.c bench/memif_burst.c,$(wildcard bench/*.c))
+BENCH_SRC := $(filter-out bench/table_lookup.c bench/table_change.c bench/memif_burst.c,$(wildcard bench/*.c))
 bench: $(BUILD)/silken $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken
 	BUILD=$(BUILD) ONLY="$(ONLY)" MAKE="$(MAKE)" sh bench/run.sh
 .PHONY: bench
@@ -493,8 +493,9 @@ bench-tor: $(BUILD)/silken $(BUILD)/bench/flood $(BUILD)/bench/echo
 .PHONY: bench-tor
 bench-memif: $(BUILD)/bench/memif_burst
 	$<
-bench-tables: $(BUILD)/bench/table_lookup
-	$<
+bench-tables: $(BUILD)/bench/table_lookup $(BUILD)/bench/table_change
+	$(BUILD)/bench/table_lookup
+	$(BUILD)/bench/table_change
 .PHONY: bench-memif bench-tables
 
 # ---- style ----
