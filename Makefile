@@ -5,7 +5,7 @@
 #   make run        everything a newcomer needs: packages, build, the training demo
 #   make test       all tests (also under ASan and UBSan)
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
-#   make soak-tor   ten minutes of training jobs beside TCP and a hostile host in a ToR (SECONDS=600)
+#   make soak-tor   ten minutes of training jobs in a ToR beside TCP and attacks (SECONDS=600)
 #   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
 #   make sessions-any-order   the same as state machines (SEEDS=1000000)
 #   make test-threads   the tests that run threads, under TSan
@@ -368,9 +368,10 @@ soak: $(BUILD)/silken
 	    sh harness/soak.sh
 .PHONY: soak
 
-# Jobs of both protocols beside TCP and a hostile host in a ToR, for SECONDS (harness/control/tor/test_training.py).
+# Jobs of both protocols beside TCP and attacks in a ToR, for SECONDS (harness/control/tor/test_training.py).
 soak-tor: $(BUILD)/silken
 	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
+	    FLOOD_RATE=$(or $(FLOOD_RATE),0) LONGEST_PAUSE=0.001 \
 	    $(PYTHON) harness/control/tor/test_training.py
 .PHONY: soak-tor
 
