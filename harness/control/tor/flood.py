@@ -4,8 +4,8 @@
 
     flood.py INTERFACE TO new|colliding RATE     RATE: frames a second; 0: as fast as it can
 
-"colliding": VLAN 10's addresses whose hash was the same in its lower BITS bits as long as the tables' hash had no secret
-(stages/table_impl.h: sk_hash_word with nothing but SK_HASH_FACTOR), again and again."""
+"colliding": VLAN 10's addresses whose hash was the same in its lower BITS bits as long as the tables' hash had no
+secret (stages/table_impl.h: sk_hash_word with nothing but SK_HASH_FACTOR), again and again."""
 import signal
 import socket
 import sys
@@ -39,7 +39,8 @@ def again(addresses):
 
 
 def main():
-    interface, to, kind, rate = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", "")), sys.argv[3], float(sys.argv[4])
+    interface, kind, rate = sys.argv[1], sys.argv[3], float(sys.argv[4])
+    to = bytes.fromhex(sys.argv[2].replace(":", ""))
     ended, sent = [], 0
     signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
     source = new() if kind == "new" else again(colliding())

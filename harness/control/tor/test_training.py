@@ -3,14 +3,14 @@
 """Training jobs of both protocols in a running ToR (p4/rack), beside TCP at full load and all the while:
 
 - a hostile host that forges, repeats and invents aggregation packets;
-- a host that sends from ever new MAC addresses, and from addresses that met in one bucket of the tables before their hash
-  had a secret;
+- a host that sends from ever new MAC addresses, and from addresses that met in one bucket of the tables before their
+  hash had a secret;
 - a memif peer that misbehaves in its shared memory.
 
-SECONDS_TO_RUN (25; `make soak-tor`: 600) long: the workers check every element of every sum, and every packet is accounted
-for. FLOOD_RATE (2000; `make soak-tor`: 0, as fast as it can) is that of new addresses a second, since a machine of two
-processors does nothing else at full speed. With LONGEST_PAUSE (`make soak-tor`: 0.001) no pause of the pipes may take more
-processor time of the control thread, in seconds; `make test` does not check it, and prints it."""
+SECONDS_TO_RUN (25; `make soak-tor`: 600) long: the workers check every element of every sum, and every packet is
+accounted for. FLOOD_RATE (2000; `make soak-tor`: 0, as fast as it can) is that of new addresses a second, since a
+machine of two processors does nothing else at full speed. With LONGEST_PAUSE (`make soak-tor`: 0.001) no pause of the
+pipes may take more processor time of the control thread, in seconds; `make test` prints it and does not check it."""
 import json
 import os
 import random
@@ -97,8 +97,8 @@ class Hostile(threading.Thread):
 
 
 class HostilePeer(threading.Thread):
-    """A memif peer at 'path' that begins again and again: every fourth time with memory that can shrink, else with
-    nonsense in its rings."""
+    """A memif peer at 'path' that begins again and again: every fourth time with memory that can shrink, else
+    with nonsense in its rings."""
 
     def __init__(self, path):
         super().__init__(daemon=True)
@@ -140,7 +140,8 @@ class Training(unittest.TestCase):
         cls.metrics_port = free_port()
         hosts = {n: Host(i, [f"{ip(n)}/24"] if n[0] == "t" else []) for i, n in enumerate(NAMES)}
         section = {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]}],
-                   "links": [{"name": n, "port": i, "access": 10, "learn": n in "xfm"} for i, n in enumerate([*NAMES, "m"])],
+                   "links": [{"name": n, "port": i, "access": 10, "learn": n in "xfm"}
+                             for i, n in enumerate([*NAMES, "m"])],
                    # or the hostile host would draw others' frames to itself by sending with their addresses
                    "macs": [{"vid": 10, "mac": mac(n), "link": n} for n in NAMES if n not in "xf"],
                    "neighbours": [{"vid": 10, "address": ip(n), "mac": mac(n)} for n in NAMES if n[0] not in "txf"]}
@@ -164,8 +165,8 @@ class Training(unittest.TestCase):
         return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if line[0] != "#"}
 
     def flood(self, kind, rate):
-        return subprocess.Popen(in_host(self.lab["f"], sys.executable, os.path.join(HERE, "flood.py"), "eth0", ROUTER_MAC,
-                                        kind, rate), stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(in_host(self.lab["f"], sys.executable, os.path.join(HERE, "flood.py"), "eth0",
+                                        ROUTER_MAC, kind, rate), stdout=subprocess.PIPE, text=True)
 
     def limited(self, name):
         """How many addresses of the link were refused or removed, how many it has."""
