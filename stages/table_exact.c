@@ -166,15 +166,27 @@ static void table_exact_publish(struct sk_table *t) {
     }
 }
 
+// Its pages are there and clear afterwards: one that is new, or one that was used before.
 static bool table_exact_touch(struct sk_growing *g) {
-    const size_t size = table_exact_bytes(g->to), page = 4096;
+    const size_t size = table_exact_bytes(g->to);
     if (size < SK_GROW_LARGE || g->touched >= size)
         return false;
-    const uint64_t end = g->touched + SK_GROW_TOUCHES;
-    for (; g->touched < end && g->touched < size; g->touched += page)
-        if (g->touched) // the header is there
-            *((volatile char *)g->to + g->touched) = 0;
+    const uint64_t from = g->touched ? g->touched : sizeof *g->to,
+                   end = g->touched + SK_GROW_TOUCHES;
+    g->touched = end < size ? end : size;
+    memset((char *)g->to + from, 0, g->touched - from);
     return true;
+}
+
+// The spare one, if it has that size: a table whose entries come and go needs it again and again.
+static struct sk_buckets *table_exact_take_spare(struct sk_table_writer *w, uint64_t n) {
+    struct sk_buckets *s = w->spare;
+    if (!s || s->mask != n - 1)
+        return NULL;
+    w->spare = NULL;
+    if (table_exact_bytes(s) < SK_GROW_LARGE)
+        memset(s->bucket, 0, n * sizeof *s->bucket);
+    return s;
 }
 
 void sk_hash_go_on(struct sk_table *t) {
@@ -198,7 +210,8 @@ void sk_hash_go_on(struct sk_table *t) {
 // A larger hash, or one without tombstones, is begun when half of the places are in use. It has
 // room for at least half as many more as there are entries, however many come and go. Since each
 // insert moves SK_GROW_MOVES, no more than a seventh of that half are added until it is complete
-// (and one insert for 512 places, to touch its memory). So places are left, which ends every search.
+// (and one insert for 256 places, to clear its memory). So places are left, which ends every
+// search.
 bool sk_hash_reserve(struct sk_table *t) {
     struct sk_table_writer *w = t->writer;
     struct sk_buckets *old = sk_buckets_of(t);
@@ -206,7 +219,9 @@ bool sk_hash_reserve(struct sk_table *t) {
         uint64_t n = 4;
         while (n * SK_BUCKET < (w->count + 1) * 3)
             n *= 2;
-        struct sk_buckets *grown = buckets_new(t->secret, n);
+        struct sk_buckets *grown = table_exact_take_spare(w, n);
+        if (!grown)
+            grown = buckets_new(t->secret, n);
         if (!grown)
             return false;
         w->growing = (struct sk_growing){.to = grown};
@@ -220,7 +235,7 @@ bool sk_hash_reserve(struct sk_table *t) {
 
 void sk_hash_changed(struct sk_table *t, struct sk_entry *old, struct sk_entry *now) {
     struct sk_growing *g = &t->writer->growing;
-    if (!g->to)
+    if (!g->moved) // nothing is in it, and it may not be cleared yet
         return;
     sk_slot *slot = table_exact_find(t, g->to, old->value, old->mask, old->priority);
     if (slot)
@@ -229,21 +244,41 @@ void sk_hash_changed(struct sk_table *t, struct sk_entry *old, struct sk_entry *
         g->moved = now == SK_TOMBSTONE ? g->moved->prev : table_writer_node_of(now);
 }
 
-void sk_hash_quiesce(struct sk_table *t) {
+// Nobody sees it any more: it is the spare one, or given back, a part at once.
+static void table_exact_drop(const struct sk_table *t, struct sk_buckets *s) {
     struct sk_table_writer *w = t->writer;
-    table_exact_return(w);
+    if (!w->spare && s->mask == sk_buckets_of(t)->mask && table_exact_bytes(s) <= SK_GROW_SPARE) {
+        w->spare = s;
+        return;
+    }
     struct sk_retired **last = &w->old_hashes;
     while (*last)
         last = &(*last)->next;
-    *last = w->retired_hashes;
-    w->retired_hashes = NULL;
+    s->retired.next = NULL;
+    *last = &s->retired;
+}
+
+void sk_hash_quiesce(struct sk_table *t) {
+    struct sk_table_writer *w = t->writer;
+    table_exact_return(w);
+    for (struct sk_retired *r; (r = w->retired_hashes) != NULL;) {
+        w->retired_hashes = r->next;
+        table_exact_drop(t, (struct sk_buckets *)r);
+    }
+    struct sk_buckets *other = w->spare; // the table has another size now
+    if (other && other->mask != sk_buckets_of(t)->mask) {
+        w->spare = NULL;
+        table_exact_drop(t, other);
+    }
 }
 
 void sk_hash_free(struct sk_table *t) {
     struct sk_table_writer *w = t->writer;
-    sk_hash_quiesce(t);
+    if (sk_buckets_of(t))
+        sk_hash_quiesce(t);
     while (w->old_hashes)
         table_exact_return(w);
+    table_exact_free(w->spare);
     table_exact_free(w->growing.to);
     table_exact_free(sk_buckets_of(t));
 }

@@ -30,10 +30,11 @@ _Static_assert((offsetof(struct node, e) + offsetof(struct sk_entry, data)) % SK
 // the table copies a few more entries to it, the oldest first. Readers, and the writer's own
 // searches, see the old hash alone, which has every entry, until the new one has every entry, too:
 // a lookup costs the same at all times. A change is made in both hashes if its entry has been
-// copied. Large blocks of memory are touched in parts before, and given back in parts afterwards.
+// copied. Large blocks of memory are cleared in parts before, and given back in parts afterwards.
 #define SK_GROW_MOVES   8u                    // entries moved by one change
-#define SK_GROW_TOUCHES (UINT64_C(8) << 10)   // bytes that one change touches first
-#define SK_GROW_LARGE   (UINT64_C(64) << 10)  // blocks from here on are touched in parts
+#define SK_GROW_TOUCHES (UINT64_C(4) << 10)   // bytes that one change clears first
+#define SK_GROW_LARGE   (UINT64_C(64) << 10)  // blocks from here on are cleared in parts
+#define SK_GROW_SPARE   (UINT64_C(4) << 20)   // blocks up to here are kept for the next time
 #define SK_GROW_RETURNS (UINT64_C(256) << 10) // bytes that one change gives back
 struct sk_growing {
     struct sk_buckets *to; // null: the hash is not growing
@@ -54,6 +55,7 @@ struct sk_table_writer {
     struct sk_retired *retired_hashes; // that readers may see
     struct sk_retired *old_hashes;     // that nobody sees: given back in parts
     uint64_t old_left;                 // bytes of the first of them
+    struct sk_buckets *spare;          // of the size of the one in use, or null
     uint64_t work;                     // entries moved in all, for tests
 };
 

@@ -737,7 +737,8 @@ struct growing {
     uint16_t data[GROWING_KEYS]; // 0: there is no entry
     size_t count;
     uint32_t place;
-    uint64_t begun, worst; // hashes that began to grow; most entries moved by one change
+    uint64_t begun, spared,
+        worst; // growths, those with a spare hash; most entries moved by a change
 };
 
 static void growing_key(uint64_t i, uint64_t *key) {
@@ -759,6 +760,7 @@ static void growing_change(struct growing *g, struct sk_random *r, uint64_t i, u
                            unsigned delete) {
     const struct sk_table_writer *w = g->t->writer;
     const uint64_t before = w->work, of10 = sk_random_below(r, 10), data = 1 + of10 * 7 + i % 400;
+    const struct sk_buckets *spare = w->spare;
     const bool grew = w->growing.to, is = g->data[i];
     uint64_t key[2];
     growing_key(i, key);
@@ -778,6 +780,7 @@ static void growing_change(struct growing *g, struct sk_random *r, uint64_t i, u
     const uint64_t moved = w->work - before;
     g->worst = moved > g->worst ? moved : g->worst;
     g->begun += !grew && w->growing.to;
+    g->spared += spare && w->growing.to == spare;
     assert_int_equal(sk_table_count(g->t), g->count);
     growing_compare(g, i);
     growing_compare(g, sk_random_below(r, GROWING_KEYS));
@@ -806,17 +809,22 @@ static void growing_run(uint32_t words, bool proxy, uint64_t seed) {
     struct sk_random r = sk_random_seeded(seed);
     uint64_t range = 0, states[3] = {0};
     for (unsigned i = 0, add = 8, delete = 1; i < 400000; i++) {
-        if (i % 1999 == 0) {
+        if (i < 200000 && i % 1999 == 0) {
             range = 1 + sk_random_below(&r, 1u << sk_random_below(&r, 15));
             add = (unsigned)sk_random_below(&r, 10);
             delete = (unsigned)sk_random_below(&r, 11 - add);
+        }
+        if (i == 200000) { // about a fifth of all keys from now on: one size, with a spare hash
+            range = GROWING_KEYS;
+            add = 2;
+            delete = 8;
         }
         growing_change(&g, &r, sk_random_below(&r, i % 2 ? range : GROWING_KEYS), add, delete);
         const struct sk_growing *now = &g.t->writer->growing;
         states[!now->to ? 0 : now->moved ? 2 : 1]++;
         if (sk_random_below(&r, 50) == 0)
             sk_table_quiesce(g.t);
-        if (sk_random_below(&r, 20000) == 0) {
+        if (i < 200000 && sk_random_below(&r, 20000) == 0) {
             assert_int_equal(sk_table_clear(g.t), SK_OK);
             memset(g.data, 0, sizeof g.data);
             g.count = 0;
@@ -828,6 +836,7 @@ static void growing_run(uint32_t words, bool proxy, uint64_t seed) {
     sk_table_each(g.t, count_one, &seen);
     assert_int_equal(seen, g.count);
     assert_in_range(g.worst, 1, MOVES_MOST);
+    assert_true(g.spared > 0);
     for (unsigned i = 0; i < 3; i++) // not growing; touching its memory or just begun; moving
         assert_true(states[i] > 100);
     sk_table_free(g.t);
