@@ -7,8 +7,8 @@
 // One line for inserts (from none on), changes and deletions: the median of all, the 99.99th
 // percentile and the longest, in microseconds. Memory of what readers may have seen is given back
 // after each 64 changes, which are lines of their own. All rounds do the same, and the time of a
-// change is its shortest of all rounds: what the machine does besides is at other changes each time,
-// what the table does is not. Processor time of this thread, and wall time beside it.
+// change is its shortest of all rounds: what the machine does besides is at other changes each
+// time, what the table does is not. Processor time of this thread, and wall time beside it.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

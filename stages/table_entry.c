@@ -163,8 +163,8 @@ struct node *sk_node_new(struct sk_table *t, const uint64_t *value, const uint64
     size_t size = offsetof(struct node, e) + sizeof(struct sk_entry) +
                   (word + 2 * (size_t)words + n_data) * sizeof(uint64_t);
     size = (size + SK_NODE_ALIGN - 1) / SK_NODE_ALIGN * SK_NODE_ALIGN;
-    // Not by aligned_alloc: it leaves small pieces free, and collects a million of them at once when
-    // a later change frees something.
+    // Not by aligned_alloc: it leaves small pieces free, and collects a million of them at once
+    // when a later change frees something.
     void *memory = malloc(size + SK_NODE_ALIGN - _Alignof(max_align_t));
     if (!memory)
         return NULL;

@@ -787,8 +787,8 @@ static void growing_change(struct growing *g, struct sk_random *r, uint64_t i, u
 }
 
 // Entries come, change and go in random order; the shares of each change all the time, so that the
-// hash grows, loses its tombstones, empties while it grows, and is cleared whole. In each state each
-// answer is the map's, and no change moves more than its few entries.
+// hash grows, loses its tombstones, empties while it grows, and is cleared whole. In each state
+// each answer is the map's, and no change moves more than its few entries.
 static void growing_run(uint32_t words, bool proxy, uint64_t seed) {
     const struct sk_field_desc keys[] = {{.name = "a", .width = 48, .match = SK_EXACT},
                                          {.name = "b", .width = 9, .match = SK_EXACT}};
