@@ -5,7 +5,7 @@
 #   make run        everything a newcomer needs: packages, build, the training demo
 #   make test       all tests (also under ASan and UBSan)
 #   make soak       ten minutes at full speed, all packets accounted for (SECONDS=600)
-#   make soak-tor   ten minutes of training jobs beside TCP and a hostile host in a ToR (SECONDS=600)
+#   make soak-tor   ten minutes of training jobs in a ToR beside TCP and attacks (SECONDS=600)
 #   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
 #   make sessions-any-order   the same as state machines (SEEDS=1000000)
 #   make test-threads   the tests that run threads, under TSan
@@ -23,7 +23,7 @@
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
-#   make bench-tables   how long lookups in match tables take (bench/table_lookup.c)
+#   make bench-tables   how long lookups in match tables and their changes take (bench/table_*.c)
 #   make bench-memif    our memif driver beside DPDK's (bench/memif_burst.c)
 #   make install    into PREFIX (/usr/local) below DESTDIR; make uninstall removes it
 #
@@ -351,7 +351,7 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
 # The benchmarks' programs are built with them: who changes an interface shall see what it breaks.
 tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken \
-    $(BUILD)/bench/table_lookup $(BUILD)/bench/memif_burst
+    $(BUILD)/bench/table_lookup $(BUILD)/bench/table_change $(BUILD)/bench/memif_burst
 .PHONY: tests
 test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
@@ -368,9 +368,10 @@ soak: $(BUILD)/silken
 	    sh harness/soak.sh
 .PHONY: soak
 
-# Jobs of both protocols beside TCP and a hostile host in a ToR, for SECONDS (harness/control/tor/test_training.py).
+# Jobs of both protocols beside TCP and attacks in a ToR, for SECONDS (harness/control/tor/test_training.py).
 soak-tor: $(BUILD)/silken
 	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
+	    FLOOD_RATE=$(or $(FLOOD_RATE),0) LONGEST_PAUSE=0.001 \
 	    $(PYTHON) harness/control/tor/test_training.py
 .PHONY: soak-tor
 
@@ -390,7 +391,7 @@ torch-distributed: $(BUILD)/silken $(LIBSILKEN)
 
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.
-THREAD_TESTS := harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder harness/hosts/communicator/test_allreduce_atp
+THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder harness/hosts/communicator/test_allreduce_atp
 test-threads:
 	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(THREAD_TESTS) silken)
 	for t in $(THREAD_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/tsan/$$t || exit 1; done
@@ -458,7 +459,7 @@ figures-atp: $(BUILD)/silken
 .PHONY: figures-atp
 
 # ---- measurements ----
-BENCH_SRC := $(filter-out bench/table_lookup.c bench/memif_burst.c,$(wildcard bench/*.c))
+BENCH_SRC := $(filter-out bench/table_lookup.c bench/table_change.c bench/memif_burst.c,$(wildcard bench/*.c))
 bench: $(BUILD)/silken $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken
 	BUILD=$(BUILD) ONLY="$(ONLY)" MAKE="$(MAKE)" sh bench/run.sh
 .PHONY: bench
@@ -493,8 +494,9 @@ bench-tor: $(BUILD)/silken $(BUILD)/bench/flood $(BUILD)/bench/echo
 .PHONY: bench-tor
 bench-memif: $(BUILD)/bench/memif_burst
 	$<
-bench-tables: $(BUILD)/bench/table_lookup
-	$<
+bench-tables: $(BUILD)/bench/table_lookup $(BUILD)/bench/table_change
+	$(BUILD)/bench/table_lookup
+	$(BUILD)/bench/table_change
 .PHONY: bench-memif bench-tables
 
 # ---- style ----

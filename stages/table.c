@@ -220,6 +220,7 @@ int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *m
     sk_entry_release(t, old->e.action, old->e.data);
     sk_node_inherit(n, old);
     sk_slot_set(slot, &n->e);
+    sk_hash_changed(t, &old->e, &n->e);
     if (t->kind == SK_KIND_LPM)
         sk_lpm_replace(t, &old->e, &n->e);
     if (t->kind == SK_KIND_TERNARY)
@@ -227,6 +228,7 @@ int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *m
     list_replace(t->writer, old, n);
     forget_fixed(t, &old->e, &n->e);
     retire_node(t->writer, old);
+    sk_hash_go_on(t);
     sk_tables_changed();
     return SK_OK;
 }
@@ -235,6 +237,7 @@ static void remove_slot(struct sk_table *t, sk_slot *slot) {
     struct sk_table_writer *w = t->writer;
     struct node *n = table_writer_node_of(sk_load_slot(slot));
     sk_slot_set(slot, t->kind == SK_KIND_INDEX ? NULL : SK_TOMBSTONE);
+    sk_hash_changed(t, &n->e, SK_TOMBSTONE);
     if (t->kind == SK_KIND_LPM)
         sk_lpm_remove(t, &n->e);
     if (t->kind == SK_KIND_TERNARY)
@@ -245,6 +248,7 @@ static void remove_slot(struct sk_table *t, sk_slot *slot) {
     atomic_store_explicit(&t->filled, w->count > 0, memory_order_release);
     forget_fixed(t, &n->e, NULL);
     retire_node(w, n);
+    sk_hash_go_on(t);
     sk_tables_changed();
 }
 
@@ -382,6 +386,7 @@ void sk_table_quiesce(struct sk_table *t) {
         w->retired_blocks = r->next;
         free(r);
     }
+    sk_hash_quiesce(t);
 }
 
 bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def) {
@@ -515,12 +520,12 @@ void sk_table_free(struct sk_table *t) {
             sk_node_free(n);
         }
         sk_table_quiesce(t);
+        sk_hash_free(t);
     }
     struct sk_entry *dflt = sk_load_slot(&t->dflt);
     if (dflt)
         sk_node_free(table_writer_node_of(dflt));
     free(sk_slots_of(t));
-    free(sk_buckets_of(t));
     free(t->fixed);
     free(t->keys);
     free(t->key_mask);

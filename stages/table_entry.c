@@ -163,10 +163,15 @@ struct node *sk_node_new(struct sk_table *t, const uint64_t *value, const uint64
     size_t size = offsetof(struct node, e) + sizeof(struct sk_entry) +
                   (word + 2 * (size_t)words + n_data) * sizeof(uint64_t);
     size = (size + SK_NODE_ALIGN - 1) / SK_NODE_ALIGN * SK_NODE_ALIGN;
-    struct node *n = aligned_alloc(SK_NODE_ALIGN, size);
-    if (!n)
+    // Not by aligned_alloc: it leaves small pieces free, and collects a million of them at once
+    // when a later change frees something.
+    void *memory = malloc(size + SK_NODE_ALIGN - _Alignof(max_align_t));
+    if (!memory)
         return NULL;
+    struct node *n =
+        (struct node *)(((uintptr_t)memory + SK_NODE_ALIGN - 1) / SK_NODE_ALIGN * SK_NODE_ALIGN);
     memset(n, 0, size);
+    n->memory = memory;
     n->e.action = action;
     n->e.value = (uint64_t *)(&n->e + 1) + (word ? 1 + n_data : 0);
     // a ternary lookup compares under the mask; the others do not read it
@@ -203,11 +208,13 @@ bool sk_node_init_direct(const struct sk_table *t, struct node *n) {
 }
 
 void sk_node_free(struct node *n) {
-    if (n && n->owns_direct) {
+    if (!n)
+        return;
+    if (n->owns_direct) {
         free(n->e.direct);
         free(n->e.meter);
     }
-    free(n);
+    free(n->memory);
 }
 
 void sk_node_inherit(struct node *n, struct node *old) {

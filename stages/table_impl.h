@@ -15,7 +15,8 @@
 // - SK_KIND_HASH: exact keys: a hash of buckets, at most half full. A bucket is one cache line of
 //   four places, each a tag and an entry. The tag is the key itself where that is one word,
 //   otherwise the key's whole hash. Places are taken in order, and a key whose bucket is full goes
-//   to the next one.
+//   to the next one. When it is half full the writer fills a larger one beside it, a few entries
+//   with each change, and readers get that when it is complete (table_writer.h).
 // - SK_KIND_LPM: a trie of 256-way nodes (table_lpm.h).
 // - SK_KIND_TERNARY: ternary and range keys: groups of entries with one mask (table_ternary.h).
 //

@@ -19,12 +19,29 @@ struct node {
     struct place *place;
     bool owns_direct;
     uint32_t held_by_entries, held_by_groups; // references to it as a member
-    char padding[40];
+    void *memory;                             // what is freed
+    char padding[32];
     struct sk_entry e; // key, data and mask words follow
 };
 _Static_assert((offsetof(struct node, e) + offsetof(struct sk_entry, data)) % SK_NODE_ALIGN == 0,
                "an entry's hot part begins a cache line");
 
+// The hash grows in parts. When it is half full, a larger one is made beside it, and each change of
+// the table copies a few more entries to it, the oldest first. Readers, and the writer's own
+// searches, see the old hash alone, which has every entry, until the new one has every entry, too:
+// a lookup costs the same at all times. A change is made in both hashes if its entry has been
+// copied. Large blocks of memory are cleared in parts before, and given back in parts afterwards.
+#define SK_GROW_MOVES   8u                    // entries moved by one change
+#define SK_GROW_TOUCHES (UINT64_C(4) << 10)   // bytes that one change clears first
+#define SK_GROW_LARGE   (UINT64_C(64) << 10)  // blocks from here on are cleared in parts
+#define SK_GROW_SPARE   (UINT64_C(4) << 20)   // blocks up to here are kept for the next time
+#define SK_GROW_RETURNS (UINT64_C(256) << 10) // bytes that one change gives back
+struct sk_growing {
+    struct sk_buckets *to; // null: the hash is not growing
+    size_t used;           // slots of it, as 'used' below
+    uint64_t touched;      // bytes of it
+    struct node *moved;    // the newest entry that is in it; null: none is
+};
 struct sk_table_writer {
     struct node *first, *last;
     size_t count;  // entries
@@ -34,6 +51,12 @@ struct sk_table_writer {
     uint32_t next_id;
     struct node *retired;
     struct sk_retired *retired_blocks;
+    struct sk_growing growing;
+    struct sk_retired *retired_hashes; // that readers may see
+    struct sk_retired *old_hashes;     // that nobody sees: given back in parts
+    uint64_t old_left;                 // bytes of the first of them
+    struct sk_buckets *spare;          // of the size of the one in use, or null
+    uint64_t work;                     // entries moved in all, for tests
 };
 
 static inline struct node *table_writer_node_of(struct sk_entry *e) {
@@ -95,7 +118,16 @@ sk_slot *sk_hash_find(const struct sk_table *t, const uint64_t *value, const uin
                       int64_t priority);
 // Makes room for one more entry; first of all the hash itself. False when there is no memory.
 bool sk_hash_reserve(struct sk_table *t);
-// Room is reserved.
+// Room is reserved. The entry's node becomes the last of the list afterwards.
 void sk_hash_put(struct sk_table *t, struct sk_entry *e);
+// What was done to the entry's slot, which has been found: 'now' is in its place (SK_TOMBSTONE: it
+// is removed). Before the list of nodes is changed.
+void sk_hash_changed(struct sk_table *t, struct sk_entry *old, struct sk_entry *now);
+// A part of what is left to do: once for each change that does not call sk_hash_reserve. Slots that
+// were found before are not valid after it.
+void sk_hash_go_on(struct sk_table *t);
+// Nobody looks anything up: old hashes can be given back, a part at once.
+void sk_hash_quiesce(struct sk_table *t);
+void sk_hash_free(struct sk_table *t); // all of them
 
 #endif

@@ -30,6 +30,14 @@ static void ctl_tor_print_member(const json_t *port, const char *before) {
         printf(sk_json_is(port, "carrier") ? " (waits)" : " (down)");
 }
 
+// Only of a link that is or was over its limits.
+static void ctl_tor_print_limited(const json_t *limited) {
+    const long long addresses = sk_json_number(limited, "addresses"),
+                    neighbours = sk_json_number(limited, "neighbours");
+    if (addresses > 0 || neighbours > 0)
+        printf("; limited: %lld addresses, %lld neighbours", addresses, neighbours);
+}
+
 static void ctl_tor_print_links(const json_t *links) {
     size_t i, p;
     json_t *link, *port;
@@ -44,9 +52,11 @@ static void ctl_tor_print_links(const json_t *links) {
         json_array_foreach(json_object_get(link, "ports"), p, port) {
             ctl_tor_print_member(port, p ? ", " : " ");
         }
-        printf("%s%s%s\n", sk_json_is(link, "isolated") ? "; isolated" : "",
+        printf("%s%s%s", sk_json_is(link, "isolated") ? "; isolated" : "",
                sk_json_is(link, "learn") ? "" : "; does not learn",
                sk_json_is(link, "flapping") ? "; flapping" : "");
+        ctl_tor_print_limited(json_object_get(link, "limited"));
+        putchar('\n');
     }
 }
 

@@ -46,10 +46,7 @@ struct fdb *tor_fdb(struct tor *t) {
 static void *fdb_create(struct tor *t) {
     struct fdb *f = xzalloc(sizeof *f);
     f->learning = mac_learning_create(MAC_ENTRY_DEFAULT_IDLE_TIME);
-    // links that were never heard have saved up all they can
     f->credit = (struct fdb_credit){UINT64_MAX, t->now};
-    for (size_t i = 0; i < sizeof f->link_credit / sizeof *f->link_credit; i++)
-        f->link_credit[i] = f->credit;
     f->hash_secret = t->host.hash_secret;
     hmap_init(&f->places);
     ovs_list_init(&f->held);
@@ -167,6 +164,8 @@ static void fdb_forget(struct tor *t, struct fdb *f, struct place *p) {
     look_never(f, p);
     unlearn(f, p);
     f->n_fixed -= p->fixed;
+    if (!p->fixed)
+        p->link->use[TOR_LIMIT_ADDRESSES].entries--;
     hmap_remove(&f->places, &p->node);
     free(p);
     tor_moved(t, vid, bytes, NULL);
@@ -253,11 +252,34 @@ static struct mac_entry *first_to_go(struct fdb *f) {
     return CONTAINER_OF(ovs_list_front(&most->port_lrus), struct mac_entry, port_lru_node);
 }
 
-// What mac-learning would do by itself without telling which one goes.
-static void fdb_make_room(struct tor *t, struct fdb *f) {
+// Of the link's own; null: it has none.
+static struct mac_entry *first_of_link(struct fdb *f, const struct tor_link *link) {
+    struct mac_learning_port *p;
+    HMAP_FOR_EACH(p, hmap_node, &f->learning->ports_by_ptr)
+    if (p->port == link)
+        return CONTAINER_OF(ovs_list_front(&p->port_lrus), struct mac_entry, port_lru_node);
+    return NULL;
+}
+
+static bool link_is_full(const struct tor_link *link) {
+    return link->use[TOR_LIMIT_ADDRESSES].entries >=
+           link->section->limits[TOR_LIMIT_ADDRESSES].most;
+}
+
+// For one more address of the link. What mac-learning would do by itself without telling which one
+// goes; a link that has all that it may have gives one of its own.
+// 'moves': the address is another link's until now.
+static void fdb_make_room(struct tor *t, struct fdb *f, struct tor_link *link, bool moves) {
     unsigned passed_over = 0;
-    while (hmap_count(&f->learning->table) >= f->learning->max_entries) {
-        const struct mac_entry *e = first_to_go(f);
+    bool over = false, own;
+    while ((own = link_is_full(link)) ||
+           (!moves && hmap_count(&f->learning->table) >= f->learning->max_entries)) {
+        const struct mac_entry *e = own ? first_of_link(f, link) : first_to_go(f);
+        if (own && !over)
+            tor_limits_over(t, link, TOR_LIMIT_ADDRESSES, TOR_LIMIT_MOST);
+        over |= own;
+        if (!e)
+            return;
         struct place *p = tor_fdb_place(f, e->vlan, e->mac.ea);
         if (passed_over < PASSED_OVER && was_used(t, p)) {
             passed_over++;
@@ -279,15 +301,13 @@ static bool can_pay(struct fdb_credit *c, uint64_t now, uint64_t cost, uint64_t 
     return c->left >= cost;
 }
 
-static bool may_learn_now(struct tor *t, struct fdb *f, const struct tor_link *link) {
-    const uint64_t cost = SECOND / FDB_RATE, link_cost = SECOND / FDB_LINK_RATE;
-    struct fdb_credit *its = &f->link_credit[link->interface];
-    if (!can_pay(its, t->now, link_cost, link_cost * FDB_LINK_BURST) ||
-        !can_pay(&f->credit, t->now, cost, cost * FDB_BURST)) {
+static bool may_learn_now(struct tor *t, struct fdb *f, struct tor_link *link) {
+    const uint64_t cost = SECOND / FDB_RATE;
+    if (!can_pay(&f->credit, t->now, cost, cost * FDB_BURST) ||
+        !tor_limits_take(t, link, TOR_LIMIT_ADDRESSES)) {
         f->n_limited++;
         return false;
     }
-    its->left -= link_cost;
     f->credit.left -= cost;
     return true;
 }
@@ -335,6 +355,9 @@ static void fdb_settle(struct tor *t, struct fdb *f, struct place *p, struct tor
     if (moved)
         tell_move(t, f, p, link);
     mac_learning_update(f->learning, ethernet(p->mac), p->vid, false, false, link);
+    if (moved)
+        p->link->use[TOR_LIMIT_ADDRESSES].entries--;
+    link->use[TOR_LIMIT_ADDRESSES].entries++;
     p->link = link;
     p->since = p->used = t->now;
     fdb_say(t, f, p, true);
@@ -379,10 +402,9 @@ static void fdb_learn(struct tor *t, struct fdb *f, uint16_t vid, const uint8_t 
     }
     if (!may_learn_now(t, f, link))
         return;
-    if (!p) {
-        fdb_make_room(t, f);
+    fdb_make_room(t, f, link, p != NULL);
+    if (!p)
         p = add_place(t, f, vid, mac);
-    }
     fdb_settle(t, f, p, link);
 }
 
@@ -470,6 +492,8 @@ static void fix(struct tor *t, struct fdb *f, const struct tor_static_mac *m) {
     if (!p->fixed) {
         fdb_release(p);
         unlearn(f, p);
+        if (p->link)
+            p->link->use[TOR_LIMIT_ADDRESSES].entries--;
         p->fixed = true;
         f->n_fixed++;
     }

@@ -14,9 +14,8 @@
 // over is not learned; the next packet of that address asks again.
 #define FDB_RATE  4000u
 #define FDB_BURST 1000u
-// The same of one link, so that one which floods leaves the others their share.
-#define FDB_LINK_RATE  1000u
-#define FDB_LINK_BURST 1000u
+// One link has a limit of its own besides, so that one which floods leaves the others their share
+// (limits.c).
 // An address that moved so often in so many seconds is held where it is, for some time.
 #define FDB_MOVES        5u
 #define FDB_MOVE_SECONDS 10u
@@ -53,11 +52,10 @@ struct fdb {
     struct ovs_list held;
     struct heap due; // those that age; the first has the highest priority
     size_t n_fixed;
-    struct fdb_credit credit,
-        link_credit[LINKS_INTERFACES]; // of the switch, and by interface of each link
-    uint64_t sized;                    // when the tables' sizes were looked at
-    uint64_t warned;                   // of the switch's own address coming in
-    uint64_t told, n_told;             // moves told in this second
+    struct fdb_credit credit; // of the switch
+    uint64_t sized;           // when the tables' sizes were looked at
+    uint64_t warned;          // of the switch's own address coming in
+    uint64_t told, n_told;    // moves told in this second
     uint64_t n_learned, n_moved, n_aged, n_evicted, n_limited, n_damped, n_refused;
 };
 

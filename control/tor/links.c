@@ -243,6 +243,8 @@ static void links_changed(struct tor *t, void *state, struct tor_link *link, uin
 static void links_run(struct tor *t, void *state, uint64_t now_ns) {
     struct links *l = state;
     free_gone(l);
+    for (size_t i = 0; i < l->n; i++)
+        tor_limits_run(t, &l->list[i]->link);
     for (size_t i = 0; l->n_flapping > 0 && i < l->n; i++) {
         struct own_link *own = l->list[i];
         const uint64_t last =

@@ -4,6 +4,9 @@
 //
 //     tor.links    [{"link", "interface", "up", "since" (seconds), "flapping", "lag", "lacp",
 //                  "isolated", "learn",
+//                    "limits": as configured, "limited": {"addresses", "neighbours"}: how many
+//                    were refused or removed because of them, "neighbours": how many there are
+//                    because of the link,
 //                    "untagged", "tagged": "10,20-29", "addresses": how many were learned there,
 //                    "ports": [{"port", "name", "carrier", "active"}]}]
 //     tor.vlans    [{"vid", "name", "mtu", "aging", "addresses": ["10.0.10.1/24"], "macs": how many
@@ -53,6 +56,21 @@ static json_t *links_show_ports_json(const struct tor *t, const struct own_link 
     return list;
 }
 
+static void links_show_limits(json_t *out, const struct tor_link *link) {
+    const struct tor_link_limit *addresses = &link->section->limits[TOR_LIMIT_ADDRESSES],
+                                *neighbours = &link->section->limits[TOR_LIMIT_NEIGHBOURS];
+    json_object_set_new(out, "limits",
+                        json_pack("{s:i, s:i, s:i, s:i}", "addresses", (int)addresses->most,
+                                  "address_rate", (int)addresses->rate, "neighbours",
+                                  (int)neighbours->most, "neighbour_rate", (int)neighbours->rate));
+    json_object_set_new(
+        out, "limited",
+        json_pack("{s:I, s:I}", "addresses", (json_int_t)link->use[TOR_LIMIT_ADDRESSES].n_limited,
+                  "neighbours", (json_int_t)link->use[TOR_LIMIT_NEIGHBOURS].n_limited));
+    json_object_set_new(out, "neighbours",
+                        json_integer((json_int_t)link->use[TOR_LIMIT_NEIGHBOURS].entries));
+}
+
 static json_t *link_json(struct tor *t, const struct own_link *own) {
     const struct tor_link_section *s = own->link.section;
     json_t *out = json_pack("{s:s, s:i, s:b, s:I, s:b, s:b, s:b, s:b, s:b, s:i}", "link",
@@ -64,6 +82,7 @@ static json_t *link_json(struct tor *t, const struct own_link *own) {
     json_object_set_new(out, "addresses",
                         json_integer((json_int_t)tor_fdb_count(t, 0, &own->link)));
     json_object_set_new(out, "ports", links_show_ports_json(t, own));
+    links_show_limits(out, &own->link);
     return out;
 }
 

@@ -53,6 +53,46 @@ static bool is_unanswered(const struct neighbour *n) {
     return !neighbour_is_known(n);
 }
 
+// ---- what counts for a link
+static void count_unanswered(struct neighbours *all, const struct neighbour *n, int by) {
+    if (!is_unanswered(n))
+        return;
+    all->n_unanswered += (unsigned)by;
+    if (n->by)
+        all->of_link[n->by->interface].unanswered += (uint16_t)by;
+}
+
+static void count_waiting(struct neighbours *all, const struct waiting *w, int by) {
+    all->n_waiting += (unsigned)by;
+    if (w->by)
+        all->of_link[w->by->interface].waiting += (uint16_t)by;
+}
+
+// It counts for no link any more.
+static void neighbours_disown(struct neighbours *all, struct neighbour *n) {
+    count_unanswered(all, n, -1);
+    if (n->by)
+        n->by->use[TOR_LIMIT_NEIGHBOURS].entries--;
+    n->by = NULL;
+    count_unanswered(all, n, 1);
+}
+
+// What was there because of links that are no more.
+static void neighbours_disown_gone(struct tor *t, struct neighbours *all) {
+    struct neighbour *n;
+    HMAP_FOR_EACH(n, node, &all->entries) {
+        if (n->by && tor_link_by_interface(t, n->by->interface) != n->by)
+            neighbours_disown(all, n);
+        for (struct waiting *w = n->waiting; w; w = w->next) {
+            if (!w->by || tor_link_by_interface(t, w->by->interface) == w->by)
+                continue;
+            count_waiting(all, w, -1);
+            w->by = NULL;
+            count_waiting(all, w, 1);
+        }
+    }
+}
+
 // Not to be evicted.
 static bool is_kept(struct tor *t, const struct neighbour *n) {
     return n->state == NEIGHBOUR_PERMANENT || tor_routes_use(t, n->vid, &n->address);
@@ -79,7 +119,7 @@ static void drop_waiting(struct neighbours *all, struct neighbour *n) {
     struct waiting *w = n->waiting;
     n->waiting = w->next;
     n->n_waiting--;
-    all->n_waiting--;
+    count_waiting(all, w, -1);
     free(w);
 }
 
@@ -114,7 +154,8 @@ static void refuse_waiting(struct neighbours *all, struct neighbour *n) {
     while (*last)
         last = &(*last)->next;
     *last = n->waiting;
-    all->n_waiting -= n->n_waiting;
+    for (const struct waiting *w = n->waiting; w; w = w->next)
+        count_waiting(all, w, -1);
     n->n_waiting = 0;
     n->waiting = NULL;
 }
@@ -138,9 +179,9 @@ static void neighbours_set_timer(struct neighbours *all, struct neighbour *n, ui
 static void set_state(struct tor *t, struct neighbour *n, enum neighbour_state state,
                       uint64_t due) {
     struct neighbours *all = neighbours_of(t);
-    all->n_unanswered -= is_unanswered(n);
+    count_unanswered(all, n, -1);
     n->state = state;
-    all->n_unanswered += is_unanswered(n);
+    count_unanswered(all, n, 1);
     n->changed = t->now;
     n->sent = 0;
     neighbours_set_timer(all, n, due);
@@ -175,7 +216,8 @@ static void neighbours_forget(struct tor *t, struct neighbour *n) {
     uint16_t vid = n->vid;
     struct in6_addr address = n->address;
     drop_all_waiting(all, n);
-    all->n_unanswered -= is_unanswered(n);
+    neighbours_disown(all, n);
+    count_unanswered(all, n, -1);
     all->in_vlan[vid]--;
     hmap_remove(&all->entries, &n->node);
     free(n);
@@ -250,35 +292,63 @@ static bool goes_before(const struct neighbours *all, const struct neighbour *a,
     return a->used < b->used;
 }
 
+// Removes the first to go of a link's (null: of all); false: there is none.
+static bool neighbours_evict(struct tor *t, const struct tor_link *by, bool only_unanswered) {
+    struct neighbours *all = neighbours_of(t);
+    struct neighbour *n, *first = NULL;
+    HMAP_FOR_EACH(n, node, &all->entries)
+    if ((!by || n->by == by) && !is_kept(t, n) && (!only_unanswered || is_unanswered(n)) &&
+        (!first || goes_before(all, n, first)))
+        first = n;
+    if (!first)
+        return false;
+    all->evicted++;
+    neighbours_forget(t, first);
+    return true;
+}
+
 static bool neighbours_make_room(struct tor *t, bool for_unanswered) {
     struct neighbours *all = neighbours_of(t);
     bool full = hmap_count(&all->entries) >= NEIGHBOURS_MOST;
     if (!full && (!for_unanswered || all->n_unanswered < UNANSWERED_MOST))
         return true;
-    struct neighbour *n, *first = NULL;
-    HMAP_FOR_EACH(n, node, &all->entries)
-    if (!is_kept(t, n) && (full || is_unanswered(n)) && (!first || goes_before(all, n, first)))
-        first = n;
-    if (!first)
-        return !full;
-    all->evicted++;
-    neighbours_forget(t, first);
-    return true;
+    return neighbours_evict(t, NULL, !full) || !full;
+}
+
+// For one more that a frame of the link makes: its own go where it has all that it may have.
+static bool make_room_of_link(struct tor *t, struct tor_link *by, bool for_unanswered) {
+    const struct neighbours *all = neighbours_of(t);
+    const bool full =
+        by->use[TOR_LIMIT_NEIGHBOURS].entries >= by->section->limits[TOR_LIMIT_NEIGHBOURS].most;
+    if (!tor_limits_take(t, by, TOR_LIMIT_NEIGHBOURS))
+        return false;
+    if (!full && (!for_unanswered || all->of_link[by->interface].unanswered < UNANSWERED_OF_LINK))
+        return true;
+    if (full)
+        tor_limits_over(t, by, TOR_LIMIT_NEIGHBOURS, TOR_LIMIT_MOST);
+    else
+        by->use[TOR_LIMIT_NEIGHBOURS].n_limited++; // whoever asks for what is not there: no alarm
+    return neighbours_evict(t, by, !full) || !full;
 }
 
 // Null: there is no room.
 static struct neighbour *neighbours_add(struct tor *t, uint16_t vid, const struct in6_addr *address,
                                         enum neighbour_state state) {
     struct neighbours *all = neighbours_of(t);
-    if (!neighbours_make_room(t, state == NEIGHBOUR_INCOMPLETE))
+    struct tor_link *by = state == NEIGHBOUR_PERMANENT ? NULL : t->by;
+    const bool unanswered = state == NEIGHBOUR_INCOMPLETE;
+    if ((by && !make_room_of_link(t, by, unanswered)) || !neighbours_make_room(t, unanswered))
         return NULL;
     struct neighbour *n = xzalloc(sizeof *n);
     n->vid = vid;
     n->address = *address;
+    n->by = by;
     n->state = state;
     n->used = n->changed = t->now;
     n->due = UINT64_MAX;
-    all->n_unanswered += is_unanswered(n);
+    if (by)
+        by->use[TOR_LIMIT_NEIGHBOURS].entries++;
+    count_unanswered(all, n, 1);
     all->in_vlan[vid]++;
     hmap_insert(&all->entries, &n->node, neighbours_hash_of(all, vid, address));
     return n;
@@ -379,6 +449,10 @@ void tor_neighbour_send(struct tor *t, uint16_t vid, const struct in6_addr *addr
     if (length > IP_MOST)
         return;
     struct neighbour *n = neighbours_need(t, vid, address);
+    if (!n && t->by && neighbours_possible(t, vid, address)) {
+        all->packets_dropped++; // no room now: not that nobody is there
+        return;
+    }
     if (!n || n->state == NEIGHBOUR_FAILED) {
         tor_icmp_no_neighbour(t, from_vid, packet, length);
         return;
@@ -391,19 +465,20 @@ void tor_neighbour_send(struct tor *t, uint16_t vid, const struct in6_addr *addr
         drop_waiting(all, n);
         all->packets_dropped++;
     }
-    if (all->n_waiting == WAITING_MOST) {
+    if (all->n_waiting == WAITING_MOST ||
+        (t->by && all->of_link[t->by->interface].waiting >= WAITING_OF_LINK)) {
         all->packets_dropped++;
         return;
     }
     struct waiting *w = xmalloc(sizeof *w + length);
-    *w = (struct waiting){.from_vid = from_vid, .length = length};
+    *w = (struct waiting){.from_vid = from_vid, .length = length, .by = t->by};
     memcpy(w->bytes, packet, length);
     struct waiting **last = &n->waiting;
     while (*last)
         last = &(*last)->next;
     *last = w;
     n->n_waiting++;
-    all->n_waiting++;
+    count_waiting(all, w, 1);
 }
 
 // ---- the module
@@ -448,6 +523,7 @@ static void add_configured(struct tor *t, const struct tor_static_neighbour *c) 
     if (!n && !(n = neighbours_add(t, c->vid, &c->address, NEIGHBOUR_PERMANENT)))
         return; // not with the numbers that a section can have
     bool same = neighbour_is_known(n) && memcmp(n->mac, c->mac.bytes, 6) == 0;
+    neighbours_disown(neighbours_of(t), n);
     memcpy(n->mac, c->mac.bytes, 6);
     set_state(t, n, NEIGHBOUR_PERMANENT, UINT64_MAX);
     if (!same)
@@ -470,6 +546,7 @@ static void neighbours_configure(struct tor *t, void *state, const struct tor_se
         seed_random(t, all);
     else if (memcmp(&old->mac, &t->section->mac, sizeof old->mac) != 0)
         all->n_claims = 0; // others have to hear of it
+    neighbours_disown_gone(t, all);
     HMAP_FOR_EACH_SAFE(n, node, &all->entries)
     if (!neighbours_possible(t, n->vid, &n->address) ||
         (n->state == NEIGHBOUR_PERMANENT && !neighbours_configured(t->section, n)))

@@ -27,6 +27,7 @@
 #define SILKEN_CONTROL_TOR_NEIGHBOURS_H
 
 #include "control/tor/ip.h"
+#include "control/tor/links_impl.h"
 #include "control/tor/tor_impl.h"
 #include "openvswitch/hmap.h"
 
@@ -37,6 +38,9 @@
 #define UNANSWERED_MOST 512u  // of them those that have not answered
 #define WAITING_EACH    3u    // packets that wait for one neighbour
 #define WAITING_MOST    512u  // for all of them
+// Of those, what may be there because of one link; of all neighbours that is in its section.
+#define UNANSWERED_OF_LINK 128u
+#define WAITING_OF_LINK    128u
 
 enum neighbour_state {
     NEIGHBOUR_FAILED,
@@ -51,7 +55,8 @@ const char *neighbour_state_text(enum neighbour_state state);
 
 struct waiting {
     struct waiting *next;
-    uint16_t from_vid; // that it came in by; 0: the switch's own
+    struct tor_link *by; // that it came in by; null: none that is there
+    uint16_t from_vid;   // that it came in by; 0: the switch's own
     uint32_t length;
     uint8_t bytes[];
 };
@@ -60,6 +65,7 @@ struct neighbour {
     struct hmap_node node; // of 'struct neighbours', by VLAN and address
     uint16_t vid;
     struct in6_addr address;
+    struct tor_link *by; // whose frame made it: it counts for that link's limit; null: none's
     enum neighbour_state state;
     uint8_t mac[6];          // from STALE on
     uint64_t due;            // ns: when the state's timer fires; UINT64_MAX: none
@@ -89,8 +95,11 @@ struct neighbours {
     uint32_t hash_secret; // of 'entries'
     struct hmap entries;
     unsigned n_unanswered, n_waiting;
-    uint16_t in_vlan[4096]; // entries
-    uint64_t next;          // ns: no timer fires before
+    struct neighbours_of_link {
+        uint16_t unanswered, waiting;
+    } of_link[LINKS_INTERFACES]; // by interface
+    uint16_t in_vlan[4096];      // entries
+    uint64_t next;               // ns: no timer fires before
     uint64_t random;
     struct waiting *refused; // packets whose sender has still to be told that nobody answers
     struct claim *claims;

@@ -24,6 +24,8 @@
 //                 ... each with
 //                  "access": 10   or  "trunk": [10, 20] or "all", "native": 10
 //                  "learn": true,
+//                  "limits": {"addresses": 8192, "address_rate": 1000,          learned there; new
+//                             "neighbours": 1024, "neighbour_rate": 1000},      ones a second
 //                  "storm": {"broadcast": 1000, "multicast": 1000, "unknown": 1000},    packets/s
 //                  "acl": "guests", "querier_port": false (a multicast router is after it),
 //                  "querier": true (false: none is, whatever comes), "isolated": false}],
@@ -97,6 +99,11 @@ struct tor_vlan {
     struct tor_static_group *groups;
     size_t n_groups;
 };
+// What one link may have of what all share, and how many more a second.
+enum tor_limit { TOR_LIMIT_ADDRESSES, TOR_LIMIT_NEIGHBOURS, TOR_LIMITS };
+struct tor_link_limit {
+    uint32_t most, rate;
+};
 struct tor_link_section {
     char name[TOR_NAME];
     uint16_t ports[TOR_LAG_PORTS];
@@ -110,6 +117,7 @@ struct tor_link_section {
     bool guarded;                 // queries from there are nobody's: no router is after it
     uint32_t storm[3];            // broadcast, multicast, unknown: packets a second; 0: no limit
     uint32_t acl;                 // TOR_NONE: none
+    struct tor_link_limit limits[TOR_LIMITS];
 };
 struct tor_static_mac {
     uint16_t vid;

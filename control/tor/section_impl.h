@@ -18,16 +18,20 @@
 
 #define VIDS 4096u
 // What p4/tor's tables hold.
-#define VLAN_ENTRIES  16384u // vlans_in, vlans_out: a port's VLANs
-#define DESTINATIONS  16384u
-#define IPV4_PREFIXES 4096u
-#define IPV6_PREFIXES 1024u
-#define IPV4_HOSTS    8192u
-#define IPV6_HOSTS    4096u
-#define HOP_SETS      256u  // of more than one next hop
-#define HOP_MEMBERS   2048u // next hops that routes name
-#define LAGS          128u
-#define CPU_PORT      64u
+#define VLAN_ENTRIES 16384u // vlans_in, vlans_out: a port's VLANs
+#define DESTINATIONS 16384u
+#define NEIGHBOURS   2047u
+// A second, of one link at most: what is learned of all (fdb_impl.h), and as many neighbours.
+#define ADDRESS_RATE   4000u
+#define NEIGHBOUR_RATE 4000u
+#define IPV4_PREFIXES  4096u
+#define IPV6_PREFIXES  1024u
+#define IPV4_HOSTS     8192u
+#define IPV6_HOSTS     4096u
+#define HOP_SETS       256u  // of more than one next hop
+#define HOP_MEMBERS    2048u // next hops that routes name
+#define LAGS           128u
+#define CPU_PORT       64u
 
 // An address of the switch, where it stands, and the prefix that is connected by it.
 struct connected {

@@ -129,10 +129,24 @@ static void read_storm(const struct sk_at *at, struct tor_link_section *link) {
         link->storm[i] = read_member_between(&storm, keys[i], 0, 1000000000, 0);
 }
 
+// Half of what there is: one link, whoever is behind it, leaves the others something.
+static void read_limits(const struct sk_at *at, struct tor_link_section *link) {
+    static const char *const keys[] = {"addresses", "address_rate", "neighbours", "neighbour_rate",
+                                       NULL};
+    struct sk_at limits = sk_at_member(at, "limits");
+    sk_at_keys(&limits, keys);
+    link->limits[TOR_LIMIT_ADDRESSES] = (struct tor_link_limit){
+        .most = read_member_between(&limits, keys[0], 1, DESTINATIONS, DESTINATIONS / 2),
+        .rate = read_member_between(&limits, keys[1], 1, ADDRESS_RATE, ADDRESS_RATE / 4)};
+    link->limits[TOR_LIMIT_NEIGHBOURS] = (struct tor_link_limit){
+        .most = read_member_between(&limits, keys[2], 1, NEIGHBOURS, (NEIGHBOURS + 1) / 2),
+        .rate = read_member_between(&limits, keys[3], 1, NEIGHBOUR_RATE, NEIGHBOUR_RATE / 4)};
+}
+
 static void section_links_read(struct reading *r, const struct sk_at *at, size_t i) {
-    static const char *const keys[] = {"name",         "port",    "ports",    "lacp",  "access",
-                                       "trunk",        "native",  "learn",    "storm", "acl",
-                                       "querier_port", "querier", "isolated", NULL};
+    static const char *const keys[] = {"name",         "port",    "ports",    "lacp",   "access",
+                                       "trunk",        "native",  "learn",    "storm",  "acl",
+                                       "querier_port", "querier", "isolated", "limits", NULL};
     struct tor_link_section *link = &r->s->links[i];
     if (!json_is_object(at->value))
         sk_at_fail(at, "it must be an object");
@@ -142,6 +156,7 @@ static void section_links_read(struct reading *r, const struct sk_at *at, size_t
     read_lacp(at, link);
     read_link_vlans(r, at, link);
     read_storm(at, link);
+    read_limits(at, link);
     struct sk_at acl = sk_at_member(at, "acl");
     link->acl = acl.value ? read_named(&acl, &r->acl_names, "access list") : TOR_NONE;
     link->learn = read_flag(at, "learn", true);

@@ -196,8 +196,10 @@ void tor_frame(struct tor *t, const uint8_t *frame, uint32_t length, uint64_t no
         t->frames_bad++;
         return;
     }
+    t->by = f.link;
     EACH_MODULE(t, i, frame)
     modules[i]->frame(t, t->states[i], &f);
+    t->by = NULL;
 }
 
 static void tor_give(struct tor *t, uint8_t order, uint16_t interface, uint16_t port, uint16_t vid,

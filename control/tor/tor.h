@@ -29,6 +29,7 @@
 //     section.c     the configuration
 //     links.c       ports, LAGs, VLANs, flooding, storm control, mirrors
 //     lag.c         LACP, and which members of LAGs carry traffic
+//     limits.c      what one link may use of what all share
 //     fdb.c         who is where: learning, ageing, moves
 //     neighbours.c  ARP and IPv6 neighbour discovery
 //     routes.c      connected routes, static routes, next hops

@@ -82,6 +82,7 @@ struct tor {
     struct tor_wanted *wanted;
     void *states[TOR_MODULES];
     uint64_t now;        // ns, of the call that is under way
+    struct tor_link *by; // that the frame came in by which is handled now; null: none is
     uint64_t written_at; // ns, when tor_run last wrote in a pause
     // Counts that an operator wants: by reason from the switch, sent, not sent because there was no
     // room.
@@ -99,6 +100,23 @@ void tor_send_vlan(struct tor *t, uint16_t vid, uint16_t interface, const uint8_
 void tor_event(struct tor *t, const char *event, const char *format, ...);
 void tor_moved(struct tor *t, uint16_t vid, const uint8_t mac[6], struct tor_link *link);
 
+// ---- limits.c: what one link may use of what all links share ----
+// Counts of one of them and its credit: how long it has not used its rate.
+struct tor_use {
+    uint32_t entries;    // addresses that were learned there; neighbours that exist because of it
+    uint64_t credit, at; // ns of its rate that may still be spent, as of 'at' (0: never used)
+    uint64_t n_limited;  // refused, or others of its own removed for it
+    uint64_t last;       // ns: when that was
+    bool told;           // the alarm is raised
+};
+enum tor_limit_kind { TOR_LIMIT_RATE, TOR_LIMIT_MOST };
+// Takes one more of the link's rate; false: it has none, which is counted and told.
+bool tor_limits_take(struct tor *t, struct tor_link *link, enum tor_limit which);
+// Something of the link was refused or removed: counts it and raises the alarm.
+void tor_limits_over(struct tor *t, struct tor_link *link, enum tor_limit which,
+                     enum tor_limit_kind kind);
+void tor_limits_run(struct tor *t, struct tor_link *link); // alarms that end
+
 // ---- links.c: ports and LAGs ----
 // Lives as long as the configuration has a link of that name; 'section' changes with a reload.
 struct tor_link {
@@ -108,6 +126,7 @@ struct tor_link {
     const struct tor_link_section *section;
     bool up;                    // some member carries traffic
     bool active[TOR_LAG_PORTS]; // which do: link up and, with LACP, agreed on
+    struct tor_use use[TOR_LIMITS];
 };
 struct tor_link *tor_link_by_index(struct tor *t, uint32_t index);
 struct tor_link *tor_link_by_interface(struct tor *t, uint16_t interface); // or null

@@ -22,7 +22,7 @@
 
 #include "harness/hosts/random.h"
 #include "stages/state.h"
-#include "stages/table_impl.h"
+#include "stages/table_writer.h"
 
 #define MAX_ENTRIES 200
 #define MAX_WORDS   SK_MAX_KEY_WORDS
@@ -725,6 +725,174 @@ static void test_exact_readers_meanwhile(void **state) {
     exact_meanwhile(2, true);
 }
 
+// ---- a hash that grows ----
+
+// A map with a place for each key from 0 on: what the table must hold.
+enum { GROWING_KEYS = 20000 };
+// What one change may do beside its own: entries that it moves, bytes of memory that it touches.
+enum { MOVES_MOST = 16, BYTES_MOST = 32 << 10 };
+struct growing {
+    struct sk_table *t;
+    uint32_t words;
+    uint16_t data[GROWING_KEYS]; // 0: there is no entry
+    size_t count;
+    uint32_t place;
+    uint64_t begun, spared,
+        worst; // growths, those with a spare hash; most entries moved by a change
+};
+
+static void growing_key(uint64_t i, uint64_t *key) {
+    key[0] = i * UINT64_C(0x9e3779b1) & sk_mask(48);
+    key[1] = i % 5;
+}
+
+static void growing_compare(struct growing *g, uint64_t i) {
+    uint64_t key[2];
+    growing_key(i, key);
+    const struct sk_entry *e = sk_table_lookup(g->t, key);
+    assert_int_equal(e ? e->data[0] : 0, g->data[i]);
+    if (g->words == 1)
+        assert_ptr_equal(lookup_again(g->t, key, &g->place), e);
+    assert_ptr_equal(sk_table_find(g->t, key, NULL, 0), e);
+}
+
+static void growing_change(struct growing *g, struct sk_random *r, uint64_t i, unsigned add,
+                           unsigned delete) {
+    const struct sk_table_writer *w = g->t->writer;
+    const uint64_t before = w->work, of10 = sk_random_below(r, 10), data = 1 + of10 * 7 + i % 400;
+    const struct sk_buckets *spare = w->spare;
+    const bool grew = w->growing.to, is = g->data[i];
+    uint64_t key[2];
+    growing_key(i, key);
+    if (of10 < add) {
+        assert_int_equal(sk_table_add(g->t, key, NULL, 0, 0, &data), is ? SK_E_EXISTS : SK_OK);
+        g->count += !is;
+        g->data[i] = is ? g->data[i] : (uint16_t)data;
+    } else if (of10 < add + delete) {
+        assert_int_equal(sk_table_delete(g->t, key, NULL, 0), is ? SK_OK : SK_E_NOT_FOUND);
+        g->count -= is;
+        g->data[i] = 0;
+    } else {
+        assert_int_equal(sk_table_modify(g->t, key, NULL, 0, 0, &data),
+                         is ? SK_OK : SK_E_NOT_FOUND);
+        g->data[i] = is ? (uint16_t)data : 0;
+    }
+    const uint64_t moved = w->work - before;
+    g->worst = moved > g->worst ? moved : g->worst;
+    g->begun += !grew && w->growing.to;
+    g->spared += spare && w->growing.to == spare;
+    assert_int_equal(sk_table_count(g->t), g->count);
+    growing_compare(g, i);
+    growing_compare(g, sk_random_below(r, GROWING_KEYS));
+}
+
+// Entries come, change and go in random order; the shares of each change all the time, so that the
+// hash grows, loses its tombstones, empties while it grows, and is cleared whole. In each state
+// each answer is the map's, and no change moves more than its few entries.
+static void growing_run(uint32_t words, bool proxy, uint64_t seed) {
+    const struct sk_field_desc keys[] = {{.name = "a", .width = 48, .match = SK_EXACT},
+                                         {.name = "b", .width = 9, .match = SK_EXACT}};
+    const struct sk_field_desc wide[] = {{.name = "data", .width = 16}};
+    const struct sk_action_desc act = {"pipe.Ig.act", wide, 1, 1, false, false, 0};
+    const struct sk_action_desc *const acts[] = {&act, &only_default};
+    const struct sk_table_desc d = {.name = "t",
+                                    .keys = keys,
+                                    .n_keys = words,
+                                    .key_words = words,
+                                    .actions = acts,
+                                    .n_actions = 2,
+                                    .default_action = 1,
+                                    .size = GROWING_KEYS,
+                                    .proxy = proxy ? pack_57 : NULL};
+    static struct growing g;
+    g = (struct growing){.t = sk_table_new(&d), .words = words};
+    struct sk_random r = sk_random_seeded(seed);
+    uint64_t range = 0, states[3] = {0};
+    for (unsigned i = 0, add = 8, delete = 1; i < 400000; i++) {
+        if (i < 200000 && i % 1999 == 0) {
+            range = 1 + sk_random_below(&r, 1u << sk_random_below(&r, 15));
+            add = (unsigned)sk_random_below(&r, 10);
+            delete = (unsigned)sk_random_below(&r, 11 - add);
+        }
+        if (i == 200000) { // about a fifth of all keys from now on: one size, with a spare hash
+            range = GROWING_KEYS;
+            add = 2;
+            delete = 8;
+        }
+        growing_change(&g, &r, sk_random_below(&r, i % 2 ? range : GROWING_KEYS), add, delete);
+        const struct sk_growing *now = &g.t->writer->growing;
+        states[!now->to ? 0 : now->moved ? 2 : 1]++;
+        if (sk_random_below(&r, 50) == 0)
+            sk_table_quiesce(g.t);
+        if (i < 200000 && sk_random_below(&r, 20000) == 0) {
+            assert_int_equal(sk_table_clear(g.t), SK_OK);
+            memset(g.data, 0, sizeof g.data);
+            g.count = 0;
+        }
+    }
+    for (uint64_t i = 0; i < GROWING_KEYS; i++)
+        growing_compare(&g, i);
+    size_t seen = 0;
+    sk_table_each(g.t, count_one, &seen);
+    assert_int_equal(seen, g.count);
+    assert_in_range(g.worst, 1, MOVES_MOST);
+    assert_true(g.spared > 0);
+    for (unsigned i = 0; i < 3; i++) // not growing; touching its memory or just begun; moving
+        assert_true(states[i] > 100);
+    sk_table_free(g.t);
+}
+
+static void test_growing_equals_a_map(void **state) {
+    (void)state;
+    growing_run(1, false, 1);
+    growing_run(2, false, 2);
+    growing_run(2, true, 3);
+}
+
+// However many entries there are: no change moves more than some, and the memory of a hash is
+// neither touched nor given back at once.
+static void test_growing_is_bounded(void **state) {
+    (void)state;
+    enum { ENTRIES = 300000 };
+    const struct sk_field_desc key[] = {{.name = "a", .width = 48, .match = SK_EXACT}};
+    const struct sk_table_desc d = {.name = "t",
+                                    .keys = key,
+                                    .n_keys = 1,
+                                    .key_words = 1,
+                                    .actions = actions,
+                                    .n_actions = 4,
+                                    .default_action = 2,
+                                    .size = ENTRIES};
+    struct sk_table *t = sk_table_new(&d);
+    const struct sk_table_writer *w = t->writer;
+    uint64_t work = 0, touched = 0, left = 0, grown = 0, given = 0;
+    for (uint64_t i = 0; i < 2 * ENTRIES; i++) {
+        const struct sk_buckets *hash = sk_load_buckets(t);
+        const uint64_t x = i % ENTRIES;
+        if (i < ENTRIES)
+            assert_int_equal(sk_table_add(t, &x, NULL, 0, 0, &(uint64_t){x % 512}), SK_OK);
+        else
+            assert_int_equal(sk_table_delete(t, &x, NULL, 0), SK_OK);
+        assert_true(w->work - work <= MOVES_MOST);
+        if (w->growing.to && w->growing.touched > touched)
+            assert_true(w->growing.touched - touched <= BYTES_MOST);
+        if (left > w->old_left && w->old_left)
+            assert_true(left - w->old_left <= 16 * BYTES_MOST);
+        given += left > w->old_left;
+        grown += hash != sk_load_buckets(t);
+        // half full when it began to grow, and a seventh more when it is complete
+        assert_true(w->used * 100 <= (sk_load_buckets(t)->mask + 1) * SK_BUCKET * 60);
+        work = w->work;
+        touched = w->growing.touched;
+        if (i % 64 == 0)
+            sk_table_quiesce(t);
+        left = w->old_left;
+    }
+    assert_true(grown >= 10 && given >= 4);
+    assert_null(w->retired_hashes);
+    sk_table_free(t);
+}
+
 // A pipe's state that the machine has no room for is refused before any of it is touched.
 static void test_state_too_large(void **state) {
     (void)state;
@@ -798,6 +966,8 @@ int main(void) {
         cmocka_unit_test(test_ternary_readers_meanwhile),
         cmocka_unit_test(test_lpm_readers_meanwhile),
         cmocka_unit_test(test_exact_readers_meanwhile),
+        cmocka_unit_test(test_growing_equals_a_map),
+        cmocka_unit_test(test_growing_is_bounded),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

@@ -366,6 +366,13 @@ static void test_the_switchs_own_address(void **state) {
 
 // ---- too many ----
 
+// Three links in one VLAN, of which the first has limits of its own.
+#define OF_A(limits)                                                                               \
+    "{\"vlans\": [{\"vid\": 10}], \"links\": ["                                                    \
+    "{\"name\": \"a\", \"port\": 0, \"access\": 10, \"limits\": {" limits "}},"                    \
+    "{\"name\": \"b\", \"port\": 1, \"access\": 10}, {\"name\": \"c\", \"port\": 2, \"access\": "  \
+    "10}]}"
+
 static void test_learning_is_bounded(void **state) {
     struct rig *r = rig_new(3, section);
     (void)state;
@@ -387,7 +394,8 @@ static void test_learning_is_bounded(void **state) {
 // 16384 entries less a sixteenth: who fills the table pushes out nobody but himself.
 static void test_a_table_that_is_full(void **state) {
     const unsigned most = 16384 - 1024;
-    struct rig *r = rig_new(3, section);
+    // by itself a link may have half of it
+    struct rig *r = rig_new(3, OF_A("\"addresses\": 16384"));
     (void)state;
     eth_send(r, 1, ETH_BROADCAST, B, ETH_NO_TAG, 1);
     eth_send(r, 2, ETH_BROADCAST, D, ETH_NO_TAG, 1);
@@ -411,6 +419,77 @@ static void test_a_table_that_is_full(void **state) {
     // a link that goes down empties it
     rig_link(r, 0, false);
     assert_int_equal(count(r, "count"), 2);
+    rig_free(r);
+}
+
+static json_int_t of_link(struct rig *r, const char *link, const char *object, const char *member) {
+    struct sk_error err;
+    json_t *links = rig_request(r, "tor.links", NULL, &err), *item;
+    json_int_t out = -1;
+    size_t i;
+    json_array_foreach(links, i, item) {
+        const json_t *at = object ? json_object_get(item, object) : item;
+        if (strcmp(sk_json_text(item, "link"), link) == 0 && json_object_get(at, member))
+            out = json_integer_value(json_object_get(at, member));
+    }
+    json_decref(links);
+    return out;
+}
+
+// Whoever is behind a link, with ever new addresses and with others' in turn, has no more of the
+// table than the link may have, and learns no faster; which link it is, is told.
+static void test_a_link_has_its_share(void **state) {
+    struct rig *r = rig_new(3, OF_A("\"addresses\": 100, \"address_rate\": 50"));
+    (void)state;
+    eth_send(r, 0, ETH_BROADCAST, A, ETH_NO_TAG, 1);
+    for (unsigned i = 0; i < 200; i++)
+        eth_send(r, 1, ETH_BROADCAST, 0x20000 + i, ETH_NO_TAG, 1);
+    for (unsigned i = 0; i < 80; i++)
+        eth_send(r, 0, ETH_BROADCAST, 0x10000 + i, ETH_NO_TAG, 1);
+    assert_int_equal(of_link(r, "a", NULL, "addresses"), 50); // the burst is a second's
+    assert_int_equal(of_link(r, "a", "limited", "addresses"), 31);
+    assert_int_equal(rig_events(r, "alarm"), 1);
+    assert_string_equal(last_alarm(r), "address limit");
+    assert_string_equal(sk_json_text(rig_event(r, "alarm"), "link"), "a");
+    assert_string_equal(sk_json_text(rig_event(r, "alarm"), "why"),
+                        "new addresses come faster than 50 a second");
+    for (unsigned i = 100; i < 400; i++) { // slowly
+        rig_wait(r, 20);
+        eth_send(r, 0, B, A, ETH_NO_TAG, 1); // A is in use
+        eth_send(r, 0, ETH_BROADCAST, 0x10000 + i, ETH_NO_TAG, 1);
+        rig_forget(r);
+    }
+    assert_int_equal(of_link(r, "a", NULL, "addresses"), 100);
+    assert_int_equal(of_link(r, "b", NULL, "addresses"), 200);
+    assert_int_equal(of_link(r, "b", "limited", "addresses"), 0);
+    assert_string_equal(where(r, 10, A), "a");
+    assert_string_equal(where(r, 10, 0x10000 + 399), "a");
+    // addresses of b, sent from a
+    for (unsigned i = 0; i < 150; i++) {
+        rig_wait(r, 20);
+        eth_send(r, 0, ETH_BROADCAST, 0x20000 + i, ETH_NO_TAG, 1);
+        rig_forget(r);
+    }
+    assert_int_equal(of_link(r, "a", NULL, "addresses"), 100);
+    assert_int_equal(of_link(r, "b", NULL, "addresses"), 50);
+    // back, and to c, which has room
+    for (unsigned i = 100; i < 150; i++)
+        eth_send(r, 2, ETH_BROADCAST, 0x20000 + i, ETH_NO_TAG, 1);
+    assert_int_equal(of_link(r, "a", NULL, "addresses"), 50);
+    assert_int_equal(of_link(r, "c", NULL, "addresses"), 50);
+    assert_int_equal(rig_events(r, "alarm"), 1); // it is still on
+    rig_wait(r, 62000);
+    assert_int_equal(rig_events(r, "alarm"), 2);
+    assert_true(json_is_false(json_object_get(rig_event(r, "alarm"), "on")));
+    // as many as there are, whatever happens to them
+    rig_link(r, 0, false);
+    assert_int_equal(of_link(r, "a", NULL, "addresses"), 0);
+    rig_link(r, 0, true);
+    for (unsigned i = 0; i < 300; i++) {
+        rig_wait(r, 20);
+        eth_send(r, 0, ETH_BROADCAST, 0x30000 + i, ETH_NO_TAG, 1);
+    }
+    assert_int_equal(of_link(r, "a", NULL, "addresses"), 100);
     rig_free(r);
 }
 
@@ -521,6 +600,7 @@ int main(void) {
         cmocka_unit_test(test_the_switchs_own_address),
         cmocka_unit_test(test_learning_is_bounded),
         cmocka_unit_test(test_a_table_that_is_full),
+        cmocka_unit_test(test_a_link_has_its_share),
         cmocka_unit_test(test_what_is_shown_and_flushed),
         cmocka_unit_test(test_requests_that_are_refused),
         cmocka_unit_test(test_addresses_come_in_pages),

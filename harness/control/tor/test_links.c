@@ -369,6 +369,12 @@ static void assert_json(json_t *got, const char *expected) {
     json_decref(got);
 }
 
+// What a link shows that was given no limits and needed none.
+#define UNLIMITED                                                                                  \
+    "\"limits\": {\"addresses\": 8192, \"address_rate\": 1000, \"neighbours\": 1024,"              \
+    " \"neighbour_rate\": 1000}, \"limited\": {\"addresses\": 0, \"neighbours\": 0},"              \
+    " \"neighbours\": 0"
+
 static void test_what_links_and_vlans_show(void **state) {
     struct rig *r = rig_new(4, "{\"vlans\": [{\"vid\": 10, \"addresses\": [\"10.0.0.1/24\"]}, "
                                "{\"vid\": 11}, {\"vid\": 12}],"
@@ -383,13 +389,13 @@ static void test_what_links_and_vlans_show(void **state) {
                 "[{\"link\": \"a\", \"interface\": 1, \"up\": true, \"since\": 3, \"flapping\": "
                 "false, \"lag\": false,"
                 "  \"lacp\": false, \"isolated\": false, \"learn\": true, \"untagged\": 10, "
-                "\"tagged\": \"\","
+                "\"tagged\": \"\", " UNLIMITED ","
                 "  \"addresses\": 1, \"ports\": [{\"port\": 0, \"name\": \"p0\", \"carrier\": "
                 "true, \"active\": true}]},"
                 " {\"link\": \"up\", \"interface\": 2, \"up\": true, \"since\": 3, \"flapping\": "
                 "false, \"lag\": true,"
                 "  \"lacp\": false, \"isolated\": false, \"learn\": true, \"untagged\": 0, "
-                "\"tagged\": \"10-12\","
+                "\"tagged\": \"10-12\", " UNLIMITED ","
                 "  \"addresses\": 0, \"ports\": [{\"port\": 1, \"name\": \"p1\", \"carrier\": "
                 "true, \"active\": true},"
                 "                             {\"port\": 2, \"name\": \"p2\", \"carrier\": false, "

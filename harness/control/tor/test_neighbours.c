@@ -415,7 +415,9 @@ static void test_a_full_table_takes_from_who_has_most(void **state) {
         "{\"mac\": \"02:00:00:00:00:01\", \"vlans\": [{\"vid\": 10, \"addresses\": "
         "[\"10.10.0.1/16\"]},"
         " {\"vid\": 20, \"addresses\": [\"10.20.0.1/16\"]}],"
-        " \"links\": [{\"name\": \"a\", \"port\": \"p0\", \"access\": 10},"
+        // by itself a link may have half of them
+        " \"links\": [{\"name\": \"a\", \"port\": \"p0\", \"access\": 10,"
+        " \"limits\": {\"neighbours\": 2047}},"
         " {\"name\": \"b\", \"port\": \"p1\", \"access\": 20}],"
         " \"neighbours\": [{\"address\": \"10.10.200.1\", \"mac\": \"02:00:00:00:00:99\", \"vid\": "
         "10}]}";
@@ -438,6 +440,92 @@ static void test_a_full_table_takes_from_who_has_most(void **state) {
     assert_string_equal(l3_state(r, "10.10.1.0"), "");
     assert_string_equal(l3_state(r, "10.10.9.151"), "stale"); // the newest
     assert_int_equal(rig_events(r, "alarm"), 0);
+    rig_free(r);
+}
+
+static json_int_t neighbours_of_link(struct rig *r, unsigned place, const char *member) {
+    struct sk_error err;
+    json_t *links = rig_request(r, "tor.links", NULL, &err);
+    const json_t *link = json_array_get(links, place);
+    const json_int_t out =
+        strcmp(member, "limited") == 0
+            ? json_integer_value(json_object_get(json_object_get(link, "limited"), "neighbours"))
+            : json_integer_value(json_object_get(link, member));
+    json_decref(links);
+    return out;
+}
+
+// Two links in one VLAN; a host behind one of them asks in ever new names.
+static void test_a_link_has_its_share_of_neighbours(void **state) {
+    static const char section[] =
+        "{\"mac\": \"02:00:00:00:00:01\", \"vlans\": [{\"vid\": 10, \"addresses\": "
+        "[\"10.10.0.1/16\"]}],"
+        " \"links\": [{\"name\": \"a\", \"port\": \"p0\", \"access\": 10,"
+        " \"limits\": {\"neighbours\": 50, \"neighbour_rate\": 100}},"
+        " {\"name\": \"b\", \"port\": \"p1\", \"access\": 10}]}";
+    struct rig *r = rig_new(2, section);
+    (void)state;
+    for (unsigned n = 0; n < 60; n++)
+        ask_as(r, 1, 10, 0x8000 + n);
+    for (unsigned n = 0; n < 300; n++)
+        ask_as(r, 0, 10, 0x100 + n);
+    assert_int_equal(neighbours_of_link(r, 0, "neighbours"), 50);
+    assert_int_equal(neighbours_of_link(r, 1, "neighbours"), 60);
+    assert_true(neighbours_of_link(r, 0, "limited") > 100);
+    assert_int_equal(neighbours_of_link(r, 1, "limited"), 0);
+    assert_string_equal(l3_state(r, "10.10.128.0"), "stale");
+    assert_int_equal(rig_events(r, "alarm"), 1);
+    assert_string_equal(json_string_value(json_object_get(rig_event(r, "alarm"), "alarm")),
+                        "neighbour limit");
+    assert_string_equal(json_string_value(json_object_get(rig_event(r, "alarm"), "link")), "a");
+    rig_wait(r, 61000); // they do not answer and go
+    assert_int_equal(rig_events(r, "alarm"), 2);
+    assert_int_equal(neighbours_of_link(r, 0, "neighbours"), 0);
+    assert_int_equal(neighbours_of_link(r, 1, "neighbours"), 0);
+    rig_free(r);
+}
+
+// An IPv4 packet from VLAN 10 to somebody in VLAN 20 whom nobody knows.
+static void send_to_nobody(struct rig *r, uint16_t port, uint8_t from, uint8_t to) {
+    uint8_t f[60] = {2, 0, 0,    0, 0, 1,  2, 0, 0, 0, 1,  from,
+                     8, 0, 0x45, 0, 0, 20, 0, 0, 0, 0, 64, 59};
+    const uint8_t addresses[8] = {10, 0, 10, from, 10, 0, 20, to};
+    uint32_t sum = 0;
+    memcpy(f + 26, addresses, 8);
+    for (unsigned i = 14; i < 34; i += 2)
+        sum += (uint32_t)(f[i] << 8 | f[i + 1]);
+    sum = ~((sum & 0xffff) + (sum >> 16));
+    f[24] = (uint8_t)(sum >> 8);
+    f[25] = (uint8_t)sum;
+    rig_send(r, port, f, sizeof f);
+}
+
+static json_int_t waiting_for(struct rig *r, const char *address) {
+    struct sk_error err;
+    json_t *answer = rig_request(r, "tor.neighbours", NULL, &err), *n;
+    json_int_t out = -1;
+    size_t i;
+    json_array_foreach(json_object_get(answer, "neighbours"), i, n) {
+        if (strcmp(json_string_value(json_object_get(n, "address")), address) == 0)
+            out = json_integer_value(json_object_get(n, "waiting"));
+    }
+    json_decref(answer);
+    return out;
+}
+
+// Packets of a host that looks for everybody wait for answers, but not in all the room there is.
+static void test_a_link_has_its_share_of_waiting_packets(void **state) {
+    struct rig *r = l3_rig("");
+    (void)state;
+    for (unsigned n = 0; n < 190; n++)
+        for (unsigned i = 0; i < 3; i++)
+            send_to_nobody(r, 0, (uint8_t)(20 + n / 50), (uint8_t)(30 + n));
+    send_to_nobody(r, 2, 50, 250);
+    assert_int_equal(waiting_for(r, "10.0.20.250"), 1);
+    rig_wait(r, 10000); // nobody answers, and nothing is left that counts
+    for (unsigned i = 0; i < 2; i++)
+        send_to_nobody(r, 0, 20, 251);
+    assert_int_equal(waiting_for(r, "10.0.20.251"), 2);
     rig_free(r);
 }
 
@@ -526,6 +614,8 @@ int main(void) {
         cmocka_unit_test(test_who_does_not_answer_is_asked_ever_less_often),
         cmocka_unit_test(test_a_neighbour_is_asked_again_before_it_is_given_up),
         cmocka_unit_test(test_a_full_table_takes_from_who_has_most),
+        cmocka_unit_test(test_a_link_has_its_share_of_neighbours),
+        cmocka_unit_test(test_a_link_has_its_share_of_waiting_packets),
         cmocka_unit_test(test_configured_neighbours_are_not_asked),
         cmocka_unit_test(test_neighbours_go_with_their_subnet),
         cmocka_unit_test(test_neighbours_are_flushed),

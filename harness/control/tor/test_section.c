@@ -118,6 +118,12 @@ static void check_links(const struct tor_section *s) {
     assert_true(a->untagged == 10 && a->n_vids == 0 && a->learn && a->isolated && !a->router);
     assert_true(a->storm[0] == 1000 && a->storm[1] == 0 && a->storm[2] == 50);
     assert_int_equal(a->acl, 1);
+    const struct tor_link_limit *given = a->limits, *without = b->limits;
+    assert_true(given[TOR_LIMIT_ADDRESSES].most == 100 && given[TOR_LIMIT_ADDRESSES].rate == 10);
+    assert_true(given[TOR_LIMIT_NEIGHBOURS].most == 1024 && given[TOR_LIMIT_NEIGHBOURS].rate == 7);
+    assert_true(without[TOR_LIMIT_ADDRESSES].most == 8192 &&
+                without[TOR_LIMIT_ADDRESSES].rate == 1000 &&
+                without[TOR_LIMIT_NEIGHBOURS].rate == 1000);
     assert_true(b->ports[0] == 2 && b->untagged == 10 && b->n_vids == 2 && b->vids[0] == 20 &&
                 b->vids[1] == 4094);
     assert_true(!b->learn && b->acl == TOR_NONE);
@@ -396,6 +402,12 @@ static const struct mistake mistakes[] = {
      "unknown key"},
     {LINK(", 'port': 2, 'access': 20, 'storm': {'unknown': -1}"), ".links[1].storm.unknown",
      "it is -1; it must be 0 to"},
+    {LINK(", 'port': 2, 'access': 20, 'limits': {'macs': 1}"), ".links[1].limits.macs",
+     "unknown key"},
+    {LINK(", 'port': 2, 'access': 20, 'limits': {'addresses': 0}"), ".links[1].limits.addresses",
+     "it is 0; it must be 1 to 16384"},
+    {LINK(", 'port': 2, 'access': 20, 'limits': {'neighbour_rate': 4001}"),
+     ".links[1].limits.neighbour_rate", "it is 4001; it must be 1 to 4000"},
     {LINK(", 'port': 2, 'access': 20, 'acl': 'guests'"), ".links[1].acl",
      "there is no access list 'guests'"},
     {LINK(", 'port': 2, 'access': 20, 'learn': 'no'"), ".links[1].learn",

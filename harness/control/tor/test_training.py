@@ -1,27 +1,42 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Training jobs of both protocols in a running ToR (p4/rack), beside TCP at full load and a hostile host that
-forges, repeats and invents aggregation packets all the while. SECONDS_TO_RUN (25; `make soak-tor`: 600) long: the
-workers check every element of every sum, and every packet is accounted for."""
+"""Training jobs of both protocols in a running ToR (p4/rack), beside TCP at full load and all the while:
+
+- a hostile host that forges, repeats and invents aggregation packets;
+- a host that sends from ever new MAC addresses, and from addresses that met in one bucket of the tables before their
+  hash had a secret;
+- a memif peer that misbehaves in its shared memory.
+
+SECONDS_TO_RUN (25; `make soak-tor`: 600) long: the workers check every element of every sum, and every packet is
+accounted for. FLOOD_RATE (2000; `make soak-tor`: 0, as fast as it can) is that of new addresses a second, since a
+machine of two processors does nothing else at full speed. With LONGEST_PAUSE (`make soak-tor`: 0.001) no pause of the
+pipes may take more processor time of the control thread, in seconds; `make test` prints it and does not check it."""
 import json
 import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import unittest
+import urllib.request
 
-sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..")]
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", ".."), os.path.join(HERE, "..", "..", "pipeline", "ports")]
 import tally  # noqa: E402
+from hostile_peer import Peer  # noqa: E402
 from lab import SILKEN, Host, Lab  # noqa: E402
 
 SECONDS = float(os.environ.get("SECONDS_TO_RUN", "25"))
+FLOOD_RATE = os.environ.get("FLOOD_RATE", "2000")
+LONGEST_PAUSE = os.environ.get("LONGEST_PAUSE")
 ROUTER_MAC, ROUTER = "02:00:00:00:ff:01", "10.0.10.1"
-# name: port. s0, s1: SwitchML; a0, a1, ps: ATP; t0, t1: TCP; x: hostile
-NAMES = ["s0", "s1", "a0", "a1", "ps", "t0", "t1", "x"]
+# name: port. s0, s1: SwitchML; a0, a1, ps: ATP; t0, t1: TCP; x, f: hostile
+NAMES = ["s0", "s1", "a0", "a1", "ps", "t0", "t1", "x", "f"]
+MEMIF_PORT = len(NAMES)
 SWITCHML_PORT, ATP_PORT = 0xBEE0, 0xA790
 
 
@@ -81,17 +96,59 @@ class Hostile(threading.Thread):
             time.sleep(0.01)
 
 
+class HostilePeer(threading.Thread):
+    """A memif peer at 'path' that begins again and again: every fourth time with memory that can shrink, else
+    with nonsense in its rings."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.path, self.ended, self.turns, self.connected, self.random = path, False, 0, 0, random.Random(28)
+
+    def turn(self):
+        peer = Peer(self.path, sealed=self.turns % 4 != 0)
+        try:
+            self.turns += 1
+            self.connected += peer.connect()[0] == 7
+            peer.nonsense(self.random)
+            time.sleep(0.02)
+            if self.turns % 4 == 0:
+                os.ftruncate(peer.memory, 0)
+        except OSError:  # the switch was first: it closed the connection, or the memory is sealed
+            pass
+        finally:
+            peer.close()
+
+    def run(self):
+        while not self.ended:
+            try:
+                self.turn()
+            except OSError:
+                pass
+            time.sleep(0.05)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
 @unittest.skipUnless(os.geteuid() == 0, "network namespaces need root")
 class Training(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        cls.metrics_port = free_port()
         hosts = {n: Host(i, [f"{ip(n)}/24"] if n[0] == "t" else []) for i, n in enumerate(NAMES)}
         section = {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]}],
-                   "links": [{"name": n, "port": i, "access": 10, "learn": n == "x"} for i, n in enumerate(NAMES)],
+                   "links": [{"name": n, "port": i, "access": 10, "learn": n in "xfm"}
+                             for i, n in enumerate([*NAMES, "m"])],
                    # or the hostile host would draw others' frames to itself by sending with their addresses
-                   "macs": [{"vid": 10, "mac": mac(n), "link": n} for n in NAMES if n != "x"],
-                   "neighbours": [{"vid": 10, "address": ip(n), "mac": mac(n)} for n in NAMES if n[0] not in "tx"]}
+                   "macs": [{"vid": 10, "mac": mac(n), "link": n} for n in NAMES if n not in "xf"],
+                   "neighbours": [{"vid": 10, "address": ip(n), "mac": mac(n)} for n in NAMES if n[0] not in "txf"]}
         cls.lab = Lab(hosts, {"program": os.path.abspath("p4/rack/rack.p4"), "pipes": 3, "control_socket": "tor.sock",
+                              "metrics": {"listen": f"127.0.0.1:{cls.metrics_port}"},
+                              "ports": [{"port": MEMIF_PORT, "device": f"net_memif{MEMIF_PORT},role=server,"
+                                         "socket=@folder/m.sock,socket-abstract=no"}],
                               "tor": section})
         cls.lab.__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
@@ -101,6 +158,20 @@ class Training(unittest.TestCase):
                               capture_output=True, text=True, timeout=30, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def metrics(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=60) as page:
+            lines = page.read().decode().splitlines()
+        return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if line[0] != "#"}
+
+    def flood(self, kind, rate):
+        return subprocess.Popen(in_host(self.lab["f"], sys.executable, os.path.join(HERE, "flood.py"), "eth0",
+                                        ROUTER_MAC, kind, rate), stdout=subprocess.PIPE, text=True)
+
+    def limited(self, name):
+        """How many addresses of the link were refused or removed, how many it has."""
+        link = next(l for l in json.loads(self.ctl("--json", "links")) if l["link"] == name)
+        return link["limited"]["addresses"], link["addresses"]
 
     def start(self, name, *words):
         return subprocess.Popen(in_host(self.lab[name], SILKEN, *words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -165,6 +236,9 @@ class Training(unittest.TestCase):
         tcp = subprocess.Popen(in_host(self.lab["t0"], "iperf3", "-J", "-c", ip("t1"), "-t", str(int(SECONDS))),
                                stdout=subprocess.PIPE, text=True)
         hostile.start()
+        peer = HostilePeer(os.path.join(self.lab.folder.name, "m.sock"))
+        peer.start()
+        floods = [self.flood("new", FLOOD_RATE), self.flood("colliding", "1000")]
         results, end = {}, time.monotonic() + SECONDS
         threads = [threading.Thread(target=lambda n=n, f=f: results.update({n: self.rounds(end, n, f)}))
                    for n, f in (("resnet", switchml), ("bert", atp))]
@@ -172,22 +246,39 @@ class Training(unittest.TestCase):
             t.start()
         for t in threads:
             t.join(SECONDS + 240)
-        hostile.ended = True
+        hostile.ended = peer.ended = True
         hostile.join(10)
+        peer.join(30)
+        flooded = []
+        for p in floods:
+            p.terminate()
+            flooded.append(int(p.communicate(timeout=30)[0].split()[-1]))
         carried = json.loads(tcp.communicate(timeout=60)[0])["end"]["sum_received"]["bits_per_second"]
         tcp_server.wait(20)
         drops = self.ctl("counter", "read", "pipe.Ingress.drops")
+        numbers, (limited, learned) = self.metrics(), self.limited("f")
+        wall, cpu = (numbers[f"silken_longest_pause_{kind}seconds"] for kind in ("", "cpu_"))
         self.assertEqual(self.lab.stop(), 0, self.lab.said)
         print(f"\n{SECONDS:.0f} s: SwitchML {results['resnet'][0]} workers, ATP {results['bert'][0]} workers, all verified; "
-              f"TCP {carried / 1e6:.0f} Mbit/s; {hostile.sent} hostile packets")
+              f"TCP {carried / 1e6:.0f} Mbit/s; {hostile.sent} hostile packets; {flooded[0]} from new addresses, "
+              f"{flooded[1]} from colliding ones, {learned} known, {limited} limited; memif peer {peer.turns} times, "
+              f"{peer.connected} connected; {numbers['silken_pauses_total']:.0f} pauses, the longest {cpu * 1e3:.3f} ms of "
+              f"processor time, {wall * 1e3:.3f} ms by the clock")
         for name, (good, bad, said) in results.items():
             self.assertEqual(bad, 0, f"{name}: {said}\n{drops}")
             self.assertGreater(good, 0, name)
         self.assertGreater(carried, 1e6)
         self.assertGreater(hostile.sent, 100)
+        self.assertGreater(flooded[0], 1000)
+        self.assertGreater(flooded[1], 100)
+        self.assertGreater(peer.turns, 10)
+        self.assertGreater(peer.connected, 0)
+        self.assertLessEqual(learned, 8192)
         received, copies, sent, dropped = map(int, re.search(
             r"received (\d+) \+ copies (\d+) = sent (\d+) \+ dropped (\d+)", self.lab.said).groups())
         self.assertEqual(received + copies, sent + dropped)
+        if LONGEST_PAUSE:
+            self.assertLess(cpu, float(LONGEST_PAUSE), "the longest pause, in seconds of processor time")
 
 
 if __name__ == "__main__":
