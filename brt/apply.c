@@ -66,6 +66,10 @@ static enum brt_code apply_check_everywhere(struct brt *b, const struct brt_chan
         const struct sk_entry *e = apply_find(b, c, i);
         const enum brt_code code =
             e ? apply_check(c, e, err) : apply_failure(c, SK_E_NOT_FOUND, err);
+        if (!code && c->same_action && e->action != c->action)
+            return brt_fail(err, BRT_INVALID_ARG,
+                            "table '%s': the entry has another action: arguments are missing",
+                            c->table->name);
         if (code)
             return code;
     }

@@ -62,6 +62,8 @@ static enum brt_code attributes_scope_mode(const BfrtProto__Mode *m, struct brt_
 }
 
 static bool attributes_is_empty(struct brt *b, const struct brt_table *t) {
+    if (brt_has_cells(t))
+        return true; // nothing is put into it
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(b->sw, &t->object, pipe) &&
             sk_table_count(brt_table_in(b, t, pipe)) > (t->desc ? t->desc->n_entries : 0))
@@ -70,7 +72,8 @@ static bool attributes_is_empty(struct brt *b, const struct brt_table *t) {
 }
 
 static bool attributes_has_scope(const struct brt_table *t) {
-    return (t->kind == BRT_MATCH && !t->desc->is_profile) || t->kind == BRT_VALUE_SET;
+    return (t->kind == BRT_MATCH && !t->desc->is_profile) || t->kind == BRT_VALUE_SET ||
+           t->kind == BRT_REGISTER;
 }
 
 static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change *c,

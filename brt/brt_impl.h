@@ -115,6 +115,7 @@ struct brt_change {
     BfrtProto__Update__Type type;
     struct sk_pipe_list pipes;
     bool has_key, is_default, has_action;
+    bool same_action; // the entry has 'action' already, and keeps its arguments
     bool reset_ttl, reset_stats;
     int64_t priority;
     uint32_t action;

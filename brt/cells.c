@@ -294,7 +294,9 @@ static void cells_read_meter(struct cells_out *o, const struct brt_field *f) {
 // The value of each pipe, one after the other.
 static void cells_read_register(struct cells_out *o, const struct brt_field *f) {
     const struct sk_object *object = &o->question->table->object;
-    for (unsigned i = 0; i < o->question->pipes.n; i++) {
+    // a parameter is one value, that of the first pipe
+    const unsigned n = o->question->table->kind == BRT_PARAM ? 1 : o->question->pipes.n;
+    for (unsigned i = 0; i < n; i++) {
         struct sk_pipe *pipe = sk_switch_pipe(o->b->sw, o->question->pipes.list[i]);
         uint64_t words[2] = {0};
         for (uint32_t w = 0; w < sk_words(f->width); w++)

@@ -213,6 +213,17 @@ static enum brt_code brt_entry_action(uint32_t id, struct brt_change *c,
     return BRT_OK;
 }
 
+// A change of counts or meters may name the action that the entry has, without its arguments.
+static bool entry_keeps_arguments(const struct brt_change *c, const struct brt_action *a,
+                                  const BfrtProto__TableData *data, const bool *given) {
+    if (c->type != BFRT_PROTO__UPDATE__TYPE__MODIFY || !a || a->n == 0 || data->n_fields == 0)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (given[i])
+            return false;
+    return true;
+}
+
 enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data, struct brt_change *c,
                              struct sk_error *err) {
     const struct brt_action *a = NULL;
@@ -229,6 +240,11 @@ enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data, st
         return entry_no_memory(err);
     for (size_t i = 0; code == BRT_OK && i < data->n_fields; i++)
         code = entry_one_datum(data->fields[i], a, c, given, err);
+    if (code == BRT_OK && entry_keeps_arguments(c, a, data, given)) {
+        c->has_action = false;
+        c->same_action = true;
+        return BRT_OK;
+    }
     for (size_t i = 0; code == BRT_OK && a && i < a->n; i++)
         if (!given[i])
             code = brt_fail(err, BRT_INVALID_ARG, "argument '%s' of action '%s' is missing",

@@ -304,11 +304,40 @@ static bool pre_get_ecmp(struct brt *b, struct brt_memory *m, struct fixed_entry
     return true;
 }
 
+static bool pre_is_in(const uint32_t *list, size_t n, uint32_t number) {
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == number)
+            return true;
+    return false;
+}
+
+// A node keeps its slot, so that hashes choose it as before; a new one gets the first that is
+// empty. Returns how many of the slots are used.
+static size_t pre_ecmp_slots(const struct fixed_value *nodes, uint32_t *slots, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!pre_is_in(nodes->list, nodes->n, slots[i]))
+            slots[i] = SK_PRE_NO_NODE;
+    for (size_t i = 0; i < nodes->n; i++) {
+        size_t at = 0;
+        if (pre_is_in(slots, n, nodes->list[i]) && !pre_is_in(nodes->list, i, nodes->list[i]))
+            continue; // a node that is named twice is the engine's to refuse
+        while (at < n && slots[at] != SK_PRE_NO_NODE)
+            at++;
+        slots[at] = nodes->list[i];
+        n = at < n ? n : at + 1;
+    }
+    return n;
+}
+
 static enum brt_code pre_set_ecmp(struct brt *b, const struct fixed_entry *e,
                                   struct sk_error *err) {
+    uint32_t slots[SK_PRE_ECMP_SLOTS];
+    size_t n = 0;
     if (e->data[0].n > SK_PRE_ECMP_SLOTS)
         return brt_fail(err, BRT_NO_SPACE, "an ECMP group has at most %u nodes", SK_PRE_ECMP_SLOTS);
-    return pre_result(sk_pre_ecmp_set(b->sw, (uint32_t)e->key[0], e->data[0].list, e->data[0].n),
+    pre_ecmp_view(sk_switch_pre(b->sw), (uint32_t)e->key[0], slots, &n);
+    n = pre_ecmp_slots(&e->data[0], slots, n);
+    return pre_result(sk_pre_ecmp_set(b->sw, (uint32_t)e->key[0], slots, n),
                       "the ECMP group cannot be set", err);
 }
 

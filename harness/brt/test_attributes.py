@@ -73,6 +73,9 @@ def scopes(c):
     c.write(forward(c, "INSERT", 3, 30))
     checks.equal("in all pipes again", ports(c, 3), [30] * 4)
     c.write(c.update("DELETE", "Ingress.forward"))
+    c.write(scope(c, "Ingress.pairs", pb.Mode.SINGLE))
+    checks.equal("a register's scope", ask(c, "Ingress.pairs", "entry_scope").pipe_scope.predef, pb.Mode.SINGLE)
+    c.write(scope(c, "Ingress.pairs", pb.Mode.ALL))
     for table in ("Ingress.counts", "Ingress.profile"):
         update_fails(f"no scope: {table}", UNIMPLEMENTED, c, scope(c, table, pb.Mode.ALL))
     update_fails("values are in all pipes", UNIMPLEMENTED, c, scope(c, "IngressParser.types", pb.Mode.SINGLE))

@@ -67,6 +67,10 @@ def garbage(c, method):
     return call(c.method[method], b"\x0a\xff\xff\xff\xff\x0fx")
 
 
+def data_action(c, mac):
+    return c.read(c.entry("Ingress.forward", {MAC: mac}))[0][2]
+
+
 def forward(c, what, mac, port=1, **data):
     return c.update(what, "Ingress.forward", {MAC: mac}, "send", {"port": port, **data})
 
@@ -98,6 +102,11 @@ def exact(c):
     c.write(c.update("MODIFY", "Ingress.forward", {MAC: 3}, data={"$COUNTER_SPEC_PKTS": 5}))
     data = c.read(c.entry("Ingress.forward", {MAC: 3}))[0][3]
     checks.equal("without an action", (data["port"], data["$COUNTER_SPEC_PKTS"]), (8, 5))
+    ACTION = data_action(c, 3)
+    c.write(c.update("MODIFY", "Ingress.forward", {MAC: 3}, ACTION, {"$COUNTER_SPEC_PKTS": 6}))
+    data = c.read(c.entry("Ingress.forward", {MAC: 3}))[0][3]
+    checks.equal("its action without arguments", (data["port"], data["$COUNTER_SPEC_PKTS"]), (8, 6))
+    update_fails("no arguments and nothing else", INVALID, c, c.update("MODIFY", "Ingress.forward", {MAC: 3}, ACTION))
     c.write(c.update("MODIFY", "Ingress.forward", {MAC: 3}, "send", {"port": 8}, reset_stats=True))
     checks.equal("counts set back", c.read(c.entry("Ingress.forward", {MAC: 3}))[0][3]["$COUNTER_SPEC_PKTS"], 0)
     one = c.read(c.entry("Ingress.forward", {MAC: 3}, "send", {"port": None}))[0]

@@ -110,6 +110,36 @@ def multicast(c, copies):
     checks.equal("a backup port", entries(c, "$pre.port", key={PORTS: 1})[1]["$MULTICAST_BACKUP_PORT"], 2)
 
 
+def slots(c, copies):
+    """A node of an ECMP group is chosen by the hashes that chose it before, whatever comes and goes beside it."""
+    ecmp = lambda what, nodes, **more: c.update(what, "$pre.ecmp", {ECMP: 8}, data={NODE: nodes}, **more)  # noqa: E731
+    c.write(*[node(c, "INSERT", n, rid=n, ports=[1 + n % 2], lags=[]) for n in (20, 21, 23)], ecmp("INSERT",
+                                                                                                 [20, 21, 23]),
+            group(c, "INSERT", 308, {ECMP: [8]}))
+    checks.equal("the third slot", copies(GROUP, 308, [0, 1], a=2), [0, 1])
+    c.write(ecmp("MODIFY_INC", [20], mod_del=True))
+    checks.equal("is the third still", [copies(GROUP, 308, [0, 1], a=a) for a in (1, 2)], [[0, 1]] * 2)
+    c.write(node(c, "INSERT", 22, rid=22, ports=[1], lags=[]), ecmp("MODIFY_INC", [22]))
+    checks.equal("a new node takes the empty slot", [copies(GROUP, 308, [1, 0], a=0), copies(GROUP, 308, [0, 1], a=1)],
+                 [[1, 0], [0, 1]])
+    c.write(group(c, "DELETE", 308), c.update("DELETE", "$pre.ecmp", {ECMP: 8}),
+            *[node(c, "DELETE", n) for n in (20, 21, 22, 23)])
+
+
+def shapes(c):
+    """Tables, fields and choices as the driver's descriptions have them (counted there)."""
+    got = {n: (len(t["key"]), len(t["data"]), t["id"] & 0xffffff) for n, t in c.tables.items() if t["id"] >> 24 == 0xff}
+    checks.equal("tables", got, {
+        "tf1.dev.device_configuration": (0, 16, 0x060001), "$PORT": (1, 33, 0x010001), "$PORT_STAT": (1, 95, 0x010002),
+        "$PORT_HDL_INFO": (2, 1, 0x010003), "$PORT_FP_IDX_INFO": (1, 1, 0x010004), "$PORT_STR_INFO": (1, 1, 0x010005),
+        "$pre.mgid": (1, 6, 0x020001), "$pre.node": (1, 3, 0x020002), "$pre.ecmp": (1, 1, 0x020003),
+        "$pre.lag": (1, 3, 0x020004), "$pre.prune": (1, 1, 0x020005), "$pre.port": (1, 4, 0x020006),
+        "$mirror.cfg": (1, 19, 0x040001)})
+    ids = [[f["singleton"]["id"] for f in c.tables[n]["data"]] for n in ("$PORT", "$PORT_STAT", "$mirror.cfg")]
+    checks.equal("ids of fields", [sorted(i) for i in ids], [list(range(1, 34)), list(range(1, 96)),
+                                                             list(range(5, 24))])
+
+
 def multicast_mistakes(c):
     for what, status, update in (
             ("a node that is there", EXISTS, node(c, "INSERT", 6, rid=1, ports=[], lags=[])),
@@ -324,9 +354,11 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
         sent = Counter([Wire("fixh1"), Wire("fixh2")])
         with Controller(ADDRESS) as controller:
             controller.bind()
+            shapes(controller)
             device(controller)
             ports(controller, switch, sent)
             multicast(controller, sent)
+            slots(controller, sent)
             multicast_mistakes(controller)
             attributes(controller, sent)
             mirror(controller, sent)
