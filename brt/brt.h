@@ -27,6 +27,7 @@
 //     entry.c           entries of tables, as messages and back
 //     cells.c           cells of counters, meters and registers
 //     groups.c          groups of action selectors
+//     port_metadata.c   metadata of ports
 //     attributes.c      attributes of tables, and operations
 //     notify.c          digests and idle entries
 //     write.c           updates

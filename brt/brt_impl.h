@@ -44,8 +44,9 @@ struct brt {
     uint64_t lost;                      // notifications
     uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
     struct brt_pre_limits pre_limits;
-    struct fixed_port *ports;  // by number: what clients have said of them
-    struct rpc_server *server; // null: not on a socket
+    uint64_t has_metadata[SK_PORTS / 64]; // ports whose metadata a client has written
+    struct fixed_port *ports;             // by number: what clients have said of them
+    struct rpc_server *server;            // null: not on a socket
 };
 
 // A growing buffer; 'full' once it would have passed BRT_REPLY_BYTES.
@@ -130,6 +131,8 @@ struct brt_change {
     uint32_t max_size, n_members; // 0: not given
     bool has_members;
     struct sk_group_member *members;
+    // of a port's metadata
+    uint8_t metadata[SK_RESUBMIT_BYTES], metadata_given[SK_RESUBMIT_BYTES];
     // in place of an entry
     const BfrtProto__TableAttribute *attribute;
     const char *operation;
@@ -168,9 +171,28 @@ enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct s
 bool brt_cell_message(struct brt *b, const struct brt_change *question,
                       const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
 
+// The key of a table with one field, into c->index.
+enum brt_code brt_index_key(const BfrtProto__TableKey *key, struct brt_change *c,
+                            struct sk_error *err);
 // The key of a table with one field, in memory of 'm'.
 bool brt_index_key_message(struct brt_memory *m, const struct brt_table *t, uint64_t index,
                            BfrtProto__TableEntry *out);
+
+// ---- port_metadata.c
+enum brt_code brt_port_metadata_change(struct brt *b, const BfrtProto__TableEntry *e,
+                                       struct brt_change *c, struct sk_error *err);
+enum brt_code brt_port_metadata_apply(struct brt *b, const struct brt_change *c, bool *existed,
+                                      struct sk_error *err);
+// All ports' bytes, in memory of the request; null when that is short.
+struct brt_port_metadata_saved *brt_port_metadata_save(struct brt *b);
+void brt_port_metadata_put_back(struct brt *b, const struct brt_port_metadata_saved *saved);
+// The key of an entry that is there, into c->index.
+enum brt_code brt_port_metadata_key(struct brt *b, const BfrtProto__TableKey *key,
+                                    struct brt_change *c, struct sk_error *err);
+// The next port with an entry, from 'port' on; SK_PORTS: no more.
+uint64_t brt_port_metadata_next(const struct brt *b, const struct brt_table *t, uint64_t port);
+bool brt_port_metadata_message(struct brt *b, const struct brt_table *t, uint64_t port,
+                               const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
 
 // ---- groups.c
 bool brt_has_groups(const struct brt_table *t);

@@ -43,8 +43,8 @@ enum brt_code brt_cell_check(const struct brt_table *t, uint64_t index, struct s
                     t->name, (unsigned long long)t->size, (unsigned long long)index);
 }
 
-enum brt_code brt_cell_key(const BfrtProto__TableKey *key, struct brt_change *c,
-                           struct sk_error *err) {
+enum brt_code brt_index_key(const BfrtProto__TableKey *key, struct brt_change *c,
+                            struct sk_error *err) {
     const struct brt_table *t = c->table;
     if (t->n_keys == 0)
         return brt_fail(err, BRT_INVALID_ARG, "table '%s' has no key", t->name);
@@ -56,9 +56,14 @@ enum brt_code brt_cell_key(const BfrtProto__TableKey *key, struct brt_change *c,
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "there is no key field with id %u", k->field_id);
     if (k->match_type_case != BFRT_PROTO__KEY_FIELD__MATCH_TYPE_EXACT)
         return brt_fail(err, BRT_INVALID_ARG, "key field '%s' is exact", t->keys[0].name);
-    const enum brt_code code = brt_words(&k->exact->value, &t->keys[0], &c->index, err);
     c->has_key = true;
-    return code ? code : brt_cell_check(t, c->index, err);
+    return brt_words(&k->exact->value, &t->keys[0], &c->index, err);
+}
+
+enum brt_code brt_cell_key(const BfrtProto__TableKey *key, struct brt_change *c,
+                           struct sk_error *err) {
+    const enum brt_code code = brt_index_key(key, c, err);
+    return code ? code : brt_cell_check(c->table, c->index, err);
 }
 
 static enum brt_code cells_counts(const BfrtProto__DataField *d, const struct brt_field *f,

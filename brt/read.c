@@ -383,6 +383,39 @@ static void read_chosen(struct reading *r) {
         read_append(r, &entity);
 }
 
+// ---- metadata of ports ----
+
+static bool read_port(struct reading *r, uint64_t port) {
+    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
+    BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
+    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
+    entity.table_entry = &out;
+    out.entry_tgt = r->entry->entry_tgt;
+    if (!brt_port_metadata_message(r->b, r->question.table, port, r->entry->data, &out))
+        return read_no_memory(r);
+    if (r->key_only)
+        out.data = NULL;
+    return read_append(r, &entity);
+}
+
+static void read_ports(struct reading *r) {
+    const struct brt_table *t = r->question.table;
+    if (!read_check_wanted(r, NULL))
+        return;
+    if (r->entry->is_default_entry ||
+        r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID)
+        r->code = brt_fail(r->err, BRT_NOT_SUPPORTED,
+                           "table '%s' has no default entry and no handles", t->name);
+    else if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY) {
+        r->code = brt_port_metadata_key(r->b, r->entry->key, &r->question, r->err);
+        if (r->code == BRT_OK)
+            read_port(r, r->question.index);
+    } else
+        for (uint64_t port = brt_port_metadata_next(r->b, t, 0);
+             port < SK_PORTS && read_port(r, port);)
+            port = brt_port_metadata_next(r->b, t, port + 1);
+}
+
 // ---- tables that every switch has ----
 
 static bool read_fixed(void *aux, BfrtProto__TableEntry *out) {
@@ -418,6 +451,8 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         read_cells(r);
     else if (brt_has_groups(r->question.table))
         brt_read_groups(r);
+    else if (r->question.table->kind == BRT_PORT_METADATA)
+        read_ports(r);
     else if (r->question.table->kind == BRT_GET_MEMBER)
         read_chosen(r);
     else if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET)

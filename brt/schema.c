@@ -224,6 +224,19 @@ static int schema_join_selector(const struct brt_schema *s, struct brt_table *t,
     return rc;
 }
 
+// "PIPELINE.PARSER.$PORT_METADATA"
+static int schema_join_port_metadata(const struct brt_schema *s, struct brt_table *t,
+                                     struct sk_error *err) {
+    const struct sk_program_desc *d = sk_switch_program(s->sw);
+    const size_t n = strcspn(t->name, ".");
+    for (uint32_t i = 0; i < d->n_pipelines; i++)
+        if (strlen(d->pipelines[i]->name) == n && memcmp(d->pipelines[i]->name, t->name, n) == 0)
+            t->object = (struct sk_object){.pipeline = i, .desc = d->pipelines[i]};
+    if (!t->object.desc || t->n_keys != 1)
+        return sk_fail(err, "the schema's table '%s' is not the program's", t->name);
+    return 0;
+}
+
 static int schema_join(const struct brt_schema *s, struct brt_table *t, struct sk_error *err) {
     t->object_name = t->name;
     switch (t->kind) {
@@ -239,6 +252,8 @@ static int schema_join(const struct brt_schema *s, struct brt_table *t, struct s
     case BRT_REGISTER:
     case BRT_PARAM:
         return schema_join_cells(s, t, err);
+    case BRT_PORT_METADATA:
+        return schema_join_port_metadata(s, t, err);
     default:
         return 0;
     }

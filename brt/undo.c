@@ -34,6 +34,7 @@ struct brt_undo {
     struct brt_table_state state;
     uint64_t *key_masks[SK_PIPES];
     const struct fixed_saved *fixed;
+    const struct brt_port_metadata_saved *metadata;
 };
 
 // ---- saving ----
@@ -203,6 +204,8 @@ bool brt_undo_save(struct brt *b, struct brt_undo **log, const struct brt_change
         undo_save_attribute(&s, c);
     else if (c->operation)
         return true;
+    else if (c->table->kind == BRT_PORT_METADATA)
+        s.good = (u->metadata = brt_port_metadata_save(b)) != NULL;
     else if (brt_has_cells(c->table))
         undo_save_cells(&s, c);
     else if (brt_has_groups(c->table))
@@ -279,6 +282,8 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
             e->is_default ? undo_put_default(e, c->table->desc) : undo_put_entry(e, c->table->desc);
         sk_table_quiesce(e->table);
     }
+    if (u->metadata)
+        brt_port_metadata_put_back(b, u->metadata);
     for (const struct undo_group *g = u->groups; g && !error; g = g->next) {
         error = undo_put_group(g);
         sk_selector_quiesce(g->selector);

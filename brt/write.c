@@ -50,10 +50,11 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
                         fixed->name);
     if (!c->table)
         return brt_fail(err, BRT_TABLE_NOT_FOUND, "there is no table with id %u", table_id);
-    if (c->table->kind == BRT_PORT_METADATA || c->table->kind == BRT_HASH)
+    if (c->table->kind == BRT_HASH)
         return brt_not_served(c->table, "a table of this type", err);
-    // value sets are alike in all pipes
-    const int pipe = c->table->kind == BRT_VALUE_SET ? -1 : target->pipe;
+    // value sets are alike in all pipes, and a port is in one
+    const bool all = c->table->kind == BRT_VALUE_SET || c->table->kind == BRT_PORT_METADATA;
+    const int pipe = all ? -1 : target->pipe;
     if (sk_find_pipes(b->sw, &c->table->object, pipe, &c->pipes, err))
         return BRT_INVALID_ARG;
     const struct brt_table_state *state = brt_schema_state(b->schema, c->table);
@@ -144,6 +145,8 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
         return brt_cell_change(b, e, c, err);
     if (brt_has_groups(c->table))
         return brt_group_change(b, e, c, err);
+    if (c->table->kind == BRT_PORT_METADATA)
+        return brt_port_metadata_change(b, e, c, err);
     if (c->table->kind == BRT_GET_MEMBER)
         return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' is only read", c->table->name);
     if ((code = write_check_type(c, err)))

@@ -17,16 +17,17 @@ static uint32_t metadata_bits(const struct sk_switch *sw) {
     return 8 * (tofino ? SK_INGRESS_PREFIX - 8 : SK_RESUBMIT_BYTES);
 }
 
-// 'width' bits that begin at bit 'at', counted from the first byte's most significant one.
-static void put_bits(uint8_t *bytes, uint32_t at, uint32_t width, const uint64_t *words) {
+void sk_port_metadata_put(uint8_t *bytes, uint32_t at, uint32_t width, const uint64_t *words) {
     for (uint32_t i = 0; i < width; i++) {
-        uint32_t to = at + width - 1 - i;
+        const uint32_t to = at + width - 1 - i;
+        const uint8_t bit = (uint8_t)(0x80 >> to % 8);
+        bytes[to / 8] &= (uint8_t)~bit;
         if (words[i / 64] >> i % 64 & 1)
-            bytes[to / 8] |= (uint8_t)(0x80 >> to % 8);
+            bytes[to / 8] |= bit;
     }
 }
 
-static void get_bits(const uint8_t *bytes, uint32_t at, uint32_t width, uint64_t *words) {
+void sk_port_metadata_take(const uint8_t *bytes, uint32_t at, uint32_t width, uint64_t *words) {
     memset(words, 0, sk_words(width) * sizeof *words);
     for (uint32_t i = 0; i < width; i++) {
         uint32_t from = at + width - 1 - i;
@@ -63,7 +64,7 @@ static int control_port_metadata_put_field(const struct sk_switch *sw, uint16_t 
         sk_error_prefix(err, "port metadata '%s'", f->name);
         return -1;
     }
-    put_bits(bytes, at, f->width, words);
+    sk_port_metadata_put(bytes, at, f->width, words);
     return 0;
 }
 
@@ -93,7 +94,7 @@ int sk_control_port_metadata_raw(struct sk_switch *sw, uint16_t port, const char
         sk_error_prefix(err, "port metadata");
         return -1;
     }
-    put_bits(bytes, 0, all.width, words);
+    sk_port_metadata_put(bytes, 0, all.width, words);
     sk_switch_port_metadata(sw, port, bytes, sizeof bytes);
     return 0;
 }
@@ -110,7 +111,7 @@ json_t *sk_port_metadata_json(const struct sk_switch *sw, uint16_t port) {
     for (uint32_t i = 0, at = 0; i < d->n_port_fields; at += d->port_fields[i++].width) {
         if (at + d->port_fields[i].width > metadata_bits(sw))
             break;
-        get_bits(bytes, at, d->port_fields[i].width, words);
+        sk_port_metadata_take(bytes, at, d->port_fields[i].width, words);
         sk_value_format(text, sizeof text, &d->port_fields[i], words);
         json_object_set_new(fields, d->port_fields[i].name, json_string(text));
     }

@@ -23,4 +23,9 @@ int sk_control_port_metadata_raw(struct sk_switch *sw, uint16_t port, const char
 // null when all of it is zero.
 json_t *sk_port_metadata_json(const struct sk_switch *sw, uint16_t port);
 
+// 'width' bits that begin at bit 'at' of a port's bytes, counted from the first byte's most
+// significant one; sk_words(width) words.
+void sk_port_metadata_put(uint8_t *bytes, uint32_t at, uint32_t width, const uint64_t *words);
+void sk_port_metadata_take(const uint8_t *bytes, uint32_t at, uint32_t width, uint64_t *words);
+
 #endif

@@ -219,6 +219,33 @@ def attributes(c, copies):
                  True)
 
 
+def metadata(c):
+    """What a port's packets begin with: everything.p4 does not unpack it, so it is one field of 64 bits."""
+    name, field = "IngressParser.$PORT_METADATA", "$DEFAULT_FIELD"
+    port = lambda what, number, value=None: c.update(what, name, None if number is None else {  # noqa: E731
+        "ig_intr_md.ingress_port": number}, data={} if value is None else {field: value})
+    checks.equal("no metadata at first", entries(c, name), {})
+    c.write(port("INSERT", 1, 0x0123456789abcdef), port("INSERT", 300, 0))
+    checks.equal("metadata", {k: d[field] for k, d in entries(c, name).items()}, {1: 0x0123456789abcdef, 300: 0})
+    c.write(port("MODIFY", 1, 7), port("INSERT_OR_MODIFY", 2, 8))
+    checks.equal("of one port", entries(c, name, key={"ig_intr_md.ingress_port": 1})[1][field], 7)
+    for what, status, update in (("the entry is there", EXISTS, port("INSERT", 1, 1)),
+                                 ("it is not", NOT_FOUND, port("MODIFY", 3, 1)),
+                                 ("nor to be deleted", NOT_FOUND, port("DELETE", 3)),
+                                 ("no such port", INVALID, port("INSERT", 100, 1)),
+                                 ("too many bytes", INVALID, port("INSERT", 3, bytes(9))),
+                                 ("no key", INVALID, port("INSERT", None, 1)),
+                                 ("added to", UNIMPLEMENTED, port("MODIFY_INC", 1, 1)),
+                                 ("default", UNIMPLEMENTED, c.update("MODIFY", name, data={field: 1}, default=True))):
+        update_fails(what, status, c, update)
+    fails("not there", "UNKNOWN", entries, c, name, key={"ig_intr_md.ingress_port": 3}, codes=[NOT_FOUND])
+    fails("all or nothing", "UNKNOWN", c.write, port("DELETE", None), port("MODIFY", 1, 9), atomicity=ROLLBACK,
+          codes=[0, NOT_FOUND])
+    checks.equal("taken back: metadata", {k: d[field] for k, d in entries(c, name).items()}, {1: 7, 2: 8, 300: 0})
+    c.write(port("DELETE", 2), port("DELETE", None))
+    checks.equal("deleted: metadata", entries(c, name), {})
+
+
 def taken_back(c):
     """Lists of updates that fail at their end, in random order, leave all as it was."""
     chance = random.Random(29)
@@ -362,6 +389,7 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             multicast_mistakes(controller)
             attributes(controller, sent)
             mirror(controller, sent)
+            metadata(controller)
             taken_back(controller)
             controller.write(group(controller, "DELETE", None), controller.update("DELETE", "$pre.ecmp"),
                              node(controller, "DELETE", None))
