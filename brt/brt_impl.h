@@ -19,6 +19,8 @@
 #define BRT_REPLY_BYTES   ((size_t)1 << 30)
 #define BRT_ALL_PIPES     0xffffu
 
+#define BRT_DEVICE_SETTINGS 5u
+
 struct brt_client {
     bool used, bound;
     uint32_t id;
@@ -45,6 +47,8 @@ struct brt {
     uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
     struct brt_pre_limits pre_limits;
     uint64_t has_metadata[SK_PORTS / 64]; // ports whose metadata a client has written
+    bool device_is_set;
+    uint64_t device[BRT_DEVICE_SETTINGS]; // of device_configuration
     struct fixed_port *ports;             // by number: what clients have said of them
     struct rpc_server *server;            // null: not on a socket
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tf1.dev.device_configuration and tf2.dev.device_configuration: what the device is. It has one
-// entry, without a key.
+// entry, without a key. What can be set of it tells the chip's driver how to spend its time; it is
+// kept and shown, and changes no packet: members of a selector's group stand in the order in which
+// they were given in any case.
 #include "brt/fixed/fixed.h"
 
 enum {
@@ -89,17 +91,35 @@ static bool device_get(struct brt *b, struct brt_memory *m, struct fixed_entry *
     device_number(e, DEVICE_MAX_PORTS, SK_PIPES * SK_PIPE_PORTS);
     device_number(e, DEVICE_PCIE_CPU, tofino_2 ? DEVICE_PORT_PCIE_2 : DEVICE_PORT_PCIE);
     device_number(e, DEVICE_LINK_INTERRUPTS, false);
-    device_number(e, DEVICE_LEARN_INTERRUPTS, false);
-    device_number(e, DEVICE_LRT_TIMEOUT, 0);
-    device_number(e, DEVICE_LEARN_TIMEOUT, 500);
-    device_number(e, DEVICE_NODE_DELETE, false);
-    device_number(e, DEVICE_MEMBER_ORDER, false);
+    for (size_t i = DEVICE_LEARN_INTERRUPTS; i < DEVICE_FIELDS; i++)
+        device_number(e, i,
+                      b->device_is_set ? b->device[i - DEVICE_LEARN_INTERRUPTS]
+                                       : device_data[i].otherwise);
     for (size_t i = DEVICE_ETH_CPU; i <= DEVICE_RECIRC; i++)
         if (!fixed_list(m, &e->data[i], SK_PORTS))
             return false;
     device_ports(e, tofino_2);
     device_number(e, DEVICE_FRONT_PORTS, e->data[DEVICE_EXTERNAL].n);
     return true;
+}
+
+_Static_assert(DEVICE_FIELDS - DEVICE_LEARN_INTERRUPTS == BRT_DEVICE_SETTINGS,
+               "what can be set of a device");
+
+static enum brt_code device_set(struct brt *b, const struct fixed_entry *e, struct sk_error *err) {
+    (void)err;
+    b->device_is_set = true;
+    for (size_t i = DEVICE_LEARN_INTERRUPTS; i < DEVICE_FIELDS; i++)
+        b->device[i - DEVICE_LEARN_INTERRUPTS] = e->data[i].number;
+    return BRT_OK;
+}
+
+static enum brt_code device_reset(struct brt *b, const struct fixed_entry *e,
+                                  struct sk_error *err) {
+    (void)e;
+    (void)err;
+    b->device_is_set = false;
+    return BRT_OK;
 }
 
 const struct fixed_table *fixed_device(bool tofino_2, size_t *n) {
@@ -110,14 +130,14 @@ const struct fixed_table *fixed_device(bool tofino_2, size_t *n) {
          .size = 1,
          .data = device_data,
          .n_data = DEVICE_FIELDS,
-         .functions = {.get = device_get}},
+         .functions = {device_get, device_set, device_reset, NULL}},
         {.id = 0xff060001,
          .name = "tf2.dev.device_configuration",
          .type = "DevConfigure",
          .size = 1,
          .data = device_data_2,
          .n_data = DEVICE_FIELDS,
-         .functions = {.get = device_get}},
+         .functions = {device_get, device_set, device_reset, NULL}},
     };
     *n = 1;
     return &tables[tofino_2];

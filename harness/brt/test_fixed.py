@@ -364,8 +364,16 @@ def device(c):
                  ("tf1.dev.device_configuration", {}, True, 4, 12, [68, 69, 70, 71], [64, 65, 66, 67]))
     lists = got["eth_cpu_port_list"] + got["internal_port_list"] + got["external_port_list"]
     checks.equal("no port is in two lists", (len(lists), got["num_front_ports"]), (len(set(lists)), 256))
-    update_fails("it is only read", UNIMPLEMENTED, c,
-                 c.update("MODIFY", "tf1.dev.device_configuration", data={"inactive_node_delete": True}, default=True))
+    change = lambda what, **data: c.update(what, "tf1.dev.device_configuration", data=data, default=True)  # noqa: E731
+    now = lambda: c.read(c.entry("tf1.dev.device_configuration", default=True))[0][3]  # noqa: E731
+    update_fails("what it is cannot be set", UNIMPLEMENTED, c, change("MODIFY", num_pipes=2))
+    c.write(change("MODIFY", selector_member_order=True))
+    checks.equal("settings", (now()["selector_member_order"], now()["flow_learn_timeout_usec"]), (True, 500))
+    fails("a list with a mistake", "UNKNOWN", c.write, change("MODIFY", flow_learn_timeout_usec=9),
+          node(c, "MODIFY", 12345, rid=1), atomicity=ROLLBACK, codes=[0, NOT_FOUND])
+    checks.equal("taken back: settings", now()["flow_learn_timeout_usec"], 500)
+    c.write(change("DELETE"))
+    checks.equal("set back", now()["selector_member_order"], False)
 
 
 live.inside(__file__)
