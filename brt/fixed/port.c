@@ -440,6 +440,24 @@ static bool port_get_stats(struct brt *b, struct brt_memory *m, struct fixed_ent
     return true;
 }
 
+// The counts go on from what is given. A frame is counted once, so the two counts of all frames and
+// of good ones, and those of their bytes, are one.
+static enum brt_code port_set_stats(struct brt *b, const struct fixed_entry *e,
+                                    struct sk_error *err) {
+    struct fixed_port *p = port_state(b, e->key[0]);
+    struct sk_port_stats now;
+    struct brt_port device;
+    if (!p || !(p->there || port_device(b, e->key[0], &device)))
+        return brt_fail(err, BRT_INVALID_ARG, "port %llu has no counts",
+                        (unsigned long long)e->key[0]);
+    sk_switch_port_stats(b->sw, (uint16_t)e->key[0], &now);
+    p->cleared.rx_packets = now.rx_packets - e->data[STAT_FramesReceivedOK].number;
+    p->cleared.rx_bytes = now.rx_bytes - e->data[STAT_OctetsReceivedinGoodFrames].number;
+    p->cleared.tx_packets = now.tx_packets - e->data[STAT_FramesTransmittedOK].number;
+    p->cleared.tx_bytes = now.tx_bytes - e->data[STAT_OctetsTransmittedwithouterror].number;
+    return BRT_OK;
+}
+
 // Counts begin again at 0.
 static enum brt_code port_clear_stats(struct brt *b, const struct fixed_entry *e,
                                       struct sk_error *err) {
@@ -462,7 +480,7 @@ static struct fixed_entry *port_stat_keys(struct brt *b, struct brt_memory *m, s
     PORT_TABLE(0xff010001, "$PORT", "PortConfigure", port_key, data, port_get, port_set,           \
                port_remove, port_keys),                                                            \
         PORT_TABLE(0xff010002, "$PORT_STAT", "PortStat", port_key, port_stats, port_get_stats,     \
-                   NULL, port_clear_stats, port_stat_keys),                                        \
+                   port_set_stats, port_clear_stats, port_stat_keys),                              \
         PORT_TABLE(0xff010003, "$PORT_HDL_INFO", "PortHdlInfo", port_handle_key, port_of_name,     \
                    port_by_handle, NULL, NULL, port_connected),                                    \
         PORT_TABLE(0xff010004, "$PORT_FP_IDX_INFO", "PortFpIdxInfo", port_index_key, port_of_name, \

@@ -70,7 +70,8 @@ static bool run_brt_device(void *aux, uint16_t port, struct brt_port *out) {
 
 static void run_brt_enable_port(void *aux, uint16_t port, bool enabled) {
     struct run *r = aux;
-    if (!sk_ports_enable(r->ports, port, enabled) && enabled)
+    if (!sk_ports_enable(r->ports, port, enabled) && enabled &&
+        !sk_switch_port_is_loopback(r->sw, port))
         fprintf(stderr,
                 "silken run: BF Runtime: port %u has no device and stays down; `silken ctl port "
                 "add` gives it one\n",

@@ -333,6 +333,11 @@ def ports(c, sw, copies):
     checks.true("frames are counted", stats["$FramesTransmittedOK"] >= 2 and stats["$OctetsTransmittedTotal"] >= 120)
     c.write(c.update("DELETE", "$PORT_STAT", {PORTS: 2}))
     checks.equal("and begin again", entries(c, "$PORT_STAT", key={PORTS: 2})[2]["$FramesTransmittedOK"], 0)
+    c.write(c.update("MODIFY", "$PORT_STAT", {PORTS: 2}, data={"$FramesReceivedOK": 0, "$FramesTransmittedOK": 9}))
+    checks.equal("or go on", entries(c, "$PORT_STAT", key={PORTS: 2})[2]["$FramesTransmittedAll"], 9)
+    c.write(port("INSERT", 41, {"$LOOPBACK_MODE": "BF_LPBK_MAC_NEAR", "$PORT_ENABLE": True}))
+    checks.true("a loop needs no device", "port 41" not in sw.said())
+    c.write(port("DELETE", 41))
     for what, status, update in (
             ("a port that is there", EXISTS, port("INSERT", 2, {"$SPEED": "BF_SPEED_100G"})),
             ("no such port", INVALID, port("INSERT", 600, {})),
