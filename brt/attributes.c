@@ -177,10 +177,13 @@ static bool attributes_get_masks(struct brt *b, const struct brt_change *c,
     bfrt_proto__dyn_key_mask__init(m);
     m->fields = list;
     for (size_t i = 0; i < t->n_keys; i++) {
+        const uint32_t width = t->keys[i].width;
         bfrt_proto__key_field_mask__init(&masks[i]);
         masks[i].field_id = t->keys[i].id;
-        if (!brt_stream(&b->scratch, words + t->keys[i].word, t->keys[i].width, &masks[i].mask))
+        if (!brt_stream(&b->scratch, words + t->keys[i].word, width, &masks[i].mask))
             return false;
+        if (width % 8) // the switch's words are all ones to their end
+            masks[i].mask.data[0] &= (uint8_t)((1u << width % 8) - 1);
         list[m->n_fields++] = &masks[i];
     }
     out->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_DYN_KEY_MASK;
@@ -203,6 +206,8 @@ static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change 
         return brt_fail(err, BRT_INVALID_ARG,
                         "client %u has not subscribed to notifications of idle entries", c->client);
     struct brt_idle_state *state = &brt_schema_state(b->schema, c->table)->idle;
+    if (i->enable && !state->enabled)
+        sk_control_idle_restart(b->sw, &c->table->object);
     *state = (struct brt_idle_state){.enabled = i->enable, .notifies = notifies};
     if (notifies) {
         state->client = c->client;

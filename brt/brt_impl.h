@@ -175,6 +175,8 @@ enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct s
 bool brt_cell_message(struct brt *b, const struct brt_change *question,
                       const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
 
+// What a field of a filter reads as that is not configured; null: of something else.
+const char *brt_unconfigured(const struct brt_field *f);
 // The key of a table with one field, into c->index.
 enum brt_code brt_index_key(const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err);

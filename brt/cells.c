@@ -282,6 +282,24 @@ static void cells_read_counter(struct cells_out *o, const struct brt_field *f) {
     cells_put(o, f, &sum);
 }
 
+// What a filter that is not configured reads as, on the chip; null: not one of its fields.
+const char *brt_unconfigured(const struct brt_field *f) {
+    static const struct {
+        const char *name, *text;
+    } all[] = {{"$LPF_SPEC_TYPE", "SAMPLE"},
+               {"$LPF_SPEC_GAIN_TIME_CONSTANT_NS", "0"},
+               {"$LPF_SPEC_DECAY_TIME_CONSTANT_NS", "0"},
+               {"$LPF_SPEC_OUT_SCALE_DOWN_FACTOR", "0"},
+               {"$WRED_SPEC_TIME_CONSTANT_NS", "0"},
+               {"$WRED_SPEC_MIN_THRESH_CELLS", "4278190080"},
+               {"$WRED_SPEC_MAX_THRESH_CELLS", "4278190080"},
+               {"$WRED_SPEC_MAX_PROBABILITY", "0"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(f->name, all[i].name) == 0)
+            return all[i].text;
+    return NULL;
+}
+
 static void cells_read_meter(struct cells_out *o, const struct brt_field *f) {
     const struct brt_table *t = o->question->table;
     const struct sk_holder holder = cells_holder(t);
@@ -290,6 +308,7 @@ static void cells_read_meter(struct cells_out *o, const struct brt_field *f) {
                      &cells_meter(o->b, t, o->question->pipes.list[0])[o->question->index], 0,
                      &data);
     const char *text = sk_data_find(&data, f->name);
+    text = text ? text : brt_unconfigured(f);
     if (text)
         o->good = brt_field_of_text(&o->b->scratch, f, text, cells_next(o, f)) && o->good;
     else if (f->has_default)

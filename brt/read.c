@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "brt/brt_impl.h"
 #include "brt/fixed/fixed.h"
+#include "control/tables/idle.h"
 
 struct reading {
     struct brt *b;
@@ -84,6 +85,8 @@ static bool read_refers(const struct read_data *d, uint8_t refers) {
 
 static void read_attached(struct read_data *d, const struct brt_field *f) {
     const char *text = sk_data_find(&d->attached, f->name);
+    if (!text && !d->entries->is_default)
+        text = brt_unconfigured(f);
     if (text)
         d->good = brt_field_of_text(&d->r->b->scratch, f, text, read_next(d, f)) && d->good;
     else if (f->has_default && !d->entries->is_default) // a meter that is not configured
@@ -117,6 +120,26 @@ static void read_one_datum(struct read_data *d, const struct brt_field *f) {
     }
 }
 
+// An entry is as old as in the pipe that matched it last, and was hit when one of them has. While a
+// client has not enabled ageing, its time to live does not pass.
+static void read_age(const struct read_data *d, struct sk_entry *sum) {
+    const uint64_t now = sk_switch_now(d->r->b->sw);
+    bool hit = sum->idle.hit;
+    for (unsigned i = 1; i < d->entries->n; i++) {
+        const struct sk_entry *e = d->entries->of[i];
+        hit = hit || e->idle.hit;
+        if (sk_idle_age(e, now) >= sk_idle_age(sum, now))
+            continue;
+        sum->idle = e->idle;
+        sum->hits = e->hits;
+        sum->last_hit = e->last_hit;
+        sum->elsewhere = e->elsewhere;
+    }
+    if (!brt_schema_state(d->r->b->schema, d->r->question.table)->idle.enabled)
+        sk_idle_start(sum, sum->idle.ttl_ms, now);
+    sum->idle.hit = hit;
+}
+
 // Counts are sums over the pipes, the rest is of the first.
 static void read_what_is_attached(struct read_data *d) {
     struct sk_holder holder = sk_holder_of_table(d->r->question.table->desc);
@@ -126,6 +149,7 @@ static void read_what_is_attached(struct read_data *d) {
         sum.bytes += d->entries->of[i]->bytes;
     }
     holder.idle = holder.idle && !d->entries->is_default;
+    read_age(d, &sum);
     sk_attached_read(&holder, &sum, sum.meter, sk_switch_now(d->r->b->sw), &d->attached);
 }
 
@@ -228,9 +252,37 @@ static bool read_each(void *aux, const struct sk_entry *e) {
     return read_emit(r, &entries);
 }
 
+// In the order in which they were put there, by their handles, as the chip's driver has them.
+struct read_list {
+    const struct sk_entry **entries;
+    size_t n, room;
+};
+
+static bool read_list_entry(void *aux, const struct sk_entry *e) {
+    struct read_list *l = aux;
+    if (l->n < l->room)
+        l->entries[l->n++] = e;
+    return true;
+}
+
+static int read_compare(const void *a, const void *b) {
+    const struct sk_entry *x = *(const struct sk_entry *const *)a,
+                          *y = *(const struct sk_entry *const *)b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
 static void read_all(struct reading *r) {
     struct sk_table *t = brt_table_in(r->b, r->question.table, r->question.pipes.list[0]);
-    sk_table_each(t, read_each, r);
+    struct read_list l = {.room = sk_table_count(t)};
+    l.entries = brt_take(&r->b->request, (l.room + 1) * sizeof *l.entries);
+    if (!l.entries) {
+        read_no_memory(r);
+        return;
+    }
+    sk_table_each(t, read_list_entry, &l);
+    qsort(l.entries, l.n, sizeof *l.entries, read_compare);
+    for (size_t i = 0; i < l.n && read_each(r, l.entries[i]); i++)
+        continue;
     if (r->code == BRT_OK)
         brt_read_default(r);
 }

@@ -114,6 +114,22 @@ bool sk_control_idle_used(const struct sk_switch *sw) {
     return false;
 }
 
+static bool idle_restart(void *aux, const struct sk_entry *walked) {
+    const struct poll *p = aux;
+    struct sk_entry *e = twin(p, p->pipe, walked);
+    if (e)
+        sk_idle_start(e, e->idle.ttl_ms, p->now);
+    return true;
+}
+
+void sk_control_idle_restart(struct sk_switch *sw, const struct sk_object *table) {
+    struct poll p = {.sw = sw, .object = table, .now = sk_switch_now(sw)};
+    for (p.pipe = 0; p.pipe < SK_PIPES; p.pipe++)
+        if (sk_object_in_pipe(sw, table, p.pipe))
+            sk_table_each(table->desc->table(sk_switch_pipe(sw, p.pipe), table->index),
+                          idle_restart, &p);
+}
+
 static bool update_hit(void *aux, const struct sk_entry *walked) {
     const struct poll *p = aux;
     struct sk_entry *e = twin(p, p->pipe, walked);

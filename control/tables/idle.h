@@ -18,6 +18,7 @@
 #define SILKEN_CONTROL_TABLES_IDLE_H
 
 #include "control/tables/control.h"
+#include "control/tables/names.h"
 #include "control/tables/pauses.h"
 
 struct sk_idle_event {
@@ -32,6 +33,8 @@ size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
                             void (*fn)(void *aux, const struct sk_idle_event *event), void *aux);
 // Has any table entries that age?
 bool sk_control_idle_used(const struct sk_switch *sw);
+// All entries of the table begin with a full time to live.
+void sk_control_idle_restart(struct sk_switch *sw, const struct sk_object *table);
 int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_error *err);
 
 // ---- one entry ----
