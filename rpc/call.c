@@ -177,13 +177,23 @@ static void call_end(struct rpc_call *call, enum rpc_status status, const char *
     call->connection->server->counts.failed += status != RPC_OK;
 }
 
+#define TRAILERS_BYTES 512u // of the trailers without message and details
+
+// Does the client take trailers with this message and details of so many bytes of base64?
+static bool call_has_room(const struct rpc_call *call, const char *message, size_t size) {
+    const uint32_t taken = nghttp2_session_get_remote_settings(
+        call->connection->session, NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE);
+    const size_t most = taken < RPC_HEADERS ? taken : RPC_HEADERS;
+    return size + 3 * (message ? strlen(message) : 0) + TRAILERS_BYTES <= most; // in %XX
+}
+
 void rpc_end(struct rpc_call *call, enum rpc_status status, const char *message,
              const uint8_t *details, size_t length) {
     char text[1600];
     const size_t size = rpc_base64_room(length);
     if (call->ended)
         return;
-    if (details && (length > RPC_DETAILS || !rpc_take_memory(call, size))) {
+    if (details && (!call_has_room(call, message, size) || !rpc_take_memory(call, size))) {
         snprintf(text, sizeof text, "%.1500s (%zu bytes of details were left out)",
                  message ? message : "", length);
         message = text;

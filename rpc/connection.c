@@ -20,7 +20,6 @@
 #define RESET_COST    10 // in frames: a client made the server reset a stream
 #define RESETS_ATONCE 1000
 #define RESETS_SECOND 100
-#define HEADERS_BYTES (1u << 20) // of a header block that is sent
 
 // ---- floods ----
 
@@ -156,7 +155,7 @@ int rpc_connection_setup(struct rpc_server *s, struct sk_error *err) {
     connection_callbacks(s->callbacks);
     nghttp2_option_set_no_closed_streams(s->http, 1);
     nghttp2_option_set_stream_reset_rate_limit(s->http, RESETS_ATONCE, RESETS_SECOND);
-    nghttp2_option_set_max_send_header_block_length(s->http, HEADERS_BYTES);
+    nghttp2_option_set_max_send_header_block_length(s->http, RPC_HEADERS);
     return 0;
 }
 

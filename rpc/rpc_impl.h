@@ -14,7 +14,7 @@
 #define RPC_INPUT        16384u                // bytes read from a connection at a time
 #define RPC_OUTPUT       65536u                // bytes written to one at a time
 #define RPC_METADATA     16384u                // bytes of a call's metadata, as HPACK counts them
-#define RPC_DETAILS      (700u << 10)          // of details, before base64
+#define RPC_HEADERS      (16u << 20)           // of a header block that is sent
 #define RPC_HANDSHAKE_NS UINT64_C(5000000000)  // until a connection has sent its settings
 #define RPC_BLOCKED_NS   UINT64_C(20000000000) // a connection accepts no bytes
 #define RPC_STALLED_NS   UINT64_C(60000000000) // a call makes no progress

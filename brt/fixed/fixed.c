@@ -271,7 +271,9 @@ static enum brt_code fixed_remove(struct brt *b, const struct brt_change *c, boo
                                   struct sk_error *err) {
     if (!c->has_key && c->fixed->n_keys)
         return fixed_remove_all(b, c->fixed, err);
-    return there ? fixed_remove_one(b, c->fixed, c->entry, err) : fixed_not_found(c->fixed, err);
+    if (!there)
+        return c->fixed->lenient ? BRT_OK : fixed_not_found(c->fixed, err);
+    return fixed_remove_one(b, c->fixed, c->entry, err);
 }
 
 enum brt_code fixed_attribute_change(const struct fixed_table *t,

@@ -104,6 +104,7 @@ struct fixed_table {
     // Entries are there from the start: to insert one is to change it, to delete it gives it back
     // its first values.
     bool always;
+    bool lenient;                     // to delete an entry that is not there is no mistake
     bool increments;                  // elements of its lists can be added and removed
     struct fixed_functions functions; // without 'set': only read; without 'get': not served
 };

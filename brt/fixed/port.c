@@ -9,6 +9,7 @@
 
 #include "brt/fixed/fixed.h"
 
+#define PORT_TABLE_ID   0xff010001u // $PORT
 #define PORT_LANES      4u
 #define PORT_FRONT      64u // ports of a pipe that have connectors; the CPU's come after all
 #define PORT_CONNECTORS (SK_PIPES * PORT_FRONT / PORT_LANES)
@@ -473,11 +474,12 @@ static struct fixed_entry *port_stat_keys(struct brt *b, struct brt_memory *m, s
 #define PORT_TABLE(number, called, kind, its_key, its_data, ...)                                   \
     {                                                                                              \
         .id = number, .name = called, .type = kind, .size = 256, .keys = its_key,                  \
-        .n_keys = sizeof(its_key) / sizeof *(its_key), .data = its_data,                           \
-        .n_data = sizeof(its_data) / sizeof *(its_data), .functions = {__VA_ARGS__},               \
+        .lenient = number == PORT_TABLE_ID, .n_keys = sizeof(its_key) / sizeof *(its_key),         \
+        .data = its_data, .n_data = sizeof(its_data) / sizeof *(its_data),                         \
+        .functions = {__VA_ARGS__},                                                                \
     }
 #define PORT_TABLES(data)                                                                          \
-    PORT_TABLE(0xff010001, "$PORT", "PortConfigure", port_key, data, port_get, port_set,           \
+    PORT_TABLE(PORT_TABLE_ID, "$PORT", "PortConfigure", port_key, data, port_get, port_set,        \
                port_remove, port_keys),                                                            \
         PORT_TABLE(0xff010002, "$PORT_STAT", "PortStat", port_key, port_stats, port_get_stats,     \
                    port_set_stats, port_clear_stats, port_stat_keys),                              \

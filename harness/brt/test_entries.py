@@ -102,6 +102,10 @@ def exact(c):
     c.write(c.update("MODIFY", "Ingress.forward", {MAC: 3}, data={"$COUNTER_SPEC_PKTS": 5}))
     data = c.read(c.entry("Ingress.forward", {MAC: 3}))[0][3]
     checks.equal("without an action", (data["port"], data["$COUNTER_SPEC_PKTS"]), (8, 5))
+    # the chip's driver begins with zeros and sets what a message has: its tests of errors rely on it
+    c.write(c.update("INSERT", "Ingress.forward", {MAC: 33}, "send"))
+    checks.equal("arguments that are not given are 0", c.read(c.entry("Ingress.forward", {MAC: 33}))[0][3]["port"], 0)
+    c.write(c.update("DELETE", "Ingress.forward", {MAC: 33}))
     ACTION = data_action(c, 3)
     c.write(c.update("MODIFY", "Ingress.forward", {MAC: 3}, ACTION, {"$COUNTER_SPEC_PKTS": 6}))
     data = c.read(c.entry("Ingress.forward", {MAC: 3}))[0][3]
@@ -207,7 +211,6 @@ def mistakes(c):
     wrong("text for a number", INVALID, lambda e: setattr(e.data.fields[0], "str_val", "x"))
     wrong("another kind of match", INVALID, lambda e: setattr(e.key.fields[0].lpm, "prefix_len", 3))
     wrong("a field twice", INVALID, lambda e: e.key.fields.append(e.key.fields[0]))
-    wrong("no argument", INVALID, lambda e: e.data.ClearField("fields"))
     wrong("no action", INVALID, lambda e: e.ClearField("data"))
     wrong("no key", INVALID, lambda e: e.ClearField("key"))
     wrong("no such pipe", INVALID, lambda e: setattr(e.entry_tgt, "pipe_id", 4))

@@ -358,8 +358,8 @@ def ports(c, sw, copies):
     fails("a long name", "UNKNOWN", entries, c, "$PORT_STR_INFO", key={"$PORT_NAME": "x" * 24}, codes=[INVALID])
     every = {e[1]["$PORT_NAME"]: e[3][PORTS] for e in c.read(c.entry("$PORT_STR_INFO"))}
     checks.equal("all names", (len(every), len(set(every.values())), every["64/3"]), (260, 260, 3 * 128 + 63))
-    c.write(port("DELETE", 40))
-    checks.equal("deleted", list(entries(c, "$PORT")), [2])
+    c.write(port("DELETE", 40), port("DELETE", 40))
+    checks.equal("deleted, and twice is no mistake", list(entries(c, "$PORT")), [2])
 
 
 def device(c):

@@ -170,8 +170,8 @@ class Statuses(Calls):
             self.assertEqual(dict(e.trailing_metadata())["grpc-status-details-bin"], details)
 
     def test_long_details_go_to_a_client_that_takes_them(self):
-        self.channel = self.echo.channel(max_metadata_size=4 * MB)
-        for n in [20000, 100000, 600000]:
+        self.channel = self.echo.channel(max_metadata_size=16 * MB)
+        for n in [20000, 100000, 600000, 5 * MB]:
             details = os.urandom(n)
             e = self.error(grpc.StatusCode.UNKNOWN, lambda d=details: self.unary("Fail", b"2|x|" + d))
             self.assertEqual(dict(e.trailing_metadata())["grpc-status-details-bin"], details)
