@@ -18,6 +18,9 @@ struct reading {
     struct brt_change question; // its table and pipes, and the key if there is one
     const BfrtProto__TableEntry *entry;
     bool key_only;
+    // The driver's own copy of a table that is alike in all pipes is asked for one of them: it has
+    // none of that.
+    bool has_no_copy;
     enum brt_code code;
     struct sk_error *err;
 };
@@ -326,9 +329,9 @@ static const struct sk_entry *read_find(struct reading *r) {
         e = sk_table_find(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]),
                           r->question.value, r->question.mask, r->question.priority);
     }
-    if (!e)
+    if (!e || r->has_no_copy)
         read_not_found(r);
-    return e;
+    return r->has_no_copy ? NULL : e;
 }
 
 static void read_one(struct reading *r) {
@@ -483,6 +486,11 @@ static void brt_read_fixed(struct reading *r, const struct fixed_table *t) {
         r->code = code;
 }
 
+static bool read_from_hw(const BfrtProto__TableEntry *e) {
+    return (e->table_flags && e->table_flags->from_hw) ||
+           (e->table_read_flag && e->table_read_flag->from_hw);
+}
+
 static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
                            const struct brt_target *target) {
     struct brt_target own = *target;
@@ -499,6 +507,9 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         r->code = brt_resolve(r->b, e->table_id, &own, &r->question, r->err);
     if (r->code)
         return;
+    r->has_no_copy = r->question.table->desc && !r->question.table->desc->is_profile &&
+                     own.pipe >= 0 && !read_from_hw(e) &&
+                     brt_schema_state(r->b->schema, r->question.table)->scope == BRT_SCOPE_ALL;
     if (brt_has_cells(r->question.table))
         read_cells(r);
     else if (brt_has_groups(r->question.table))

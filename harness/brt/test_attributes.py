@@ -72,6 +72,9 @@ def scopes(c):
     c.write(scope(c, "Ingress.forward", pb.Mode.ALL))
     c.write(forward(c, "INSERT", 3, 30))
     checks.equal("in all pipes again", ports(c, 3), [30] * 4)
+    one = lambda **flags: c.read(c.entry("Ingress.forward", {MAC: 3}, pipe=1, **flags))  # noqa: E731
+    checks.equal("one pipe's, from the chip", one(from_hw=True)[0][3]["port"], 30)
+    fails("the driver's copy is one of all pipes", "UNKNOWN", one, codes=[NOT_FOUND])
     c.write(c.update("DELETE", "Ingress.forward"))
     c.write(scope(c, "Ingress.pairs", pb.Mode.SINGLE))
     checks.equal("a register's scope", ask(c, "Ingress.pairs", "entry_scope").pipe_scope.predef, pb.Mode.SINGLE)
