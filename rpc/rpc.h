@@ -140,9 +140,8 @@ const char *rpc_peer(const struct rpc_call *call);
 bool rpc_send(struct rpc_call *call, const void *bytes, size_t length);
 // Ends the call after its queue is sent. 'message': a sentence, or null; 'details': an encoded
 // google.rpc.Status for grpc-status-details-bin, or null. They are left out, and the message says
-// so, if they are longer than the client takes
-// (SETTINGS_MAX_HEADER_LIST_SIZE) or some 12 MiB, or no memory is left. For a call that has ended it does
-// nothing.
+// so, if they are longer than some 12 MiB or than the client takes (SETTINGS_MAX_HEADER_LIST_SIZE),
+// or when no memory is left. For a call that has ended it does nothing.
 void rpc_end(struct rpc_call *call, enum rpc_status status, const char *message,
              const uint8_t *details, size_t details_length);
 
