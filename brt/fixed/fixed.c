@@ -21,6 +21,8 @@ const struct fixed_table *fixed_family(const struct brt *b, unsigned family, siz
 }
 
 const struct fixed_table *fixed_table(const struct brt *b, uint32_t id) {
+    if (id >> 24 != FIXED_IDS) // asked for each update: mostly of the program's tables
+        return NULL;
     for (unsigned family = 0; family < FIXED_FAMILIES; family++) {
         size_t n;
         const struct fixed_table *list = fixed_family(b, family, &n);
@@ -96,8 +98,6 @@ static bool fixed_get(struct brt *b, struct brt_memory *m, const struct fixed_ta
 
 static enum brt_code fixed_check_served(const struct fixed_table *t, bool writes,
                                         struct sk_error *err) {
-    if (!t->functions.get)
-        return brt_fail(err, BRT_NOT_IMPLEMENTED, "table '%s' is not implemented", t->name);
     return writes && !t->functions.set && !t->functions.remove
                ? brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' is only read", t->name)
                : BRT_OK;

@@ -26,6 +26,7 @@
 #include "brt/brt_impl.h"
 
 #define FIXED_KEYS 2u
+#define FIXED_IDS  0xffu // the first byte of their tables' ids
 
 struct fixed_saved; // an entry, or all of a table, as it was
 
@@ -93,7 +94,7 @@ struct fixed_table {
     size_t n_actions;
     const char *attribute; // what it has of those; null: none
     // Tables whose lists name entries of this one, under the name of its key: an entry that is
-    // deleted goes from these first. Null where there are none.
+    // deleted is removed from these first. Null if no table does.
     bool (*is_used)(const struct brt *b, const struct fixed_entry *e);
     uint32_t users[2]; // their ids; 0: no more
     // Null: the attribute is not served. A change leaves what its message does not have.
@@ -106,7 +107,7 @@ struct fixed_table {
     bool always;
     bool lenient;                     // to delete an entry that is not there is no mistake
     bool increments;                  // elements of its lists can be added and removed
-    struct fixed_functions functions; // without 'set': only read; without 'get': not served
+    struct fixed_functions functions; // without 'set': only read
 };
 
 // ---- fixed.c

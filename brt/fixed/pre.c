@@ -446,7 +446,7 @@ static bool pre_get_port(struct brt *b, struct brt_memory *m, struct fixed_entry
     return true;
 }
 
-// One port is the CPU's: another, or when that is none any more the usual one.
+// Sets the CPU's port; if 'port' is it and shall not be, the CPU's port is the chip's default.
 static void pre_set_cpu_port(struct brt *b, uint16_t port, bool is) {
     if (is)
         sk_switch_cpu_port(b->sw, port);

@@ -129,7 +129,7 @@ static void read_storm(const struct sk_at *at, struct tor_link_section *link) {
         link->storm[i] = read_member_between(&storm, keys[i], 0, 1000000000, 0);
 }
 
-// Half of what there is: one link, whoever is behind it, leaves the others something.
+// By default a link may have half of all entries, so that it leaves entries for other links.
 static void read_limits(const struct sk_at *at, struct tor_link_section *link) {
     static const char *const keys[] = {"addresses", "address_rate", "neighbours", "neighbour_rate",
                                        NULL};
