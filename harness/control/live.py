@@ -73,6 +73,18 @@ class Wire:
         except (TimeoutError, socket.timeout):
             return None
 
+    def drain(self):
+        """What came is taken, so that there is room for what comes next."""
+        self.socket.settimeout(0)
+        while True:
+            try:
+                self.socket.recv(65536)
+            except BlockingIOError:
+                return
+            except OSError as e:
+                if e.errno != errno.ENETDOWN:
+                    raise
+
     def close(self):
         self.socket.close()
 

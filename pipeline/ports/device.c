@@ -307,8 +307,10 @@ bool sk_ports_enable(struct sk_ports *ports, uint16_t dev_port, bool enabled) {
     if (!p)
         return false;
     p->disabled = !enabled;
-    // one whose link never was up is, since it was opened
-    sk_switch_port_up(ports->sw, dev_port, enabled && (p->linked || !p->met));
+    // one whose link never was up is, since it was opened; a link that is down is seen here, though
+    // it is told with the others
+    const bool linked = p->linked && ports_link_is_up(p);
+    sk_switch_port_up(ports->sw, dev_port, enabled && (linked || !p->met));
     return true;
 }
 

@@ -153,6 +153,7 @@ for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", 
                    f"missed by its device: {9000 - sw.port(1)['rx_packets']}\n")
         checks.true(f"{text}: as many are received as the rings take", 2000 < sw.port(1)["rx_packets"] < 8000)
         checks.equal(f"{text}: ends", sw.stop(), 0)
+    b.drain()
 for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
                                ("who never sleeps", "", {"idle_sleep": 0}, (65536, 1024)),
                                ("frames of the string", ",framecnt=100", {"idle_sleep": 0}, (4096, 100)),
