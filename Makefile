@@ -14,6 +14,7 @@
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
 #   make fuzz-lanes random packets through loops over lanes, scalar and checked code (PACKETS=5000000)
+#   make captures   each capture in each build and with each number of threads twice (make test: once)
 #   make mutants    small changes of p4/switchml, one at a time: do the captures of harness/replay notice?
 #                   SAMPLE=60 so many, spread evenly; RESUME=1 goes on where another run ended
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
@@ -52,7 +53,7 @@ PYTHON   ?= /usr/bin/python3
 ifeq ($(SANITIZE),1)
 override BUILD := build/asan
 SAN      := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-CFLAGS   := -O1 -g
+CFLAGS   := -O1 -g1
 endif
 ifeq ($(SANITIZE),thread)
 override BUILD := build/tsan
@@ -350,8 +351,8 @@ $(BUILD)/tools/%: $(BUILD)/obj/harness/tools/%.o $(LIB_OBJ)
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
 # The benchmarks' programs are built with them: who changes an interface shall see what it breaks.
-tests: $(TEST_BIN) $(TOOL_BIN) $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken \
-    $(BUILD)/bench/table_lookup $(BUILD)/bench/table_change $(BUILD)/bench/memif_burst
+tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark reduce_silken table_lookup \
+    table_change memif_burst))
 .PHONY: tests
 test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
@@ -433,6 +434,9 @@ fuzz-lanes: $(BUILD)/harness/compiler/plan/test_lanes
 .PHONY: fuzz-lanes
 
 # Mutants of the SwitchML program, which the captures must tell from it (harness/replay/README.md).
+captures: $(BUILD)/silken
+	BUILD=$(BUILD) TWICE=1 $(PYTHON) harness/replay/test_captures.py
+.PHONY: captures
 mutants: $(BUILD)/silken
 	BUILD=$(BUILD) $(PYTHON) harness/replay/mutants.py $(if $(RESUME),--resume) $(if $(SAMPLE),--sample $(SAMPLE))
 .PHONY: mutants

@@ -19,9 +19,11 @@
 #include "harness/hosts/switchml/schedule.h"
 
 #define SCHEDULES           10000
-#define SCHEDULES_SANITIZED 600 /* the sanitizers' build is some ten times slower */
+#define SCHEDULES_SANITIZED 200 /* the sanitizers' build is some ten times slower */
+#define OTHERS              300
+#define OTHERS_SANITIZED    60
 
-static unsigned long long first_seed = 1, last_seed = SCHEDULES;
+static unsigned long long first_seed = 1, last_seed = SCHEDULES, others = OTHERS;
 
 static void run_seeds(bool spread, const struct schedule_limits *limits, uint64_t first,
                       uint64_t last, struct schedule_result *total) {
@@ -54,7 +56,7 @@ static void test_workers_on_all_pipes(void **state) {
     struct schedule_result total = {0};
 
     (void)state;
-    run_seeds(true, &limits, 1, 300, &total);
+    run_seeds(true, &limits, 1, others, &total);
     assert_true(total.retransmissions > 0);
 }
 
@@ -66,7 +68,7 @@ static void test_32_and_128_elements(void **state) {
     (void)state;
     limits.sizes = sizes;
     limits.sizes_count = 2;
-    run_seeds(false, &limits, 1, 300, &total);
+    run_seeds(false, &limits, 1, others, &total);
     assert_true(total.retransmissions > 0);
 }
 
@@ -78,8 +80,10 @@ int main(void) {
     };
     const char *seeds = getenv("SILKEN_SEEDS"), *variant = getenv("VARIANT");
 
-    if (variant && strcmp(variant, "asan") == 0)
+    if (variant && strcmp(variant, "asan") == 0) {
         last_seed = SCHEDULES_SANITIZED;
+        others = OTHERS_SANITIZED;
+    }
     if (seeds && sscanf(seeds, "%llu..%llu", &first_seed, &last_seed) != 2) {
         fprintf(stderr, "SILKEN_SEEDS must be first..last\n");
         return 1;
