@@ -312,12 +312,32 @@ static int run(const char *format, const char *a, const char *b) {
     return system(command);
 }
 
+/* Whether it comes up within ten seconds. Until then its queue drops what is sent. */
+static int carries(int i) {
+    char path[64], state[16] = "";
+
+    snprintf(path, sizeof path, "/sys/class/net/%s/operstate", veth[i]);
+    for (int tries = 0; tries < 1000; tries++) {
+        FILE *f = fopen(path, "r");
+        const bool up = f && fgets(state, sizeof state, f) && strcmp(state, "up\n") == 0;
+        if (f) {
+            fclose(f);
+        }
+        if (up) {
+            return 1;
+        }
+        usleep(10000);
+    }
+    return 0;
+}
+
 static int make_veth(void) {
     for (int i = 0; i < 2; i++) {
         snprintf(veth[i], sizeof veth[i], "skt%d-%u", i, (unsigned)getpid() % 1000000u);
     }
     return run("ip link add %s type veth peer name %s 2>/dev/null", veth[0], veth[1]) == 0 &&
-           run("ip link set %s up && ip link set %s up", veth[0], veth[1]) == 0;
+           run("ip link set %s up && ip link set %s up", veth[0], veth[1]) == 0 && carries(0) &&
+           carries(1);
 }
 
 static int remove_veth(void **state) {
