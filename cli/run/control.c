@@ -313,6 +313,8 @@ bool run_control_start(struct run *r) {
         abort();
     pthread_attr_setaffinity_np(&attr, sizeof set, &set);
     const int rc = pthread_create(&r->control.thread, &attr, control, r);
+    if (rc == 0)
+        pthread_setname_np(r->control.thread, "control"); // for top -H and its kind
     pthread_attr_destroy(&attr);
     snprintf(sentence, sizeof sentence, "cannot start the control thread: %s", strerror(rc));
     return rc == 0 || run_say(sentence);

@@ -57,7 +57,10 @@ void run_watch_paused(struct run *r, bool paused) {
     w->counts.pauses++;
     w->counts.paused_ns += ns;
     watch_longest(&w->counts.longest_pause_ns, ns);
-    watch_longest(&w->counts.longest_pause_cpu_ns, watch_cpu() - w->paused_at_cpu);
+    const uint64_t cpu_ns = watch_cpu() - w->paused_at_cpu;
+    w->counts.paused_cpu_ns += cpu_ns;
+    watch_longest(&w->counts.longest_pause_cpu_ns, cpu_ns);
+    w->counts.long_pauses += cpu_ns > SK_LONG_PAUSE_NS;
 }
 
 static void count_control(struct run *r) {

@@ -10,9 +10,8 @@
 #include "control/tor/jobs_impl.h"
 #include "util.h"
 
-#define TO_SWITCHML       325u             // the port by which p4/rack's SwitchML sees all workers
-#define DEEPEST           ((1u << 19) - 1) // that a queue can be, in cells of 80 bytes
-#define WRITES_IN_A_PAUSE 16u
+#define TO_SWITCHML 325u             // the port by which p4/rack's SwitchML sees all workers
+#define DEEPEST     ((1u << 19) - 1) // that a queue can be, in cells of 80 bytes
 
 // ---- the program ----
 
@@ -38,12 +37,6 @@ static struct sessions_switch jobs_tables_switch_of(const struct tor *t) {
 uint32_t jobs_room(struct tor *t, enum jobs_protocol protocol) {
     const struct sessions_switch sw = jobs_tables_switch_of(t);
     return protocol == JOBS_ATP ? sessions_aggregators(&sw) : sessions_slots(&sw);
-}
-
-static void pause(struct tor *t, bool on) {
-    void (*fn)(void *) = on ? t->host.pause : t->host.resume;
-    if (fn)
-        fn(t->host.aux);
 }
 
 void jobs_clear(struct tor *t, const struct jobs_job *job) {
@@ -303,10 +296,7 @@ static void jobs_tables_refused(void *aux, const char *object, const char *why) 
 
 int jobs_flush(struct tor *t, struct sk_error *err) {
     struct refusal r = {.t = t, .err = err};
-    while (tor_wanted_waits(t->wanted)) {
-        pause(t, true);
-        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, jobs_tables_refused, &r);
-        pause(t, false);
-    }
+    while (tor_wanted_waits(t->wanted))
+        tor_flush_once(t, jobs_tables_refused, &r);
     return r.any ? -1 : 0;
 }

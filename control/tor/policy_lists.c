@@ -316,14 +316,10 @@ void policy_lists_configure(struct tor *t, struct policy *p) {
 
 // What the configuration wants is written before anything else that is wanted meanwhile, some of it
 // in a pause.
-#define WRITES_IN_A_PAUSE 16
-#define PAUSES            64
+#define PAUSES 64
 void policy_lists_run(struct tor *t, struct policy *p) {
-    for (int i = 0; p->dying && i < PAUSES && tor_wanted_waits(t->wanted); i++) {
-        policy_lists_stop(t);
-        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, policy_lists_refused, t);
-        policy_lists_go_on(t);
-    }
+    for (int i = 0; p->dying && i < PAUSES && tor_wanted_waits(t->wanted); i++)
+        tor_flush_once(t, policy_lists_refused, t);
     if (p->dying && !tor_wanted_waits(t->wanted))
         unwant_dying(t, p);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "control/tor/ip.h"
@@ -14,9 +15,10 @@
 
 VLOG_DEFINE_THIS_MODULE(tor);
 
-// Writes while the pipes wait, and how often that may be in one call: a pause is some tens of
-// microseconds.
+// Writes while the pipes wait: so many, or as many as fit in so long a time, one at least. And how
+// often that may be in one call.
 #define WRITES_IN_A_PAUSE 16
+#define PAUSE_NS          UINT64_C(100000)
 #define PAUSES_IN_A_RUN   64
 
 #define CPU_HEADER    8u
@@ -68,14 +70,33 @@ void tor_moved(struct tor *t, uint16_t vid, const uint8_t mac[6], struct tor_lin
 
 // ---- writing ----
 
-static void tor_flush(struct tor *t, int pauses) {
-    while (pauses-- > 0 && tor_wanted_waits(t->wanted)) {
-        if (t->host.pause)
-            t->host.pause(t->host.aux);
-        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, tor_refused, t);
-        if (t->host.resume)
-            t->host.resume(t->host.aux);
+// The time is the processor's: a thread that was interrupted makes no more pauses for it.
+static uint64_t tor_worked_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+// Where nobody runs the pipes meanwhile the number of writes is the same each time.
+void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object, const char *why),
+                    void *aux) {
+    if (!t->host.pause) {
+        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, refused, aux);
+        return;
     }
+    t->host.pause(t->host.aux);
+    const uint64_t end = tor_worked_ns() + PAUSE_NS;
+    for (int n = 0; n < WRITES_IN_A_PAUSE && tor_wanted_waits(t->wanted); n++) {
+        if (n > 0 && tor_worked_ns() > end)
+            break;
+        tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
+    }
+    t->host.resume(t->host.aux);
+}
+
+static void tor_flush(struct tor *t, int pauses) {
+    while (pauses-- > 0 && tor_wanted_waits(t->wanted))
+        tor_flush_once(t, tor_refused, t);
 }
 
 // ---- from beginning to end ----

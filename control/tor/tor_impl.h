@@ -96,6 +96,10 @@ void tor_send_port(struct tor *t, uint16_t port, uint16_t vid, const uint8_t *fr
 // flooded.
 void tor_send_vlan(struct tor *t, uint16_t vid, uint16_t interface, const uint8_t *frame,
                    uint32_t length);
+// Some of the writes that wait, in one short pause of the pipes: 16, or as many as fit in 0.1 ms,
+// one at least. 'refused': as of tor_wanted_flush().
+void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object, const char *why),
+                    void *aux);
 // An event for listeners and the log: "link", "alarm", "moved"...; the members as for json_pack().
 void tor_event(struct tor *t, const char *event, const char *format, ...);
 void tor_moved(struct tor *t, uint16_t vid, const uint8_t mac[6], struct tor_link *link);

@@ -43,6 +43,12 @@ def veth(outside, hosts_end):
         with open(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "w") as f:
             f.write("1")
         ip("link", "set", name, "up")
+    for name in (outside, hosts_end): # before it carries, what is sent is dropped
+        for _ in range(1000):
+            with open(f"/sys/class/net/{name}/operstate") as f:
+                if f.read() == "up\n":
+                    break
+            time.sleep(0.01)
 
 
 class Wire:
