@@ -372,7 +372,7 @@ soak: $(BUILD)/silken
 # Jobs of both protocols beside TCP and attacks in a ToR, for SECONDS (harness/control/tor/test_training.py).
 soak-tor: $(BUILD)/silken
 	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
-	    FLOOD_RATE=$(or $(FLOOD_RATE),0) LONG_PAUSES=check \
+	    FLOOD_RATE=$(or $(FLOOD_RATE),0) LONGEST_PAUSE=0.001 \
 	    $(PYTHON) harness/control/tor/test_training.py
 .PHONY: soak-tor
 

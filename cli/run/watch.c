@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/json.h"
@@ -30,6 +31,7 @@ struct run_watch {
     char *text; // of it, or null
     size_t length;
     uint64_t paused_at, paused_at_cpu, look_due, scan_due;
+    long interruptions; // when the pause began
     struct sk_alarms *alarms;
     struct sk_aggregators *aggregators;
 };
@@ -38,6 +40,13 @@ static uint64_t watch_cpu(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+// How often this thread lost its processor to another.
+static long watch_interruptions(void) {
+    struct rusage use;
+    getrusage(RUSAGE_THREAD, &use);
+    return use.ru_nivcsw;
 }
 
 static void watch_longest(uint64_t *longest, uint64_t ns) {
@@ -50,6 +59,7 @@ void run_watch_paused(struct run *r, bool paused) {
         return;
     if (paused) {
         w->paused_at = run_now();
+        w->interruptions = watch_interruptions();
         w->paused_at_cpu = watch_cpu();
         return;
     }
@@ -58,9 +68,8 @@ void run_watch_paused(struct run *r, bool paused) {
     w->counts.paused_ns += ns;
     watch_longest(&w->counts.longest_pause_ns, ns);
     const uint64_t cpu_ns = watch_cpu() - w->paused_at_cpu;
-    w->counts.paused_cpu_ns += cpu_ns;
-    watch_longest(&w->counts.longest_pause_cpu_ns, cpu_ns);
-    w->counts.long_pauses += cpu_ns > SK_LONG_PAUSE_NS;
+    if (watch_interruptions() == w->interruptions)
+        watch_longest(&w->counts.longest_pause_cpu_ns, cpu_ns);
 }
 
 static void count_control(struct run *r) {

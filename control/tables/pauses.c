@@ -30,7 +30,6 @@ void sk_pauses_end(struct sk_pauses *p) {
     p->resume(p->aux);
     p->ended = sk_clock_now();
     p->took = p->ended - p->from;
-    p->in_all += p->took;
 }
 
 void sk_pauses_breathe(struct sk_pauses *p) {

@@ -33,7 +33,6 @@ struct sk_pauses {
     void *aux;
     // own
     uint64_t from, ended, took; // ns: the slice that is copied, or the one before
-    uint64_t in_all;            // ns of all slices
 };
 
 // 'p' may be null: then nobody runs the cores. begin() waits before it pauses until packets had as

@@ -91,7 +91,8 @@ void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object
             break;
         tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
     }
-    t->host.resume(t->host.aux);
+    if (t->host.resume)
+        t->host.resume(t->host.aux);
 }
 
 static void tor_flush(struct tor *t, int pauses) {

@@ -318,12 +318,8 @@ static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch
     count_seconds(f, "silken_longest_pause_seconds", "gauge", "The longest pause.",
                   c->longest_pause_ns);
     count_seconds(f, "silken_longest_pause_cpu_seconds", "gauge",
-                  "The most processor time of the control thread in a pause.",
+                  "The most processor time of the control thread in an uninterrupted pause.",
                   c->longest_pause_cpu_ns);
-    count_seconds(f, "silken_paused_cpu_seconds_total", "counter",
-                  "Processor time of the control thread in all pauses.", c->paused_cpu_ns);
-    metrics_count(f, "silken_long_pauses_total", "counter",
-                  "Pauses that took more than 1 ms of processor time.", c->long_pauses);
     metrics_count(f, "silken_flow_resets_total", "counter",
                   "Changes after which no flow record of before is used.", sk_tables_generation());
     metrics_count(f, "silken_control_requests_total", "counter", "Requests at the control socket.",

@@ -44,12 +44,11 @@ static void take_queues(const struct sk_switch *sw, struct sk_watch_port *p) {
     }
 }
 
-// Ports that are configured, up, or have counted something: each as it is at one moment.
-static void take_ports(struct sk_watch *w, const struct sk_service *s, struct sk_pauses *pauses) {
+// Ports that are configured, up, or have counted something.
+static void take_ports(struct sk_watch *w, const struct sk_service *s) {
     static const struct sk_port_stats nothing;
     w->n_ports = 0;
     for (uint16_t port = 0; port < SK_PORTS; port++) {
-        sk_pauses_breathe(pauses);
         const struct sk_config_port *c = watch_configured(s, port);
         struct sk_watch_port p = {.port = port};
         sk_switch_port_stats(s->sw, port, &p.stats);
@@ -84,6 +83,7 @@ static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
 }
 
 void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
+    const uint64_t from = sk_clock_now();
     struct sk_pauses pauses = {
         .pause = s->pause, .resume = s->resume_same ? s->resume_same : s->resume, .aux = s->aux};
     sk_pauses_begin(&pauses);
@@ -95,9 +95,9 @@ void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
     w->inside = sk_switch_inside(s->sw);
     w->remembered = sk_switch_remembered(s->sw);
     w->buffers_free = sk_switch_buffers_free(s->sw);
-    take_ports(w, s, &pauses);
+    take_ports(w, s);
     sk_pauses_end(&pauses);
-    w->pause_ns = pauses.in_all;
+    w->pause_ns = sk_clock_now() - from;
     for (size_t i = 0; i < w->n_ports; i++)
         w->ports[i].has_device =
             s->device && s->device(s->aux, w->ports[i].port, &w->ports[i].device);

@@ -41,7 +41,7 @@ struct sk_watch_table {
 };
 struct sk_watch {
     uint64_t clock;    // ns, the switch's
-    uint64_t pause_ns; // how long the pipes waited, in all slices
+    uint64_t pause_ns; // how long the pipes waited, with what it took to stop them
     const char *program;
     struct sk_switch_stats stats;
     uint64_t remembered; // sk_switch_remembered()
@@ -59,12 +59,11 @@ void sk_watch_free(struct sk_watch *w);
 void sk_watch_name(const struct sk_service *service, uint16_t port, char out[SK_WATCH_NAME]);
 
 // What the control plane counted, which is not the switch's.
-#define SK_LONG_PAUSE_NS UINT64_C(1000000)
 struct sk_watch_control {
     uint64_t pauses, paused_ns, longest_pause_ns; // of the pipes, for anything
-    // processor time of the thread that paused them: without what others took
-    uint64_t paused_cpu_ns, longest_pause_cpu_ns;
-    uint64_t long_pauses;                // of more than SK_LONG_PAUSE_NS of it
+    // processor time of the thread that paused them, in pauses during which it kept its processor:
+    // in others it is charged for more than it did
+    uint64_t longest_pause_cpu_ns;
     uint64_t requests, refused, clients; // of the control socket
     uint64_t scrapes, http_refused;      // of the metrics' port
     bool serves_jobs;                    // there is a job service:

@@ -44,10 +44,7 @@ def veth(outside, hosts_end):
             f.write("1")
         ip("link", "set", name, "up")
     for name in (outside, hosts_end): # before it carries, what is sent is dropped
-        for _ in range(1000):
-            with open(f"/sys/class/net/{name}/operstate") as f:
-                if f.read() == "up\n":
-                    break
+        while b" state UP " not in subprocess.run(["ip", "link", "show", name], stdout=subprocess.PIPE, check=True).stdout:
             time.sleep(0.01)
 
 

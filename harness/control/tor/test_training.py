@@ -9,10 +9,8 @@
 
 SECONDS_TO_RUN (25; `make soak-tor`: 600) long: the workers check every element of every sum, and every packet is
 accounted for. FLOOD_RATE (2000; `make soak-tor`: 0, as fast as it can) is that of new addresses a second, since a
-machine of two processors does nothing else at full speed. With LONG_PAUSES (`make soak-tor`) no more pauses of the pipes
-may take over 1 ms of the control thread's processor time than what the machine itself takes explains: a thread under a
-hypervisor, or one that the kernel interrupts, is charged with time in which it did not run. A loop that only reads the
-clock, on the same processor, tells how often (gaps.py); `make test` prints it and does not check it."""
+machine of two processors does nothing else at full speed. With LONGEST_PAUSE (`make soak-tor`: 0.001) no pause of the
+pipes may take more processor time of the control thread, in seconds; `make test` prints it and does not check it."""
 import json
 import os
 import random
@@ -34,7 +32,7 @@ from lab import SILKEN, Host, Lab  # noqa: E402
 
 SECONDS = float(os.environ.get("SECONDS_TO_RUN", "25"))
 FLOOD_RATE = os.environ.get("FLOOD_RATE", "2000")
-LONG_PAUSES = os.environ.get("LONG_PAUSES")
+LONGEST_PAUSE = os.environ.get("LONGEST_PAUSE")
 ROUTER_MAC, ROUTER = "02:00:00:00:ff:01", "10.0.10.1"
 # name: port. s0, s1: SwitchML; a0, a1, ps: ATP; t0, t1: TCP; x, f: hostile
 NAMES = ["s0", "s1", "a0", "a1", "ps", "t0", "t1", "x", "f"]
@@ -143,7 +141,6 @@ class Training(unittest.TestCase):
         # hosts and pipes share one processor, and the control thread has the other: the kernel counts what it receives
         # from a veth, two milliseconds at a time, as time of the thread that it interrupts
         processors = sorted(os.sched_getaffinity(0))
-        cls.processor = processors[0]
         os.sched_setaffinity(0, processors[-1:])
         hosts = {n: Host(i, [f"{ip(n)}/24"] if n[0] == "t" else []) for i, n in enumerate(NAMES)}
         section = {"mac": ROUTER_MAC, "vlans": [{"vid": 10, "addresses": [ROUTER + "/24"]}],
@@ -250,8 +247,6 @@ class Training(unittest.TestCase):
         hostile.start()
         peer = HostilePeer(os.path.join(self.lab.folder.name, "m.sock"))
         peer.start()
-        gaps = subprocess.Popen([sys.executable, os.path.join(HERE, "gaps.py"), str(self.processor)],
-                                stdout=subprocess.PIPE, text=True)
         floods = [self.flood("new", FLOOD_RATE), self.flood("colliding", "1000")]
         results, end = {}, time.monotonic() + SECONDS
         threads = [threading.Thread(target=lambda n=n, f=f: results.update({n: self.rounds(end, n, f)}))
@@ -267,23 +262,17 @@ class Training(unittest.TestCase):
         for p in floods:
             p.terminate()
             flooded.append(int(p.communicate(timeout=30)[0].split()[-1]))
-        gaps.terminate()
-        looked, seen = map(float, gaps.communicate(timeout=30)[0].split())
         carried = json.loads(tcp.communicate(timeout=60)[0])["end"]["sum_received"]["bits_per_second"]
         tcp_server.wait(20)
         drops = self.ctl("counter", "read", "pipe.Ingress.drops")
         numbers, (limited, learned) = self.metrics(), self.limited("f")
         wall, cpu = (numbers[f"silken_longest_pause_{kind}seconds"] for kind in ("", "cpu_"))
-        long, paused = numbers["silken_long_pauses_total"], numbers["silken_paused_cpu_seconds_total"]
-        expected = paused * seen / looked
-        most = 3 + expected + 3 * expected ** 0.5  # what comes at random, three standard deviations above it
         self.assertEqual(self.lab.stop(), 0, self.lab.said)
         print(f"\n{SECONDS:.0f} s: SwitchML {results['resnet'][0]} workers, ATP {results['bert'][0]} workers, all verified; "
               f"TCP {carried / 1e6:.0f} Mbit/s; {hostile.sent} hostile packets; {flooded[0]} from new addresses, "
               f"{flooded[1]} from colliding ones, {learned} known, {limited} limited; memif peer {peer.turns} times, "
               f"{peer.connected} connected; {numbers['silken_pauses_total']:.0f} pauses, the longest {cpu * 1e3:.3f} ms of "
-              f"processor time, {wall * 1e3:.3f} ms by the clock; {long:.0f} over 1 ms of processor time in {paused:.2f} s; "
-              f"a loop without work has {seen:.0f} such gaps in {looked:.2f} s")
+              f"processor time, {wall * 1e3:.3f} ms by the clock")
         for name, (good, bad, said) in results.items():
             self.assertEqual(bad, 0, f"{name}: {said}\n{drops}")
             self.assertGreater(good, 0, name)
@@ -297,8 +286,8 @@ class Training(unittest.TestCase):
         received, copies, sent, dropped = map(int, re.search(
             r"received (\d+) \+ copies (\d+) = sent (\d+) \+ dropped (\d+)", self.lab.said).groups())
         self.assertEqual(received + copies, sent + dropped)
-        if LONG_PAUSES:
-            self.assertLessEqual(long, most, "pauses of more than 1 ms of processor time")
+        if LONGEST_PAUSE:
+            self.assertLess(cpu, float(LONGEST_PAUSE), "the longest pause, in seconds of processor time")
 
 
 if __name__ == "__main__":
