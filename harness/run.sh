@@ -34,10 +34,19 @@ is_apart() { # NAME
     esac
 }
 
-suite() { # NAME COMMAND...: into one of two lists, quoted for xargs
+# Of those, the ones that take minutes: they begin first, or one of them would end long after all others.
+is_long() { # NAME
+    case "$1" in
+    replay/test_captures* | replay/test_mutants* | interp/* | compiler/test_generated* | hosts/switchml/test_p4*) true ;;
+    *) false ;;
+    esac
+}
+
+suite() { # NAME COMMAND...: into one of the lists, quoted for xargs
     case "$1" in *"${ONLY:-}"*) ;; *) return 0 ;; esac
     list=$LOGS/one-by-one
     is_apart "$1" && list=$LOGS/apart
+    is_long "$1" && list=$LOGS/long
     printf "'%s'" "$1" >>"$list"
     shift
     printf " '%s'" "$@" >>"$list" # no blank at a line's end: xargs would go on with the next
@@ -77,7 +86,9 @@ done
 # what they leave of the processors, and more of them at once when the others have ended: xargs starts one more
 # at a time for each SIGUSR1. The idle policy is what keeps them back: with the lowest priority alone they would be
 # equal to what a switch of the others compiles (cli/compile.c).
-touch "$LOGS/apart" "$LOGS/one-by-one"
+touch "$LOGS/apart" "$LOGS/long" "$LOGS/one-by-one"
+cat "$LOGS/apart" >>"$LOGS/long"
+mv "$LOGS/long" "$LOGS/apart"
 trap 'trap - INT TERM; kill 0' INT TERM # a shell's background job does not hear a terminal's end
 jobs=${JOBS:-$(nproc)}
 now=1
