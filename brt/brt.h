@@ -22,6 +22,8 @@
 //     server.c          the service on a socket (rpc/rpc.h)
 //     service.c         its calls: bytes in, bytes out
 //     session.c         clients: streams, binding
+//     program.c         programs that clients send: warm starts
+//     package.c         tofino.bin, in which such a program comes (package.h)
 //     schema.c          the program's tables by their ids
 //     value.c           values between the wire and words
 //     entry.c           entries of tables, as messages and back
@@ -58,6 +60,20 @@ struct brt_host {
     bool (*port)(void *aux, uint16_t port, struct brt_port *out);
     // In a pause. Of a port without a device it says so in the log.
     void (*enable_port)(void *aux, uint16_t port, bool enabled);
+    // Programs that clients send; null: it takes none. At most one at a time.
+    //
+    // P4 text that is preprocessed, of which nothing is trusted, begins to be compiled beside the
+    // switch. 'name' has letters, digits, '_' and '-'. -1 with a sentence: not now.
+    int (*compile_program)(void *aux, const char *name, const uint8_t *text, size_t n,
+                           struct sk_error *err);
+    // 1: not yet; 0: 'sw' is a switch of that program, without packets, and 'schema' its description,
+    // both the host's, until it is told to run or to forget the program; -1 with a sentence.
+    int (*compiled_program)(void *aux, struct sk_switch **sw, const char **schema,
+                            struct sk_error *err);
+    // That switch and the running one exchange programs and all that controllers set, and packets
+    // go on. It does not call brt_run_program(). -1 with a sentence: nothing changed.
+    int (*run_program)(void *aux, struct sk_error *err);
+    void (*forget_program)(void *aux); // after any of these: what is left of it is freed
     void *aux;
 };
 
@@ -65,7 +81,7 @@ struct brt;
 
 struct brt *brt_new(const struct brt_host *host);
 // The switch runs this program from now on; 'schema' is its description as JSON. Clients that were
-// bound to the one before are cancelled. -1 with a sentence: calls are refused until there is a
+// bound to the one before are cancelled; a warm start that has begun is given up. -1 with a sentence: calls are refused until there is a
 // program again. The texts are copied.
 int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const char *schema,
                     struct sk_error *err);

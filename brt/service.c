@@ -20,7 +20,8 @@ struct brt *brt_new(const struct brt_host *host) {
 
 int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const char *schema,
                     struct sk_error *err) {
-    brt_forget_bindings(b);
+    brt_start_drop(b);
+    brt_rebind(b, false);
     brt_schema_free(b->schema);
     free(b->name);
     free(b->schema_text);
@@ -32,6 +33,7 @@ int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const
 }
 
 void brt_service_free(struct brt *b) {
+    brt_start_free(b);
     brt_memory_free(&b->request);
     brt_memory_free(&b->scratch);
     brt_schema_free(b->schema);

@@ -87,6 +87,10 @@ bool run_brt_start(struct run *r) {
                                         .resume_same = run_resume_same,
                                         .port = run_brt_device,
                                         .enable_port = run_brt_enable_port,
+                                        .compile_program = run_client_program_compile,
+                                        .compiled_program = run_client_program_compiled,
+                                        .run_program = run_client_program_run,
+                                        .forget_program = run_client_program_forget,
                                         .aux = r});
     return (run_brt_tell(r, &err) == 0 && run_brt_listen(r, &err) == 0) || run_say(err.text);
 }

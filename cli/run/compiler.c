@@ -77,6 +77,8 @@ static void compiler_command(struct command *c, const struct compile_options *op
         compiler_say(c, "--checked");
     if (opt->colour)
         compiler_say(c, "--colour");
+    if (opt->preprocessed)
+        compiler_say(c, "--preprocessed");
     if (limits->schema >= 0) {
         compiler_say(c, "--bf-rt");
         compiler_say(c, SCHEMA_FILE);

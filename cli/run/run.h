@@ -108,6 +108,7 @@ struct run {
     struct run_sample *sample; // null: no samples are taken
     struct run_trace *trace;   // null: none was asked for, or it is over
     struct brt *brt;           // null: the configuration has none
+    struct run_client_program *client_program; // that a controller sent; null: none waits
     uint64_t brt_lost;         // notifications, when that was said last
     uint64_t brt_lost_due;     // when it may be said again
 };
@@ -208,6 +209,14 @@ void run_brt_idle(struct run *r, const struct sk_idle_event *event);
 uint16_t run_brt_port(const struct run *r); // 0: none
 void run_brt_end(struct run *r);
 
+// ---- client_program.c: what struct brt_host has for programs that clients send; 'run' is it
+int run_client_program_compile(void *run, const char *name, const uint8_t *text, size_t n,
+                               struct sk_error *err);
+int run_client_program_compiled(void *run, struct sk_switch **sw, const char **schema,
+                                struct sk_error *err);
+int run_client_program_run(void *run, struct sk_error *err);
+void run_client_program_forget(void *run);
+
 // ---- sample.c
 bool run_sample_start(struct run *r); // after the ports; false after a sentence
 void run_sample_turn(struct run *r, uint64_t now);
@@ -257,6 +266,10 @@ void run_service_end(struct run *r);
 // file.
 struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
                                   const char *path);
+// Of a text that is preprocessed already, and that nobody vouches for: the file NAME.p4 in a folder of
+// the process's own, which goes with the source. Null with a sentence.
+struct run_source *run_source_of_text(const struct run *r, const char *name, const uint8_t *text,
+                                      size_t n, struct sk_error *err);
 struct run_source *run_source_copy(const struct run_source *s);
 void run_source_free(struct run_source *s); // null allowed
 bool run_source_same(const struct run_source *a,
@@ -282,10 +295,19 @@ void run_exchange_free(struct run_exchange *x); // null allowed
 int run_exchange(struct run *r, struct run_exchange *x, const struct sk_config *to,
                  struct sk_error *err);
 void run_exchange_back(struct run *r, struct run_exchange *x); // as before the exchange
+struct sk_switch *run_exchange_switch(const struct run_exchange *x); // without packets until then
+// The same without what the old program has: tables as they were written in run_exchange_switch(),
+// with its multicast, mirror sessions and metadata of ports.
+int run_exchange_fresh(struct run *r, struct run_exchange *x, struct sk_error *err);
+// Metadata of ports as the configuration has it, as the switch's program lays it out; what that does
+// not take is added to 'lost', if not null.
+void run_describe_ports(struct run *r, struct sk_switch *sw, json_t *lost);
 // What was kept and lost, into 'done'.
 void run_exchange_tell(const struct run *r, const struct run_exchange *x, json_t *done);
 // It does from here on: both are taken over, and the old ones freed.
 void run_runs(struct run *r, struct sk_program *program, struct run_source *source);
+// The same of a program that a controller sent, who knows.
+void run_runs_of_client(struct run *r, struct sk_program *program, struct run_source *source);
 // The file is compiled beside the running switch, and takes its program's place: {"state":
 // "compiling"}, ask again, or "replaced" with what was kept and lost. 0, or negative with a
 // sentence and nothing changed.
