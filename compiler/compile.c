@@ -90,6 +90,13 @@ static bool close_output(struct compilation *c, const char *path, FILE *f) {
 // 2 that chip's widths stand under the blocks of a Tofino 1.
 #define TOFINO2_BLOCKS "tofino2_arch.p4"
 
+// What the object says that it was compiled of. A text of another machine has no place here, and so
+// the same text always has the same object in the cache.
+static const char *source_name(const struct compilation *c) {
+    const char *slash = strrchr(c->opt->path, '/');
+    return c->opt->preprocessed && slash ? slash + 1 : c->opt->path;
+}
+
 static char *preprocess(struct compilation *c, size_t *length) {
     if (c->opt->preprocessed)
         return read_preprocessed_p4(c->a, c->d, c->opt->path, length);
@@ -146,7 +153,7 @@ static bool front_end(struct compilation *c) {
     }
     if (!text || !keep_text(c, text, length))
         return false;
-    c->ast = parse_p4(c->a, c->d, c->opt->path, text, length);
+    c->ast = parse_p4(c->a, c->d, source_name(c), text, length);
     for (uint32_t i = 0; c->opt->reads && i < diag_files(c->d); i++)
         c->opt->reads(c->opt->reads_aux, diag_path(c->d, i));
     if (diag_errors(c->d))
@@ -174,7 +181,7 @@ static bool dump_ast(struct compilation *c) {
 }
 
 static bool middle(struct compilation *c) {
-    c->ir = lower_program(c->a, c->d, c->opt->path, c->ast);
+    c->ir = lower_program(c->a, c->d, source_name(c), c->ast);
     return c->ir && !diag_errors(c->d);
 }
 
