@@ -40,6 +40,8 @@ struct brt_running {
     struct sk_switch *sw;
     struct brt_schema *schema;
     char *name, *schema_text;
+    uint8_t *binary; // n_binary bytes: package.h
+    size_t n_binary;
     uint64_t mirrors[SK_MIRROR_LAST / 64 + 1];
     struct brt_pre_limits pre_limits;
     uint64_t has_metadata[SK_PORTS / 64];
@@ -50,9 +52,11 @@ struct brt_start;
 struct brt {
     struct brt_host host;
     struct brt_start *start; // program.c; null: no client's program is being compiled or has begun
-    struct sk_switch *sw; // null: no program yet
+    struct sk_switch *sw;    // null: no program yet
     struct brt_schema *schema;
     char *name, *schema_text;
+    uint8_t *binary; // n_binary bytes: package.h
+    size_t n_binary;
     struct brt_client clients[BRT_CLIENTS];
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it

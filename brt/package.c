@@ -25,14 +25,39 @@ static void package_digest(const uint8_t *bytes, size_t n, uint8_t digest[SHA256
     SHA256Final(digest, &sha);
 }
 
+// Line markers keep the files' names, not where they are on this machine: `# 1 "/home/x/a.p4" 2`.
+static size_t package_without_folders(char *text, size_t n) {
+    char *to = text;
+    for (char *line = text, *const whole = text + n; line < whole;) {
+        char *end = memchr(line, '\n', (size_t)(whole - line)), *quote = NULL, *last = NULL;
+        end = end ? end + 1 : whole;
+        if (end - line > 2 && line[0] == '#' && line[1] == ' ')
+            quote = memchr(line, '"', (size_t)(end - line));
+        if (quote)
+            last = memrchr(line, '"', (size_t)(end - line));
+        char *from = line;
+        if (quote && last > quote) {
+            char *name = memrchr(quote, '/', (size_t)(last - quote));
+            memmove(to, line, (size_t)(quote + 1 - line));
+            to += quote + 1 - line;
+            from = name ? name + 1 : quote + 1;
+        }
+        memmove(to, from, (size_t)(end - from));
+        to += end - from;
+        line = end;
+    }
+    return (size_t)(to - text);
+}
+
 uint8_t *brt_package_write(const void *text, size_t n, size_t *length) {
     uint8_t *bytes = malloc(PACKAGE_HEAD + n + SHA256_DIGEST_LENGTH);
     if (!bytes)
         abort();
     memcpy(bytes, PACKAGE_MAGIC, 8);
     package_put(bytes + 8, PACKAGE_VERSION);
-    package_put(bytes + 12, (uint32_t)n);
     memcpy(bytes + PACKAGE_HEAD, text, n);
+    n = package_without_folders((char *)bytes + PACKAGE_HEAD, n);
+    package_put(bytes + 12, (uint32_t)n);
     package_digest(bytes, PACKAGE_HEAD + n, bytes + PACKAGE_HEAD + n);
     *length = PACKAGE_HEAD + n + SHA256_DIGEST_LENGTH;
     return bytes;

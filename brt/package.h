@@ -23,7 +23,7 @@
 #define BRT_PACKAGE_MOST ((size_t)64 << 20) // bytes of text
 
 // The file's bytes, malloc'ed, '*length' of them; the caller frees them. At most BRT_PACKAGE_MOST bytes
-// of text.
+// of text, of which line markers keep names of files without folders.
 uint8_t *brt_package_write(const void *text, size_t n, size_t *length);
 // '*text' is in 'bytes', not zero-terminated. Negative with a sentence.
 int brt_package_read(const uint8_t *bytes, size_t length, const uint8_t **text, size_t *n,

@@ -27,6 +27,7 @@ struct brt_start {
     struct brt_call call; // while it is being compiled
     uint32_t client;
     int action;
+    bool hitless;
     char name[MOST_NAME + 1];
     struct brt_profile profiles[SK_PIPES];
     size_t n_profiles;
@@ -39,6 +40,7 @@ void brt_running_free(struct brt_running *p) {
     brt_schema_free(p->schema);
     free(p->name);
     free(p->schema_text);
+    free(p->binary);
     *p = (struct brt_running){NULL};
 }
 
@@ -47,6 +49,8 @@ static struct brt_running program_running(const struct brt *b) {
                             .schema = b->schema,
                             .name = b->name,
                             .schema_text = b->schema_text,
+                            .binary = b->binary,
+                            .n_binary = b->n_binary,
                             .pre_limits = b->pre_limits};
     memcpy(p.mirrors, b->mirrors, sizeof p.mirrors);
     memcpy(p.has_metadata, b->has_metadata, sizeof p.has_metadata);
@@ -58,6 +62,8 @@ static void program_run(struct brt *b, const struct brt_running *p) {
     b->schema = p->schema;
     b->name = p->name;
     b->schema_text = p->schema_text;
+    b->binary = p->binary;
+    b->n_binary = p->n_binary;
     b->pre_limits = p->pre_limits;
     memcpy(b->mirrors, p->mirrors, sizeof b->mirrors);
     memcpy(b->has_metadata, p->has_metadata, sizeof b->has_metadata);
@@ -139,19 +145,21 @@ static enum brt_code program_check_profiles(const struct brt_start *s, const str
     return BRT_OK;
 }
 
-static enum brt_code program_begin(struct brt *b, struct sk_switch *sw, const char *schema,
-                                   struct sk_error *err) {
+static enum brt_code program_begin(struct brt *b, struct sk_switch *sw,
+                                   const struct brt_description *d, struct sk_error *err) {
     struct brt_start *s = b->start;
     const struct brt_running before = program_running(b);
     const bool same = b->name && strcmp(b->name, s->name) == 0;
-    struct brt_schema *new_schema = brt_schema_new(sw, schema, err);
-    if (!new_schema)
+    struct brt_running now = {.sw = sw, .schema = brt_schema_new(sw, d->schema, err)};
+    if (!now.schema)
         return BRT_UNEXPECTED;
+    now.name = sk_copy_text(s->name);
+    now.schema_text = sk_copy_text(d->schema);
+    now.binary = brt_package_write(d->text, strlen(d->text), &now.n_binary);
+    if (same && s->hitless && b->schema)
+        brt_schema_keep_scopes(now.schema, b->schema);
     s->before = before;
-    program_run(b, &(struct brt_running){.sw = sw,
-                                         .schema = new_schema,
-                                         .name = sk_copy_text(s->name),
-                                         .schema_text = sk_copy_text(schema)});
+    program_run(b, &now);
     s->state = START_BEGUN;
     brt_tell_start(b, TOLD(WARM_INIT_STARTED));
     enum brt_code code = BRT_OK;
@@ -174,17 +182,17 @@ static void program_answer(enum brt_code code, const struct sk_error *err,
 void brt_start_turn(struct brt *b) {
     struct brt_start *s = b->start;
     struct sk_switch *sw = NULL;
-    const char *schema = NULL;
+    struct brt_description described = {NULL};
     struct sk_error err;
     if (!s || s->state != START_COMPILING)
         return;
-    const int rc = b->host.compiled_program(b->host.aux, &sw, &schema, &err);
+    const int rc = b->host.compiled_program(b->host.aux, &sw, &described, &err);
     if (rc > 0)
         return;
     const struct brt_call call = s->call;
     enum brt_code code = rc ? BRT_INVALID_ARG : program_check_profiles(s, sw, &err);
     if (code == BRT_OK && s->action != ACTION(VERIFY))
-        code = program_begin(b, sw, schema, &err);
+        code = program_begin(b, sw, &described, &err);
     if (b->start && b->start->state == START_COMPILING) // verified, or refused
         program_forget(b);
     program_answer(code, &err, &call);
@@ -286,7 +294,12 @@ static enum brt_code program_start(struct brt *b, const struct brt_call *c,
     if (!s)
         abort();
     *s = (struct brt_start){
-        .state = START_COMPILING, .call = *c, .client = r->client_id, .action = (int)r->action};
+        .state = START_COMPILING,
+        .call = *c,
+        .client = r->client_id,
+        .action = (int)r->action,
+        .hitless = r->dev_init_mode ==
+                   BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__DEV_INIT_MODE__HITLESS};
     enum brt_code code = program_take(s, r->config[0], &text, &n, err);
     if (code == BRT_OK)
         brt_start_drop(b); // of a client that is gone

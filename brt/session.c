@@ -179,6 +179,8 @@ static void session_profiles(const struct brt *b, BfrtProto__ForwardingPipelineC
         bfrt_proto__forwarding_pipeline_config__profile__init(p);
         p->profile_name = (char *)d->pipelines[i]->name;
         p->pipe_scope = scopes[i];
+        p->binary.data = b->binary;
+        p->binary.len = b->n_binary;
         for (uint32_t pipe = 0; pipe < SK_PIPES; pipe++)
             if (sk_switch_pipeline(b->sw, pipe) == d->pipelines[i])
                 scopes[i][p->n_pipe_scope++] = pipe;

@@ -175,8 +175,9 @@ int cmd_build(int argc, char **argv) {
         return cli_misused("build", optind == argc ? "a P4 file is missing"
                                                    : "only one P4 file can be given");
     if (sde && (opt.parse_only || opt.bfrt))
-        return cli_misused("build", opt.parse_only ? "--sde needs the whole compilation"
-                                                   : "--sde writes the schema, too; leave --bf-rt out");
+        return cli_misused("build", opt.parse_only
+                                        ? "--sde needs the whole compilation"
+                                        : "--sde writes the schema, too; leave --bf-rt out");
     opt.path = argv[optind];
     int status = cmd_build_check_outputs(&opt);
     if (status)

@@ -77,31 +77,6 @@ static char *sde_read(int fd, size_t most, size_t *n) {
     return text;
 }
 
-// Line markers keep the files' names, not where they are on this machine: `# 1 "/home/x/a.p4" 2`.
-static size_t sde_without_folders(char *text) {
-    char *to = text;
-    for (char *line = text; *line;) {
-        char *end = strchr(line, '\n'), *quote = NULL, *last = NULL;
-        end = end ? end + 1 : line + strlen(line);
-        if (line[0] == '#' && line[1] == ' ')
-            quote = memchr(line, '"', (size_t)(end - line));
-        if (quote)
-            last = memrchr(line, '"', (size_t)(end - line));
-        char *from = line;
-        if (quote && last > quote) {
-            char *name = memrchr(quote, '/', (size_t)(last - quote));
-            memmove(to, line, (size_t)(quote + 1 - line));
-            to += quote + 1 - line;
-            from = name ? name + 1 : quote + 1;
-        }
-        memmove(to, from, (size_t)(end - from));
-        to += end - from;
-        line = end;
-    }
-    *to = 0;
-    return (size_t)(to - text);
-}
-
 // ---- files ----
 
 static bool sde_folders(const char *path) {
@@ -156,8 +131,8 @@ static bool sde_write_json(const char *folder, const char *file, json_t *root) {
 // ---- what is in them ----
 
 static json_t *sde_context(const struct sde *s, const char *pipeline) {
-    return json_pack("{s:s, s:s, s:s, s:s}", "program_name", s->name, "pipeline", pipeline, "target",
-                     s->chip, "compiler", "silken");
+    return json_pack("{s:s, s:s, s:s, s:s}", "program_name", s->name, "pipeline", pipeline,
+                     "target", s->chip, "compiler", "silken");
 }
 
 static json_t *sde_pipeline(const struct sde *s, uint32_t i) {
@@ -167,10 +142,10 @@ static json_t *sde_pipeline(const struct sde *s, uint32_t i) {
         if (s->program->pipe_of[pipe] == i)
             json_array_append_new(pipes, json_integer((json_int_t)pipe));
     return json_pack("{s:s, s:o, s:o, s:o, s:o}", "p4_pipeline_name", name, "context",
-                     json_sprintf("share/%spd/%s/%s/context.json", s->chip, s->name, name), "config",
+                     json_sprintf("share/%spd/%s/%s/context.json", s->chip, s->name, name),
+                     "config",
                      json_sprintf("share/%spd/%s/%s/%s.bin", s->chip, s->name, name, s->chip),
-                     "pipe_scope", pipes, "path",
-                     json_sprintf("share/%spd/%s", s->chip, s->name));
+                     "pipe_scope", pipes, "path", json_sprintf("share/%spd/%s", s->chip, s->name));
 }
 
 static json_t *sde_conf(const struct sde *s) {
@@ -207,7 +182,6 @@ static bool sde_write_all(struct sde *s) {
     char *targets;
     if (asprintf(&targets, "%s/share/p4/targets/%s", s->dir, s->chip) < 0)
         abort();
-    n_text = ok ? sde_without_folders(text) : 0;
     uint8_t *binary = ok ? brt_package_write(text, n_text, &n) : NULL;
     ok = ok && sde_write(s->folder, "bf-rt.json", schema, n_schema);
     for (uint32_t i = 0; ok && i < s->program->n_pipelines; i++)

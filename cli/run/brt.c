@@ -24,11 +24,12 @@ static char *run_brt_name(const struct run *r) {
 }
 
 static int run_brt_tell(struct run *r, struct sk_error *err) {
-    const char *schema = run_source_schema(r->source);
-    if (!schema)
+    const struct run_description *d = run_source_description(r->source);
+    if (!d->schema || !d->text)
         return sk_fail(err, "the compiler left no description of the program for controllers");
     char *name = run_brt_name(r);
-    const int rc = brt_run_program(r->brt, r->sw, name, schema, err);
+    const int rc =
+        brt_run_program(r->brt, r->sw, &(struct brt_description){name, d->schema, d->text}, err);
     free(name);
     return rc;
 }

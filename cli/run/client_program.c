@@ -5,6 +5,7 @@
 // beside the running one, until the controller has filled it.
 #include <stdlib.h>
 
+#include "brt/brt.h"
 #include "cli/run/run.h"
 #include "pipeline/switch/core.h"
 
@@ -54,15 +55,17 @@ static int client_program_prepare(struct run *r, struct run_client_program *p,
     return 0;
 }
 
-int run_client_program_compiled(void *run, struct sk_switch **sw, const char **schema,
+int run_client_program_compiled(void *run, struct sk_switch **sw, struct brt_description *described,
                                 struct sk_error *err) {
     struct run *r = run;
     struct run_client_program *p = r->client_program;
     int rc = p->program ? 0 : client_program_ask(r, p, err);
     if (rc)
         return rc;
-    *schema = run_source_schema(p->source);
-    if (!*schema)
+    const struct run_description *d = run_source_description(p->source);
+    described->schema = d->schema;
+    described->text = d->text;
+    if (!d->schema || !d->text)
         return sk_fail(err, "the compiler left no description of the program for controllers");
     if (client_program_prepare(r, p, err))
         return -1;

@@ -27,8 +27,8 @@
 
 struct run_source {
     struct compile_options opt; // its texts and lists are our own
-    char *schema;               // or null
-    char *folder;               // in which only opt.path is, both ours; or null
+    struct run_description described;
+    char *folder; // in which only opt.path is, both ours; or null
 };
 
 // As the configuration says, or with another file.
@@ -92,8 +92,7 @@ struct run_source *run_source_of_text(const struct run *r, const char *name, con
     if (!s)
         abort();
     s->folder = folder;
-    s->opt = (struct compile_options){
-        .path = path, .preprocessed = true, .target = r->opt.target};
+    s->opt = (struct compile_options){.path = path, .preprocessed = true, .target = r->opt.target};
     return s;
 }
 
@@ -110,17 +109,19 @@ void run_source_free(struct run_source *s) {
     free_texts(s->opt.defines, s->opt.n_defines);
     program_remove_text(s->folder, s->opt.path);
     free((char *)s->opt.path);
-    free(s->schema);
+    free(s->described.schema);
+    free(s->described.text);
     free(s);
 }
 
-void run_source_describe(struct run_source *s, char *schema) {
-    free(s->schema);
-    s->schema = schema;
+void run_source_describe(struct run_source *s, struct run_description d) {
+    free(s->described.schema);
+    free(s->described.text);
+    s->described = d;
 }
 
-const char *run_source_schema(const struct run_source *s) {
-    return s->schema;
+const struct run_description *run_source_description(const struct run_source *s) {
+    return &s->described;
 }
 
 static char **copy_texts(const char *const *list, size_t n) {
@@ -199,7 +200,7 @@ static struct sk_program *program_end(struct run *r, struct run_source *source,
     struct run_compiling *c = r->compiling;
     struct sk_program *program = run_compiler_program(c->compiler, err);
     if (program)
-        run_source_describe(source, run_compiler_schema(c->compiler));
+        run_source_describe(source, run_compiler_describe(c->compiler));
     run_compile_end(r);
     return program;
 }

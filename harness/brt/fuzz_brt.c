@@ -48,7 +48,8 @@ static struct brt *fuzz_service(void) {
         sk_switch_new(p, &(struct sk_switch_options){.tx = sk_tx_nowhere}, error, sizeof error);
     char *schema = fuzz_schema();
     b = brt_new(&(struct brt_host){0});
-    if (!sw || brt_run_program(b, sw, "everything", schema, &err))
+    if (!sw || brt_run_program(
+                   b, sw, &(struct brt_description){"everything", schema, "control c() {}"}, &err))
         abort();
     free(schema);
     return b;

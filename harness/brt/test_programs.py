@@ -162,6 +162,7 @@ def warm_start(sw, address, l2, wires):
         checks.equal("nothing is written where it said", os.path.exists("/tmp/brt-programs-here"), False)
     with Controller(address) as c:
         checks.equal("the new description", c.p4_name, "l2")
+        checks.equal("with its binary", [p.binary == l2 for p in c.config.config[0].profiles], [True])
         fails("a second begin", "UNAVAILABLE", send, c, Set.VERIFY_AND_WARM_INIT_BEGIN, "l2", l2)
         c.bind()
         tables = [n for n in c.tables if n.endswith("forward")]
@@ -252,6 +253,8 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
         hosts = [Wire(f"host{port}") for port in (1, 2, 3)] if INTERFACES else []
         with Controller(ADDRESS) as controller:
             controller.bind()
+            checks.equal("the binary of the configuration's program",
+                         controller.config.config[0].profiles[0].binary == everything_binary, True)
             bad(controller, l2_binary)
         warm_start(switch, ADDRESS, l2_binary, hosts)
         gone(ADDRESS, l2_binary, everything_binary)
