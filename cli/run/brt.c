@@ -83,16 +83,19 @@ bool run_brt_start(struct run *r) {
     struct sk_error err;
     if (!sk_config_bfrt(r->config).listen)
         return true;
-    r->brt = brt_new(&(struct brt_host){.pause = run_pause,
-                                        .resume = run_resume,
-                                        .resume_same = run_resume_same,
-                                        .port = run_brt_device,
-                                        .enable_port = run_brt_enable_port,
-                                        .compile_program = run_client_program_compile,
-                                        .compiled_program = run_client_program_compiled,
-                                        .run_program = run_client_program_run,
-                                        .forget_program = run_client_program_forget,
-                                        .aux = r});
+    struct brt_host host = {.pause = run_pause,
+                            .resume = run_resume,
+                            .resume_same = run_resume_same,
+                            .port = run_brt_device,
+                            .enable_port = run_brt_enable_port,
+                            .aux = r};
+    if (sk_config_bfrt(r->config).programs) {
+        host.compile_program = run_client_program_compile;
+        host.compiled_program = run_client_program_compiled;
+        host.run_program = run_client_program_run;
+        host.forget_program = run_client_program_forget;
+    }
+    r->brt = brt_new(&host);
     return (run_brt_tell(r, &err) == 0 && run_brt_listen(r, &err) == 0) || run_say(err.text);
 }
 

@@ -260,6 +260,13 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
         gone(ADDRESS, l2_binary, everything_binary)
         replaced(switch, ADDRESS, everything_binary)
         checks.equal("the switch ends well", switch.stop(), 0)
+    with Switch({"program": EVERYTHING, "bfrt": {"listen": ADDRESS, "programs": False},
+                 "ports": [{"port": 1, "device": "net_null0,no-rx=1"}]}) as switch:
+        with Controller(ADDRESS) as controller:
+            checks.has("none is taken",
+                       fails("programs off", "UNIMPLEMENTED", send, controller, Set.VERIFY, "l2", l2_binary),
+                       "takes no programs")
+        checks.equal("the switch ends well", switch.stop(), 0)
     left = set(n for n in os.listdir("/tmp") if n.startswith("silken-program-")) - before
     checks.equal("no folder is left", left, set())
 checks.end()
