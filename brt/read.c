@@ -214,6 +214,8 @@ static bool read_emit(struct reading *r, const struct read_entries *entries) {
     if (!entries->is_default &&
         !brt_entry_key_message(&r->b->scratch, t, e->value, e->mask, e->priority, &out))
         return read_no_memory(r);
+    if (!r->key_only && t->kind == BRT_VALUE_SET)
+        out.data = &d.message; // without fields
     if (!r->key_only && t->desc) {
         if (!read_check_wanted(r, a))
             return false;
