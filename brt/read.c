@@ -321,9 +321,18 @@ static bool read_is_handle(void *aux, const struct sk_entry *e) {
 #define READ_PIPE_SHIFT 28u
 #define READ_ID_MASK    ((UINT32_C(1) << READ_PIPE_SHIFT) - 1)
 
+// As by the chip's driver: the default entry of a table has handle 1.
+#define READ_DEFAULT_HANDLE 1u
+
+static uint32_t read_first_handle(const struct reading *r) {
+    const struct sk_table_desc *d = r->question.table->desc;
+    return d && !d->is_profile ? READ_DEFAULT_HANDLE + 1 : 0;
+}
+
 static uint32_t read_handle_for(const struct reading *r, const struct sk_entry *e) {
-    return r->scoped ? (e->id & READ_ID_MASK) | (r->question.pipes.list[0] + 1u) << READ_PIPE_SHIFT
-                     : e->id;
+    const uint32_t handle = e->id + read_first_handle(r);
+    return r->scoped ? (handle & READ_ID_MASK) | (r->question.pipes.list[0] + 1u) << READ_PIPE_SHIFT
+                     : handle;
 }
 
 static bool read_asks_pipe(const struct reading *r, unsigned pipe) {
@@ -356,7 +365,8 @@ static bool read_go_to_owner(struct reading *r, uint32_t owner) {
 }
 
 static const struct sk_entry *read_by_handle(struct reading *r, uint32_t handle) {
-    struct read_handle h = {.handle = r->scoped ? handle & READ_ID_MASK : handle};
+    struct read_handle h = {.handle = (r->scoped ? handle & READ_ID_MASK : handle) -
+                                      read_first_handle(r)};
     if (r->scoped && !read_go_to_owner(r, (handle >> READ_PIPE_SHIFT) - 1))
         return NULL;
     sk_table_each(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]), read_is_handle,
@@ -390,6 +400,11 @@ static const struct sk_entry *read_find(struct reading *r) {
 }
 
 static void read_one(struct reading *r) {
+    if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID &&
+        r->entry->handle_id == READ_DEFAULT_HANDLE && read_first_handle(r)) {
+        brt_read_default(r);
+        return;
+    }
     read_pause(r);
     const struct sk_entry *e = read_find(r);
     if (!e)

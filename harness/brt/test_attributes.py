@@ -73,6 +73,9 @@ def handles(c):
     checks.equal("and in its pipe", by_handle(c, three, pipe=3), (13, 3))
     fails("in another pipe, on the chip", "UNKNOWN", by_handle, c, three, 1, from_hw=True, codes=[INVALID])
     fails("in another pipe", "UNKNOWN", by_handle, c, three, 1, codes=[NOT_FOUND])
+    entity = c.entry("Ingress.forward", pipe=1)
+    entity.table_entry.handle_id = 1
+    checks.equal("the default entry's", c.read(entity)[0][4], True)
     for handle in (0, 0xffffffff, one | 0x0fffffff):
         fails(f"no handle: {handle}", "UNKNOWN", by_handle, c, handle, codes=[NOT_FOUND])
     fails("a key in all pipes", "UNKNOWN", c.read, c.entry("Ingress.forward", {MAC: 1}), codes=[NOT_FOUND])
