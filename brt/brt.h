@@ -3,7 +3,7 @@
 // brt: the BF Runtime service of a running switch: what controllers of a Tofino speak, by gRPC.
 //
 //     struct brt *b = brt_new(&host);
-//     brt_run_program(b, sw, name, schema, &err);    // and again when another program runs
+//     brt_run_program(b, sw, &description, &err);    // and again when another program runs
 //     brt_listen(b, &(struct brt_listen_options){.address = "127.0.0.1:50052"}, &err);
 //     poll() until brt_fd(b) is readable or brt_due(b) has come; then brt_poll(b, now);
 //
@@ -22,6 +22,8 @@
 //     server.c          the service on a socket (rpc/rpc.h)
 //     service.c         its calls: bytes in, bytes out
 //     session.c         clients: streams, binding
+//     program.c         programs that clients send: warm starts
+//     package.c         tofino.bin, in which such a program comes (package.h)
 //     schema.c          the program's tables by their ids
 //     value.c           values between the wire and words
 //     entry.c           entries of tables, as messages and back
@@ -49,6 +51,12 @@ struct brt_port {
     uint32_t speed_mbps; // 0: not known
 };
 
+// A program as clients see it.
+struct brt_description {
+    const char *name, *schema; // JSON
+    const char *text; // preprocessed P4, which GetForwardingPipelineConfig sends as a binary
+};
+
 // What the process does for it. 'aux' goes to each.
 struct brt_host {
     void (*pause)(void *aux); // all cores wait; null, like the others: nobody runs them
@@ -58,16 +66,30 @@ struct brt_host {
     bool (*port)(void *aux, uint16_t port, struct brt_port *out);
     // In a pause. Of a port without a device it says so in the log.
     void (*enable_port)(void *aux, uint16_t port, bool enabled);
+    // Programs that clients send; null: it takes none. At most one at a time.
+    //
+    // P4 text that is preprocessed, of which nothing is trusted, begins to be compiled beside the
+    // switch. 'name' has letters, digits, '_' and '-'. -1 with a sentence: not now.
+    int (*compile_program)(void *aux, const char *name, const uint8_t *text, size_t n,
+                           struct sk_error *err);
+    // 1: not yet; 0: 'sw' is a switch of that program, without packets, and 'described' has its schema
+    // and text, all the host's, until it is told to run or to forget the program; -1 with a sentence.
+    int (*compiled_program)(void *aux, struct sk_switch **sw, struct brt_description *described,
+                            struct sk_error *err);
+    // That switch and the running one exchange programs and all that controllers set, and packets
+    // go on. It does not call brt_run_program(). -1 with a sentence: nothing changed.
+    int (*run_program)(void *aux, struct sk_error *err);
+    void (*forget_program)(void *aux); // after any of these: what is left of it is freed
     void *aux;
 };
 
 struct brt;
 
 struct brt *brt_new(const struct brt_host *host);
-// The switch runs this program from now on; 'schema' is its description as JSON. Clients that were
-// bound to the one before are cancelled. -1 with a sentence: calls are refused until there is a
+// The switch runs this program from now on. Clients that were
+// bound to the one before are cancelled; a warm start that has begun is given up. -1 with a sentence: calls are refused until there is a
 // program again. The texts are copied.
-int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const char *schema,
+int brt_run_program(struct brt *b, struct sk_switch *sw, const struct brt_description *d,
                     struct sk_error *err);
 // What the switch has to tell: digests, and entries that became idle or were matched again. Only
 // when a client wants them.

@@ -35,11 +35,28 @@ struct brt_pre_limits {
     uint32_t before_yield, nodes, port_lags;
 };
 
-struct brt {
-    struct brt_host host;
-    struct sk_switch *sw; // null: no program yet
+// A program, and what clients have set beside its tables.
+struct brt_running {
+    struct sk_switch *sw;
     struct brt_schema *schema;
     char *name, *schema_text;
+    uint8_t *binary; // n_binary bytes: package.h
+    size_t n_binary;
+    uint64_t mirrors[SK_MIRROR_LAST / 64 + 1];
+    struct brt_pre_limits pre_limits;
+    uint64_t has_metadata[SK_PORTS / 64];
+};
+
+struct brt_start;
+
+struct brt {
+    struct brt_host host;
+    struct brt_start *start; // program.c; null: no client's program is being compiled or has begun
+    struct sk_switch *sw;    // null: no program yet
+    struct brt_schema *schema;
+    char *name, *schema_text;
+    uint8_t *binary; // n_binary bytes: package.h
+    size_t n_binary;
     struct brt_client clients[BRT_CLIENTS];
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
@@ -84,7 +101,23 @@ struct brt_client *brt_client(struct brt *b, uint32_t id); // null: not subscrib
 // May the client read and write this program's tables? A code with a sentence.
 enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const char *program,
                       struct sk_error *err);
-void brt_forget_bindings(struct brt *b); // the program went: their streams are cancelled
+// There is another program: the streams of clients that are bound are cancelled, unless it has the
+// name of the one before.
+void brt_rebind(struct brt *b, bool same_name);
+
+// ---- program.c
+void brt_set_program(struct brt *b, const struct brt_call *c,
+                     const BfrtProto__SetForwardingPipelineConfigRequest *r);
+void brt_start_turn(struct brt *b);
+// The switch that packets go through; b->sw is what clients read and write.
+struct sk_switch *brt_live(const struct brt *b);
+bool brt_has_begun(const struct brt *b); // a warm start
+void brt_start_drop(struct brt *b);
+void brt_start_left(struct brt *b, uint32_t client); // it is no longer subscribed
+void brt_start_free(struct brt *b);
+
+// ---- notify.c
+void brt_tell_start(struct brt *b, BfrtProto__SetForwardingPipelineConfigResponseType what);
 
 struct fixed_table;
 struct fixed_entry;

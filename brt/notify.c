@@ -24,14 +24,30 @@ uint64_t brt_lost(const struct brt *b) {
     return b->lost;
 }
 
+// ---- warm starts ----
+
+void brt_tell_start(struct brt *b, BfrtProto__SetForwardingPipelineConfigResponseType what) {
+    BfrtProto__StreamMessageResponse response = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__INIT;
+    BfrtProto__SetForwardingPipelineConfigResponse told =
+        BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_RESPONSE__INIT;
+    told.set_forwarding_pipeline_config_response_type = what;
+    response.update_case =
+        BFRT_PROTO__STREAM_MESSAGE_RESPONSE__UPDATE_SET_FORWARDING_PIPELINE_CONFIG_RESPONSE;
+    response.set_forwarding_pipeline_config_response = &told;
+    for (size_t i = 0; i < BRT_CLIENTS; i++)
+        if (b->clients[i].used)
+            notify_send(b, &b->clients[i], &response.base);
+}
+
 // ---- digests ----
 
 static bool notify_wants_digests(const struct brt_client *c) {
     return c->used && c->bound && c->learn;
 }
 
+// Until a warm start ends, digests and idle entries are the old program's.
 bool brt_wants_digests(const struct brt *b) {
-    for (size_t i = 0; i < BRT_CLIENTS; i++)
+    for (size_t i = 0; i < BRT_CLIENTS && !brt_has_begun(b); i++)
         if (notify_wants_digests(&b->clients[i]))
             return true;
     return false;
@@ -82,7 +98,7 @@ static void notify_digest_list(struct brt *b, const struct brt_learn *l, const s
 }
 
 void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n) {
-    for (size_t i = 0, more; b->schema && i < n; i += more) {
+    for (size_t i = 0, more; b->schema && !brt_has_begun(b) && i < n; i += more) {
         const struct sk_digest *d = &digests[i];
         const struct brt_learn *l = brt_schema_learn(b->schema, d->desc->name);
         for (more = 1; i + more < n && d[more].desc == d->desc && d[more].pipe == d->pipe;)
@@ -95,11 +111,12 @@ void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n) {
 // ---- idle entries ----
 
 bool brt_wants_idle(const struct brt *b) {
-    return b->schema && brt_schema_notifies(b->schema);
+    return b->schema && !brt_has_begun(b) && brt_schema_notifies(b->schema);
 }
 
 void brt_idle(struct brt *b, const struct sk_idle_event *event) {
-    const struct brt_table *t = b->schema ? brt_schema_of(b->schema, event->table) : NULL;
+    const struct brt_table *t =
+        b->schema && !brt_has_begun(b) ? brt_schema_of(b->schema, event->table) : NULL;
     const struct brt_idle_state *state = t ? &brt_schema_state(b->schema, t)->idle : NULL;
     struct brt_client *c =
         state && state->notifies && state->enabled ? brt_client(b, state->client) : NULL;

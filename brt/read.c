@@ -21,6 +21,10 @@ struct reading {
     // The driver's own copy of a table that is alike in all pipes is asked for one of them: it has
     // none of that.
     bool has_no_copy;
+    bool scoped;    // entries are of one pipe, or of some, not of all
+    bool all_pipes; // it is asked in all
+    bool from_hw;
+    BfrtProto__TargetDevice owner; // where an entry is that was named by its handle alone
     enum brt_code code;
     struct sk_error *err;
 };
@@ -204,10 +208,14 @@ static bool read_emit(struct reading *r, const struct read_entries *entries) {
     entity.table_entry = &out;
     out.table_id = t->id;
     out.entry_tgt = r->entry->entry_tgt;
+    if (!out.entry_tgt && r->owner.base.descriptor)
+        out.entry_tgt = &r->owner;
     out.is_default_entry = entries->is_default;
     if (!entries->is_default &&
         !brt_entry_key_message(&r->b->scratch, t, e->value, e->mask, e->priority, &out))
         return read_no_memory(r);
+    if (!r->key_only && t->kind == BRT_VALUE_SET)
+        out.data = &d.message; // without fields
     if (!r->key_only && t->desc) {
         if (!read_check_wanted(r, a))
             return false;
@@ -231,6 +239,11 @@ static void brt_read_default(struct reading *r) {
     const struct brt_table *t = r->question.table;
     if (!t->desc || t->desc->is_profile)
         return;
+    if (r->scoped && r->all_pipes && r->entry->is_default_entry && r->from_hw) {
+        r->code = brt_fail(r->err, BRT_INVALID_ARG,
+                           "table '%s' has a default entry in each pipe, none in all", t->name);
+        return;
+    }
     read_pause(r);
     for (unsigned i = 0; i < entries.n; i++)
         entries.of[i] = sk_table_default(brt_table_in(r->b, t, r->question.pipes.list[i]));
@@ -304,8 +317,58 @@ static bool read_is_handle(void *aux, const struct sk_entry *e) {
     return !h->found;
 }
 
-static const struct sk_entry *read_by_handle(const struct reading *r, uint32_t handle) {
-    struct read_handle h = {.handle = handle};
+// Entries of one pipe have numbers of their own in each: a handle says which pipe, above them.
+#define READ_PIPE_SHIFT 28u
+#define READ_ID_MASK    ((UINT32_C(1) << READ_PIPE_SHIFT) - 1)
+
+// As by the chip's driver: the default entry of a table has handle 1.
+#define READ_DEFAULT_HANDLE 1u
+
+static uint32_t read_first_handle(const struct reading *r) {
+    const struct sk_table_desc *d = r->question.table->desc;
+    return d && !d->is_profile ? READ_DEFAULT_HANDLE + 1 : 0;
+}
+
+static uint32_t read_handle_for(const struct reading *r, const struct sk_entry *e) {
+    const uint32_t handle = e->id + read_first_handle(r);
+    return r->scoped ? (handle & READ_ID_MASK) | (r->question.pipes.list[0] + 1u) << READ_PIPE_SHIFT
+                     : handle;
+}
+
+static bool read_asks_pipe(const struct reading *r, unsigned pipe) {
+    for (unsigned i = 0; i < r->question.pipes.n; i++)
+        if (r->question.pipes.list[i] == pipe)
+            return true;
+    return false;
+}
+
+// The pipes of the entry, if the question may be about them. False after an error.
+static bool read_go_to_owner(struct reading *r, uint32_t owner) {
+    const struct brt_table_state *state = brt_schema_state(r->b->schema, r->question.table);
+    if (owner >= SK_PIPES || !read_asks_pipe(r, owner)) {
+        r->code = r->from_hw ? brt_fail(r->err, BRT_INVALID_ARG,
+                                        "table '%s': the handle is of another pipe",
+                                        r->question.table->name)
+                             : BRT_OK;
+        return false;
+    }
+    if (!r->all_pipes)
+        return true;
+    if (state->scope == BRT_SCOPE_GROUPS)
+        brt_scope_pipes(state, owner, &r->question.pipes);
+    else
+        r->question.pipes = (struct sk_pipe_list){.list = {(uint8_t)owner}, .n = 1};
+    bfrt_proto__target_device__init(&r->owner);
+    r->owner.pipe_id = owner;
+    r->owner.direction = r->owner.prsr_id = 0xff;
+    return true;
+}
+
+static const struct sk_entry *read_by_handle(struct reading *r, uint32_t handle) {
+    struct read_handle h = {.handle = (r->scoped ? handle & READ_ID_MASK : handle) -
+                                      read_first_handle(r)};
+    if (r->scoped && !read_go_to_owner(r, (handle >> READ_PIPE_SHIFT) - 1))
+        return NULL;
     sk_table_each(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]), read_is_handle,
                   &h);
     return h.found;
@@ -322,6 +385,8 @@ static const struct sk_entry *read_find(struct reading *r) {
     const struct sk_entry *e;
     if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID)
         e = read_by_handle(r, r->entry->handle_id);
+    else if (r->scoped && r->all_pipes)
+        e = NULL; // no entry is in all pipes
     else {
         r->code = brt_entry_key(r->b, r->entry->key, &r->question, r->err);
         if (r->code)
@@ -329,12 +394,17 @@ static const struct sk_entry *read_find(struct reading *r) {
         e = sk_table_find(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]),
                           r->question.value, r->question.mask, r->question.priority);
     }
-    if (!e || r->has_no_copy)
+    if ((!e || r->has_no_copy) && r->code == BRT_OK)
         read_not_found(r);
     return r->has_no_copy ? NULL : e;
 }
 
 static void read_one(struct reading *r) {
+    if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID &&
+        r->entry->handle_id == READ_DEFAULT_HANDLE && read_first_handle(r)) {
+        brt_read_default(r);
+        return;
+    }
     read_pause(r);
     const struct sk_entry *e = read_find(r);
     if (!e)
@@ -491,6 +561,19 @@ static bool read_from_hw(const BfrtProto__TableEntry *e) {
            (e->table_read_flag && e->table_read_flag->from_hw);
 }
 
+// The driver's own copy of entries is kept for the first pipe of those that share them.
+static void read_where(struct reading *r, const struct brt_target *target, bool from_hw) {
+    const struct brt_table *t = r->question.table;
+    const enum brt_scope scope = brt_schema_state(r->b->schema, t)->scope;
+    const bool is_copy = (unsigned)target->pipe != r->question.pipes.list[0];
+    r->scoped = t->desc && scope != BRT_SCOPE_ALL;
+    r->all_pipes = target->pipe < 0;
+    r->from_hw = from_hw;
+    r->owner = (BfrtProto__TargetDevice){.base = {.descriptor = NULL}};
+    r->has_no_copy = t->desc && !t->desc->is_profile && target->pipe >= 0 && !from_hw &&
+                     (scope == BRT_SCOPE_ALL || (scope == BRT_SCOPE_GROUPS && is_copy));
+}
+
 static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
                            const struct brt_target *target) {
     struct brt_target own = *target;
@@ -507,9 +590,7 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         r->code = brt_resolve(r->b, e->table_id, &own, &r->question, r->err);
     if (r->code)
         return;
-    r->has_no_copy = r->question.table->desc && !r->question.table->desc->is_profile &&
-                     own.pipe >= 0 && !read_from_hw(e) &&
-                     brt_schema_state(r->b->schema, r->question.table)->scope == BRT_SCOPE_ALL;
+    read_where(r, &own, read_from_hw(e));
     if (brt_has_cells(r->question.table))
         read_cells(r);
     else if (brt_has_groups(r->question.table))
@@ -576,6 +657,7 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
                            r->question.table->name);
     if (r->code)
         return;
+    read_where(r, target, true);
     entry.value_case = BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;
     entry.key = h->key;
     r->entry = &entry;
@@ -586,7 +668,7 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
     entity.handle = &out;
     out.table_id = h->table_id;
     out.value_case = BFRT_PROTO__HANDLE_ID__VALUE_HANDLE_ID;
-    out.handle_id = e->id;
+    out.handle_id = read_handle_for(r, e);
     read_append(r, &entity);
 }
 

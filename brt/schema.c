@@ -394,6 +394,18 @@ const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct s
     return NULL;
 }
 
+void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *before) {
+    for (size_t i = 0; i < s->n; i++) {
+        const struct brt_table *was = brt_schema_named(before, s->tables[i].name);
+        if (!was)
+            continue;
+        const struct brt_table_state *old = &before->states[was - before->tables];
+        s->states[i].scope = old->scope;
+        s->states[i].groups = old->groups;
+        memcpy(s->states[i].group, old->group, sizeof old->group);
+    }
+}
+
 struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t) {
     return &s->states[t - s->tables];
 }

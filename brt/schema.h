@@ -99,6 +99,8 @@ const struct brt_table *brt_schema_named(const struct brt_schema *s, const char 
 // The match table that the switch describes so; null: there is none.
 const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct sk_table_desc *d);
 struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t);
+// Tables of the same name have their entries in the same pipes as before.
+void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *before);
 void brt_schema_forget(struct brt_schema *s, uint32_t client); // it is notified no more
 // Does a table notify a client of idle entries?
 bool brt_schema_notifies(const struct brt_schema *s);

@@ -32,6 +32,11 @@ static void server_set_config(struct rpc_call *call, const uint8_t *bytes, size_
     brt_set_config(rpc_aux(call), &(struct brt_call){&network, call}, bytes, length);
 }
 
+static void server_set_config_over(struct rpc_call *call, bool cancelled) {
+    (void)cancelled;
+    brt_set_config_over(rpc_aux(call), call);
+}
+
 static void server_get_config(struct rpc_call *call, const uint8_t *bytes, size_t length) {
     brt_get_config(rpc_aux(call), &(struct brt_call){&network, call}, bytes, length);
 }
@@ -58,7 +63,9 @@ static void server_stream_room(struct rpc_call *call) {
 static const struct rpc_method methods[] = {
     {.path = SERVICE "Write", .message = server_write},
     {.path = SERVICE "Read", .message = server_read},
-    {.path = SERVICE "SetForwardingPipelineConfig", .message = server_set_config},
+    {.path = SERVICE "SetForwardingPipelineConfig",
+     .message = server_set_config,
+     .over = server_set_config_over},
     {.path = SERVICE "GetForwardingPipelineConfig", .message = server_get_config},
     {.path = SERVICE "StreamChannel",
      .stream_in = true,
@@ -93,6 +100,7 @@ uint64_t brt_due(const struct brt *b) {
 void brt_poll(struct brt *b, uint64_t now_ns) {
     if (b->server)
         rpc_poll(b->server, now_ns);
+    brt_start_turn(b);
 }
 
 uint16_t brt_port(const struct brt *b) {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "brt/brt_impl.h"
+#include "brt/package.h"
 
 // ---- the service ----
 
@@ -18,25 +19,30 @@ struct brt *brt_new(const struct brt_host *host) {
     return b;
 }
 
-int brt_run_program(struct brt *b, struct sk_switch *sw, const char *name, const char *schema,
+int brt_run_program(struct brt *b, struct sk_switch *sw, const struct brt_description *d,
                     struct sk_error *err) {
-    brt_forget_bindings(b);
+    brt_start_drop(b);
+    brt_rebind(b, false);
     brt_schema_free(b->schema);
     free(b->name);
     free(b->schema_text);
+    free(b->binary);
     b->sw = sw;
-    b->schema = brt_schema_new(sw, schema, err);
-    b->name = sk_copy_text(name);
-    b->schema_text = sk_copy_text(schema);
+    b->schema = brt_schema_new(sw, d->schema, err);
+    b->name = sk_copy_text(d->name);
+    b->schema_text = sk_copy_text(d->schema);
+    b->binary = brt_package_write(d->text, strlen(d->text), &b->n_binary);
     return b->schema ? 0 : -1;
 }
 
 void brt_service_free(struct brt *b) {
+    brt_start_free(b);
     brt_memory_free(&b->request);
     brt_memory_free(&b->scratch);
     brt_schema_free(b->schema);
     free(b->name);
     free(b->schema_text);
+    free(b->binary);
     free(b->ports);
     free(b);
 }

@@ -22,6 +22,7 @@ struct brt_call {
 void brt_write(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
 void brt_read(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
 void brt_set_config(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
+void brt_set_config_over(struct brt *b, const void *call); // whoever ended it
 void brt_get_config(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
 // Of a stream: each message, and its end.
 void brt_stream_message(struct brt *b, const struct brt_call *c, const uint8_t *bytes,

@@ -33,10 +33,10 @@ enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const cha
     return BRT_OK;
 }
 
-void brt_forget_bindings(struct brt *b) {
+void brt_rebind(struct brt *b, bool same_name) {
     for (size_t i = 0; i < BRT_CLIENTS; i++) {
         struct brt_client *c = &b->clients[i];
-        if (!c->used || !c->bound)
+        if (!c->used || !c->bound || same_name)
             continue;
         const struct brt_call stream = c->stream;
         *c = (struct brt_client){.used = false};
@@ -112,7 +112,9 @@ void brt_stream_over(struct brt *b, const void *call) {
         return;
     if (b->schema)
         brt_schema_forget(b->schema, c->id);
+    const uint32_t id = c->id;
     *c = (struct brt_client){.used = false};
+    brt_start_left(b, id);
 }
 
 // ---- programs ----
@@ -152,16 +154,16 @@ void brt_set_config(struct brt *b, const struct brt_call *c, const uint8_t *byte
     BfrtProto__SetForwardingPipelineConfigResponse response =
         BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_RESPONSE__INIT;
     struct sk_error err;
-    enum brt_code code;
     if (!r) {
         brt_end_unread(b, c);
         return;
     }
-    if (r->action == BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__ACTION__BIND)
-        code = session_bind(b, r, &err);
-    else
-        code = brt_fail(&err, BRT_NOT_IMPLEMENTED,
-                        "a program comes from the switch's configuration, not from a client");
+    if (r->action != BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__ACTION__BIND) {
+        brt_set_program(b, c, r);
+        brt_memory_reuse(&b->request);
+        return;
+    }
+    const enum brt_code code = session_bind(b, r, &err);
     if (code == BRT_OK)
         brt_send(c, &response.base);
     brt_end(c, code, code ? err.text : NULL);
@@ -177,6 +179,8 @@ static void session_profiles(const struct brt *b, BfrtProto__ForwardingPipelineC
         bfrt_proto__forwarding_pipeline_config__profile__init(p);
         p->profile_name = (char *)d->pipelines[i]->name;
         p->pipe_scope = scopes[i];
+        p->binary.data = b->binary;
+        p->binary.len = b->n_binary;
         for (uint32_t pipe = 0; pipe < SK_PIPES; pipe++)
             if (sk_switch_pipeline(b->sw, pipe) == d->pipelines[i])
                 scopes[i][p->n_pipe_scope++] = pipe;

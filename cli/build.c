@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/sde.h"
 
 static const char usage[] =
     "usage: silken build [OPTION]... PROGRAM.p4\n\n"
@@ -29,7 +30,8 @@ static const char usage[] =
     "  --wire-header FILE   also write C structs of the program's headers\n"
     "  --bf-rt FILE         also write the BF Runtime schema (JSON)\n"
     "  --p4info FILE        also write the P4Info (protobuf text)\n"
-    "  --wireshark FILE     also write a dissector for Wireshark (Lua): docs/wireshark.md\n";
+    "  --wireshark FILE     also write a dissector for Wireshark (Lua): docs/wireshark.md\n"
+    "  --sde DIR            also write what controllers of a Tofino look for, below DIR/share\n";
 
 enum {
     PARSE_ONLY = 256,
@@ -44,7 +46,8 @@ enum {
     SCALAR,
     MARCH,
     DUMP_PLAN,
-    WITHOUT_PASS
+    WITHOUT_PASS,
+    SDE
 };
 
 static const struct option options[] = {
@@ -63,6 +66,7 @@ static const struct option options[] = {
     {"bf-rt", required_argument, NULL, BF_RT},
     {"p4info", required_argument, NULL, P4INFO},
     {"wireshark", required_argument, NULL, WIRESHARK},
+    {"sde", required_argument, NULL, SDE},
     {NULL, 0, NULL, 0},
 };
 
@@ -131,9 +135,27 @@ static int cmd_build_check_outputs(const struct compile_options *opt) {
     return 0;
 }
 
+// Null after messages.
+static char *cmd_build_with_sde(struct compile_options *opt, const char *dir) {
+    struct sde_outputs o;
+    char *object = NULL;
+    if (sde_begin(&o)) {
+        opt->emit_p4 = o.text_path;
+        opt->bfrt = o.schema_path;
+        object = compile_p4(opt, stderr);
+        if (object && !sde_write_files(&o, dir, opt->path, object)) {
+            free(object);
+            object = NULL;
+        }
+    }
+    sde_end(&o);
+    return object;
+}
+
 int cmd_build(int argc, char **argv) {
     struct compile_options opt = {.colour = cli_in_colour(STDERR_FILENO)};
     struct cli_flags flags = {0};
+    const char *sde = NULL;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hI:D:o:", options, NULL)) != -1;) {
         if (c == '?' || c == ':')
@@ -144,18 +166,24 @@ int cmd_build(int argc, char **argv) {
         }
         if (c == CLI_TARGET && cli_take_target("build", &flags, optarg))
             return EXIT_UNUSABLE;
-        if (c != CLI_TARGET)
+        if (c == SDE)
+            sde = optarg;
+        else if (c != CLI_TARGET)
             cmd_build_take_option(c, &opt, &flags);
     }
     if (optind != argc - 1)
         return cli_misused("build", optind == argc ? "a P4 file is missing"
                                                    : "only one P4 file can be given");
+    if (sde && (opt.parse_only || opt.bfrt))
+        return cli_misused("build", opt.parse_only
+                                        ? "--sde needs the whole compilation"
+                                        : "--sde writes the schema, too; leave --bf-rt out");
     opt.path = argv[optind];
     int status = cmd_build_check_outputs(&opt);
     if (status)
         return status;
     cli_use_flags(&opt, &flags);
-    char *object = compile_p4(&opt, stderr);
+    char *object = sde ? cmd_build_with_sde(&opt, sde) : compile_p4(&opt, stderr);
     bool good = object;
     free(object);
     cli_free_flags(&flags);

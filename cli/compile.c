@@ -4,8 +4,8 @@
 // (run/compiler.c).
 //
 //     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour]
-//                            [--bf-rt FILE] [--target CHIP] [-I DIR]... [-D NAME]...
-//                            PROGRAM.p4
+//                            [--preprocessed] [--bf-rt FILE] [--emit-p4 FILE]
+//                            [--target CHIP] [-I DIR]... [-D NAME]... PROGRAM.p4
 //
 // Prints the path of the object. The process leads a process group, in which all stay that it
 // starts, and whose end the starter's SIGTERM or SIGKILL is. It ends, and with it the group, when
@@ -23,7 +23,7 @@
 #define MOST_WRITTEN  (UINT64_C(1) << 30) // bytes of a file
 #define LAST_PRIORITY 19
 
-enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT };
+enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT, PREPROCESSED, EMIT_P4 };
 
 static const struct option options[] = {
     CLI_TARGET_OPTION,
@@ -33,6 +33,8 @@ static const struct option options[] = {
     {"checked", no_argument, NULL, CHECKED},
     {"colour", no_argument, NULL, COLOUR},
     {"bf-rt", required_argument, NULL, BF_RT},
+    {"preprocessed", no_argument, NULL, PREPROCESSED},
+    {"emit-p4", required_argument, NULL, EMIT_P4},
     {NULL, 0, NULL, 0},
 };
 
@@ -95,9 +97,12 @@ int cmd_compile(int argc, char **argv) {
             return cli_misused(CLI_COMPILE, "'%s' is not a number in range", optarg);
         if (c == BF_RT)
             opt.bfrt = optarg;
+        if (c == EMIT_P4)
+            opt.emit_p4 = optarg;
         beside |= c == BESIDE;
         opt.checked |= c == CHECKED;
         opt.colour |= c == COLOUR;
+        opt.preprocessed |= c == PREPROCESSED;
     }
     if (optind != argc - 1 || !seconds || !memory)
         return cli_misused(CLI_COMPILE, "it takes one P4 file and its limits");

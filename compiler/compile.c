@@ -90,7 +90,16 @@ static bool close_output(struct compilation *c, const char *path, FILE *f) {
 // 2 that chip's widths stand under the blocks of a Tofino 1.
 #define TOFINO2_BLOCKS "tofino2_arch.p4"
 
+// What the object says that it was compiled of. A text of another machine has no place here, and so
+// the same text always has the same object in the cache.
+static const char *source_name(const struct compilation *c) {
+    const char *slash = strrchr(c->opt->path, '/');
+    return c->opt->preprocessed && slash ? slash + 1 : c->opt->path;
+}
+
 static char *preprocess(struct compilation *c, size_t *length) {
+    if (c->opt->preprocessed)
+        return read_preprocessed_p4(c->a, c->d, c->opt->path, length);
     struct preprocess_options pp = {
         .include_dirs = c->opt->include_dirs,
         .n_include_dirs = c->opt->n_include_dirs,
@@ -120,19 +129,31 @@ static unsigned chip_asked_for(const struct compile_options *opt) {
     return two ? 2 : 1;
 }
 
+static bool keep_text(struct compilation *c, const char *text, size_t length) {
+    FILE *f = c->opt->emit_p4 ? open_output(c, c->opt->emit_p4) : NULL;
+    if (f)
+        fwrite(text, 1, length, f);
+    return f ? close_output(c, c->opt->emit_p4, f) : !c->opt->emit_p4;
+}
+
+// A line marker names it: as an include path, or in a text of another machine.
+static bool includes_tofino2(const char *text) {
+    return strstr(text, "/" TOFINO2_BLOCKS "\"") || strstr(text, "\"" TOFINO2_BLOCKS "\"");
+}
+
 // Of that chip, or else the one that the program includes the architecture of.
 static bool front_end(struct compilation *c) {
     size_t length;
     c->tofino = chip_asked_for(c->opt);
     char *text = preprocess(c, &length);
-    if (text && c->tofino == 1 && !c->opt->target && strstr(text, "/" TOFINO2_BLOCKS "\"")) {
+    if (text && c->tofino == 1 && !c->opt->target && includes_tofino2(text)) {
         c->tofino = 2;
         c->d = diag_new(c->a); // the messages are the same
         text = preprocess(c, &length);
     }
-    if (!text)
+    if (!text || !keep_text(c, text, length))
         return false;
-    c->ast = parse_p4(c->a, c->d, c->opt->path, text, length);
+    c->ast = parse_p4(c->a, c->d, source_name(c), text, length);
     for (uint32_t i = 0; c->opt->reads && i < diag_files(c->d); i++)
         c->opt->reads(c->opt->reads_aux, diag_path(c->d, i));
     if (diag_errors(c->d))
@@ -160,7 +181,7 @@ static bool dump_ast(struct compilation *c) {
 }
 
 static bool middle(struct compilation *c) {
-    c->ir = lower_program(c->a, c->d, c->opt->path, c->ast);
+    c->ir = lower_program(c->a, c->d, source_name(c), c->ast);
     return c->ir && !diag_errors(c->d);
 }
 

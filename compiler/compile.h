@@ -60,11 +60,15 @@ struct compile_options {
     const char *without_pass;  // a pass that plan_is_optional (compiler/plan/plan.h); null: all run
     const char *bfrt, *p4info; // also write the schemas (schema.h) there; null: no
     const char *wireshark;     // also write a dissector (wireshark.h) there; null: no
-    bool parse_only;           // syntax and types only: no object
-    bool checked;              // the checked build: emit.h
-    bool scalar;               // no vector instructions, for comparison
-    const char *march;         // the C compiler's name of a processor; null: this one
-    bool sanitize;             // compile the generated C with ASan and UBSan (tests)
+    const char *emit_p4;       // also write the preprocessed text there; null: no
+    // The file is preprocessed text, of another machine perhaps: no preprocessor runs, so nothing in
+    // it is a directive or includes a file, and the files that its line markers name are not read.
+    bool preprocessed;
+    bool parse_only;   // syntax and types only: no object
+    bool checked;      // the checked build: emit.h
+    bool scalar;       // no vector instructions, for comparison
+    const char *march; // the C compiler's name of a processor; null: this one
+    bool sanitize;     // compile the generated C with ASan and UBSan (tests)
     bool colour;
     // Commands that are run stay in the caller's process group: the caller is a process for this
     // one compilation, and who started it ends the group.

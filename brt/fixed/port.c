@@ -367,7 +367,7 @@ static bool port_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e)
     e->data[PORT_CONN].number = place.connector;
     e->data[PORT_CHNL].number = place.channel;
     e->data[PORT_UP].number =
-        has && device.link && sk_switch_port_is_up(b->sw, (uint16_t)e->key[0]);
+        has && device.link && sk_switch_port_is_up(brt_live(b), (uint16_t)e->key[0]);
     e->data[PORT_NAME].text = p->name;
     return true;
 }
@@ -387,7 +387,7 @@ static enum brt_code port_set(struct brt *b, const struct fixed_entry *e, struct
     p->there = true;
     for (size_t i = 0; i < port_fields(b); i++)
         p->data[i] = e->data[i].number;
-    sk_switch_port_loopback(b->sw, (uint16_t)e->key[0], e->data[PORT_LOOPBACK].number != 0);
+    sk_switch_port_loopback(brt_live(b), (uint16_t)e->key[0], e->data[PORT_LOOPBACK].number != 0);
     port_enable(b, e->key[0], e->data[PORT_ENABLE].number != 0);
     return BRT_OK;
 }
@@ -396,7 +396,7 @@ static enum brt_code port_remove(struct brt *b, const struct fixed_entry *e, str
     struct fixed_port *p = port_state(b, e->key[0]);
     (void)err;
     p->there = false;
-    sk_switch_port_loopback(b->sw, (uint16_t)e->key[0], false);
+    sk_switch_port_loopback(brt_live(b), (uint16_t)e->key[0], false);
     port_enable(b, e->key[0], false);
     return BRT_OK;
 }
@@ -427,7 +427,7 @@ static bool port_get_stats(struct brt *b, struct brt_memory *m, struct fixed_ent
     (void)m;
     if (!p || !(p->there || port_device(b, e->key[0], &device)))
         return false;
-    sk_switch_port_stats(b->sw, (uint16_t)e->key[0], &now);
+    sk_switch_port_stats(brt_live(b), (uint16_t)e->key[0], &now);
     for (size_t i = 0; i < STAT_FIELDS; i++)
         port_give(&e->data[i], 0);
     e->data[STAT_FramesReceivedOK].number = e->data[STAT_FramesReceivedAll].number =
@@ -451,7 +451,7 @@ static enum brt_code port_set_stats(struct brt *b, const struct fixed_entry *e,
     if (!p || !(p->there || port_device(b, e->key[0], &device)))
         return brt_fail(err, BRT_INVALID_ARG, "port %llu has no counts",
                         (unsigned long long)e->key[0]);
-    sk_switch_port_stats(b->sw, (uint16_t)e->key[0], &now);
+    sk_switch_port_stats(brt_live(b), (uint16_t)e->key[0], &now);
     p->cleared.rx_packets = now.rx_packets - e->data[STAT_FramesReceivedOK].number;
     p->cleared.rx_bytes = now.rx_bytes - e->data[STAT_OctetsReceivedinGoodFrames].number;
     p->cleared.tx_packets = now.tx_packets - e->data[STAT_FramesTransmittedOK].number;
@@ -463,7 +463,7 @@ static enum brt_code port_set_stats(struct brt *b, const struct fixed_entry *e,
 static enum brt_code port_clear_stats(struct brt *b, const struct fixed_entry *e,
                                       struct sk_error *err) {
     (void)err;
-    sk_switch_port_stats(b->sw, (uint16_t)e->key[0], &port_state(b, e->key[0])->cleared);
+    sk_switch_port_stats(brt_live(b), (uint16_t)e->key[0], &port_state(b, e->key[0])->cleared);
     return BRT_OK;
 }
 

@@ -24,11 +24,12 @@ static char *run_brt_name(const struct run *r) {
 }
 
 static int run_brt_tell(struct run *r, struct sk_error *err) {
-    const char *schema = run_source_schema(r->source);
-    if (!schema)
+    const struct run_description *d = run_source_description(r->source);
+    if (!d->schema || !d->text)
         return sk_fail(err, "the compiler left no description of the program for controllers");
     char *name = run_brt_name(r);
-    const int rc = brt_run_program(r->brt, r->sw, name, schema, err);
+    const int rc =
+        brt_run_program(r->brt, r->sw, &(struct brt_description){name, d->schema, d->text}, err);
     free(name);
     return rc;
 }
@@ -82,12 +83,19 @@ bool run_brt_start(struct run *r) {
     struct sk_error err;
     if (!sk_config_bfrt(r->config).listen)
         return true;
-    r->brt = brt_new(&(struct brt_host){.pause = run_pause,
-                                        .resume = run_resume,
-                                        .resume_same = run_resume_same,
-                                        .port = run_brt_device,
-                                        .enable_port = run_brt_enable_port,
-                                        .aux = r});
+    struct brt_host host = {.pause = run_pause,
+                            .resume = run_resume,
+                            .resume_same = run_resume_same,
+                            .port = run_brt_device,
+                            .enable_port = run_brt_enable_port,
+                            .aux = r};
+    if (sk_config_bfrt(r->config).programs) {
+        host.compile_program = run_client_program_compile;
+        host.compiled_program = run_client_program_compiled;
+        host.run_program = run_client_program_run;
+        host.forget_program = run_client_program_forget;
+    }
+    r->brt = brt_new(&host);
     return (run_brt_tell(r, &err) == 0 && run_brt_listen(r, &err) == 0) || run_say(err.text);
 }
 

@@ -26,13 +26,16 @@
 #define MOST_SCHEMA   ((size_t)256 << 20)
 #define SCHEMA_FD     3 // of the compiler's process
 #define SCHEMA_FILE   "/proc/self/fd/3"
+#define TEXT_FD       4
+#define TEXT_FILE     "/proc/self/fd/4"
 #define START_TURN    10000u // us between two looks while nothing else is to be done
 
 extern char **environ;
 
 struct run_compiler {
-    pid_t pid;             // and its group's number
-    int out, said, schema; // schema: -1 if nobody wants it
+    pid_t pid; // and its group's number
+    int out, said;
+    int schema, text; // -1 if nobody wants them
     bool ended, late;
     uint64_t until; // of run_now()
     uint64_t seconds, memory;
@@ -77,9 +80,13 @@ static void compiler_command(struct command *c, const struct compile_options *op
         compiler_say(c, "--checked");
     if (opt->colour)
         compiler_say(c, "--colour");
+    if (opt->preprocessed)
+        compiler_say(c, "--preprocessed");
     if (limits->schema >= 0) {
         compiler_say(c, "--bf-rt");
         compiler_say(c, SCHEMA_FILE);
+        compiler_say(c, "--emit-p4");
+        compiler_say(c, TEXT_FILE);
     }
     if (opt->target)
         compiler_say_each(c, "--target", &opt->target, 1);
@@ -103,9 +110,11 @@ static int compiler_spawn(struct run_compiler *c, const char *const *words) {
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, c->out, 1);
     posix_spawn_file_actions_adddup2(&files, c->said, 2);
-    if (c->schema >= 0)
+    if (c->schema >= 0) {
         posix_spawn_file_actions_adddup2(&files, c->schema, SCHEMA_FD);
-    posix_spawn_file_actions_addclosefrom_np(&files, SCHEMA_FD + (c->schema >= 0));
+        posix_spawn_file_actions_adddup2(&files, c->text, TEXT_FD);
+    }
+    posix_spawn_file_actions_addclosefrom_np(&files, c->schema >= 0 ? TEXT_FD + 1 : SCHEMA_FD);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                         POSIX_SPAWN_SETSIGDEF);
@@ -119,11 +128,11 @@ static int compiler_spawn(struct run_compiler *c, const char *const *words) {
     return error;
 }
 
-// A file without a name that later holds what a process wrote. At least 3, so that it is not the
+// A file without a name that later holds what a process wrote. At least 5, so that it is not the
 // target of the descriptors before it.
 static int compiler_open(void) {
     const int fd = memfd_create("silken-compiler", MFD_CLOEXEC),
-              above = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+              above = fcntl(fd, F_DUPFD_CLOEXEC, TEXT_FD + 1);
     if (fd >= 0)
         close(fd);
     return above;
@@ -141,8 +150,11 @@ struct run_compiler *run_compiler_start(const struct run *r, const struct compil
     c->out = compiler_open();
     c->said = compiler_open();
     c->schema = sk_config_bfrt(r->config).listen ? compiler_open() : -1;
+    c->text = c->schema >= 0 ? compiler_open() : -1;
     compiler_command(&command, opt, c, beside);
-    const int error = c->out < 0 || c->said < 0 ? errno : compiler_spawn(c, command.words);
+    const int error = c->out < 0 || c->said < 0 || (c->schema >= 0 && c->text < 0)
+                          ? errno
+                          : compiler_spawn(c, command.words);
     free((void *)command.words);
     if (!error)
         return c;
@@ -199,6 +211,8 @@ void run_compiler_free(struct run_compiler *c) {
         close(c->said);
     if (c->schema >= 0)
         close(c->schema);
+    if (c->text >= 0)
+        close(c->text);
     free(c->messages);
     free(c);
 }
@@ -218,11 +232,16 @@ static char *compiler_read(int fd) {
     return compiler_read_most(fd, MOST_SAID);
 }
 
-char *run_compiler_schema(struct run_compiler *c) {
+static char *compiler_read_whole(int fd) {
     struct stat st;
-    if (c->schema < 0 || fstat(c->schema, &st) || (size_t)st.st_size > MOST_SCHEMA)
+    if (fd < 0 || fstat(fd, &st) || (size_t)st.st_size > MOST_SCHEMA)
         return NULL;
-    return compiler_read_most(c->schema, (size_t)st.st_size);
+    return compiler_read_most(fd, (size_t)st.st_size);
+}
+
+struct run_description run_compiler_describe(struct run_compiler *c) {
+    return (struct run_description){.schema = compiler_read_whole(c->schema),
+                                    .text = compiler_read_whole(c->text)};
 }
 
 const char *run_compiler_messages(struct run_compiler *c) {
@@ -266,7 +285,7 @@ struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error 
 }
 
 struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt,
-                                   char **schema) {
+                                   struct run_description *described) {
     struct sk_error err = {""};
     struct run_compiler *c = run_compiler_start(r, opt, false, &err);
     while (c && !run_is_stopped() && !run_compiler_ended(c))
@@ -277,7 +296,7 @@ struct sk_program *run_compile_now(const struct run *r, const struct compile_opt
     fputs(said, stderr);
     if (!program && (!*said || !strstr(said, err.text)))
         run_say(run_is_stopped() ? "ended before it began" : err.text);
-    *schema = program ? run_compiler_schema(c) : NULL;
+    *described = program ? run_compiler_describe(c) : (struct run_description){NULL};
     run_compiler_free(c);
     return program;
 }

@@ -5,10 +5,13 @@
 // exchanged between two bursts.
 #include "cli/run/run.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cli/cli.h"
@@ -24,7 +27,8 @@
 
 struct run_source {
     struct compile_options opt; // its texts and lists are our own
-    char *schema;               // or null
+    struct run_description described;
+    char *folder; // in which only opt.path is, both ours; or null
 };
 
 // As the configuration says, or with another file.
@@ -49,6 +53,49 @@ struct run_source *run_source_new(const struct run *r, const struct sk_config *c
     return s;
 }
 
+static void program_remove_text(char *folder, const char *path) {
+    if (folder) {
+        unlink(path);
+        rmdir(folder);
+    }
+    free(folder);
+}
+
+static bool program_write_text(const char *path, const uint8_t *text, size_t n) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    ssize_t written = 0;
+    for (size_t at = 0; fd >= 0 && written >= 0 && at < n; at += (size_t)written)
+        written = write(fd, text + at, n - at);
+    return fd >= 0 && close(fd) == 0 && written >= 0;
+}
+
+struct run_source *run_source_of_text(const struct run *r, const char *name, const uint8_t *text,
+                                      size_t n, struct sk_error *err) {
+    const char *tmp = getenv("TMPDIR");
+    char *folder, *path;
+    if (asprintf(&folder, "%s/silken-program-XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)
+        abort();
+    if (!mkdtemp(folder)) {
+        sk_fail(err, "cannot make the folder %s: %s", folder, strerror(errno));
+        free(folder);
+        return NULL;
+    }
+    if (asprintf(&path, "%s/%s.p4", folder, name) < 0)
+        abort();
+    if (!program_write_text(path, text, n)) {
+        sk_fail(err, "cannot write %s: %s", path, strerror(errno));
+        program_remove_text(folder, path);
+        free(path);
+        return NULL;
+    }
+    struct run_source *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->folder = folder;
+    s->opt = (struct compile_options){.path = path, .preprocessed = true, .target = r->opt.target};
+    return s;
+}
+
 static void free_texts(const char *const *list, size_t n) {
     for (size_t i = 0; i < n; i++)
         free((char *)list[i]);
@@ -60,18 +107,21 @@ void run_source_free(struct run_source *s) {
         return;
     free_texts(s->opt.include_dirs, s->opt.n_include_dirs);
     free_texts(s->opt.defines, s->opt.n_defines);
+    program_remove_text(s->folder, s->opt.path);
     free((char *)s->opt.path);
-    free(s->schema);
+    free(s->described.schema);
+    free(s->described.text);
     free(s);
 }
 
-void run_source_describe(struct run_source *s, char *schema) {
-    free(s->schema);
-    s->schema = schema;
+void run_source_describe(struct run_source *s, struct run_description d) {
+    free(s->described.schema);
+    free(s->described.text);
+    s->described = d;
 }
 
-const char *run_source_schema(const struct run_source *s) {
-    return s->schema;
+const struct run_description *run_source_description(const struct run_source *s) {
+    return &s->described;
 }
 
 static char **copy_texts(const char *const *list, size_t n) {
@@ -150,7 +200,7 @@ static struct sk_program *program_end(struct run *r, struct run_source *source,
     struct run_compiling *c = r->compiling;
     struct sk_program *program = run_compiler_program(c->compiler, err);
     if (program)
-        run_source_describe(source, run_compiler_schema(c->compiler));
+        run_source_describe(source, run_compiler_describe(c->compiler));
     run_compile_end(r);
     return program;
 }
@@ -229,6 +279,7 @@ struct run_exchange {
     struct sk_switch *with; // with the new program, and from the exchange on with the old one
     struct sk_carry carry;
     bool tor;
+    bool fresh; // nothing of the old program is kept
 };
 
 struct run_exchange *run_exchange_new(struct run *r, const struct sk_program *program,
@@ -271,7 +322,7 @@ static int swap(struct run *r, struct run_exchange *x, struct sk_error *err) {
     if (!sk_switch_replace(r->sw, x->with, run_now(), error, sizeof error))
         return sk_fail(err, "%s", error);
     sk_digest_reader_init(r->sw, &r->control.digests);
-    const bool kept = json_array_size(x->carry.lost) == 0;
+    const bool kept = !x->fresh && json_array_size(x->carry.lost) == 0;
     run_tor_program_changed(r, kept);
     run_sessions_program_changed(r, kept);
     return 0;
@@ -309,6 +360,22 @@ int run_exchange(struct run *r, struct run_exchange *x, const struct sk_config *
     return rc;
 }
 
+struct sk_switch *run_exchange_switch(const struct run_exchange *x) {
+    return x->with;
+}
+
+int run_exchange_fresh(struct run *r, struct run_exchange *x, struct sk_error *err) {
+    run_trace_disarm(r); // it holds packets
+    x->fresh = true;
+    run_pause(r);
+    sk_core_run(sk_switch_core(x->with, 0), run_now());
+    const int rc = swap(r, x, err);
+    if (rc == 0)
+        sk_switch_exchange_settings(r->sw, x->with);
+    run_resume(r);
+    return rc;
+}
+
 void run_exchange_back(struct run *r, struct run_exchange *x) {
     struct sk_error err;
     run_pause(r);
@@ -324,25 +391,29 @@ void run_exchange_tell(const struct run *r, const struct run_exchange *x, json_t
     json_object_set(done, "lost", x->carry.lost);
 }
 
-void run_runs(struct run *r, struct sk_program *program, struct run_source *source) {
+void run_runs_of_client(struct run *r, struct sk_program *program, struct run_source *source) {
     sk_program_free(r->program);
     run_source_free(r->source);
     r->program = program;
     r->source = source;
+}
+
+void run_runs(struct run *r, struct sk_program *program, struct run_source *source) {
+    run_runs_of_client(r, program, source);
     run_brt_program_changed(r);
 }
 
 // ---- the request ----
 
 // A port's metadata is laid out as the program has it.
-static void run_program_describe_ports(struct run *r, json_t *lost) {
+void run_describe_ports(struct run *r, struct sk_switch *sw, json_t *lost) {
     struct sk_error err;
     for (size_t i = 0; i < r->config->n_ports; i++) {
         const struct sk_config_port *p = &r->config->ports[i];
         if (!p->has_metadata || !run_port_of(r, p->port))
             continue;
         run_pause(r);
-        if (sk_config_set_metadata(r->sw, p, &err))
+        if (sk_config_set_metadata(sw, p, &err) && lost)
             json_array_append_new(lost, json_sprintf("metadata of port %u: %s", p->port, err.text));
         run_resume(r);
     }
@@ -353,7 +424,7 @@ static int run_program_replace(struct run *r, struct sk_program *program, json_t
     struct run_exchange *x = run_exchange_new(r, program, err);
     const int rc = x ? run_exchange(r, x, NULL, err) : -1;
     if (rc == 0) {
-        run_program_describe_ports(r, x->carry.lost);
+        run_describe_ports(r, r->sw, x->carry.lost);
         *done = json_pack("{s:s}", "state", "replaced");
         run_exchange_tell(r, x, *done);
     }

@@ -102,14 +102,15 @@ struct run {
     struct sk_tracer *tracer;
     struct run_control control;
     struct run_watch *watch;
-    struct tor *tor;           // null: the configuration has none
-    struct service *service;   // of jobs; null: the configuration has none
-    struct sessions *sessions; // null: the configuration has none
-    struct run_sample *sample; // null: no samples are taken
-    struct run_trace *trace;   // null: none was asked for, or it is over
-    struct brt *brt;           // null: the configuration has none
-    uint64_t brt_lost;         // notifications, when that was said last
-    uint64_t brt_lost_due;     // when it may be said again
+    struct tor *tor;                           // null: the configuration has none
+    struct service *service;                   // of jobs; null: the configuration has none
+    struct sessions *sessions;                 // null: the configuration has none
+    struct run_sample *sample;                 // null: no samples are taken
+    struct run_trace *trace;                   // null: none was asked for, or it is over
+    struct brt *brt;                           // null: the configuration has none
+    struct run_client_program *client_program; // that a controller sent; null: none waits
+    uint64_t brt_lost;                         // notifications, when that was said last
+    uint64_t brt_lost_due;                     // when it may be said again
 };
 
 // The switch's clock: the time of day when the process began, and from there on without any jumps,
@@ -208,6 +209,15 @@ void run_brt_idle(struct run *r, const struct sk_idle_event *event);
 uint16_t run_brt_port(const struct run *r); // 0: none
 void run_brt_end(struct run *r);
 
+// ---- client_program.c: what struct brt_host has for programs that clients send; 'run' is it
+int run_client_program_compile(void *run, const char *name, const uint8_t *text, size_t n,
+                               struct sk_error *err);
+struct brt_description;
+int run_client_program_compiled(void *run, struct sk_switch **sw, struct brt_description *described,
+                                struct sk_error *err);
+int run_client_program_run(void *run, struct sk_error *err);
+void run_client_program_forget(void *run);
+
 // ---- sample.c
 bool run_sample_start(struct run *r); // after the ports; false after a sentence
 void run_sample_turn(struct run *r, uint64_t now);
@@ -257,14 +267,22 @@ void run_service_end(struct run *r);
 // file.
 struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
                                   const char *path);
+// Of a text that is preprocessed already, and that nobody vouches for: the file NAME.p4 in a folder of
+// the process's own, which goes with the source. Null with a sentence.
+struct run_source *run_source_of_text(const struct run *r, const char *name, const uint8_t *text,
+                                      size_t n, struct sk_error *err);
 struct run_source *run_source_copy(const struct run_source *s);
 void run_source_free(struct run_source *s); // null allowed
 bool run_source_same(const struct run_source *a,
                      const struct run_source *b); // file, folders and macros
 const struct compile_options *run_source_options(const struct run_source *s);
-// The description of what was compiled of it, for BF Runtime's controllers: taken over; null: none.
-void run_source_describe(struct run_source *s, char *schema);
-const char *run_source_schema(const struct run_source *s);
+// What BF Runtime's controllers are told of what was compiled: its description, and its preprocessed
+// text. Both malloc'ed; null: the configuration has no such controllers.
+struct run_description {
+    char *schema, *text;
+};
+void run_source_describe(struct run_source *s, struct run_description d); // taken over
+const struct run_description *run_source_description(const struct run_source *s);
 // By a process of its own: 1 while it is being compiled, ask again; 0 with the program, which is
 // the caller's; or negative with a sentence. It ends when all clients that asked for it are gone,
 // or nobody has asked for ten seconds.
@@ -281,11 +299,20 @@ struct run_exchange *run_exchange_new(struct run *r, const struct sk_program *pr
 void run_exchange_free(struct run_exchange *x); // null allowed
 int run_exchange(struct run *r, struct run_exchange *x, const struct sk_config *to,
                  struct sk_error *err);
-void run_exchange_back(struct run *r, struct run_exchange *x); // as before the exchange
+void run_exchange_back(struct run *r, struct run_exchange *x);       // as before the exchange
+struct sk_switch *run_exchange_switch(const struct run_exchange *x); // without packets until then
+// The same without what the old program has: tables as they were written in run_exchange_switch(),
+// with its multicast, mirror sessions and metadata of ports.
+int run_exchange_fresh(struct run *r, struct run_exchange *x, struct sk_error *err);
+// Metadata of ports as the configuration has it, as the switch's program lays it out; what that does
+// not take is added to 'lost', if not null.
+void run_describe_ports(struct run *r, struct sk_switch *sw, json_t *lost);
 // What was kept and lost, into 'done'.
 void run_exchange_tell(const struct run *r, const struct run_exchange *x, json_t *done);
 // It does from here on: both are taken over, and the old ones freed.
 void run_runs(struct run *r, struct sk_program *program, struct run_source *source);
+// The same of a program that a controller sent, who knows.
+void run_runs_of_client(struct run *r, struct sk_program *program, struct run_source *source);
 // The file is compiled beside the running switch, and takes its program's place: {"state":
 // "compiling"}, ask again, or "replaced" with what was kept and lost. 0, or negative with a
 // sentence and nothing changed.
@@ -304,11 +331,10 @@ bool run_compiler_ended(struct run_compiler *c); // without waiting; one past it
 struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error *err);
 const char *run_compiler_messages(struct run_compiler *c);
 void run_compiler_free(struct run_compiler *c); // ends it within a tenth of a second; null allowed
-// Its description for BF Runtime's controllers, malloc'ed; null: the configuration has none.
-char *run_compiler_schema(struct run_compiler *c);
+struct run_description run_compiler_describe(struct run_compiler *c); // after its end
 // Waits for it, or for run_stop(). Null after messages. The description into 'schema'.
 struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt,
-                                   char **schema);
+                                   struct run_description *described);
 
 // ---- reload.c
 // The file is read again, checked beside the running switch, and what differs is changed: ports,

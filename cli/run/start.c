@@ -60,9 +60,9 @@ static bool load_program(struct run *r) {
     struct compile_options opt = *run_source_options(r->source);
     opt.checked = r->opt.checked;
     opt.colour = cli_in_colour(STDERR_FILENO);
-    char *schema;
-    r->program = run_compile_now(r, &opt, &schema);
-    run_source_describe(r->source, schema);
+    struct run_description described = {NULL};
+    r->program = run_compile_now(r, &opt, &described);
+    run_source_describe(r->source, described);
     return r->program;
 }
 

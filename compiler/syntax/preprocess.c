@@ -478,3 +478,32 @@ char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
         return NULL;
     return align_columns(a, text, length);
 }
+
+char *read_preprocessed_p4(struct arena *a, struct diag *d, const char *path, size_t *length) {
+    if (!check_readable(d, path))
+        return NULL;
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool whole = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (!whole || st.st_size > MAX_OUTPUT) {
+        if (whole)
+            diag_error(d, no_place, "'%s' has more than %u MB of text", path, MAX_OUTPUT >> 20);
+        else
+            diag_error(d, no_place, "cannot read '%s'", path);
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    char *text = arena_alloc(a, (size_t)st.st_size + 1);
+    ssize_t n = 0;
+    for (*length = 0; *length < (size_t)st.st_size; *length += (size_t)n)
+        if ((n = read(fd, text + *length, (size_t)st.st_size - *length)) <= 0)
+            break;
+    close(fd);
+    text[*length] = '\0';
+    if (memchr(text, 0, *length)) {
+        diag_error(d, no_place, "a program cannot contain a NUL byte");
+        return NULL;
+    }
+    return text;
+}

@@ -53,7 +53,7 @@ static void controllers_check(const struct sk_at *at, const struct sk_config_con
 
 void sk_config_check_controllers(const struct sk_at *root) {
     static const char *const keys[] = {"listen", "public",           "insecure", "certificate",
-                                       "key",    "client_authority", NULL};
+                                       "key",    "client_authority", "programs", NULL};
     const struct sk_at at = sk_at_member(root, "bfrt");
     if (!at.value)
         return;
@@ -66,6 +66,7 @@ void sk_config_check_controllers(const struct sk_at *root) {
                                                 controllers_file(&at, "client_authority")};
     controllers_flag(&at, "public");
     controllers_flag(&at, "insecure");
+    controllers_flag(&at, "programs");
     if (!at.doc->failed)
         controllers_check(&at, &s);
 }
@@ -77,9 +78,10 @@ static const char *controllers_text(const json_t *section, const char *key) {
 struct sk_config_controllers sk_config_bfrt(const struct sk_config *c) {
     const json_t *section = json_object_get(sk_config_json(c), "bfrt");
     const char *listen = controllers_text(section, "listen");
-    return (struct sk_config_controllers){.listen = listen || !section ? listen : BFRT_HERE,
-                                          .certificate = controllers_text(section, "certificate"),
-                                          .key = controllers_text(section, "key"),
-                                          .client_authority =
-                                              controllers_text(section, "client_authority")};
+    return (struct sk_config_controllers){
+        .listen = listen || !section ? listen : BFRT_HERE,
+        .certificate = controllers_text(section, "certificate"),
+        .key = controllers_text(section, "key"),
+        .client_authority = controllers_text(section, "client_authority"),
+        .programs = !json_is_false(json_object_get(section, "programs"))};
 }

@@ -10,6 +10,7 @@
 struct sk_config_controllers {
     const char *listen;                               // null: nothing listens
     const char *certificate, *key, *client_authority; // paths as written, or null
+    bool programs; // clients may replace the program by one that they send
 };
 // As long as the configuration.
 struct sk_config_controllers sk_config_bfrt(const struct sk_config *c);

@@ -68,7 +68,7 @@ static const char general[] =
     "'^(([0-9.]+|\\\\[[0-9a-fA-F:.]+\\\\]):[0-9]{1,5}|unix:.+)$'},"
     "    'public': {'type': 'boolean'}, 'insecure': {'type': 'boolean'},"
     "    'certificate': {'type': 'string'}, 'key': {'type': 'string'},"
-    "    'client_authority': {'type': 'string'}}},"
+    "    'client_authority': {'type': 'string'}, 'programs': {'type': 'boolean'}}},"
     "  'job_service': {'type': 'object', 'additionalProperties': false,"
     "   'required': ['listen', 'token_file'], 'properties': {"
     "    'listen': {'type': 'string', 'pattern': "

@@ -10,6 +10,7 @@
 
 #include "brt/brt_impl.h"
 #include "brt/fixed/fixed.h"
+#include "brt/package.h"
 #include "harness/control/fuzz_program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -36,6 +37,27 @@ static char *fuzz_schema(void) {
     return text;
 }
 
+// A program is taken or not, by its length, and never compiles.
+static int fuzz_compile(void *aux, const char *name, const uint8_t *text, size_t n,
+                        struct sk_error *err) {
+    (void)aux;
+    if (!*name || strchr(name, '/') || memchr(text, 0, n))
+        abort();
+    return n % 3 ? 0 : sk_fail(err, "another program is being compiled");
+}
+
+static int fuzz_compiled(void *aux, struct sk_switch **sw, struct brt_description *described,
+                         struct sk_error *err) {
+    (void)aux;
+    (void)sw;
+    (void)described;
+    return sk_fail(err, "it does not compile");
+}
+
+static void fuzz_forget(void *aux) {
+    (void)aux;
+}
+
 static struct brt *fuzz_service(void) {
     static struct brt *b;
     struct sk_error err;
@@ -47,8 +69,11 @@ static struct brt *fuzz_service(void) {
     struct sk_switch *sw =
         sk_switch_new(p, &(struct sk_switch_options){.tx = sk_tx_nowhere}, error, sizeof error);
     char *schema = fuzz_schema();
-    b = brt_new(&(struct brt_host){0});
-    if (!sw || brt_run_program(b, sw, "everything", schema, &err))
+    b = brt_new(&(struct brt_host){.compile_program = fuzz_compile,
+                                   .compiled_program = fuzz_compiled,
+                                   .forget_program = fuzz_forget});
+    if (!sw || brt_run_program(
+                   b, sw, &(struct brt_description){"everything", schema, "control c() {}"}, &err))
         abort();
     free(schema);
     return b;
@@ -420,6 +445,40 @@ static void fuzz_read(struct fuzz_input *in, struct brt_bytes *out) {
         brt_append(out, 3, &fuzz_entity(in)->base);
 }
 
+// A program that a client sends: mostly a good package, or with one byte changed, or cut.
+static void fuzz_config(struct fuzz_input *in, struct brt_bytes *out) {
+    BfrtProto__ForwardingPipelineConfig config = BFRT_PROTO__FORWARDING_PIPELINE_CONFIG__INIT;
+    BfrtProto__ForwardingPipelineConfig__Profile profile =
+        BFRT_PROTO__FORWARDING_PIPELINE_CONFIG__PROFILE__INIT;
+    BfrtProto__ForwardingPipelineConfig__Profile *profiles[] = {&profile, &profile};
+    const uint8_t action = fuzz_byte(in) % 7, parts = fuzz_byte(in);
+    uint32_t scope[] = {fuzz_byte(in) % 6, fuzz_byte(in) % 6};
+    size_t n = fuzz_byte(in), length;
+    n = n < (size_t)(in->end - in->at) ? n : (size_t)(in->end - in->at);
+    uint8_t *package = brt_package_write(in->at, n, &length);
+    in->at += n;
+    if (parts & 1)
+        package[fuzz_byte(in) % length] ^= 1;
+    if (parts & 2)
+        length = fuzz_byte(in) % length;
+    config.p4_name = parts & 4 ? "../x" : "x";
+    profile.profile_name = "pipe";
+    profile.pipe_scope = scope;
+    profile.n_pipe_scope = parts >> 3 & 1 ? 2 : 0;
+    profile.binary.data = package;
+    profile.binary.len = length;
+    config.profiles = profiles;
+    config.n_profiles = 1 + (parts >> 4 & 1);
+    brt_append(out, 6, &config.base);
+    free(package);
+    out->bytes = realloc(out->bytes, out->n + 2);
+    if (!out->bytes)
+        abort();
+    out->bytes[out->n++] = 3 << 3;
+    out->bytes[out->n++] = action;
+    out->room = out->n;
+}
+
 static const struct {
     void (*call)(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
     void (*make)(struct fuzz_input *in, struct brt_bytes *out); // null: the bytes themselves
@@ -433,6 +492,8 @@ static const struct {
     {brt_set_config, NULL, &bfrt_proto__set_forwarding_pipeline_config_response__descriptor, false},
     {brt_get_config, NULL, &bfrt_proto__get_forwarding_pipeline_config_response__descriptor, false},
     {brt_stream_message, NULL, &bfrt_proto__stream_message_response__descriptor, true},
+    {brt_set_config, fuzz_config, &bfrt_proto__set_forwarding_pipeline_config_response__descriptor,
+     false},
 };
 
 static void fuzz_one(struct fuzz_input *in, struct brt *b) {
@@ -452,7 +513,7 @@ static void fuzz_one(struct fuzz_input *in, struct brt *b) {
         made.bytes = realloc(made.bytes, made.n + 14);
         if (!made.bytes)
             abort();
-        memcpy(made.bytes + made.n, i == 0 ? program : of_read, 12);
+        memcpy(made.bytes + made.n, calls[i].make != fuzz_read ? program : of_read, 12);
         memcpy(made.bytes + made.n + 12, whole_or_not, 2);
         bytes = made.bytes;
         length = made.n + (i == 0 && kind & 64 ? 14 : 12);
@@ -462,6 +523,7 @@ static void fuzz_one(struct fuzz_input *in, struct brt *b) {
         in->at += length;
     }
     calls[i].call(b, &(struct brt_call){&carrier, &call}, bytes, length);
+    brt_start_turn(b);
     if (call.ended != 1 && !(calls[i].stream && call.ended == 0))
         abort();
     brt_stream_over(b, &call);

@@ -98,6 +98,19 @@ def interfaces():
             subprocess.run(["ip", "link", "set", name, "up"], check=True)
 
 
+def lay_out(folder, tests, programs):
+    """What the tests send to a switch, for each program that they name, as they look for it: below install/share."""
+    with open(os.path.join(tests, "test.py"), encoding="utf-8") as f:
+        text = f.read()
+    if "warm_init" not in text and "WARM_INIT" not in text:
+        return
+    for name in sorted(set(re.findall(r"\b(?:tna|bri|selector)_\w+", text))):
+        program = os.path.join(programs, name, name + ".p4")
+        if os.path.exists(program):
+            subprocess.run([SILKEN, "build", "--sde", os.path.join(folder, "install"), program], check=False,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def ports_of(tests):
     """{device port: (number of its veth pair, what PTF is told of it)}"""
     path = os.path.join(tests, "ports.json")
@@ -167,11 +180,15 @@ def reason(text):
 
 
 def run_folder(args, folder, paths, tests):
-    name = os.path.basename(tests)
+    programs = os.path.join(args.sde, "pkgsrc/p4-examples/p4_16_programs")
+    name = os.path.relpath(tests, programs)
     program = os.path.join(tests, name + ".p4")
+    if "/" in name: # they send the program; the switch runs another one until then
+        program = os.path.join(programs, "tna_exact_match", "tna_exact_match.p4")
     if not os.path.exists(program):
         return [(name, "", "skipped", "there is no program of this name")]
     ports = ports_of(tests)
+    lay_out(folder, tests, programs)
     switch = Run(folder, program, ports)
     results = []
     env = {**os.environ, "PYTHONPATH": ":".join(paths), "SDE": args.sde, "SDE_INSTALL": os.path.join(folder, "install")}
@@ -216,9 +233,10 @@ def main():
     p.add_argument("names", nargs="*")
     args = p.parse_args()
     programs = os.path.join(args.sde, "pkgsrc/p4-examples/p4_16_programs")
-    folders = sorted(os.path.dirname(t) for t in glob.glob(os.path.join(programs, "*/test.py")))
+    folders = sorted(os.path.dirname(t) for t in glob.glob(os.path.join(programs, "*/test.py")) +
+                     glob.glob(os.path.join(programs, "bri_set_forwarding_pipeline/*/test.py")))
     if args.names:
-        folders = [f for f in folders if os.path.basename(f) in args.names]
+        folders = [f for f in folders if os.path.relpath(f, programs) in args.names]
     if not folders:
         sys.exit("error: no tests in " + programs)
     results = []
@@ -228,7 +246,7 @@ def main():
             results += run_folder(args, folder, prepare(folder, args.sde, args.ptf), tests)
             if not results[-1][1]:
                 print("%-28s %s: %s" % (results[-1][0], *results[-1][2:]), flush=True)
-    whole = [f for f in folders if {r[2] for r in results if r[0] == os.path.basename(f)} == {"passed"}]
+    whole = [f for f in folders if {r[2] for r in results if r[0] == os.path.relpath(f, programs)} == {"passed"}]
     passed = sum(r[2] == "passed" for r in results)
     print("%d of %d tests pass; %d of %d folders whole" % (passed, len(results), len(whole), len(folders)))
     if args.results:

@@ -48,6 +48,41 @@ def ports(c, mac):
     return [e[0][3]["port"] if e else 0 for e in got]
 
 
+def handle_of(c, mac, pipe):
+    entity, entry = pb.Entity(), c.entry("Ingress.forward", {MAC: mac}, pipe=pipe).table_entry
+    entity.handle.table_id = entry.table_id
+    entity.handle.key.CopyFrom(entry.key)
+    request = c.request(pb.ReadRequest)
+    request.target.pipe_id = pipe
+    request.entities.append(entity)
+    return c.read_raw(request=request)[0].entities[0].handle.handle_id
+
+
+def by_handle(c, handle, pipe=None, **flags):
+    entity = c.entry("Ingress.forward", pipe=pipe, **flags)
+    entity.table_entry.handle_id = handle
+    e = c.read_raw(entity)[0].entities[0].table_entry
+    return c.decode(e)[3]["port"], e.entry_tgt.pipe_id
+
+
+def handles(c):
+    """A handle says which pipe its entry is in."""
+    one, three = handle_of(c, 1, 1), handle_of(c, 1, 3)
+    checks.equal("handles of two entries", one != three, True)
+    checks.equal("found without a pipe", [by_handle(c, one), by_handle(c, three)], [(11, 1), (13, 3)])
+    checks.equal("and in its pipe", by_handle(c, three, pipe=3), (13, 3))
+    fails("in another pipe, on the chip", "UNKNOWN", by_handle, c, three, 1, from_hw=True, codes=[INVALID])
+    fails("in another pipe", "UNKNOWN", by_handle, c, three, 1, codes=[NOT_FOUND])
+    entity = c.entry("Ingress.forward", pipe=1)
+    entity.table_entry.handle_id = 1
+    checks.equal("the default entry's", c.read(entity)[0][4], True)
+    for handle in (0, 0xffffffff, one | 0x0fffffff):
+        fails(f"no handle: {handle}", "UNKNOWN", by_handle, c, handle, codes=[NOT_FOUND])
+    fails("a key in all pipes", "UNKNOWN", c.read, c.entry("Ingress.forward", {MAC: 1}), codes=[NOT_FOUND])
+    fails("a default entry in all", "UNKNOWN", c.read, c.entry("Ingress.forward", default=True, from_hw=True),
+          codes=[INVALID])
+
+
 def scopes(c):
     checks.equal("all pipes at first", ask(c, "Ingress.forward", "entry_scope").pipe_scope.predef, pb.Mode.ALL)
     c.write(scope(c, "Ingress.forward", pb.Mode.SINGLE))
@@ -56,6 +91,7 @@ def scopes(c):
     checks.equal("an entry in each", ports(c, 1), [0, 11, 0, 13])
     update_fails("not with entries", UNAVAILABLE, c, scope(c, "Ingress.forward", pb.Mode.ALL))
     update_fails("the same key in a pipe", 6, c, forward(c, "INSERT", 1, 12, 1))
+    handles(c)
     c.write(c.update("DELETE", "Ingress.forward"))
     c.write(scope(c, "Ingress.forward", groups=0x0c03))
     got = ask(c, "Ingress.forward", "entry_scope").pipe_scope

@@ -38,7 +38,7 @@ def clients(address):
         fails("the same client id", "INVALID_ARGUMENT", Controller, address, client=1)
         fails("owned already", "ALREADY_EXISTS", c.bind)
         checks.equal("subscribed twice", c.read(c.entry("Ingress.filter"))[-1][4], True)
-        fails("programs from clients", "UNIMPLEMENTED", c.bind, action=pb.SetForwardingPipelineConfigRequest.VERIFY,
+        fails("a program without its text", "INVALID_ARGUMENT", c.bind, action=pb.SetForwardingPipelineConfigRequest.VERIFY,
               base_path="/tmp/nothing")
         request = c.request(pb.ReadRequest)
         request.target.device_id = 1

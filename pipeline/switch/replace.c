@@ -6,6 +6,7 @@
 #include "pipeline/switch/switch_impl.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void swap_pipe(struct sk_switch *sw, struct sk_switch *with, unsigned i) {
     struct pipe *own = &switch_owner(sw, i)->pipes[i], *other = &switch_owner(with, i)->pipes[i];
@@ -45,4 +46,35 @@ bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t no
     with->program = program;
     sk_tables_changed();
     return true;
+}
+
+static void replace_swap_bytes(void *a, void *b, size_t n) {
+    uint8_t *x = a, *y = b;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t kept = x[i];
+        x[i] = y[i];
+        y[i] = kept;
+    }
+}
+
+void sk_switch_exchange_settings(struct sk_switch *sw, struct sk_switch *with) {
+    struct sk_pre *pre = sw->pre;
+    const uint16_t cpu = sk_switch_cpu_port_of(sw);
+    sw->pre = with->pre;
+    with->pre = pre;
+    sk_switch_cpu_port(sw, sk_switch_cpu_port_of(with));
+    sk_switch_cpu_port(with, cpu);
+    replace_swap_bytes(sw->mirrors, with->mirrors, sizeof sw->mirrors);
+    for (uint16_t port = 0; port < SK_PORTS; port++) {
+        uint8_t own[SK_RESUBMIT_BYTES], other[SK_RESUBMIT_BYTES];
+        if (!sk_port_exists(port))
+            continue;
+        const bool not_forwarding = sw->settings[port].not_forwarding;
+        sw->settings[port].not_forwarding = with->settings[port].not_forwarding;
+        with->settings[port].not_forwarding = not_forwarding;
+        memcpy(own, sk_switch_port_metadata_of(sw, port), sizeof own);
+        memcpy(other, sk_switch_port_metadata_of(with, port), sizeof other);
+        sk_switch_port_metadata(sw, port, other, sizeof other);
+        sk_switch_port_metadata(with, port, own, sizeof own);
+    }
 }
