@@ -23,6 +23,7 @@
 //     service.c         its calls: bytes in, bytes out
 //     session.c         clients: streams, binding
 //     schema.c          the program's tables by their ids
+//     change.h          updates with ids and bytes resolved: what P4Runtime's service uses
 //     value.c           values between the wire and words
 //     entry.c           entries of tables, as messages and back
 //     cells.c           cells of counters, meters and registers

@@ -4,7 +4,7 @@
 // (run/compiler.c).
 //
 //     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour]
-//                            [--bf-rt FILE] [--target CHIP] [-I DIR]... [-D NAME]...
+//                            [--bf-rt FILE] [--p4info FILE] [--target CHIP] [-I DIR]... [-D NAME]...
 //                            PROGRAM.p4
 //
 // Prints the path of the object. The process leads a process group, in which all stay that it
@@ -23,7 +23,7 @@
 #define MOST_WRITTEN  (UINT64_C(1) << 30) // bytes of a file
 #define LAST_PRIORITY 19
 
-enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT };
+enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT, P4INFO };
 
 static const struct option options[] = {
     CLI_TARGET_OPTION,
@@ -33,6 +33,7 @@ static const struct option options[] = {
     {"checked", no_argument, NULL, CHECKED},
     {"colour", no_argument, NULL, COLOUR},
     {"bf-rt", required_argument, NULL, BF_RT},
+    {"p4info", required_argument, NULL, P4INFO},
     {NULL, 0, NULL, 0},
 };
 
@@ -95,6 +96,8 @@ int cmd_compile(int argc, char **argv) {
             return cli_misused(CLI_COMPILE, "'%s' is not a number in range", optarg);
         if (c == BF_RT)
             opt.bfrt = optarg;
+        if (c == P4INFO)
+            opt.p4info = optarg;
         beside |= c == BESIDE;
         opt.checked |= c == CHECKED;
         opt.colour |= c == COLOUR;

@@ -24,7 +24,7 @@
 
 struct run_source {
     struct compile_options opt; // its texts and lists are our own
-    char *schema;               // or null
+    struct run_description description;
 };
 
 // As the configuration says, or with another file.
@@ -61,17 +61,18 @@ void run_source_free(struct run_source *s) {
     free_texts(s->opt.include_dirs, s->opt.n_include_dirs);
     free_texts(s->opt.defines, s->opt.n_defines);
     free((char *)s->opt.path);
-    free(s->schema);
+    run_source_describe(s, (struct run_description){NULL});
     free(s);
 }
 
-void run_source_describe(struct run_source *s, char *schema) {
-    free(s->schema);
-    s->schema = schema;
+void run_source_describe(struct run_source *s, struct run_description description) {
+    free(s->description.bfrt);
+    free(s->description.p4info);
+    s->description = description;
 }
 
-const char *run_source_schema(const struct run_source *s) {
-    return s->schema;
+const struct run_description *run_source_description(const struct run_source *s) {
+    return &s->description;
 }
 
 static char **copy_texts(const char *const *list, size_t n) {
@@ -150,7 +151,7 @@ static struct sk_program *program_end(struct run *r, struct run_source *source,
     struct run_compiling *c = r->compiling;
     struct sk_program *program = run_compiler_program(c->compiler, err);
     if (program)
-        run_source_describe(source, run_compiler_schema(c->compiler));
+        run_source_describe(source, run_compiler_description(c->compiler));
     run_compile_end(r);
     return program;
 }
@@ -330,6 +331,7 @@ void run_runs(struct run *r, struct sk_program *program, struct run_source *sour
     r->program = program;
     r->source = source;
     run_brt_program_changed(r);
+    run_p4rt_program_changed(r);
 }
 
 // ---- the request ----
