@@ -4,7 +4,8 @@
 // (run/compiler.c).
 //
 //     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour]
-//                            [--bf-rt FILE] [--p4info FILE] [--target CHIP] [-I DIR]... [-D NAME]...
+//                            [--bf-rt FILE] [--p4info FILE] [--target CHIP] [-I DIR]...
+//                            [-D NAME]...
 //                            PROGRAM.p4
 //
 // Prints the path of the object. The process leads a process group, in which all stay that it

@@ -13,8 +13,10 @@ static enum rpc_status cells_index(const struct p4rt_array *a, const P4__V1__Ind
                                    struct brt_change *c, struct sk_error *err) {
     const char *name = a->table->name;
     if (!index)
-        return p4rt_fail(err, RPC_UNIMPLEMENTED, "'%s': the index is missing: cells are written "
-                         "one by one", name);
+        return p4rt_fail(err, RPC_UNIMPLEMENTED,
+                         "'%s': the index is missing: cells are written "
+                         "one by one",
+                         name);
     if (index->index < 0)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "'%s': an index is not negative", name);
     if ((uint64_t)index->index >= a->table->size)
@@ -29,8 +31,8 @@ static enum rpc_status cells_index(const struct p4rt_array *a, const P4__V1__Ind
 static enum rpc_status cells_begin(struct p4rt *p, enum brt_kind kind, uint32_t id,
                                    const P4__V1__Index *index, struct brt_change *c,
                                    const struct p4rt_array **out, struct sk_error *err) {
-    static const char *const kinds[] = {[BRT_COUNTER] = "counter", [BRT_METER] = "meter",
-                                        [BRT_REGISTER] = "register"};
+    static const char *const kinds[] = {
+        [BRT_COUNTER] = "counter", [BRT_METER] = "meter", [BRT_REGISTER] = "register"};
     const struct p4rt_array *a = *out = p4rt_info_array(p->info, id, kind);
     const BfrtProto__Update__Type type = c->type;
     if (!a)
@@ -47,8 +49,7 @@ static enum rpc_status cells_begin(struct p4rt *p, enum brt_kind kind, uint32_t 
 enum rpc_status p4rt_counter_change(struct p4rt *p, const P4__V1__CounterEntry *e,
                                     struct brt_change *c, struct sk_error *err) {
     const struct p4rt_array *a;
-    const enum rpc_status status =
-        cells_begin(p, BRT_COUNTER, e->counter_id, e->index, c, &a, err);
+    const enum rpc_status status = cells_begin(p, BRT_COUNTER, e->counter_id, e->index, c, &a, err);
     if (status)
         return status;
     if (!e->data || e->data->byte_count < 0 || e->data->packet_count < 0)
@@ -61,7 +62,7 @@ enum rpc_status p4rt_counter_change(struct p4rt *p, const P4__V1__CounterEntry *
 
 // ---- meters ----
 
-static enum rpc_status cells_spec(int64_t value, const char *name, const struct sk_holder *holder,
+static enum rpc_status cells_rate(int64_t value, const char *name, const struct sk_holder *holder,
                                   struct sk_attached *out, struct sk_error *err) {
     const uint64_t unit = holder->meter_bytes ? CELLS_BYTES_PER_KBIT : 1;
     char text[24];
@@ -74,17 +75,16 @@ static enum rpc_status cells_spec(int64_t value, const char *name, const struct 
 
 enum rpc_status p4rt_meter_spec(const P4__V1__MeterConfig *config, const struct sk_holder *holder,
                                 struct sk_attached *out, struct sk_error *err) {
-    static const char *const names[2][4] = {
-        {"$METER_SPEC_CIR_PPS", "$METER_SPEC_CBS_PKTS", "$METER_SPEC_PIR_PPS",
-         "$METER_SPEC_PBS_PKTS"},
-        {"$METER_SPEC_CIR_KBPS", "$METER_SPEC_CBS_KBITS", "$METER_SPEC_PIR_KBPS",
-         "$METER_SPEC_PBS_KBITS"}};
+    static const char *const names[2][4] = {{"$METER_SPEC_CIR_PPS", "$METER_SPEC_CBS_PKTS",
+                                             "$METER_SPEC_PIR_PPS", "$METER_SPEC_PBS_PKTS"},
+                                            {"$METER_SPEC_CIR_KBPS", "$METER_SPEC_CBS_KBITS",
+                                             "$METER_SPEC_PIR_KBPS", "$METER_SPEC_PBS_KBITS"}};
     const int64_t values[] = {config->cir, config->cburst, config->pir, config->pburst};
     enum rpc_status status = RPC_OK;
     if (config->eburst)
         return p4rt_fail(err, RPC_UNIMPLEMENTED, "a meter has two rates, without an excess burst");
     for (int i = 0; status == RPC_OK && i < 4; i++)
-        status = cells_spec(values[i], names[holder->meter_bytes][i], holder, out, err);
+        status = cells_rate(values[i], names[holder->meter_bytes][i], holder, out, err);
     return status;
 }
 
@@ -151,8 +151,8 @@ enum rpc_status p4rt_register_change(struct p4rt *p, const P4__V1__RegisterEntry
         return status;
     const size_t n = cells_types(a->type, types);
     const P4__V1__P4Data *d = e->data;
-    const bool tuple = n == 2 && d && d->data_case == P4__V1__P4_DATA__DATA_TUPLE &&
-                       d->tuple->n_members == 2;
+    const bool tuple =
+        n == 2 && d && d->data_case == P4__V1__P4_DATA__DATA_TUPLE && d->tuple->n_members == 2;
     if (!tuple && !(n == 1 && d && d->data_case == P4__V1__P4_DATA__DATA_BITSTRING))
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "register '%s' holds %s", a->table->name,
                          n == 1 ? "a bit string" : "a tuple of two bit strings");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams, and which client of each role is primary (P4Runtime specification, section 5). Writes are
-// served whole, so none is under way when the primary changes.
+// Streams, and which client of each role is primary (P4Runtime specification, section 5). Writes
+// are served whole, so none is under way when the primary changes.
 #include <stdlib.h>
 #include <string.h>
 

@@ -22,12 +22,12 @@ enum rpc_status p4rt_begin(struct p4rt *p, const struct brt_table *t, P4__V1__Up
 
 // ---- keys ----
 
-static void entry_leading_ones(uint64_t *words, uint32_t width, uint32_t n) {
+static void p4rt_entry_leading_ones(uint64_t *words, uint32_t width, uint32_t n) {
     for (uint32_t bit = width - n; bit < width; bit++)
         words[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-static bool entry_is_zero(const uint64_t *words, uint32_t n) {
+static bool p4rt_entry_is_zero(const uint64_t *words, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         if (words[i])
             return false;
@@ -35,16 +35,16 @@ static bool entry_is_zero(const uint64_t *words, uint32_t n) {
 }
 
 // -1, 0 or 1
-static int entry_compare(const uint64_t *a, const uint64_t *b, uint32_t n) {
+static int p4rt_entry_compare(const uint64_t *a, const uint64_t *b, uint32_t n) {
     while (n-- > 0)
         if (a[n] != b[n])
             return a[n] < b[n] ? -1 : 1;
     return 0;
 }
 
-static enum rpc_status entry_masked(const char *name, const uint64_t *value, const uint64_t *mask,
-                                    uint32_t n, struct sk_error *err) {
-    if (entry_is_zero(mask, n))
+static enum rpc_status p4rt_entry_masked(const char *name, const uint64_t *value,
+                                         const uint64_t *mask, uint32_t n, struct sk_error *err) {
+    if (p4rt_entry_is_zero(mask, n))
         return p4rt_fail(err, RPC_INVALID_ARGUMENT,
                          "field '%s' matches everything: it must be left out", name);
     for (uint32_t i = 0; i < n; i++)
@@ -54,63 +54,65 @@ static enum rpc_status entry_masked(const char *name, const uint64_t *value, con
     return RPC_OK;
 }
 
-static enum rpc_status entry_range(const char *name, const uint64_t *low, const uint64_t *high,
-                                   uint32_t width, struct sk_error *err) {
+static enum rpc_status p4rt_entry_range(const char *name, const uint64_t *low, const uint64_t *high,
+                                        uint32_t width, struct sk_error *err) {
     uint64_t most[SK_MAX_KEY_WORDS] = {0};
     const uint32_t n = sk_words(width);
-    if (entry_compare(low, high, n) > 0)
-        return p4rt_fail(err, RPC_INVALID_ARGUMENT, "field '%s': the range's low end is above its "
-                         "high end", name);
-    entry_leading_ones(most, width, width);
-    if (entry_is_zero(low, n) && entry_compare(high, most, n) == 0)
+    if (p4rt_entry_compare(low, high, n) > 0)
+        return p4rt_fail(err, RPC_INVALID_ARGUMENT,
+                         "field '%s': the range's low end is above its "
+                         "high end",
+                         name);
+    p4rt_entry_leading_ones(most, width, width);
+    if (p4rt_entry_is_zero(low, n) && p4rt_entry_compare(high, most, n) == 0)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT,
                          "field '%s' matches everything: it must be left out", name);
     return RPC_OK;
 }
 
-static enum rpc_status entry_field(const P4__V1__FieldMatch *f, const struct sk_field_desc *d,
-                                   uint64_t *value, uint64_t *mask, struct sk_error *err) {
+static enum rpc_status p4rt_entry_field(const P4__V1__FieldMatch *f, const struct sk_field_desc *d,
+                                        uint64_t *value, uint64_t *mask, struct sk_error *err) {
     static const char *const kinds[] = {"exact", "ternary", "lpm", "range"};
     const uint32_t w = d->width, n = sk_words(w);
     enum rpc_status status;
     if (d->match == SK_EXACT &&
         f->field_match_type_case == P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_EXACT) {
-        entry_leading_ones(mask, w, w);
+        p4rt_entry_leading_ones(mask, w, w);
         return p4rt_words(&f->exact->value, w, d->is_signed, d->name, value, err);
     }
     if (d->match == SK_TERNARY &&
         f->field_match_type_case == P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_TERNARY) {
         status = p4rt_words(&f->ternary->value, w, false, d->name, value, err);
         status = status ? status : p4rt_words(&f->ternary->mask, w, false, d->name, mask, err);
-        return status ? status : entry_masked(d->name, value, mask, n, err);
+        return status ? status : p4rt_entry_masked(d->name, value, mask, n, err);
     }
     if (d->match == SK_LPM &&
         f->field_match_type_case == P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_LPM) {
         if (f->lpm->prefix_len < 0 || (uint32_t)f->lpm->prefix_len > w)
             return p4rt_fail(err, RPC_INVALID_ARGUMENT, "field '%s' has a prefix of 1 to %u bits",
                              d->name, w);
-        entry_leading_ones(mask, w, (uint32_t)f->lpm->prefix_len);
+        p4rt_entry_leading_ones(mask, w, (uint32_t)f->lpm->prefix_len);
         status = p4rt_words(&f->lpm->value, w, false, d->name, value, err);
-        return status ? status : entry_masked(d->name, value, mask, n, err);
+        return status ? status : p4rt_entry_masked(d->name, value, mask, n, err);
     }
     if (d->match == SK_RANGE &&
         f->field_match_type_case == P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_RANGE) {
         status = p4rt_words(&f->range->low, w, false, d->name, value, err);
         status = status ? status : p4rt_words(&f->range->high, w, false, d->name, mask, err);
-        return status ? status : entry_range(d->name, value, mask, w, err);
+        return status ? status : p4rt_entry_range(d->name, value, mask, w, err);
     }
     return p4rt_fail(err, RPC_INVALID_ARGUMENT, "field '%s' is %s", d->name, kinds[d->match]);
 }
 
 // What a field that is left out matches; false: an exact one.
-static bool entry_anything(const struct sk_field_desc *d, uint64_t *mask) {
+static bool p4rt_entry_anything(const struct sk_field_desc *d, uint64_t *mask) {
     if (d->match == SK_RANGE)
-        entry_leading_ones(mask, d->width, d->width);
+        p4rt_entry_leading_ones(mask, d->width, d->width);
     return d->match != SK_EXACT;
 }
 
-static enum rpc_status entry_priority(const struct p4rt_table *t, const P4__V1__TableEntry *e,
-                                      struct brt_change *c, struct sk_error *err) {
+static enum rpc_status p4rt_entry_priority(const struct p4rt_table *t, const P4__V1__TableEntry *e,
+                                           struct brt_change *c, struct sk_error *err) {
     const char *name = t->info->preamble->name;
     c->priority = t->has_priority ? ENTRY_MOST_PRIORITY - e->priority : 0;
     if (t->has_priority && e->priority <= 0)
@@ -136,7 +138,7 @@ enum rpc_status p4rt_entry_key(struct p4rt *p, const struct p4rt_table *t,
     bool *given = brt_take(m, d->n_keys + 1);
     if (!c->value || !c->mask || !given)
         return p4rt_no_memory(err);
-    enum rpc_status status = entry_priority(t, e, c, err);
+    enum rpc_status status = p4rt_entry_priority(t, e, c, err);
     for (size_t i = 0; status == RPC_OK && i < e->n_match; i++) {
         const uint32_t id = e->match[i]->field_id;
         if (id < 1 || id > d->n_keys)
@@ -147,10 +149,11 @@ enum rpc_status p4rt_entry_key(struct p4rt *p, const struct p4rt_table *t,
                              d->keys[id - 1].name);
         given[id - 1] = true;
         const uint32_t word = t->table->keys[id - 1].word;
-        status = entry_field(e->match[i], &d->keys[id - 1], c->value + word, c->mask + word, err);
+        status =
+            p4rt_entry_field(e->match[i], &d->keys[id - 1], c->value + word, c->mask + word, err);
     }
     for (uint32_t i = 0; status == RPC_OK && i < d->n_keys; i++)
-        if (!given[i] && !entry_anything(&d->keys[i], c->mask + t->table->keys[i].word))
+        if (!given[i] && !p4rt_entry_anything(&d->keys[i], c->mask + t->table->keys[i].word))
             status = p4rt_fail(err, RPC_INVALID_ARGUMENT, "the exact field '%s' is missing",
                                d->keys[i].name);
     c->has_key = true;
@@ -176,8 +179,9 @@ enum rpc_status p4rt_action(struct p4rt *p, const struct brt_table *t, const P4_
     for (size_t i = 0; i < a->n_params; i++) {
         const uint32_t id = a->params[i]->param_id;
         if (id < 1 || id > action->n || given[id - 1])
-            return p4rt_fail(err, RPC_INVALID_ARGUMENT, "action '%s': parameter %u %s", action->name,
-                             id, id < 1 || id > action->n ? "does not exist" : "is given twice");
+            return p4rt_fail(err, RPC_INVALID_ARGUMENT, "action '%s': parameter %u %s",
+                             action->name, id,
+                             id < 1 || id > action->n ? "does not exist" : "is given twice");
         given[id - 1] = true;
         const struct brt_field *f = &action->fields[id - 1];
         const enum rpc_status status =
@@ -187,13 +191,15 @@ enum rpc_status p4rt_action(struct p4rt *p, const struct brt_table *t, const P4_
             return status;
     }
     if (a->n_params != action->n)
-        return p4rt_fail(err, RPC_INVALID_ARGUMENT, "action '%s' has %zu parameters, and %zu are "
-                         "given", action->name, action->n, a->n_params);
+        return p4rt_fail(err, RPC_INVALID_ARGUMENT,
+                         "action '%s' has %zu parameters, and %zu are "
+                         "given",
+                         action->name, action->n, a->n_params);
     return RPC_OK;
 }
 
-static enum rpc_status entry_scope(const struct p4rt_table *t, const P4__V1__TableEntry *e,
-                                   uint32_t id, struct sk_error *err) {
+static enum rpc_status p4rt_entry_scope(const struct p4rt_table *t, const P4__V1__TableEntry *e,
+                                        uint32_t id, struct sk_error *err) {
     for (size_t i = 0; i < t->info->n_action_refs; i++) {
         const P4__Config__V1__ActionRef *ref = t->info->action_refs[i];
         const P4__Config__V1__ActionRef__Scope wrong =
@@ -208,8 +214,8 @@ static enum rpc_status entry_scope(const struct p4rt_table *t, const P4__V1__Tab
 }
 
 // A member or a group in place of an action.
-static enum rpc_status entry_refers(struct p4rt *p, const struct p4rt_table *t, uint8_t refers,
-                                    uint32_t id, struct brt_change *c, struct sk_error *err) {
+static enum rpc_status p4rt_entry_refers(struct p4rt *p, const struct p4rt_table *t, uint8_t refers,
+                                         uint32_t id, struct brt_change *c, struct sk_error *err) {
     const struct sk_table_desc *d = t->table->desc;
     c->data = brt_take(brt_scratch_memory(p->b), sizeof *c->data);
     if (!c->data)
@@ -225,25 +231,25 @@ static enum rpc_status entry_refers(struct p4rt *p, const struct p4rt_table *t, 
                      t->info->preamble->name, refers == SK_REFERS_GROUP ? "groups" : "members");
 }
 
-static enum rpc_status entry_action(struct p4rt *p, const struct p4rt_table *t,
-                                    const P4__V1__TableEntry *e, struct brt_change *c,
-                                    struct sk_error *err) {
+static enum rpc_status p4rt_entry_action(struct p4rt *p, const struct p4rt_table *t,
+                                         const P4__V1__TableEntry *e, struct brt_change *c,
+                                         struct sk_error *err) {
     const P4__V1__TableAction *a = e->action;
     enum rpc_status status;
     switch (a->type_case) {
     case P4__V1__TABLE_ACTION__TYPE_ACTION:
         if (t->profile)
             break;
-        status = entry_scope(t, e, a->action->action_id, err);
+        status = p4rt_entry_scope(t, e, a->action->action_id, err);
         return status ? status : p4rt_action(p, t->table, a->action, c, err);
     case P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_MEMBER_ID:
         if (!t->profile || e->is_default_action)
             break;
-        return entry_refers(p, t, SK_REFERS_MEMBER, a->action_profile_member_id, c, err);
+        return p4rt_entry_refers(p, t, SK_REFERS_MEMBER, a->action_profile_member_id, c, err);
     case P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_GROUP_ID:
         if (!t->profile || e->is_default_action)
             break;
-        return entry_refers(p, t, SK_REFERS_GROUP, a->action_profile_group_id, c, err);
+        return p4rt_entry_refers(p, t, SK_REFERS_GROUP, a->action_profile_group_id, c, err);
     case P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_ACTION_SET:
         if (!t->profile || e->is_default_action)
             break;
@@ -261,8 +267,9 @@ static enum rpc_status entry_action(struct p4rt *p, const struct p4rt_table *t,
 
 // ---- what hangs on an entry ----
 
-static enum rpc_status entry_attach(const struct p4rt_table *t, const char *name, uint64_t value,
-                                    struct brt_change *c, struct sk_error *err) {
+static enum rpc_status p4rt_entry_attach(const struct p4rt_table *t, const char *name,
+                                         uint64_t value, struct brt_change *c,
+                                         struct sk_error *err) {
     const struct sk_holder holder = sk_holder_of_table(t->table->desc);
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
@@ -280,9 +287,9 @@ enum rpc_status p4rt_entry_counts(const struct p4rt_table *t, const P4__V1__Coun
     if (d->packet_count < 0 || d->byte_count < 0)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "a count is not negative");
     if (desc->counter_type != 1)
-        status = entry_attach(t, "$COUNTER_SPEC_PKTS", (uint64_t)d->packet_count, c, err);
+        status = p4rt_entry_attach(t, "$COUNTER_SPEC_PKTS", (uint64_t)d->packet_count, c, err);
     if (status == RPC_OK && desc->counter_type != 0)
-        status = entry_attach(t, "$COUNTER_SPEC_BYTES", (uint64_t)d->byte_count, c, err);
+        status = p4rt_entry_attach(t, "$COUNTER_SPEC_BYTES", (uint64_t)d->byte_count, c, err);
     return status;
 }
 
@@ -295,8 +302,8 @@ enum rpc_status p4rt_entry_meter(const struct p4rt_table *t, const P4__V1__Meter
     return p4rt_meter_spec(config, &holder, &c->attached, err);
 }
 
-static enum rpc_status entry_attached(const struct p4rt_table *t, const P4__V1__TableEntry *e,
-                                      struct brt_change *c, struct sk_error *err) {
+static enum rpc_status p4rt_entry_attached(const struct p4rt_table *t, const P4__V1__TableEntry *e,
+                                           struct brt_change *c, struct sk_error *err) {
     enum rpc_status status = RPC_OK;
     if (e->meter_counter_data)
         return p4rt_fail(err, RPC_UNIMPLEMENTED, "meters do not count by colour");
@@ -309,11 +316,11 @@ static enum rpc_status entry_attached(const struct p4rt_table *t, const P4__V1__
     if (status == RPC_OK && e->meter_config)
         status = p4rt_entry_meter(t, e->meter_config, c, err);
     if (status == RPC_OK && t->table->desc->idle_timeout && !e->is_default_action) {
-        const int64_t ms = e->idle_timeout_ns / ENTRY_NS_PER_MS +
-                           (e->idle_timeout_ns % ENTRY_NS_PER_MS != 0);
+        const int64_t ms =
+            e->idle_timeout_ns / ENTRY_NS_PER_MS + (e->idle_timeout_ns % ENTRY_NS_PER_MS != 0);
         if (ms > UINT32_MAX)
             return p4rt_fail(err, RPC_OUT_OF_RANGE, "an idle timeout is at most 49 days");
-        status = entry_attach(t, "$ENTRY_TTL", (uint64_t)ms, c, err);
+        status = p4rt_entry_attach(t, "$ENTRY_TTL", (uint64_t)ms, c, err);
     }
     return status;
 }
@@ -324,11 +331,11 @@ enum rpc_status p4rt_entry_change(struct p4rt *p, const struct p4rt_table *t,
     const bool inserts = c->type == BFRT_PROTO__UPDATE__TYPE__INSERT;
     enum rpc_status status = RPC_OK;
     if (e->action)
-        status = entry_action(p, t, e, c, err);
+        status = p4rt_entry_action(p, t, e, c, err);
     else if (inserts)
         status = p4rt_fail(err, RPC_INVALID_ARGUMENT, "table '%s': the action is missing",
                            t->info->preamble->name);
-    return status ? status : entry_attached(t, e, c, err);
+    return status ? status : p4rt_entry_attached(t, e, c, err);
 }
 
 // ---- messages ----
@@ -365,16 +372,16 @@ struct entry_match {
     } part;
 };
 
-static uint32_t entry_prefix_of(const uint64_t *mask, uint32_t width) {
+static uint32_t p4rt_entry_prefix_of(const uint64_t *mask, uint32_t width) {
     uint32_t n = 0;
     while (n < width && mask[(width - 1 - n) / 64] >> ((width - 1 - n) % 64) & 1)
         n++;
     return n;
 }
 
-static bool entry_match_message(struct brt_memory *m, const struct sk_field_desc *d,
-                                const uint64_t *value, const uint64_t *mask,
-                                struct entry_match *out) {
+static bool p4rt_entry_match_message(struct brt_memory *m, const struct sk_field_desc *d,
+                                     const uint64_t *value, const uint64_t *mask,
+                                     struct entry_match *out) {
     switch (d->match) {
     case SK_TERNARY:
         p4__v1__field_match__ternary__init(&out->part.ternary);
@@ -386,7 +393,7 @@ static bool entry_match_message(struct brt_memory *m, const struct sk_field_desc
         p4__v1__field_match__lpm__init(&out->part.lpm);
         out->field.field_match_type_case = P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_LPM;
         out->field.lpm = &out->part.lpm;
-        out->part.lpm.prefix_len = (int32_t)entry_prefix_of(mask, d->width);
+        out->part.lpm.prefix_len = (int32_t)p4rt_entry_prefix_of(mask, d->width);
         return p4rt_bytes(m, value, d->width, false, &out->part.lpm.value);
     case SK_RANGE:
         p4__v1__field_match__range__init(&out->part.range);
@@ -403,12 +410,12 @@ static bool entry_match_message(struct brt_memory *m, const struct sk_field_desc
 }
 
 // Does a field of an entry match everything, so that it is left out?
-static bool entry_is_anything(const struct sk_field_desc *d, const uint64_t *value,
-                              const uint64_t *mask) {
+static bool p4rt_entry_is_anything(const struct sk_field_desc *d, const uint64_t *value,
+                                   const uint64_t *mask) {
     const uint32_t n = sk_words(d->width);
     if (d->match == SK_RANGE)
-        return entry_is_zero(value, n) && entry_prefix_of(mask, d->width) == d->width;
-    return d->match != SK_EXACT && entry_is_zero(mask, n);
+        return p4rt_entry_is_zero(value, n) && p4rt_entry_prefix_of(mask, d->width) == d->width;
+    return d->match != SK_EXACT && p4rt_entry_is_zero(mask, n);
 }
 
 bool p4rt_entry_key_message(struct p4rt *p, const struct p4rt_table *t, const struct sk_entry *e,
@@ -420,18 +427,17 @@ bool p4rt_entry_key_message(struct p4rt *p, const struct p4rt_table *t, const st
     if (!matches || !out->match)
         return false;
     if (t->has_priority) // of an entry that BF Runtime wrote it may be beyond what can be said
-        out->priority = e->priority < ENTRY_MOST_PRIORITY
-                            ? (int32_t)(ENTRY_MOST_PRIORITY - e->priority)
-                            : 1;
+        out->priority =
+            e->priority < ENTRY_MOST_PRIORITY ? (int32_t)(ENTRY_MOST_PRIORITY - e->priority) : 1;
     for (uint32_t i = 0; i < d->n_keys; i++) {
         const uint32_t word = t->table->keys[i].word;
-        if (entry_is_anything(&d->keys[i], e->value + word, e->mask + word))
+        if (p4rt_entry_is_anything(&d->keys[i], e->value + word, e->mask + word))
             continue;
         struct entry_match *match = &matches[i];
         p4__v1__field_match__init(&match->field);
         match->field.field_id = i + 1;
         out->match[out->n_match++] = &match->field;
-        if (!entry_match_message(m, &d->keys[i], e->value + word, e->mask + word, match))
+        if (!p4rt_entry_match_message(m, &d->keys[i], e->value + word, e->mask + word, match))
             return false;
     }
     return true;

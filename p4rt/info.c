@@ -121,6 +121,7 @@ static int info_join(struct p4rt_info *i, const struct brt_schema *s, struct sk_
     const P4__Config__V1__P4Info *m = i->message;
     i->profiles = info_list(m->n_action_profiles, sizeof *i->profiles);
     i->tables = info_list(m->n_tables, sizeof *i->tables);
+    i->digests = info_list(m->n_digests, sizeof *i->digests);
     int rc = info_join_arrays(i, s, err);
     for (; rc == 0 && i->n_profiles < m->n_action_profiles; i->n_profiles++) {
         i->profiles[i->n_profiles].info = m->action_profiles[i->n_profiles];
@@ -151,6 +152,7 @@ void p4rt_info_free(struct p4rt_info *i) {
     free(i->tables);
     free(i->profiles);
     free(i->arrays);
+    free(i->digests);
     if (i->message)
         p4__config__v1__p4_info__free_unpacked(i->message, NULL);
     free(i);

@@ -8,9 +8,10 @@
 #include "p4rt/p4runtime.pb-c.h"
 #include "p4rt/service.h"
 
-#define P4RT_CLIENTS    64u
-#define P4RT_ROLES      16u
-#define P4RT_ROLE_BYTES 256u
+#define P4RT_CLIENTS        64u
+#define P4RT_ROLES          16u
+#define P4RT_ROLE_BYTES     256u
+#define P4RT_UNACKNOWLEDGED 1024u
 
 __extension__ typedef unsigned __int128 p4rt_election;
 
@@ -41,6 +42,11 @@ struct p4rt {
     struct p4rt_role roles[P4RT_ROLES];
     struct p4rt_notes *notes; // metadata.c
     uint64_t lost, lists;     // messages; digest lists sent
+    struct p4rt_told {
+        struct sk_digest digest;
+        uint64_t list, until; // until: ns since 1970; 0: acknowledged
+    } told[P4RT_UNACKNOWLEDGED];
+    size_t next_told;
     struct rpc_server *server;
 };
 
@@ -84,11 +90,18 @@ struct p4rt_array {
     const struct brt_table *table;
     const P4__Config__V1__P4DataTypeSpec *type; // of a register
 };
+// What a client wants of a digest.
+struct p4rt_digest {
+    bool on;
+    int64_t max_timeout_ns, ack_timeout_ns;
+    int32_t max_list_size; // 0: no limit
+};
 struct p4rt_info {
     P4__Config__V1__P4Info *message;
     struct p4rt_table *tables;
     struct p4rt_profile *profiles;
     struct p4rt_array *arrays;
+    struct p4rt_digest *digests; // as in the message
     size_t n_tables, n_profiles, n_arrays;
 };
 struct p4rt_info *p4rt_info_new(const struct brt_schema *s, const char *text, struct sk_error *err);

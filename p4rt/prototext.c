@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protobuf's text format, as far as the compiler writes it (compiler/describe/p4info.c): messages in
-// braces, numbers, texts in quotes, names of choices, comments. The fields are those of the
+// Protobuf's text format, as far as the compiler writes it (compiler/describe/p4info.c): messages
+// in braces, numbers, texts in quotes, names of choices, comments. The fields are those of the
 // message's description.
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "p4rt/p4rt_impl.h"
 
@@ -18,6 +19,8 @@ struct p4rt *p4rt_new(struct brt *b, uint64_t device, const struct p4rt_host *ho
 int p4rt_run_program(struct p4rt *p, const char *p4info, struct sk_error *err) {
     const struct brt_schema *schema = brt_program_schema(p->b);
     p4rt_info_free(p->info);
+    p4rt_notes_clear(p);
+    memset(p->told, 0, sizeof p->told);
     p->has_cookie = false;
     p->info = schema ? p4rt_info_new(schema, p4info, err) : NULL;
     if (!schema)
@@ -30,6 +33,7 @@ void p4rt_free(struct p4rt *p) {
         return;
     rpc_close(p->server);
     p4rt_info_free(p->info);
+    p4rt_notes_clear(p);
     for (unsigned i = 0; i < P4RT_ROLES; i++)
         free(p->roles[i].name);
     free(p);
