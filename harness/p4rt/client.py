@@ -99,6 +99,7 @@ class Client:
 
     # ---- the stream ----
     def open(self):
+        self.requests = queue.Queue() # gRPC still takes from that of a stream before
         stream = self.channel.stream_stream(SERVICE + "StreamChannel", self.serialized,
                                             pb.StreamMessageResponse.FromString)
         self.responses = stream(iter(self.requests.get, None), timeout=120)
