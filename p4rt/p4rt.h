@@ -33,6 +33,7 @@
 //     replicas.c        multicast groups and clone sessions
 //     metadata.c        what clients keep beside entries
 //     update.c          writes
+//     clear.c           everything as at the program's start
 //     answer.c          reads
 //     tell.c            digests, idle entries and packets for clients
 #ifndef SILKEN_P4RT_P4RT_H

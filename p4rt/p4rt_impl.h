@@ -181,9 +181,15 @@ enum rpc_status p4rt_groups_read(struct p4rt *p, struct p4rt_answer *answer,
 // ---- replicas.c: in a pause
 enum rpc_status p4rt_replicate(struct p4rt *p, P4__V1__Update__Type type,
                                const P4__V1__PacketReplicationEngineEntry *e, struct sk_error *err);
+void p4rt_replicas_clear(struct p4rt *p);
 enum rpc_status p4rt_replicas_read(struct p4rt *p, struct p4rt_answer *answer,
                                    const P4__V1__PacketReplicationEngineEntry *e,
                                    struct sk_error *err);
+
+// ---- clear.c
+// Tables, groups, members, cells, multicast groups and clone sessions become as the program has them
+// at its start.
+enum rpc_status p4rt_clear(struct p4rt *p, struct sk_error *err);
 
 // ---- answer.c
 // Entities on their way to a client: a message is sent whenever there are enough for one.

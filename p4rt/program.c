@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program that runs, and its cookie. A program comes from the switch's configuration; a client
-// may commit the one that runs, which clears nothing.
+// may commit the one that runs: with its entries, or with what the program has at its start.
 #include <string.h>
 
 #include "p4rt/p4rt_impl.h"
@@ -47,8 +47,7 @@ void p4rt_get_config(struct p4rt *p, const struct brt_call *c, const uint8_t *by
 
 // ---- SetForwardingPipelineConfig ----
 
-// Is it the description of the program that runs? Compared as bytes, with all that is not known to
-// us left out on both sides.
+// Is it the description of the program that runs? Compared as bytes.
 static bool program_is_same(struct p4rt *p, P4__Config__V1__P4Info *given) {
     const size_t n = p4__config__v1__p4_info__get_packed_size(p->info->message);
     struct brt_memory *memory = brt_request_memory(p->b);
@@ -85,6 +84,9 @@ static enum rpc_status program_set(struct p4rt *p,
     case P4__V1__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__ACTION__VERIFY_AND_COMMIT:
     case P4__V1__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__ACTION__RECONCILE_AND_COMMIT:
         status = program_verify(p, r->config, err);
+        if (status == RPC_OK &&
+            r->action == P4__V1__SET_FORWARDING_PIPELINE_CONFIG_REQUEST__ACTION__VERIFY_AND_COMMIT)
+            status = p4rt_clear(p, err);
         if (status == RPC_OK) {
             p->has_cookie = r->config->cookie;
             p->cookie = r->config->cookie ? r->config->cookie->cookie : 0;

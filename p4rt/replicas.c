@@ -271,3 +271,25 @@ enum rpc_status p4rt_replicas_read(struct p4rt *p, struct p4rt_answer *answer,
     }
     return r.good ? RPC_OK : p4rt_no_memory(err);
 }
+
+static bool replicas_note_group(void *aux, uint16_t mgid, const struct sk_pre_member *members,
+                                size_t n) {
+    uint64_t *there = aux;
+    (void)members;
+    (void)n;
+    there[mgid / 64] |= UINT64_C(1) << mgid % 64;
+    return true;
+}
+
+void p4rt_replicas_clear(struct p4rt *p) {
+    struct sk_switch *sw = brt_switch(p->b);
+    uint64_t there[(UINT16_MAX + 1) / 64] = {0};
+    pre_groups_each(sk_switch_pre(sw), replicas_note_group, there);
+    for (uint32_t group = 0; group <= UINT16_MAX; group++)
+        if (there[group / 64] >> group % 64 & 1) {
+            sk_pre_group_delete(sw, (uint16_t)group);
+            replicas_delete_nodes(sw, group, 0);
+        }
+    for (uint16_t id = 1; id <= SK_MIRROR_LAST; id++)
+        sk_mirror_set(sw, id, &(struct sk_mirror_session){.enabled = false});
+}

@@ -8,6 +8,9 @@
 #include "cli/run/run.h"
 #include "control/config/controllers.h"
 
+#define FRAMES_AT_ONCE 32u
+#define FRAMES_A_TURN  256u
+
 static int run_p4rt_tell(struct run *r, struct sk_error *err) {
     const char *p4info = run_source_description(r->source)->p4info;
     if (!p4info)
@@ -21,7 +24,8 @@ static int run_p4rt_listen(struct run *r, const struct brt_listen_options *optio
 }
 
 static bool run_p4rt_packet_out(void *aux, const uint8_t *frame, uint32_t length) {
-    return sk_ports_inside_give(((struct run *)aux)->ports, frame, length);
+    const struct run *r = aux;
+    return !r->tor && !r->sessions && sk_ports_inside_give(r->ports, frame, length);
 }
 
 bool run_p4rt_start(struct run *r) {
@@ -45,11 +49,26 @@ uint64_t run_p4rt_wait(const struct run *r) {
     return due > now ? due - now : 0;
 }
 
+// The inside port is the controller's when nobody else has it.
+static void run_p4rt_packets(struct run *r) {
+    struct sk_inside_frame frames[FRAMES_AT_ONCE];
+    if (r->tor || r->sessions)
+        return;
+    for (unsigned done = 0, n; done < FRAMES_A_TURN; done += n) {
+        n = sk_ports_inside_take(r->ports, frames, FRAMES_AT_ONCE);
+        for (unsigned i = 0; i < n; i++)
+            p4rt_packet(r->p4rt, frames[i].bytes, frames[i].length);
+        if (n < FRAMES_AT_ONCE)
+            break;
+    }
+}
+
 void run_p4rt_turn(struct run *r) {
     const uint64_t now = sk_clock_now();
     if (!r->p4rt)
         return;
     p4rt_poll(r->p4rt, now);
+    run_p4rt_packets(r);
     run_controllers_say_lost("P4Runtime", p4rt_lost(r->p4rt), &r->p4rt_lost, now);
 }
 
