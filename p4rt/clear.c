@@ -18,7 +18,7 @@ static enum rpc_status clear_one(struct p4rt *p, const struct brt_table *t, bool
 }
 
 // What names others goes before them.
-static enum rpc_status clear_tables(struct p4rt *p, struct sk_error *err) {
+static enum rpc_status p4rt_clear_tables(struct p4rt *p, struct sk_error *err) {
     const struct p4rt_info *info = p->info;
     enum rpc_status status = RPC_OK;
     for (size_t i = 0; status == RPC_OK && i < info->n_tables; i++) {
@@ -38,7 +38,7 @@ static enum rpc_status clear_tables(struct p4rt *p, struct sk_error *err) {
 enum rpc_status p4rt_clear(struct p4rt *p, struct sk_error *err) {
     struct sk_pauses *pauses = brt_pauses(p->b, true);
     sk_pauses_begin(pauses);
-    enum rpc_status status = clear_tables(p, err);
+    enum rpc_status status = p4rt_clear_tables(p, err);
     for (size_t i = 0; status == RPC_OK && i < p->info->n_arrays; i++)
         status = clear_one(p, p->info->arrays[i].table, false, err);
     p4rt_replicas_clear(p);

@@ -187,8 +187,8 @@ enum rpc_status p4rt_replicas_read(struct p4rt *p, struct p4rt_answer *answer,
                                    struct sk_error *err);
 
 // ---- clear.c
-// Tables, groups, members, cells, multicast groups and clone sessions become as the program has them
-// at its start.
+// Tables, groups, members, cells, multicast groups and clone sessions become as the program has
+// them at its start.
 enum rpc_status p4rt_clear(struct p4rt *p, struct sk_error *err);
 
 // ---- answer.c
