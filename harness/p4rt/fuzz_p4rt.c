@@ -427,9 +427,11 @@ static const struct {
     {p4rt_stream_message, NULL, &p4__v1__stream_message_response__descriptor, true},
 };
 
-// The primary client, for the length of an input: election id 1 of the default role.
-static const uint8_t arbitration[] = "\x0a\x06\x08\x01\x1a\x02\x10\x01",
-                     of_write[] = "\x08\x01\x1a\x02\x10\x01", of_read[] = "\x08\x01";
+// The primary client, for the length of an input: the largest election id of the default role.
+#define MOST     "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+#define ELECTION "\x08\x01\x1a\x16\x08" MOST "\x10" MOST
+static const uint8_t arbitration[] = "\x0a\x1a" ELECTION, of_write[] = ELECTION,
+                     of_read[] = "\x08\x01";
 
 static void fuzz_one(struct fuzz_input *in, struct p4rt *p) {
     const size_t i = fuzz_byte(in) % (sizeof calls / sizeof *calls);
@@ -464,7 +466,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct fuzz_input in = {.at = data, .end = data + size, .p = p};
     struct fuzz_call primary = {.answer = &p4__v1__stream_message_response__descriptor};
     brt_memory_init(&in.memory, (size_t)64 << 20);
-    memset(p->roles[0].name ? &p->roles[0].elected : &(bool){false}, 0, sizeof(bool));
     p4rt_stream_message(p, &(struct brt_call){&carrier, &primary}, arbitration,
                         sizeof arbitration - 1);
     while (in.at < in.end)
