@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """P4Runtime's clients and `silken run`: streams, who is primary, roles, what becomes of them when a primary comes and
 goes; the program that clients get, and what they may do with it."""
+import json
 import os
+import subprocess
 import sys
 import tempfile
 
 sys.path[:0] = ["harness/p4rt", "harness/control"]
 from client import Client, Expect, call, pb  # noqa: E402
-from live import Checks, Switch  # noqa: E402
+from live import SILKEN, Checks, Switch  # noqa: E402
 
 PROGRAM = os.path.abspath("harness/stf/everything.p4")
 OK, NOT_FOUND, EXISTS = 0, 5, 6
@@ -152,7 +154,23 @@ def programs(address):
         fails("reading another device", "NOT_FOUND", c.read, c.entry(), device=3)
 
 
+def configurations(folder):
+    """Each mistake in "p4runtime" is one sentence, before anything runs."""
+    for section, wanted in (({"listen": "0.0.0.0:9559"}, '"public": true'),
+                            ({"listen": "0.0.0.0:9559", "public": True}, "need certificates"),
+                            ({"listen": "nowhere"}, "is neither ADDRESS:PORT"), ({"device_id": 0}, "device_id"),
+                            ({"device_id": "x"}, "device_id"), ({"certificate": "c.pem"}, "TLS needs"),
+                            ({"ports": 1}, "ports")):
+        path = f"{folder}/wrong.json"
+        with open(path, "w") as f:
+            json.dump({"program": PROGRAM, "ports": [], "p4runtime": section}, f)
+        done = subprocess.run([SILKEN, "run", "-c", path], capture_output=True, text=True, timeout=60, check=False)
+        checks.true(f"configuration {section}", done.returncode and wanted in done.stderr and "p4runtime" in done.stderr,
+                    done.stderr)
+
+
 with tempfile.TemporaryDirectory(prefix="silken-p4rt-") as folder:
+    configurations(folder)
     ADDRESS = f"unix:{folder}/p.sock"
     with Switch({"program": PROGRAM, "ports": [{"port": 1, "device": "net_null0"}],
                  "p4runtime": {"listen": ADDRESS}}) as sw:
