@@ -97,6 +97,7 @@ GENERATED_C  := $(GEN)/p4_parse.c $(GEN)/p4_lex.c $(GEN)/report_page.c
 generated/compiler/syntax      := p4_parse p4_lex
 generated/compiler/chip/report := report_page
 generated/brt := brt/bfruntime.pb-c brt/status.pb-c
+generated/p4rt := p4rt/p4info.pb-c p4rt/p4runtime.pb-c
 WIREGEN_SRC  := compiler/wiregen.c
 MAIN_SRC     := cli/main.c
 MPI_SRC      := $(wildcard hosts/mpi/*.c)
@@ -196,14 +197,15 @@ $(GEN)/p4_lex.c: compiler/syntax/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
 
 # Messages of gRPC services, from their descriptions.
-BRT_MESSAGES := $(patsubst %,$(GEN)/%.c,$(generated/brt))
-$(GEN)/brt/%.pb-c.c: brt/%.proto | $(BUILD)/.deps-build
+RPC_ROOMS    := brt p4rt
+RPC_MESSAGES := $(foreach r,$(RPC_ROOMS),$(patsubst %,$(GEN)/%.c,$(generated/$(r))))
+$(RPC_MESSAGES): $(GEN)/%.pb-c.c: %.proto | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,PROTO)
 	$(Q)protoc-c --c_out=$(GEN) $<
-$(call obj,$(SRC/brt)): | $(BRT_MESSAGES)
+$(foreach r,$(RPC_ROOMS),$(call room_OBJ,$(r))): | $(RPC_MESSAGES)
 # an empty oneof is {0}
-$(call room_OBJ,brt): ROOM_FLAGS := -Wno-missing-braces
+$(foreach r,$(RPC_ROOMS),$(call room_OBJ,$(r))): ROOM_FLAGS := -Wno-missing-braces
 
 # What the page of `silken check --html` looks like and does, as strings (compiler/chip/report/html.h).
 PAGE := compiler/chip/report/page

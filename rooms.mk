@@ -143,15 +143,17 @@ arrows/control/tor := control/socket control/sessions wire
 room/control/service := control/service
 face/control/service := control/service/service.h
 arrows/control/service := base
-# servers for controllers. rpc has what both speak over: gRPC; brt speaks BF Runtime. Later: p4rt, P4Runtime
+# servers for controllers. rpc has what both speak over: gRPC; brt speaks BF Runtime, and p4rt P4Runtime, on brt's
+# tables and updates
 room/rpc := rpc
 face/rpc := rpc/rpc.h
 arrows/rpc := base
 room/brt := brt brt/fixed
 face/brt := brt/brt.h
 arrows/brt := rpc control/socket
-room/p4rt :=
-arrows/p4rt := rpc control/socket
+room/p4rt := p4rt
+face/p4rt := p4rt/p4rt.h
+arrows/p4rt := brt
 
 # ---- captures ----
 room/pcap/capture := pcap/capture
@@ -214,6 +216,6 @@ face/sim := sim/sim.h
 arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service brt hosts/communicator hosts/dpdk hosts/libra
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service brt p4rt hosts/communicator hosts/dpdk hosts/libra
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

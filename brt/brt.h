@@ -25,6 +25,7 @@
 //     program.c         programs that clients send: warm starts
 //     package.c         tofino.bin, in which such a program comes (package.h)
 //     schema.c          the program's tables by their ids
+//     change.h          updates with ids and bytes resolved: what P4Runtime's service uses
 //     value.c           values between the wire and words
 //     entry.c           entries of tables, as messages and back
 //     cells.c           cells of counters, meters and registers

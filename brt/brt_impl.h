@@ -4,14 +4,9 @@
 #ifndef SILKEN_BRT_BRT_IMPL_H
 #define SILKEN_BRT_BRT_IMPL_H
 
-#include "brt/bfruntime.pb-c.h"
-#include "brt/memory.h"
-#include "brt/schema.h"
+#include "brt/change.h"
 #include "brt/service.h"
-#include "brt/status.h"
 #include "brt/status.pb-c.h"
-#include "control/tables/attached.h"
-#include "control/tables/pauses.h"
 
 #define BRT_CLIENTS       64u
 #define BRT_REQUEST_BYTES ((size_t)1 << 30) // a request as messages in memory
@@ -70,14 +65,6 @@ struct brt {
     struct rpc_server *server;            // null: not on a socket
 };
 
-// A growing buffer; 'full' once it would have passed BRT_REPLY_BYTES.
-struct brt_bytes {
-    uint8_t *bytes;
-    size_t n, room;
-    bool full;
-};
-void brt_append(struct brt_bytes *out, uint32_t field, const ProtobufCMessage *message);
-
 // ---- service.c
 // The metadata of a call that change what it does.
 struct brt_wishes {
@@ -85,8 +72,6 @@ struct brt_wishes {
     uint64_t deadline; // of sk_clock_now()
 };
 struct brt_wishes brt_wishes(const struct brt_call *c);
-// False: enough is queued, or the call is over.
-bool brt_send(const struct brt_call *c, const ProtobufCMessage *message);
 // Ends the call: with one status, or with those of a list of updates.
 void brt_end(const struct brt_call *c, enum brt_code code, const char *sentence);
 void brt_end_unread(struct brt *b, const struct brt_call *c); // its message cannot be decoded
@@ -119,14 +104,8 @@ void brt_start_free(struct brt *b);
 // ---- notify.c
 void brt_tell_start(struct brt *b, BfrtProto__SetForwardingPipelineConfigResponseType what);
 
-struct fixed_table;
-struct fixed_entry;
 struct fixed_saved;
 
-// ---- target of an update or a read
-struct brt_target {
-    int pipe; // -1: all
-};
 enum brt_code brt_target(const BfrtProto__TargetDevice *device, struct brt_target *out,
                          struct sk_error *err);
 
@@ -146,57 +125,14 @@ bool brt_field_of_text(struct brt_memory *m, const struct brt_field *f, const ch
                        BfrtProto__DataField *out);
 
 // ---- entry.c
-// An update of a match table or a value set, or a question after an entry, with ids and bytes
-// resolved. Words are in memory of the scratch.
-struct brt_change {
-    const struct brt_table *table;
-    BfrtProto__Update__Type type;
-    struct sk_pipe_list pipes;
-    bool has_key, is_default, has_action;
-    bool same_action; // the entry has 'action' already, and keeps its arguments
-    bool reset_ttl, reset_stats;
-    int64_t priority;
-    uint32_t action;
-    uint64_t *value, *mask, *data;
-    struct sk_attached attached;
-    uint64_t *direct; // new values of direct register cells
-    bool *has_direct; // which of them are given
-    // of a table of cells; a register's value is in 'data', the others' specification in 'attached'
-    uint64_t index;
-    struct sk_counter_cell counts;
-    // of a table of groups, whose number is 'index'
-    uint32_t max_size, n_members; // 0: not given
-    bool has_members;
-    struct sk_group_member *members;
-    // of a port's metadata
-    uint8_t metadata[SK_RESUBMIT_BYTES], metadata_given[SK_RESUBMIT_BYTES];
-    // in place of an entry
-    const BfrtProto__TableAttribute *attribute;
-    const char *operation;
-    uint32_t client; // whose call it is
-    // of a table that every switch has (brt/fixed/fixed.h), in place of 'table' and all that is its
-    const struct fixed_table *fixed;
-    struct fixed_entry *entry;
-    bool removes; // MODIFY_INC takes away
-};
 enum brt_code brt_entry_key(struct brt *b, const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err);
 enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data, struct brt_change *c,
                              struct sk_error *err);
 bool brt_entry_key_message(struct brt_memory *m, const struct brt_table *t, const uint64_t *value,
                            const uint64_t *mask, int64_t priority, BfrtProto__TableEntry *out);
-struct sk_table *brt_table_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
-
-uint32_t brt_key_words(const struct brt_table *t); // of a table with entries
-
 // ---- cells.c
 bool brt_has_cells(const struct brt_table *t);
-// Cells [from, to) of one pipe, 'brt_cell_bytes' each, copied and put back as they were.
-size_t brt_cell_bytes(const struct brt_table *t);
-void brt_cells_copy(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
-                    uint64_t to, void *cells);
-void brt_cells_put(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
-                   uint64_t to, const void *cells);
 enum brt_code brt_cell_check(const struct brt_table *t, uint64_t index, struct sk_error *err);
 enum brt_code brt_cell_key(const BfrtProto__TableKey *key, struct brt_change *c,
                            struct sk_error *err);
@@ -235,7 +171,6 @@ bool brt_port_metadata_message(struct brt *b, const struct brt_table *t, uint64_
 
 // ---- groups.c
 bool brt_has_groups(const struct brt_table *t);
-struct sk_selector *brt_selector_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
 enum brt_code brt_group_key(const BfrtProto__TableKey *key, struct brt_change *c,
                             struct sk_error *err);
 enum brt_code brt_group_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
@@ -258,24 +193,7 @@ enum brt_code brt_attribute_message(struct brt *b, const struct brt_change *ques
                                     BfrtProto__TableAttribute *out, struct sk_error *err);
 enum brt_code brt_operation_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
 
-// ---- apply.c: in a pause
-enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,
-                        struct sk_error *err);
-
-// ---- undo.c
-// Saves what a change is to change: in a pause, before brt_apply. In memory of the request; 'c' and
-// what it points to must last as long as the log. False when memory is short.
-struct brt_undo;
-bool brt_undo_save(struct brt *b, struct brt_undo **log, const struct brt_change *c);
-// Puts everything back, the newest first, in pauses of its own. An entry that is put back has
-// another handle, and stands after those of the same priority.
-enum brt_code brt_undo_all(struct brt *b, const struct brt_undo *log, struct sk_error *err);
-
 // ---- write.c, read.c
-// The pauses of all calls, so that one after the other leaves packets half of the time.
-struct sk_pauses *brt_pauses(struct brt *b, bool writes);
-enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_target *target,
-                          struct brt_change *c, struct sk_error *err);
 // Does a reader want this data field? It does when it names none.
 bool brt_is_wanted(const BfrtProto__TableData *wanted, uint32_t id);
 // The names of what this server does not serve yet, for a sentence.

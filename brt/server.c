@@ -17,19 +17,19 @@ static void server_end(void *call, enum rpc_status status, const char *message,
     rpc_end(call, status, message, details, details_length);
 }
 
-static const struct brt_carrier network = {
+const struct brt_carrier brt_network = {
     .send = server_send, .end = server_end, .metadata = server_metadata};
 
 static void server_write(struct rpc_call *call, const uint8_t *bytes, size_t length) {
-    brt_write(rpc_aux(call), &(struct brt_call){&network, call}, bytes, length);
+    brt_write(rpc_aux(call), &(struct brt_call){&brt_network, call}, bytes, length);
 }
 
 static void server_read(struct rpc_call *call, const uint8_t *bytes, size_t length) {
-    brt_read(rpc_aux(call), &(struct brt_call){&network, call}, bytes, length);
+    brt_read(rpc_aux(call), &(struct brt_call){&brt_network, call}, bytes, length);
 }
 
 static void server_set_config(struct rpc_call *call, const uint8_t *bytes, size_t length) {
-    brt_set_config(rpc_aux(call), &(struct brt_call){&network, call}, bytes, length);
+    brt_set_config(rpc_aux(call), &(struct brt_call){&brt_network, call}, bytes, length);
 }
 
 static void server_set_config_over(struct rpc_call *call, bool cancelled) {
@@ -38,11 +38,11 @@ static void server_set_config_over(struct rpc_call *call, bool cancelled) {
 }
 
 static void server_get_config(struct rpc_call *call, const uint8_t *bytes, size_t length) {
-    brt_get_config(rpc_aux(call), &(struct brt_call){&network, call}, bytes, length);
+    brt_get_config(rpc_aux(call), &(struct brt_call){&brt_network, call}, bytes, length);
 }
 
 static void server_stream(struct rpc_call *call, const uint8_t *bytes, size_t length) {
-    brt_stream_message(rpc_aux(call), &(struct brt_call){&network, call}, bytes, length);
+    brt_stream_message(rpc_aux(call), &(struct brt_call){&brt_network, call}, bytes, length);
 }
 
 static void server_stream_closed(struct rpc_call *call) {

@@ -35,6 +35,22 @@ int brt_run_program(struct brt *b, struct sk_switch *sw, const struct brt_descri
     return b->schema ? 0 : -1;
 }
 
+struct sk_switch *brt_switch(const struct brt *b) {
+    return b->sw;
+}
+
+struct brt_schema *brt_program_schema(const struct brt *b) {
+    return b->schema;
+}
+
+struct brt_memory *brt_request_memory(struct brt *b) {
+    return &b->request;
+}
+
+struct brt_memory *brt_scratch_memory(struct brt *b) {
+    return &b->scratch;
+}
+
 void brt_service_free(struct brt *b) {
     brt_start_free(b);
     brt_memory_free(&b->request);

@@ -5,6 +5,8 @@
 #ifndef SILKEN_BRT_SERVICE_H
 #define SILKEN_BRT_SERVICE_H
 
+#include <protobuf-c/protobuf-c.h>
+
 #include "brt/brt.h"
 
 // What carries calls; 'call' is its own (struct rpc_call). Functions as in rpc/rpc.h.
@@ -14,10 +16,13 @@ struct brt_carrier {
                 size_t details_length);
     const char *(*metadata)(const void *call, const char *name);
 };
+extern const struct brt_carrier brt_network; // calls are struct rpc_call
 struct brt_call {
     const struct brt_carrier *carrier;
     void *call;
 };
+// False: enough is queued, or the call is over.
+bool brt_send(const struct brt_call *c, const ProtobufCMessage *message);
 
 void brt_write(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);
 void brt_read(struct brt *b, const struct brt_call *c, const uint8_t *bytes, size_t length);

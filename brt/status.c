@@ -74,16 +74,14 @@ enum brt_code brt_of_table_error(int error) {
 
 // ---- details ----
 
-static const char any_url[] = "type.googleapis.com/bfrt_proto.Error";
-
-static bool status_pack_error(struct brt_memory *m, const struct brt_result *r,
+static bool status_pack_error(struct brt_memory *m, const char *url, const struct brt_result *r,
                               Google__Rpc__Status__Any *out) {
     BfrtProto__Error error = BFRT_PROTO__ERROR__INIT;
     error.canonical_code = (int32_t)r->canonical;
     error.code = (int32_t)(r->canonical == RPC_OK ? r->status : RPC_OK);
     error.message = (char *)(r->message ? r->message : "");
     google__rpc__status__any__init(out);
-    out->type_url = (char *)any_url;
+    out->type_url = (char *)url;
     out->value.len = bfrt_proto__error__get_packed_size(&error);
     out->value.data = brt_take(m, out->value.len);
     if (out->value.data)
@@ -91,22 +89,16 @@ static bool status_pack_error(struct brt_memory *m, const struct brt_result *r,
     return out->value.data;
 }
 
-uint8_t *brt_details(struct brt_memory *m, const char *message, const struct brt_result *results,
-                     size_t n, size_t *length) {
+uint8_t *brt_details_of(struct brt_memory *m, const char *url, const char *message,
+                        const struct brt_result *results, size_t n, size_t *length) {
     Google__Rpc__Status status = GOOGLE__RPC__STATUS__INIT;
-    *length = 0;
-    while (n > 0 && results[n - 1].canonical == RPC_OK)
-        n--;
-    if (n == 0)
-        return NULL;
-    *length = 1; // until it is known
-    Google__Rpc__Status__Any *any = brt_take(m, n * sizeof *any);
-    status.details = brt_take(m, n * sizeof *status.details);
+    Google__Rpc__Status__Any *any = brt_take(m, (n + 1) * sizeof *any);
+    status.details = brt_take(m, (n + 1) * sizeof *status.details);
     if (!any || !status.details)
         return NULL;
     for (size_t i = 0; i < n; i++) {
         status.details[i] = &any[i];
-        if (!status_pack_error(m, &results[i], &any[i]))
+        if (!status_pack_error(m, url, &results[i], &any[i]))
             return NULL;
     }
     status.n_details = n;
@@ -116,4 +108,15 @@ uint8_t *brt_details(struct brt_memory *m, const char *message, const struct brt
     if (bytes)
         *length = google__rpc__status__pack(&status, bytes);
     return bytes;
+}
+
+uint8_t *brt_details(struct brt_memory *m, const char *message, const struct brt_result *results,
+                     size_t n, size_t *length) {
+    *length = 0;
+    while (n > 0 && results[n - 1].canonical == RPC_OK)
+        n--;
+    if (n == 0)
+        return NULL;
+    *length = 1; // until it is known
+    return brt_details_of(m, "type.googleapis.com/bfrt_proto.Error", message, results, n, length);
 }

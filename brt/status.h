@@ -46,6 +46,10 @@ struct brt_result {
     const char *message;               // "" if there is none
 };
 struct brt_memory;
+// A google.rpc.Status with a message of this type (a URL) for each of the 'n', each with the
+// fields of bfrt_proto.Error; null when memory is short.
+uint8_t *brt_details_of(struct brt_memory *m, const char *url, const char *message,
+                        const struct brt_result *results, size_t n, size_t *length);
 // The details of a call: a google.rpc.Status, in memory of 'm'; null when all were good, or when
 // memory is short ('*length' is then not 0).
 uint8_t *brt_details(struct brt_memory *m, const char *message, const struct brt_result *results,

@@ -4,7 +4,7 @@
 // (run/compiler.c).
 //
 //     silken compile-for-run --seconds N --memory MIB [--beside] [--checked] [--colour]
-//                            [--preprocessed] [--bf-rt FILE] [--emit-p4 FILE]
+//                            [--preprocessed] [--bf-rt FILE] [--emit-p4 FILE] [--p4info FILE]
 //                            [--target CHIP] [-I DIR]... [-D NAME]... PROGRAM.p4
 //
 // Prints the path of the object. The process leads a process group, in which all stay that it
@@ -23,7 +23,7 @@
 #define MOST_WRITTEN  (UINT64_C(1) << 30) // bytes of a file
 #define LAST_PRIORITY 19
 
-enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT, PREPROCESSED, EMIT_P4 };
+enum { SECONDS = 256, MEMORY, BESIDE, CHECKED, COLOUR, BF_RT, PREPROCESSED, EMIT_P4, P4INFO };
 
 static const struct option options[] = {
     CLI_TARGET_OPTION,
@@ -35,6 +35,7 @@ static const struct option options[] = {
     {"bf-rt", required_argument, NULL, BF_RT},
     {"preprocessed", no_argument, NULL, PREPROCESSED},
     {"emit-p4", required_argument, NULL, EMIT_P4},
+    {"p4info", required_argument, NULL, P4INFO},
     {NULL, 0, NULL, 0},
 };
 
@@ -99,6 +100,8 @@ int cmd_compile(int argc, char **argv) {
             opt.bfrt = optarg;
         if (c == EMIT_P4)
             opt.emit_p4 = optarg;
+        if (c == P4INFO)
+            opt.p4info = optarg;
         beside |= c == BESIDE;
         opt.checked |= c == CHECKED;
         opt.colour |= c == COLOUR;

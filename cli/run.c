@@ -113,6 +113,7 @@ static int cmd_run_switch(struct run *r) {
     run_watch_end(r);
     if (started && !run_print_end(r, lost))
         status = EXIT_FAILED;
+    run_p4rt_end(r);
     run_brt_end(r);
     run_jobs_end(r);
     tor_free(r->tor);

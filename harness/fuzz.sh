@@ -62,7 +62,7 @@ seed() { # TARGET FOLDER
         fuzz_capture) python3 harness/pcap/capture/fuzz_seeds.py "$2" ;;
         fuzz_memif) python3 harness/memif/fuzz_seeds.py "$2" ;;
         fuzz_frame) python3 harness/control/tor/fuzz_seeds.py "$2" ;;
-        fuzz_packets | fuzz_brt | fuzz_rpc | fuzz_tor) # long ones: an order takes some 40 bytes
+        fuzz_packets | fuzz_brt | fuzz_p4rt | fuzz_rpc | fuzz_tor) # long ones: an order takes some 40 bytes
             for i in 1 2 3 4 5 6 7 8; do head -c 3000 /dev/urandom >"$2/seed-$i"; done
             # a message whose end comes late, and whose service sends on another call all that memory has left
             [ "$1" != fuzz_rpc ] ||

@@ -25,17 +25,19 @@ static char *run_brt_name(const struct run *r) {
 
 static int run_brt_tell(struct run *r, struct sk_error *err) {
     const struct run_description *d = run_source_description(r->source);
-    if (!d->schema || !d->text)
+    if (!d->bfrt || !d->text)
         return sk_fail(err, "the compiler left no description of the program for controllers");
     char *name = run_brt_name(r);
     const int rc =
-        brt_run_program(r->brt, r->sw, &(struct brt_description){name, d->schema, d->text}, err);
+        brt_run_program(r->brt, r->sw, &(struct brt_description){name, d->bfrt, d->text}, err);
     free(name);
     return rc;
 }
 
-static int run_brt_listen(struct run *r, struct sk_error *err) {
-    const struct sk_config_controllers s = sk_config_bfrt(r->config), *c = &s;
+int run_controllers_listen(struct run *r, const struct sk_config_controllers *c,
+                           int (*listen)(struct run *r, const struct brt_listen_options *options,
+                                         struct sk_error *err),
+                           struct sk_error *err) {
     const bool is_path = strncmp(c->listen, "unix:", 5) == 0;
     char *beside = is_path ? run_beside_config(r, c->listen + 5) : NULL,
          *path = beside ? malloc(strlen(beside) + 6) : sk_copy_text(c->listen),
@@ -46,8 +48,8 @@ static int run_brt_listen(struct run *r, struct sk_error *err) {
         abort();
     if (beside)
         strcat(strcpy(path, "unix:"), beside);
-    const int rc = brt_listen(
-        r->brt,
+    const int rc = listen(
+        r,
         &(struct brt_listen_options){
             .address = path, .certificate = certificate, .key = key, .client_authority = authority},
         err);
@@ -57,6 +59,11 @@ static int run_brt_listen(struct run *r, struct sk_error *err) {
     free(key);
     free(authority);
     return rc;
+}
+
+static int run_brt_listen(struct run *r, const struct brt_listen_options *options,
+                          struct sk_error *err) {
+    return brt_listen(r->brt, options, err);
 }
 
 static bool run_brt_device(void *aux, uint16_t port, struct brt_port *out) {
@@ -81,7 +88,8 @@ static void run_brt_enable_port(void *aux, uint16_t port, bool enabled) {
 
 bool run_brt_start(struct run *r) {
     struct sk_error err;
-    if (!sk_config_bfrt(r->config).listen)
+    const struct sk_config_controllers s = sk_config_bfrt(r->config);
+    if (!s.listen && !sk_config_p4runtime(r->config).listen)
         return true;
     struct brt_host host = {.pause = run_pause,
                             .resume = run_resume,
@@ -89,14 +97,17 @@ bool run_brt_start(struct run *r) {
                             .port = run_brt_device,
                             .enable_port = run_brt_enable_port,
                             .aux = r};
-    if (sk_config_bfrt(r->config).programs) {
+    if (s.programs) {
         host.compile_program = run_client_program_compile;
         host.compiled_program = run_client_program_compiled;
         host.run_program = run_client_program_run;
         host.forget_program = run_client_program_forget;
     }
     r->brt = brt_new(&host);
-    return (run_brt_tell(r, &err) == 0 && run_brt_listen(r, &err) == 0) || run_say(err.text);
+    if (run_brt_tell(r, &err) == 0 &&
+        (!s.listen || run_controllers_listen(r, &s, run_brt_listen, &err) == 0))
+        return true;
+    return run_say(err.text);
 }
 
 int run_brt_fd(const struct run *r) {
@@ -108,17 +119,15 @@ uint64_t run_brt_wait(const struct run *r) {
     return due > now ? due - now : 0;
 }
 
-static void run_brt_say_lost(struct run *r, uint64_t now) {
+void run_controllers_say_lost(const char *who, uint64_t lost, struct run_lost *said, uint64_t now) {
     char text[120];
-    const uint64_t lost = brt_lost(r->brt);
-    if (lost == r->brt_lost || now < r->brt_lost_due)
+    if (lost == said->n || now < said->due)
         return;
     snprintf(text, sizeof text,
-             "BF Runtime: notifications are lost that a client does not take, %llu by now",
+             "%s: notifications are lost that a client does not take, %llu by now", who,
              (unsigned long long)lost);
     run_say(text);
-    r->brt_lost = lost;
-    r->brt_lost_due = now + SAID_EVERY_NS;
+    *said = (struct run_lost){.n = lost, .due = now + SAID_EVERY_NS};
 }
 
 void run_brt_turn(struct run *r) {
@@ -126,7 +135,7 @@ void run_brt_turn(struct run *r) {
     if (!r->brt)
         return;
     brt_poll(r->brt, now);
-    run_brt_say_lost(r, now);
+    run_controllers_say_lost("BF Runtime", brt_lost(r->brt), &r->brt_lost, now);
 }
 
 void run_brt_program_changed(struct run *r) {

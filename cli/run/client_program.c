@@ -63,9 +63,9 @@ int run_client_program_compiled(void *run, struct sk_switch **sw, struct brt_des
     if (rc)
         return rc;
     const struct run_description *d = run_source_description(p->source);
-    described->schema = d->schema;
+    described->schema = d->bfrt;
     described->text = d->text;
-    if (!d->schema || !d->text)
+    if (!d->bfrt || !d->text)
         return sk_fail(err, "the compiler left no description of the program for controllers");
     if (client_program_prepare(r, p, err))
         return -1;

@@ -28,6 +28,8 @@
 #define SCHEMA_FILE   "/proc/self/fd/3"
 #define TEXT_FD       4
 #define TEXT_FILE     "/proc/self/fd/4"
+#define P4INFO_FD     5
+#define P4INFO_FILE   "/proc/self/fd/5"
 #define START_TURN    10000u // us between two looks while nothing else is to be done
 
 extern char **environ;
@@ -35,7 +37,7 @@ extern char **environ;
 struct run_compiler {
     pid_t pid; // and its group's number
     int out, said;
-    int schema, text; // -1 if nobody wants them
+    int schema, text, p4info; // -1 if nobody wants them
     bool ended, late;
     uint64_t until; // of run_now()
     uint64_t seconds, memory;
@@ -88,6 +90,10 @@ static void compiler_command(struct command *c, const struct compile_options *op
         compiler_say(c, "--emit-p4");
         compiler_say(c, TEXT_FILE);
     }
+    if (limits->p4info >= 0) {
+        compiler_say(c, "--p4info");
+        compiler_say(c, P4INFO_FILE);
+    }
     if (opt->target)
         compiler_say_each(c, "--target", &opt->target, 1);
     compiler_say_each(c, "-I", opt->include_dirs, opt->n_include_dirs);
@@ -114,7 +120,11 @@ static int compiler_spawn(struct run_compiler *c, const char *const *words) {
         posix_spawn_file_actions_adddup2(&files, c->schema, SCHEMA_FD);
         posix_spawn_file_actions_adddup2(&files, c->text, TEXT_FD);
     }
-    posix_spawn_file_actions_addclosefrom_np(&files, c->schema >= 0 ? TEXT_FD + 1 : SCHEMA_FD);
+    if (c->p4info >= 0)
+        posix_spawn_file_actions_adddup2(&files, c->p4info, P4INFO_FD);
+    posix_spawn_file_actions_addclosefrom_np(&files, c->p4info >= 0   ? P4INFO_FD + 1
+                                                     : c->schema >= 0 ? TEXT_FD + 1
+                                                                      : SCHEMA_FD);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                         POSIX_SPAWN_SETSIGDEF);
@@ -128,11 +138,11 @@ static int compiler_spawn(struct run_compiler *c, const char *const *words) {
     return error;
 }
 
-// A file without a name that later holds what a process wrote. At least 5, so that it is not the
-// target of the descriptors before it.
+// A file without a name that later holds what a process wrote. Above all targets, so that it is not
+// replaced by one before it is copied.
 static int compiler_open(void) {
     const int fd = memfd_create("silken-compiler", MFD_CLOEXEC),
-              above = fcntl(fd, F_DUPFD_CLOEXEC, TEXT_FD + 1);
+              above = fcntl(fd, F_DUPFD_CLOEXEC, P4INFO_FD + 1);
     if (fd >= 0)
         close(fd);
     return above;
@@ -149,8 +159,10 @@ struct run_compiler *run_compiler_start(const struct run *r, const struct compil
     c->until = run_now() + c->seconds * UINT64_C(1000000000);
     c->out = compiler_open();
     c->said = compiler_open();
-    c->schema = sk_config_bfrt(r->config).listen ? compiler_open() : -1;
+    const bool p4runtime = sk_config_p4runtime(r->config).listen;
+    c->schema = p4runtime || sk_config_bfrt(r->config).listen ? compiler_open() : -1;
     c->text = c->schema >= 0 ? compiler_open() : -1;
+    c->p4info = p4runtime ? compiler_open() : -1;
     compiler_command(&command, opt, c, beside);
     const int error = c->out < 0 || c->said < 0 || (c->schema >= 0 && c->text < 0)
                           ? errno
@@ -213,6 +225,8 @@ void run_compiler_free(struct run_compiler *c) {
         close(c->schema);
     if (c->text >= 0)
         close(c->text);
+    if (c->p4info >= 0)
+        close(c->p4info);
     free(c->messages);
     free(c);
 }
@@ -232,16 +246,17 @@ static char *compiler_read(int fd) {
     return compiler_read_most(fd, MOST_SAID);
 }
 
-static char *compiler_read_whole(int fd) {
+static char *compiler_read_all(int fd) {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) || (size_t)st.st_size > MOST_SCHEMA)
         return NULL;
     return compiler_read_most(fd, (size_t)st.st_size);
 }
 
-struct run_description run_compiler_describe(struct run_compiler *c) {
-    return (struct run_description){.schema = compiler_read_whole(c->schema),
-                                    .text = compiler_read_whole(c->text)};
+struct run_description run_compiler_description(struct run_compiler *c) {
+    return (struct run_description){.bfrt = compiler_read_all(c->schema),
+                                    .text = compiler_read_all(c->text),
+                                    .p4info = compiler_read_all(c->p4info)};
 }
 
 const char *run_compiler_messages(struct run_compiler *c) {
@@ -285,7 +300,7 @@ struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error 
 }
 
 struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt,
-                                   struct run_description *described) {
+                                   struct run_description *description) {
     struct sk_error err = {""};
     struct run_compiler *c = run_compiler_start(r, opt, false, &err);
     while (c && !run_is_stopped() && !run_compiler_ended(c))
@@ -296,7 +311,7 @@ struct sk_program *run_compile_now(const struct run *r, const struct compile_opt
     fputs(said, stderr);
     if (!program && (!*said || !strstr(said, err.text)))
         run_say(run_is_stopped() ? "ended before it began" : err.text);
-    *described = program ? run_compiler_describe(c) : (struct run_description){NULL};
+    *description = program ? run_compiler_description(c) : (struct run_description){NULL};
     run_compiler_free(c);
     return program;
 }

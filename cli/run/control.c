@@ -119,6 +119,7 @@ static bool has_listeners(const struct run *r) {
 static void run_control_publish(void *aux, const struct sk_idle_event *event) {
     struct run *r = aux;
     run_brt_idle(r, event);
+    run_p4rt_idle(r, event);
     if (has_listeners(r))
         sk_server_publish(r->server, sk_idle_event_json(event));
 }
@@ -126,7 +127,8 @@ static void run_control_publish(void *aux, const struct sk_idle_event *event) {
 // All entries are looked at, and packets wait: with a ToR, whose control plane asks its entries one
 // by one and does not need it, there may be tens of thousands.
 static void look_for_idle(struct run *r, uint64_t now) {
-    const bool wanted = run_brt_wants_idle(r) || (has_listeners(r) && !r->tor);
+    const bool wanted =
+        run_brt_wants_idle(r) || run_p4rt_wants_idle(r) || (has_listeners(r) && !r->tor);
     if (now < r->control.idle_due || !wanted)
         return;
     struct sk_pauses pauses = run_pauses(r);
@@ -142,13 +144,14 @@ static void publish_digests(struct run *r) {
     if (!sk_digest_waits(r->sw, &c->digests))
         return;
     c->worked = run_now();
-    if (!has_listeners(r) && !r->tor && !run_brt_wants_digests(r))
+    if (!has_listeners(r) && !r->tor && !run_brt_wants_digests(r) && !run_p4rt_wants_digests(r))
         sk_digest_reader_init(r->sw, &c->digests);
     while (n < RUN_DIGESTS && sk_digest_read(r->sw, &c->digests, &c->read[n]))
         n++;
     for (unsigned i = 0; i < n; i++)
         run_tor_digest(r, &c->read[i]);
     run_brt_digests(r, c->read, n);
+    run_p4rt_digests(r, c->read, n);
     if (!has_listeners(r))
         return;
     for (unsigned i = 0; i < n; i++)
@@ -242,7 +245,7 @@ static bool is_waited_for(const struct run *r) {
 
 // Until something comes, or a tick.
 static void wait_for_work(struct run *r) {
-    struct pollfd fds[SK_SERVER_FDS + 3];
+    struct pollfd fds[SK_SERVER_FDS + 4];
     nfds_t n = r->server ? sk_server_fds(r->server, fds) : 0;
     if (!sk_ports_inside_sleep(r->ports))
         return;
@@ -250,15 +253,17 @@ static void wait_for_work(struct run *r) {
     const int jobs = run_jobs_fd(r, now);
     if (jobs >= 0)
         fds[n++] = (struct pollfd){.fd = jobs, .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = run_p4rt_fd(r), .events = POLLIN};
     fds[n++] = (struct pollfd){.fd = run_brt_fd(r), .events = POLLIN};
     fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
     const bool quiet = now - r->control.worked > QUIET_AFTER_NS && !is_waited_for(r);
     const uint64_t tick = (quiet ? QUIET_TICK_MS : TICK_MS) * UINT64_C(1000000);
     // nobody is heard for a while after a request, and then at once
     const uint64_t breath = now < r->control.server_due ? r->control.server_due - now : 0;
-    const uint64_t most = breath && breath < tick ? breath : tick, wait = run_brt_wait(r);
+    const uint64_t most = breath && breath < tick ? breath : tick, of_brt = run_brt_wait(r),
+                   of_p4rt = run_p4rt_wait(r), wait = of_brt < of_p4rt ? of_brt : of_p4rt;
     const struct timespec timeout = {.tv_nsec = (long)(wait < most ? wait : most)};
-    if (ppoll(breath ? &fds[n - 2] : fds, breath ? 2 : n, &timeout, NULL) > 0)
+    if (ppoll(breath ? &fds[n - 3] : fds, breath ? 3 : n, &timeout, NULL) > 0)
         r->control.worked = now;
 }
 
@@ -283,6 +288,7 @@ static void *control(void *aux) {
         run_jobs_turn(r, run_now());
         run_sessions_turn(r, now);
         run_brt_turn(r);
+        run_p4rt_turn(r);
         print_rates(r, now);
         tor_log_turn(r->log);
         run_watchdog(r, now);

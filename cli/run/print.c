@@ -31,6 +31,8 @@ void run_print_start(const struct run *r) {
         print_listener("metrics", c->metrics.listen, run_watch_port(r));
     if (sk_config_bfrt(c).listen)
         print_listener("bfrt", sk_config_bfrt(c).listen, run_brt_port(r));
+    if (sk_config_p4runtime(c).listen)
+        print_listener("p4runtime", sk_config_p4runtime(c).listen, run_p4rt_port(r));
     if (c->job_service.listen)
         print_listener("job service", c->job_service.listen, run_jobs_port(r));
     if (c->telemetry)

@@ -27,7 +27,7 @@
 
 struct run_source {
     struct compile_options opt; // its texts and lists are our own
-    struct run_description described;
+    struct run_description description;
     char *folder; // in which only opt.path is, both ours; or null
 };
 
@@ -109,19 +109,19 @@ void run_source_free(struct run_source *s) {
     free_texts(s->opt.defines, s->opt.n_defines);
     program_remove_text(s->folder, s->opt.path);
     free((char *)s->opt.path);
-    free(s->described.schema);
-    free(s->described.text);
+    run_source_describe(s, (struct run_description){NULL});
     free(s);
 }
 
-void run_source_describe(struct run_source *s, struct run_description d) {
-    free(s->described.schema);
-    free(s->described.text);
-    s->described = d;
+void run_source_describe(struct run_source *s, struct run_description description) {
+    free(s->description.bfrt);
+    free(s->description.text);
+    free(s->description.p4info);
+    s->description = description;
 }
 
 const struct run_description *run_source_description(const struct run_source *s) {
-    return &s->described;
+    return &s->description;
 }
 
 static char **copy_texts(const char *const *list, size_t n) {
@@ -200,7 +200,7 @@ static struct sk_program *program_end(struct run *r, struct run_source *source,
     struct run_compiling *c = r->compiling;
     struct sk_program *program = run_compiler_program(c->compiler, err);
     if (program)
-        run_source_describe(source, run_compiler_describe(c->compiler));
+        run_source_describe(source, run_compiler_description(c->compiler));
     run_compile_end(r);
     return program;
 }
@@ -401,6 +401,7 @@ void run_runs_of_client(struct run *r, struct sk_program *program, struct run_so
 void run_runs(struct run *r, struct sk_program *program, struct run_source *source) {
     run_runs_of_client(r, program, source);
     run_brt_program_changed(r);
+    run_p4rt_program_changed(r);
 }
 
 // ---- the request ----

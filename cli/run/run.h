@@ -19,7 +19,7 @@
 //     sessions.c       sessions of jobs in a switch without one
 //     trace.c          the way of single packets
 //     sample.c         sFlow
-//     brt.c            BF Runtime's controllers
+//     brt.c            BF Runtime's controllers; p4rt.c: P4Runtime's
 //
 // The lcores run the pipes and do nothing else; the first of them is the main thread. All other
 // work is done on the control thread, one piece after the other, so that what is here needs no
@@ -78,6 +78,12 @@ struct run_control {
     } changes[SK_PORTS];
 };
 
+// Messages that controllers did not take: how many when it was said last, and when it may be said
+// again.
+struct run_lost {
+    uint64_t n, due;
+};
+
 struct run {
     cpu_set_t anywhere;     // the processors that the process was given
     struct run_options opt; // with what the configuration says filled in, when there is one
@@ -109,8 +115,8 @@ struct run {
     struct run_trace *trace;                   // null: none was asked for, or it is over
     struct brt *brt;                           // null: the configuration has none
     struct run_client_program *client_program; // that a controller sent; null: none waits
-    uint64_t brt_lost;                         // notifications, when that was said last
-    uint64_t brt_lost_due;                     // when it may be said again
+    struct run_lost brt_lost, p4rt_lost;
+    struct p4rt *p4rt; // null: the configuration has none
 };
 
 // The switch's clock: the time of day when the process began, and from there on without any jumps,
@@ -197,7 +203,16 @@ json_t *run_sessions_request(struct run *r, const char *op, const struct sk_at *
 void run_sessions_end(struct run *r);
 
 // ---- brt.c, all but the first on the control thread
-bool run_brt_start(struct run *r);          // false after a sentence
+bool run_brt_start(struct run *r); // false after a sentence
+struct sk_config_controllers;
+struct brt_listen_options;
+// Listens where a section of the configuration says, with paths made absolute.
+int run_controllers_listen(struct run *r, const struct sk_config_controllers *c,
+                           int (*listen)(struct run *r, const struct brt_listen_options *options,
+                                         struct sk_error *err),
+                           struct sk_error *err);
+// Says now and then how many messages clients have not taken in time.
+void run_controllers_say_lost(const char *who, uint64_t lost, struct run_lost *said, uint64_t now);
 int run_brt_fd(const struct run *r);        // for poll(); -1: nothing listens
 uint64_t run_brt_wait(const struct run *r); // ns until it has something to do without being asked
 void run_brt_turn(struct run *r);
@@ -217,6 +232,18 @@ int run_client_program_compiled(void *run, struct sk_switch **sw, struct brt_des
                                 struct sk_error *err);
 int run_client_program_run(void *run, struct sk_error *err);
 void run_client_program_forget(void *run);
+// ---- p4rt.c, all but the first on the control thread; before the end of brt.c's
+bool run_p4rt_start(struct run *r); // after run_brt_start(); false after a sentence
+int run_p4rt_fd(const struct run *r);
+uint64_t run_p4rt_wait(const struct run *r);
+void run_p4rt_turn(struct run *r);
+void run_p4rt_program_changed(struct run *r); // after run_brt_program_changed()
+bool run_p4rt_wants_digests(const struct run *r);
+void run_p4rt_digests(struct run *r, const struct sk_digest *digests, size_t n);
+bool run_p4rt_wants_idle(const struct run *r);
+void run_p4rt_idle(struct run *r, const struct sk_idle_event *event);
+uint16_t run_p4rt_port(const struct run *r);
+void run_p4rt_end(struct run *r);
 
 // ---- sample.c
 bool run_sample_start(struct run *r); // after the ports; false after a sentence
@@ -263,6 +290,11 @@ bool run_service_start(struct run *r);
 void run_service_end(struct run *r);
 
 // ---- program.c
+// A program for controllers of BF Runtime and of P4Runtime, as text; null: the configuration has
+// none of these.
+struct run_description {
+    char *bfrt, *text, *p4info; // BF Runtime's, the preprocessed P4 text, P4Runtime's
+};
 // Which program: file, folders, macros. As the configuration says, or (path not null) with another
 // file.
 struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
@@ -276,12 +308,8 @@ void run_source_free(struct run_source *s); // null allowed
 bool run_source_same(const struct run_source *a,
                      const struct run_source *b); // file, folders and macros
 const struct compile_options *run_source_options(const struct run_source *s);
-// What BF Runtime's controllers are told of what was compiled: its description, and its preprocessed
-// text. Both malloc'ed; null: the configuration has no such controllers.
-struct run_description {
-    char *schema, *text;
-};
-void run_source_describe(struct run_source *s, struct run_description d); // taken over
+// The descriptions of what was compiled of it, for controllers: taken over.
+void run_source_describe(struct run_source *s, struct run_description description);
 const struct run_description *run_source_description(const struct run_source *s);
 // By a process of its own: 1 while it is being compiled, ask again; 0 with the program, which is
 // the caller's; or negative with a sentence. It ends when all clients that asked for it are gone,
@@ -331,10 +359,11 @@ bool run_compiler_ended(struct run_compiler *c); // without waiting; one past it
 struct sk_program *run_compiler_program(struct run_compiler *c, struct sk_error *err);
 const char *run_compiler_messages(struct run_compiler *c);
 void run_compiler_free(struct run_compiler *c); // ends it within a tenth of a second; null allowed
-struct run_description run_compiler_describe(struct run_compiler *c); // after its end
-// Waits for it, or for run_stop(). Null after messages. The description into 'schema'.
+// malloc'ed.
+struct run_description run_compiler_description(struct run_compiler *c);
+// Waits for it, or for run_stop(). Null after messages.
 struct sk_program *run_compile_now(const struct run *r, const struct compile_options *opt,
-                                   struct run_description *described);
+                                   struct run_description *description);
 
 // ---- reload.c
 // The file is read again, checked beside the running switch, and what differs is changed: ports,

@@ -60,9 +60,9 @@ static bool load_program(struct run *r) {
     struct compile_options opt = *run_source_options(r->source);
     opt.checked = r->opt.checked;
     opt.colour = cli_in_colour(STDERR_FILENO);
-    struct run_description described = {NULL};
-    r->program = run_compile_now(r, &opt, &described);
-    run_source_describe(r->source, described);
+    struct run_description description;
+    r->program = run_compile_now(r, &opt, &description);
+    run_source_describe(r->source, description);
     return r->program;
 }
 
@@ -234,6 +234,6 @@ bool run_start(struct run *r) {
     return run_start_load_config(r) && plan_lcores(r) && run_start_record(r, false) &&
            load_program(r) && run_start_make_switch(r) && open_socket(r) && run_watch_start(r) &&
            run_open_ports(r) && run_sample_start(r) && open_log(r) && run_tor_start(r) &&
-           run_jobs_start(r) && run_sessions_start(r) && run_brt_start(r) && make_lcores(r) &&
-           run_service_start(r) && run_start_record(r, true);
+           run_jobs_start(r) && run_sessions_start(r) && run_brt_start(r) && run_p4rt_start(r) &&
+           make_lcores(r) && run_service_start(r) && run_start_record(r, true);
 }

@@ -310,6 +310,31 @@ static void digest_type(struct p4info *w, const struct ir_digest *d) {
     close_message(w);
 }
 
+// ---- headers before packets of a controller -----------------------------------------------------
+
+static void p4info_controller_header(struct p4info *w, const struct ir_wire_type *h) {
+    open_message(w, "controller_packet_metadata");
+    open_message(w, "preamble");
+    p4info_number(w, "id", schema_p4info_id(&w->ids, SCHEMA_CONTROLLER_HEADER, h->controller));
+    p4info_string(w, "name", h->controller);
+    p4info_string(w, "alias", h->controller);
+    close_message(w);
+    for (size_t i = 0; i < h->fields.n; i++) {
+        open_message(w, "metadata");
+        p4info_number(w, "id", i + 1);
+        p4info_string(w, "name", h->fields.v[i].name);
+        p4info_number(w, "bitwidth", h->fields.v[i].width);
+        close_message(w);
+    }
+    close_message(w);
+}
+
+static void p4info_controller_headers(struct p4info *w, const struct ir_program *p) {
+    for (size_t i = 0; i < p->wire_types.n; i++)
+        if (p->wire_types.v[i].controller)
+            p4info_controller_header(w, &p->wire_types.v[i]);
+}
+
 // ---- all of them, a kind at a time as the message has them --------------------------------------
 
 typedef void each_gress(struct p4info *w, const struct ir_gress *g);
@@ -400,6 +425,7 @@ void schema_p4info(FILE *f, struct arena *a, const struct ir_program *p) {
     for_each(&w, p, direct_counters);
     for_each(&w, p, p4info_meters);
     for_each(&w, p, direct_meters);
+    p4info_controller_headers(&w, p);
     for_each(&w, p, p4info_registers);
     for_each(&w, p, digests);
     for_each(&w, p, p4info_value_sets);

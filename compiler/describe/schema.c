@@ -19,7 +19,7 @@ static const struct {
     [SCHEMA_REGISTER] = {0x8b, 0x16},    [SCHEMA_REGISTER_PARAM] = {0x8d, 0},
     [SCHEMA_DIGEST] = {0x8e, 0x17},      [SCHEMA_PORT_METADATA] = {0x90, 0x90},
     [SCHEMA_HASH] = {0x95, 0},           [SCHEMA_HASH_COMPUTE] = {0x96, 0},
-    [SCHEMA_HASH_ALGORITHM] = {0x97, 0},
+    [SCHEMA_HASH_ALGORITHM] = {0x97, 0}, [SCHEMA_CONTROLLER_HEADER] = {0, 0x04},
 };
 
 // Bob Jenkins, "A hash function for hash table lookup", one-at-a-time.

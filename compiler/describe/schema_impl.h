@@ -28,6 +28,7 @@ enum schema_kind {
     SCHEMA_HASH, // its table 'configure', which gives the other two their number
     SCHEMA_HASH_COMPUTE,
     SCHEMA_HASH_ALGORITHM,
+    SCHEMA_CONTROLLER_HEADER,
     SCHEMA_KINDS
 };
 

@@ -666,6 +666,7 @@ struct ir_wire_field {
 };
 struct ir_wire_type {
     const char *name;
+    const char *controller; // of @controller_header: "packet_in", "packet_out"; or null
     unsigned bits;
     VEC(struct ir_wire_field) fields;
 };

@@ -75,7 +75,8 @@ bool lower_is_architecture(struct lower *lw, const struct decl *d) {
 static void wire_types(struct lower *lw) {
     for (size_t i = 0; i < lw->p->decls.n; i++) {
         struct decl *d = lw->p->decls.v[i];
-        struct ir_wire_type w = {.name = d->name};
+        struct ir_wire_type w = {.name = d->name,
+                                 .controller = annot_string(&d->annots, "controller_header")};
         if (d->kind != D_HEADER || d->tparams.n > 0 || !d->type || lower_is_architecture(lw, d))
             continue;
         if (wire_fields(lw, &w, d->type, NULL, 0) && w.bits % 8 == 0)

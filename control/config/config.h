@@ -82,7 +82,7 @@
 //     ports.c   ports; record.c, watch.c, job_service.c: members of their own
 //     apply.c   writes an item into a switch, changes it, takes it back
 //     change.c  from one configuration to another
-//     daemon.c  the member "daemon"; controllers.c: the member "bfrt"
+//     daemon.c  the member "daemon"; controllers.c: "bfrt", "p4runtime"
 //     rights.c  the member "requests"
 #ifndef SILKEN_CONTROL_CONFIG_CONFIG_H
 #define SILKEN_CONTROL_CONFIG_CONFIG_H

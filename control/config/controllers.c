@@ -6,7 +6,9 @@
 #include "base/address.h"
 #include "control/config/record.h"
 
-#define BFRT_HERE "127.0.0.1:50052"
+#define BFRT_HERE        "127.0.0.1:50052"
+#define P4RUNTIME_HERE   "127.0.0.1:9559" // the port that IANA has assigned
+#define P4RUNTIME_DEVICE 1u
 
 static bool controllers_flag(const struct sk_at *at, const char *key) {
     const struct sk_at value = sk_at_member(at, key);
@@ -51,15 +53,14 @@ static void controllers_check(const struct sk_at *at, const struct sk_config_con
                        "and \"client_authority\", or \"insecure\": true without");
 }
 
-void sk_config_check_controllers(const struct sk_at *root) {
-    static const char *const keys[] = {"listen", "public",           "insecure", "certificate",
-                                       "key",    "client_authority", "programs", NULL};
-    const struct sk_at at = sk_at_member(root, "bfrt");
+static void controllers_check_section(const struct sk_at *root, const char *name,
+                                      const char *const *keys, const char *here) {
+    const struct sk_at at = sk_at_member(root, name);
     if (!at.value)
         return;
     sk_at_keys(&at, keys);
     const char *listen = controllers_file(&at, "listen");
-    const struct sk_config_controllers s = {.listen = listen ? listen : BFRT_HERE,
+    const struct sk_config_controllers s = {.listen = listen ? listen : here,
                                             .certificate = controllers_file(&at, "certificate"),
                                             .key = controllers_file(&at, "key"),
                                             .client_authority =
@@ -71,17 +72,41 @@ void sk_config_check_controllers(const struct sk_at *root) {
         controllers_check(&at, &s);
 }
 
+void sk_config_check_controllers(const struct sk_at *root) {
+    static const char *const keys[] = {"listen", "public",           "insecure",  "certificate",
+                                       "key",    "client_authority", "device_id", NULL};
+    static const char *const bfrt_keys[] = {"listen", "public",           "insecure", "certificate",
+                                            "key",    "client_authority", "programs", NULL};
+    controllers_check_section(root, "bfrt", bfrt_keys, BFRT_HERE);
+    controllers_check_section(root, "p4runtime", keys, P4RUNTIME_HERE);
+    const struct sk_at p4runtime = sk_at_member(root, "p4runtime"),
+                       device = sk_at_member(&p4runtime, "device_id");
+    if (device.value && !root->doc->failed)
+        sk_at_between(&device, true, 1, INT64_MAX);
+}
+
 static const char *controllers_text(const json_t *section, const char *key) {
     return json_string_value(json_object_get(section, key));
 }
 
-struct sk_config_controllers sk_config_bfrt(const struct sk_config *c) {
-    const json_t *section = json_object_get(sk_config_json(c), "bfrt");
+static struct sk_config_controllers controllers_of(const struct sk_config *c, const char *name,
+                                                   const char *here) {
+    const json_t *section = json_object_get(sk_config_json(c), name),
+                 *device = json_object_get(section, "device_id");
     const char *listen = controllers_text(section, "listen");
     return (struct sk_config_controllers){
-        .listen = listen || !section ? listen : BFRT_HERE,
+        .listen = listen || !section ? listen : here,
+        .device_id = device ? (uint64_t)json_integer_value(device) : P4RUNTIME_DEVICE,
         .certificate = controllers_text(section, "certificate"),
         .key = controllers_text(section, "key"),
         .client_authority = controllers_text(section, "client_authority"),
         .programs = !json_is_false(json_object_get(section, "programs"))};
+}
+
+struct sk_config_controllers sk_config_bfrt(const struct sk_config *c) {
+    return controllers_of(c, "bfrt", BFRT_HERE);
+}
+
+struct sk_config_controllers sk_config_p4runtime(const struct sk_config *c) {
+    return controllers_of(c, "p4runtime", P4RUNTIME_HERE);
 }

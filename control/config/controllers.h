@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// controllers: "bfrt" of a configuration: where controllers reach the switch.
+// controllers: "bfrt" and "p4runtime" of a configuration: where controllers reach the switch.
 #ifndef SILKEN_CONTROL_CONFIG_CONTROLLERS_H
 #define SILKEN_CONTROL_CONFIG_CONTROLLERS_H
 
@@ -10,10 +10,12 @@
 struct sk_config_controllers {
     const char *listen;                               // null: nothing listens
     const char *certificate, *key, *client_authority; // paths as written, or null
-    bool programs; // clients may replace the program by one that they send
+    bool programs;      // clients may replace the program by one that they send
+    uint64_t device_id; // of P4Runtime
 };
 // As long as the configuration.
 struct sk_config_controllers sk_config_bfrt(const struct sk_config *c);
+struct sk_config_controllers sk_config_p4runtime(const struct sk_config *c);
 // config.c's: fails the document if it is not good.
 void sk_config_check_controllers(const struct sk_at *root);
 

@@ -49,6 +49,7 @@ char *sk_config_for_replay(const struct sk_config *c, const char *program, uint6
     json_object_del(root, "daemon");
     json_object_del(root, "metrics");
     json_object_del(root, "bfrt");
+    json_object_del(root, "p4runtime");
     json_object_del(root, "alarms");
     json_object_del(root, "sampling");
     json_object_set_new(root, "program", json_string(program));
