@@ -210,7 +210,9 @@ static bool read_emit(struct reading *r, const struct read_entries *entries) {
     out.entry_tgt = r->entry->entry_tgt;
     if (!out.entry_tgt && r->owner.base.descriptor)
         out.entry_tgt = &r->owner;
-    out.is_default_entry = entries->is_default;
+    // by its handle it is read as an entry like others
+    out.is_default_entry = entries->is_default &&
+                           r->entry->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID;
     if (!entries->is_default &&
         !brt_entry_key_message(&r->b->scratch, t, e->value, e->mask, e->priority, &out))
         return read_no_memory(r);

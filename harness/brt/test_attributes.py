@@ -75,7 +75,7 @@ def handles(c):
     fails("in another pipe", "UNKNOWN", by_handle, c, three, 1, codes=[NOT_FOUND])
     entity = c.entry("Ingress.forward", pipe=1)
     entity.table_entry.handle_id = 1
-    checks.equal("the default entry's", c.read(entity)[0][4], True)
+    checks.equal("the default entry's", (c.read(entity)[0][1], c.read(entity)[0][4]), ({}, False))
     for handle in (0, 0xffffffff, one | 0x0fffffff):
         fails(f"no handle: {handle}", "UNKNOWN", by_handle, c, handle, codes=[NOT_FOUND])
     fails("a key in all pipes", "UNKNOWN", c.read, c.entry("Ingress.forward", {MAC: 1}), codes=[NOT_FOUND])
