@@ -83,6 +83,12 @@ void sk_config_check_controllers(const struct sk_at *root) {
                        device = sk_at_member(&p4runtime, "device_id");
     if (device.value && !root->doc->failed)
         sk_at_between(&device, true, 1, INT64_MAX);
+    const struct sk_at bfrt = sk_at_member(root, "bfrt"),
+                       programs = sk_at_member(&bfrt, "programs");
+    if (p4runtime.value && json_is_true(programs.value))
+        sk_at_fail(&programs,
+                   "beside \"p4runtime\", whose clients have the tables of the program that "
+                   "runs, it can only be false");
 }
 
 static const char *controllers_text(const json_t *section, const char *key) {
@@ -104,7 +110,9 @@ static struct sk_config_controllers controllers_of(const struct sk_config *c, co
 }
 
 struct sk_config_controllers sk_config_bfrt(const struct sk_config *c) {
-    return controllers_of(c, "bfrt", BFRT_HERE);
+    struct sk_config_controllers s = controllers_of(c, "bfrt", BFRT_HERE);
+    s.programs = s.programs && !json_object_get(sk_config_json(c), "p4runtime");
+    return s;
 }
 
 struct sk_config_controllers sk_config_p4runtime(const struct sk_config *c) {

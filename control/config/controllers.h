@@ -10,7 +10,7 @@
 struct sk_config_controllers {
     const char *listen;                               // null: nothing listens
     const char *certificate, *key, *client_authority; // paths as written, or null
-    bool programs;      // clients may replace the program by one that they send
+    bool programs; // clients may replace the program by one that they send: not beside P4Runtime
     uint64_t device_id; // of P4Runtime
 };
 // As long as the configuration.
