@@ -114,7 +114,7 @@ static bool p4rt_entry_anything(const struct sk_field_desc *d, uint64_t *mask) {
 static enum rpc_status p4rt_entry_priority(const struct p4rt_table *t, const P4__V1__TableEntry *e,
                                            struct brt_change *c, struct sk_error *err) {
     const char *name = t->info->preamble->name;
-    c->priority = t->has_priority ? ENTRY_MOST_PRIORITY - e->priority : 0;
+    c->priority = t->has_priority ? (int64_t)ENTRY_MOST_PRIORITY - e->priority : 0;
     if (t->has_priority && e->priority <= 0)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "table '%s': an entry needs a priority above 0",
                          name);
