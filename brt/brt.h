@@ -73,8 +73,9 @@ struct brt_host {
     // switch. 'name' has letters, digits, '_' and '-'. -1 with a sentence: not now.
     int (*compile_program)(void *aux, const char *name, const uint8_t *text, size_t n,
                            struct sk_error *err);
-    // 1: not yet; 0: 'sw' is a switch of that program, without packets, and 'described' has its schema
-    // and text, all the host's, until it is told to run or to forget the program; -1 with a sentence.
+    // 1: not yet; 0: 'sw' is a switch of that program, without packets, and 'described' has its
+    // schema and text, all the host's, until it is told to run or to forget the program; -1 with a
+    // sentence.
     int (*compiled_program)(void *aux, struct sk_switch **sw, struct brt_description *described,
                             struct sk_error *err);
     // That switch and the running one exchange programs and all that controllers set, and packets
@@ -87,9 +88,9 @@ struct brt_host {
 struct brt;
 
 struct brt *brt_new(const struct brt_host *host);
-// The switch runs this program from now on. Clients that were
-// bound to the one before are cancelled; a warm start that has begun is given up. -1 with a sentence: calls are refused until there is a
-// program again. The texts are copied.
+// The switch runs this program from now on. Clients that were bound to the one before are
+// cancelled; a warm start that has begun is given up. -1 with a sentence: calls are refused until
+// there is a program again. The texts are copied.
 int brt_run_program(struct brt *b, struct sk_switch *sw, const struct brt_description *d,
                     struct sk_error *err);
 // What the switch has to tell: digests, and entries that became idle or were matched again. Only

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that clients send. A program is compiled beside the switch; then, from the begin of a warm
-// start to its end, clients read and write a switch of that program through which no packet goes, and
-// packets go through the old one. At the end they change places, between two packets. So packets never
-// meet a half of what a controller writes, whether it asks for a hitless start or a fast one.
+// Programs that clients send. A program is compiled beside the switch; then, from the begin of a
+// warm start to its end, clients read and write a switch of that program through which no packet
+// goes, and packets go through the old one. At the end they change places, between two packets. So
+// packets never meet a half of what a controller writes, whether it asks for a hitless start or a
+// fast one.
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,8 +146,8 @@ static enum brt_code program_check_profiles(const struct brt_start *s, const str
     return BRT_OK;
 }
 
-static enum brt_code program_begin(struct brt *b, struct sk_switch *sw,
-                                   const struct brt_description *d, struct sk_error *err) {
+static enum brt_code brt_program_begin(struct brt *b, struct sk_switch *sw,
+                                       const struct brt_description *d, struct sk_error *err) {
     struct brt_start *s = b->start;
     const struct brt_running before = program_running(b);
     const bool same = b->name && strcmp(b->name, s->name) == 0;
@@ -170,8 +171,8 @@ static enum brt_code program_begin(struct brt *b, struct sk_switch *sw,
     return code;
 }
 
-static void program_answer(enum brt_code code, const struct sk_error *err,
-                           const struct brt_call *call) {
+static void brt_program_answer(enum brt_code code, const struct sk_error *err,
+                               const struct brt_call *call) {
     BfrtProto__SetForwardingPipelineConfigResponse response =
         BFRT_PROTO__SET_FORWARDING_PIPELINE_CONFIG_RESPONSE__INIT;
     if (code == BRT_OK)
@@ -192,10 +193,10 @@ void brt_start_turn(struct brt *b) {
     const struct brt_call call = s->call;
     enum brt_code code = rc ? BRT_INVALID_ARG : program_check_profiles(s, sw, &err);
     if (code == BRT_OK && s->action != ACTION(VERIFY))
-        code = program_begin(b, sw, &described, &err);
+        code = brt_program_begin(b, sw, &described, &err);
     if (b->start && b->start->state == START_COMPILING) // verified, or refused
         program_forget(b);
-    program_answer(code, &err, &call);
+    brt_program_answer(code, &err, &call);
 }
 
 void brt_set_config_over(struct brt *b, const void *call) {
@@ -328,5 +329,5 @@ void brt_set_program(struct brt *b, const struct brt_call *c, const program_requ
             return; // answered when it is compiled
     } else
         code = brt_fail(&err, BRT_INVALID_ARG, "there is no action %d", (int)r->action);
-    program_answer(code, &err, c);
+    brt_program_answer(code, &err, c);
 }

@@ -211,8 +211,8 @@ static bool read_emit(struct reading *r, const struct read_entries *entries) {
     if (!out.entry_tgt && r->owner.base.descriptor)
         out.entry_tgt = &r->owner;
     // by its handle it is read as an entry like others
-    out.is_default_entry = entries->is_default &&
-                           r->entry->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID;
+    out.is_default_entry =
+        entries->is_default && r->entry->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID;
     if (!entries->is_default &&
         !brt_entry_key_message(&r->b->scratch, t, e->value, e->mask, e->priority, &out))
         return read_no_memory(r);
@@ -564,7 +564,7 @@ static bool read_from_hw(const BfrtProto__TableEntry *e) {
 }
 
 // The driver's own copy of entries is kept for the first pipe of those that share them.
-static void read_where(struct reading *r, const struct brt_target *target, bool from_hw) {
+static void brt_read_where(struct reading *r, const struct brt_target *target, bool from_hw) {
     const struct brt_table *t = r->question.table;
     const enum brt_scope scope = brt_schema_state(r->b->schema, t)->scope;
     const bool is_copy = (unsigned)target->pipe != r->question.pipes.list[0];
@@ -592,7 +592,7 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         r->code = brt_resolve(r->b, e->table_id, &own, &r->question, r->err);
     if (r->code)
         return;
-    read_where(r, &own, read_from_hw(e));
+    brt_read_where(r, &own, read_from_hw(e));
     if (brt_has_cells(r->question.table))
         read_cells(r);
     else if (brt_has_groups(r->question.table))
@@ -659,7 +659,7 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
                            r->question.table->name);
     if (r->code)
         return;
-    read_where(r, target, true);
+    brt_read_where(r, target, true);
     entry.value_case = BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;
     entry.key = h->key;
     r->entry = &entry;

@@ -20,8 +20,8 @@ struct sde_outputs {
 // False after a message.
 bool sde_begin(struct sde_outputs *o);
 void sde_end(struct sde_outputs *o);
-// The program at 'path' was compiled to 'object', and left its texts in 'o'. Folders below 'dir' are
-// made; a file takes its path when all of it is written. False after a message.
+// The program at 'path' was compiled to 'object', and left its texts in 'o'. Folders below 'dir'
+// are made; a file takes its path when all of it is written. False after a message.
 bool sde_write_files(const struct sde_outputs *o, const char *dir, const char *path,
                      const char *object);
 

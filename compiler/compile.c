@@ -92,7 +92,7 @@ static bool close_output(struct compilation *c, const char *path, FILE *f) {
 
 // What the object says that it was compiled of. A text of another machine has no place here, and so
 // the same text always has the same object in the cache.
-static const char *source_name(const struct compilation *c) {
+static const char *compile_source_name(const struct compilation *c) {
     const char *slash = strrchr(c->opt->path, '/');
     return c->opt->preprocessed && slash ? slash + 1 : c->opt->path;
 }
@@ -129,7 +129,7 @@ static unsigned chip_asked_for(const struct compile_options *opt) {
     return two ? 2 : 1;
 }
 
-static bool keep_text(struct compilation *c, const char *text, size_t length) {
+static bool compile_keep_text(struct compilation *c, const char *text, size_t length) {
     FILE *f = c->opt->emit_p4 ? open_output(c, c->opt->emit_p4) : NULL;
     if (f)
         fwrite(text, 1, length, f);
@@ -151,9 +151,9 @@ static bool front_end(struct compilation *c) {
         c->d = diag_new(c->a); // the messages are the same
         text = preprocess(c, &length);
     }
-    if (!text || !keep_text(c, text, length))
+    if (!text || !compile_keep_text(c, text, length))
         return false;
-    c->ast = parse_p4(c->a, c->d, source_name(c), text, length);
+    c->ast = parse_p4(c->a, c->d, compile_source_name(c), text, length);
     for (uint32_t i = 0; c->opt->reads && i < diag_files(c->d); i++)
         c->opt->reads(c->opt->reads_aux, diag_path(c->d, i));
     if (diag_errors(c->d))
@@ -181,7 +181,7 @@ static bool dump_ast(struct compilation *c) {
 }
 
 static bool middle(struct compilation *c) {
-    c->ir = lower_program(c->a, c->d, source_name(c), c->ast);
+    c->ir = lower_program(c->a, c->d, compile_source_name(c), c->ast);
     return c->ir && !diag_errors(c->d);
 }
 

@@ -61,8 +61,9 @@ struct compile_options {
     const char *bfrt, *p4info; // also write the schemas (schema.h) there; null: no
     const char *wireshark;     // also write a dissector (wireshark.h) there; null: no
     const char *emit_p4;       // also write the preprocessed text there; null: no
-    // The file is preprocessed text, of another machine perhaps: no preprocessor runs, so nothing in
-    // it is a directive or includes a file, and the files that its line markers name are not read.
+    // The file is preprocessed text, of another machine perhaps: no preprocessor runs, so nothing
+    // in it is a directive or includes a file, and the files that its line markers name are not
+    // read.
     bool preprocessed;
     bool parse_only;   // syntax and types only: no object
     bool checked;      // the checked build: emit.h

@@ -19,7 +19,8 @@
 //     sessions.c       sessions of jobs in a switch without one
 //     trace.c          the way of single packets
 //     sample.c         sFlow
-//     brt.c            BF Runtime's controllers; p4rt.c: P4Runtime's
+//     brt.c            BF Runtime's controllers; p4rt.c: P4Runtime's; client_program.c: programs
+//                      that the former send
 //
 // The lcores run the pipes and do nothing else; the first of them is the main thread. All other
 // work is done on the control thread, one piece after the other, so that what is here needs no
@@ -299,8 +300,8 @@ struct run_description {
 // file.
 struct run_source *run_source_new(const struct run *r, const struct sk_config *config,
                                   const char *path);
-// Of a text that is preprocessed already, and that nobody vouches for: the file NAME.p4 in a folder of
-// the process's own, which goes with the source. Null with a sentence.
+// Of a text that is preprocessed already, and that nobody vouches for: the file NAME.p4 in a folder
+// of the process's own, which goes with the source. Null with a sentence.
 struct run_source *run_source_of_text(const struct run *r, const char *name, const uint8_t *text,
                                       size_t n, struct sk_error *err);
 struct run_source *run_source_copy(const struct run_source *s);
@@ -332,8 +333,8 @@ struct sk_switch *run_exchange_switch(const struct run_exchange *x); // without 
 // The same without what the old program has: tables as they were written in run_exchange_switch(),
 // with its multicast, mirror sessions and metadata of ports.
 int run_exchange_fresh(struct run *r, struct run_exchange *x, struct sk_error *err);
-// Metadata of ports as the configuration has it, as the switch's program lays it out; what that does
-// not take is added to 'lost', if not null.
+// Metadata of ports as the configuration has it, as the switch's program lays it out; what that
+// does not take is added to 'lost', if not null.
 void run_describe_ports(struct run *r, struct sk_switch *sw, json_t *lost);
 // What was kept and lost, into 'done'.
 void run_exchange_tell(const struct run *r, const struct run_exchange *x, json_t *done);

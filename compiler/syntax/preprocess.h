@@ -26,8 +26,8 @@ struct preprocess_options {
 char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
                     const struct preprocess_options *opt, size_t *length);
 
-// The same from a regular file that has such text: nothing in it is a directive, and no file that its
-// line markers name is opened.
+// The same from a regular file that has such text: nothing in it is a directive, and no file that
+// its line markers name is opened.
 char *read_preprocessed_p4(struct arena *a, struct diag *d, const char *path, size_t *length);
 
 #endif

@@ -133,8 +133,8 @@ void sk_switch_free(struct sk_switch *sw);
 // False with a sentence: nothing changed.
 bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t now_ns, char *error,
                        size_t error_size);
-// Exchanges what controllers set that belongs to no program: multicast, mirror sessions, metadata of
-// ports, the CPU's port. In a pause.
+// Exchanges what controllers set that belongs to no program: multicast, mirror sessions, metadata
+// of ports, the CPU's port. In a pause.
 void sk_switch_exchange_settings(struct sk_switch *sw, struct sk_switch *with);
 // A 'tx' that takes every frame and forgets it.
 bool sk_tx_nowhere(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t length);
