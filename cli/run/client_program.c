@@ -80,6 +80,7 @@ int run_client_program_run(void *run, struct sk_error *err) {
         return -1;
     run_exchange_free(p->exchange); // with the old program, which must be there still
     p->exchange = NULL;
+    r->copies_gone = true;
     run_runs_of_client(r, p->program, p->source);
     p->program = NULL;
     p->source = NULL;

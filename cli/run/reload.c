@@ -152,6 +152,10 @@ static int check_fixed(struct run *r, const struct sk_config *to, struct sk_erro
 
 static int run_reload_check(struct run *r, const struct sk_config *to,
                             const struct sk_program *program, struct sk_error *err) {
+    if (r->copies_gone && (sk_config_has_copies(to) || sk_config_has_copies(r->config)))
+        return sk_fail(err,
+                       "a controller has replaced the program, and the multicast groups and "
+                       "mirror sessions of the configuration with its own; restart the switch");
     const struct sk_switch_options opt = {.packet_bytes = SK_PORTS_FRAME};
     return try_tor(r, to, program, err) ? -1 : sk_config_try(to, program, &opt, err);
 }

@@ -300,6 +300,17 @@ int sk_config_change_rest(const struct sk_config *from, const struct sk_config *
     return config_change_change(from, to, sw, is_of_switch, pause, counts, err);
 }
 
+bool sk_config_has_copies(const struct sk_config *c) {
+    for (size_t i = 0; i < c->private->n; i++) {
+        const struct sk_config_item *item = &c->private->items[i];
+        if (item->kind == NODE || item->kind == GROUP || item->kind == PRUNE ||
+            (item->kind == TM && (item->tm->kind == SK_TM_MIRROR || item->tm->kind == SK_TM_LAG ||
+                                  item->tm->kind == SK_TM_ECMP)))
+            return true;
+    }
+    return false;
+}
+
 // ---- into a switch beside ----
 
 // What is to go may not have been kept, or something may name it as long as that is not changed.

@@ -42,6 +42,8 @@ int sk_config_bring(const struct sk_config *from, const struct sk_config *to,
 int sk_config_change_rest(const struct sk_config *from, const struct sk_config *to,
                           struct sk_switch *sw, const struct sk_change_pause *pause,
                           struct sk_change_counts *counts, struct sk_error *err);
+// Whether it has multicast groups or mirror sessions.
+bool sk_config_has_copies(const struct sk_config *c);
 // Of the members that a running switch cannot change ("pipes", "lcores", ...) the first that
 // differs; null: none.
 const char *sk_config_fixed(const struct sk_config *from, const struct sk_config *to);

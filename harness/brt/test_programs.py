@@ -269,5 +269,18 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
                        fails("programs off", "UNIMPLEMENTED", send, controller, Set.VERIFY, "l2", l2_binary),
                        "takes no programs")
         checks.equal("the switch ends well", switch.stop(), 0)
+    base = {"program": EVERYTHING, "bfrt": {"listen": ADDRESS}, "ports": [{"port": 1, "device": "net_null0,no-rx=1"}]}
+    for more, refusal in (({}, None), ({"mirror": [{"id": 5, "port": 1, "direction": "both"}]}, "restart the switch")):
+        with Switch({**base, **more}) as switch:
+            with Controller(ADDRESS) as controller:
+                send(controller, Set.VERIFY_AND_WARM_INIT_BEGIN_AND_END, "l2", l2_binary)
+            while (reply := switch.client.request("reload")).get("result", {}).get("state") == "compiling":
+                time.sleep(0.05)
+            checks.equal(f"a reload is good or not, {refusal}", reply["ok"], refusal is None)
+            checks.has("a reload would not bring sessions back", reply.get("error", ""), refusal or "")
+            with Controller(ADDRESS, client=2) as controller:
+                controller.describe()
+                checks.equal(f"after a reload, {refusal}", controller.p4_name, "l2" if refusal else "everything")
+            checks.equal("the switch ends well", switch.stop(), 0)
     checks.equal("no folder is left", os.listdir(f"{folder}/tmp"), [])
 checks.end()
