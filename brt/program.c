@@ -42,7 +42,7 @@ void brt_running_free(struct brt_running *p) {
     free(p->name);
     free(p->schema_text);
     free(p->binary);
-    *p = (struct brt_running){NULL};
+    *p = (struct brt_running){0};
 }
 
 static struct brt_running program_running(const struct brt *b) {
@@ -183,7 +183,7 @@ static void brt_program_answer(enum brt_code code, const struct sk_error *err,
 void brt_start_turn(struct brt *b) {
     struct brt_start *s = b->start;
     struct sk_switch *sw = NULL;
-    struct brt_description described = {NULL};
+    struct brt_description described = {0};
     struct sk_error err;
     if (!s || s->state != START_COMPILING)
         return;

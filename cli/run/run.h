@@ -116,8 +116,8 @@ struct run {
     struct run_trace *trace;                   // null: none was asked for, or it is over
     struct brt *brt;                           // null: the configuration has none
     struct run_client_program *client_program; // that a controller sent; null: none waits
-    bool
-        copies_gone; // a controller's program came, and the configuration's groups and sessions went
+    // a controller's program came, and the configuration's groups and sessions went
+    bool copies_gone;
     struct run_lost brt_lost, p4rt_lost;
     struct p4rt *p4rt; // null: the configuration has none
 };

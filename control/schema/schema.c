@@ -71,7 +71,7 @@ static const char general[] =
     "    'client_authority': {'type': 'string'}, 'programs': {'type': 'boolean'}}},"
     "  'p4runtime': {'type': 'object', 'additionalProperties': false, 'properties': {"
     "    'listen': {'type': 'string', 'pattern': "
-    "'^(([0-9.]+|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5}|unix:.+)$'},"
+    "'^(([0-9.]+|\\\\[[0-9a-fA-F:.]+\\\\]):[0-9]{1,5}|unix:.+)$'},"
     "    'device_id': {'type': 'integer', 'minimum': 1},"
     "    'public': {'type': 'boolean'}, 'insecure': {'type': 'boolean'},"
     "    'certificate': {'type': 'string'}, 'key': {'type': 'string'},"
