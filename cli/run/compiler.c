@@ -311,7 +311,7 @@ struct sk_program *run_compile_now(const struct run *r, const struct compile_opt
     fputs(said, stderr);
     if (!program && (!*said || !strstr(said, err.text)))
         run_say(run_is_stopped() ? "ended before it began" : err.text);
-    *description = program ? run_compiler_description(c) : (struct run_description){NULL};
+    *description = program ? run_compiler_description(c) : (struct run_description){0};
     run_compiler_free(c);
     return program;
 }

@@ -109,7 +109,7 @@ void run_source_free(struct run_source *s) {
     free_texts(s->opt.defines, s->opt.n_defines);
     program_remove_text(s->folder, s->opt.path);
     free((char *)s->opt.path);
-    run_source_describe(s, (struct run_description){NULL});
+    run_source_describe(s, (struct run_description){0});
     free(s);
 }
 
