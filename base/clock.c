@@ -22,6 +22,10 @@ uint64_t sk_clock_wall(void) {
     return read_clock(CLOCK_REALTIME);
 }
 
+uint64_t sk_clock_worked(void) {
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static void pause_for(uint64_t waited, uint64_t left) {
     struct timespec nap = {.tv_nsec = (long)(left < SHORT_SLEEP ? left : SHORT_SLEEP)};
 

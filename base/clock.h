@@ -14,6 +14,8 @@
 /* Nanoseconds of the monotonic clock, and of the calendar's (since 1970). */
 uint64_t sk_clock_now(void);
 uint64_t sk_clock_wall(void);
+/* Nanoseconds of processor time that the calling thread was charged with. */
+uint64_t sk_clock_worked(void);
 
 /* Waits up to |timeout| ns for |ready(context)| to become true by asking it again and again: at
  * first with a yield in between, so that a peer on the same processor can go on, then with short

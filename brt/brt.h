@@ -69,8 +69,8 @@ struct brt_host {
     void (*enable_port)(void *aux, uint16_t port, bool enabled);
     // Programs that clients send; null: it takes none. At most one at a time.
     //
-    // P4 text that is preprocessed, of which nothing is trusted, begins to be compiled beside the
-    // switch. 'name' has letters, digits, '_' and '-'. -1 with a sentence: not now.
+    // Begins to compile preprocessed P4 text beside the switch. Nothing in the text is trusted.
+    // 'name' has letters, digits, '_' and '-'. -1 with a sentence: not now.
     int (*compile_program)(void *aux, const char *name, const uint8_t *text, size_t n,
                            struct sk_error *err);
     // 1: not yet; 0: 'sw' is a switch of that program, without packets, and 'described' has its

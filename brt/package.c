@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 #define PACKAGE_MAGIC   "SilkenP4"
 #define PACKAGE_VERSION 1u
 #define PACKAGE_HEAD    16u
-
-static void package_put(uint8_t *to, uint32_t number) {
-    for (unsigned i = 0; i < 4; i++)
-        to[i] = (uint8_t)(number >> (24 - 8 * i));
-}
-
-static uint32_t package_get(const uint8_t *from) {
-    return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
-}
 
 static void package_digest(const uint8_t *bytes, size_t n, uint8_t digest[SHA256_DIGEST_LENGTH]) {
     SHA2_CTX sha;
@@ -54,10 +47,10 @@ uint8_t *brt_package_write(const void *text, size_t n, size_t *length) {
     if (!bytes)
         abort();
     memcpy(bytes, PACKAGE_MAGIC, 8);
-    package_put(bytes + 8, PACKAGE_VERSION);
+    put32(bytes + 8, PACKAGE_VERSION);
     memcpy(bytes + PACKAGE_HEAD, text, n);
     n = package_without_folders((char *)bytes + PACKAGE_HEAD, n);
-    package_put(bytes + 12, (uint32_t)n);
+    put32(bytes + 12, (uint32_t)n);
     package_digest(bytes, PACKAGE_HEAD + n, bytes + PACKAGE_HEAD + n);
     *length = PACKAGE_HEAD + n + SHA256_DIGEST_LENGTH;
     return bytes;
@@ -70,10 +63,10 @@ int brt_package_read(const uint8_t *bytes, size_t length, const uint8_t **text, 
         return sk_fail(err, "the binary is not a program of `silken build --sde`");
     if (length < PACKAGE_HEAD + SHA256_DIGEST_LENGTH)
         return sk_fail(err, "the binary ends after %zu bytes, in its head", length);
-    if (package_get(bytes + 8) != PACKAGE_VERSION)
+    if (get32(bytes + 8) != PACKAGE_VERSION)
         return sk_fail(err, "the binary has version %u; this switch reads version %u",
-                       package_get(bytes + 8), PACKAGE_VERSION);
-    *n = package_get(bytes + 12);
+                       get32(bytes + 8), PACKAGE_VERSION);
+    *n = get32(bytes + 12);
     if (*n > BRT_PACKAGE_MOST)
         return sk_fail(err, "the binary has %zu bytes of text; the most are %zu", *n,
                        BRT_PACKAGE_MOST);

@@ -48,7 +48,6 @@ struct answer_entries {
     struct brt_change question;      // its table and pipes
     const P4__V1__TableEntry *asked; // what is wanted besides the key, and what must be so
     int as;                          // an entry, or what hangs on it (P4__V1__Entity__EntityCase)
-    bool config_wanted;
     enum rpc_status status;
     struct sk_error *err;
 };
@@ -133,7 +132,7 @@ static bool answer_emit(struct answer_entries *r, const struct sk_entry *e, bool
     const struct sk_table_desc *d = r->table->table->desc;
     struct p4rt *p = r->answer->p;
     P4__V1__TableEntry out = P4__V1__TABLE_ENTRY__INIT;
-    struct answer_state state;
+    struct answer_state state = {.has_meter = false};
     struct p4rt_note note;
     const bool whole = r->as == P4__V1__ENTITY__ENTITY_TABLE_ENTRY;
     out.table_id = r->table->info->preamble->id;
@@ -151,9 +150,11 @@ static bool answer_emit(struct answer_entries *r, const struct sk_entry *e, bool
         brt_memory_reuse(brt_scratch_memory(p->b));
         return true;
     }
-    if (!whole || r->asked->counter_data || r->asked->meter_config || r->asked->time_since_last_hit)
+    if (!whole || r->asked->counter_data || r->asked->meter_config ||
+        r->asked->time_since_last_hit) {
         p4rt_answer_pause(r->answer);
-    answer_state(r, e, is_default, &state);
+        answer_state(r, e, is_default, &state);
+    }
     if (whole) {
         out.is_const = is_default ? d->const_default : e->is_const || d->const_entries;
         out.idle_timeout_ns = is_default ? 0 : (int64_t)e->idle.ttl_ms * 1000000;

@@ -28,28 +28,29 @@ static enum rpc_status cells_index(const struct p4rt_array *a, const P4__V1__Ind
 }
 
 // Whatever a message of an array says first: which cell, and that it is to be modified.
-static enum rpc_status cells_begin(struct p4rt *p, enum brt_kind kind, uint32_t id,
-                                   const P4__V1__Index *index, struct brt_change *c,
+static enum rpc_status cells_begin(struct p4rt *p, P4__V1__Update__Type type, enum brt_kind kind,
+                                   uint32_t id, const P4__V1__Index *index, struct brt_change *c,
                                    const struct p4rt_array **out, struct sk_error *err) {
     static const char *const kinds[] = {
         [BRT_COUNTER] = "counter", [BRT_METER] = "meter", [BRT_REGISTER] = "register"};
     const struct p4rt_array *a = *out = p4rt_info_array(p->info, id, kind);
-    const BfrtProto__Update__Type type = c->type;
     if (!a)
         return p4rt_fail(err, RPC_NOT_FOUND, "there is no %s %u", kinds[kind], id);
-    if (type != BFRT_PROTO__UPDATE__TYPE__MODIFY)
+    if (type != P4__V1__UPDATE__TYPE__MODIFY)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "'%s': cells are only modified",
                          a->table->name);
-    const enum rpc_status status = p4rt_begin(p, a->table, P4__V1__UPDATE__TYPE__MODIFY, c, err);
+    const enum rpc_status status = p4rt_begin(p, a->table, type, c, err);
     return status ? status : cells_index(a, index, c, err);
 }
 
 // ---- counters ----
 
-enum rpc_status p4rt_counter_change(struct p4rt *p, const P4__V1__CounterEntry *e,
-                                    struct brt_change *c, struct sk_error *err) {
+enum rpc_status p4rt_counter_change(struct p4rt *p, P4__V1__Update__Type type,
+                                    const P4__V1__CounterEntry *e, struct brt_change *c,
+                                    struct sk_error *err) {
     const struct p4rt_array *a;
-    const enum rpc_status status = cells_begin(p, BRT_COUNTER, e->counter_id, e->index, c, &a, err);
+    const enum rpc_status status =
+        cells_begin(p, type, BRT_COUNTER, e->counter_id, e->index, c, &a, err);
     if (status)
         return status;
     if (!e->data || e->data->byte_count < 0 || e->data->packet_count < 0)
@@ -101,10 +102,12 @@ bool p4rt_meter_message(const struct sk_meter_cell *cell, bool bytes, P4__V1__Me
 }
 
 // A meter without a configuration is as if it never had one: the change then has no specification.
-enum rpc_status p4rt_meter_change(struct p4rt *p, const P4__V1__MeterEntry *e, struct brt_change *c,
+enum rpc_status p4rt_meter_change(struct p4rt *p, P4__V1__Update__Type type,
+                                  const P4__V1__MeterEntry *e, struct brt_change *c,
                                   struct sk_error *err) {
     const struct p4rt_array *a;
-    const enum rpc_status status = cells_begin(p, BRT_METER, e->meter_id, e->index, c, &a, err);
+    const enum rpc_status status =
+        cells_begin(p, type, BRT_METER, e->meter_id, e->index, c, &a, err);
     if (status || !e->config)
         return status;
     if (e->counter_data)
@@ -142,11 +145,13 @@ static size_t cells_types(const P4__Config__V1__P4DataTypeSpec *type, struct cel
     return type->tuple->n_members;
 }
 
-enum rpc_status p4rt_register_change(struct p4rt *p, const P4__V1__RegisterEntry *e,
-                                     struct brt_change *c, struct sk_error *err) {
+enum rpc_status p4rt_register_change(struct p4rt *p, P4__V1__Update__Type type,
+                                     const P4__V1__RegisterEntry *e, struct brt_change *c,
+                                     struct sk_error *err) {
     const struct p4rt_array *a;
     struct cells_bits types[2];
-    enum rpc_status status = cells_begin(p, BRT_REGISTER, e->register_id, e->index, c, &a, err);
+    enum rpc_status status =
+        cells_begin(p, type, BRT_REGISTER, e->register_id, e->index, c, &a, err);
     if (status)
         return status;
     const size_t n = cells_types(a->type, types);

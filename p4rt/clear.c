@@ -18,19 +18,22 @@ static enum rpc_status clear_one(struct p4rt *p, const struct brt_table *t, bool
 }
 
 // What names others goes before them.
-static enum rpc_status p4rt_clear_tables(struct p4rt *p, struct sk_error *err) {
+static enum rpc_status p4rt_clear_tables(struct p4rt *p, struct sk_pauses *pauses,
+                                         struct sk_error *err) {
     const struct p4rt_info *info = p->info;
     enum rpc_status status = RPC_OK;
     for (size_t i = 0; status == RPC_OK && i < info->n_tables; i++) {
         status = clear_one(p, info->tables[i].table, false, err);
         if (status == RPC_OK)
             status = clear_one(p, info->tables[i].table, true, err);
+        sk_pauses_breathe(pauses);
     }
     for (size_t i = 0; status == RPC_OK && i < info->n_profiles; i++) {
         if (info->profiles[i].groups)
             status = clear_one(p, info->profiles[i].groups, false, err);
         if (status == RPC_OK)
             status = clear_one(p, info->profiles[i].members, false, err);
+        sk_pauses_breathe(pauses);
     }
     return status;
 }
@@ -38,9 +41,11 @@ static enum rpc_status p4rt_clear_tables(struct p4rt *p, struct sk_error *err) {
 enum rpc_status p4rt_clear(struct p4rt *p, struct sk_error *err) {
     struct sk_pauses *pauses = brt_pauses(p->b, true);
     sk_pauses_begin(pauses);
-    enum rpc_status status = p4rt_clear_tables(p, err);
-    for (size_t i = 0; status == RPC_OK && i < p->info->n_arrays; i++)
+    enum rpc_status status = p4rt_clear_tables(p, pauses, err);
+    for (size_t i = 0; status == RPC_OK && i < p->info->n_arrays; i++) {
         status = clear_one(p, p->info->arrays[i].table, false, err);
+        sk_pauses_breathe(pauses);
+    }
     p4rt_replicas_clear(p);
     sk_pauses_end(pauses);
     p4rt_notes_clear(p);

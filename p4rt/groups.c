@@ -12,16 +12,14 @@ static enum rpc_status groups_profile(struct p4rt *p, uint32_t id, const struct 
 
 // ---- members ----
 
-enum rpc_status p4rt_member_change(struct p4rt *p, const P4__V1__ActionProfileMember *e,
-                                   struct brt_change *c, struct sk_error *err) {
-    const BfrtProto__Update__Type type = c->type;
+enum rpc_status p4rt_member_change(struct p4rt *p, P4__V1__Update__Type type,
+                                   const P4__V1__ActionProfileMember *e, struct brt_change *c,
+                                   struct sk_error *err) {
     const struct p4rt_profile *profile;
     enum rpc_status status = groups_profile(p, e->action_profile_id, &profile, err);
-    status =
-        status ? status : p4rt_begin(p, profile->members, P4__V1__UPDATE__TYPE__MODIFY, c, err);
+    status = status ? status : p4rt_begin(p, profile->members, type, c, err);
     if (status)
         return status;
-    c->type = type;
     c->value = brt_take(brt_scratch_memory(p->b), sizeof *c->value);
     if (!c->value)
         return p4rt_no_memory(err);
@@ -111,18 +109,17 @@ static enum rpc_status groups_fill(struct p4rt *p, const P4__V1__ActionProfileGr
     return RPC_OK;
 }
 
-enum rpc_status p4rt_group_change(struct p4rt *p, const P4__V1__ActionProfileGroup *e,
-                                  struct brt_change *c, struct sk_error *err) {
-    const BfrtProto__Update__Type type = c->type;
+enum rpc_status p4rt_group_change(struct p4rt *p, P4__V1__Update__Type type,
+                                  const P4__V1__ActionProfileGroup *e, struct brt_change *c,
+                                  struct sk_error *err) {
     const struct p4rt_profile *profile;
     enum rpc_status status = groups_profile(p, e->action_profile_id, &profile, err);
     if (status == RPC_OK && !profile->groups)
         status = p4rt_fail(err, RPC_INVALID_ARGUMENT, "action profile %u has no selector",
                            e->action_profile_id);
-    status = status ? status : p4rt_begin(p, profile->groups, P4__V1__UPDATE__TYPE__MODIFY, c, err);
+    status = status ? status : p4rt_begin(p, profile->groups, type, c, err);
     if (status)
         return status;
-    c->type = type;
     c->index = e->group_id;
     c->has_key = true;
     const uint32_t most =

@@ -8,7 +8,7 @@
 
 #include "p4rt/p4rt_impl.h"
 
-#define NOTES_BYTES   ((size_t)64 << 20) // of all
+#define NOTES_BYTES   ((size_t)64 << 20) // of all, with what each costs
 #define NOTES_BUCKETS 4096u
 
 struct notes_one {
@@ -51,7 +51,7 @@ bool p4rt_note_set(struct p4rt *p, const struct sk_table_desc *table, uint64_t w
         notes_drop(p->notes, at);
     if (!n && !number)
         return true;
-    if (n > NOTES_BYTES - p->notes->used)
+    if (sizeof(struct notes_one) + n > NOTES_BYTES - p->notes->used)
         return false;
     struct notes_one *one = malloc(sizeof *one + n);
     if (!one)

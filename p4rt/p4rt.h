@@ -43,8 +43,8 @@
 
 // What the process does for it. 'aux' goes to each.
 struct p4rt_host {
-    // The switch receives a copy of the frame at its CPU port. False: it has none, or no room.
-    // Null: there is none.
+    // The switch receives a copy of the frame at its CPU port. False: it has no CPU port, or no
+    // room. Null: packets from clients are refused.
     bool (*packet_out)(void *aux, const uint8_t *frame, uint32_t length);
     void *aux;
 };

@@ -20,7 +20,7 @@ struct p4rt_client {
     struct brt_call stream;
     unsigned role; // in p4rt.roles
     p4rt_election election;
-    bool full; // it takes no more for now
+    bool full; // its stream has no room: nothing is sent until p4rt_stream_room()
 };
 struct p4rt_role {
     char *name;   // "" is the default role; null: not used
@@ -106,7 +106,7 @@ struct p4rt_info {
 };
 struct p4rt_info *p4rt_info_new(const struct brt_schema *s, const char *text, struct sk_error *err);
 void p4rt_info_free(struct p4rt_info *i); // null allowed
-// Null: there is none.
+// Null: nothing has this id or name.
 const struct p4rt_table *p4rt_info_table(const struct p4rt_info *i, uint32_t id);
 const struct p4rt_table *p4rt_info_of(const struct p4rt_info *i, const struct sk_table_desc *d);
 const struct p4rt_profile *p4rt_info_profile(const struct p4rt_info *i, uint32_t id);
@@ -154,22 +154,27 @@ enum rpc_status p4rt_meter_spec(const P4__V1__MeterConfig *config, const struct 
                                 struct sk_attached *out, struct sk_error *err);
 // False: it is not configured.
 bool p4rt_meter_message(const struct sk_meter_cell *cell, bool bytes, P4__V1__MeterConfig *out);
-enum rpc_status p4rt_counter_change(struct p4rt *p, const P4__V1__CounterEntry *e,
-                                    struct brt_change *c, struct sk_error *err);
-enum rpc_status p4rt_meter_change(struct p4rt *p, const P4__V1__MeterEntry *e, struct brt_change *c,
+enum rpc_status p4rt_counter_change(struct p4rt *p, P4__V1__Update__Type type,
+                                    const P4__V1__CounterEntry *e, struct brt_change *c,
+                                    struct sk_error *err);
+enum rpc_status p4rt_meter_change(struct p4rt *p, P4__V1__Update__Type type,
+                                  const P4__V1__MeterEntry *e, struct brt_change *c,
                                   struct sk_error *err);
-enum rpc_status p4rt_register_change(struct p4rt *p, const P4__V1__RegisterEntry *e,
-                                     struct brt_change *c, struct sk_error *err);
+enum rpc_status p4rt_register_change(struct p4rt *p, P4__V1__Update__Type type,
+                                     const P4__V1__RegisterEntry *e, struct brt_change *c,
+                                     struct sk_error *err);
 
 struct p4rt_answer;
 enum rpc_status p4rt_cells_read(struct p4rt *p, struct p4rt_answer *answer, enum brt_kind kind,
                                 uint32_t id, const P4__V1__Index *index, struct sk_error *err);
 
 // ---- groups.c
-enum rpc_status p4rt_member_change(struct p4rt *p, const P4__V1__ActionProfileMember *e,
-                                   struct brt_change *c, struct sk_error *err);
-enum rpc_status p4rt_group_change(struct p4rt *p, const P4__V1__ActionProfileGroup *e,
-                                  struct brt_change *c, struct sk_error *err);
+enum rpc_status p4rt_member_change(struct p4rt *p, P4__V1__Update__Type type,
+                                   const P4__V1__ActionProfileMember *e, struct brt_change *c,
+                                   struct sk_error *err);
+enum rpc_status p4rt_group_change(struct p4rt *p, P4__V1__Update__Type type,
+                                  const P4__V1__ActionProfileGroup *e, struct brt_change *c,
+                                  struct sk_error *err);
 // Of a group's update, in a pause: what only the switch knows.
 enum rpc_status p4rt_group_check(struct p4rt *p, const P4__V1__ActionProfileGroup *e,
                                  const struct brt_change *c, struct sk_error *err);

@@ -3,18 +3,12 @@
 // What clients are told without asking: digests, idle entries, packets from the CPU port; and the
 // packets that they send. A digest's list is sent as soon as its digests are there.
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "control/tables/idle.h"
 #include "p4rt/p4rt_impl.h"
 
 #define TELL_MOST_FRAME 16384u
-
-static int64_t tell_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 // ---- digests ----
 
@@ -142,7 +136,7 @@ static void tell_digest_list(struct p4rt *p, uint32_t id, const struct p4rt_dige
     P4__V1__StreamMessageResponse response = P4__V1__STREAM_MESSAGE_RESPONSE__INIT;
     P4__V1__DigestList list = P4__V1__DIGEST_LIST__INIT;
     struct brt_memory *m = brt_scratch_memory(p->b);
-    const uint64_t now = (uint64_t)tell_now();
+    const uint64_t now = sk_clock_wall();
     list.digest_id = id;
     list.list_id = ++p->lists;
     list.timestamp = (int64_t)now;
@@ -197,7 +191,7 @@ void p4rt_idle(struct p4rt *p, const struct sk_idle_event *event) {
     entry.idle_timeout_ns = (int64_t)event->entry->idle.ttl_ms * 1000000;
     told.table_entry = &list;
     told.n_table_entry = 1;
-    told.timestamp = tell_now();
+    told.timestamp = (int64_t)sk_clock_wall();
     response.update_case = P4__V1__STREAM_MESSAGE_RESPONSE__UPDATE_IDLE_TIMEOUT_NOTIFICATION;
     response.idle_timeout_notification = &told;
     if (p4rt_entry_key_message(p, t, event->entry, &entry))

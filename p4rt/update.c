@@ -69,13 +69,11 @@ static enum rpc_status update_direct(struct p4rt *p, const P4__V1__TableEntry *e
                                      const P4__V1__CounterData *counts,
                                      const P4__V1__MeterConfig *meter, struct update_item *i,
                                      struct sk_error *err) {
-    enum rpc_status status;
     if (i->update->type != P4__V1__UPDATE__TYPE__MODIFY)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT,
                          "direct counters and meters come and go with their entry");
     i->attached_only = true;
-    if ((status = update_table(p, e, i, err)) && !(e && e->is_default_action))
-        return status;
+    const enum rpc_status status = update_table(p, e, i, err);
     if (status)
         return status;
     if (i->update->entity->entity_case == P4__V1__ENTITY__ENTITY_DIRECT_COUNTER_ENTRY)
@@ -96,9 +94,6 @@ static enum rpc_status update_resolve(struct p4rt *p, struct update_item *i, str
     if (type != P4__V1__UPDATE__TYPE__INSERT && type != P4__V1__UPDATE__TYPE__MODIFY &&
         type != P4__V1__UPDATE__TYPE__DELETE)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "the update has no type");
-    i->change.type = type == P4__V1__UPDATE__TYPE__INSERT   ? BFRT_PROTO__UPDATE__TYPE__INSERT
-                     : type == P4__V1__UPDATE__TYPE__DELETE ? BFRT_PROTO__UPDATE__TYPE__DELETE
-                                                            : BFRT_PROTO__UPDATE__TYPE__MODIFY;
     switch (e ? e->entity_case : P4__V1__ENTITY__ENTITY__NOT_SET) {
     case P4__V1__ENTITY__ENTITY_TABLE_ENTRY:
         return update_entry(p, e->table_entry, i, err);
@@ -109,16 +104,16 @@ static enum rpc_status update_resolve(struct p4rt *p, struct update_item *i, str
         return update_direct(p, e->direct_meter_entry->table_entry, NULL,
                              e->direct_meter_entry->config, i, err);
     case P4__V1__ENTITY__ENTITY_ACTION_PROFILE_MEMBER:
-        return p4rt_member_change(p, e->action_profile_member, &i->change, err);
+        return p4rt_member_change(p, type, e->action_profile_member, &i->change, err);
     case P4__V1__ENTITY__ENTITY_ACTION_PROFILE_GROUP:
-        return p4rt_group_change(p, e->action_profile_group, &i->change, err);
+        return p4rt_group_change(p, type, e->action_profile_group, &i->change, err);
     case P4__V1__ENTITY__ENTITY_COUNTER_ENTRY:
-        return p4rt_counter_change(p, e->counter_entry, &i->change, err);
+        return p4rt_counter_change(p, type, e->counter_entry, &i->change, err);
     case P4__V1__ENTITY__ENTITY_METER_ENTRY:
         i->resets_meter = !e->meter_entry->config;
-        return p4rt_meter_change(p, e->meter_entry, &i->change, err);
+        return p4rt_meter_change(p, type, e->meter_entry, &i->change, err);
     case P4__V1__ENTITY__ENTITY_REGISTER_ENTRY:
-        return p4rt_register_change(p, e->register_entry, &i->change, err);
+        return p4rt_register_change(p, type, e->register_entry, &i->change, err);
     case P4__V1__ENTITY__ENTITY_PACKET_REPLICATION_ENGINE_ENTRY:
     case P4__V1__ENTITY__ENTITY_DIGEST_ENTRY:
         return RPC_OK;

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "control/watch/aggregators.h"
 #include "control/watch/alarms.h"
@@ -36,12 +37,6 @@ struct run_watch {
     struct sk_aggregators *aggregators;
 };
 
-static uint64_t watch_cpu(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 // How often this thread lost its processor to another.
 static long watch_interruptions(void) {
     struct rusage use;
@@ -60,14 +55,14 @@ void run_watch_paused(struct run *r, bool paused) {
     if (paused) {
         w->paused_at = run_now();
         w->interruptions = watch_interruptions();
-        w->paused_at_cpu = watch_cpu();
+        w->paused_at_cpu = sk_clock_worked();
         return;
     }
     const uint64_t ns = run_now() - w->paused_at;
     w->counts.pauses++;
     w->counts.paused_ns += ns;
     watch_longest(&w->counts.longest_pause_ns, ns);
-    const uint64_t cpu_ns = watch_cpu() - w->paused_at_cpu;
+    const uint64_t cpu_ns = sk_clock_worked() - w->paused_at_cpu;
     if (watch_interruptions() == w->interruptions)
         watch_longest(&w->counts.longest_pause_cpu_ns, cpu_ns);
 }

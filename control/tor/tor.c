@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "control/tor/ip.h"
 #include "control/tor/tor_impl.h"
 #include "openvswitch/vlog.h"
@@ -70,13 +70,6 @@ void tor_moved(struct tor *t, uint16_t vid, const uint8_t mac[6], struct tor_lin
 
 // ---- writing ----
 
-// The time is the processor's: a thread that was interrupted makes no more pauses for it.
-static uint64_t tor_worked_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 // Where nobody runs the pipes meanwhile the number of writes is the same each time.
 void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object, const char *why),
                     void *aux) {
@@ -85,9 +78,10 @@ void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object
         return;
     }
     t->host.pause(t->host.aux);
-    const uint64_t end = tor_worked_ns() + PAUSE_NS;
+    // the processor's time: one that was interrupted makes no more pauses for it
+    const uint64_t end = sk_clock_worked() + PAUSE_NS;
     for (int n = 0; n < WRITES_IN_A_PAUSE && tor_wanted_waits(t->wanted); n++) {
-        if (n > 0 && tor_worked_ns() > end)
+        if (n > 0 && sk_clock_worked() > end)
             break;
         tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
     }

@@ -44,8 +44,12 @@ def veth(outside, hosts_end):
             f.write("1")
         ip("link", "set", name, "up")
     for name in (outside, hosts_end): # before it carries, what is sent is dropped
-        while b" state UP " not in subprocess.run(["ip", "link", "show", name], stdout=subprocess.PIPE, check=True).stdout:
+        for _ in range(1000):
+            if b" state UP " in subprocess.run(["ip", "link", "show", name], stdout=subprocess.PIPE, check=True).stdout:
+                break
             time.sleep(0.01)
+        else:
+            raise AssertionError(f"{name} does not carry")
 
 
 class Wire:

@@ -157,10 +157,13 @@ class Training(unittest.TestCase):
         cls.lab.__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
         threads = f"/proc/{cls.lab.switch.pid}/task"
+        pinned = 0
         for thread in os.listdir(threads):
             with open(f"{threads}/{thread}/comm", encoding="ascii") as f:
                 if f.read() == "control\n":
                     os.sched_setaffinity(int(thread), processors[:1])
+                    pinned += 1
+        assert pinned == 1, f"{pinned} threads are called control"
 
     def ctl(self, *words):
         done = subprocess.run([SILKEN, "ctl", "-s", os.path.join(self.lab.folder.name, "tor.sock"), *words],

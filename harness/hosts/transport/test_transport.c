@@ -336,8 +336,7 @@ static int make_veth(void) {
         snprintf(veth[i], sizeof veth[i], "skt%d-%u", i, (unsigned)getpid() % 1000000u);
     }
     return run("ip link add %s type veth peer name %s 2>/dev/null", veth[0], veth[1]) == 0 &&
-           run("ip link set %s up && ip link set %s up", veth[0], veth[1]) == 0 && carries(0) &&
-           carries(1);
+           run("ip link set %s up && ip link set %s up", veth[0], veth[1]) == 0;
 }
 
 static int remove_veth(void **state) {
@@ -365,6 +364,7 @@ static void test_afpacket_passes_frames(void **state) {
         print_message("no right to make network interfaces: not tested\n");
         skip();
     }
+    assert_true(carries(0) && carries(1));
     a = open_veth(0);
     b = open_veth(1);
     check_frames_pass(a, b, 500);
