@@ -37,10 +37,10 @@ static void brt_apply_attached(struct brt *b, const struct brt_change *c, struct
     if (c->reset_stats)
         e->packets = e->bytes = 0;
     if (c->reset_ttl && c->table->desc->idle_timeout)
-        sk_idle_start(e, e->idle.ttl_ms, sk_switch_now(b->sw));
+        sk_idle_start(e, e->idle.ttl_ms, sk_switch_now(b->now.sw));
     if (c->attached.given) {
         const struct sk_holder holder = sk_holder_of_table(c->table->desc);
-        sk_attached_apply(&holder, &c->attached, e, first, sk_switch_now(b->sw));
+        sk_attached_apply(&holder, &c->attached, e, first, sk_switch_now(b->now.sw));
     }
     for (uint32_t i = 0; c->has_direct && e->direct && i < c->table->desc->direct_words; i++)
         if (c->has_direct[i])

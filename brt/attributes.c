@@ -65,7 +65,7 @@ static bool attributes_is_empty(struct brt *b, const struct brt_table *t) {
     if (brt_has_cells(t))
         return true; // nothing is put into it
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-        if (sk_object_in_pipe(b->sw, &t->object, pipe) &&
+        if (sk_object_in_pipe(b->now.sw, &t->object, pipe) &&
             sk_table_count(brt_table_in(b, t, pipe)) > (t->desc ? t->desc->n_entries : 0))
             return false;
     return true;
@@ -79,7 +79,7 @@ static bool attributes_has_scope(const struct brt_table *t) {
 static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change *c,
                                           const BfrtProto__EntryScope *s, struct sk_error *err) {
     const struct brt_table *t = c->table;
-    struct brt_table_state *state = brt_schema_state(b->schema, t), wanted = *state;
+    struct brt_table_state *state = brt_schema_state(b->now.schema, t), wanted = *state;
     if (!attributes_has_scope(t))
         return attributes_none(t, "EntryScope", err);
     if (!s->pipe_scope || !s->gress_scope != !s->prsr_scope)
@@ -100,7 +100,7 @@ static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change
 
 static bool attributes_get_scope(struct brt *b, const struct brt_table *t,
                                  BfrtProto__TableAttribute *out) {
-    const struct brt_table_state *state = brt_schema_state(b->schema, t);
+    const struct brt_table_state *state = brt_schema_state(b->now.schema, t);
     struct {
         BfrtProto__EntryScope scope;
         BfrtProto__Mode gress, pipe, prsr;
@@ -205,9 +205,9 @@ static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change 
     if (notifies && (!client || !client->idle))
         return brt_fail(err, BRT_INVALID_ARG,
                         "client %u has not subscribed to notifications of idle entries", c->client);
-    struct brt_idle_state *state = &brt_schema_state(b->schema, c->table)->idle;
+    struct brt_idle_state *state = &brt_schema_state(b->now.schema, c->table)->idle;
     if (i->enable && !state->enabled)
-        sk_control_idle_restart(b->sw, &c->table->object);
+        sk_control_idle_restart(b->now.sw, &c->table->object);
     *state = (struct brt_idle_state){.enabled = i->enable, .notifies = notifies};
     if (notifies) {
         state->client = c->client;
@@ -220,7 +220,7 @@ static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change 
 
 static bool attributes_get_idle(struct brt *b, const struct brt_table *t,
                                 BfrtProto__TableAttribute *out) {
-    const struct brt_idle_state *state = &brt_schema_state(b->schema, t)->idle;
+    const struct brt_idle_state *state = &brt_schema_state(b->now.schema, t)->idle;
     BfrtProto__IdleTable *i = brt_take(&b->scratch, sizeof *i);
     if (!i)
         return false;
@@ -324,6 +324,6 @@ enum brt_code brt_operation_apply(struct brt *b, const struct brt_change *c, str
         operation_is(name, "Sync", "SyncRegisters", cells))
         return BRT_OK;
     if (d && d->idle_timeout && strcmp(name, "UpdateHitState") == 0)
-        return sk_control_hit_update(b->sw, t->name, err) ? BRT_UNEXPECTED : BRT_OK;
+        return sk_control_hit_update(b->now.sw, t->name, err) ? BRT_UNEXPECTED : BRT_OK;
     return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' has no operation '%.40s'", t->name, name);
 }

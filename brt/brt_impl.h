@@ -32,14 +32,14 @@ struct brt_pre_limits {
 
 // A program, and what clients have set beside its tables.
 struct brt_running {
-    struct sk_switch *sw;
+    struct sk_switch *sw; // null: no program yet
     struct brt_schema *schema;
     char *name, *schema_text;
     uint8_t *binary; // n_binary bytes: package.h
     size_t n_binary;
-    uint64_t mirrors[SK_MIRROR_LAST / 64 + 1];
+    uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
     struct brt_pre_limits pre_limits;
-    uint64_t has_metadata[SK_PORTS / 64];
+    uint64_t has_metadata[SK_PORTS / 64]; // ports whose metadata a client has written
 };
 
 struct brt_start;
@@ -47,18 +47,11 @@ struct brt_start;
 struct brt {
     struct brt_host host;
     struct brt_start *start; // program.c; null: no client's program is being compiled or has begun
-    struct sk_switch *sw;    // null: no program yet
-    struct brt_schema *schema;
-    char *name, *schema_text;
-    uint8_t *binary; // n_binary bytes: package.h
-    size_t n_binary;
+    struct brt_running now;  // what clients read and write
     struct brt_client clients[BRT_CLIENTS];
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
     uint64_t lost;                      // notifications
-    uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
-    struct brt_pre_limits pre_limits;
-    uint64_t has_metadata[SK_PORTS / 64]; // ports whose metadata a client has written
     bool device_is_set;
     uint64_t device[BRT_DEVICE_SETTINGS]; // of device_configuration
     struct fixed_port *ports;             // by number: what clients have said of them
@@ -94,7 +87,8 @@ void brt_rebind(struct brt *b, bool same_name);
 void brt_set_program(struct brt *b, const struct brt_call *c,
                      const BfrtProto__SetForwardingPipelineConfigRequest *r);
 void brt_start_turn(struct brt *b);
-// The switch that packets go through; b->sw is what clients read and write.
+void brt_running_free(struct brt_running *p); // its texts; what clients have set stays
+// The switch that packets go through, which until a warm start ends is not b->now.sw.
 struct sk_switch *brt_live(const struct brt *b);
 bool brt_has_begun(const struct brt *b); // a warm start
 void brt_start_drop(struct brt *b);

@@ -27,11 +27,11 @@ static struct sk_holder cells_holder(const struct brt_table *t) {
 
 static struct sk_counter_cell *cells_counter(struct brt *b, const struct brt_table *t,
                                              unsigned pipe) {
-    return t->object.desc->counter(sk_switch_pipe(b->sw, pipe), t->object.index);
+    return t->object.desc->counter(sk_switch_pipe(b->now.sw, pipe), t->object.index);
 }
 
 static struct sk_meter_cell *cells_meter(struct brt *b, const struct brt_table *t, unsigned pipe) {
-    return t->object.desc->meter(sk_switch_pipe(b->sw, pipe), t->object.index);
+    return t->object.desc->meter(sk_switch_pipe(b->now.sw, pipe), t->object.index);
 }
 
 // ---- updates out of messages ----
@@ -180,7 +180,7 @@ static void cells_set(struct brt *b, const struct brt_change *c, unsigned i) {
         const struct sk_holder holder = cells_holder(t);
         sk_attached_meter(&holder, &c->attached, &cells_meter(b, t, pipe)[c->index]);
     } else
-        cells_set_register(sk_switch_pipe(b->sw, pipe), t, c->index, c->data);
+        cells_set_register(sk_switch_pipe(b->now.sw, pipe), t, c->index, c->data);
 }
 
 // As at the start of the program.
@@ -190,7 +190,7 @@ static void cells_reset(struct brt *b, const struct brt_table *t, unsigned pipe,
     else if (t->kind == BRT_METER)
         sk_meter_reset(&cells_meter(b, t, pipe)[index]);
     else
-        cells_set_register(sk_switch_pipe(b->sw, pipe), t, index, cells_register(t)->initial);
+        cells_set_register(sk_switch_pipe(b->now.sw, pipe), t, index, cells_register(t)->initial);
 }
 
 enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct sk_error *err) {
@@ -232,7 +232,7 @@ void brt_cells_copy(struct brt *b, const struct brt_table *t, unsigned pipe, uin
         for (uint64_t i = from; i < to; i++)
             for (uint32_t w = 0; w < cells_words(t); w++)
                 words[2 * (i - from) + w] = t->object.desc->register_read(
-                    sk_switch_pipe(b->sw, pipe), t->object.index, i, w);
+                    sk_switch_pipe(b->now.sw, pipe), t->object.index, i, w);
 }
 
 void brt_cells_put(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
@@ -245,7 +245,7 @@ void brt_cells_put(struct brt *b, const struct brt_table *t, unsigned pipe, uint
         memcpy(cells_meter(b, t, pipe) + from, cells, bytes);
     else
         for (uint64_t i = from; i < to; i++)
-            cells_set_register(sk_switch_pipe(b->sw, pipe), t, i, words + 2 * (i - from));
+            cells_set_register(sk_switch_pipe(b->now.sw, pipe), t, i, words + 2 * (i - from));
 }
 
 // ---- messages out of cells ----
@@ -321,7 +321,7 @@ static void cells_read_register(struct cells_out *o, const struct brt_field *f) 
     // a parameter is one value, that of the first pipe
     const unsigned n = o->question->table->kind == BRT_PARAM ? 1 : o->question->pipes.n;
     for (unsigned i = 0; i < n; i++) {
-        struct sk_pipe *pipe = sk_switch_pipe(o->b->sw, o->question->pipes.list[i]);
+        struct sk_pipe *pipe = sk_switch_pipe(o->b->now.sw, o->question->pipes.list[i]);
         uint64_t words[2] = {0};
         for (uint32_t w = 0; w < sk_words(f->width); w++)
             words[w] =

@@ -4,7 +4,7 @@
 #include "brt/brt_impl.h"
 
 struct sk_table *brt_table_in(const struct brt *b, const struct brt_table *t, unsigned pipe) {
-    struct sk_pipe *state = sk_switch_pipe(b->sw, pipe);
+    struct sk_pipe *state = sk_switch_pipe(b->now.sw, pipe);
     return t->kind == BRT_VALUE_SET ? t->object.desc->value_set(state, t->object.index)
                                     : t->object.desc->table(state, t->object.index);
 }

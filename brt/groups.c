@@ -10,7 +10,7 @@ bool brt_has_groups(const struct brt_table *t) {
 }
 
 struct sk_selector *brt_selector_in(const struct brt *b, const struct brt_table *t, unsigned pipe) {
-    return t->object.desc->selector(sk_switch_pipe(b->sw, pipe), t->object.index);
+    return t->object.desc->selector(sk_switch_pipe(b->now.sw, pipe), t->object.index);
 }
 
 static enum brt_code groups_no_memory(struct sk_error *err) {

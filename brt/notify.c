@@ -98,9 +98,9 @@ static void notify_digest_list(struct brt *b, const struct brt_learn *l, const s
 }
 
 void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n) {
-    for (size_t i = 0, more; b->schema && !brt_has_begun(b) && i < n; i += more) {
+    for (size_t i = 0, more; b->now.schema && !brt_has_begun(b) && i < n; i += more) {
         const struct sk_digest *d = &digests[i];
-        const struct brt_learn *l = brt_schema_learn(b->schema, d->desc->name);
+        const struct brt_learn *l = brt_schema_learn(b->now.schema, d->desc->name);
         for (more = 1; i + more < n && d[more].desc == d->desc && d[more].pipe == d->pipe;)
             more++;
         if (l && l->n == d->desc->n_fields)
@@ -111,13 +111,13 @@ void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n) {
 // ---- idle entries ----
 
 bool brt_wants_idle(const struct brt *b) {
-    return b->schema && !brt_has_begun(b) && brt_schema_notifies(b->schema);
+    return b->now.schema && !brt_has_begun(b) && brt_schema_notifies(b->now.schema);
 }
 
 void brt_idle(struct brt *b, const struct sk_idle_event *event) {
     const struct brt_table *t =
-        b->schema && !brt_has_begun(b) ? brt_schema_of(b->schema, event->table) : NULL;
-    const struct brt_idle_state *state = t ? &brt_schema_state(b->schema, t)->idle : NULL;
+        b->now.schema && !brt_has_begun(b) ? brt_schema_of(b->now.schema, event->table) : NULL;
+    const struct brt_idle_state *state = t ? &brt_schema_state(b->now.schema, t)->idle : NULL;
     struct brt_client *c =
         state && state->notifies && state->enabled ? brt_client(b, state->client) : NULL;
     if (!c || (event->idle ? !c->idle : !c->active))

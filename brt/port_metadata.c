@@ -10,13 +10,13 @@
 
 static bool port_metadata_is_there(const struct brt *b, uint64_t port) {
     static const uint8_t zeros[SK_RESUBMIT_BYTES];
-    return b->has_metadata[port / 64] >> (port % 64) & 1 ||
-           memcmp(sk_switch_port_metadata_of(b->sw, (uint16_t)port), zeros, sizeof zeros) != 0;
+    return b->now.has_metadata[port / 64] >> (port % 64) & 1 ||
+           memcmp(sk_switch_port_metadata_of(b->now.sw, (uint16_t)port), zeros, sizeof zeros) != 0;
 }
 
 static bool port_metadata_is_port(const struct brt *b, const struct brt_table *t, uint64_t port) {
     return port < SK_PORTS && sk_port_exists((unsigned)port) &&
-           sk_switch_pipeline(b->sw, sk_port_pipe((unsigned)port)) == t->object.desc;
+           sk_switch_pipeline(b->now.sw, sk_port_pipe((unsigned)port)) == t->object.desc;
 }
 
 static enum brt_code port_metadata_key(struct brt *b, const BfrtProto__TableKey *key,
@@ -92,9 +92,9 @@ enum brt_code brt_port_metadata_change(struct brt *b, const BfrtProto__TableEntr
 
 static void port_metadata_set(struct brt *b, uint64_t port, const uint8_t *bytes, bool there) {
     const uint64_t bit = UINT64_C(1) << (port % 64);
-    sk_switch_port_metadata(b->sw, (uint16_t)port, bytes, SK_RESUBMIT_BYTES);
-    b->has_metadata[port / 64] =
-        there ? b->has_metadata[port / 64] | bit : b->has_metadata[port / 64] & ~bit;
+    sk_switch_port_metadata(b->now.sw, (uint16_t)port, bytes, SK_RESUBMIT_BYTES);
+    b->now.has_metadata[port / 64] =
+        there ? b->now.has_metadata[port / 64] | bit : b->now.has_metadata[port / 64] & ~bit;
 }
 
 static enum brt_code port_metadata_delete(struct brt *b, const struct brt_change *c,
@@ -123,7 +123,7 @@ enum brt_code brt_port_metadata_apply(struct brt *b, const struct brt_change *c,
                         c->table->name);
     *existed = there;
     if (there)
-        memcpy(bytes, sk_switch_port_metadata_of(b->sw, (uint16_t)c->index), sizeof bytes);
+        memcpy(bytes, sk_switch_port_metadata_of(b->now.sw, (uint16_t)c->index), sizeof bytes);
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)((bytes[i] & ~c->metadata_given[i]) | c->metadata[i]);
     port_metadata_set(b, c->index, bytes, true);
@@ -141,8 +141,9 @@ struct brt_port_metadata_saved *brt_port_metadata_save(struct brt *b) {
     struct brt_port_metadata_saved *saved = brt_take(&b->request, sizeof *saved);
     for (uint16_t port = 0; saved && port < SK_PORTS; port++)
         if (sk_port_exists(port)) {
-            saved->there[port] = b->has_metadata[port / 64] >> (port % 64) & 1;
-            memcpy(saved->bytes[port], sk_switch_port_metadata_of(b->sw, port), SK_RESUBMIT_BYTES);
+            saved->there[port] = b->now.has_metadata[port / 64] >> (port % 64) & 1;
+            memcpy(saved->bytes[port], sk_switch_port_metadata_of(b->now.sw, port),
+                   SK_RESUBMIT_BYTES);
         }
     return saved;
 }
@@ -173,7 +174,7 @@ bool brt_port_metadata_message(struct brt *b, const struct brt_table *t, uint64_
         bfrt_proto__data_field__init(d);
         d->field_id = f->id;
         d->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STREAM;
-        sk_port_metadata_take(sk_switch_port_metadata_of(b->sw, (uint16_t)port),
+        sk_port_metadata_take(sk_switch_port_metadata_of(b->now.sw, (uint16_t)port),
                               port_metadata_place(t, f), f->width, words);
         if (!brt_stream(&b->scratch, words, f->width, &d->stream))
             return false;

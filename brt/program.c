@@ -42,36 +42,10 @@ void brt_running_free(struct brt_running *p) {
     free(p->name);
     free(p->schema_text);
     free(p->binary);
-    *p = (struct brt_running){0};
-}
-
-static struct brt_running program_running(const struct brt *b) {
-    struct brt_running p = {.sw = b->sw,
-                            .schema = b->schema,
-                            .name = b->name,
-                            .schema_text = b->schema_text,
-                            .binary = b->binary,
-                            .n_binary = b->n_binary,
-                            .pre_limits = b->pre_limits};
-    memcpy(p.mirrors, b->mirrors, sizeof p.mirrors);
-    memcpy(p.has_metadata, b->has_metadata, sizeof p.has_metadata);
-    return p;
-}
-
-static void program_run(struct brt *b, const struct brt_running *p) {
-    b->sw = p->sw;
-    b->schema = p->schema;
-    b->name = p->name;
-    b->schema_text = p->schema_text;
-    b->binary = p->binary;
-    b->n_binary = p->n_binary;
-    b->pre_limits = p->pre_limits;
-    memcpy(b->mirrors, p->mirrors, sizeof b->mirrors);
-    memcpy(b->has_metadata, p->has_metadata, sizeof b->has_metadata);
 }
 
 struct sk_switch *brt_live(const struct brt *b) {
-    return brt_has_begun(b) ? b->start->before.sw : b->sw;
+    return brt_has_begun(b) ? b->start->before.sw : b->now.sw;
 }
 
 bool brt_has_begun(const struct brt *b) {
@@ -91,9 +65,9 @@ void brt_start_drop(struct brt *b) {
     struct brt_start *s = b->start;
     if (!brt_has_begun(b))
         return;
-    struct brt_running gone = program_running(b);
-    program_run(b, &s->before);
-    brt_rebind(b, strcmp(gone.name, b->name ? b->name : "") == 0);
+    struct brt_running gone = b->now;
+    b->now = s->before;
+    brt_rebind(b, strcmp(gone.name, b->now.name ? b->now.name : "") == 0);
     brt_running_free(&gone);
     program_forget(b);
 }
@@ -104,7 +78,7 @@ static enum brt_code program_commit(struct brt *b, struct sk_error *err) {
         brt_start_drop(b);
         return BRT_UNEXPECTED;
     }
-    b->sw = s->before.sw; // the two have changed places
+    b->now.sw = s->before.sw; // the two have changed places
     brt_running_free(&s->before);
     program_forget(b);
     brt_tell_start(b, TOLD(WARM_INIT_FINISHED));
@@ -149,18 +123,17 @@ static enum brt_code program_check_profiles(const struct brt_start *s, const str
 static enum brt_code brt_program_begin(struct brt *b, struct sk_switch *sw,
                                        const struct brt_description *d, struct sk_error *err) {
     struct brt_start *s = b->start;
-    const struct brt_running before = program_running(b);
-    const bool same = b->name && strcmp(b->name, s->name) == 0;
+    const bool same = b->now.name && strcmp(b->now.name, s->name) == 0;
     struct brt_running now = {.sw = sw, .schema = brt_schema_new(sw, d->schema, err)};
     if (!now.schema)
         return BRT_UNEXPECTED;
     now.name = sk_copy_text(s->name);
     now.schema_text = sk_copy_text(d->schema);
     now.binary = brt_package_write(d->text, strlen(d->text), &now.n_binary);
-    if (same && s->hitless && b->schema)
-        brt_schema_keep_scopes(now.schema, b->schema);
-    s->before = before;
-    program_run(b, &now);
+    if (same && s->hitless && b->now.schema)
+        brt_schema_keep_scopes(now.schema, b->now.schema);
+    s->before = b->now;
+    b->now = now;
     s->state = START_BEGUN;
     brt_tell_start(b, TOLD(WARM_INIT_STARTED));
     enum brt_code code = BRT_OK;
@@ -208,9 +181,8 @@ void brt_start_free(struct brt *b) {
     if (!b->start)
         return;
     if (brt_has_begun(b)) {
-        struct brt_running gone = program_running(b);
-        program_run(b, &b->start->before);
-        brt_running_free(&gone);
+        brt_running_free(&b->now);
+        b->now = b->start->before;
     }
     program_forget(b);
 }

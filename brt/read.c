@@ -130,7 +130,7 @@ static void read_one_datum(struct read_data *d, const struct brt_field *f) {
 // An entry is as old as in the pipe that matched it last, and was hit when one of them has. While a
 // client has not enabled ageing, its time to live does not pass.
 static void read_age(const struct read_data *d, struct sk_entry *sum) {
-    const uint64_t now = sk_switch_now(d->r->b->sw);
+    const uint64_t now = sk_switch_now(d->r->b->now.sw);
     bool hit = sum->idle.hit;
     for (unsigned i = 1; i < d->entries->n; i++) {
         const struct sk_entry *e = d->entries->of[i];
@@ -142,7 +142,7 @@ static void read_age(const struct read_data *d, struct sk_entry *sum) {
         sum->last_hit = e->last_hit;
         sum->elsewhere = e->elsewhere;
     }
-    if (!brt_schema_state(d->r->b->schema, d->r->question.table)->idle.enabled)
+    if (!brt_schema_state(d->r->b->now.schema, d->r->question.table)->idle.enabled)
         sk_idle_start(sum, sum->idle.ttl_ms, now);
     sum->idle.hit = hit;
 }
@@ -157,7 +157,7 @@ static void read_what_is_attached(struct read_data *d) {
     }
     holder.idle = holder.idle && !d->entries->is_default;
     read_age(d, &sum);
-    sk_attached_read(&holder, &sum, sum.meter, sk_switch_now(d->r->b->sw), &d->attached);
+    sk_attached_read(&holder, &sum, sum.meter, sk_switch_now(d->r->b->now.sw), &d->attached);
 }
 
 static bool brt_read_fields(struct reading *r, struct read_data *d, const struct brt_action *a) {
@@ -346,7 +346,7 @@ static bool read_asks_pipe(const struct reading *r, unsigned pipe) {
 
 // The pipes of the entry, if the question may be about them. False after an error.
 static bool read_go_to_owner(struct reading *r, uint32_t owner) {
-    const struct brt_table_state *state = brt_schema_state(r->b->schema, r->question.table);
+    const struct brt_table_state *state = brt_schema_state(r->b->now.schema, r->question.table);
     if (owner >= SK_PIPES || !read_asks_pipe(r, owner)) {
         r->code = r->from_hw ? brt_fail(r->err, BRT_INVALID_ARG,
                                         "table '%s': the handle is of another pipe",
@@ -566,7 +566,7 @@ static bool read_from_hw(const BfrtProto__TableEntry *e) {
 // The driver's own copy of entries is kept for the first pipe of those that share them.
 static void brt_read_where(struct reading *r, const struct brt_target *target, bool from_hw) {
     const struct brt_table *t = r->question.table;
-    const enum brt_scope scope = brt_schema_state(r->b->schema, t)->scope;
+    const enum brt_scope scope = brt_schema_state(r->b->now.schema, t)->scope;
     const bool is_copy = (unsigned)target->pipe != r->question.pipes.list[0];
     r->scoped = t->desc && scope != BRT_SCOPE_ALL;
     r->all_pipes = target->pipe < 0;
@@ -732,7 +732,7 @@ static uint32_t read_id_in_table(const struct brt_table *t,
 
 static uint32_t read_id_of(const struct brt *b, const BfrtProto__ObjectId *o) {
     if (o->object_case == BFRT_PROTO__OBJECT_ID__OBJECT_TABLE_OBJECT) {
-        const struct brt_table *t = brt_schema_named(b->schema, o->table_object->table_name);
+        const struct brt_table *t = brt_schema_named(b->now.schema, o->table_object->table_name);
         const struct fixed_table *fixed = fixed_table_named(b, o->table_object->table_name);
         if (fixed)
             return fixed_id(fixed, o->table_object);
@@ -740,7 +740,7 @@ static uint32_t read_id_of(const struct brt *b, const BfrtProto__ObjectId *o) {
     }
     if (o->object_case != BFRT_PROTO__OBJECT_ID__OBJECT_LEARN_OBJECT)
         return 0;
-    const struct brt_learn *l = brt_schema_learn(b->schema, o->learn_object->learn_name);
+    const struct brt_learn *l = brt_schema_learn(b->now.schema, o->learn_object->learn_name);
     if (!l || !o->learn_object->data_field_name)
         return l ? l->id : 0;
     const struct brt_field *f =

@@ -23,24 +23,21 @@ int brt_run_program(struct brt *b, struct sk_switch *sw, const struct brt_descri
                     struct sk_error *err) {
     brt_start_drop(b);
     brt_rebind(b, false);
-    brt_schema_free(b->schema);
-    free(b->name);
-    free(b->schema_text);
-    free(b->binary);
-    b->sw = sw;
-    b->schema = brt_schema_new(sw, d->schema, err);
-    b->name = sk_copy_text(d->name);
-    b->schema_text = sk_copy_text(d->schema);
-    b->binary = brt_package_write(d->text, strlen(d->text), &b->n_binary);
-    return b->schema ? 0 : -1;
+    brt_running_free(&b->now);
+    b->now.sw = sw;
+    b->now.schema = brt_schema_new(sw, d->schema, err);
+    b->now.name = sk_copy_text(d->name);
+    b->now.schema_text = sk_copy_text(d->schema);
+    b->now.binary = brt_package_write(d->text, strlen(d->text), &b->now.n_binary);
+    return b->now.schema ? 0 : -1;
 }
 
 struct sk_switch *brt_switch(const struct brt *b) {
-    return b->sw;
+    return b->now.sw;
 }
 
 struct brt_schema *brt_program_schema(const struct brt *b) {
-    return b->schema;
+    return b->now.schema;
 }
 
 struct brt_memory *brt_request_memory(struct brt *b) {
@@ -55,10 +52,7 @@ void brt_service_free(struct brt *b) {
     brt_start_free(b);
     brt_memory_free(&b->request);
     brt_memory_free(&b->scratch);
-    brt_schema_free(b->schema);
-    free(b->name);
-    free(b->schema_text);
-    free(b->binary);
+    brt_running_free(&b->now);
     free(b->ports);
     free(b);
 }

@@ -17,7 +17,7 @@ struct brt_client *brt_client(struct brt *b, uint32_t id) {
 enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const char *program,
                       struct sk_error *err) {
     const struct brt_client *c = brt_client(b, client);
-    if (!b->schema)
+    if (!b->now.schema)
         return brt_fail(err, BRT_NOT_READY, "the switch runs no program yet");
     if (device)
         return brt_fail(err, c ? BRT_INVALID_ARG : BRT_OBJECT_NOT_FOUND,
@@ -27,7 +27,7 @@ enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const cha
                         : brt_fail(err, BRT_UNEXPECTED,
                                    "client %u is not bound to a program, and the call names none",
                                    client);
-    if (strcmp(program, b->name) != 0)
+    if (strcmp(program, b->now.name) != 0)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "the switch does not run a program '%s'",
                         program);
     return BRT_OK;
@@ -110,8 +110,8 @@ void brt_stream_over(struct brt *b, const void *call) {
     struct brt_client *c = brt_session_of(b, call);
     if (!c)
         return;
-    if (b->schema)
-        brt_schema_forget(b->schema, c->id);
+    if (b->now.schema)
+        brt_schema_forget(b->now.schema, c->id);
     const uint32_t id = c->id;
     *c = (struct brt_client){.used = false};
     brt_start_left(b, id);
@@ -139,7 +139,7 @@ static enum brt_code session_bind(struct brt *b,
     const char *name = r->config[0]->p4_name;
     if (strcmp(name, shared) == 0)
         return brt_fail(err, BRT_NOT_IMPLEMENTED, "the program '%s' is not implemented", shared);
-    if (!b->schema || strcmp(name, b->name) != 0 || r->device_id)
+    if (!b->now.schema || strcmp(name, b->now.name) != 0 || r->device_id)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "device %u does not run a program '%s'",
                         r->device_id, name);
     const enum brt_code code = session_owned(b, r->client_id, err);
@@ -173,16 +173,16 @@ void brt_set_config(struct brt *b, const struct brt_call *c, const uint8_t *byte
 static void session_profiles(const struct brt *b, BfrtProto__ForwardingPipelineConfig *out,
                              BfrtProto__ForwardingPipelineConfig__Profile *profiles,
                              uint32_t (*scopes)[SK_PIPES]) {
-    const struct sk_program_desc *d = sk_switch_program(b->sw);
+    const struct sk_program_desc *d = sk_switch_program(b->now.sw);
     for (uint32_t i = 0; i < d->n_pipelines && i < SK_PIPES; i++) {
         BfrtProto__ForwardingPipelineConfig__Profile *p = &profiles[i];
         bfrt_proto__forwarding_pipeline_config__profile__init(p);
         p->profile_name = (char *)d->pipelines[i]->name;
         p->pipe_scope = scopes[i];
-        p->binary.data = b->binary;
-        p->binary.len = b->n_binary;
+        p->binary.data = b->now.binary;
+        p->binary.len = b->now.n_binary;
         for (uint32_t pipe = 0; pipe < SK_PIPES; pipe++)
-            if (sk_switch_pipeline(b->sw, pipe) == d->pipelines[i])
+            if (sk_switch_pipeline(b->now.sw, pipe) == d->pipelines[i])
                 scopes[i][p->n_pipe_scope++] = pipe;
         out->profiles[out->n_profiles++] = p;
     }
@@ -196,9 +196,9 @@ static void session_config(const struct brt *b, const struct brt_call *c) {
     BfrtProto__NonP4Config fixed = BFRT_PROTO__NON_P4_CONFIG__INIT;
     BfrtProto__ForwardingPipelineConfig__Profile profiles[SK_PIPES], *list[SK_PIPES];
     uint32_t scopes[SK_PIPES][SK_PIPES];
-    config.p4_name = b->name;
-    config.bfruntime_info.data = (uint8_t *)b->schema_text;
-    config.bfruntime_info.len = strlen(b->schema_text);
+    config.p4_name = b->now.name;
+    config.bfruntime_info.data = (uint8_t *)b->now.schema_text;
+    config.bfruntime_info.len = strlen(b->now.schema_text);
     config.profiles = list;
     session_profiles(b, &config, profiles, scopes);
     response.config = configs;
@@ -218,7 +218,7 @@ void brt_get_config(struct brt *b, const struct brt_call *c, const uint8_t *byte
                                                                    bytes);
     if (!r)
         brt_end_unread(b, c);
-    else if (!b->schema)
+    else if (!b->now.schema)
         brt_end(c, BRT_NOT_READY, "the switch runs no program yet");
     else if (r->device_id)
         brt_end(c, BRT_OBJECT_NOT_FOUND, "there is no such device, only 0");

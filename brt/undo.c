@@ -185,7 +185,7 @@ static void undo_save_groups(struct undo_saving *s, const struct brt_change *c) 
 }
 
 static void undo_save_attribute(struct undo_saving *s, const struct brt_change *c) {
-    s->undo->state = *brt_schema_state(s->b->schema, c->table);
+    s->undo->state = *brt_schema_state(s->b->now.schema, c->table);
     for (unsigned i = 0; c->table->desc && c->table->desc->key_masks && i < c->pipes.n; i++)
         s->undo->key_masks[i] =
             undo_words(s, sk_table_key_mask(brt_table_in(s->b, c->table, c->pipes.list[i])),
@@ -270,7 +270,7 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
     const struct brt_change *c = u->change;
     int error = SK_OK;
     if (c->attribute)
-        *brt_schema_state(b->schema, c->table) = u->state;
+        *brt_schema_state(b->now.schema, c->table) = u->state;
     for (unsigned i = 0; i < c->pipes.n; i++) {
         if (u->cells[i])
             brt_cells_put(b, c->table, c->pipes.list[i], u->from, u->to, u->cells[i]);

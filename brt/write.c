@@ -42,7 +42,7 @@ enum brt_code brt_not_served(const struct brt_table *t, const char *what, struct
 enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_target *target,
                           struct brt_change *c, struct sk_error *err) {
     memset(c, 0, sizeof *c);
-    c->table = brt_schema_table(b->schema, table_id);
+    c->table = brt_schema_table(b->now.schema, table_id);
     const struct fixed_table *fixed = fixed_table(b, table_id);
     if (fixed)
         return brt_fail(err, BRT_NOT_SUPPORTED,
@@ -55,12 +55,12 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
     // value sets are alike in all pipes, and a port is in one
     const bool all = c->table->kind == BRT_VALUE_SET || c->table->kind == BRT_PORT_METADATA;
     const int pipe = all ? -1 : target->pipe;
-    if (sk_find_pipes(b->sw, &c->table->object, pipe, &c->pipes, err))
+    if (sk_find_pipes(b->now.sw, &c->table->object, pipe, &c->pipes, err))
         return BRT_INVALID_ARG;
-    const struct brt_table_state *state = brt_schema_state(b->schema, c->table);
+    const struct brt_table_state *state = brt_schema_state(b->now.schema, c->table);
     if (pipe < 0 || state->scope != BRT_SCOPE_GROUPS)
         return BRT_OK;
-    if (sk_find_pipes(b->sw, &c->table->object, -1, &c->pipes, err))
+    if (sk_find_pipes(b->now.sw, &c->table->object, -1, &c->pipes, err))
         return BRT_INVALID_ARG;
     brt_scope_pipes(state, (unsigned)pipe, &c->pipes);
     return c->pipes.n ? BRT_OK

@@ -84,7 +84,7 @@ static void device_ports(struct fixed_entry *e, bool tofino_2) {
 }
 
 static bool device_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
-    const bool tofino_2 = sk_switch_is_tofino_2(b->sw);
+    const bool tofino_2 = sk_switch_is_tofino_2(b->now.sw);
     device_number(e, DEVICE_SKU, 0);
     device_number(e, DEVICE_PIPES, SK_PIPES);
     device_number(e, DEVICE_STAGES, tofino_2 ? 20 : 12);

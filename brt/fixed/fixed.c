@@ -7,7 +7,7 @@
 #include "brt/fixed/fixed.h"
 
 const struct fixed_table *fixed_family(const struct brt *b, unsigned family, size_t *n) {
-    const bool tofino2 = sk_switch_is_tofino_2(b->sw);
+    const bool tofino2 = sk_switch_is_tofino_2(b->now.sw);
     switch (family) {
     case 0:
         return fixed_device(tofino2, n);

@@ -92,21 +92,21 @@ static const struct fixed_field mirror_coalescing[] = {
 // ---- the session ----
 
 static uint64_t mirror_is_there(const struct brt *b, uint64_t session) {
-    return b->mirrors[session / 64] >> (session % 64) & 1;
+    return b->now.mirrors[session / 64] >> (session % 64) & 1;
 }
 
 static void mirror_note(struct brt *b, uint64_t session, bool there) {
     const uint64_t bit = UINT64_C(1) << (session % 64);
-    b->mirrors[session / 64] =
-        there ? b->mirrors[session / 64] | bit : b->mirrors[session / 64] & ~bit;
+    b->now.mirrors[session / 64] =
+        there ? b->now.mirrors[session / 64] | bit : b->now.mirrors[session / 64] & ~bit;
 }
 
 static size_t mirror_last(const struct brt *b) {
-    return sk_switch_is_tofino_2(b->sw) ? 255 : SK_MIRROR_LAST;
+    return sk_switch_is_tofino_2(b->now.sw) ? 255 : SK_MIRROR_LAST;
 }
 
 static bool mirror_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
-    const struct sk_mirror_session *s = sk_mirror_get(b->sw, (uint16_t)e->key[0]);
+    const struct sk_mirror_session *s = sk_mirror_get(b->now.sw, (uint16_t)e->key[0]);
     (void)m;
     if (!s || !(s->enabled || mirror_is_there(b, e->key[0])))
         return false;
@@ -141,7 +141,7 @@ static bool mirror_get(struct brt *b, struct brt_memory *m, struct fixed_entry *
         [MIRROR_MC_CFG] = s->mc_cfg,
         [MIRROR_EPIPE_CFG] = s->epipe_cfg,
     };
-    const size_t n = sk_switch_is_tofino_2(b->sw) ? MIRROR_SIZE(numbers) : MIRROR_COMMON;
+    const size_t n = sk_switch_is_tofino_2(b->now.sw) ? MIRROR_SIZE(numbers) : MIRROR_COMMON;
     for (size_t i = 0; i < n; i++)
         e->data[i] = (struct fixed_value){.given = true, .number = numbers[i]};
     return true;
@@ -170,7 +170,7 @@ static enum brt_code mirror_check(const struct fixed_entry *e, bool tofino_2,
 static enum brt_code mirror_set(struct brt *b, const struct fixed_entry *e, struct sk_error *err) {
     static const uint8_t colors[] = {0, 1, 3};
     const struct fixed_value *d = e->data;
-    const bool tofino_2 = sk_switch_is_tofino_2(b->sw);
+    const bool tofino_2 = sk_switch_is_tofino_2(b->now.sw);
     const enum brt_code code = mirror_check(e, tofino_2, err);
     if (code)
         return code;
@@ -205,7 +205,7 @@ static enum brt_code mirror_set(struct brt *b, const struct fixed_entry *e, stru
         s.mc_cfg = d[MIRROR_MC_CFG].number != 0;
         s.epipe_cfg = d[MIRROR_EPIPE_CFG].number != 0;
     }
-    if (sk_mirror_set(b->sw, (uint16_t)e->key[0], &s))
+    if (sk_mirror_set(b->now.sw, (uint16_t)e->key[0], &s))
         return brt_fail(err, BRT_INVALID_ARG, "the port or queue of the mirror session is missing");
     mirror_note(b, e->key[0], true);
     return BRT_OK;
@@ -214,7 +214,7 @@ static enum brt_code mirror_set(struct brt *b, const struct fixed_entry *e, stru
 static enum brt_code mirror_remove(struct brt *b, const struct fixed_entry *e,
                                    struct sk_error *err) {
     (void)err;
-    sk_mirror_set(b->sw, (uint16_t)e->key[0], &(struct sk_mirror_session){.enabled = false});
+    sk_mirror_set(b->now.sw, (uint16_t)e->key[0], &(struct sk_mirror_session){.enabled = false});
     mirror_note(b, e->key[0], false);
     return BRT_OK;
 }
@@ -223,7 +223,7 @@ static struct fixed_entry *mirror_keys(struct brt *b, struct brt_memory *m, size
     struct fixed_entry *keys = brt_take(m, (SK_MIRROR_LAST + 1) * sizeof *keys);
     *n = 0;
     for (uint16_t i = 1; keys && i <= SK_MIRROR_LAST; i++)
-        if (mirror_is_there(b, i) || sk_mirror_get(b->sw, i)->enabled)
+        if (mirror_is_there(b, i) || sk_mirror_get(b->now.sw, i)->enabled)
             keys[(*n)++].key[0] = i;
     return keys;
 }

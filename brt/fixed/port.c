@@ -331,7 +331,7 @@ static struct fixed_entry *port_indices(struct brt *b, struct brt_memory *m, siz
 // ---- $PORT ----
 
 static size_t port_fields(const struct brt *b) {
-    return sk_switch_is_tofino_2(b->sw) ? PORT_FIELDS - 1 : PORT_FIELDS;
+    return sk_switch_is_tofino_2(b->now.sw) ? PORT_FIELDS - 1 : PORT_FIELDS;
 }
 
 static struct fixed_port *port_state(struct brt *b, uint64_t port) {
@@ -379,7 +379,7 @@ static void port_enable(struct brt *b, uint64_t port, bool enabled) {
 
 static enum brt_code port_set(struct brt *b, const struct fixed_entry *e, struct sk_error *err) {
     struct fixed_port *p = port_state(b, e->key[0]);
-    if (!p || sk_port_is_internal((unsigned)e->key[0], sk_switch_is_tofino_2(b->sw)))
+    if (!p || sk_port_is_internal((unsigned)e->key[0], sk_switch_is_tofino_2(b->now.sw)))
         return brt_fail(err, BRT_INVALID_ARG, "port %llu is not one that can be configured",
                         (unsigned long long)e->key[0]);
     if (e->data[PORT_N_LANES].number < 1 || e->data[PORT_N_LANES].number > 8)

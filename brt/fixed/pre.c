@@ -175,11 +175,11 @@ static void pre_all_ports(const struct sk_pre *pre, struct pre_keys *k) {
 static struct fixed_entry *pre_keys(struct brt *b, struct brt_memory *m, size_t *n,
                                     void (*each)(const struct sk_pre *pre, struct pre_keys *k)) {
     struct pre_keys k = {.n = 0};
-    each(sk_switch_pre(b->sw), &k);
+    each(sk_switch_pre(b->now.sw), &k);
     *n = k.n;
     k = (struct pre_keys){.entries = brt_take(m, (*n + 1) * sizeof *k.entries)};
     if (k.entries)
-        each(sk_switch_pre(b->sw), &k);
+        each(sk_switch_pre(b->now.sw), &k);
     return k.entries;
 }
 
@@ -203,7 +203,7 @@ static void pre_give_members(struct brt_memory *m, struct fixed_entry *e,
 }
 
 static bool pre_get_group(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
-    const struct sk_pre *pre = sk_switch_pre(b->sw);
+    const struct sk_pre *pre = sk_switch_pre(b->now.sw);
     const uint16_t mgid = (uint16_t)e->key[0];
     size_t n;
     if (!pre_group_view(pre, mgid, NULL, &n))
@@ -233,13 +233,13 @@ static enum brt_code pre_set_group(struct brt *b, const struct fixed_entry *e,
                                                   .l1_xid_valid = v[1].list[i] != 0,
                                                   .l1_xid = (uint16_t)v[2].list[i]};
     }
-    return pre_result(sk_pre_group_set(b->sw, (uint16_t)e->key[0], members, n),
+    return pre_result(sk_pre_group_set(b->now.sw, (uint16_t)e->key[0], members, n),
                       "the multicast group cannot be set", err);
 }
 
 static enum brt_code pre_remove_group(struct brt *b, const struct fixed_entry *e,
                                       struct sk_error *err) {
-    return pre_result(sk_pre_group_delete(b->sw, (uint16_t)e->key[0]), "no such group", err);
+    return pre_result(sk_pre_group_delete(b->now.sw, (uint16_t)e->key[0]), "no such group", err);
 }
 
 static struct fixed_entry *pre_group_keys(struct brt *b, struct brt_memory *m, size_t *n) {
@@ -250,7 +250,7 @@ static struct fixed_entry *pre_group_keys(struct brt *b, struct brt_memory *m, s
 
 static bool pre_get_node(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
     struct sk_pre_node_view n;
-    if (!pre_node_view(sk_switch_pre(b->sw), (uint32_t)e->key[0], &n))
+    if (!pre_node_view(sk_switch_pre(b->now.sw), (uint32_t)e->key[0], &n))
         return false;
     e->data[NODE_RID] = (struct fixed_value){.given = true, .number = n.rid};
     pre_give(m, &e->data[NODE_PORTS], n.ports, n.n_ports);
@@ -271,18 +271,18 @@ static enum brt_code pre_set_node(struct brt *b, const struct fixed_entry *e,
     for (size_t i = 0; i < lags->n; i++)
         list[i] = (uint8_t)lags->list[i];
     const int rc =
-        sk_pre_node_set_lags(b->sw, (uint32_t)e->key[0], (uint16_t)e->data[NODE_RID].number, ports,
-                             e->data[NODE_PORTS].n, list, lags->n);
+        sk_pre_node_set_lags(b->now.sw, (uint32_t)e->key[0], (uint16_t)e->data[NODE_RID].number,
+                             ports, e->data[NODE_PORTS].n, list, lags->n);
     return pre_result(rc, "a port or LAG is named twice, or there is no such LAG", err);
 }
 
 static bool pre_node_is_used(const struct brt *b, const struct fixed_entry *e) {
-    return pre_node_users(sk_switch_pre(b->sw), (uint32_t)e->key[0]);
+    return pre_node_users(sk_switch_pre(b->now.sw), (uint32_t)e->key[0]);
 }
 
 static enum brt_code pre_remove_node(struct brt *b, const struct fixed_entry *e,
                                      struct sk_error *err) {
-    return pre_result(sk_pre_node_delete(b->sw, (uint32_t)e->key[0]), "no such node", err);
+    return pre_result(sk_pre_node_delete(b->now.sw, (uint32_t)e->key[0]), "no such node", err);
 }
 
 static struct fixed_entry *pre_node_keys(struct brt *b, struct brt_memory *m, size_t *n) {
@@ -294,7 +294,7 @@ static struct fixed_entry *pre_node_keys(struct brt *b, struct brt_memory *m, si
 static bool pre_get_ecmp(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
     uint32_t nodes[SK_PRE_ECMP_SLOTS];
     size_t n, used = 0;
-    if (!pre_ecmp_view(sk_switch_pre(b->sw), (uint32_t)e->key[0], nodes, &n))
+    if (!pre_ecmp_view(sk_switch_pre(b->now.sw), (uint32_t)e->key[0], nodes, &n))
         return false;
     uint32_t *list = fixed_list(m, &e->data[0], n);
     for (size_t i = 0; list && i < n; i++)
@@ -335,19 +335,20 @@ static enum brt_code pre_set_ecmp(struct brt *b, const struct fixed_entry *e,
     size_t n = 0;
     if (e->data[0].n > SK_PRE_ECMP_SLOTS)
         return brt_fail(err, BRT_NO_SPACE, "an ECMP group has at most %u nodes", SK_PRE_ECMP_SLOTS);
-    pre_ecmp_view(sk_switch_pre(b->sw), (uint32_t)e->key[0], slots, &n);
+    pre_ecmp_view(sk_switch_pre(b->now.sw), (uint32_t)e->key[0], slots, &n);
     n = pre_ecmp_slots(&e->data[0], slots, n);
-    return pre_result(sk_pre_ecmp_set(b->sw, (uint32_t)e->key[0], slots, n),
+    return pre_result(sk_pre_ecmp_set(b->now.sw, (uint32_t)e->key[0], slots, n),
                       "the ECMP group cannot be set", err);
 }
 
 static bool pre_ecmp_is_used(const struct brt *b, const struct fixed_entry *e) {
-    return pre_ecmp_users(sk_switch_pre(b->sw), (uint32_t)e->key[0]);
+    return pre_ecmp_users(sk_switch_pre(b->now.sw), (uint32_t)e->key[0]);
 }
 
 static enum brt_code pre_remove_ecmp(struct brt *b, const struct fixed_entry *e,
                                      struct sk_error *err) {
-    return pre_result(sk_pre_ecmp_delete(b->sw, (uint32_t)e->key[0]), "no such ECMP group", err);
+    return pre_result(sk_pre_ecmp_delete(b->now.sw, (uint32_t)e->key[0]), "no such ECMP group",
+                      err);
 }
 
 static struct fixed_entry *pre_ecmp_keys(struct brt *b, struct brt_memory *m, size_t *n) {
@@ -360,7 +361,7 @@ static bool pre_get_lag(struct brt *b, struct brt_memory *m, struct fixed_entry 
     static const struct sk_pre_lag empty = {.n_ports = 0};
     if (e->key[0] >= SK_PRE_LAGS)
         return false;
-    const struct sk_pre_lag *lag = pre_lag(sk_switch_pre(b->sw), (uint8_t)e->key[0]);
+    const struct sk_pre_lag *lag = pre_lag(sk_switch_pre(b->now.sw), (uint8_t)e->key[0]);
     lag = lag ? lag : &empty;
     pre_give(m, &e->data[LAG_PORTS], lag->ports, lag->n_ports);
     e->data[LAG_LEFT] = (struct fixed_value){.given = true, .number = lag->left};
@@ -378,15 +379,16 @@ static enum brt_code pre_set_lag(struct brt *b, const struct fixed_entry *e, str
     lag.left = (uint16_t)left;
     lag.right = (uint16_t)right;
     lag.ports = pre_ports(b, &e->data[LAG_PORTS], &code, err);
-    return lag.ports ? pre_result(sk_pre_lag_set(b->sw, (uint8_t)e->key[0], &lag),
+    return lag.ports ? pre_result(sk_pre_lag_set(b->now.sw, (uint8_t)e->key[0], &lag),
                                   "a port is named twice", err)
                      : code;
 }
 
 static enum brt_code pre_remove_lag(struct brt *b, const struct fixed_entry *e,
                                     struct sk_error *err) {
-    return pre_result(sk_pre_lag_set(b->sw, (uint8_t)e->key[0], &(struct sk_pre_lag){.n_ports = 0}),
-                      "no such LAG", err);
+    return pre_result(
+        sk_pre_lag_set(b->now.sw, (uint8_t)e->key[0], &(struct sk_pre_lag){.n_ports = 0}),
+        "no such LAG", err);
 }
 
 static struct fixed_entry *pre_lag_keys(struct brt *b, struct brt_memory *m, size_t *n) {
@@ -399,7 +401,8 @@ static bool pre_get_prune(struct brt *b, struct brt_memory *m, struct fixed_entr
     uint16_t ports[SK_PORTS];
     if (e->key[0] >= SK_PRE_PRUNE_SETS)
         return false;
-    pre_give(m, &e->data[0], ports, pre_prune(sk_switch_pre(b->sw), (uint16_t)e->key[0], ports));
+    pre_give(m, &e->data[0], ports,
+             pre_prune(sk_switch_pre(b->now.sw), (uint16_t)e->key[0], ports));
     return true;
 }
 
@@ -412,13 +415,14 @@ static enum brt_code pre_set_prune(struct brt *b, const struct fixed_entry *e,
     if (e->key[0] >= SK_PRE_PRUNE_SETS)
         return brt_fail(err, BRT_INVALID_ARG, "level-2 exclusion ids are 0 to %u",
                         SK_PRE_PRUNE_SETS - 1);
-    return pre_result(sk_pre_prune_set(b->sw, (uint16_t)e->key[0], ports, e->data[0].n),
+    return pre_result(sk_pre_prune_set(b->now.sw, (uint16_t)e->key[0], ports, e->data[0].n),
                       "a port is named twice", err);
 }
 
 static enum brt_code pre_remove_prune(struct brt *b, const struct fixed_entry *e,
                                       struct sk_error *err) {
-    return pre_result(sk_pre_prune_set(b->sw, (uint16_t)e->key[0], NULL, 0), "no such set", err);
+    return pre_result(sk_pre_prune_set(b->now.sw, (uint16_t)e->key[0], NULL, 0), "no such set",
+                      err);
 }
 
 static struct fixed_entry *pre_prune_keys(struct brt *b, struct brt_memory *m, size_t *n) {
@@ -432,26 +436,27 @@ static bool pre_is_port(uint64_t key) {
 }
 
 static bool pre_get_port(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
-    const struct sk_pre *pre = sk_switch_pre(b->sw);
+    const struct sk_pre *pre = sk_switch_pre(b->now.sw);
     const uint16_t port = (uint16_t)e->key[0];
     (void)m;
     if (!pre_is_port(e->key[0]))
         return false;
     e->data[PORT_BACKUP] = (struct fixed_value){.given = true, .number = pre_backup(pre, port)};
     e->data[PORT_FORWARD] =
-        (struct fixed_value){.given = true, .number = sk_pre_port_forwards(b->sw, port)};
+        (struct fixed_value){.given = true, .number = sk_pre_port_forwards(b->now.sw, port)};
     e->data[PORT_CLEAR] = (struct fixed_value){.given = true};
     e->data[PORT_CPU] =
-        (struct fixed_value){.given = true, .number = sk_switch_cpu_port_of(b->sw) == port};
+        (struct fixed_value){.given = true, .number = sk_switch_cpu_port_of(b->now.sw) == port};
     return true;
 }
 
 // Sets the CPU's port; if 'port' is it and shall not be, the CPU's port is the chip's default.
 static void pre_set_cpu_port(struct brt *b, uint16_t port, bool is) {
     if (is)
-        sk_switch_cpu_port(b->sw, port);
-    else if (sk_switch_cpu_port_of(b->sw) == port)
-        sk_switch_cpu_port(b->sw, sk_switch_is_tofino_2(b->sw) ? SK_CPU_PORT_2 : SK_CPU_PORT);
+        sk_switch_cpu_port(b->now.sw, port);
+    else if (sk_switch_cpu_port_of(b->now.sw) == port)
+        sk_switch_cpu_port(b->now.sw,
+                           sk_switch_is_tofino_2(b->now.sw) ? SK_CPU_PORT_2 : SK_CPU_PORT);
 }
 
 static enum brt_code pre_set_port(struct brt *b, const struct fixed_entry *e,
@@ -461,9 +466,9 @@ static enum brt_code pre_set_port(struct brt *b, const struct fixed_entry *e,
         return brt_fail(err, BRT_INVALID_ARG, "the port does not exist");
     if (e->data[PORT_BACKUP].number >= SK_PORTS)
         return brt_fail(err, BRT_INVALID_ARG, "the backup port does not exist");
-    const int rc = sk_pre_backup_set(b->sw, port, (uint16_t)e->data[PORT_BACKUP].number);
+    const int rc = sk_pre_backup_set(b->now.sw, port, (uint16_t)e->data[PORT_BACKUP].number);
     if (rc == 0) {
-        sk_pre_port_forward(b->sw, port, e->data[PORT_FORWARD].number != 0);
+        sk_pre_port_forward(b->now.sw, port, e->data[PORT_FORWARD].number != 0);
         pre_set_cpu_port(b, port, e->data[PORT_CPU].number != 0);
     }
     return pre_result(rc, "the port or its backup port does not exist", err);
@@ -472,9 +477,9 @@ static enum brt_code pre_set_port(struct brt *b, const struct fixed_entry *e,
 static enum brt_code pre_remove_port(struct brt *b, const struct fixed_entry *e,
                                      struct sk_error *err) {
     const uint16_t port = (uint16_t)e->key[0];
-    sk_pre_port_forward(b->sw, port, true);
+    sk_pre_port_forward(b->now.sw, port, true);
     pre_set_cpu_port(b, port, false);
-    return pre_result(sk_pre_backup_set(b->sw, port, port), "no such port", err);
+    return pre_result(sk_pre_backup_set(b->now.sw, port, port), "no such port", err);
 }
 
 static struct fixed_entry *pre_port_keys(struct brt *b, struct brt_memory *m, size_t *n) {
@@ -491,8 +496,8 @@ static struct fixed_entry *pre_port_keys(struct brt *b, struct brt_memory *m, si
 #define PRE_PORT_LAG_THRESHOLD 133u
 
 static struct brt_pre_limits pre_limits(const struct brt *b) {
-    return b->pre_limits.given
-               ? b->pre_limits
+    return b->now.pre_limits.given
+               ? b->now.pre_limits
                : (struct brt_pre_limits){true, PRE_NODES_BEFORE_YIELD, PRE_NODE_THRESHOLD,
                                          PRE_PORT_LAG_THRESHOLD};
 }
@@ -500,7 +505,7 @@ static struct brt_pre_limits pre_limits(const struct brt *b) {
 static enum brt_code pre_set_device(struct brt *b, const BfrtProto__TableAttribute *a,
                                     struct sk_error *err) {
     const BfrtProto__PreDeviceConfig *c = a->pre_device_config;
-    struct sk_pre_device device = pre_device(sk_switch_pre(b->sw));
+    struct sk_pre_device device = pre_device(sk_switch_pre(b->now.sw));
     struct brt_pre_limits limits = pre_limits(b);
     if (c->pre_global_rid && c->pre_global_rid->global_rid > UINT16_MAX)
         return brt_fail(err, BRT_INVALID_ARG, "the global replication id has 16 bits");
@@ -516,8 +521,8 @@ static enum brt_code pre_set_device(struct brt *b, const BfrtProto__TableAttribu
         limits.nodes = c->pre_max_node_threshold->node_count;
         limits.port_lags = c->pre_max_node_threshold->port_lag_count;
     }
-    sk_pre_device_set(b->sw, &device);
-    b->pre_limits = limits;
+    sk_pre_device_set(b->now.sw, &device);
+    b->now.pre_limits = limits;
     return BRT_OK;
 }
 
@@ -532,7 +537,7 @@ struct pre_device_message {
 
 static bool pre_get_device(struct brt *b, struct brt_memory *m, BfrtProto__TableAttribute *out) {
     struct pre_device_message *all = brt_take(m, sizeof *all);
-    const struct sk_pre_device device = pre_device(sk_switch_pre(b->sw));
+    const struct sk_pre_device device = pre_device(sk_switch_pre(b->now.sw));
     const struct brt_pre_limits limits = pre_limits(b);
     if (!all)
         return false;

@@ -24,20 +24,23 @@
 #define MOST_WORDS    24u                // of the command, besides folders and macros
 #define LAST_WORDS_MS UINT64_C(100) // ms for the C compiler to remove its files when it is ended
 #define MOST_SCHEMA   ((size_t)256 << 20)
-#define SCHEMA_FD     3 // of the compiler's process
-#define SCHEMA_FILE   "/proc/self/fd/3"
-#define TEXT_FD       4
-#define TEXT_FILE     "/proc/self/fd/4"
-#define P4INFO_FD     5
-#define P4INFO_FILE   "/proc/self/fd/5"
+#define OUTPUT_FD     3 // of the compiler's process: the first output's, and the others after it
 #define START_TURN    10000u // us between two looks while nothing else is to be done
 
 extern char **environ;
 
+// What controllers are told of a program. Those of BF Runtime need the first two.
+enum { BFRT, TEXT, OF_BFRT, P4INFO = OF_BFRT, OUTPUTS };
+static const char *const output_options[OUTPUTS] = {
+    [BFRT] = "--bf-rt", [TEXT] = "--emit-p4", [P4INFO] = "--p4info"};
+static const char *const output_files[OUTPUTS] = {"/proc/self/fd/3", "/proc/self/fd/4",
+                                                  "/proc/self/fd/5"};
+
 struct run_compiler {
     pid_t pid; // and its group's number
     int out, said;
-    int schema, text, p4info; // -1 if nobody wants them
+    int outputs[OUTPUTS];
+    unsigned n_outputs; // that somebody wants
     bool ended, late;
     uint64_t until; // of run_now()
     uint64_t seconds, memory;
@@ -84,15 +87,9 @@ static void compiler_command(struct command *c, const struct compile_options *op
         compiler_say(c, "--colour");
     if (opt->preprocessed)
         compiler_say(c, "--preprocessed");
-    if (limits->schema >= 0) {
-        compiler_say(c, "--bf-rt");
-        compiler_say(c, SCHEMA_FILE);
-        compiler_say(c, "--emit-p4");
-        compiler_say(c, TEXT_FILE);
-    }
-    if (limits->p4info >= 0) {
-        compiler_say(c, "--p4info");
-        compiler_say(c, P4INFO_FILE);
+    for (unsigned i = 0; i < limits->n_outputs; i++) {
+        compiler_say(c, output_options[i]);
+        compiler_say(c, output_files[i]);
     }
     if (opt->target)
         compiler_say_each(c, "--target", &opt->target, 1);
@@ -116,15 +113,9 @@ static int compiler_spawn(struct run_compiler *c, const char *const *words) {
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, c->out, 1);
     posix_spawn_file_actions_adddup2(&files, c->said, 2);
-    if (c->schema >= 0) {
-        posix_spawn_file_actions_adddup2(&files, c->schema, SCHEMA_FD);
-        posix_spawn_file_actions_adddup2(&files, c->text, TEXT_FD);
-    }
-    if (c->p4info >= 0)
-        posix_spawn_file_actions_adddup2(&files, c->p4info, P4INFO_FD);
-    posix_spawn_file_actions_addclosefrom_np(&files, c->p4info >= 0   ? P4INFO_FD + 1
-                                                     : c->schema >= 0 ? TEXT_FD + 1
-                                                                      : SCHEMA_FD);
+    for (unsigned i = 0; i < c->n_outputs; i++)
+        posix_spawn_file_actions_adddup2(&files, c->outputs[i], OUTPUT_FD + (int)i);
+    posix_spawn_file_actions_addclosefrom_np(&files, OUTPUT_FD + (int)c->n_outputs);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                         POSIX_SPAWN_SETSIGDEF);
@@ -142,7 +133,7 @@ static int compiler_spawn(struct run_compiler *c, const char *const *words) {
 // replaced by one before it is copied.
 static int compiler_open(void) {
     const int fd = memfd_create("silken-compiler", MFD_CLOEXEC),
-              above = fcntl(fd, F_DUPFD_CLOEXEC, P4INFO_FD + 1);
+              above = fcntl(fd, F_DUPFD_CLOEXEC, OUTPUT_FD + OUTPUTS);
     if (fd >= 0)
         close(fd);
     return above;
@@ -159,14 +150,15 @@ struct run_compiler *run_compiler_start(const struct run *r, const struct compil
     c->until = run_now() + c->seconds * UINT64_C(1000000000);
     c->out = compiler_open();
     c->said = compiler_open();
-    const bool p4runtime = sk_config_p4runtime(r->config).listen;
-    c->schema = p4runtime || sk_config_bfrt(r->config).listen ? compiler_open() : -1;
-    c->text = c->schema >= 0 ? compiler_open() : -1;
-    c->p4info = p4runtime ? compiler_open() : -1;
+    const unsigned n = sk_config_p4runtime(r->config).listen ? OUTPUTS
+                       : sk_config_bfrt(r->config).listen    ? OF_BFRT
+                                                             : 0;
+    const bool open = c->out >= 0 && c->said >= 0;
+    while (open && c->n_outputs < n && (c->outputs[c->n_outputs] = compiler_open()) >= 0)
+        c->n_outputs++;
+    const int failed = open && c->n_outputs == n ? 0 : errno;
     compiler_command(&command, opt, c, beside);
-    const int error = c->out < 0 || c->said < 0 || (c->schema >= 0 && c->text < 0)
-                          ? errno
-                          : compiler_spawn(c, command.words);
+    const int error = failed ? failed : compiler_spawn(c, command.words);
     free((void *)command.words);
     if (!error)
         return c;
@@ -221,12 +213,8 @@ void run_compiler_free(struct run_compiler *c) {
         close(c->out);
     if (c->said >= 0)
         close(c->said);
-    if (c->schema >= 0)
-        close(c->schema);
-    if (c->text >= 0)
-        close(c->text);
-    if (c->p4info >= 0)
-        close(c->p4info);
+    while (c->n_outputs > 0)
+        close(c->outputs[--c->n_outputs]);
     free(c->messages);
     free(c);
 }
@@ -246,17 +234,17 @@ static char *compiler_read(int fd) {
     return compiler_read_most(fd, MOST_SAID);
 }
 
-static char *compiler_read_all(int fd) {
+static char *compiler_read_output(const struct run_compiler *c, unsigned which) {
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) || (size_t)st.st_size > MOST_SCHEMA)
+    if (which >= c->n_outputs || fstat(c->outputs[which], &st) || (size_t)st.st_size > MOST_SCHEMA)
         return NULL;
-    return compiler_read_most(fd, (size_t)st.st_size);
+    return compiler_read_most(c->outputs[which], (size_t)st.st_size);
 }
 
 struct run_description run_compiler_description(struct run_compiler *c) {
-    return (struct run_description){.bfrt = compiler_read_all(c->schema),
-                                    .text = compiler_read_all(c->text),
-                                    .p4info = compiler_read_all(c->p4info)};
+    return (struct run_description){.bfrt = compiler_read_output(c, BFRT),
+                                    .text = compiler_read_output(c, TEXT),
+                                    .p4info = compiler_read_output(c, P4INFO)};
 }
 
 const char *run_compiler_messages(struct run_compiler *c) {

@@ -44,16 +44,17 @@ void run_hang_up(int signal_number) {
 }
 
 void run_pause(void *aux) {
-    run_watch_paused(aux, true);
+    run_watch_pause_wanted(aux);
     sk_lcores_pause(((struct run *)aux)->lcores);
+    run_watch_paused(aux);
 }
 void run_resume(void *aux) {
     sk_lcores_resume(((struct run *)aux)->lcores, true);
-    run_watch_paused(aux, false);
+    run_watch_resumed(aux);
 }
 void run_resume_same(void *aux) {
     sk_lcores_resume(((struct run *)aux)->lcores, false);
-    run_watch_paused(aux, false);
+    run_watch_resumed(aux);
 }
 
 struct sk_pauses run_pauses(struct run *r) {

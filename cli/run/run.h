@@ -161,8 +161,11 @@ void run_watch_turn(struct run *r, uint64_t now);
 bool run_watch_event(struct run *r, const json_t *event);
 json_t *run_watch_alarms(void *run); // struct sk_service's
 json_t *run_watch_aggregators(void *run);
-void run_watch_paused(struct run *r, bool paused); // the pipes wait now, or no longer
-uint16_t run_watch_port(const struct run *r);      // of the metrics; 0: none
+// A pause is wanted; all pipes wait; they go on.
+void run_watch_pause_wanted(struct run *r);
+void run_watch_paused(struct run *r);
+void run_watch_resumed(struct run *r);
+uint16_t run_watch_port(const struct run *r); // of the metrics; 0: none
 void run_watch_end(struct run *r);
 
 // ---- tor.c, all but the first on the control thread

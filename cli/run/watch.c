@@ -48,21 +48,28 @@ static void watch_longest(uint64_t *longest, uint64_t ns) {
     *longest = ns > *longest ? ns : *longest;
 }
 
-void run_watch_paused(struct run *r, bool paused) {
+void run_watch_pause_wanted(struct run *r) {
+    if (r->watch)
+        r->watch->paused_at = run_now();
+}
+
+void run_watch_paused(struct run *r) {
     struct run_watch *w = r->watch;
     if (!w)
         return;
-    if (paused) {
-        w->paused_at = run_now();
-        w->interruptions = watch_interruptions();
-        w->paused_at_cpu = sk_clock_worked();
+    w->interruptions = watch_interruptions();
+    w->paused_at_cpu = sk_clock_worked();
+}
+
+void run_watch_resumed(struct run *r) {
+    struct run_watch *w = r->watch;
+    if (!w)
         return;
-    }
     const uint64_t ns = run_now() - w->paused_at;
+    const uint64_t cpu_ns = sk_clock_worked() - w->paused_at_cpu;
     w->counts.pauses++;
     w->counts.paused_ns += ns;
     watch_longest(&w->counts.longest_pause_ns, ns);
-    const uint64_t cpu_ns = sk_clock_worked() - w->paused_at_cpu;
     if (watch_interruptions() == w->interruptions)
         watch_longest(&w->counts.longest_pause_cpu_ns, cpu_ns);
 }

@@ -318,7 +318,7 @@ static void put_control(FILE *f, const struct sk_watch *w, const struct sk_watch
     count_seconds(f, "silken_longest_pause_seconds", "gauge", "The longest pause.",
                   c->longest_pause_ns);
     count_seconds(f, "silken_longest_pause_cpu_seconds", "gauge",
-                  "The most processor time of the control thread in an uninterrupted pause.",
+                  "The most processor time of the control thread while all pipes waited.",
                   c->longest_pause_cpu_ns);
     metrics_count(f, "silken_flow_resets_total", "counter",
                   "Changes after which no flow record of before is used.", sk_tables_generation());

@@ -61,8 +61,8 @@ void sk_watch_name(const struct sk_service *service, uint16_t port, char out[SK_
 // What the control plane counted, which is not the switch's.
 struct sk_watch_control {
     uint64_t pauses, paused_ns, longest_pause_ns; // of the pipes, for anything
-    // processor time of the thread that paused them, in pauses during which it kept its processor:
-    // in others it is charged for more than it did
+    // processor time of the thread that paused them while all of them waited, in pauses during
+    // which it kept its processor: in others it is charged for more than it did
     uint64_t longest_pause_cpu_ns;
     uint64_t requests, refused, clients; // of the control socket
     uint64_t scrapes, http_refused;      // of the metrics' port

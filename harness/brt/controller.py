@@ -7,52 +7,22 @@ ids taken by name from the description that the switch sends.
         c.write(c.update("INSERT", "forward", {"hdr.ethernet.dst_addr": 1}, "Ingress.send", {"port": 2}))
         c.read(c.entry("forward"))
 """
-import atexit
-import importlib
 import json
 import os
 import queue
-import shutil
-import subprocess
 import sys
-import tempfile
 
 import grpc
 
-folder = tempfile.mkdtemp(prefix="silken-brt-")
-atexit.register(shutil.rmtree, folder, True)
-subprocess.run(["protoc", f"--python_out={folder}", "brt/bfruntime.proto", "brt/status.proto"], check=True)
-sys.path.insert(0, folder)
-pb = importlib.import_module("brt.bfruntime_pb2")
-status_pb = importlib.import_module("brt.status_pb2")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from stubs import failures, generated  # noqa: E402
+
+pb, status_pb = generated("brt/bfruntime.proto", "brt/status.proto")
+Failed, call = failures(status_pb, "type.googleapis.com/bfrt_proto.Error", pb.Error)
 
 SERVICE = "/bfrt_proto.BfRuntime/"
 ALL_PIPES = 0xffff
 WIDTHS = {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64, "int32": 32}
-
-
-class Failed(Exception):
-    """A call that ended with another status than OK; 'errors': of its updates, as far as they are told."""
-
-    def __init__(self, error):
-        super().__init__(f"{error.code().name}: {error.details()}")
-        self.code, self.sentence, self.errors = error.code().name, error.details(), []
-        for name, value in error.trailing_metadata():
-            if name == "grpc-status-details-bin":
-                details = status_pb.Status.FromString(value)
-                for item in details.details:
-                    assert item.type_url == "type.googleapis.com/bfrt_proto.Error", item.type_url
-                    self.errors.append(pb.Error.FromString(item.value))
-
-    def codes(self):
-        return [e.canonical_code for e in self.errors]
-
-
-def call(function, *args, **kwargs):
-    try:
-        return function(*args, timeout=60, **kwargs)
-    except grpc.RpcError as e:
-        raise Failed(e) from None
 
 
 class Expect:

@@ -6,12 +6,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "brt/brt_impl.h"
 #include "brt/fixed/fixed.h"
 #include "brt/package.h"
-#include "harness/control/fuzz_program.h"
+#include "harness/brt/fuzz_calls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,22 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MOST_BYTES   20u
 
 // ---- the switch ----
-
-static char *fuzz_schema(void) {
-    char path[] = "/tmp/silken-fuzz-brt-XXXXXX", *text = NULL;
-    size_t room = 0;
-    const int fd = mkstemp(path);
-    const struct compile_options opt = {
-        .path = "harness/stf/everything.p4", .parse_only = true, .bfrt = path};
-    char *none = compile_p4(&opt, stderr);
-    FILE *f = fd >= 0 && none ? fdopen(fd, "r") : NULL;
-    if (!f || getdelim(&text, &room, 0, f) <= 0)
-        abort();
-    fclose(f);
-    free(none);
-    unlink(path);
-    return text;
-}
 
 // A program is taken or not, by its length, and never compiles.
 static int fuzz_compile(void *aux, const char *name, const uint8_t *text, size_t n,
@@ -68,7 +51,7 @@ static struct brt *fuzz_service(void) {
     p = fuzz_program();
     struct sk_switch *sw =
         sk_switch_new(p, &(struct sk_switch_options){.tx = sk_tx_nowhere}, error, sizeof error);
-    char *schema = fuzz_schema();
+    char *schema = fuzz_description(false);
     b = brt_new(&(struct brt_host){.compile_program = fuzz_compile,
                                    .compiled_program = fuzz_compiled,
                                    .forget_program = fuzz_forget});
@@ -80,23 +63,6 @@ static struct brt *fuzz_service(void) {
 }
 
 // ---- calls ----
-
-struct fuzz_call {
-    const ProtobufCMessageDescriptor *answer;
-    unsigned ended;
-    bool error_in_response;
-};
-
-static bool fuzz_send(void *call, const void *bytes, size_t length) {
-    const struct fuzz_call *c = call;
-    if (c->ended)
-        abort();
-    ProtobufCMessage *m = protobuf_c_message_unpack(c->answer, NULL, length, bytes);
-    if (!m)
-        abort();
-    protobuf_c_message_free_unpacked(m, NULL);
-    return true;
-}
 
 static void fuzz_end(void *call, enum rpc_status status, const char *message,
                      const uint8_t *details, size_t length) {
@@ -111,32 +77,10 @@ static void fuzz_end(void *call, enum rpc_status status, const char *message,
     google__rpc__status__free_unpacked(s, NULL);
 }
 
-static const char *fuzz_metadata(const void *call, const char *name) {
-    const struct fuzz_call *c = call;
-    return c->error_in_response && strcmp(name, "error_in_resp") == 0 ? "1" : NULL;
-}
-
 static const struct brt_carrier carrier = {
     .send = fuzz_send, .end = fuzz_end, .metadata = fuzz_metadata};
 
 // ---- messages out of bytes ----
-
-struct fuzz_input {
-    const uint8_t *at, *end;
-    struct brt_memory memory;
-    const struct brt *b;
-};
-
-static uint8_t fuzz_byte(struct fuzz_input *in) {
-    return in->at < in->end ? *in->at++ : 0;
-}
-
-static void *fuzz_take(struct fuzz_input *in, size_t n) {
-    void *p = brt_take(&in->memory, n);
-    if (!p)
-        abort();
-    return p;
-}
 
 // Mostly as many bytes as the field takes.
 static ProtobufCBinaryData fuzz_value(struct fuzz_input *in, const struct brt_field *f) {
@@ -147,11 +91,6 @@ static ProtobufCBinaryData fuzz_value(struct fuzz_input *in, const struct brt_fi
     for (size_t i = 0; i < out.len && i < MOST_BYTES; i++)
         out.data[out.len - 1 - i] = kind & 64 ? fuzz_byte(in) : (uint8_t)(i == 0 ? kind % 8 : 0);
     return out;
-}
-
-#define FUZZ_NEW(in, type, init) fuzz_new(in, sizeof(type), &(const type)init)
-static void *fuzz_new(struct fuzz_input *in, size_t n, const void *init) {
-    return memcpy(fuzz_take(in, n), init, n);
 }
 
 static BfrtProto__KeyField *fuzz_key_field(struct fuzz_input *in, const struct brt_field *f) {
@@ -261,7 +200,8 @@ static const struct brt_table *fuzz_table(struct fuzz_input *in) {
                                         "pipe.Ingress.flags",
                                         "pipe.Ingress.step",
                                         "none"};
-    return brt_schema_named(in->b->schema, names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
+    return brt_schema_named(fuzz_service()->now.schema,
+                            names[fuzz_byte(in) % (sizeof names / sizeof *names)]);
 }
 
 static BfrtProto__Mode *fuzz_mode(struct fuzz_input *in) {
@@ -371,7 +311,8 @@ static BfrtProto__DataField *fuzz_fixed_datum(struct fuzz_input *in, const struc
 
 static void fuzz_fixed(struct fuzz_input *in, BfrtProto__TableEntry *e) {
     size_t n;
-    const struct fixed_table *list = fixed_family(in->b, fuzz_byte(in) % FIXED_FAMILIES, &n);
+    const struct fixed_table *list =
+        fixed_family(fuzz_service(), fuzz_byte(in) % FIXED_FAMILIES, &n);
     const struct fixed_table *t = &list[fuzz_byte(in) % n];
     const uint8_t parts = fuzz_byte(in);
     BfrtProto__TableKey *key = FUZZ_NEW(in, BfrtProto__TableKey, BFRT_PROTO__TABLE_KEY__INIT);
@@ -532,7 +473,7 @@ static void fuzz_one(struct fuzz_input *in, struct brt *b) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct brt *b = fuzz_service();
-    struct fuzz_input in = {.at = data, .end = data + size, .b = b};
+    struct fuzz_input in = {.at = data, .end = data + size};
     brt_memory_init(&in.memory, BRT_SCRATCH_BYTES);
     while (in.at < in.end)
         fuzz_one(&in, b);

@@ -6,51 +6,19 @@ name from the P4Info that the switch sends.
         c.write(c.update("INSERT", c.entry("Ingress.forward", {"hdr.ethernet.dst_addr": 1}, ("Ingress.send", [2]))))
         c.read(c.entry("Ingress.forward"))
 """
-import atexit
-import importlib
 import os
 import queue
-import shutil
-import subprocess
 import sys
-import tempfile
 
 import grpc
 
-folder = tempfile.mkdtemp(prefix="silken-p4rt-")
-atexit.register(shutil.rmtree, folder, True)
-subprocess.run(["protoc", f"--python_out={folder}", "brt/status.proto", "p4rt/p4info.proto", "p4rt/p4runtime.proto"],
-               check=True)
-sys.path.insert(0, folder)
-pb = importlib.import_module("p4rt.p4runtime_pb2")
-info_pb = importlib.import_module("p4rt.p4info_pb2")
-status_pb = importlib.import_module("brt.status_pb2")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../brt"))
+from stubs import failures, generated  # noqa: E402
+
+status_pb, info_pb, pb = generated("brt/status.proto", "p4rt/p4info.proto", "p4rt/p4runtime.proto")
+Failed, call = failures(status_pb, "type.googleapis.com/p4.v1.Error", pb.Error)
 
 SERVICE = "/p4.v1.P4Runtime/"
-
-
-class Failed(Exception):
-    """A call that ended with another status than OK; 'errors': of its updates, in their order."""
-
-    def __init__(self, error):
-        super().__init__(f"{error.code().name}: {error.details()}")
-        self.code, self.sentence, self.errors = error.code().name, error.details(), []
-        for name, value in error.trailing_metadata() or ():
-            if name == "grpc-status-details-bin":
-                details = status_pb.Status.FromString(value)
-                for item in details.details:
-                    assert item.type_url == "type.googleapis.com/p4.v1.Error", item.type_url
-                    self.errors.append(pb.Error.FromString(item.value))
-
-    def codes(self):
-        return [e.canonical_code for e in self.errors]
-
-
-def call(function, *args, **kwargs):
-    try:
-        return function(*args, timeout=60, **kwargs)
-    except grpc.RpcError as e:
-        raise Failed(e) from None
 
 
 def as_bytes(value):

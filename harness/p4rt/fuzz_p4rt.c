@@ -6,9 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "harness/control/fuzz_program.h"
+#include "harness/brt/fuzz_calls.h"
 #include "p4rt/p4rt_impl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -18,24 +17,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MOST_BYTES   20u
 
 // ---- the switch ----
-
-static char *fuzz_text(bool p4info) {
-    char path[] = "/tmp/silken-fuzz-p4rt-XXXXXX", *text = NULL;
-    size_t room = 0;
-    const int fd = mkstemp(path);
-    const struct compile_options opt = {.path = "harness/stf/everything.p4",
-                                        .parse_only = true,
-                                        .bfrt = p4info ? NULL : path,
-                                        .p4info = p4info ? path : NULL};
-    char *none = compile_p4(&opt, stderr);
-    FILE *f = fd >= 0 && none ? fdopen(fd, "r") : NULL;
-    if (!f || getdelim(&text, &room, 0, f) <= 0)
-        abort();
-    fclose(f);
-    free(none);
-    unlink(path);
-    return text;
-}
 
 static bool fuzz_packet_out(void *aux, const uint8_t *frame, uint32_t length) {
     (void)aux;
@@ -53,7 +34,7 @@ static struct p4rt *fuzz_service(void) {
     struct sk_switch *sw = sk_switch_new(program, &(struct sk_switch_options){.tx = sk_tx_nowhere},
                                          error, sizeof error);
     struct brt *b = brt_new(&(struct brt_host){0});
-    char *schema = fuzz_text(false), *p4info = fuzz_text(true);
+    char *schema = fuzz_description(false), *p4info = fuzz_description(true);
     if (!sw || brt_run_program(
                    b, sw, &(struct brt_description){"everything", schema, "control c() {}"}, &err))
         abort();
@@ -67,22 +48,6 @@ static struct p4rt *fuzz_service(void) {
 
 // ---- calls ----
 
-struct fuzz_call {
-    const ProtobufCMessageDescriptor *answer;
-    unsigned ended;
-};
-
-static bool fuzz_send(void *call, const void *bytes, size_t length) {
-    const struct fuzz_call *c = call;
-    if (c->ended)
-        abort();
-    ProtobufCMessage *m = protobuf_c_message_unpack(c->answer, NULL, length, bytes);
-    if (!m)
-        abort();
-    protobuf_c_message_free_unpacked(m, NULL);
-    return true;
-}
-
 static void fuzz_end(void *call, enum rpc_status status, const char *message,
                      const uint8_t *details, size_t length) {
     struct fuzz_call *c = call;
@@ -94,36 +59,10 @@ static void fuzz_end(void *call, enum rpc_status status, const char *message,
     (void)length;
 }
 
-static const char *fuzz_metadata(const void *call, const char *name) {
-    (void)call;
-    (void)name;
-    return NULL;
-}
-
 static const struct brt_carrier carrier = {
     .send = fuzz_send, .end = fuzz_end, .metadata = fuzz_metadata};
 
 // ---- messages out of bytes ----
-
-struct fuzz_input {
-    const uint8_t *at, *end;
-    struct brt_memory memory;
-    const struct p4rt *p;
-};
-
-static uint8_t fuzz_byte(struct fuzz_input *in) {
-    return in->at < in->end ? *in->at++ : 0;
-}
-
-static void *fuzz_take(struct fuzz_input *in, size_t n) {
-    void *p = brt_take(&in->memory, n);
-    if (!p)
-        abort();
-    return p;
-}
-
-#define FUZZ_NEW(in, type, init)                                                                   \
-    ((type *)memcpy(fuzz_take(in, sizeof(type)), &(const type)init, sizeof(type)))
 
 static ProtobufCBinaryData fuzz_bytes(struct fuzz_input *in) {
     ProtobufCBinaryData out = {.len = fuzz_byte(in) % MOST_BYTES};
@@ -171,7 +110,7 @@ static P4__V1__FieldMatch *fuzz_match(struct fuzz_input *in, uint32_t id) {
 }
 
 static P4__V1__Action *fuzz_action(struct fuzz_input *in) {
-    const P4__Config__V1__P4Info *info = in->p->info->message;
+    const P4__Config__V1__P4Info *info = fuzz_service()->info->message;
     P4__V1__Action *a = FUZZ_NEW(in, P4__V1__Action, P4__V1__ACTION__INIT);
     const P4__Config__V1__Action *of = info->actions[fuzz_byte(in) % info->n_actions];
     const size_t n = fuzz_byte(in) < 230 ? of->n_params : fuzz_byte(in) % MOST_FIELDS;
@@ -220,7 +159,7 @@ static P4__V1__MeterConfig *fuzz_meter(struct fuzz_input *in) {
 }
 
 static P4__V1__TableEntry *fuzz_entry(struct fuzz_input *in) {
-    const struct p4rt_info *info = in->p->info;
+    const struct p4rt_info *info = fuzz_service()->info;
     P4__V1__TableEntry *e = FUZZ_NEW(in, P4__V1__TableEntry, P4__V1__TABLE_ENTRY__INIT);
     const P4__Config__V1__Table *t = info->tables[fuzz_byte(in) % info->n_tables].info;
     const uint8_t parts = fuzz_byte(in), more = fuzz_byte(in);
@@ -256,7 +195,7 @@ static P4__V1__Index *fuzz_index(struct fuzz_input *in) {
 }
 
 static uint32_t fuzz_profile(struct fuzz_input *in) {
-    const P4__Config__V1__P4Info *info = in->p->info->message;
+    const P4__Config__V1__P4Info *info = fuzz_service()->info->message;
     const uint8_t i = fuzz_byte(in);
     return i > 250 ? 0 : info->action_profiles[i % info->n_action_profiles]->preamble->id;
 }
@@ -309,7 +248,7 @@ static void fuzz_register(struct fuzz_input *in, P4__V1__RegisterEntry *r) {
 }
 
 static void fuzz_cell(struct fuzz_input *in, P4__V1__Entity *out) {
-    const struct p4rt_info *info = in->p->info;
+    const struct p4rt_info *info = fuzz_service()->info;
     const struct p4rt_array *a = &info->arrays[fuzz_byte(in) % info->n_arrays];
     if (a->table->kind == BRT_COUNTER) {
         out->entity_case = P4__V1__ENTITY__ENTITY_COUNTER_ENTRY;
@@ -464,7 +403,7 @@ static void fuzz_one(struct fuzz_input *in, struct p4rt *p) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct p4rt *p = fuzz_service();
-    struct fuzz_input in = {.at = data, .end = data + size, .p = p};
+    struct fuzz_input in = {.at = data, .end = data + size};
     struct fuzz_call primary = {.answer = &p4__v1__stream_message_response__descriptor};
     brt_memory_init(&in.memory, (size_t)64 << 20);
     p4rt_stream_message(p, &(struct brt_call){&carrier, &primary}, arbitration,

@@ -156,14 +156,19 @@ class Training(unittest.TestCase):
                               "tor": section})
         cls.lab.__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
+        os.sched_setaffinity(cls.control_thread(), processors[:1])
+
+    @classmethod
+    def control_thread(cls):
+        """Its number; it has its name soon after the switch is ready."""
         threads = f"/proc/{cls.lab.switch.pid}/task"
-        pinned = 0
-        for thread in os.listdir(threads):
-            with open(f"{threads}/{thread}/comm", encoding="ascii") as f:
-                if f.read() == "control\n":
-                    os.sched_setaffinity(int(thread), processors[:1])
-                    pinned += 1
-        assert pinned == 1, f"{pinned} threads are called control"
+        for _ in range(1000):
+            for thread in os.listdir(threads):
+                with open(f"{threads}/{thread}/comm", encoding="ascii") as f:
+                    if f.read() == "control\n":
+                        return int(thread)
+            time.sleep(0.01)
+        raise AssertionError("no thread is called control")
 
     def ctl(self, *words):
         done = subprocess.run([SILKEN, "ctl", "-s", os.path.join(self.lab.folder.name, "tor.sock"), *words],
