@@ -50,7 +50,7 @@ static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512",
                                          "-fno-tree-slp-vectorize", NULL};
 static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize", NULL};
 static const char *const checked_flags[] = {"-O1", NULL}; // larger, and compiled to be looked at
-static const char *const sanitize_flags[] = {"-O1", "-g", "-fsanitize=address,undefined",
+static const char *const sanitize_flags[] = {"-Og", "-g1", "-fsanitize=address,undefined",
                                              "-fno-sanitize-recover=undefined", NULL};
 
 static char *cache_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -25,7 +25,7 @@ const struct build_kind build_checked = {
     .name = "checked", .flags = COMMON "-O1 -march=native", .checked = true};
 const struct build_kind build_full = {.name = "O3", .flags = COMMON "-O3 -march=native"};
 const struct build_kind build_traps = {
-    .name = "traps", .flags = COMMON "-O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error"};
+    .name = "traps", .flags = COMMON "-Og -fsanitize=undefined -fsanitize-undefined-trap-on-error"};
 const struct build_kind build_scalar = {
     .name = "scalar", .flags = COMMON "-O1 -fno-tree-vectorize", .scalar = true};
 const struct build_kind build_plain = {.name = "x86-64", .flags = COMMON "-O3 -march=x86-64"};

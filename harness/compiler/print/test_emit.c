@@ -572,7 +572,7 @@ int main(void) {
     const char *cc = getenv("CC");
     char with_errors[256];
     snprintf(with_errors, sizeof with_errors,
-             "%s -Werror -O1 -fsanitize=undefined "
+             "%s -Werror -Og -fsanitize=undefined "
              "-fsanitize-undefined-trap-on-error",
              cc && *cc ? cc : "cc");
     setenv("CC", with_errors, 1);
