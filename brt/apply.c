@@ -211,6 +211,8 @@ enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed
         return brt_cell_apply(b, c, err);
     if (brt_has_groups(c->table))
         return brt_group_apply(b, c, existed, err);
+    if (brt_has_hash(c->table))
+        return brt_hash_apply(b, c, err);
     if (c->is_default)
         return apply_default(b, c, err);
     switch (c->type) {

@@ -30,6 +30,7 @@
 //     entry.c           entries of tables, as messages and back
 //     cells.c           cells of counters, meters and registers
 //     groups.c          groups of action selectors
+//     hashes.c          hashes that can be changed
 //     port_metadata.c   metadata of ports
 //     attributes.c      attributes of tables, and operations
 //     notify.c          digests and idle entries
@@ -99,6 +100,8 @@ bool brt_wants_digests(const struct brt *b);
 void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n);
 bool brt_wants_idle(const struct brt *b);
 void brt_idle(struct brt *b, const struct sk_idle_event *event);
+// A client has said that the table's entries are those of single pipes.
+bool brt_is_apart(const struct brt *b, const struct sk_table_desc *table);
 uint64_t brt_lost(const struct brt *b); // notifications that a client did not take in time
 void brt_free(struct brt *b);           // null allowed; ends all calls
 

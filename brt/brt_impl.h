@@ -147,6 +147,20 @@ enum brt_code brt_index_key(const BfrtProto__TableKey *key, struct brt_change *c
 bool brt_index_key_message(struct brt_memory *m, const struct brt_table *t, uint64_t index,
                            BfrtProto__TableEntry *out);
 
+// ---- hashes.c
+bool brt_has_hash(const struct brt_table *t);
+enum brt_code brt_hash_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
+                              struct sk_error *err);
+enum brt_code brt_hash_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
+// The default entry, or the hash of a key; in memory of the scratch.
+enum brt_code brt_hash_message(struct brt *b, const struct brt_change *question,
+                               const BfrtProto__TableEntry *asked, BfrtProto__TableEntry *out,
+                               struct sk_error *err);
+// The hash in one pipe as it is, in memory of the request; null when that is short.
+struct brt_hash_saved *brt_hash_save(struct brt *b, const struct brt_table *t, unsigned pipe);
+void brt_hash_put_back(struct brt *b, const struct brt_table *t, unsigned pipe,
+                       const struct brt_hash_saved *saved);
+
 // ---- port_metadata.c
 enum brt_code brt_port_metadata_change(struct brt *b, const BfrtProto__TableEntry *e,
                                        struct brt_change *c, struct sk_error *err);

@@ -15,6 +15,7 @@
 #include "brt/schema.h"
 #include "brt/status.h"
 #include "control/tables/attached.h"
+#include "control/tables/hashes.h"
 #include "control/tables/pauses.h"
 
 struct fixed_table;
@@ -54,6 +55,11 @@ struct brt_change {
     struct sk_group_member *members;
     // of a port's metadata
     uint8_t metadata[SK_RESUBMIT_BYTES], metadata_given[SK_RESUBMIT_BYTES];
+    // of a hash's fields or algorithm; none: as the program has it
+    struct sk_hash_slice *slices;
+    size_t n_slices;
+    struct sk_named_value *values;
+    size_t n_values;
     // in place of an entry
     const BfrtProto__TableAttribute *attribute;
     const char *operation;

@@ -510,6 +510,21 @@ static void read_chosen(struct reading *r) {
         read_append(r, &entity);
 }
 
+// ---- hashes ----
+
+static void read_hash(struct reading *r) {
+    BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
+    BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
+    entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
+    entity.table_entry = &out;
+    out.entry_tgt = r->entry->entry_tgt;
+    r->code = brt_hash_message(r->b, &r->question, r->entry, &out, r->err);
+    if (r->key_only)
+        out.data = NULL;
+    if (r->code == BRT_OK)
+        read_append(r, &entity);
+}
+
 // ---- metadata of ports ----
 
 static bool read_port(struct reading *r, uint64_t port) {
@@ -601,6 +616,8 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         read_ports(r);
     else if (r->question.table->kind == BRT_GET_MEMBER)
         read_chosen(r);
+    else if (brt_has_hash(r->question.table))
+        read_hash(r);
     else if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET)
         read_one(r);
     else if (e->is_default_entry)

@@ -72,12 +72,20 @@ static void schema_append(struct brt_field **fields, size_t *n, struct brt_field
     (*fields)[(*n)++] = f;
 }
 
+static void schema_read_members(const json_t *list, struct brt_field *f) {
+    for (size_t i = 0; i < json_array_size(list); i++)
+        schema_append(&f->members, &f->n_members,
+                      schema_field(json_object_get(json_array_get(list, i), "singleton"), false));
+}
+
 // A data field that belongs to no action: one, or one of several of which an entry has one.
 static void schema_read_common(const json_t *item, struct brt_table *t) {
     const bool read_only = json_is_true(json_object_get(item, "read_only"));
     const json_t *one = json_object_get(item, "singleton"), *list = json_object_get(item, "oneof");
-    if (one)
+    if (one) {
         schema_append(&t->data, &t->n_data, schema_field(one, read_only));
+        schema_read_members(json_object_get(one, "container"), &t->data[t->n_data - 1]);
+    }
     for (size_t i = 0; i < json_array_size(list); i++)
         schema_append(&t->data, &t->n_data, schema_field(json_array_get(list, i), read_only));
 }
@@ -237,6 +245,34 @@ static int schema_join_port_metadata(const struct brt_schema *s, struct brt_tabl
     return 0;
 }
 
+static int schema_hash_field(struct brt_field *f, const struct sk_hash_desc *d,
+                             struct sk_error *err) {
+    for (uint32_t i = 0; i < d->n_fields; i++)
+        if (strcmp(d->fields[i].name, f->name) == 0) {
+            f->index = i;
+            return 0;
+        }
+    return sk_fail(err, "the schema's field '%s' is none of hash '%s'", f->name, d->name);
+}
+
+// "HASH.configure" and the two others.
+static int schema_join_hash(const struct brt_schema *s, struct brt_table *t, struct sk_error *err) {
+    char *name = sk_copy_text(t->name), *end = strrchr(name, '.');
+    if (end)
+        *end = 0;
+    int rc = sk_find_object(s->sw, SK_HASH, name, &t->object, err);
+    free(name);
+    if (rc)
+        return rc;
+    const struct sk_hash_desc *d = &t->object.desc->hashes[t->object.index];
+    const bool computes = t->kind == BRT_HASH_COMPUTE, configures = t->kind == BRT_HASH_FIELDS;
+    for (size_t i = 0; rc == 0 && computes && i < t->n_keys; i++)
+        rc = schema_hash_field(&t->keys[i], d, err);
+    for (size_t i = 0; rc == 0 && configures && i < t->n_data; i++)
+        rc = schema_hash_field(&t->data[i], d, err);
+    return rc;
+}
+
 static int schema_join(const struct brt_schema *s, struct brt_table *t, struct sk_error *err) {
     t->object_name = t->name;
     switch (t->kind) {
@@ -254,6 +290,10 @@ static int schema_join(const struct brt_schema *s, struct brt_table *t, struct s
         return schema_join_cells(s, t, err);
     case BRT_PORT_METADATA:
         return schema_join_port_metadata(s, t, err);
+    case BRT_HASH_FIELDS:
+    case BRT_HASH_ALGORITHM:
+    case BRT_HASH_COMPUTE:
+        return schema_join_hash(s, t, err);
     default:
         return 0;
     }
@@ -280,9 +320,9 @@ static int schema_kind(const char *type, enum brt_kind *kind, struct sk_error *e
         {"Wred", BRT_METER},
         {"ParserValueSet", BRT_VALUE_SET},
         {"PortMetadata", BRT_PORT_METADATA},
-        {"DynHashConfigure", BRT_HASH},
-        {"DynHashAlgorithm", BRT_HASH},
-        {"DynHashCompute", BRT_HASH},
+        {"DynHashConfigure", BRT_HASH_FIELDS},
+        {"DynHashAlgorithm", BRT_HASH_ALGORITHM},
+        {"DynHashCompute", BRT_HASH_COMPUTE},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(type, kinds[i].name) == 0) {
@@ -362,6 +402,8 @@ void brt_schema_free(struct brt_schema *s) {
             free(t->actions[k].fields);
         free(t->actions);
         free(t->keys);
+        for (size_t k = 0; k < t->n_data; k++)
+            free(t->data[k].members);
         free(t->data);
     }
     for (size_t i = 0; i < s->n_learns; i++)

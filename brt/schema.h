@@ -18,7 +18,9 @@ enum brt_kind {
     BRT_METER, // and filters
     BRT_VALUE_SET,
     BRT_PORT_METADATA,
-    BRT_HASH, // one of the three tables of a hash
+    BRT_HASH_FIELDS, // what a hash is made of: its table "configure"
+    BRT_HASH_ALGORITHM,
+    BRT_HASH_COMPUTE,
 };
 
 enum brt_type { BRT_STREAM, BRT_FLOAT, BRT_STRING, BRT_BOOL };
@@ -45,6 +47,8 @@ struct brt_field {
     enum brt_meaning meaning;
     uint32_t index;
     uint32_t word; // where its words begin, of BRT_KEY and BRT_ARGUMENT
+    struct brt_field *members; // of a container
+    size_t n_members;
 };
 struct brt_action {
     uint32_t id;

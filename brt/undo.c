@@ -35,6 +35,7 @@ struct brt_undo {
     uint64_t *key_masks[SK_PIPES];
     const struct fixed_saved *fixed;
     const struct brt_port_metadata_saved *metadata;
+    const struct brt_hash_saved *hashes[SK_PIPES];
 };
 
 // ---- saving ----
@@ -192,6 +193,11 @@ static void undo_save_attribute(struct undo_saving *s, const struct brt_change *
                        brt_key_words(c->table));
 }
 
+static void undo_save_hashes(struct undo_saving *s, const struct brt_change *c) {
+    for (unsigned i = 0; s->good && i < c->pipes.n; i++)
+        s->good = (s->undo->hashes[i] = brt_hash_save(s->b, c->table, c->pipes.list[i]));
+}
+
 bool brt_undo_save(struct brt *b, struct brt_undo **log, const struct brt_change *c) {
     struct brt_undo *u = brt_take(&b->request, sizeof *u);
     struct undo_saving s = {.b = b, .undo = u, .good = true};
@@ -210,6 +216,8 @@ bool brt_undo_save(struct brt *b, struct brt_undo **log, const struct brt_change
         undo_save_cells(&s, c);
     else if (brt_has_groups(c->table))
         undo_save_groups(&s, c);
+    else if (brt_has_hash(c->table))
+        undo_save_hashes(&s, c);
     else
         undo_save_table(&s, c);
     *log = u;
@@ -274,6 +282,8 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
     for (unsigned i = 0; i < c->pipes.n; i++) {
         if (u->cells[i])
             brt_cells_put(b, c->table, c->pipes.list[i], u->from, u->to, u->cells[i]);
+        if (u->hashes[i])
+            brt_hash_put_back(b, c->table, c->pipes.list[i], u->hashes[i]);
         if (u->key_masks[i])
             sk_table_set_key_mask(brt_table_in(b, c->table, c->pipes.list[i]), u->key_masks[i]);
     }

@@ -50,8 +50,6 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
                         fixed->name);
     if (!c->table)
         return brt_fail(err, BRT_TABLE_NOT_FOUND, "there is no table with id %u", table_id);
-    if (c->table->kind == BRT_HASH)
-        return brt_not_served(c->table, "a table of this type", err);
     // value sets are alike in all pipes, and a port is in one
     const bool all = c->table->kind == BRT_VALUE_SET || c->table->kind == BRT_PORT_METADATA;
     const int pipe = all ? -1 : target->pipe;
@@ -147,6 +145,8 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
         return brt_group_change(b, e, c, err);
     if (c->table->kind == BRT_PORT_METADATA)
         return brt_port_metadata_change(b, e, c, err);
+    if (brt_has_hash(c->table))
+        return brt_hash_change(b, e, c, err);
     if (c->table->kind == BRT_GET_MEMBER)
         return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' is only read", c->table->name);
     if ((code = write_check_type(c, err)))

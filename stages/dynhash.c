@@ -45,16 +45,25 @@ static unsigned dynhash_field_at(const struct sk_hash_desc *d, uint32_t field) {
     return at;
 }
 
+// First bit of a slice there.
+static unsigned dynhash_slice_at(const struct sk_dynhash *h, const struct sk_hash_slice *s) {
+    return dynhash_field_at(h->desc, s->field) + h->desc->fields[s->field].width - s->start -
+           s->length;
+}
+
 static void dynhash_gather(const struct sk_dynhash *h, const uint8_t *input, uint8_t *out) {
     unsigned to = 8 * dynhash_bytes_of(h->bits) - h->bits;
     for (uint32_t i = 0; i < h->n_slices; i++) {
         const struct sk_hash_slice *s = &h->slices[i];
-        unsigned from = dynhash_field_at(h->desc, s->field) + h->desc->fields[s->field].width -
-                        s->start - s->length;
+        const unsigned from = dynhash_slice_at(h, s),
+                       twin = s->twin ? dynhash_slice_at(h, &h->slices[s->twin - 1]) : 0;
         for (uint32_t done = 0; done < s->length;) {
-            unsigned n = s->length - done < 64 ? s->length - done : 64;
-            sk_bits_put(out, to, n, sk_bits_get(input, from, n));
-            to += n, from += n, done += n;
+            const unsigned n = s->length - done < 64 ? s->length - done : 64;
+            uint64_t bits = sk_bits_get(input, from + done, n);
+            if (s->twin)
+                bits ^= sk_bits_get(input, twin + done, n);
+            sk_bits_put(out, to, n, bits);
+            to += n, done += n;
         }
     }
 }

@@ -38,12 +38,16 @@ struct sk_hash_desc {
     uint32_t n_fields;
     uint32_t bits;  // of the input
     uint32_t width; // of the result, 1 to 128
+    uint32_t used;  // the low bits of it that the program reads
     struct sk_hash_algorithm algorithm;
 };
 
 // Bits start to start + length - 1 of a field, counted from its least significant.
 struct sk_hash_slice {
     uint32_t field, start, length;
+    // The slice that may change places with this one, as long as it is, by its position counted
+    // from 1; 0: none. Both places hold the two, exclusive or, as those of @symmetric fields do.
+    uint32_t twin;
 };
 
 struct sk_dynhash {

@@ -123,3 +123,57 @@ bool ir_block_has(const struct ir_block *b, enum ir_stmt_kind kind) {
     ir_walk(b, find_kind, NULL, &f);
     return f.found;
 }
+
+struct hash_uses {
+    const struct ir_hash *hash;
+    const struct ir_var *var; // its result
+    size_t mentions, slices;
+    unsigned most; // of the slices, the bit after the last
+};
+
+static void walk_find_hash(void *aux, const struct ir_stmt *s) {
+    struct hash_uses *u = aux;
+    if (s->kind == IR_HASH && s->hash == u->hash)
+        u->var = s->var;
+}
+
+static void walk_hash_use(void *aux, const struct ir_expr *x) {
+    struct hash_uses *u = aux;
+    u->mentions += x->op == IR_VAR && x->var == u->var;
+    if (x->op != IR_SLICE || x->a->op != IR_VAR || x->a->var != u->var)
+        return;
+    u->slices++;
+    u->most = x->lo + x->width > u->most ? x->lo + x->width : u->most;
+}
+
+static void walk_gress(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr,
+                       void *aux) {
+    ir_walk(g->control, on_stmt, on_expr, aux);
+    ir_walk(g->deparser, on_stmt, on_expr, aux);
+    for (size_t i = 0; i < g->actions.n; i++)
+        ir_walk(g->actions.v[i]->body, on_stmt, on_expr, aux);
+    for (size_t i = 0; i < g->regactions.n; i++)
+        ir_walk(g->regactions.v[i]->body, on_stmt, on_expr, aux);
+    for (size_t i = 0; i < g->tables.n; i++) {
+        ir_walk(g->tables.v[i]->select, on_stmt, on_expr, aux);
+        for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
+            ir_walk_expr(g->tables.v[i]->keys.v[k].expr, on_expr, aux);
+    }
+    for (size_t i = 0; i < g->states.n; i++) {
+        ir_walk(g->states.v[i]->body, on_stmt, on_expr, aux);
+        for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
+            ir_walk_expr(g->states.v[i]->keys.v[k], on_expr, aux);
+    }
+}
+
+unsigned ir_hash_used_bits(const struct ir_gress *g, const struct ir_hash *h) {
+    struct hash_uses u = {.hash = h};
+    walk_gress(g, walk_find_hash, NULL, &u);
+    bool whole = !u.var || u.var->header;
+    for (unsigned i = 0; i < IRI_COUNT; i++)
+        whole = whole || g->intrinsic[i] == u.var;
+    if (whole)
+        return h->width;
+    walk_gress(g, NULL, walk_hash_use, &u);
+    return u.mentions == u.slices && u.slices ? u.most : h->width;
+}

@@ -35,5 +35,7 @@ void ir_walk_expr(const struct ir_expr *x, ir_on_expr on_expr, void *aux);
 // The variable is in the expression, which may be null.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *v);
 bool ir_block_has(const struct ir_block *b, enum ir_stmt_kind kind); // of statement, in it
+// How many of the low bits of a hash's result the gress reads.
+unsigned ir_hash_used_bits(const struct ir_gress *g, const struct ir_hash *h);
 
 #endif

@@ -2,6 +2,7 @@
 //
 // hash: hashes that the control plane may change (stages/dynhash.h): descriptions, state,
 // access. How one is computed is in stmt.c.
+#include "compiler/ir/walk.h"
 #include "compiler/print/emit_impl.h"
 
 static char emit_hash_gress_letter(unsigned k) {
@@ -82,7 +83,8 @@ void emit_hash_list(const struct emit *e) {
                 continue;
             emit_line(e, "{.name = %s, .fields = p%u%c_hash%u_fields, .n_fields = %zu,",
                       emit_string(e, h->name), p, emit_hash_gress_letter(k), h->id, h->fields.n);
-            emit_line(e, " .bits = %u, .width = %u,", h->bits, h->width);
+            emit_line(e, " .bits = %u, .width = %u, .used = %u,", h->bits, h->width,
+                      ir_hash_used_bits(&e->pipeline->gress[k], h));
             algorithm(e, h);
         }
     emit_line(e, "{.name = NULL},");

@@ -194,7 +194,8 @@ json_t *sk_request_idle_poll(const struct request *r) {
     if (!good(r))
         return NULL;
     json_t *events = json_array();
-    sk_control_idle_poll(r->sw, r->pauses, append_event, events);
+    sk_control_idle_poll(r->sw, r->pauses,
+                         &(struct sk_idle_listener){.fn = append_event, .aux = events});
     return json_pack("{s:o}", "events", events);
 }
 

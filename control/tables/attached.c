@@ -133,7 +133,7 @@ static int find_datum(const struct sk_holder *holder, const char *name, struct s
 void sk_attached_each(const struct sk_holder *holder,
                       void (*fn)(void *aux, const char *name, const char *brief), void *aux) {
     for (unsigned d = 0; d < N_DATA; d++)
-        if (held(holder) & BIT(d) && d != HIT_STATE)
+        if (held(holder) & BIT(d))
             fn(aux, data[d].name, data[d].brief);
 }
 
@@ -208,6 +208,13 @@ static int lpf_type(const char *text, bool *rate, struct sk_error *err) {
                : sk_fail(err, "'%s' must be RATE or SAMPLE", text);
 }
 
+static int attached_hit_state(const char *text, bool *hit, struct sk_error *err) {
+    *hit = strcasecmp(text, "ENTRY_ACTIVE") == 0;
+    return *hit || strcasecmp(text, "ENTRY_IDLE") == 0
+               ? 0
+               : sk_fail(err, "'%s' must be ENTRY_ACTIVE or ENTRY_IDLE", text);
+}
+
 static int parse_value(enum datum d, const char *text, struct sk_attached *a,
                        struct sk_error *err) {
     uint64_t v = 0;
@@ -253,9 +260,12 @@ static int parse_value(enum datum d, const char *text, struct sk_attached *a,
         return probability(text, &a->wred.probability, err);
     case TTL:
         return attached_number(text, UINT32_MAX, &a->ttl_ms, err);
-    default:
-        return sk_fail(err, "it can only be read");
+    case HIT_STATE:
+        return attached_hit_state(text, &a->hit, err);
+    case N_DATA:
+        break;
     }
+    return sk_fail(err, "it cannot be set");
 }
 
 int sk_attached_parse(const struct sk_holder *holder, const char *name, const char *value,
@@ -351,6 +361,8 @@ void sk_attached_apply(const struct sk_holder *holder, const struct sk_attached 
         e->bytes = first ? a->bytes : 0;
     if (a->given & BIT(TTL))
         sk_idle_start(e, (uint32_t)a->ttl_ms, now);
+    if (a->given & BIT(HIT_STATE))
+        e->idle.hit = a->hit;
     if (e->meter)
         sk_attached_meter(holder, a, e->meter);
 }

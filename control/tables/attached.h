@@ -11,7 +11,7 @@
 //     $LPF_SPEC_DECAY_TIME_CONSTANT_NS  $LPF_SPEC_OUT_SCALE_DOWN_FACTOR (0 to 31)
 //     $WRED_SPEC_TIME_CONSTANT_NS  $WRED_SPEC_MIN_THRESH_CELLS  _MAX_THRESH_CELLS
 //     $WRED_SPEC_MAX_PROBABILITY (above 0, at most 1)
-//     $ENTRY_TTL (milliseconds; 0: does not age)  $ENTRY_HIT_STATE (read only)
+//     $ENTRY_TTL (milliseconds; 0: does not age)  $ENTRY_HIT_STATE (ENTRY_ACTIVE, ENTRY_IDLE)
 //
 // They may be written without the part up to SPEC_ or ENTRY_ and in small letters: cir_kbps, ttl.
 // Time constants and the probability may have a fraction. A specification that nobody has set yet
@@ -68,6 +68,7 @@ int sk_control_meter_owner(const struct sk_switch *sw, const char *name, const c
 struct sk_attached { // new values for one entry or cell, read and checked as far as is known
     unsigned given;  // bits by position in the list of names
     uint64_t packets, bytes, ttl_ms;
+    bool hit;
     struct sk_rate_spec rate;
     struct sk_lpf_spec lpf;
     struct sk_wred_spec wred;

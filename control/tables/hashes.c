@@ -38,20 +38,27 @@ static const struct sk_hash_algorithm *algorithm_of(const struct target *t,
     return h ? &h->algorithm : &t->desc->algorithm;
 }
 
-// In all pipes or in none: each pipe keeps its own slices, or its own algorithm, when null is
-// given.
-static int hashes_put(const struct target *t, const struct sk_hash_algorithm *algorithm,
-                      const struct sk_hash_slice *slices, uint32_t n, struct sk_error *err) {
+// What a hash is to be; a part that is not given stays what it is in each pipe.
+struct hashes_change {
+    const struct sk_hash_algorithm *algorithm; // null: not given
+    bool has_slices;
+    const struct sk_hash_slice *slices;
+    uint32_t n_slices; // 0: the fields as compiled
+};
+
+static bool hashes_is_compiled(const struct sk_hash_desc *d, const struct sk_dynhash *h) {
+    return h->n_slices == 0 && memcmp(&h->algorithm, &d->algorithm, sizeof h->algorithm) == 0;
+}
+
+// In all pipes or in none.
+static int hashes_put(const struct target *t, const struct hashes_change *c, struct sk_error *err) {
     struct sk_dynhash *made[SK_PIPES];
     for (unsigned i = 0; i < t->pipes.n; i++) {
         const struct sk_dynhash *old = *hashes_place(t, i);
-        made[i] = sk_dynhash_new(t->desc, algorithm ? algorithm : algorithm_of(t, old),
-                                 slices ? slices
-                                 : old  ? old->slices
-                                        : NULL,
-                                 slices ? n
-                                 : old  ? old->n_slices
-                                        : 0);
+        const struct sk_hash_slice *slices = c->has_slices ? c->slices : old ? old->slices : NULL;
+        const uint32_t n = c->has_slices ? c->n_slices : old ? old->n_slices : 0;
+        made[i] =
+            sk_dynhash_new(t->desc, c->algorithm ? c->algorithm : algorithm_of(t, old), slices, n);
         if (made[i])
             continue;
         while (i-- > 0)
@@ -60,6 +67,10 @@ static int hashes_put(const struct target *t, const struct sk_hash_algorithm *al
     }
     for (unsigned i = 0; i < t->pipes.n; i++) {
         sk_dynhash_free(*hashes_place(t, i));
+        if (hashes_is_compiled(t->desc, made[i])) {
+            sk_dynhash_free(made[i]);
+            made[i] = NULL;
+        }
         *hashes_place(t, i) = made[i];
     }
     sk_tables_changed();
@@ -116,14 +127,59 @@ static int read_slice(const struct target *t, const char *text, struct sk_hash_s
         return find_hash_field(t, text, err);
     uint32_t width = t->desc->fields[field].width;
     if (!part) {
-        *s = (struct sk_hash_slice){(uint32_t)field, 0, width};
+        *s = (struct sk_hash_slice){.field = (uint32_t)field, .length = width};
         return 0;
     }
     if (high < low || high >= width)
         return sk_fail(err, "hash '%s': '%s' has bits %u to 0, so '%s' is not a slice of it",
                        t->desc->name, t->desc->fields[field].name, width - 1, bracket);
-    *s = (struct sk_hash_slice){(uint32_t)field, low, high - low + 1};
+    *s = (struct sk_hash_slice){.field = (uint32_t)field, .start = low, .length = high - low + 1};
     return 0;
+}
+
+static int hashes_check_slice(const struct target *t, const struct sk_hash_slice *slices, size_t n,
+                              size_t i, struct sk_error *err) {
+    const struct sk_hash_slice *s = &slices[i];
+    const uint32_t width = s->field < t->desc->n_fields ? t->desc->fields[s->field].width : 0;
+    if (s->length == 0 || s->start >= width || s->length > width - s->start)
+        return sk_fail(err, "hash '%s': slice %zu does not lie in a field", t->desc->name, i + 1);
+    if (!s->twin)
+        return 0;
+    if (s->twin > n || slices[s->twin - 1].twin != i + 1 || s->twin == i + 1)
+        return sk_fail(err, "hash '%s': slice %zu is not its twin's twin", t->desc->name, i + 1);
+    if (slices[s->twin - 1].length != s->length)
+        return sk_fail(err, "hash '%s': symmetric slices of %u and %u bits", t->desc->name,
+                       s->length, slices[s->twin - 1].length);
+    for (unsigned p = 0; p < t->pipes.n; p++)
+        if (algorithm_of(t, *hashes_place(t, p))->kind != SK_HASH_CRC)
+            return sk_fail(err, "only CRCs can be symmetric");
+    return 0;
+}
+
+static int hashes_put_slices(const struct target *t, const struct sk_hash_slice *slices, size_t n,
+                             struct sk_error *err) {
+    uint64_t bits = 0;
+    if (n > 8 * SK_HASH_MAX_BYTES)
+        return sk_fail(err, "hash '%s': more than %u bits", t->desc->name, 8 * SK_HASH_MAX_BYTES);
+    for (size_t i = 0; i < n; i++) {
+        if (hashes_check_slice(t, slices, n, i, err))
+            return -1;
+        bits += slices[i].length;
+    }
+    if (bits > 8 * SK_HASH_MAX_BYTES)
+        return sk_fail(err, "hash '%s': %llu bits; at most %u can be hashed", t->desc->name,
+                       (unsigned long long)bits, 8 * SK_HASH_MAX_BYTES);
+    return hashes_put(
+        t, &(struct hashes_change){.has_slices = true, .slices = slices, .n_slices = (uint32_t)n},
+        err);
+}
+
+int sk_control_hash_slices(struct sk_switch *sw, const char *name,
+                           const struct sk_hash_slice *slices, size_t n, int pipe,
+                           struct sk_error *err) {
+    struct target t;
+    const int rc = hashes_find(sw, name, pipe, &t, err);
+    return rc ? rc : hashes_put_slices(&t, slices, n, err);
 }
 
 int sk_control_hash_fields(struct sk_switch *sw, const char *name, const char *const *fields,
@@ -139,16 +195,10 @@ int sk_control_hash_fields(struct sk_switch *sw, const char *name, const char *c
     struct sk_hash_slice *slices = calloc(n, sizeof *slices);
     if (!slices)
         return sk_fail(err, "out of memory");
-    uint64_t bits = 0;
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    for (size_t i = 0; rc == 0 && i < n; i++)
         rc = read_slice(&t, fields[i], &slices[i], err);
-        bits += slices[i].length;
-    }
-    if (rc == 0 && bits > 8 * SK_HASH_MAX_BYTES)
-        rc = sk_fail(err, "hash '%s': %llu bits; at most %u can be hashed", t.desc->name,
-                     (unsigned long long)bits, 8 * SK_HASH_MAX_BYTES);
     if (rc == 0)
-        rc = hashes_put(&t, NULL, slices, (uint32_t)n, err);
+        rc = hashes_put_slices(&t, slices, n, err);
     free(slices);
     return rc;
 }
@@ -327,8 +377,22 @@ static int hashes_user_defined(const struct given *g, struct sk_hash_algorithm *
     return 0;
 }
 
-static int read_algorithm(const struct given *g, const struct sk_hash_desc *d,
+static bool hashes_has_twins(const struct target *t) {
+    for (uint32_t i = 0; i < t->desc->n_fields; i++)
+        if (t->desc->fields[i].twin >= 0)
+            return true;
+    for (unsigned p = 0; p < t->pipes.n; p++) {
+        const struct sk_dynhash *h = *hashes_place(t, p);
+        for (uint32_t i = 0; h && i < h->n_slices; i++)
+            if (h->slices[i].twin)
+                return true;
+    }
+    return false;
+}
+
+static int read_algorithm(const struct given *g, const struct target *t,
                           struct sk_hash_algorithm *a, struct sk_error *err) {
+    const struct sk_hash_desc *d = t->desc;
     bool own = g->text[POLYNOMIAL] || g->text[WIDTH] || g->text[REVERSE] || g->text[INIT] ||
                g->text[FINAL_XOR];
     if (own && g->text[ALGORITHM])
@@ -347,10 +411,9 @@ static int read_algorithm(const struct given *g, const struct sk_hash_desc *d,
     if (g->text[EXTEND] || own || g->text[ALGORITHM])
         a->extended = g->number[EXTEND];
     a->rotate = (unsigned)g->number[ROTATE];
-    for (uint32_t i = 0; a->kind != SK_HASH_CRC && i < d->n_fields; i++)
-        if (d->fields[i].twin >= 0)
-            return sk_fail(err, "only CRCs can be symmetric");
-    return 0;
+    return a->kind != SK_HASH_CRC && hashes_has_twins(t)
+               ? sk_fail(err, "only CRCs can be symmetric")
+               : 0;
 }
 
 int sk_control_hash_algorithm(struct sk_switch *sw, const char *name,
@@ -373,11 +436,18 @@ int sk_control_hash_algorithm(struct sk_switch *sw, const char *name,
     if (rc)
         return rc;
     struct sk_hash_algorithm a = *algorithm_of(&t, *hashes_place(&t, 0));
-    rc = read_algorithm(&g, t.desc, &a, err);
+    rc = read_algorithm(&g, &t, &a, err);
     if (rc == 0)
-        return hashes_put(&t, &a, NULL, 0, err);
+        return hashes_put(&t, &(struct hashes_change){.algorithm = &a}, err);
     sk_error_prefix(err, "hash '%s'", t.desc->name);
     return rc;
+}
+
+int sk_control_hash_algorithm_reset(struct sk_switch *sw, const char *name, int pipe,
+                                    struct sk_error *err) {
+    struct target t;
+    const int rc = hashes_find(sw, name, pipe, &t, err);
+    return rc ? rc : hashes_put(&t, &(struct hashes_change){.algorithm = &t.desc->algorithm}, err);
 }
 
 int sk_control_hash_reset(struct sk_switch *sw, const char *name, int pipe, struct sk_error *err) {

@@ -17,6 +17,12 @@
 int sk_control_hash_fields(struct sk_switch *sw, const char *name, const char *const *fields,
                            size_t n, int pipe, struct sk_error *err);
 
+// The same by number: 'fields' of 'slices' are positions in the description's list. Twins are of one
+// length and each other's, and only CRCs have them. 'n' 0: the fields as the program has them.
+int sk_control_hash_slices(struct sk_switch *sw, const char *name,
+                           const struct sk_hash_slice *slices, size_t n, int pipe,
+                           struct sk_error *err);
+
 // The algorithm, by names and values:
 //   algorithm       IDENTITY, RANDOM, or a CRC by BF Runtime's name (CRC_16, CRC_32C, X_25...)
 // or one of one's own:
@@ -30,7 +36,9 @@ int sk_control_hash_algorithm(struct sk_switch *sw, const char *name,
                               const struct sk_named_value *values, size_t n, int pipe,
                               struct sk_error *err);
 
-// As the program has it again.
+// The algorithm as the program has it again; the fields too.
+int sk_control_hash_algorithm_reset(struct sk_switch *sw, const char *name, int pipe,
+                                    struct sk_error *err);
 int sk_control_hash_reset(struct sk_switch *sw, const char *name, int pipe, struct sk_error *err);
 
 // What the hash is, in one pipe (the first that has it when 'pipe' is -1), for values of the fields

@@ -45,8 +45,8 @@ struct poll {
     const struct sk_object *object;
     unsigned pipe; // whose entries are walked
     uint64_t now;
-    void (*fn)(void *aux, const struct sk_idle_event *event);
-    void *aux;
+    const struct sk_idle_listener *listener; // or null
+    bool apart;                              // each pipe's entries are its own
     size_t events;
 };
 
@@ -57,7 +57,8 @@ static struct sk_entry *twin(const struct poll *p, unsigned pipe, const struct s
     return sk_table_find(t, e->value, e->mask, e->priority);
 }
 
-// An entry is looked at once, in the first pipe that has it, for all its pipes.
+// An entry is looked at once, in the first pipe that has it, for all its pipes; where pipes have
+// entries of their own, in each.
 static bool idle_look_at(void *aux, const struct sk_entry *walked) {
     struct poll *p = aux;
     struct sk_entry *twins[SK_PIPES] = {NULL};
@@ -67,6 +68,8 @@ static bool idle_look_at(void *aux, const struct sk_entry *walked) {
     if (walked->idle.ttl_ms == 0)
         return true;
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
+        if (p->apart && pipe != p->pipe)
+            continue;
         struct sk_entry *e = twins[pipe] = twin(p, pipe, walked);
         if (e && pipe < p->pipe)
             return true;
@@ -83,9 +86,12 @@ static bool idle_look_at(void *aux, const struct sk_entry *walked) {
         if (twins[pipe])
             twins[pipe]->idle.idle = idle;
     p->events++;
-    if (p->fn)
-        p->fn(p->aux,
-              &(struct sk_idle_event){p->object->desc->tables[p->object->index], walked, idle});
+    if (p->listener)
+        p->listener->fn(p->listener->aux,
+                        &(struct sk_idle_event){.table = p->object->desc->tables[p->object->index],
+                                                .entry = walked,
+                                                .pipe = p->pipe,
+                                                .idle = idle});
     return true;
 }
 
@@ -94,14 +100,17 @@ static bool idle_ages(const struct sk_object *o) {
 }
 
 size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
-                            void (*fn)(void *aux, const struct sk_idle_event *event), void *aux) {
+                            const struct sk_idle_listener *listener) {
     struct sk_object o;
-    struct poll p = {.sw = sw, .pauses = pauses, .object = &o, .fn = fn, .aux = aux};
+    struct poll p = {.sw = sw, .pauses = pauses, .object = &o, .listener = listener};
     sk_pauses_begin(pauses);
-    for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++)
+    for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++) {
+        p.apart =
+            listener && listener->apart && listener->apart(listener->aux, o.desc->tables[o.index]);
         for (p.pipe = 0; idle_ages(&o) && p.pipe < SK_PIPES; p.pipe++)
             if (sk_object_in_pipe(sw, &o, p.pipe))
                 sk_table_each(o.desc->table(sk_switch_pipe(sw, p.pipe), o.index), idle_look_at, &p);
+    }
     sk_pauses_end(pauses);
     return p.events;
 }

@@ -3,7 +3,7 @@
 // idle: ageing of table entries (tables with 'idle_timeout', tna-facts 4.12, 8.3).
 //
 // An entry with a time to live ($ENTRY_TTL, milliseconds) is idle when no packet has matched it for
-// that long, in any pipe. Packets only leave the time of their match behind; the control plane
+// that long, in any pipe, or in its own where pipes have entries of their own. Packets only leave the time of their match behind; the control plane
 // looks at the entries now and then (sk_control_idle_poll) and reports each that has become idle,
 // once, and each idle one that was matched again. Nothing is deleted: that is the controller's
 // business. Matches older than 78 hours at the time of a look are taken for later ones (the packet
@@ -24,13 +24,19 @@
 struct sk_idle_event {
     const struct sk_table_desc *table;
     const struct sk_entry *entry; // of one pipe; valid during the call
+    unsigned pipe;                // the first that has it
     bool idle;                    // has become idle; else it was matched again
 };
-// Looks at all entries of all tables that age and calls 'fn' for each change, 'fn' null: for none.
-// It must not change tables. Returns how many there were. Entries are read in slices of 'pauses',
-// which may be null.
+struct sk_idle_listener {
+    void (*fn)(void *aux, const struct sk_idle_event *event); // it must not change tables
+    // Are entries of one key in several pipes entries of their own? Null: they are one.
+    bool (*apart)(void *aux, const struct sk_table_desc *table);
+    void *aux;
+};
+// Looks at all entries of all tables that age and tells the listener, which may be null, of each
+// change. Returns how many there were. Entries are read in slices of 'pauses', which may be null.
 size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
-                            void (*fn)(void *aux, const struct sk_idle_event *event), void *aux);
+                            const struct sk_idle_listener *listener);
 // Has any table entries that age?
 bool sk_control_idle_used(const struct sk_switch *sw);
 // All entries of the table begin with a full time to live.

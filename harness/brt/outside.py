@@ -29,6 +29,15 @@ random.sample = lambda population, k, **more: sample(sorted(population) if isins
                                                      else population, k, **more)
 """
 
+# The tests are of a library of packets that reads bytes with a method, which Scapy's do not have.
+LOAD_BYTES = """
+try:
+    import scapy.packet
+    scapy.packet.Packet.load_bytes = lambda self, octets: type(self)(octets)
+except ImportError:
+    pass
+"""
+
 # What tests import for Thrift, and mostly never call: the chip's port service and its base of tests.
 NEVER_CALLED = {"thrift/__init__.py": "", "thrift/transport/__init__.py": "class TSocket: pass\nclass TTransport: pass\n",
                 "thrift/protocol/__init__.py": "class TBinaryProtocol: pass\nclass TMultiplexedProtocol: pass\n",
@@ -77,7 +86,7 @@ def prepare(folder, sde, ptf):
     open(os.path.join(client, "__init__.py"), "w").close()
     # google is a package of Debian's protobuf already: its path is made longer
     with open(os.path.join(folder, "sitecustomize.py"), "w") as f:
-        f.write("import google\ngoogle.__path__.append(%r)\n%s" % (os.path.join(folder, "google"), SAMPLE))
+        f.write("import google\ngoogle.__path__.append(%r)\n%s" % (os.path.join(folder, "google"), SAMPLE + LOAD_BYTES))
     for name, text in NEVER_CALLED.items():
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         with open(os.path.join(folder, name), "w") as f:

@@ -379,7 +379,9 @@ bool stf_run_expect_idle(struct run *r, const struct stf_statement *s) {
     if (!stf_entry_spec(r, s, s->name, &e) ||
         !stf_done(r, sk_control_entry_find(stf_switch(r), &e, &found, &err), &err))
         return false;
-    sk_control_idle_poll(stf_switch(r), NULL, stf_meter_keep_event, stf_idle(r));
+    sk_control_idle_poll(
+        stf_switch(r), NULL,
+        &(struct sk_idle_listener){.fn = stf_meter_keep_event, .aux = stf_idle(r)});
     for (struct stf_idle **at = stf_idle(r); *at; at = &(*at)->next) {
         struct stf_idle *event = *at;
         if (event->table != found.desc || event->entry != found.entry[0]->id || event->idle != idle)
@@ -394,7 +396,9 @@ bool stf_run_expect_idle(struct run *r, const struct stf_statement *s) {
 
 bool stf_run_no_idle(struct run *r, const struct stf_statement *s) {
     (void)s;
-    sk_control_idle_poll(stf_switch(r), NULL, stf_meter_keep_event, stf_idle(r));
+    sk_control_idle_poll(
+        stf_switch(r), NULL,
+        &(struct sk_idle_listener){.fn = stf_meter_keep_event, .aux = stf_idle(r)});
     if (*stf_idle(r))
         stf_differs(r, "an entry of '%s' was reported %s", (*stf_idle(r))->table->name,
                     (*stf_idle(r))->idle ? "idle" : "active");

@@ -314,7 +314,7 @@ static void step(struct run *r) {
         break;
     case 9:
         sk_switch_run(r->sw, r->now += take(&r->in, 2));
-        sk_control_idle_poll(r->sw, NULL, NULL, NULL);
+        sk_control_idle_poll(r->sw, NULL, NULL);
         break;
     default:
         order(r);
