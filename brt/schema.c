@@ -454,8 +454,11 @@ struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_
 
 void brt_schema_forget(struct brt_schema *s, uint32_t client) {
     for (size_t i = 0; i < s->n; i++)
-        if (s->states[i].idle.notifies && s->states[i].idle.client == client)
-            s->states[i].idle = (struct brt_idle_state){.notifies = true};
+        if (s->states[i].idle.notifies && s->states[i].idle.client == client) {
+            struct brt_idle_state *idle = &s->states[i].idle;
+            const uint64_t stopped = idle->enabled ? sk_switch_now(s->sw) : idle->stopped;
+            *idle = (struct brt_idle_state){.notifies = true, .stopped = stopped};
+        }
 }
 
 bool brt_schema_notifies(const struct brt_schema *s) {

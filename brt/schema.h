@@ -83,6 +83,7 @@ struct brt_idle_state {
     bool enabled, notifies;
     uint32_t client; // who is notified
     uint32_t query_ms, min_ms, max_ms;
+    uint64_t stopped; // when ageing was switched off, in the switch's time; 0: it never was on
 };
 struct brt_table_state {
     enum brt_scope scope;

@@ -21,6 +21,12 @@ uint64_t sk_idle_age(const struct sk_entry *e, uint64_t now) {
     return now - e->idle.active;
 }
 
+void sk_idle_freeze(struct sk_entry *e, uint64_t stopped, uint64_t now) {
+    const uint64_t last = now - sk_idle_age(e, now);
+    e->idle.hits_seen = sk_entry_hits(e);
+    e->idle.active = last >= stopped ? now : now - (stopped - last);
+}
+
 uint64_t sk_idle_left(const struct sk_entry *e, uint64_t now) {
     uint64_t age = sk_idle_age(e, now) / NS_PER_MS;
     return age >= e->idle.ttl_ms ? 0 : e->idle.ttl_ms - age;
@@ -123,20 +129,27 @@ bool sk_control_idle_used(const struct sk_switch *sw) {
     return false;
 }
 
-static bool idle_restart(void *aux, const struct sk_entry *walked) {
-    const struct poll *p = aux;
-    struct sk_entry *e = twin(p, p->pipe, walked);
+struct resumed {
+    struct poll poll;
+    uint64_t stopped;
+};
+
+static bool idle_resume(void *aux, const struct sk_entry *walked) {
+    const struct resumed *r = aux;
+    struct sk_entry *e = twin(&r->poll, r->poll.pipe, walked);
     if (e)
-        sk_idle_start(e, e->idle.ttl_ms, p->now);
+        sk_idle_freeze(e, r->stopped, r->poll.now);
     return true;
 }
 
-void sk_control_idle_restart(struct sk_switch *sw, const struct sk_object *table) {
-    struct poll p = {.sw = sw, .object = table, .now = sk_switch_now(sw)};
-    for (p.pipe = 0; p.pipe < SK_PIPES; p.pipe++)
-        if (sk_object_in_pipe(sw, table, p.pipe))
-            sk_table_each(table->desc->table(sk_switch_pipe(sw, p.pipe), table->index),
-                          idle_restart, &p);
+void sk_control_idle_resume(struct sk_switch *sw, const struct sk_object *table, uint64_t stopped) {
+    struct resumed r = {.poll = {.sw = sw, .object = table, .now = sk_switch_now(sw)},
+                        .stopped = stopped};
+    struct poll *p = &r.poll;
+    for (p->pipe = 0; p->pipe < SK_PIPES; p->pipe++)
+        if (sk_object_in_pipe(sw, table, p->pipe))
+            sk_table_each(table->desc->table(sk_switch_pipe(sw, p->pipe), table->index),
+                          idle_resume, &r);
 }
 
 static bool update_hit(void *aux, const struct sk_entry *walked) {

@@ -39,14 +39,16 @@ size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
                             const struct sk_idle_listener *listener);
 // Has any table entries that age?
 bool sk_control_idle_used(const struct sk_switch *sw);
-// All entries of the table begin with a full time to live.
-void sk_control_idle_restart(struct sk_switch *sw, const struct sk_object *table);
+// All entries of the table go on ageing, which was off since 'stopped' (0: it never was on).
+void sk_control_idle_resume(struct sk_switch *sw, const struct sk_object *table, uint64_t stopped);
 int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_error *err);
 
 // ---- one entry ----
 void sk_idle_start(struct sk_entry *e, uint32_t ttl_ms, uint64_t now); // begins with a full TTL
-uint64_t sk_idle_age(const struct sk_entry *e, uint64_t now);          // ns since its last match
-uint64_t sk_idle_left(const struct sk_entry *e, uint64_t now);         // ms of its TTL; 0: idle
-bool sk_idle_hit(const struct sk_entry *e);                            // its hit state
+// Makes it as old as it was at 'stopped'; one that was added or matched since then has its full TTL.
+void sk_idle_freeze(struct sk_entry *e, uint64_t stopped, uint64_t now);
+uint64_t sk_idle_age(const struct sk_entry *e, uint64_t now);  // ns since its last match
+uint64_t sk_idle_left(const struct sk_entry *e, uint64_t now); // ms of its TTL; 0: idle
+bool sk_idle_hit(const struct sk_entry *e);                    // its hit state
 
 #endif

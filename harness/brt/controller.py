@@ -151,6 +151,27 @@ class Controller:
             else:
                 k.range.low, k.range.high = as_bytes(value[0], kind), as_bytes(value[1], kind)
 
+    @staticmethod
+    def containers(field, values):
+        """Bytes of a list of dicts, or bytes as they are."""
+        if isinstance(values, bytes):
+            return values
+        members = {m["singleton"]["name"]: m["singleton"] for m in field["container"]}
+        array = pb.ContainerArray()
+        for value in values:
+            container = array.container.add()
+            for name, number in value.items():
+                member = container.val.add(field_id=members[name]["id"])
+                if number is not None:
+                    member.stream = as_bytes(number, members[name]["type"])
+        return array.SerializeToString()
+
+    @staticmethod
+    def from_containers(field, octets):
+        members = {m["singleton"]["id"]: m["singleton"]["name"] for m in field["container"]}
+        return [{members[d.field_id]: int.from_bytes(d.stream, "big") for d in c.val}
+                for c in pb.ContainerArray.FromString(octets).container]
+
     def data(self, table, action, values, message):
         spec = self.action(table, action) if action else None
         message.action_id = spec["id"] if spec else 0
@@ -158,9 +179,12 @@ class Controller:
         for name, value in values.items():
             field = fields[name]
             d = message.fields.add(field_id=field["id"])
-            kind = field["type"]["type"]
             if value is None:
                 continue # only asked for
+            if "container" in field:
+                d.container_arr_val = self.containers(field, value)
+                continue
+            kind = field["type"]["type"]
             if isinstance(value, list):
                 array = d.bool_arr_val if kind == "bool" else d.str_arr_val if kind == "string" else d.int_arr_val
                 array.val.extend(value)
@@ -238,8 +262,11 @@ class Controller:
         for d in e.data.fields:
             which = d.WhichOneof("value")
             value = getattr(d, which)
-            value = number(value) if which == "stream" else list(value.val) if which.endswith("arr_val") else value
             name = fields[d.field_id]["name"]
+            if which == "container_arr_val":
+                data[name] = self.from_containers(fields[d.field_id], value)
+                continue
+            value = number(value) if which == "stream" else list(value.val) if which.endswith("arr_val") else value
             if name in data: # one of each pipe
                 data[name] = (data[name] if isinstance(data[name], list) else [data[name]]) + [value]
             else:

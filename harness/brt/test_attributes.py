@@ -168,6 +168,20 @@ def operations(c):
     fails("an operation is not read", "UNKNOWN", c.read_raw, unknown.entity, codes=[UNIMPLEMENTED])
 
 
+def hit_states(c):
+    def state():
+        return c.read(c.entry("Ingress.forward", {MAC: 5}))[0][3]["$ENTRY_HIT_STATE"]
+    c.write(forward(c, "INSERT", 5, 50))
+    checks.equal("never matched", state(), "ENTRY_IDLE")
+    c.write(c.update("MODIFY", "Ingress.forward", {MAC: 5}, data={"$ENTRY_HIT_STATE": "ENTRY_ACTIVE"}))
+    checks.equal("set", (state(), ports(c, 5)), ("ENTRY_ACTIVE", [50] * 4))
+    update_fails("no such state", INVALID, c, c.update("MODIFY", "Ingress.forward", {MAC: 5},
+                                                       data={"$ENTRY_HIT_STATE": "ENTRY_BUSY"}))
+    c.write(operation(c, "Ingress.forward", "UpdateHitState"))
+    checks.equal("no packet since", state(), "ENTRY_IDLE")
+    c.write(c.update("DELETE", "Ingress.forward"))
+
+
 def others(c):
     for field in ("dyn_key_mask", "dyn_hashing", "byte_count_adj", "port_status_notify", "intvl_ms",
                   "pre_device_config",
@@ -227,6 +241,6 @@ def run(program, *parts):
             checks.equal("the switch ends well", sw.stop(), 0)
 
 
-run(EVERYTHING, scopes, ageing, operations, others)
+run(EVERYTHING, scopes, ageing, operations, hit_states, others)
 run(MASKS, key_masks)
 checks.end()

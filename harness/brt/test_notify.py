@@ -92,6 +92,59 @@ def ageing(c, ears, wire):
     time.sleep(1)
     checks.equal("no more", len(ears.of("idle_timeout_notification", 2)), before)
     c.write(c.update("DELETE", "Ingress.forward"))
+    apart(c, ears, update)
+    stopped(c, update)
+
+
+def times_left(c):
+    return {e[1][MAC]: e[3]["$ENTRY_TTL"] for e in c.read(c.entry("Ingress.forward"))}
+
+
+def apart(c, ears, update):
+    """The same key in two pipes, each with entries of its own: each is told, with its pipe."""
+    scope = pb.Update(type=pb.Update.INSERT)
+    scope.entity.table_attribute.table_id = c.table("Ingress.forward")["id"]
+    scope.entity.table_attribute.entry_scope.pipe_scope.predef = pb.Mode.SINGLE
+    c.write(scope)
+    update.entity.table_attribute.idle_table.enable = True
+    c.write(update)
+    before = len(ears.of("idle_timeout_notification", 0))
+    for pipe, ttl in ((1, 200), (3, 400)):
+        c.write(c.update("INSERT", "Ingress.forward", {MAC: 8}, "send", {"port": 2, "$ENTRY_TTL": ttl}, pipe=pipe))
+    told = ears.of("idle_timeout_notification", before + 2)[before:]
+    checks.equal("each with its pipe", [(t.target.pipe_id, c.decode(t.table_entry)[1]) for t in told],
+                 [(1, {MAC: 8}), (3, {MAC: 8})])
+    update.entity.table_attribute.idle_table.enable = False
+    c.write(update, c.update("DELETE", "Ingress.forward"))
+    scope.entity.table_attribute.entry_scope.pipe_scope.predef = pb.Mode.ALL
+    c.write(scope)
+
+
+def stopped(c, update):
+    """While ageing is off, the time that an entry has left stands still; then it goes on from there."""
+    idle = update.entity.table_attribute.idle_table
+    c.write(c.update("INSERT", "Ingress.forward", {MAC: 9}, "send", {"port": 2, "$ENTRY_TTL": 100}),
+            c.update("INSERT", "Ingress.forward", {MAC: 10}, "send", {"port": 2, "$ENTRY_TTL": 600000}))
+    time.sleep(0.2)
+    checks.equal("off from the beginning", times_left(c), {9: 100, 10: 600000})
+    idle.enable = True
+    c.write(update)
+    time.sleep(0.3)
+    idle.enable = False
+    c.write(update)
+    left = times_left(c)
+    checks.equal("some of it is over", (left[9], left[10] < 600000), (0, True))
+    time.sleep(0.3)
+    checks.equal("stands still", times_left(c), left)
+    c.write(c.update("INSERT", "Ingress.forward", {MAC: 11}, "send", {"port": 2, "$ENTRY_TTL": 500}))
+    time.sleep(0.1)
+    checks.equal("one that came meanwhile", times_left(c), {**left, 11: 500})
+    idle.enable = True
+    c.write(update)
+    again = times_left(c)
+    checks.equal("goes on", (again[9], again[10] <= left[10], again[10] > left[10] - 60000), (0, True, True))
+    idle.enable = False
+    c.write(update, c.update("DELETE", "Ingress.forward"))
 
 
 def bound(c):
