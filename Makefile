@@ -13,6 +13,7 @@
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
 #   make fuzz-differential   random P4 programs, compiled and interpreted (SECONDS=3600)
+#   make fuzz-notes random programs and packets: are notes enough to do a pass again? (PROGRAMS=20000)
 #   make fuzz-lanes random packets through loops over lanes, scalar and checked code (PACKETS=5000000)
 #   make captures   each capture in each build and with each number of threads twice (make test: once)
 #   make mutants    small changes of p4/switchml, one at a time: do the captures of harness/replay notice?
@@ -293,6 +294,7 @@ lib: $(SHIMS)
 # below; with the helpers of its folder, of the folders above, and of those that uses/FOLDER names; and with the
 # rooms that links/FOLDER names for any of these folders, and those below them.
 uses/harness/cli/ctl            := harness/control/tor
+uses/harness/compiler/instrument := harness/interp
 uses/harness/control            := harness/pipeline
 uses/harness/hosts/atp          := harness/net
 uses/harness/hosts/communicator := harness/net
@@ -304,6 +306,7 @@ links/harness/net                := compiler control/tables
 links/harness/pipeline           := pipeline/engine
 links/harness/compiler/chip      := compiler
 links/harness/compiler/describe  := compiler
+links/harness/compiler/instrument := pipeline/engine
 links/harness/compiler/plan      := compiler control/config hosts/switchml hosts/atp
 links/harness/compiler/print     := compiler pcap/stf
 links/harness/control/tor        := compiler hosts/switchml
@@ -428,6 +431,12 @@ SECONDS ?= 3600
 fuzz-differential: $(BUILD)/harness/interp/test_differential
 	BUILD=$(BUILD) $< --seconds $(SECONDS)
 .PHONY: fuzz-differential
+
+# Random programs that take notes, and packets that agree in what was noted, from program NOTES_SEED on.
+PROGRAMS ?= 20000
+fuzz-notes: $(BUILD)/harness/compiler/instrument/test_notes
+	NOTES_PROGRAMS=$(PROGRAMS) $<
+.PHONY: fuzz-notes
 
 # Random packets through programs whose register actions are loops over lanes, on all builds.
 PACKETS ?= 5000000

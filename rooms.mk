@@ -51,10 +51,14 @@ arrows/compiler/rules := compiler/ir stages
 room/compiler/lower := compiler/lower
 face/compiler/lower := compiler/lower/lower.h
 arrows/compiler/lower := compiler/check compiler/rules
+# passes from IR to IR that insert statements; constants of pipeline/ say what a packet brings along
+room/compiler/instrument := compiler/instrument
+face/compiler/instrument := compiler/instrument/instrument.h
+arrows/compiler/instrument := compiler/rules pipeline
 # the C that is printed includes stages/ and the headers at the top of pipeline/
 room/compiler/plan := compiler/plan
 face/compiler/plan := compiler/plan/plan.h
-arrows/compiler/plan := compiler/rules pipeline
+arrows/compiler/plan := compiler/instrument
 room/compiler/print := compiler/print compiler/print/checked
 face/compiler/print := compiler/print/emit.h
 arrows/compiler/print := compiler/plan

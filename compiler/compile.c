@@ -19,6 +19,7 @@
 #include "compiler/check/check.h"
 #include "compiler/chip/chip.h"
 #include "compiler/chip/report_add.h"
+#include "compiler/instrument/instrument.h"
 #include "compiler/print/emit.h"
 #include "compiler/lower/lower.h"
 #include "compiler/syntax/preprocess.h"
@@ -218,7 +219,7 @@ static bool schema(struct compilation *c, const char *path,
 
 static bool pass_is_known(struct compilation *c) {
     const char *pass = c->opt->without_pass;
-    if (!pass || plan_is_optional(pass))
+    if (!pass || plan_is_optional(pass) || instrument_is_optional(pass))
         return true;
     fprintf(c->messages, "silken: error: '%s' is not an optimisation that can be left out\n", pass);
     return false;

@@ -80,9 +80,12 @@ SK_NOTE sk_note_bytes(struct sk_notes *n, uint64_t *bytes, uint32_t counted) {
 static inline bool sk_note_in_front(const struct sk_notes *n, const uint8_t *at, size_t bytes) {
     return at >= n->buffer && at + bytes <= n->frame;
 }
-// Where in the packet they are; SK_NOTED: before it, or nobody knows what they are.
+// Where in the packet they are; SK_NOTED: before it, or nobody knows what they are. What is behind
+// the packet's end is not in it: the frame check sequence depends on all of the packet, and that
+// there is nothing at all on its length.
 static inline size_t sk_note_place(struct sk_notes *n, const uint8_t *at, size_t bytes) {
-    if (at >= n->frame && at + bytes <= n->frame + SK_NOTED)
+    const size_t end = n->length < SK_NOTED ? n->length : SK_NOTED;
+    if (at >= n->frame && at + bytes <= n->frame + end)
         return (size_t)(at - n->frame);
     n->unfit |= !sk_note_in_front(n, at, bytes);
     return SK_NOTED;

@@ -232,6 +232,30 @@ static void dump_apply(struct dump *d, const struct ir_stmt *s) {
     fputc('\n', d->out);
 }
 
+static void dump_note(struct dump *d, const struct ir_stmt *s) {
+    static const char *const names[] = {
+        [IR_NOTED_HEADER] = "header",     [IR_NOTED_LOOKAHEAD] = "lookahead",
+        [IR_NOTED_TAKEN] = "taken",       [IR_NOTED_ORDER] = "order",
+        [IR_NOTED_REMOVED] = "removed",   [IR_NOTED_SUMMED] = "summed",
+        [IR_NOTED_VERIFIED] = "verified", [IR_NOTED_UNFIT] = "unfit",
+    };
+    line_start(d);
+    fprintf(d->out, "note %s", names[s->noted]);
+    if (s->header)
+        fprintf(d->out, " %s", s->header->name);
+    if (s->noted == IR_NOTED_ORDER)
+        fprintf(d->out, " %u", s->lo);
+    if (s->checksum)
+        fprintf(d->out, " %s", s->checksum->name);
+    if (s->args.n)
+        fprintf(d->out, " {%s}", list_text(d, &s->args));
+    if (s->e2)
+        fprintf(d->out, " %s", ir_dump_text(d, s->e2));
+    if (s->e)
+        fprintf(d->out, " if %s", ir_dump_text(d, s->e));
+    fputc('\n', d->out);
+}
+
 static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
     static const char *const uses[] = {[IR_REG_APPEND] = "log",
                                        [IR_REG_ENQUEUE] = "enqueue",
@@ -252,7 +276,8 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
              ir_dump_text(d, s->e2), s->e3 ? ", " : "", s->e3 ? ir_dump_text(d, s->e3) : "");
         return;
     case IR_COUNT:
-        LINE(d, "count %s[%s]", s->counter->name, ir_dump_text(d, s->e));
+        LINE(d, "count %s[%s]%s", s->counter->name, ir_dump_text(d, s->e),
+             s->flag ? ", noted" : "");
         return;
     case IR_COUNT_LEAVING:
         LINE(d, "count_leaving %s", s->counter->name);
@@ -328,6 +353,9 @@ static void ir_dump_stmt(struct dump *d, const struct ir_stmt *s) {
         return;
     case IR_EMIT:
         LINE(d, "emit %s", s->header->name);
+        return;
+    case IR_NOTE:
+        dump_note(d, s);
         return;
     default:
         dump_object_stmt(d, s);
@@ -415,6 +443,9 @@ static void dump_vars(struct dump *d, const struct ir_gress *g) {
             LINE(d, "intrinsic %s = %s", ir_intrinsic_names[i], g->intrinsic[i]->name);
     if (g->parser_err_used)
         LINE(d, "the control reads parser_err");
+    for (size_t i = 0; g->decides && i < g->vars.n; i++)
+        if (g->decides[i])
+            LINE(d, "decides %s", g->vars.v[i]->name);
 }
 
 static void dump_registers(struct dump *d, const struct ir_gress *g) {
@@ -546,8 +577,8 @@ static void ir_dump_entry(struct dump *d, const struct ir_entry *e) {
 
 static void ir_dump_table(struct dump *d, const struct ir_table *t) {
     static const char *const kinds[] = {"exact", "ternary", "lpm", "range"};
-    LINE(d, "table %s [%" PRIu64 "]%s%s", t->name, t->size, t->hidden ? " hidden" : "",
-         t->const_entries ? " constant" : "");
+    LINE(d, "table %s [%" PRIu64 "]%s%s%s", t->name, t->size, t->hidden ? " hidden" : "",
+         t->const_entries ? " constant" : "", t->noted ? " noted" : "");
     d->indent++;
     for (size_t i = 0; i < t->keys.n; i++)
         LINE(d, "key %s %s = %s", t->keys.v[i].name, kinds[t->keys.v[i].match],

@@ -60,7 +60,7 @@ void ir_each_written(const struct ir_stmt *s, void (*fn)(void *aux, const struct
     const struct ir_var *results[IR_MAX_RESULTS];
     for (size_t i = 0, n = ir_results(s, results); i < n; i++)
         fn(aux, results[i]);
-    if (s->header && s->kind != IR_EMIT)
+    if (s->header && s->kind != IR_EMIT && s->kind != IR_NOTE)
         each_of_header(s->header, fn, aux);
     for (size_t i = 0; i < s->headers.n; i++)
         each_of_header(s->headers.v[i], fn, aux);
@@ -107,6 +107,8 @@ static void add_header(struct ir_effects *f, enum ir_stmt_kind kind, const struc
     case IR_EXTRACT:
         f->extracted[h->id] = true;
         write_validity(f, h);
+        break;
+    case IR_NOTE: // it is about the statement behind it
         break;
     default: // IR_EMIT, the only other one that has a header
         f->emitted[h->id] = true;

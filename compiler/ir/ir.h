@@ -470,6 +470,7 @@ struct ir_table {
     const struct ir_partitions *partitions; // or null
     bool key_masks; // @dynamic_table_key_masks(1): of the keys, all exact, the control plane's bits
                     // count
+    bool noted;     // what an IR_NOTE would say: hits of an entry, or of the default one, are noted
     struct loc at;
 };
 
@@ -491,7 +492,7 @@ enum ir_stmt_kind {
     IR_REG_READ,    // reg, e = index, var = word 0, var2 = word 1 or null
     IR_REG_WRITE,   // reg, e = index, e2, e3 = words
     IR_COUNT,      // counter, e = index (null for direct). Of a 'true_egress' counter it counts the
-                   // packet; the bytes are IR_COUNT_LEAVING's
+                   // packet; the bytes are IR_COUNT_LEAVING's. 'flag': what it counts is noted
     IR_METER_EXEC, // meter, e = index (null for direct), e2 = colour of the packet (IR_METER; null:
                    // colour-blind) or value to filter, var = result
     IR_HASH,       // hash, args (most significant first), var
@@ -513,6 +514,24 @@ enum ir_stmt_kind {
     IR_MIRROR,        // e = session (10 bits); args = fields of the mirror header in order, whole
                       // bytes, at most 256 bits (empty: no header); the last one executed counts
     IR_DIGEST,        // digest, args = one value per field; the last one executed counts
+    // put in by a pass (compiler/instrument), anywhere; rules, schemas and the model of the chip
+    // look at the IR without
+    IR_NOTE, // 'noted': something is noted of this pass, where 'e' is true (null: always). No
+             // variable, packet or table is another one for it
+};
+// What an IR_NOTE notes down, for the engine (stages/notes.h). It stands before the statement that
+// it is about.
+enum ir_noted {
+    IR_NOTED_HEADER,    // header, to be extracted: the bits of those of its fields that decide are
+                        // seen (ir_gress.decides)
+    IR_NOTED_LOOKAHEAD, // args, each an IR_LOOKAHEAD: these bits are seen
+    IR_NOTED_TAKEN,     // the bytes of 'header', to be extracted, or 'e2' bits: they do not come
+                        // back
+    IR_NOTED_ORDER,     // header, to be extracted: it is in place 'lo' of those that leave, from 1
+    IR_NOTED_REMOVED,   // header, which was extracted: it does not leave
+    IR_NOTED_SUMMED,    // header: the sum to be verified is of all of it, and of nothing else
+    IR_NOTED_VERIFIED,  // checksum: it has to be right
+    IR_NOTED_UNFIT,     // what follows would not be the same again
 };
 struct ir_case {
     VEC(big) values; // empty: default
@@ -564,6 +583,7 @@ struct ir_stmt {
     bool copy;    // IR_ASSIGN: into a parameter or back, so it is no use of the value
     bool selects; // IR_IF of a deparser: by a field that sends nothing unless assigned; no use
     enum ir_reg_use use;
+    enum ir_noted noted; // IR_NOTE
     ir_expr_vec args;
     VEC(struct ir_csum_arg) csum_args;
 };
@@ -612,7 +632,10 @@ struct ir_gress {
     VEC(struct ir_var *) vars;
     VEC(struct ir_header *) headers;
     struct ir_var *intrinsic[IRI_COUNT];
-    bool parser_err_used;          // the control reads parser_err: see tna-facts 5.2
+    bool parser_err_used; // the control reads parser_err: see tna-facts 5.2
+    // By variable: what becomes of a packet may depend on it. Null: the gress takes no notes
+    // (IR_NOTE).
+    const bool *decides;
     VEC(struct ir_state *) states; // states.v[0] is start
     struct ir_block *control;
     struct ir_block *deparser;

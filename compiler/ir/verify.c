@@ -190,6 +190,45 @@ static void in_deparser(struct verify *v) {
     ir_verify_need(v, v->part == DEPARSER, "a statement of the deparser is somewhere else");
 }
 
+static void ir_verify_note(struct verify *v, const struct ir_stmt *s) {
+    ir_verify_need(v, v->g->decides != NULL, "a note is in a gress that takes none");
+    ir_verify_need(v, !s->e || s->e->width == 1, "a note's condition is not one bit wide");
+    switch (s->noted) {
+    case IR_NOTED_HEADER:
+    case IR_NOTED_ORDER:
+        ir_verify_in_parser(v);
+        ir_verify_header(v, s->header);
+        ir_verify_need(v, s->noted != IR_NOTED_ORDER || s->lo > 0, "a note has no place");
+        break;
+    case IR_NOTED_LOOKAHEAD:
+        ir_verify_in_parser(v);
+        ir_verify_need(v, s->args.n > 0, "a note of lookaheads has none");
+        for (size_t i = 0; i < s->args.n; i++)
+            ir_verify_need(v, s->args.v[i]->op == IR_LOOKAHEAD,
+                           "a note of lookaheads has something else");
+        break;
+    case IR_NOTED_TAKEN:
+        ir_verify_in_parser(v);
+        if (!s->e2)
+            ir_verify_header(v, s->header);
+        ir_verify_need(v, !s->e2 || !s->header, "a note says twice what is taken");
+        break;
+    case IR_NOTED_SUMMED:
+        ir_verify_in_parser(v);
+        ir_verify_header(v, s->header);
+        break;
+    case IR_NOTED_VERIFIED:
+        ir_verify_in_parser(v);
+        ir_verify_need(v, s->checksum != NULL, "a note has no checksum");
+        break;
+    case IR_NOTED_REMOVED:
+        ir_verify_header(v, s->header);
+        break;
+    case IR_NOTED_UNFIT:
+        break;
+    }
+}
+
 // What each kind of statement must have. No default: a new kind is decided upon here.
 static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
                               const struct label *labels) {
@@ -232,6 +271,8 @@ static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
     case IR_COUNT:
         ir_verify_need(v, s->counter && IS_LISTED(v->g->counters, s->counter),
                        "a counter is missing, or is not one of this gress");
+        ir_verify_need(v, !s->flag || v->g->decides,
+                       "a count is noted in a gress that takes no notes");
         break;
     case IR_METER_EXEC:
         ir_verify_need(v, s->meter && IS_LISTED(v->g->meters, s->meter),
@@ -292,6 +333,9 @@ static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
         in_deparser(v);
         ir_verify_need(v, s->digest && s->args.n == s->digest->fields.n,
                        "a digest is missing, or has not a value for each field");
+        break;
+    case IR_NOTE:
+        ir_verify_note(v, s);
         break;
     }
 }
@@ -381,6 +425,8 @@ static void ir_verify_table(struct verify *v, const struct ir_table *t) {
     }
     if (t->default_action && t->default_args.n != t->default_action->params.n)
         fault(v, "the default action of table '%s' has not a value for each parameter", t->name);
+    if (t->noted && !v->g->decides)
+        fault(v, "hits of table '%s' are noted in a gress that takes no notes", t->name);
     ir_verify_part(v, CONTROL, t->select);
 }
 

@@ -182,10 +182,11 @@ static void plan_dump_prefetch(const struct dump *d) {
                        d->plan->paths->ends.v[p->path].at);
 }
 
+// Of compiler/instrument/notes.c, whose statements were there before the plan.
 static void flow_record(const struct dump *d) {
     const struct ir_gress *g = d->plan->g;
-    for (size_t i = 0; i < g->vars.n && d->plan->decides; i++)
-        if (d->plan->decides[i] && g->vars.v[i]->header)
+    for (size_t i = 0; i < g->vars.n && g->decides; i++)
+        if (g->decides[i] && g->vars.v[i]->header)
             plan_dump_line(d, "flow_record", g->vars.v[i]->at, "%s decides", g->vars.v[i]->name);
 }
 

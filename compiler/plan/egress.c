@@ -51,7 +51,7 @@ uint32_t plan_reach(const struct plan *plan) {
 
 static bool emits(const struct ir_gress *g, const struct ir_header *h) {
     for (size_t i = 0; g->deparser && i < g->deparser->stmts.n; i++)
-        if (g->deparser->stmts.v[i]->header == h)
+        if (g->deparser->stmts.v[i]->kind == IR_EMIT && g->deparser->stmts.v[i]->header == h)
             return true;
     return false;
 }
@@ -66,7 +66,7 @@ static bool parser_is_idle(const struct plan *plan, const struct ir_gress *g) {
     for (size_t i = 0; s->body && i < s->body->stmts.n; i++) {
         const struct ir_stmt *x = s->body->stmts.v[i];
         bool extract = x->kind == IR_EXTRACT && !x->headers.n && !emits(g, x->header);
-        if (!extract && x->kind != IR_ADVANCE)
+        if (!extract && x->kind != IR_ADVANCE && x->kind != IR_NOTE)
             return false;
     }
     return taken_by(s->body) <= plan->program->egress_prefix;

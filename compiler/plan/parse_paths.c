@@ -260,8 +260,9 @@ static unsigned weigh_table(const struct plan *plan, const struct ir_table *t) {
     return all + weigh(plan, t->default_action->body);
 }
 
+// Notes weigh nothing: they are no reason to print less.
 static unsigned weigh_stmt(const struct plan *plan, const struct ir_stmt *s) {
-    unsigned all = 1 + weigh(plan, s->then_b) + weigh(plan, s->else_b);
+    unsigned all = (s->kind != IR_NOTE) + weigh(plan, s->then_b) + weigh(plan, s->else_b);
     for (size_t i = 0; i < s->cases.n; i++)
         all += 1 + weigh(plan, s->cases.v[i].body);
     if (s->kind == IR_APPLY)

@@ -21,7 +21,6 @@ enum {
     STORES = 1 << 11,   // which stores wait; headers in place are final
     SEAM = 1 << 12,     // where a packet is split; which fields are given
     PREFETCH = 1 << 13,
-    RECORD = 1 << 14,
 };
 
 // In the order in which they run. One that is optional makes code faster and nothing else, and may
@@ -46,7 +45,6 @@ static const struct pass {
     {"settle_stores", MAY_WAIT | PATHS, STORES | IN_PLACE, false, plan_settle_stores},
     {"split_packet", STORES, SEAM | VARIABLES, false, plan_split_packet},
     {"prefetch", BRANCHES | STORES | SEAM, PREFETCH, true, plan_prefetch},
-    {"flow_record", VARIABLES, RECORD, true, plan_flow_record},
 };
 #define N_PASSES (sizeof passes / sizeof *passes)
 

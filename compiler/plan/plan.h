@@ -20,7 +20,6 @@
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
 //     specialise.c       the rest of a control, once for each value of the variable that decides it
 //     prefetch.c         the lookups of a burst's packets
-//     flow_record.c      the record of a pass, from which the engine can repeat it
 //     egress.c           the work that the engine may leave out of an egress
 //     parser_facts.c     bytes before the packet, lookahead, loops between states, segments of
 //                        headers
@@ -170,9 +169,6 @@ struct plan {
     unsigned n_continuations;
     struct plan_paths *paths; // null: parse_paths.c knows none
     struct plan_prefetch prefetch;
-    const bool *writes_packet; // by action: it writes to a header that came and leaves; or null
-    const bool
-        *decides; // by variable: what becomes of a packet depends on it; null: no notes are taken
 };
 struct plan_options {
     bool checked, vectorise;
@@ -216,7 +212,6 @@ void plan_parse_paths(struct plan *plan);
 void plan_settle_stores(struct plan *plan);
 void plan_split_packet(struct plan *plan);
 void plan_prefetch(struct plan *plan);
-void plan_flow_record(struct plan *plan);
 
 // ---- where variables live (analyse.c, definedness.c, parser_facts.c) ----
 bool plan_is_validity(const struct plan *plan,
@@ -250,15 +245,6 @@ bool plan_home_is_placed(const struct plan *plan, const struct ir_header *h); //
 // The same gress with plan->control as its control: what is compiled, for those who run or verify
 // it.
 struct ir_gress plan_specialised(const struct plan *plan);
-
-// ---- records of what a pass does (flow_record.c) ----
-bool plan_records(const struct plan *plan); // the pipeline takes notes
-// Which of the headers that leave it is, counted from 1; 0: none.
-unsigned plan_emitted_as(const struct plan *plan, const struct ir_header *h);
-bool plan_ends_record(const struct ir_stmt *s); // a pass that does this is not done again
-bool plan_writes_packet(const struct plan *plan, const struct ir_action *a);
-// The argument list of a checksum is one header, whole; else null.
-const struct ir_header *plan_summed_header(const struct ir_stmt *s);
 
 // ---- parsers (parser_facts.c) ----
 // Bytes of the chip's own metadata that the parser sees before the packet.

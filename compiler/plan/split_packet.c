@@ -85,7 +85,10 @@ enum plan_given_kind plan_given(const struct ir_var *f) {
 
 static const struct ir_header *given_header(const struct plan *plan) {
     const struct ir_block *b = plan->g->states.v[0]->body;
-    const struct ir_stmt *s = b && b->stmts.n ? b->stmts.v[0] : NULL;
+    size_t first = 0;
+    while (b && first < b->stmts.n && b->stmts.v[first]->kind == IR_NOTE)
+        first++;
+    const struct ir_stmt *s = b && first < b->stmts.n ? b->stmts.v[first] : NULL;
     if (!s || s->kind != IR_EXTRACT || s->headers.n || s->header->bits != 64 ||
         plan->headers[s->header->id].emitted || plan_home_of(plan, s->header)->written)
         return NULL;

@@ -5,6 +5,7 @@
 // The order of the output: CRC tables; then per pipeline the descriptions of its objects, the state
 // struct, each gress's functions (register actions, actions, tables, parser, control, deparser,
 // entry), the control plane's accessors; at the end the program's description.
+#include "compiler/instrument/instrument.h"
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
 #include "pipeline/abi.h"
@@ -76,7 +77,7 @@ static void gress_functions(const struct emit *e) {
     emit_regactions(e);
     emit_actions(e);
     emit_tables(e);
-    emit_record_masks(e);
+    emit_note_masks(e);
     emit_parser(e);
     emit_sunk_loops(e);
     emit_deparser(e);
@@ -172,7 +173,6 @@ static void pipeline(const struct emit *program, const struct plan *plans, unsig
 static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
                        const struct emit_options *opt) {
     struct emit_writer to = {.out = out};
-    const struct emit e = {.to = &to, .a = a, .d = d, .program = p, .checked = opt->plan.checked};
     struct plan plans[EMIT_MAX_PIPELINES][2];
     const size_t n = p->pipelines.n;
     unsigned errors = diag_errors(d);
@@ -181,6 +181,10 @@ static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct 
     for (size_t i = 0; i < n; i++)
         if (!emit_check(a, d, p, p->pipelines.v[i]))
             return false;
+    const struct instrument_options inserts = {.checked = opt->plan.checked,
+                                               .without = opt->plan.without};
+    p = instrument_program(a, p, &inserts);
+    const struct emit e = {.to = &to, .a = a, .d = d, .program = p, .checked = opt->plan.checked};
     for (size_t i = 0; i < n; i++)
         plan_pipeline(a, d, p, p->pipelines.v[i], &opt->plan, plans[i]);
     for (size_t i = 0; i < n && opt->dump_plan; i++)

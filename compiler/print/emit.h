@@ -25,8 +25,7 @@
 //                          side
 //     continuation.c       the rest of a control for each value of a variable; sunk_loops.c: sunk
 //                          loops
-//     split_packet.c       packets in two pieces; prefetch.c: a burst's lookups; flow_record.c: the
-//                          flow record of a pass
+//     split_packet.c       packets in two pieces; prefetch.c: a burst's lookups; note.c: notes
 //     entry.c              the functions that tie parser, control and deparser together
 //     objects.c            descriptions for the control plane, a pipe's state; describe.c: those of
 //                          tables

@@ -162,16 +162,15 @@ void emit_specialised_control(const struct emit *e);
 // ---- what a burst looks up, fetched ahead (prefetch.c) ----
 void emit_prefetch_burst(const struct emit *e); // the function p0_ahead, if there is use for it
 
-// ---- notes of what a pass does (flow_record.c): nothing where the pipeline takes none ----
-void emit_record_masks(const struct emit *e);                             // of e->g
-void emit_record_stmt(const struct emit *e, const struct ir_stmt *s);     // before it
-void emit_record_keys(const struct emit *e, const struct ir_state *st);   // of its select
-void emit_record_action(const struct emit *e, const struct ir_action *a); // before a table's
-void emit_record_verified(const struct emit *e, const char *wrong);
+// ---- notes of what a pass does (note.c) ----
+bool emit_takes_notes(const struct emit *e); // the pipeline's state has a pointer to notes
+void emit_note_masks(const struct emit *e);  // of e->g: which bits decide
+void emit_note(const struct emit *e, const struct ir_stmt *s);
 // C texts of what was counted; 'last', 'packets' and 'bytes' may be null.
-void emit_record_hit(const struct emit *e, const char *hits, const char *last);
-void emit_record_count(const struct emit *e, const char *packets, const char *bytes,
-                       const char *counted);
+void emit_note_hit(const struct emit *e, const struct ir_table *t, const char *hits,
+                   const char *last); // if the table's hits are noted
+void emit_note_count(const struct emit *e, const char *packets, const char *bytes,
+                     const char *counted);
 
 // ---- packets whose headers lie apart from what follows them (split_packet.c) ----
 bool emit_is_given(const struct emit *e, const struct ir_header *h);

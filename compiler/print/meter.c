@@ -23,10 +23,13 @@ static const char *emit_meter_adjusted(const struct emit *e, const char *bytes, 
                      (long long)adjust);
 }
 
-static void count_cell(const struct emit *e, const struct ir_counter *c, const char *cell) {
+static void count_cell(const struct emit *e, const struct ir_stmt *s, const char *cell) {
+    const struct ir_counter *const c = s->counter;
     const char *const counted = emit_meter_adjusted(e, "v->packet_bytes", c->adjust);
-    emit_record_count(e, c->type != IR_COUNT_BYTES ? emit_text(e, "%spackets", cell) : NULL,
-                      c->type != IR_COUNT_PACKETS ? emit_text(e, "%sbytes", cell) : NULL, counted);
+    if (s->flag)
+        emit_note_count(e, c->type != IR_COUNT_BYTES ? emit_text(e, "%spackets", cell) : NULL,
+                        c->type != IR_COUNT_PACKETS ? emit_text(e, "%sbytes", cell) : NULL,
+                        counted);
     if (c->type != IR_COUNT_BYTES)
         emit_line(e, "%spackets++;", cell);
     if (c->type != IR_COUNT_PACKETS && c->true_egress)
@@ -38,14 +41,14 @@ static void count_cell(const struct emit *e, const struct ir_counter *c, const c
 void emit_count(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_counter *c = s->counter;
     if (c->direct) {
-        count_cell(e, c, "entry->");
+        count_cell(e, s, "entry->");
         return;
     }
     unsigned t = e->to->n_temps++;
     emit_open(e, "{");
     emit_line(e, "const uint64_t i%u = %s;", t, emit_u64(e, s->e));
     emit_open(e, "if (i%u < UINT64_C(%llu)) {", t, (unsigned long long)c->size);
-    count_cell(e, c, emit_text(e, "s->%c_counter%u[i%u].", letter(e), c->id, t));
+    count_cell(e, s, emit_text(e, "s->%c_counter%u[i%u].", letter(e), c->id, t));
     emit_close(e, "}");
     emit_close(e, "}");
 }

@@ -340,7 +340,7 @@ static void state_of_gress(const struct emit *e) {
 void emit_state_struct(const struct emit *e) {
     emit_line(e, " ");
     emit_open(e, "struct p%u_state {", e->pipeline_index);
-    if (plan_records(&e->plans[IR_INGRESS]))
+    if (emit_takes_notes(e))
         emit_line(e, "struct sk_notes *notes;");
     objects_each_gress(e, state_of_gress);
     emit_line(e, "uint64_t seed;");
@@ -594,7 +594,7 @@ void emit_pipeline_desc(const struct emit *e) {
     emit_line(e, ".ingress_reach = UINT32_C(%u),", plan_seam_of(in) ? UINT32_MAX : plan_reach(in));
     emit_line(e, ".egress_idle = %s, .egress_reach = UINT32_C(%u),",
               plan_egress_idle(out) ? "true" : "false", plan_reach(out));
-    if (plan_records(in))
+    if (emit_takes_notes(e))
         emit_line(e, ".takes_notes = true,");
     emit_line(e, ".pipe_new = p%u_new, .pipe_free = p%u_free,", p, p);
     emit_line(e, ".tables = p%u_tables, .n_tables = %zu, .table = p%u_table,", p,

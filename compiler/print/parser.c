@@ -158,7 +158,6 @@ static void checksum(const struct emit *e, const struct ir_stmt *s) {
             emit_line(e, "upto%u = %s;", id, emit_parser_end_of(e, plan_last_part(s)));
         break;
     case IR_CSUM_VERIFY:
-        emit_record_verified(e, emit_text(e, "sk_csum_wrong(csum%u)", id));
         emit_line(e, "%s;",
                   emit_set(e, s->var,
                            emit_text(e, "%s | sk_csum_wrong(csum%u)", emit_ref(e, s->var), id)));
@@ -242,8 +241,10 @@ void emit_parser_stmt(const struct emit *e, const struct ir_stmt *s) {
     }
 }
 
+// A note of lookaheads does not look itself: of bytes that are not there it says that they are not.
 void emit_parser_need(const struct emit *e, const struct ir_stmt *s) {
-    need_lookahead(e, s);
+    if (s->kind != IR_NOTE)
+        need_lookahead(e, s);
 }
 
 // --------------------------------------------------------------------------------------------
@@ -449,7 +450,6 @@ void emit_transition(const struct emit *e, const struct ir_state *st) {
         emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
     }
-    emit_record_keys(e, st);
     emit_checked_select(e, st);
     emit_trace_select(e, st);
     if (simple_select(st)) {
@@ -483,18 +483,23 @@ static void extracts(const struct emit *e, const struct ir_block *b, size_t n, b
         emit_stmt(&in, b->stmts.v[i]);
 }
 
-// A state's first statements, when they are several extracts: the packet's length is compared with
-// their sum, and one by one only when it does not suffice. Returns the statements after them.
+// A state's first statements, when they are several extracts, and notes: the packet's length is
+// compared with their sum, and one by one only when it does not suffice. Returns the statements
+// after them.
 static struct ir_block after_extracts(const struct emit *e, const struct ir_block *b) {
-    size_t n = 0, bytes = 0;
-    for (; !e->checked && b && n < b->stmts.n; n++) {
-        const struct ir_stmt *s = b->stmts.v[n];
+    size_t n = 0, found = 0, bytes = 0;
+    for (size_t i = 0; !e->checked && b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        if (s->kind == IR_NOTE)
+            continue;
         if (s->kind != IR_EXTRACT || s->headers.n)
             break;
         bytes += s->header->bits / 8;
+        found++;
+        n = i + 1;
     }
     struct ir_block rest = b ? *b : (struct ir_block){0};
-    if (n < 2)
+    if (found < 2)
         return rest;
     emit_open(e, "if (__builtin_expect((size_t)(end - p) >= %zu, 1)) {", bytes);
     extracts(e, b, n, true);

@@ -440,7 +440,6 @@ static void exit_control(const struct emit *e) {
 static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
     if (e->in_parser)
         emit_parser_need(e, s);
-    emit_record_stmt(e, s);
     emit_checked_before(e, s);
     emit_trace_before(e, s);
     const struct ir_var *results[IR_MAX_RESULTS];
@@ -509,6 +508,9 @@ static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
         break;
     case IR_DIGEST:
         emit_stmt_digest(e, s);
+        break;
+    case IR_NOTE:
+        emit_note(e, s);
         break;
     case IR_EMIT:          // a pass of its own: deparser.c
     case IR_COUNT_LEAVING: // when that is done: emit_late_counts

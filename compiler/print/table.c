@@ -66,7 +66,6 @@ static bool is_exact(const struct ir_table *t) {
 static void run_action(const struct emit *e, const struct ir_action *a, const char *args) {
     bool exits = ir_block_has(a->body, IR_EXIT);
     const char *call = emit_text(e, "%s_action%u(s, v, entry%s)", e->p, a->id, args);
-    emit_record_action(e, a);
     if (!exits) {
         emit_line(e, "%s;", call);
         return;
@@ -197,7 +196,7 @@ static void count_hit(const struct emit *e, const struct ir_table *t, size_t pos
         emit_line(e, "SK_HIT(%s.hits, %s.last, v->now);", at, at);
     else
         emit_line(e, "%s.hits++;", at);
-    emit_record_hit(e, emit_text(e, "%s.hits", at), timed ? emit_text(e, "%s.last", at) : NULL);
+    emit_note_hit(e, t, emit_text(e, "%s.hits", at), timed ? emit_text(e, "%s.last", at) : NULL);
 }
 
 static void const_action(const struct emit *e, const struct ir_action *a, const big *args,
@@ -214,7 +213,7 @@ static void fixed_entry(const struct emit *e, const struct ir_table *t, size_t p
     } else {
         emit_line(e, "entry = %s->fixed[%zu];", emit_table_ref(e, t), position);
         emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
-        emit_record_hit(e, "entry->hits", "entry->last_hit");
+        emit_note_hit(e, t, "entry->hits", "entry->last_hit");
     }
     const_action(e, entry->action, entry->args.v, entry->args.n);
 }
@@ -226,7 +225,7 @@ static void miss(const struct emit *e, const struct ir_table *t) {
     } else {
         emit_line(e, "entry = sk_load_slot(&%s->dflt);", emit_table_ref(e, t));
         emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
-        emit_record_hit(e, "entry->hits", "entry->last_hit");
+        emit_note_hit(e, t, "entry->hits", "entry->last_hit");
     }
     if (!fixed || e->checked) {
         emit_table_dispatch(e, t);
@@ -355,7 +354,7 @@ static void emit_table_lookup(const struct emit *e, const struct ir_table *t) {
     emit_line(e, "    entry = sk_load_slot(&%s->dflt);", ref);
     emit_line(e, "}");
     emit_line(e, "SK_HIT(entry->hits, entry->last_hit, v->now);");
-    emit_record_hit(e, "entry->hits", "entry->last_hit");
+    emit_note_hit(e, t, "entry->hits", "entry->last_hit");
     emit_table_dispatch(e, t);
 }
 

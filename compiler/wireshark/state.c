@@ -189,6 +189,7 @@ static bool shark_state_statement(struct shark *s, const struct ir_stmt *st) {
         return true;
     case IR_CSUM_ADD:
     case IR_CSUM_SUBTRACT:
+    case IR_NOTE:
         return true;
     case IR_CSUM_VERIFY:
     case IR_CSUM_GET:

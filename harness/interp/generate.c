@@ -115,16 +115,19 @@ static void header_type(struct gen *g) {
     struct gen_header_type *t = ARENA_NEW(g->a, struct gen_header_type);
     t->name = gen_name(g, "hdr");
     bool aligned = CHANCE(g, 40);
-    for (unsigned n = 1 + BELOW(g, 6); n > 0; n--) {
-        unsigned width = aligned ? 8u << BELOW(g, 4) : gen_width(g);
+    // of a calm program the first 128 bytes of a packet are compared: headers are small
+    for (unsigned n = 1 + BELOW(g, g->calm ? 4 : 6); n > 0; n--) {
+        unsigned width = aligned ? 8u << BELOW(g, g->calm ? 3 : 4) : gen_width(g);
+        if (g->calm && width > 64 && !CHANCE(g, 5))
+            width = 1 + width % 64;
         enum gen_type type = width > 1 && CHANCE(g, 20) ? GEN_INT : GEN_BITS;
         add_field(t, names[t->n], type, width);
     }
-    if (t->n && t->bits % 8 == 0 && CHANCE(g, 25))
+    if (t->n && t->bits % 8 == 0 && STIRS(g, 25))
         add_field(t, "wide", GEN_BITS, 8 * (GEN_MAX_WIDTH / 8 + 1 + BELOW(g, 16)));
     if (t->bits % 8)
         add_field(t, "pad", GEN_BITS, 8 - t->bits % 8);
-    if (CHANCE(g, 20))
+    if (!g->calm && CHANCE(g, 20))
         varbit_field(g, t);
     gen_open(g, "header %s {", t->name);
     for (unsigned i = 0; i < t->n; i++) {
@@ -170,7 +173,7 @@ static void headers_struct(struct gen *g) {
         struct gen_header h = {.type = g->types.v[BELOW(g, g->types.n)]};
         const char *name = gen_name(g, "h");
         h.name = gen_text(g, "hdr.%s", name);
-        h.stack = CHANCE(g, 20) ? 2 + BELOW(g, 3) : 0;
+        h.stack = !g->calm && CHANCE(g, 20) ? 2 + BELOW(g, 3) : 0;
         unsigned more = room(h.type) * (h.stack ? h.stack : 1);
         if (bytes + more > 480)
             continue;
@@ -239,7 +242,7 @@ static void declare_headers(struct gen *g) {
     for (size_t i = 0; i < g->headers.n; i++) {
         const struct gen_header *h = &g->headers.v[i];
         if (!h->stack)
-            gen_declare_fields(g, h->name, h->type, true);
+            gen_declare_fields(g, h->name, h->type, !g->calm || CHANCE(g, 4));
         for (unsigned k = 0; k < h->stack; k++)
             gen_declare_fields(g, gen_text(g, "%s[%u]", h->name, k), h->type, true);
     }
@@ -271,19 +274,21 @@ static void declare_ingress(struct gen *g) {
         {"ig_dprsr_md.digest_type", 3},
     };
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (CHANCE(g, 30))
+        if (STIRS(g, 30))
             gen_declare(g, outputs[i].name, GEN_BITS, outputs[i].width, true);
     gen_declare(g, "ig_intr_md.ingress_port", GEN_BITS, 9, false);
-    gen_declare(g, "ig_intr_md.ingress_mac_tstamp", GEN_BITS, 48, false);
-    gen_declare(g, "ig_prsr_md.global_tstamp", GEN_BITS, 48, false);
+    if (!g->calm) {
+        gen_declare(g, "ig_intr_md.ingress_mac_tstamp", GEN_BITS, 48, false);
+        gen_declare(g, "ig_prsr_md.global_tstamp", GEN_BITS, 48, false);
+    }
     if (CHANCE(g, 30))
         gen_declare(g, "ig_prsr_md.parser_err", GEN_BITS, 16, false);
 }
 
 static void declare_egress(struct gen *g) {
-    if (CHANCE(g, 30))
+    if (STIRS(g, 30))
         gen_declare(g, "eg_dprsr_md.drop_ctl", GEN_BITS, 3, true);
-    if (CHANCE(g, 30))
+    if (STIRS(g, 30))
         gen_declare(g, "eg_dprsr_md.mirror_type", GEN_BITS, 3, true);
     gen_declare(g, "eg_intr_md.egress_port", GEN_BITS, 9, false);
     gen_declare(g, "eg_intr_md.deq_qdepth", GEN_BITS, 19, false);
@@ -399,7 +404,7 @@ static void main_control(struct gen *g, const struct sub_control *subs, unsigned
         gen_line(g, CHANCE(g, 50) ? "md.rec = md.other;" : "md.rec = {x = 5, y = 6};");
     gen_stmts(g, 4 + BELOW(g, 12));
     gen_use_rest(g);
-    if (g->ingress && CHANCE(g, 50))
+    if (g->ingress && STIRS(g, 50))
         go_around(g);
     gen_close(g, "}");
     gen_close(g, "}");
@@ -421,9 +426,9 @@ static void gress(struct gen *g, bool ingress) {
     gen_deparser(g);
 }
 
-char *generate_program(uint64_t seed, size_t *length) {
+static char *program(uint64_t seed, size_t *length, bool calm) {
     char *text = NULL;
-    struct gen g = {.a = arena_new(), .r = {seed * UINT64_C(0x2545f4914f6cdd1d) + 1}};
+    struct gen g = {.a = arena_new(), .r = {seed * UINT64_C(0x2545f4914f6cdd1d) + 1}, .calm = calm};
     g.out = open_memstream(&text, length);
     if (!g.out)
         abort();
@@ -450,4 +455,12 @@ char *generate_program(uint64_t seed, size_t *length) {
     fclose(g.out);
     arena_free(g.a);
     return text;
+}
+
+char *generate_program(uint64_t seed, size_t *length) {
+    return program(seed, length, false);
+}
+
+char *generate_calm_program(uint64_t seed, size_t *length) {
+    return program(seed, length, true);
 }

@@ -19,6 +19,9 @@
 
 // The text is malloc'ed, the caller frees it.
 char *generate_program(uint64_t seed, size_t *length);
+// One whose passes depend on the packet and the tables alone, and many of whose packets leave as
+// they came: such programs take notes (compiler/instrument/notes.c).
+char *generate_calm_program(uint64_t seed, size_t *length);
 // A program that repeats one operation over many registers (generate_lanes.c).
 char *generate_lanes_program(uint64_t seed, size_t *length);
 

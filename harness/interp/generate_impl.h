@@ -70,6 +70,7 @@ struct gen {
     const struct gen_header *checksummed;
     const char *residual;
     bool may_exit, in_parser, in_action, in_function;
+    bool calm;      // generate_calm_program()
     unsigned loops; // around the statement that is printed
     bool counted;   // the parser's counter is taken
     unsigned depth; // of statements
@@ -77,6 +78,8 @@ struct gen {
 
 #define CHANCE(g, percent) random_percent(&(g)->r, (percent))
 #define BELOW(g, n)        random_below(&(g)->r, (unsigned)(n))
+// What calm programs do so seldom, and others where 'percent' says so.
+#define STIRS(g, percent) CHANCE(g, (g)->calm ? 4 : (percent))
 
 void gen_line(struct gen *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void gen_open(struct gen *g, const char *fmt, ...) __attribute__((format(printf, 2, 3))); // then in

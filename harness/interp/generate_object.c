@@ -122,7 +122,8 @@ static const char *a_counter(struct gen *g) {
     static const char *const types[] = {"PACKETS", "BYTES", "PACKETS_AND_BYTES"};
     const char *name = gen_name(g, "c");
     unsigned index_width = 1 + BELOW(g, 8), size = 1 + BELOW(g, 40), type = BELOW(g, 3);
-    const bool leaving = !g->ingress && type > 0 && CHANCE(g, 25); // only bytes can be counted late
+    const bool leaving =
+        !g->ingress && !g->calm && type > 0 && CHANCE(g, 25); // only bytes can be counted late
     gen_line(g, "%sCounter<bit<64>, bit<%u>>(%u, CounterType_t.%s) %s;",
              leaving ? "@true_egress_accounting " : "", index_width, size, types[type], name);
     return gen_text(g, "%s.count(%s);", name, any_bits(g, index_width));
@@ -169,7 +170,7 @@ static const char *a_meter(struct gen *g) {
 }
 
 static const char *an_object(struct gen *g) {
-    switch (BELOW(g, 9)) {
+    switch (g->calm && CHANCE(g, 95) ? 4 + BELOW(g, 3) : g->calm ? 7 + BELOW(g, 2) : BELOW(g, 9)) {
     case 8:
         return a_meter(g);
     case 0:
@@ -190,9 +191,9 @@ static const char *an_object(struct gen *g) {
 // For one action of a table: a table reaches one counter, meter or register, in one of its actions.
 static const char *object_of_table(struct gen *g, bool *stateful) {
     if (*stateful || CHANCE(g, 30))
-        return CHANCE(g, 60) ? a_hash(g) : a_random(g);
+        return g->calm || CHANCE(g, 60) ? a_hash(g) : a_random(g);
     *stateful = true;
-    unsigned what = BELOW(g, 6);
+    unsigned what = g->calm ? 1 : BELOW(g, 6);
     return what == 0 ? a_meter(g) : what == 1 ? a_counter(g) : a_register(g);
 }
 
@@ -227,7 +228,7 @@ static void action(struct gen *g, struct action *a, const char *extra) {
                                         : "in ",
                           gen_type_text(g, p->type, p->width), p->name);
     }
-    if (g->ingress && CHANCE(g, 10))
+    if (g->ingress && CHANCE(g, g->calm ? 2 : 10))
         gen_line(g, "@silken_consumes");
     gen_open(g, "action %s(%s) {", a->name, params);
     for (unsigned i = 0; i < a->n_directional; i++)
@@ -381,7 +382,7 @@ static struct implementation implementation(struct gen *g) {
         return im;
     const char *hash = gen_name(g, "h"), *name = gen_name(g, "sel");
     const char *mode = CHANCE(g, 50) ? "FAIR" : "RESILIENT", *reg = NULL;
-    bool changed = CHANCE(g, 60);
+    bool changed = !g->calm && CHANCE(g, 60);
     if (changed && !old_form && CHANCE(g, 30)) {
         reg = gen_name(g, "r");
         gen_line(g, "Register<bit<1>, bit<32>>(%u) %s;", 1024, reg);
@@ -446,9 +447,10 @@ static struct direct direct_objects(struct gen *g) {
     if (CHANCE(g, 25)) {
         d.counter = gen_name(g, "dc");
         gen_line(g, "%sDirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) %s;",
-                 !g->ingress && CHANCE(g, 25) ? "@true_egress_accounting " : "", d.counter);
+                 !g->ingress && !g->calm && CHANCE(g, 25) ? "@true_egress_accounting " : "",
+                 d.counter);
         d.use = gen_text(g, "%s.count();", d.counter);
-    } else if (CHANCE(g, 25)) {
+    } else if (!g->calm && CHANCE(g, 25)) {
         unsigned width = register_width(g);
         d.reg = gen_name(g, "dr");
         gen_line(g, "DirectRegister<bit<%u>>(%s) %s;", width, gen_const(g, GEN_BITS, width), d.reg);

@@ -65,7 +65,7 @@ static void select(struct gen *g, unsigned i, unsigned n, const char *value_set,
 // A header that is put together later, or never.
 static void make_header(struct gen *g, unsigned i) {
     const unsigned n = (unsigned)g->headers.n;
-    if (i + 1 >= n || !CHANCE(g, 12))
+    if (i + 1 >= n || !STIRS(g, 12))
         return;
     const struct gen_header *h = &g->headers.v[i + 1 + BELOW(g, n - i - 1)];
     if (!h->stack)
@@ -83,7 +83,7 @@ static void assignments(struct gen *g) {
         if (v)
             gen_line(g, "%s = pkt.lookahead<bit<16>>();", v->name);
     }
-    if (CHANCE(g, 8))
+    if (STIRS(g, 8))
         gen_line(g, "pkt.advance(%u);", 8 * BELOW(g, 12));
 }
 
@@ -92,6 +92,8 @@ static void checksums(struct gen *g, const struct gen_header *h) {
         return;
     gen_line(g, "sum1.add(%s);", h->name);
     gen_line(g, "md.wrong = sum1.verify();");
+    if (g->calm)
+        return;
     gen_line(g, "sum2.subtract({%s});", g->checksum_field);
     for (unsigned i = 0; i < h->type->n && CHANCE(g, 50); i++)
         if (h->type->fields[i].type == GEN_BITS && h->type->fields[i].width % 16 == 0)
@@ -221,8 +223,8 @@ static void checksum_update(struct gen *g) {
 
 void gen_deparser(struct gen *g) {
     const char *which = g->ingress ? "Ingress" : "Egress", *in = g->ingress ? "ig" : "eg";
-    bool resubmits = g->ingress && CHANCE(g, 30), mirrors = CHANCE(g, 30);
-    bool digests = g->ingress && CHANCE(g, 30);
+    bool resubmits = g->ingress && STIRS(g, 30), mirrors = STIRS(g, 30);
+    bool digests = g->ingress && STIRS(g, 30);
     gen_open(g,
              "control %sDeparser(packet_out pkt, inout %s_headers_t hdr, in %s_metadata_t md, in "
              "%s_intrinsic_metadata_for_deparser_t dprsr) {",
@@ -257,9 +259,9 @@ void gen_deparser(struct gen *g) {
             gen_line(g, "again.emit();");
         gen_close(g, "}");
     }
-    if (g->checksummed)
+    if (g->checksummed && STIRS(g, 100))
         checksum_update(g);
-    if (CHANCE(g, 50)) {
+    if (CHANCE(g, g->calm ? 95 : 50)) {
         gen_line(g, "pkt.emit(hdr);");
     } else {
         for (size_t i = g->headers.n; i-- > 0;)

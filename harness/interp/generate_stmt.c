@@ -96,7 +96,7 @@ static const char *one_header(struct gen *g, const struct gen_header *h) {
 
 static void headers(struct gen *g) {
     const struct gen_header *h = any_header(g), *o;
-    if (!h)
+    if (!h || (g->calm && !CHANCE(g, 6)))
         return;
     switch (BELOW(g, h->stack ? 5 : 4)) {
     case 0:

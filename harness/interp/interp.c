@@ -76,6 +76,10 @@ int interp_find_table(const struct interp *ip, const char *name) {
     return -1;
 }
 
+const struct ir_gress *interp_gresses(const struct interp *ip) {
+    return ip->pl->gress;
+}
+
 struct interp_table *interp_value_set(struct interp *ip, unsigned i) {
     size_t n = ip->pl->gress[0].value_sets.n;
     return i < n ? &ip->gress[0].value_sets[i] : &ip->gress[1].value_sets[i - n];
@@ -127,6 +131,7 @@ static void take_packet(struct run *r, const struct sk_packet *p, unsigned prefi
     r->packet = p;
     r->n_fcs = FCS_BYTES;
     r->n_bytes = prefix + (uint64_t)p->len + FCS_BYTES;
+    r->buffer_at = p->head - prefix;
     r->bytes = arena_alloc(r->a, r->n_bytes);
     memcpy(r->bytes, frame - prefix, prefix + p->len);
     frame_check_sequence(r->bytes + prefix + p->len, frame, p->len);

@@ -12,9 +12,9 @@
 // packet and fill the same outputs; a table takes the same words as sk_table_add.
 //
 // Rooms: interp.c (life, packets through a gress), interp_expr.c (expressions), interp_stmt.c
-// (statements), interp_table.c (tables), interp_profile.c (action profiles, selectors),
-// interp_object.c (registers, counters, hashes, random numbers), interp_parser.c (parser, value
-// sets), interp_checksum.c.
+// (statements), interp_note.c (notes of a pass), interp_table.c (tables), interp_profile.c (action
+// profiles, selectors), interp_object.c (registers, counters, hashes, random numbers),
+// interp_parser.c (parser, value sets), interp_checksum.c.
 //
 // To teach it a new construct of the IR:
 // - An expression: a case in interp_expr.c, from the values of the operands to the value, in
@@ -57,6 +57,35 @@ struct interp_table {
     struct interp_entry *default_entry;
 };
 
+// What was noted of a packet by the IR_NOTEs, and noted hits and counts, of its way through one
+// gress or both: what stages/notes.h is for compiled programs, in its own words. Places are counted
+// from the first byte of the packet's buffer.
+#define INTERP_SEEN  128u // bytes of the packet: what is seen behind them makes it unfit
+#define INTERP_NOTES 256u
+struct interp_note {
+    uint64_t *count; // in the interpreter's state; it lives as long as the entry or counter
+    int64_t more;    // by which the packet raised it; of bytes, less the packet's length
+    bool bytes;
+};
+struct interp_record {
+    // Set by the caller: where the packet begins, its length; bytes in front of it that are others
+    // for each packet, from .. to - 1.
+    uint64_t frame, length;
+    struct {
+        uint64_t from, to;
+    } moment[2];
+    // Zero at first.
+    bool unfit; // the pass would not be the same again for a packet with the same bits
+    uint8_t seen[INTERP_SEEN]; // bits of the packet
+    unsigned place; // of the last header that was extracted and leaves; 0 in each gress at first
+    uint64_t summed_at; // 'summed' bytes there have a right checksum; 0: none has to
+    unsigned summed;
+    struct interp_note notes[INTERP_NOTES];
+    size_t n_notes;
+};
+// From now on packets are noted there; null: not any more. It belongs to the caller.
+void interp_note_to(struct interp *ip, struct interp_record *to);
+
 // State as a new pipe has it: registers at their initial values, tables with the program's entries.
 // 'p' must outlive it. 'seed' is that of sk_pipeline_desc.pipe_new.
 struct interp *interp_new(const struct ir_program *p, unsigned pipeline, uint64_t seed);
@@ -75,6 +104,7 @@ const struct ir_value_set *interp_value_set_ir(const struct interp *ip, unsigned
 // Action profiles, those of the ingress first.
 struct interp_table *interp_profile(struct interp *ip, unsigned i);
 const struct ir_action_profile *interp_profile_ir(const struct interp *ip, unsigned i);
+const struct ir_gress *interp_gresses(const struct interp *ip); // both
 // By name, null when there is none: the words of a register (cell by cell) or of a register
 // parameter (one), the cells of a counter. Not direct ones.
 uint64_t *interp_register(struct interp *ip, const char *name);

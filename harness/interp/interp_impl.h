@@ -44,6 +44,7 @@ struct interp {
     void (*on_apply)(void *aux, const struct ir_table *t, const big *keys);
     void (*on_select)(void *aux, struct run *r, const struct ir_state *st);
     void *aux;
+    struct interp_record *record; // null: nothing is noted
 };
 
 // A Checksum instance while a packet is parsed.
@@ -75,6 +76,7 @@ struct run {
     const struct sk_packet *packet;
     uint8_t *bytes; // the architecture's bytes, the packet, its frame check sequence
     uint64_t n_bytes, n_fcs;
+    uint64_t buffer_at;  // where in the packet's buffer the first of 'bytes' is
     uint64_t cursor;     // bytes parsed
     uint64_t *header_at; // by header id: byte behind its extracted bytes
     unsigned parser_err;
@@ -152,6 +154,12 @@ void interp_count_leaving(struct run *r, const struct ir_counter *c, uint32_t le
 big interp_math_unit(struct run *r, const struct ir_math_unit *m, big x);
 void interp_hash(struct run *r, const struct ir_stmt *s);
 void interp_random(struct run *r, const struct ir_stmt *s);
+
+// ---- notes (interp_note.c) ----
+void interp_note(struct run *r, const struct ir_stmt *s);
+void interp_note_count(struct run *r, uint64_t *count);
+// 'counted' bytes at '*bytes'.
+void interp_note_bytes(struct run *r, uint64_t *bytes, uint64_t counted);
 
 // ---- parser (interp_parser.c), checksums (interp_checksum.c) ----
 void interp_parse(struct run *r);

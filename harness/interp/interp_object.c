@@ -222,13 +222,18 @@ void interp_count(struct run *r, const struct ir_stmt *s) {
     }
     if (c->type != IR_COUNT_BYTES)
         *packets += 1;
+    if (c->type != IR_COUNT_BYTES && s->flag)
+        interp_note_count(r, packets);
     if (c->type == IR_COUNT_PACKETS)
         return;
+    const uint64_t counted = adjusted(c, r->packet->len + r->n_fcs);
+    if (s->flag)
+        interp_note_bytes(r, bytes, counted);
     if (c->true_egress) {
         struct late_count late = {c, bytes};
         VEC_PUSH(r->a, &r->late, late);
     } else {
-        *bytes += adjusted(c, r->packet->len + r->n_fcs);
+        *bytes += counted;
     }
 }
 

@@ -154,6 +154,9 @@ flow interp_stmt(struct run *r, const struct ir_stmt *s) {
     case IR_DIGEST:
         digest(r, s);
         break;
+    case IR_NOTE:
+        interp_note(r, s);
+        break;
     default:
         interp_fail("statement", (int)s->kind, s->at);
     }

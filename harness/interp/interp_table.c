@@ -334,6 +334,8 @@ flow interp_apply(struct run *r, const struct ir_stmt *s) {
     struct interp_entry *hit = find(r, t, s->known, keys);
     struct interp_entry *e = hit ? hit : r->st->tables[t->id].default_entry;
     e->hits++;
+    if (t->noted)
+        interp_note_count(r, &e->hits);
     const struct interp_entry *source = e; // of action and data
     const struct ir_action *a;
     if (e->refers != INTERP_OWN)

@@ -56,6 +56,11 @@ bool scenario_read(struct scenario *s, struct arena *a, FILE *f);
 void scenario_make(struct scenario *s, struct arena *a, const struct ir_program *p,
                    struct random *rnd, unsigned packets);
 
+// Does to an interpreter what a line says that is not a packet: an entry, a default action, a
+// member, a group (change.c). What it cannot take is passed over: a second entry with a key, one
+// too many, a reference to what is not there.
+void scenario_change(struct interp *ip, const struct op *op);
+
 // Runs it on every build of the subject and on the interpreter (compare.c). False when they
 // differ; the first difference is described in 'report'.
 bool scenario_run(const struct scenario *s, const struct subject *subject, FILE *report);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "compiler/check/check.h"
+#include "compiler/instrument/instrument.h"
 #include "compiler/print/emit.h"
 #include "compiler/lower/lower.h"
 #include "compiler/syntax/preprocess.h"
@@ -163,19 +164,22 @@ static bool make_build(struct subject *s, const char *c_path, const struct build
     return true;
 }
 
-// The program after the pass 'specialise', in its first pipeline; null: it changes nothing there.
+// The program after the passes that change the IR, notes and 'specialise', in its first pipeline;
+// null: they change nothing there.
 static struct ir_program *specialised(struct subject *s) {
     const struct plan_options opt = {.vectorise = true};
+    const struct instrument_options inserts = {.notes_always = true};
+    const struct ir_program *const noted = instrument_program(s->a, s->ir, &inserts);
     struct ir_program *p = ARENA_NEW(s->a, struct ir_program);
     struct ir_pipeline *pl = ARENA_NEW(s->a, struct ir_pipeline);
     struct plan plans[2];
-    plan_pipeline(s->a, s->d, s->ir, s->ir->pipelines.v[0], &opt, plans);
-    if (!plans[0].split && !plans[1].split)
+    plan_pipeline(s->a, s->d, noted, noted->pipelines.v[0], &opt, plans);
+    if (noted == s->ir && !plans[0].split && !plans[1].split)
         return NULL;
-    *pl = *s->ir->pipelines.v[0];
+    *pl = *noted->pipelines.v[0];
     for (unsigned k = 0; k < 2; k++)
         pl->gress[k] = plan_specialised(&plans[k]);
-    *p = *s->ir;
+    *p = *noted;
     p->pipelines.v = ARENA_ARRAY(s->a, struct ir_pipeline *, 1);
     p->pipelines.v[0] = pl;
     p->pipelines.n = 1;
@@ -207,7 +211,7 @@ static enum subject_result builds(struct subject *s, const struct build_kind *co
             result = SUBJECT_BROKEN;
     }
     unlink(c_path);
-    if (result == SUBJECT_OK)
+    if (result == SUBJECT_OK && n_kinds)
         s->specialised = specialised(s);
     return result;
 }

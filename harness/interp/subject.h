@@ -33,7 +33,8 @@ struct subject {
     struct arena *a;
     struct diag *d;
     struct ir_program *ir;
-    struct ir_program *specialised; // with the controls that are compiled; null: those of 'ir'
+    struct ir_program
+        *specialised; // with the notes and controls that are compiled; null: those of 'ir'
     struct sk_program *programs[SUBJECT_MAX_BUILDS];
     const char *names[SUBJECT_MAX_BUILDS];
     size_t n_builds;
@@ -52,7 +53,7 @@ bool subject_prepare(const char *folder);
 
 // Compiles P4 text that begins behind '#include <core.p4>' and '#include <tna.p4>' (both are added;
 // the text must not be preprocessed further). Messages go to 'messages'. 'folder': for temporary
-// files. Whatever the result, subject_free.
+// files. Without kinds only the IR is made. Whatever the result, subject_free.
 enum subject_result subject_make(struct subject *s, const char *text, size_t length,
                                  const struct build_kind *const *kinds, size_t n_kinds,
                                  const char *folder, FILE *messages);

@@ -230,6 +230,7 @@ void emit_checked_before(const struct emit *e, const struct ir_stmt *s) {
         break;
     case IR_EMIT: // emit_checked_emits
     case IR_COUNT_LEAVING:
+    case IR_NOTE: // no use of what it names
         break;
     default:
         all_operands(e, s);

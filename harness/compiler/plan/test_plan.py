@@ -21,7 +21,7 @@ PLANS = os.path.join(HERE, "plans")
 SILKEN = os.path.join(ROOT, os.environ.get("BUILD", "build"), "silken")
 PROGRAMS = [f"p4/{name}/{name}.p4" for name in ("atp", "ina", "l2", "libra", "rack", "switchml", "tor")]
 FOLDERS = ["harness/compiler/plan/lanes", "harness/compiler/lower/golden", "harness/interp/findings"]
-# Optimisations that may be left out, as compiler/plan/plan.c has them.
+# Passes that may be left out, as compiler/plan/plan.c and compiler/instrument/instrument.c have them.
 OPTIONAL = ["fusion", "lanes", "sunk_loops", "banks", "rows", "specialise", "parse_paths", "deferred_stores",
             "prefetch", "flow_record"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which programs take notes for the flow cache: compiler/plan/flow_record.c.
+"""Which programs take notes for the flow cache: compiler/instrument/notes.c.
 
 What counts is which of the architecture's values a program reads, not what a field is called. A program that takes
 notes has calls of sk_note_* in its C text.
