@@ -6,6 +6,7 @@
 
 #include "brt/brt_impl.h"
 #include "control/tables/idle.h"
+#include "stages/meter.h"
 
 static enum brt_code attributes_none(const struct brt_table *t, const char *what,
                                      struct sk_error *err) {
@@ -238,14 +239,59 @@ static bool attributes_get_idle(struct brt *b, const struct brt_table *t,
     return true;
 }
 
+// ---- bytes that a meter counts ----
+
+// The table's own meter, or the one in its entries: its number; -1: no meter of bytes.
+static int attributes_meter(const struct brt_table *t) {
+    const struct sk_pipeline_desc *d = t->object.desc;
+    if (t->kind == BRT_METER)
+        return d->meters[t->object.index].kind == SK_METER && d->meters[t->object.index].bytes
+                   ? (int)t->object.index
+                   : -1;
+    for (uint32_t i = 0; t->desc && i < d->n_meters; i++)
+        if (d->meters[i].direct && d->meters[i].bytes && d->meters[i].kind == SK_METER &&
+            d->meters[i].table == t->object.index)
+            return (int)i;
+    return -1;
+}
+
+int32_t *brt_meter_more(const struct brt *b, const struct brt_table *t, unsigned pipe) {
+    const int meter = attributes_meter(t);
+    return meter < 0 ? NULL
+                     : t->object.desc->meter_more(sk_switch_pipe(b->now.sw, pipe), (uint32_t)meter);
+}
+
+static enum brt_code attributes_set_more(struct brt *b, const struct brt_change *c,
+                                         const BfrtProto__ByteCountAdj *a, struct sk_error *err) {
+    const int32_t more = a->byte_count_adjust;
+    if (attributes_meter(c->table) < 0)
+        return attributes_none(c->table, "MeterByteCountAdjust", err);
+    if (more < SK_METER_MORE_MIN || more > SK_METER_MORE_MAX)
+        return brt_fail(err, BRT_INVALID_ARG, "a packet's bytes are adjusted by %d to %d",
+                        SK_METER_MORE_MIN, SK_METER_MORE_MAX);
+    for (unsigned i = 0; i < c->pipes.n; i++)
+        *brt_meter_more(b, c->table, c->pipes.list[i]) = more;
+    return BRT_OK;
+}
+
+static bool attributes_get_more(struct brt *b, const struct brt_change *c,
+                                BfrtProto__TableAttribute *out) {
+    BfrtProto__ByteCountAdj *a = brt_take(&b->scratch, sizeof *a);
+    if (!a)
+        return false;
+    bfrt_proto__byte_count_adj__init(a);
+    a->byte_count_adjust = *brt_meter_more(b, c->table, c->pipes.list[0]);
+    out->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_BYTE_COUNT_ADJ;
+    out->byte_count_adj = a;
+    return true;
+}
+
 // ---- all of them ----
 
 static const char *attributes_name(BfrtProto__TableAttribute__AttributeCase kind) {
     switch (kind) {
     case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_DYN_HASHING:
         return "DynamicHashing";
-    case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_BYTE_COUNT_ADJ:
-        return "MeterByteCountAdjust";
     case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_PORT_STATUS_NOTIFY:
         return "port_status_notif_cb";
     case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_INTVL_MS:
@@ -269,9 +315,7 @@ enum brt_code brt_attribute_apply(struct brt *b, const struct brt_change *c, str
     case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE__NOT_SET:
         return brt_fail(err, BRT_INVALID_ARG, "the attribute is empty");
     case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_BYTE_COUNT_ADJ:
-        if (c->table->kind == BRT_METER)
-            return brt_not_served(c->table, "MeterByteCountAdjust", err);
-        break;
+        return attributes_set_more(b, c, a->byte_count_adj, err);
     default:
         break;
     }
@@ -297,6 +341,11 @@ enum brt_code brt_attribute_message(struct brt *b, const struct brt_change *ques
         if (!t->desc || !t->desc->idle_timeout)
             return attributes_none(t, "IdleTimeout", err);
         good = attributes_get_idle(b, t, out);
+        break;
+    case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_BYTE_COUNT_ADJ:
+        if (attributes_meter(t) < 0)
+            return attributes_none(t, "MeterByteCountAdjust", err);
+        good = attributes_get_more(b, question, out);
         break;
     case BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE__NOT_SET:
         return brt_fail(err, BRT_INVALID_ARG, "the attribute is empty");

@@ -199,6 +199,8 @@ enum brt_code brt_attribute_apply(struct brt *b, const struct brt_change *c, str
 // What question->attribute asks for, in memory of the scratch.
 enum brt_code brt_attribute_message(struct brt *b, const struct brt_change *question,
                                     BfrtProto__TableAttribute *out, struct sk_error *err);
+// What a table's meter of bytes adds to each packet's; null: it has none.
+int32_t *brt_meter_more(const struct brt *b, const struct brt_table *t, unsigned pipe);
 enum brt_code brt_operation_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
 
 // ---- write.c, read.c

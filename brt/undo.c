@@ -33,6 +33,7 @@ struct brt_undo {
     struct undo_group *groups;
     struct brt_table_state state;
     uint64_t *key_masks[SK_PIPES];
+    int32_t more[SK_PIPES]; // of a meter of bytes
     const struct fixed_saved *fixed;
     const struct brt_port_metadata_saved *metadata;
     const struct brt_hash_saved *hashes[SK_PIPES];
@@ -187,6 +188,10 @@ static void undo_save_groups(struct undo_saving *s, const struct brt_change *c) 
 
 static void undo_save_attribute(struct undo_saving *s, const struct brt_change *c) {
     s->undo->state = *brt_schema_state(s->b->now.schema, c->table);
+    for (unsigned i = 0; i < c->pipes.n; i++) {
+        const int32_t *more = brt_meter_more(s->b, c->table, c->pipes.list[i]);
+        s->undo->more[i] = more ? *more : 0;
+    }
     for (unsigned i = 0; c->table->desc && c->table->desc->key_masks && i < c->pipes.n; i++)
         s->undo->key_masks[i] =
             undo_words(s, sk_table_key_mask(brt_table_in(s->b, c->table, c->pipes.list[i])),
@@ -280,6 +285,9 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
     if (c->attribute)
         *brt_schema_state(b->now.schema, c->table) = u->state;
     for (unsigned i = 0; i < c->pipes.n; i++) {
+        int32_t *more = c->attribute ? brt_meter_more(b, c->table, c->pipes.list[i]) : NULL;
+        if (more)
+            *more = u->more[i];
         if (u->cells[i])
             brt_cells_put(b, c->table, c->pipes.list[i], u->from, u->to, u->cells[i]);
         if (u->hashes[i])

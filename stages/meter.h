@@ -117,6 +117,14 @@ void sk_meter_reset(struct sk_meter_cell *cell); // as if never configured
 // One packet of 'bytes' bytes of a BYTES meter.
 enum sk_color sk_meter_bytes(struct sk_meter_cell *cell, uint64_t now, int64_t bytes,
                              enum sk_color color);
+// What of a packet such a meter counts, never below zero: 'more' is added (SK_METER_MORE_MIN to
+// SK_METER_MORE_MAX, the chip's 14 bits).
+#define SK_METER_MORE_MIN (-8192)
+#define SK_METER_MORE_MAX 8191
+static inline int64_t sk_meter_counted(uint32_t bytes, int32_t more) {
+    const int64_t n = (int64_t)bytes + more;
+    return n > 0 ? n : 0;
+}
 enum sk_color sk_meter_packet(struct sk_meter_cell *cell, uint64_t now, enum sk_color color);
 // 'width' bits, at most 32, of the result.
 uint32_t sk_lpf_run(struct sk_meter_cell *cell, uint64_t now, uint32_t value, unsigned width);

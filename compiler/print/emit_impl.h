@@ -240,7 +240,8 @@ void emit_late_members(const struct emit *e); // of phv: what is counted when th
 void emit_late_counts(
     const struct emit *e); // after the deparser, which leaves the packet in 'packet'
 void emit_meter_state(const struct emit *e);
-void emit_meter_seeds(const struct emit *e);
+void emit_meter_start(const struct emit *e); // of their state
+bool emit_has_meters_of_bytes(const struct emit *e);
 void emit_counter_descs(const struct emit *e);
 void emit_meter_descs(const struct emit *e);
 void emit_table_attachments(const struct emit *e,

@@ -82,6 +82,18 @@ void emit_late_counts(const struct emit *e) {
 
 // ---- metering -----------------------------------------------------------------------------------
 
+static bool meter_of_bytes(const struct ir_meter *m) {
+    return m->kind == IR_METER && m->bytes;
+}
+
+bool emit_has_meters_of_bytes(const struct emit *e) {
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < e->pipeline->gress[k].meters.n; i++)
+            if (meter_of_bytes(e->pipeline->gress[k].meters.v[i]))
+                return true;
+    return false;
+}
+
 // Declares 'cell'.
 static void emit_meter_find_cell(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_meter *m = s->meter;
@@ -110,8 +122,10 @@ static const char *emit_meter_result(const struct emit *e, const struct ir_stmt 
                          "sk_wred_run(cell, v->now, (uint32_t)%s, &s->%c_meter%u_random) ? %u : %u",
                          emit_u64(e, s->e2), letter(e), m->id, v[1], v[0]);
     const char *mark =
-        m->bytes ? emit_text(e, "sk_meter_bytes(cell, v->now, %s, %s)",
-                             emit_meter_adjusted(e, "v->packet_bytes", m->adjust), color_text(e, s))
+        m->bytes ? emit_text(e,
+                             "sk_meter_bytes(cell, v->now, sk_meter_counted(v->packet_bytes, "
+                             "s->%c_meter%u_more), %s)",
+                             letter(e), m->id, color_text(e, s))
                  : emit_text(e, "sk_meter_packet(cell, v->now, %s)", color_text(e, s));
     return emit_text(e, "((const uint8_t[]){%u, %u, %u})[%s]", v[0], v[1], v[2], mark);
 }
@@ -133,15 +147,22 @@ void emit_meter_state(const struct emit *e) {
                       (unsigned long long)(m->size + !m->size), emit_comment(e, m->name));
         if (m->kind == IR_WRED)
             emit_line(e, "uint64_t %c_meter%zu_random;", letter(e), i);
+        if (meter_of_bytes(m))
+            emit_line(e, "int32_t %c_meter%zu_more; // bytes that are added to a packet's",
+                      letter(e), i);
     }
 }
 
-// Streams of their own, apart from those of Random externs.
-void emit_meter_seeds(const struct emit *e) {
-    for (size_t i = 0; i < e->g->meters.n; i++)
-        if (e->g->meters.v[i]->kind == IR_WRED)
+// Random numbers of streams of their own, apart from those of Random externs; adjustments of bytes.
+void emit_meter_start(const struct emit *e) {
+    for (size_t i = 0; i < e->g->meters.n; i++) {
+        const struct ir_meter *m = e->g->meters.v[i];
+        if (m->kind == IR_WRED)
             emit_line(e, "s->%c_meter%zu_random = sk_prng_seed(seed, UINT64_C(0x%llx));", letter(e),
                       i, (1ull << 32) + 2 * i + (e->g->kind == IR_EGRESS));
+        if (meter_of_bytes(m) && m->adjust)
+            emit_line(e, "s->%c_meter%zu_more = %lld;", letter(e), i, -(long long)m->adjust);
+    }
 }
 
 // ---- descriptions -------------------------------------------------------------------------------

@@ -414,7 +414,7 @@ static void initial_state(const struct emit *e) {
     for (size_t i = 0; i < e->g->randoms.n; i++)
         emit_line(e, "s->%c_random%zu = sk_prng_seed(seed, %zu);", emit_gress_letter(e), i,
                   2 * i + (e->g->kind == IR_EGRESS));
-    emit_meter_seeds(e);
+    emit_meter_start(e);
 }
 
 static void life_cycle(const struct emit *e) {
@@ -536,6 +536,23 @@ static void pointer_access(const struct emit *e, const char *type, const char *w
     close_accessor(e, "return NULL;");
 }
 
+static void meter_more_access(const struct emit *e) {
+    unsigned n = 0;
+    if (!emit_has_meters_of_bytes(e))
+        return;
+    open_accessor(e, emit_text(e, "int32_t *p%u_meter_more(struct sk_pipe *pipe, uint32_t i)",
+                               e->pipeline_index));
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < e->pipeline->gress[k].meters.n; i++, n++) {
+            const struct ir_meter *m = e->pipeline->gress[k].meters.v[i];
+            if (m->kind != IR_METER || !m->bytes)
+                continue;
+            emit_line(e, "case %u:", n);
+            emit_line(e, "    return &s->%c_meter%zu_more;", k ? 'e' : 'i', i);
+        }
+    close_accessor(e, "return NULL;");
+}
+
 void emit_accessors(const struct emit *e) {
     life_cycle(e);
     register_access(e, false);
@@ -543,6 +560,7 @@ void emit_accessors(const struct emit *e) {
     pointer_access(e, "struct sk_table", "table");
     pointer_access(e, "struct sk_counter_cell", "counter");
     pointer_access(e, "struct sk_meter_cell", "meter");
+    meter_more_access(e);
     pointer_access(e, "struct sk_table", "value_set");
     emit_selector_list(e);
     emit_hash_list(e);
@@ -608,6 +626,8 @@ void emit_pipeline_desc(const struct emit *e) {
               g[0].counters.n + g[1].counters.n, p);
     emit_line(e, ".meters = p%u_meters, .n_meters = %zu, .meter = p%u_meter,", p,
               g[0].meters.n + g[1].meters.n, p);
+    if (emit_has_meters_of_bytes(e))
+        emit_line(e, ".meter_more = p%u_meter_more,", p);
     emit_line(e, ".value_sets = p%u_value_sets, .n_value_sets = %zu, .value_set = p%u_value_set,",
               p, g[0].value_sets.n + g[1].value_sets.n, p);
     emit_line(e, ".hashes = p%u_hashes, .n_hashes = %u, .hash = p%u_hash,", p, emit_hash_count(e),

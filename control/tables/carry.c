@@ -133,9 +133,23 @@ static void carry_counters(struct sk_carry *c, const struct carry_pair *p, struc
     }
 }
 
+// What a controller has said of a packet's bytes; also of direct meters.
+static void carry_more(struct sk_carry *c, const struct carry_pair *p) {
+    const struct sk_pipeline_desc *from = p->from.desc, *to = p->to.desc;
+    int32_t *here = from->meter_more
+                        ? from->meter_more(sk_switch_pipe(c->from, p->pipe), p->from.index)
+                        : NULL,
+            *there = p->there && to->meter_more
+                         ? to->meter_more(sk_switch_pipe(c->to, p->pipe), p->to.index)
+                         : NULL;
+    if (here && there)
+        *there = *here;
+}
+
 static void carry_meters(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
     const struct sk_meter_desc *d = &p->from.desc->meters[p->from.index];
     const struct sk_meter_desc *other = p->there ? &p->to.desc->meters[p->to.index] : NULL;
+    carry_more(c, p);
     if (d->direct)
         return;
     const char *why = !other || other->direct ? "there is no such meter"

@@ -97,7 +97,7 @@ def ageing(c, ears, wire):
 
 
 def times_left(c):
-    return {e[1][MAC]: e[3]["$ENTRY_TTL"] for e in c.read(c.entry("Ingress.forward"))}
+    return {e[1][MAC]: e[3]["$ENTRY_TTL"] for e in c.read(c.entry("Ingress.forward")) if e[1]}
 
 
 def apart(c, ears, update):
