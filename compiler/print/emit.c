@@ -5,6 +5,7 @@
 // The order of the output: CRC tables; then per pipeline the descriptions of its objects, the state
 // struct, each gress's functions (register actions, actions, tables, parser, control, deparser,
 // entry), the control plane's accessors; at the end the program's description.
+#include "compiler/instrument/instrument.h"
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
 #include "pipeline/abi.h"
@@ -72,6 +73,7 @@ static void gress_functions(const struct emit *e) {
     emit_sunk_members(e);
     emit_checked_phv(e);
     emit_close(e, "};");
+    emit_checked_places(e);
     emit_trace_headers(e);
     emit_regactions(e);
     emit_actions(e);
@@ -172,7 +174,6 @@ static void pipeline(const struct emit *program, const struct plan *plans, unsig
 static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
                        const struct emit_options *opt) {
     struct emit_writer to = {.out = out};
-    const struct emit e = {.to = &to, .a = a, .d = d, .program = p, .checked = opt->plan.checked};
     struct plan plans[EMIT_MAX_PIPELINES][2];
     const size_t n = p->pipelines.n;
     unsigned errors = diag_errors(d);
@@ -181,6 +182,8 @@ static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct 
     for (size_t i = 0; i < n; i++)
         if (!emit_check(a, d, p, p->pipelines.v[i]))
             return false;
+    p = instrument_program(a, p, &(struct instrument_options){.checked = opt->plan.checked});
+    const struct emit e = {.to = &to, .a = a, .d = d, .program = p, .checked = opt->plan.checked};
     for (size_t i = 0; i < n; i++)
         plan_pipeline(a, d, p, p->pipelines.v[i], &opt->plan, plans[i]);
     for (size_t i = 0; i < n && opt->dump_plan; i++)

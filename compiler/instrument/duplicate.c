@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// duplicate: a gress whose statements may be changed.
+#include "compiler/instrument/instrument_impl.h"
+
+#include "compiler/ir/build.h"
+
+#include <string.h>
+
+// 'g' is the copy; what it has in a list stands where the original has it.
+struct copier {
+    struct arena *a;
+    struct ir_gress *g;
+};
+
+// What stands for an object of the original; null for null.
+#define TWIN(c, list, x) ((x) ? (c)->g->list.v[(x)->id] : NULL)
+
+// Gives a vector storage of its own.
+#define OWN(c, vec)                                                                                \
+    do {                                                                                           \
+        void *const own_ = arena_alloc((c)->a, ((vec)->n + 1) * sizeof *(vec)->v);                 \
+        if ((vec)->n)                                                                              \
+            memcpy(own_, (vec)->v, (vec)->n * sizeof *(vec)->v);                                   \
+        (vec)->v = own_;                                                                           \
+        (vec)->cap = (vec)->n + 1;                                                                 \
+    } while (0)
+
+// A list of objects of the copy's own, each as the original is.
+#define OWN_OBJECTS(c, type, list)                                                                 \
+    do {                                                                                           \
+        OWN(c, list);                                                                              \
+        for (size_t i_ = 0; i_ < (list)->n; i_++) {                                                \
+            type *const own_ = ARENA_NEW((c)->a, type);                                            \
+            *own_ = *(list)->v[i_];                                                                \
+            (list)->v[i_] = own_;                                                                  \
+        }                                                                                          \
+    } while (0)
+
+static struct ir_block *duplicate_block(const struct copier *c, const struct ir_block *b);
+
+static struct ir_stmt *duplicate_stmt(const struct copier *c, const struct ir_stmt *from) {
+    struct ir_stmt *s = ARENA_NEW(c->a, struct ir_stmt);
+    *s = *from;
+    s->then_b = duplicate_block(c, s->then_b);
+    s->else_b = duplicate_block(c, s->else_b);
+    if (s->cases.n)
+        OWN(c, &s->cases);
+    for (size_t i = 0; i < s->cases.n; i++)
+        s->cases.v[i].body = duplicate_block(c, s->cases.v[i].body);
+    s->table = TWIN(c, tables, s->table);
+    s->regaction = TWIN(c, regactions, s->regaction);
+    s->reg = TWIN(c, registers, s->reg);
+    return s;
+}
+
+static struct ir_block *duplicate_block(const struct copier *c, const struct ir_block *b) {
+    if (!b)
+        return NULL;
+    struct ir_block *copy = ir_block_new(c->a);
+    for (size_t i = 0; i < b->stmts.n; i++)
+        ir_push(c->a, copy, duplicate_stmt(c, b->stmts.v[i]));
+    return copy;
+}
+
+static void copy_table(const struct copier *c, struct ir_table *t) {
+    OWN(c, &t->actions);
+    for (size_t i = 0; i < t->actions.n; i++)
+        t->actions.v[i].action = TWIN(c, actions, t->actions.v[i].action);
+    t->default_action = TWIN(c, actions, t->default_action);
+    OWN_OBJECTS(c, struct ir_entry, &t->entries);
+    for (size_t i = 0; i < t->entries.n; i++)
+        t->entries.v[i]->action = TWIN(c, actions, t->entries.v[i]->action);
+    OWN(c, &t->direct_registers);
+    for (size_t i = 0; i < t->direct_registers.n; i++)
+        t->direct_registers.v[i] = TWIN(c, registers, t->direct_registers.v[i]);
+    t->profile = TWIN(c, profiles, t->profile);
+    t->selector = TWIN(c, selectors, t->selector);
+    t->select = duplicate_block(c, t->select);
+    t->reports = duplicate_block(c, t->reports);
+}
+
+static void copy_registers(const struct copier *c) {
+    for (size_t i = 0; i < c->g->registers.n; i++) {
+        struct ir_register *r = c->g->registers.v[i];
+        r->overflow = TWIN(c, regactions, r->overflow);
+        r->underflow = TWIN(c, regactions, r->underflow);
+        r->of_selector = TWIN(c, selectors, r->of_selector);
+    }
+    for (size_t i = 0; i < c->g->regactions.n; i++) {
+        struct ir_regaction *ra = c->g->regactions.v[i];
+        ra->reg = TWIN(c, registers, ra->reg);
+        ra->body = duplicate_block(c, ra->body);
+    }
+}
+
+static void copy_profiles(const struct copier *c) {
+    for (size_t i = 0; i < c->g->profiles.n; i++) {
+        struct ir_action_profile *p = c->g->profiles.v[i];
+        OWN(c, &p->actions);
+        for (size_t k = 0; k < p->actions.n; k++)
+            p->actions.v[k].action = TWIN(c, actions, p->actions.v[k].action);
+    }
+    for (size_t i = 0; i < c->g->selectors.n; i++) {
+        struct ir_selector *s = c->g->selectors.v[i];
+        s->profile = TWIN(c, profiles, s->profile);
+        s->memory = TWIN(c, registers, s->memory);
+    }
+}
+
+struct ir_gress instrument_duplicate(struct arena *a, const struct ir_gress *from) {
+    struct ir_gress g = *from;
+    const struct copier c = {a, &g};
+    OWN(&c, &g.vars);
+    OWN(&c, &g.places);
+    OWN_OBJECTS(&c, struct ir_state, &g.states);
+    OWN_OBJECTS(&c, struct ir_action, &g.actions);
+    OWN_OBJECTS(&c, struct ir_table, &g.tables);
+    OWN_OBJECTS(&c, struct ir_action_profile, &g.profiles);
+    OWN_OBJECTS(&c, struct ir_selector, &g.selectors);
+    OWN_OBJECTS(&c, struct ir_register, &g.registers);
+    OWN_OBJECTS(&c, struct ir_regaction, &g.regactions);
+    copy_registers(&c);
+    copy_profiles(&c);
+    for (size_t i = 0; i < g.tables.n; i++)
+        copy_table(&c, g.tables.v[i]);
+    for (size_t i = 0; i < g.actions.n; i++)
+        g.actions.v[i]->body = duplicate_block(&c, g.actions.v[i]->body);
+    for (size_t i = 0; i < g.states.n; i++)
+        g.states.v[i]->body = duplicate_block(&c, g.states.v[i]->body);
+    g.control = duplicate_block(&c, g.control);
+    g.deparser = duplicate_block(&c, g.deparser);
+    g.leaving = duplicate_block(&c, g.leaving);
+    return g;
+}
