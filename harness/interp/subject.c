@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "compiler/check/check.h"
+#include "compiler/instrument/instrument.h"
 #include "compiler/print/emit.h"
 #include "compiler/lower/lower.h"
 #include "compiler/syntax/preprocess.h"
@@ -159,6 +160,7 @@ static bool make_build(struct subject *s, const char *c_path, const struct build
         return false;
     }
     s->names[s->n_builds] = kind->name;
+    s->checked[s->n_builds] = kind->checked;
     s->programs[s->n_builds++] = p;
     return true;
 }
@@ -209,6 +211,10 @@ static enum subject_result builds(struct subject *s, const struct build_kind *co
     unlink(c_path);
     if (result == SUBJECT_OK)
         s->specialised = specialised(s);
+    for (size_t i = 0; result == SUBJECT_OK && i < n_kinds && !s->instrumented; i++)
+        if (kinds[i]->checked)
+            s->instrumented =
+                instrument_program(s->a, s->ir, &(struct instrument_options){.checked = true});
     return result;
 }
 
