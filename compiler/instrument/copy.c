@@ -1,51 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// copy: a gress with the same variables, headers and objects, and statements of its own.
+// copy: a gress whose statements may be changed, with statements put in.
 #include "compiler/instrument/instrument_impl.h"
+
 #include "compiler/ir/build.h"
 
 #include <string.h>
 
+// 'g' is the copy; what it has in a list stands where the original has it.
 struct copier {
     struct arena *a;
+    struct ir_gress *g;
     const struct instrument_inserter *in;
-    struct ir_gress *to; // its lists have the copies, by id
 };
 
-static void *instrument_copy_bytes(struct arena *a, const void *from, size_t bytes) {
-    void *const to = arena_alloc(a, bytes + 1);
-    if (bytes)
-        memcpy(to, from, bytes);
-    return to;
-}
-// The list's elements are the copy's own.
-#define OWN_LIST(a, list)                                                                          \
+// What stands for an object of the original; null for null.
+#define TWIN(c, list, x) ((x) ? (c)->g->list.v[(x)->id] : NULL)
+
+// Gives a vector storage of its own.
+#define OWN(c, vec)                                                                                \
     do {                                                                                           \
-        (list).v = instrument_copy_bytes(a, (list).v, (list).n * sizeof *(list).v);                \
-        (list).cap = (list).n;                                                                     \
-    } while (0)
-// And what they point to.
-#define OWN_OBJECTS(a, list)                                                                       \
-    do {                                                                                           \
-        OWN_LIST(a, list);                                                                         \
-        for (size_t i_ = 0; i_ < (list).n; i_++)                                                   \
-            (list).v[i_] = instrument_copy_bytes(a, (list).v[i_], sizeof *(list).v[i_]);           \
+        void *const own_ = arena_alloc((c)->a, ((vec)->n + 1) * sizeof *(vec)->v);                 \
+        if ((vec)->n)                                                                              \
+            memcpy(own_, (vec)->v, (vec)->n * sizeof *(vec)->v);                                   \
+        (vec)->v = own_;                                                                           \
+        (vec)->cap = (vec)->n + 1;                                                                 \
     } while (0)
 
-// ---- statements ----
+// A list of objects of the copy's own, each as the original is.
+#define OWN_OBJECTS(c, type, list)                                                                 \
+    do {                                                                                           \
+        OWN(c, list);                                                                              \
+        for (size_t i_ = 0; i_ < (list)->n; i_++) {                                                \
+            type *const own_ = ARENA_NEW((c)->a, type);                                            \
+            *own_ = *(list)->v[i_];                                                                \
+            (list)->v[i_] = own_;                                                                  \
+        }                                                                                          \
+    } while (0)
 
 static struct ir_block *instrument_copy_block(const struct copier *c, const struct ir_block *b);
 
-static struct ir_stmt *instrument_copy_stmt(const struct copier *c, const struct ir_stmt *s) {
-    struct ir_stmt *const copy = instrument_copy_bytes(c->a, s, sizeof *s);
-    copy->then_b = instrument_copy_block(c, s->then_b);
-    copy->else_b = instrument_copy_block(c, s->else_b);
-    OWN_LIST(c->a, copy->cases);
+static struct ir_stmt *instrument_copy_stmt(const struct copier *c, const struct ir_stmt *from) {
+    struct ir_stmt *s = ARENA_NEW(c->a, struct ir_stmt);
+    *s = *from;
+    s->then_b = instrument_copy_block(c, s->then_b);
+    s->else_b = instrument_copy_block(c, s->else_b);
+    if (s->cases.n)
+        OWN(c, &s->cases);
     for (size_t i = 0; i < s->cases.n; i++)
-        copy->cases.v[i].body = instrument_copy_block(c, s->cases.v[i].body);
-    if (s->table)
-        copy->table = c->to->tables.v[s->table->id];
-    return copy;
+        s->cases.v[i].body = instrument_copy_block(c, s->cases.v[i].body);
+    s->table = TWIN(c, tables, s->table);
+    s->regaction = TWIN(c, regactions, s->regaction);
+    s->reg = TWIN(c, registers, s->reg);
+    return s;
 }
 
 static void instrument_copy_stmts(const struct copier *c, struct ir_block *to,
@@ -66,12 +73,6 @@ static struct ir_block *instrument_copy_block(const struct copier *c, const stru
     return to;
 }
 
-// ---- what has bodies, and what refers to it ----
-
-static struct ir_action *action_of(const struct copier *c, const struct ir_action *a) {
-    return a ? c->to->actions.v[a->id] : NULL;
-}
-
 static void instrument_copy_action(const struct copier *c, struct ir_action *a) {
     const struct ir_block *const body = a->body;
     a->body = ir_block_new(c->a);
@@ -89,53 +90,76 @@ static void instrument_copy_state(const struct copier *c, struct ir_state *st) {
 }
 
 static void instrument_copy_table(const struct copier *c, struct ir_table *t) {
-    OWN_LIST(c->a, t->actions);
+    OWN(c, &t->actions);
     for (size_t i = 0; i < t->actions.n; i++)
-        t->actions.v[i].action = action_of(c, t->actions.v[i].action);
-    t->default_action = action_of(c, t->default_action);
-    OWN_OBJECTS(c->a, t->entries);
+        t->actions.v[i].action = TWIN(c, actions, t->actions.v[i].action);
+    t->default_action = TWIN(c, actions, t->default_action);
+    OWN_OBJECTS(c, struct ir_entry, &t->entries);
     for (size_t i = 0; i < t->entries.n; i++)
-        t->entries.v[i]->action = action_of(c, t->entries.v[i]->action);
-    if (t->profile)
-        t->profile = c->to->profiles.v[t->profile->id];
-    if (t->selector)
-        t->selector = c->to->selectors.v[t->selector->id];
+        t->entries.v[i]->action = TWIN(c, actions, t->entries.v[i]->action);
+    OWN(c, &t->direct_registers);
+    for (size_t i = 0; i < t->direct_registers.n; i++)
+        t->direct_registers.v[i] = TWIN(c, registers, t->direct_registers.v[i]);
+    t->profile = TWIN(c, profiles, t->profile);
+    t->selector = TWIN(c, selectors, t->selector);
     t->select = instrument_copy_block(c, t->select);
+    t->reports = instrument_copy_block(c, t->reports);
     if (c->in->table)
         c->in->table(c->in->aux, t);
 }
 
-static void instrument_copy_profiles(const struct copier *c) {
-    struct ir_gress *const to = c->to;
-    for (size_t i = 0; i < to->profiles.n; i++) {
-        struct ir_action_profile *const p = to->profiles.v[i];
-        OWN_LIST(c->a, p->actions);
-        for (size_t k = 0; k < p->actions.n; k++)
-            p->actions.v[k].action = action_of(c, p->actions.v[k].action);
+static void instrument_copy_registers(const struct copier *c) {
+    for (size_t i = 0; i < c->g->registers.n; i++) {
+        struct ir_register *r = c->g->registers.v[i];
+        r->overflow = TWIN(c, regactions, r->overflow);
+        r->underflow = TWIN(c, regactions, r->underflow);
+        r->of_selector = TWIN(c, selectors, r->of_selector);
     }
-    for (size_t i = 0; i < to->selectors.n; i++)
-        to->selectors.v[i]->profile = to->profiles.v[to->selectors.v[i]->profile->id];
+    for (size_t i = 0; i < c->g->regactions.n; i++) {
+        struct ir_regaction *ra = c->g->regactions.v[i];
+        ra->reg = TWIN(c, registers, ra->reg);
+        ra->body = instrument_copy_block(c, ra->body);
+    }
 }
 
-struct ir_gress instrument_copy(struct arena *a, const struct ir_gress *g,
+static void instrument_copy_profiles(const struct copier *c) {
+    for (size_t i = 0; i < c->g->profiles.n; i++) {
+        struct ir_action_profile *p = c->g->profiles.v[i];
+        OWN(c, &p->actions);
+        for (size_t k = 0; k < p->actions.n; k++)
+            p->actions.v[k].action = TWIN(c, actions, p->actions.v[k].action);
+    }
+    for (size_t i = 0; i < c->g->selectors.n; i++) {
+        struct ir_selector *s = c->g->selectors.v[i];
+        s->profile = TWIN(c, profiles, s->profile);
+        s->memory = TWIN(c, registers, s->memory);
+    }
+}
+
+struct ir_gress instrument_copy(struct arena *a, const struct ir_gress *from,
                                 const struct instrument_inserter *in) {
-    struct ir_gress to = *g;
-    const struct copier c = {a, in, &to};
-    if (g->registers.n || g->regactions.n)
-        DIAG_BUG("registers are not copied");
-    OWN_OBJECTS(a, to.states);
-    OWN_OBJECTS(a, to.actions);
-    OWN_OBJECTS(a, to.tables);
-    OWN_OBJECTS(a, to.profiles);
-    OWN_OBJECTS(a, to.selectors);
-    for (size_t i = 0; i < to.states.n; i++)
-        instrument_copy_state(&c, to.states.v[i]);
-    for (size_t i = 0; i < to.actions.n; i++)
-        instrument_copy_action(&c, to.actions.v[i]);
+    static const struct instrument_inserter nothing;
+    struct ir_gress g = *from;
+    const struct copier c = {a, &g, in ? in : &nothing};
+    OWN(&c, &g.vars);
+    OWN(&c, &g.places);
+    OWN_OBJECTS(&c, struct ir_state, &g.states);
+    OWN_OBJECTS(&c, struct ir_action, &g.actions);
+    OWN_OBJECTS(&c, struct ir_table, &g.tables);
+    OWN_OBJECTS(&c, struct ir_action_profile, &g.profiles);
+    OWN_OBJECTS(&c, struct ir_selector, &g.selectors);
+    OWN_OBJECTS(&c, struct ir_register, &g.registers);
+    OWN_OBJECTS(&c, struct ir_regaction, &g.regactions);
+    instrument_copy_registers(&c);
+    for (size_t i = 0; i < g.states.n; i++)
+        instrument_copy_state(&c, g.states.v[i]);
+    for (size_t i = 0; i < g.actions.n; i++)
+        instrument_copy_action(&c, g.actions.v[i]);
     instrument_copy_profiles(&c);
-    for (size_t i = 0; i < to.tables.n; i++)
-        instrument_copy_table(&c, to.tables.v[i]);
-    to.control = instrument_copy_block(&c, g->control);
-    to.deparser = instrument_copy_block(&c, g->deparser);
-    return to;
+    for (size_t i = 0; i < g.tables.n; i++)
+        instrument_copy_table(&c, g.tables.v[i]);
+    g.control = instrument_copy_block(&c, g.control);
+    g.deparser = instrument_copy_block(&c, g.deparser);
+    g.leaving = instrument_copy_block(&c, g.leaving);
+    return g;
 }

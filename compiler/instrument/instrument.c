@@ -15,6 +15,7 @@ static const struct pass {
                                const struct ir_pipeline *pl, const struct instrument_options *opt);
 } passes[] = {
     {"flow_record", false, true, instrument_notes},
+    {"checked", true, false, instrument_checked},
 };
 #define N_PASSES (sizeof passes / sizeof *passes)
 

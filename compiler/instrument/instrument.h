@@ -5,7 +5,9 @@
 //
 //     instrument.c  the passes in one array; instrument_program() runs them
 //     notes.c       notes of a pass, from which the engine can do it again (stages/notes.h)
-//     copy.c        a copy of a gress, with statements put in (instrument_impl.h)
+//     checked.c     what the checked build looks at, statement by statement (checked_impl.h)
+//     defined.c     which bits of an expression are defined, and where an undefined bit is used
+//     copy.c        a copy of a gress, whose statements a pass may change (instrument_impl.h)
 //
 // What is inserted is a statement like any other: the planner plans with it, the printer prints it
 // where it stands, the interpreter of the IR (harness/interp) executes it. None of them asks which
@@ -14,6 +16,34 @@
 //
 // The passes stand between the rules and the plan (compiler/print/emit.c), on a copy: other builds,
 // the schemas and the model of the chip are made of the original.
+//
+// The checked build. It reports what the program should not have done (IR_REPORT).
+//
+// Every variable that may be undefined has a mask, a variable of the same width named
+// "NAME.$defined", with a bit set for each bit that something was assigned to. All variables are
+// zero when a packet enters, so nothing is defined then. A variable beyond 128 bits has a mask of
+// one bit: all of it is defined. A field also counts as undefined while its header is invalid, and
+// one with validity of its own (tna-facts 2.8) while that is unset. Plain copies, slices,
+// concatenations and bitwise operators carry masks along, as assignments to masks before those to
+// their variables. Arithmetic, comparisons, branches, keys, indices, what goes to the traffic
+// manager, into a register or onto the wire are uses, each with a report before it. The result of
+// what was reported counts as defined.
+//
+// What else is looked at: indices beyond their register, counter, meter or header stack; a register
+// that is accessed, a table that is applied a second time in one pass (a variable per register and
+// table has the number of the place where it was); fields that leave undefined (ir_gress.leaving).
+//
+// What no expression of the IR says, since only the run time knows it, is left to those who run the
+// program, compiled or interpreted:
+//
+// - An undefined key is reported when it decides which entry is found. Whether it does, the entries
+//   say: ir_table.doubtful.
+// - A packet too short for what the parser takes ("short-packet"): that is the meaning of
+//   IR_EXTRACT, IR_ADVANCE and IR_LOOKAHEAD, and how many bytes there are is not in the IR. A
+//   statement, or a select, that looks ahead has a statement before it that looks as far and does
+//   no more, so that no report comes of a statement that the parser does not reach.
+// - More states than a parser may go through ("parser-loop"), which are not counted in the IR.
+// - Headers that do not fit before the packet ("headroom"), after which the process ends.
 #ifndef SILKEN_COMPILER_INSTRUMENT_INSTRUMENT_H
 #define SILKEN_COMPILER_INSTRUMENT_INSTRUMENT_H
 

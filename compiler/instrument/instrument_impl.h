@@ -18,15 +18,20 @@ struct instrument_inserter {
     void (*select)(void *aux, struct ir_block *to, const struct ir_state *st); // before its keys
     void (*table)(void *aux, struct ir_table *copy);
 };
-// Of a gress without registers. States, actions, tables, profiles, selectors and statements are
-// copies that refer to each other; all else is the original's.
+// A gress like 'g' that may be changed: its list of variables, its blocks and statements, and what
+// has blocks or refers to such (states, actions, tables, profiles, selectors, registers and their
+// actions) are copies, with the same numbers. Variables, headers, expressions, entries' keys and
+// other objects are shared. 'in' may be null: nothing is put in.
 struct ir_gress instrument_copy(struct arena *a, const struct ir_gress *g,
                                 const struct instrument_inserter *in);
 
-// ---- notes (notes.c) ----
-// Null: the pipeline takes none.
+// ---- passes (notes.c, checked.c) ----
+// Null: the pipeline takes no notes.
 struct ir_pipeline *instrument_notes(struct arena *a, const struct ir_program *program,
                                      const struct ir_pipeline *pl,
                                      const struct instrument_options *opt);
+struct ir_pipeline *instrument_checked(struct arena *a, const struct ir_program *program,
+                                       const struct ir_pipeline *pl,
+                                       const struct instrument_options *opt);
 
 #endif

@@ -81,7 +81,8 @@ static enum flow_fate flow_fate(const struct ir_stmt *s) {
     case IR_CSUM_SUBTRACT:
     case IR_CSUM_GET:
     case IR_COUNT_LEAVING:
-    case IR_NOTE: // of a program that takes notes already
+    case IR_NOTE:   // of a program that takes notes already
+    case IR_REPORT: // of checked builds, which take none
         return FLOW_NEVER;
     }
     return FLOW_NEVER;

@@ -319,6 +319,22 @@ static void dump_object_stmt(struct dump *d, const struct ir_stmt *s) {
     }
 }
 
+static void dump_report(struct dump *d, const struct ir_stmt *s) {
+    const struct ir_report *r = s->report;
+    line_start(d);
+    fprintf(d->out, "report if %s", ir_dump_text(d, s->e));
+    if (s->e2)
+        fprintf(d->out, ", number %s", ir_dump_text(d, s->e2));
+    if (s->e3)
+        fprintf(d->out, ", place %s of %zu", ir_dump_text(d, s->e3), r->places->v.n);
+    fputc('\n', d->out);
+    d->indent++;
+    for (size_t i = 0; i < r->blames.n; i++)
+        LINE(d, "%s %s%s%s", ir_violation_names[r->blames.v[i].violation], r->blames.v[i].name,
+             i < s->args.n ? " if " : "", i < s->args.n ? ir_dump_text(d, s->args.v[i]) : "");
+    d->indent--;
+}
+
 static void ir_dump_stmt(struct dump *d, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_ASSIGN:
@@ -356,6 +372,9 @@ static void ir_dump_stmt(struct dump *d, const struct ir_stmt *s) {
         return;
     case IR_NOTE:
         dump_note(d, s);
+        return;
+    case IR_REPORT:
+        dump_report(d, s);
         return;
     default:
         dump_object_stmt(d, s);
@@ -588,6 +607,10 @@ static void ir_dump_table(struct dump *d, const struct ir_table *t) {
     if (t->profile)
         LINE(d, "%s %s", t->selector ? "selector" : "profile",
              t->selector ? t->selector->name : t->profile->name);
+    for (size_t i = 0; i < t->key_defined.n; i++)
+        if (t->key_defined.v[i])
+            LINE(d, "of key %zu defined: %s", i + 1, ir_dump_text(d, t->key_defined.v[i]));
+    dump_nested(d, t->reports);
     for (size_t i = 0; i < t->selector_keys.n; i++)
         LINE(d, "hashed %s", t->selector_keys.v[i]);
     if (t->select)
@@ -656,6 +679,10 @@ static void dump_gress(struct dump *d, const struct ir_gress *g) {
     dump_nested(d, g->control);
     LINE(d, "deparser");
     dump_nested(d, g->deparser);
+    if (g->leaving) {
+        LINE(d, "when the packet leaves");
+        dump_nested(d, g->leaving);
+    }
     d->indent--;
 }
 

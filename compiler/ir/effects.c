@@ -176,6 +176,10 @@ void ir_effects_add_table(struct ir_effects *f, const struct ir_table *t) {
     f->has_table[t->id] = true;
     for (size_t i = 0; i < t->keys.n; i++)
         ir_effects_add_expr(f, t->keys.v[i].expr);
+    for (size_t i = 0; i < t->key_defined.n; i++)
+        ir_effects_add_expr(f, t->key_defined.v[i]);
+    ir_effects_assign(f, t->doubtful);
+    ir_effects_add_block(f, t->reports);
     for (size_t i = 0; i < t->actions.n; i++)
         ir_effects_add_action(f, t->actions.v[i].action);
     ir_effects_add_action(f, t->default_action);
@@ -213,6 +217,7 @@ void ir_effects_add_rest(struct ir_effects *f) {
     const struct ir_gress *g = f->g;
     ir_effects_add_block(f, g->control);
     ir_effects_add_block(f, g->deparser);
+    ir_effects_add_block(f, g->leaving);
     for (size_t i = 0; i < g->tables.n; i++)
         ir_effects_add_table(f, g->tables.v[i]);
     for (size_t i = 0; i < g->actions.n; i++)

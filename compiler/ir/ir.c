@@ -63,6 +63,12 @@ const char *const ir_intrinsic_names[IRI_COUNT] = {
     [IRI_UPDATE_DELAY_ON_TX] = "update_delay_on_tx",
 };
 
+const char *const ir_violation_names[IR_VIOLATION_COUNT] = {
+#define IR_VIOLATION_NAME(name) [IR_VIOLATION_##name] = #name,
+    IR_VIOLATIONS(IR_VIOLATION_NAME)
+#undef IR_VIOLATION_NAME
+};
+
 static struct ir_expr *ir_node(struct arena *a, enum ir_op op, unsigned width) {
     struct ir_expr *e = ARENA_NEW(a, struct ir_expr);
     e->op = op;

@@ -471,6 +471,13 @@ struct ir_table {
     bool key_masks; // @dynamic_table_key_masks(1): of the keys, all exact, the control plane's bits
                     // count
     bool noted;     // what an IR_NOTE would say: hits of an entry, or of the default one, are noted
+    // Of an instrumented program (compiler/instrument); empty, null: nothing is to be said. Of each
+    // key which bits are defined: as wide as the key, or one bit for all of a wide one; null: all
+    // of them are. An application sets 'doubtful' to the number, from 1 on, of the key whose other
+    // bits decide which entry is found, 0: none, and runs 'reports'; then the entry is looked up.
+    ir_expr_vec key_defined;
+    struct ir_var *doubtful;
+    struct ir_block *reports;
     struct loc at;
 };
 
@@ -514,10 +521,14 @@ enum ir_stmt_kind {
     IR_MIRROR,        // e = session (10 bits); args = fields of the mirror header in order, whole
                       // bytes, at most 256 bits (empty: no header); the last one executed counts
     IR_DIGEST,        // digest, args = one value per field; the last one executed counts
-    // put in by a pass (compiler/instrument), anywhere; rules, schemas and the model of the chip
+    // put in by passes (compiler/instrument), anywhere; rules, schemas and the model of the chip
     // look at the IR without
-    IR_NOTE, // 'noted': something is noted of this pass, where 'e' is true (null: always). No
-             // variable, packet or table is another one for it
+    IR_REPORT, // when e (1 bit) holds, the packet's observer hears that the program does what it
+               // should not: report->blames[i], of the first of 'args' that holds, or the last one;
+               // e2 = a number (null: 0), e3 = which of report->places it has to do with, from 1 on
+               // (0, or null: none)
+    IR_NOTE,   // 'noted': something is noted of this pass, where 'e' is true (null: always). No
+               // variable, packet or table is another one for it
 };
 // What an IR_NOTE notes down, for the engine (stages/notes.h). It stands before the statement that
 // it is about.
@@ -536,6 +547,38 @@ enum ir_noted {
 struct ir_case {
     VEC(big) values; // empty: default
     struct ir_block *body;
+};
+// What a program should not do, and an IR_REPORT can say (run time: pipeline/trace.h, where the
+// texts are).
+#define IR_VIOLATIONS(X)                                                                           \
+    X(REGISTER_TWICE)                                                                              \
+    X(TABLE_TWICE)                                                                                 \
+    X(INDEX)                                                                                       \
+    X(INVALID_HEADER)                                                                              \
+    X(NOT_SET)                                                                                     \
+    X(UNDEFINED)                                                                                   \
+    X(EMITTED)                                                                                     \
+    X(STACK)
+enum ir_violation {
+#define IR_VIOLATION_ENUM(name) IR_VIOLATION_##name,
+    IR_VIOLATIONS(IR_VIOLATION_ENUM)
+#undef IR_VIOLATION_ENUM
+        IR_VIOLATION_COUNT
+};
+extern const char *const ir_violation_names[IR_VIOLATION_COUNT]; // "REGISTER_TWICE"...
+struct ir_blame {
+    enum ir_violation violation;
+    const char *name; // of the variable, register...
+};
+// Places in the source that a report may point to besides its own: those where a register is
+// accessed or a table is applied.
+struct ir_places {
+    unsigned id; // in the gress's list
+    VEC(struct loc) v;
+};
+struct ir_report {
+    VEC(struct ir_blame) blames;    // one more than the statement has 'args'
+    const struct ir_places *places; // null: the statement has no e3
 };
 // Only fields of valid headers contribute to a deparser checksum.
 struct ir_csum_arg {
@@ -584,6 +627,7 @@ struct ir_stmt {
     bool selects; // IR_IF of a deparser: by a field that sends nothing unless assigned; no use
     enum ir_reg_use use;
     enum ir_noted noted; // IR_NOTE
+    const struct ir_report *report;
     ir_expr_vec args;
     VEC(struct ir_csum_arg) csum_args;
 };
@@ -639,6 +683,10 @@ struct ir_gress {
     VEC(struct ir_state *) states; // states.v[0] is start
     struct ir_block *control;
     struct ir_block *deparser;
+    // Of an instrumented program: run after the deparser when the packet leaves, before its headers
+    // are written. Null: nothing.
+    struct ir_block *leaving;
+    VEC(struct ir_places *) places; // that its reports have
     VEC(struct ir_action *) actions;
     VEC(struct ir_table *) tables;
     VEC(struct ir_action_profile *) profiles;

@@ -229,6 +229,18 @@ static void ir_verify_note(struct verify *v, const struct ir_stmt *s) {
     }
 }
 
+static void ir_verify_report(struct verify *v, const struct ir_stmt *s) {
+    const struct ir_report *r = s->report;
+    ir_verify_need(v, s->e && s->e->width == 1, "a report has no condition of one bit");
+    ir_verify_need(v, r && r->blames.n == s->args.n + 1,
+                   "a report has not a condition for each of its names but the last");
+    for (size_t i = 0; i < s->args.n; i++)
+        ir_verify_need(v, s->args.v[i]->width == 1, "a condition of a report is not one bit wide");
+    ir_verify_need(v, !s->e3 == !(r && r->places), "a report has a place without its number");
+    ir_verify_need(v, !r || !r->places || IS_LISTED(v->g->places, r->places),
+                   "a report's places are not of this gress");
+}
+
 // What each kind of statement must have. No default: a new kind is decided upon here.
 static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
                               const struct label *labels) {
@@ -337,6 +349,9 @@ static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
     case IR_NOTE:
         ir_verify_note(v, s);
         break;
+    case IR_REPORT:
+        ir_verify_report(v, s);
+        break;
     }
 }
 
@@ -387,6 +402,7 @@ static void numbers(struct verify *v) {
     CHECK_NUMBERS(v, g->regactions, "register action");
     CHECK_NUMBERS(v, g->counters, "counter");
     CHECK_NUMBERS(v, g->meters, "meter");
+    CHECK_NUMBERS(v, g->places, "list of places");
 }
 
 static void one_header(struct verify *v, const struct ir_header *h) {
@@ -428,6 +444,12 @@ static void ir_verify_table(struct verify *v, const struct ir_table *t) {
     if (t->noted && !v->g->decides)
         fault(v, "hits of table '%s' are noted in a gress that takes no notes", t->name);
     ir_verify_part(v, CONTROL, t->select);
+    for (size_t i = 0; i < t->key_defined.n; i++)
+        expr(v, t->key_defined.v[i]);
+    ir_verify_need(v, t->key_defined.n == 0 || (t->doubtful && t->key_defined.n == t->keys.n),
+                   "a table does not say of each key what of it is defined");
+    var(v, t->doubtful);
+    ir_verify_part(v, CONTROL, t->reports);
 }
 
 static void ir_verify_next_state(struct verify *v, const struct ir_state *st, int next) {
@@ -457,6 +479,7 @@ const char *ir_fault(struct arena *a, const struct ir_gress *g) {
         ir_verify_state(&v, g->states.v[i]);
     ir_verify_part(&v, CONTROL, g->control);
     ir_verify_part(&v, DEPARSER, g->deparser);
+    ir_verify_part(&v, DEPARSER, g->leaving);
     v.part = CONTROL;
     for (size_t i = 0; i < g->actions.n; i++) {
         for (size_t k = 0; k < g->actions.v[i]->params.n; k++)

@@ -13,6 +13,9 @@ void ir_visit_expr(const struct ir_visitor *v, struct ir_expr *e) {
 static void visit_table(const struct ir_visitor *v, struct ir_table *t) {
     for (size_t i = 0; i < t->keys.n; i++)
         ir_visit_expr(v, t->keys.v[i].expr);
+    for (size_t i = 0; i < t->key_defined.n; i++)
+        ir_visit_expr(v, t->key_defined.v[i]);
+    ir_visit_block(v, t->reports);
     for (size_t i = 0; i < t->actions.n; i++)
         ir_visit_block(v, t->actions.v[i].action->body);
     ir_visit_block(v, t->select);

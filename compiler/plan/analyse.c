@@ -82,10 +82,15 @@ static void use_controls(struct usage *u) {
     const struct ir_gress *g = u->plan->g;
     use_block(u, g->control, g->control);
     use_block(u, g->deparser, g->deparser);
+    use_block(u, g->leaving, g->leaving);
     for (size_t i = 0; i < g->tables.n; i++) {
         u->user = g->tables.v[i];
         for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
             ir_walk_expr(g->tables.v[i]->keys.v[k].expr, use_expr, u);
+        for (size_t k = 0; k < g->tables.v[i]->key_defined.n; k++)
+            ir_walk_expr(g->tables.v[i]->key_defined.v[k], use_expr, u);
+        use(u, g->tables.v[i]->doubtful);
+        use_block(u, g->tables.v[i], g->tables.v[i]->reports);
         use_block(u, g->tables.v[i], g->tables.v[i]->select);
     }
     for (size_t i = 0; i < g->actions.n; i++)
@@ -156,7 +161,6 @@ void plan_variables(struct plan *plan) {
     plan_segments(plan);
     plan_ends(plan);
     plan_share_loaded(plan);
-    plan_masks(plan);
     for (size_t i = 0; i < g->vars.n; i++)
         plan_analyse_place(plan, g->vars.v[i]);
 }

@@ -7,7 +7,6 @@
 //                        plan_pipeline() runs them
 //     fusion.c           entries as branches, and tables that are matched once
 //     analyse.c          which code uses which variable, and so where the variable lives
-//     definedness.c      which variables of the checked build have masks
 //     lanes.c            one operation over many registers, as one loop (lanes.h); lane_runs.c: the
 //                        places of such loops
 //     register_layout.c  banks of registers of one shape, and registers that are used at one index
@@ -45,7 +44,6 @@ struct plan_var {
     const void *user; // what uses it when one thing does: a block, an action, a register action
     bool shared;      // in phv
     bool touched;     // mentioned other than by extraction and emission
-    bool masked;      // the checked build knows which of its bits are undefined
     bool on_wire;     // it is read and written in a header's bytes
     bool deferred;    // new values of a field on the wire wait in phv (deferred_stores.c)
 };
@@ -213,11 +211,10 @@ void plan_settle_stores(struct plan *plan);
 void plan_split_packet(struct plan *plan);
 void plan_prefetch(struct plan *plan);
 
-// ---- where variables live (analyse.c, definedness.c, parser_facts.c) ----
+// ---- where variables live (analyse.c, parser_facts.c) ----
 bool plan_is_validity(const struct plan *plan,
                       const struct ir_var *v); // of a header; v may be null
 void plan_share_loaded(struct plan *plan);     // what sunk loops load (sunk_loops.c)
-void plan_masks(struct plan *plan);            // of the checked build
 void plan_segments(struct plan *plan);         // of headers that are not on the wire
 void plan_ends(struct plan *plan);             // whose ends residual checksums ask for
 

@@ -203,7 +203,7 @@ static void emit_deparser_write_headers(const struct emit *e) {
               "%s void %s_emit(struct %s_phv *restrict v, struct sk_packet *packet, "
               "uint8_t *q%s) {",
               emit_inline(e), e->p, e->p, e->plan->paths ? ", uint64_t there" : "");
-    emit_checked_emits(e);
+    emit_block(e, e->g->leaving);
     size_t fixed = settled(e, &emits);
     if (fixed < emits.n)
         emit_line(e, "size_t upto = %zu; // how many of the emits are not in place", fixed);

@@ -73,6 +73,7 @@ static void gress_functions(const struct emit *e) {
     emit_sunk_members(e);
     emit_checked_phv(e);
     emit_close(e, "};");
+    emit_checked_places(e);
     emit_trace_headers(e);
     emit_regactions(e);
     emit_actions(e);

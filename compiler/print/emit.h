@@ -29,9 +29,8 @@
 //     entry.c              the functions that tie parser, control and deparser together
 //     objects.c            descriptions for the control plane, a pipe's state; describe.c: those of
 //                          tables
-//     checked/checked.c    the checked build: which bits of a variable are defined
-//     checked/undefined.c  which bits of an expression are undefined, and where that matters
-//     checked/trace.c      the events of the checked build
+//     checked/checked.c    reports of the checked build
+//     checked/trace.c      its events
 #ifndef SILKEN_COMPILER_PRINT_EMIT_H
 #define SILKEN_COMPILER_PRINT_EMIT_H
 

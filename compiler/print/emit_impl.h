@@ -31,7 +31,7 @@ struct emit_container {
 // A variable in C, as its plan says.
 struct emit_var {
     const void *user;
-    bool shared, touched, masked, deferred;
+    bool shared, touched, deferred;
     const char *wire; // a field on the wire: C text of a pointer to its first byte; else null
     unsigned bit;     // of that byte, where the field starts
     struct emit_container word; // of a field of parts of bytes

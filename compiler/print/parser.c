@@ -82,7 +82,6 @@ static void emit_parser_extract_one(const struct emit *e, const struct ir_header
     emit_line(e, "p += %u;", h->bits / 8);
     if (e->plan->headers[h->id].needs_end && !emit_on_path(e))
         emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
-    emit_checked_extracted(e, h);
     emit_trace_extracted(e, h);
 }
 
@@ -100,7 +99,6 @@ static void emit_parser_extract(const struct emit *e, const struct ir_stmt *s) {
         e->to->indent--;
     }
     emit_line(e, "default: // behind the stack's end");
-    emit_checked_stack(e, s);
     emit_line(e, "    err |= SK_PARSER_PARTIAL_HDR;");
     emit_line(e, "    goto done;");
     emit_close(e, "}");
@@ -450,7 +448,6 @@ void emit_transition(const struct emit *e, const struct ir_state *st) {
         emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
     }
-    emit_checked_select(e, st);
     emit_trace_select(e, st);
     if (simple_select(st)) {
         select_switch(e, st);

@@ -6,7 +6,7 @@
 // outside of the register does nothing and gives zero. An action whose cells have another size than
 // the register's takes its words out of the register's memory (ir.h, struct ir_regaction) and puts
 // them back there.
-#include "compiler/print/checked/checked.h"
+#include "compiler/print/emit_impl.h"
 #include "compiler/print/lane_loop.h"
 
 static const char *ra_name(const struct emit *e, const struct ir_regaction *ra) {
@@ -129,7 +129,6 @@ static void regaction(const struct emit *e, const struct ir_regaction *ra) {
             load_cell(e, ra, w);
     if (ra->rv)
         emit_line(e, "%s = 0;", emit_ref(e, ra->rv));
-    emit_checked_regaction(e, ra);
     emit_block(&of, ra->body);
     for (unsigned w = 0; w < ra->words; w++)
         if (ra->value[w])

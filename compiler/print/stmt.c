@@ -440,7 +440,6 @@ static void exit_control(const struct emit *e) {
 static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
     if (e->in_parser)
         emit_parser_need(e, s);
-    emit_checked_before(e, s);
     emit_trace_before(e, s);
     const struct ir_var *results[IR_MAX_RESULTS];
     for (size_t i = 0, n = ir_results(s, results); i < n && !e->loop; i++)
@@ -512,6 +511,9 @@ static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
     case IR_NOTE:
         emit_note(e, s);
         break;
+    case IR_REPORT:
+        emit_checked_report(e, s);
+        break;
     case IR_EMIT:          // a pass of its own: deparser.c
     case IR_COUNT_LEAVING: // when that is done: emit_late_counts
         break;
@@ -519,7 +521,6 @@ static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
         emit_parser_stmt(e, s);
     }
     emit_trace_after(e, s);
-    emit_checked_after(e, s);
 }
 
 void emit_stmt(const struct emit *e, const struct ir_stmt *s) {
@@ -590,7 +591,6 @@ static void emit_stmt_action(const struct emit *e, const struct ir_action *a) {
     emit_locals(e, a);
     for (size_t i = 0; i < a->params.n; i++)
         load_param(e, a->params.v[i].var, i);
-    emit_checked_action(e, a);
     emit_block(&of, a->body);
     if (exits)
         emit_line(e, "return false;");

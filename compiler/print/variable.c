@@ -6,11 +6,8 @@
 
 static void name_variable(const struct emit *e, struct emit_var *i, const struct ir_var *v) {
     const struct plan_var *is = &e->plan->vars[v->id];
-    *i = (struct emit_var){.user = is->user,
-                           .shared = is->shared,
-                           .touched = is->touched,
-                           .masked = is->masked,
-                           .deferred = is->deferred};
+    *i = (struct emit_var){
+        .user = is->user, .shared = is->shared, .touched = is->touched, .deferred = is->deferred};
     i->name = emit_text(e, "%s_%u", emit_ident(e, v->name), v->id);
     i->ref = i->shared ? emit_text(e, "v->%s", i->name) : i->name;
     if (is->on_wire)

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // compare: runs a scenario on the builds of a program and on the interpreter, and compares what
-// comes out: outputs and bytes after each packet; registers, counters and hits at the end.
+// comes out: outputs and bytes after each packet; registers, counters and hits at the end. With a
+// checked build among them the interpreter also finds uses of undefined bits, which that build must
+// report at the same places; and all is run a second time, the interpreter with the instrumented
+// program: then the two must report the same violations, packet by packet, and masks must be, bit
+// by bit, what the interpreter finds to be undefined.
 //
 // A build may go on by itself with a packet that goes past egress to a port that recirculates
 // (pipeline/hop.h): all ports are such here. How often the first build did is how often the others
 // are run for the packet, one pass after the other where they do not go on themselves.
 #include <endian.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +25,18 @@
 #define START     (2 * SK_HEADROOM)
 #define FILL      0xee
 #define MOST_HOPS 3u
+// Of reports about one packet that are compared; what is cut off is cut off on both sides.
+#define REPORT_BYTES 16384u
 
-struct side { // one build, or the interpreter
+struct side {                    // one build, or the interpreter
+    struct sk_observer observer; // first: 'hear' gets its address
     const char *name;
+    bool checked;            // what it reports is to be compared
+    bool finds_uses;         // the interpreter: it finds uses by itself
+    char said[REPORT_BYTES]; // of this packet, a line each
+    size_t n_said;
+    char uses[REPORT_BYTES]; // places of those that are uses of something undefined
+    size_t n_uses;
     const struct sk_pipeline_desc *pl; // null: the interpreter
     struct sk_pipe *pipe;
     struct interp *ip;
@@ -39,10 +53,14 @@ struct rig {
     size_t n;
     struct interp *ip;
     const struct ir_program *program;
+    const struct subject *subject;
     struct sk_hop hops[SK_PORTS];
     FILE *report;
     size_t op; // number of the line that is run
+    bool wrong_mask;
 };
+
+unsigned scenario_violations[SK_VIOLATION_COUNT];
 
 static bool differs(struct rig *r, const struct side *s, const char *what, uint64_t real,
                     uint64_t wanted) {
@@ -252,13 +270,105 @@ static bool run_register(struct rig *r, const struct op *op) {
 // --------------------------------------------------------------------------------------------
 // Packets.
 
+static const char *const violation_names[] = {
+#define VIOLATION_NAME(name, word, text) word,
+    SK_VIOLATIONS(VIOLATION_NAME)
+#undef VIOLATION_NAME
+};
+
+static void say(char *text, size_t *length, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(char *text, size_t *length, const char *format, ...) {
+    const size_t room = REPORT_BYTES - *length;
+    va_list ap;
+    va_start(ap, format);
+    const int n = vsnprintf(text + *length, room, format, ap);
+    va_end(ap);
+    *length += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static void say_place(char *text, size_t *length, const struct sk_place *at) {
+    if (at && at->line)
+        say(text, length, " %s:%u:%u", at->file, at->line, at->column);
+    else
+        say(text, length, " -");
+}
+
+static void say_violation(struct side *s, enum sk_violation kind, const char *name, uint64_t number,
+                          const struct sk_place *at, const struct sk_place *also) {
+    say(s->said, &s->n_said, "%s %s %" PRIu64, violation_names[kind], name, number);
+    say_place(s->said, &s->n_said, at);
+    say_place(s->said, &s->n_said, also);
+    say(s->said, &s->n_said, "\n");
+}
+
+static void say_use(struct side *s, const struct sk_place *at) {
+    say_place(s->uses, &s->n_uses, at);
+    say(s->uses, &s->n_uses, "\n");
+}
+
+static bool is_use(enum sk_violation v) {
+    return v == SK_VIOLATION_INVALID_HEADER || v == SK_VIOLATION_NOT_SET ||
+           v == SK_VIOLATION_UNDEFINED || v == SK_VIOLATION_EMITTED;
+}
+
 // Hears everything the checked build says, so that all of it runs.
 static void hear(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
-    (void)o;
+    struct side *s = (struct side *)o;
     (void)p;
-    (void)e;
+    if (e->kind != SK_EV_VIOLATION)
+        return;
+    say_violation(s, e->violation, e->name, e->number, e->at, e->also);
+    if (is_use(e->violation))
+        say_use(s, e->at);
 }
-static struct sk_observer silent = {.everything = true, .event = hear};
+
+static struct sk_place place_of(const struct diag *d, const struct loc *at) {
+    if (!at || !at->line)
+        return (struct sk_place){0};
+    return (struct sk_place){diag_path(d, at->file), at->line, at->col};
+}
+
+// The same of the interpreter.
+static void hear_interpreter(void *aux, const struct interp_violation *v) {
+    struct rig *r = aux;
+    const struct sk_place at = place_of(r->subject->d, &v->at);
+    const struct sk_place also = place_of(r->subject->d, v->also);
+    say_violation(&r->sides[0], v->violation, v->name, v->number, &at, &also);
+    scenario_violations[v->violation]++;
+}
+
+static void hear_use(void *aux, struct loc loc) {
+    struct rig *r = aux;
+    const struct sk_place at = place_of(r->subject->d, &loc);
+    say_use(&r->sides[0], &at);
+}
+
+static void hear_mask(void *aux, const struct ir_var *mask) {
+    struct rig *r = aux;
+    fprintf(r->report, "line %zu: %s is not what the interpreter finds\n", r->op + 1, mask->name);
+    r->wrong_mask = true;
+}
+
+static bool same_uses(struct rig *r, const struct side *s) {
+    const struct side *o = &r->sides[0];
+    if (!o->finds_uses || !s->checked || strcmp(o->uses, s->uses) == 0)
+        return true;
+    fprintf(r->report,
+            "line %zu: the %s build finds uses of something undefined at\n%sthe interpreter at\n%s",
+            r->op + 1, s->name, s->uses, o->uses);
+    return false;
+}
+
+static bool same_reports(struct rig *r, const struct side *s) {
+    const struct side *o = &r->sides[0];
+    if (!o->checked || !s->checked || strcmp(o->said, s->said) == 0)
+        return true;
+    fprintf(r->report,
+            "line %zu: the %s build reports\n%sthe interpreter of the instrumented program\n%s",
+            r->op + 1, s->name, s->said, o->said);
+    return false;
+}
 
 static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
     memset(s->buffer, FILL, sizeof s->buffer);
@@ -271,7 +381,9 @@ static void load_packet(struct side *s, const struct op *op, unsigned prefix) {
                                    .head = START,
                                    .len = (uint32_t)op->n_bytes - prefix,
                                    .global_tstamp = op->time,
-                                   .observer = &silent};
+                                   .observer = &s->observer};
+    s->said[0] = s->uses[0] = '\0';
+    s->n_said = s->n_uses = 0;
     if (op->kind == OP_INGRESS) {
         s->packet.ingress_port = (uint16_t)((op->bytes[0] & 1) << 8 | op->bytes[1]);
         s->packet.resubmitted = op->bytes[0] >> 7;
@@ -479,8 +591,11 @@ static bool run_packet(struct rig *r, const struct op *op) {
         for (size_t i = 0; i < r->n && passes; i++)
             r->sides[i].changed = false;
     }
+    if (r->wrong_mask)
+        return false;
     for (size_t i = 1; i < r->n; i++)
-        if (!same_outputs(r, &r->sides[i], op) ||
+        if (!same_uses(r, &r->sides[i]) || !same_reports(r, &r->sides[i]) ||
+            !same_outputs(r, &r->sides[i], op) ||
             !same_bytes(r, &r->sides[i], op, op->n_bytes - prefix))
             return false;
     return true;
@@ -592,13 +707,26 @@ static bool same_tables(struct rig *r, const struct side *s) {
 // --------------------------------------------------------------------------------------------
 
 static bool open_rig(struct rig *r, const struct subject *subject, const struct ir_program *ir) {
+    const struct sk_observer all = {.everything = true, .event = hear};
     r->program = ir;
+    r->subject = subject;
     r->ip = interp_new(ir, 0, 1);
-    r->sides[0] = (struct side){.name = "interpreter", .ip = r->ip};
+    r->sides[0].name = "interpreter";
+    r->sides[0].ip = r->ip;
+    r->sides[0].checked = ir == subject->instrumented;
+    r->sides[0].finds_uses = ir == subject->ir && subject->instrumented;
+    if (r->sides[0].checked)
+        interp_on_report(r->ip, hear_interpreter, r);
+    if (r->sides[0].checked)
+        interp_on_mask(r->ip, hear_mask, r);
+    if (r->sides[0].finds_uses)
+        interp_on_use(r->ip, hear_use, r);
     r->n = 1;
     for (size_t i = 0; i < subject->n_builds; i++) {
         struct side *s = &r->sides[r->n++];
+        s->observer = all;
         s->name = subject->names[i];
+        s->checked = subject->checked[i];
         s->pl = sk_program_desc(subject->programs[i])->pipelines[0];
         s->pipe = s->pl->pipe_new(1);
         if (!s->pipe) {
@@ -660,8 +788,13 @@ static bool run_with(const struct scenario *s, const struct subject *subject,
 bool scenario_run(const struct scenario *s, const struct subject *subject, FILE *report) {
     if (!run_with(s, subject, subject->ir, report))
         return false;
-    if (!subject->specialised || run_with(s, subject, subject->specialised, report))
-        return true;
-    fprintf(report, "with the specialised control in the interpreter\n");
-    return false;
+    if (subject->specialised && !run_with(s, subject, subject->specialised, report)) {
+        fprintf(report, "with the specialised control in the interpreter\n");
+        return false;
+    }
+    if (subject->instrumented && !run_with(s, subject, subject->instrumented, report)) {
+        fprintf(report, "with the instrumented program in the interpreter\n");
+        return false;
+    }
+    return true;
 }

@@ -145,6 +145,7 @@ void interp_begin(struct run *r, struct interp *ip, unsigned gress, const struct
         r->vars[i] = big_u64(r->a, 0);
     r->header_at = ARENA_ARRAY(r->a, uint64_t, g->headers.n + 1);
     r->sums = ARENA_ARRAY(r->a, struct running_sum, g->checksums.n + 1);
+    interp_undefined_begin(r);
     take_packet(r, p,
                 gress == IR_INGRESS ? ip->program->ingress_prefix : ip->program->egress_prefix);
 }
@@ -189,6 +190,8 @@ static bool own_validity(struct run *r, const struct ir_var *v) {
 
 static void deparsed(struct run *r, struct sk_packet *p, uint64_t consumed) {
     byte_vec bytes = {0};
+    interp_block(r, r->g->leaving);
+    interp_uses_leaving(r);
     emit_block_headers(r, &bytes, r->g->deparser);
     for (uint64_t i = consumed; i < r->n_bytes - r->n_fcs; i++)
         VEC_PUSH(r->a, &bytes, r->bytes[i]);
@@ -244,6 +247,11 @@ static void control(struct run *r) {
     interp_block(r, r->g->control); // FLOW_EXIT ends it, not the deparser
 }
 
+static void deparse(struct run *r) {
+    r->in_deparser = true;
+    interp_block(r, r->g->deparser);
+}
+
 // tna-facts 5.2: an error drops the packet unless the control looks at errors; NO_MATCH always
 // does.
 static bool error_drops(const struct run *r) {
@@ -280,7 +288,7 @@ void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_ou
     if (!out->parser_drop) {
         control(&r);
         ingress_outputs(&r, out);
-        interp_block(&r, r.g->deparser);
+        deparse(&r);
         if (ip->program->ingress_prefix == SK_INGRESS_PREFIX_2) {
             out->resubmit = out->resubmit && !(out->drop_ctl & 1);
             out->mirror.wanted = out->mirror.wanted && !(out->drop_ctl & 4);
@@ -297,6 +305,7 @@ void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_ou
                 out->on_mirror(out->aux, p, &out->mirror);
         }
     }
+    interp_compare_masks(&r);
     arena_free(r.a);
 }
 
@@ -310,7 +319,7 @@ void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out 
     control(&r);
     out->drop_ctl = (uint8_t)FIELD(&r, IRI_DROP_CTL);
     out->adv_flow_ctl = flow_message(&r);
-    interp_block(&r, r.g->deparser);
+    deparse(&r);
     mirror_choice(&r, &out->mirror);
     bool leaving = mirrors_leaving(&r), copied = out->mirror.wanted && !(out->drop_ctl & 4);
     out->mirror.told = out->mirror.wanted && !leaving;
@@ -318,5 +327,6 @@ void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out 
         out->on_mirror(out->aux, p, &out->mirror);
     if (!(out->drop_ctl & 1) || (copied && leaving))
         deparsed(&r, p, consumed);
+    interp_compare_masks(&r);
     arena_free(r.a);
 }

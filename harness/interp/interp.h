@@ -12,7 +12,8 @@
 // packet and fill the same outputs; a table takes the same words as sk_table_add.
 //
 // Rooms: interp.c (life, packets through a gress), interp_expr.c (expressions), interp_stmt.c
-// (statements), interp_note.c (notes of a pass), interp_table.c (tables), interp_profile.c (action
+// (statements), interp_note.c (notes of a pass), interp_report.c (reports of instrumented programs),
+// interp_undefined.c (uses of undefined bits), interp_table.c (tables), interp_profile.c (action
 // profiles, selectors), interp_object.c (registers, counters, hashes, random numbers),
 // interp_parser.c (parser, value sets), interp_checksum.c.
 //
@@ -33,7 +34,7 @@
 #define SILKEN_HARNESS_INTERP_H
 
 #include "compiler/ir/ir.h"
-#include "pipeline/abi.h"
+#include "pipeline/trace.h"
 
 struct interp; // a pipeline's state in one pipe
 
@@ -94,6 +95,27 @@ void interp_free(struct interp *ip);
 // One packet through a gress: the contract of sk_ingress_fn and sk_egress_fn in abi.h.
 void interp_ingress(struct interp *ip, struct sk_packet *p, struct sk_ingress_out *out);
 void interp_egress(struct interp *ip, struct sk_packet *p, struct sk_egress_out *out);
+
+// What an instrumented program reports while a packet runs (compiler/instrument/instrument.h), as
+// the checked build tells a packet's observer.
+struct interp_violation {
+    enum sk_violation violation;
+    const char *name;
+    struct loc at; // no line: not in the source
+    uint64_t number;
+    const struct loc *also; // or null
+};
+// 'fn' null: nobody is told.
+void interp_on_report(struct interp *ip,
+                      void (*fn)(void *aux, const struct interp_violation *violation), void *aux);
+
+// Of a program that is not instrumented: 'fn' gets the place of each use of something undefined
+// that the checked build reports (kinds "invalid-header", "not-set", "undefined", "emitted").
+void interp_on_use(struct interp *ip, void (*fn)(void *aux, struct loc at), void *aux);
+
+// Of one that is: 'fn' gets the variables whose masks ("NAME.$defined") do not say at the end of a
+// packet which of their bits are undefined.
+void interp_on_mask(struct interp *ip, void (*fn)(void *aux, const struct ir_var *v), void *aux);
 
 // Tables and value sets by their number in sk_pipeline_desc: those of the ingress, then those of
 // the egress.

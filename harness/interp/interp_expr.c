@@ -177,7 +177,7 @@ static big binary(struct run *r, const struct ir_expr *x) {
 // Bits behind the parser's cursor; what is not there stops the parser.
 static big lookahead(struct run *r, const struct ir_expr *x) {
     uint64_t bit = 8 * r->cursor + x->lo;
-    if (interp_beyond(r, (bit + x->width + 7) / 8)) {
+    if (!interp_is_there(r, (bit + x->width + 7) / 8, "looking ahead", NULL)) {
         r->parser_err |= SK_PARSER_PARTIAL_HDR;
         r->parser_done = true;
         return big_u64(r->a, 0);

@@ -45,6 +45,11 @@ struct interp {
     void (*on_select)(void *aux, struct run *r, const struct ir_state *st);
     void *aux;
     struct interp_record *record; // null: nothing is noted
+    void (*on_report)(void *aux, const struct interp_violation *violation);
+    void *report_aux;
+    void (*on_use)(void *aux, struct loc at);
+    void (*on_mask)(void *aux, const struct ir_var *v);
+    void *use_aux;
 };
 
 // A Checksum instance while a packet is parsed.
@@ -81,6 +86,10 @@ struct run {
     uint64_t *header_at; // by header id: byte behind its extracted bytes
     unsigned parser_err;
     bool parser_done;
+    bool in_fcs;    // the parser took bytes that are not the packet's
+    struct loc at;  // of the statement, or what it is in
+    big *undefined; // by variable, its bits that are; null: nobody asks
+    bool in_deparser;
     struct running_sum *sums;
     VEC(struct residual) residuals;
     // of the action that runs: its entry, and the entry's table
@@ -125,10 +134,36 @@ static inline bool interp_bit(big v, unsigned i) {
 flow interp_block(struct run *r, const struct ir_block *b);
 flow interp_stmt(struct run *r, const struct ir_stmt *s);
 
+// ---- reports (interp_report.c) ----
+void interp_report(struct run *r, const struct ir_stmt *s);
+// Are the bytes before number 'end' there for the parser, who wants them for this ("extracting
+// hdr.eth": 'name' may be null)? Says so if not.
+bool interp_is_there(struct run *r, uint64_t end, const char *doing, const char *name);
+void interp_too_many_states(struct run *r, const struct ir_state *st);
+// Before a table is looked up: do undefined bits of its keys matter?
+void interp_doubts(struct run *r, const struct ir_table *t, const big *values);
+// The number, from 1 on, of the key whose undefined bits decide which entry is found; 0: none.
+unsigned interp_find_doubt(struct run *r, const struct ir_table *t, const big *values,
+                           const big *undefined);
+
+// ---- uses of undefined bits (interp_undefined.c): nothing where nobody asks ----
+void interp_undefined_begin(struct run *r); // a packet
+void interp_defined(struct run *r, const struct ir_var *v);
+void interp_extracted(struct run *r, const struct ir_header *h);
+void interp_uses_before(struct run *r, const struct ir_stmt *s);
+void interp_uses_after(struct run *r, const struct ir_stmt *s);
+void interp_uses_select(struct run *r, const struct ir_state *st);
+void interp_uses_key(struct run *r, const struct ir_table *t, const big *values);
+void interp_uses_leaving(struct run *r);
+void interp_compare_masks(struct run *r); // when the packet is done
+
 // ---- tables (interp_table.c) ----
 void interp_make_table(struct interp_table *t, const struct ir_table *ir);
 void interp_free_table(struct interp_table *t);
 flow interp_apply(struct run *r, const struct ir_stmt *s);
+// The first of two entries that both match wins over the second, which was added later.
+bool interp_better(struct run *r, const struct ir_table *t, const struct interp_entry *e,
+                   const struct interp_entry *than);
 bool interp_in_value_set(struct run *r, const struct ir_value_set *set, const big *keys, size_t n);
 const struct ir_action *interp_action(const struct ir_table *t, unsigned i);
 uint64_t interp_low_mask(unsigned bits); // of the word that holds them

@@ -158,6 +158,9 @@ void interp_reg_exec(struct run *r, const struct ir_stmt *s) {
     for (unsigned w = 0; w < ra->words; w++)
         interp_set_u64(r, ra->value[w], get_bits(&v, index * cell_bits + w * ra->width, ra->width));
     interp_set_u64(r, ra->rv, 0);
+    interp_defined(r, ra->value[0]);
+    interp_defined(r, ra->value[1]);
+    interp_defined(r, ra->rv);
     interp_block(r, ra->body);
     for (unsigned w = 0; w < ra->words; w++)
         if (ra->value[w])

@@ -6,6 +6,8 @@
 // but are never payload (tna-facts 3.3). What goes beyond them is PARTIAL_HDR and ends the parser.
 #include "harness/interp/interp_impl.h"
 
+#include <string.h>
+
 bool interp_beyond(const struct run *r, uint64_t end) {
     return end > r->n_bytes;
 }
@@ -17,6 +19,12 @@ big interp_packet_bits(struct run *r, uint64_t bit, unsigned width) {
         v = big_add(r->a, big_shl(r->a, v, 1), big_u64(r->a, b));
     }
     return v;
+}
+
+// Lowering's parts of a header are shown as that header.
+static const char *interp_shown(struct run *r, const char *name) {
+    const char *part = strstr(name, ".$");
+    return part ? arena_strndup(r->a, name, (size_t)(part - name)) : name;
 }
 
 static flow partial(struct run *r) {
@@ -33,13 +41,14 @@ static flow extract(struct run *r, const struct ir_stmt *s) {
             return partial(r);
         h = s->headers.v[i];
     }
-    if (interp_beyond(r, r->cursor + h->bits / 8))
+    if (!interp_is_there(r, r->cursor + h->bits / 8, "extracting", interp_shown(r, h->name)))
         return partial(r);
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
         interp_set(r, f, interp_packet_bits(r, 8 * r->cursor + f->bit_offset, f->width));
     }
     interp_set_u64(r, h->valid, 1);
+    interp_extracted(r, h);
     r->cursor += h->bits / 8;
     r->header_at[h->id] = r->cursor;
     return FLOW_ON;
@@ -49,7 +58,7 @@ static flow advance(struct run *r, const struct ir_stmt *s) {
     uint64_t bytes = interp_index(r, s->e) / 8;
     if (r->parser_done)
         return FLOW_STOP;
-    if (bytes > r->n_bytes || interp_beyond(r, r->cursor + bytes))
+    if (bytes > UINT64_MAX - r->cursor || !interp_is_there(r, r->cursor + bytes, "advancing", NULL))
         return partial(r);
     r->cursor += bytes;
     return FLOW_ON;
@@ -101,6 +110,7 @@ static int next_state(struct run *r, const struct ir_state *st) {
         return st->next;
     if (r->ip->on_select)
         r->ip->on_select(r->ip->aux, r, st);
+    interp_uses_select(r, st);
     big *keys = ARENA_ARRAY(r->a, big, st->keys.n);
     for (size_t i = 0; i < st->keys.n; i++) {
         keys[i] = interp_eval(r, st->keys.v[i]);
@@ -118,14 +128,17 @@ void interp_parse(struct run *r) {
     int at = r->g->states.n ? 0 : IR_ACCEPT;
     for (unsigned n = 0; at >= 0 && !r->parser_done; n++) {
         if (n == SK_PARSER_MAX_STATES) {
+            interp_too_many_states(r, r->g->states.v[at]);
             r->parser_err |= SK_PARSER_TIMEOUT;
             break;
         }
         const struct ir_state *st = r->g->states.v[at];
+        r->at = st->at;
         flow f = interp_block(r, st->body);
         if (f == FLOW_STOP || r->parser_done)
             break;
         at = next_state(r, st);
     }
     r->parser_done = false; // the control begins
+    r->at = (struct loc){0};
 }

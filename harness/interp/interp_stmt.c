@@ -87,7 +87,7 @@ static void digest(struct run *r, const struct ir_stmt *s) {
     put_bytes(r, s, r->out->digest.data, sizeof r->out->digest.data);
 }
 
-flow interp_stmt(struct run *r, const struct ir_stmt *s) {
+static flow run_stmt(struct run *r, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_ASSIGN:
         assign(r, s);
@@ -157,10 +157,25 @@ flow interp_stmt(struct run *r, const struct ir_stmt *s) {
     case IR_NOTE:
         interp_note(r, s);
         break;
+    case IR_REPORT:
+        interp_report(r, s);
+        break;
     default:
         interp_fail("statement", (int)s->kind, s->at);
     }
     return r->parser_done ? FLOW_STOP : FLOW_ON;
+}
+
+flow interp_stmt(struct run *r, const struct ir_stmt *s) {
+    const struct loc at = r->at;
+    if (s->at.line)
+        r->at = s->at;
+    interp_uses_before(r, s);
+    const flow f = run_stmt(r, s);
+    if (!r->parser_done)
+        interp_uses_after(r, s);
+    r->at = at;
+    return f;
 }
 
 flow interp_block(struct run *r, const struct ir_block *b) {

@@ -278,7 +278,7 @@ static unsigned prefix_length(struct run *r, const struct ir_table *t,
 
 // tna-facts 4.12: the longest prefix, or the smallest priority number, or there is but one; among
 // equals the one that was added first.
-static bool better(struct run *r, const struct ir_table *t, const struct interp_entry *e,
+bool interp_better(struct run *r, const struct ir_table *t, const struct interp_entry *e,
                    const struct interp_entry *than) {
     bool prioritised = false;
     for (size_t i = 0; i < t->keys.n; i++)
@@ -299,7 +299,7 @@ static struct interp_entry *find(struct run *r, const struct ir_table *t,
         struct interp_entry *e = entries->entries[i];
         if (known && !known->may_match[i])
             continue;
-        if (entry_matches(r, t, e, known, keys) && (!best || better(r, t, e, best)))
+        if (entry_matches(r, t, e, known, keys) && (!best || interp_better(r, t, e, best)))
             best = e;
     }
     return best;
@@ -312,6 +312,7 @@ static flow run_action(struct run *r, const struct ir_table *t, struct interp_en
     for (size_t i = 0; i < a->params.n; i++) {
         const struct ir_var *v = a->params.v[i].var;
         interp_set(r, v, interp_from_words(r->a, data + at, v->width));
+        interp_defined(r, v);
         at += interp_words(v->width);
     }
     struct interp_entry *outer = r->entry;
@@ -331,6 +332,8 @@ flow interp_apply(struct run *r, const struct ir_stmt *s) {
         keys[i] = interp_eval(r, t->keys.v[i].expr);
     if (r->ip->on_apply)
         r->ip->on_apply(r->ip->aux, t, keys);
+    interp_doubts(r, t, keys);
+    interp_uses_key(r, t, keys);
     struct interp_entry *hit = find(r, t, s->known, keys);
     struct interp_entry *e = hit ? hit : r->st->tables[t->id].default_entry;
     e->hits++;

@@ -61,8 +61,11 @@ void scenario_make(struct scenario *s, struct arena *a, const struct ir_program 
 // too many, a reference to what is not there.
 void scenario_change(struct interp *ip, const struct op *op);
 
-// Runs it on every build of the subject and on the interpreter (compare.c). False when they
-// differ; the first difference is described in 'report'.
+// Runs it on every build of the subject and on the interpreter, with the program as it is and as
+// passes made it (compare.c). False when they differ; the first difference is described in
+// 'report'.
 bool scenario_run(const struct scenario *s, const struct subject *subject, FILE *report);
+// By kind, what interpreters of instrumented programs reported in this process.
+extern unsigned scenario_violations[SK_VIOLATION_COUNT];
 
 #endif

@@ -160,6 +160,7 @@ static bool make_build(struct subject *s, const char *c_path, const struct build
         return false;
     }
     s->names[s->n_builds] = kind->name;
+    s->checked[s->n_builds] = kind->checked;
     s->programs[s->n_builds++] = p;
     return true;
 }
@@ -213,6 +214,10 @@ static enum subject_result builds(struct subject *s, const struct build_kind *co
     unlink(c_path);
     if (result == SUBJECT_OK && n_kinds)
         s->specialised = specialised(s);
+    for (size_t i = 0; result == SUBJECT_OK && i < n_kinds && !s->instrumented; i++)
+        if (kinds[i]->checked)
+            s->instrumented =
+                instrument_program(s->a, s->ir, &(struct instrument_options){.checked = true});
     return result;
 }
 

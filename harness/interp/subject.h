@@ -35,8 +35,10 @@ struct subject {
     struct ir_program *ir;
     struct ir_program
         *specialised; // with the notes and controls that are compiled; null: those of 'ir'
+    const struct ir_program *instrumented; // of the checked build; null: there is no such build
     struct sk_program *programs[SUBJECT_MAX_BUILDS];
     const char *names[SUBJECT_MAX_BUILDS];
+    bool checked[SUBJECT_MAX_BUILDS];
     size_t n_builds;
 };
 

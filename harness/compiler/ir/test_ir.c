@@ -177,6 +177,24 @@ static void test_widths_that_do_not_agree(void **state) {
     expect(f, "line 7: an assignment's value has another width than its variable");
 }
 
+static void test_a_report_without_its_name(void **state) {
+    struct fixture *f = *state;
+    struct ir_report *r = ARENA_NEW(f->a, struct ir_report);
+    const struct ir_blame x = {IR_VIOLATION_UNDEFINED, "x"};
+    struct ir_stmt *s = push(f, f->g.control, IR_REPORT);
+    s->report = r;
+    s->e = ir_ref(f->a, f->x);
+    VEC_PUSH(f->a, &r->blames, x);
+    expect(f, "line 7: a report has no condition of one bit");
+    s->e = ir_const_u64(f->a, 1, 1);
+    assert_null(ir_fault(f->a, &f->g));
+    VEC_PUSH(f->a, &s->args, s->e);
+    expect(f, "line 7: a report has not a condition for each of its names but the last");
+    s->args.n = 0;
+    s->e3 = ir_ref(f->a, f->x);
+    expect(f, "line 7: a report has a place without its number");
+}
+
 static void test_a_leave_without_its_block(void **state) {
     struct fixture *f = *state;
     struct ir_stmt *b = push(f, f->g.control, IR_BLOCK);
@@ -246,6 +264,7 @@ int main(void) {
         TEST(test_whole_ir_has_no_fault),
         TEST(test_a_variable_of_another_gress),
         TEST(test_widths_that_do_not_agree),
+        TEST(test_a_report_without_its_name),
         TEST(test_a_leave_without_its_block),
         TEST(test_a_statement_in_the_wrong_place),
         TEST(test_a_statement_without_its_operand),
