@@ -514,7 +514,7 @@ static void read_chosen(struct reading *r) {
 
 // ---- hashes ----
 
-static void read_hash(struct reading *r) {
+static void brt_read_hash(struct reading *r) {
     BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
     BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
     entity.entity_case = BFRT_PROTO__ENTITY__ENTITY_TABLE_ENTRY;
@@ -619,7 +619,7 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
     else if (r->question.table->kind == BRT_GET_MEMBER)
         read_chosen(r);
     else if (brt_has_hash(r->question.table))
-        read_hash(r);
+        brt_read_hash(r);
     else if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE__NOT_SET)
         read_one(r);
     else if (e->is_default_entry)

@@ -46,7 +46,7 @@ struct brt_field {
     uint64_t dflt; // of a number
     enum brt_meaning meaning;
     uint32_t index;
-    uint32_t word; // where its words begin, of BRT_KEY and BRT_ARGUMENT
+    uint32_t word;             // where its words begin, of BRT_KEY and BRT_ARGUMENT
     struct brt_field *members; // of a container
     size_t n_members;
 };

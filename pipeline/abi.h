@@ -382,7 +382,8 @@ struct sk_pipeline_desc {
     const struct sk_meter_desc *meters;
     uint32_t n_meters;
     struct sk_meter_cell *(*meter)(struct sk_pipe *, uint32_t i); // array; null for a direct one
-    // Bytes that a meter of bytes adds to each packet's; null for another. The function may be null.
+    // Bytes that a meter of bytes adds to each packet's; null for another. The function may be
+    // null.
     int32_t *(*meter_more)(struct sk_pipe *, uint32_t i);
     // The members of an action profile are a table too, after the others.
     const struct sk_selector_desc *const *selectors;

@@ -17,8 +17,8 @@
 int sk_control_hash_fields(struct sk_switch *sw, const char *name, const char *const *fields,
                            size_t n, int pipe, struct sk_error *err);
 
-// The same by number: 'fields' of 'slices' are positions in the description's list. Twins are of one
-// length and each other's, and only CRCs have them. 'n' 0: the fields as the program has them.
+// The same by number: 'fields' of 'slices' are positions in the description's list. Twins are of
+// one length and each other's, and only CRCs have them. 'n' 0: the fields as the program has them.
 int sk_control_hash_slices(struct sk_switch *sw, const char *name,
                            const struct sk_hash_slice *slices, size_t n, int pipe,
                            struct sk_error *err);

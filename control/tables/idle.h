@@ -3,11 +3,11 @@
 // idle: ageing of table entries (tables with 'idle_timeout', tna-facts 4.12, 8.3).
 //
 // An entry with a time to live ($ENTRY_TTL, milliseconds) is idle when no packet has matched it for
-// that long, in any pipe, or in its own where pipes have entries of their own. Packets only leave the time of their match behind; the control plane
-// looks at the entries now and then (sk_control_idle_poll) and reports each that has become idle,
-// once, and each idle one that was matched again. Nothing is deleted: that is the controller's
-// business. Matches older than 78 hours at the time of a look are taken for later ones (the packet
-// clock has 48 bits).
+// that long, in any pipe, or in its own where pipes have entries of their own. Packets only leave
+// the time of their match behind; the control plane looks at the entries now and then
+// (sk_control_idle_poll) and reports each that has become idle, once, and each idle one that was
+// matched again. Nothing is deleted: that is the controller's business. Matches older than 78 hours
+// at the time of a look are taken for later ones (the packet clock has 48 bits).
 //
 // Apart from that, an entry has a hit state, as BF Runtime's poll mode has it:
 // sk_control_hit_update makes it ENTRY_ACTIVE where packets matched since the update before, else
@@ -45,7 +45,8 @@ int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_err
 
 // ---- one entry ----
 void sk_idle_start(struct sk_entry *e, uint32_t ttl_ms, uint64_t now); // begins with a full TTL
-// Makes it as old as it was at 'stopped'; one that was added or matched since then has its full TTL.
+// Makes it as old as it was at 'stopped'; one that was added or matched since then has its full
+// TTL.
 void sk_idle_freeze(struct sk_entry *e, uint64_t stopped, uint64_t now);
 uint64_t sk_idle_age(const struct sk_entry *e, uint64_t now);  // ns since its last match
 uint64_t sk_idle_left(const struct sk_entry *e, uint64_t now); // ms of its TTL; 0: idle

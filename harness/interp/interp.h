@@ -12,9 +12,9 @@
 // packet and fill the same outputs; a table takes the same words as sk_table_add.
 //
 // Rooms: interp.c (life, packets through a gress), interp_expr.c (expressions), interp_stmt.c
-// (statements), interp_note.c (notes of a pass), interp_report.c (reports of instrumented programs),
-// interp_undefined.c (uses of undefined bits), interp_table.c (tables), interp_profile.c (action
-// profiles, selectors), interp_object.c (registers, counters, hashes, random numbers),
+// (statements), interp_note.c (notes of a pass), interp_report.c (reports of instrumented
+// programs), interp_undefined.c (uses of undefined bits), interp_table.c (tables), interp_profile.c
+// (action profiles, selectors), interp_object.c (registers, counters, hashes, random numbers),
 // interp_parser.c (parser, value sets), interp_checksum.c.
 //
 // To teach it a new construct of the IR:

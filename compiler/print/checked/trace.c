@@ -250,7 +250,7 @@ static bool has_result_event(const struct ir_stmt *s) {
     case IR_RAISE:   // told before it leaves
     case IR_EMIT:
     case IR_COUNT_LEAVING:
-    case IR_NOTE: // no observer asks what the engine notes
+    case IR_NOTE:   // no observer asks what the engine notes
     case IR_REPORT: // is an event of its own
         return false;
     default:
