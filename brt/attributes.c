@@ -207,11 +207,11 @@ static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change 
         return brt_fail(err, BRT_INVALID_ARG,
                         "client %u has not subscribed to notifications of idle entries", c->client);
     struct brt_idle_state *state = &brt_schema_state(b->now.schema, c->table)->idle;
-    if (i->enable && !state->enabled)
-        sk_control_idle_resume(b->now.sw, &c->table->object, state->stopped);
-    const uint64_t stopped = state->enabled ? sk_switch_now(b->now.sw) : state->stopped;
+    const uint64_t now = sk_switch_now(b->now.sw), aged = brt_idle_time(state, now);
+    if (i->enable)
+        sk_control_idle_resume(b->now.sw, &c->table->object, aged);
     *state = (struct brt_idle_state){
-        .enabled = i->enable, .notifies = notifies, .stopped = i->enable ? 0 : stopped};
+        .enabled = i->enable, .notifies = notifies, .since = i->enable ? now : aged};
     if (notifies) {
         state->client = c->client;
         state->query_ms = i->ttl_query_interval;

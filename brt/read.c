@@ -127,8 +127,7 @@ static void read_one_datum(struct read_data *d, const struct brt_field *f) {
     }
 }
 
-// An entry is as old as in the pipe that matched it last, and was hit when one of them has. While
-// ageing is not enabled, its time to live does not pass.
+// An entry is as old as in the pipe that matched it last, and was hit when one of them has.
 static void read_age(const struct read_data *d, struct sk_entry *sum) {
     const uint64_t now = sk_switch_now(d->r->b->now.sw);
     bool hit = sum->idle.hit;
@@ -144,8 +143,7 @@ static void read_age(const struct read_data *d, struct sk_entry *sum) {
     }
     const struct brt_idle_state *state =
         &brt_schema_state(d->r->b->now.schema, d->r->question.table)->idle;
-    if (!state->enabled)
-        sk_idle_freeze(sum, state->stopped, now);
+    sk_idle_freeze(sum, brt_idle_time(state, now), now);
     sum->idle.hit = hit;
 }
 

@@ -452,12 +452,19 @@ struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_
     return &s->states[t - s->tables];
 }
 
+uint64_t brt_idle_time(const struct brt_idle_state *state, uint64_t now) {
+    const uint64_t interval = (uint64_t)state->query_ms * 1000000;
+    if (!state->enabled)
+        return state->since;
+    return interval ? state->since + (now - state->since) / interval * interval : now;
+}
+
 void brt_schema_forget(struct brt_schema *s, uint32_t client) {
     for (size_t i = 0; i < s->n; i++)
         if (s->states[i].idle.notifies && s->states[i].idle.client == client) {
             struct brt_idle_state *idle = &s->states[i].idle;
-            const uint64_t stopped = idle->enabled ? sk_switch_now(s->sw) : idle->stopped;
-            *idle = (struct brt_idle_state){.notifies = true, .stopped = stopped};
+            const uint64_t at = brt_idle_time(idle, sk_switch_now(s->sw));
+            *idle = (struct brt_idle_state){.notifies = true, .since = at};
         }
 }
 

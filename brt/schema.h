@@ -83,7 +83,9 @@ struct brt_idle_state {
     bool enabled, notifies;
     uint32_t client; // who is notified
     uint32_t query_ms, min_ms, max_ms;
-    uint64_t stopped; // when ageing was switched off, in the switch's time; 0: it never was on
+    // In the switch's time: when ageing was switched on with this interval, or off; 0: it never was
+    // on.
+    uint64_t since;
 };
 struct brt_table_state {
     enum brt_scope scope;
@@ -106,6 +108,9 @@ const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct s
 struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t);
 // Tables of the same name have their entries in the same pipes as before.
 void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *before);
+// Up to when entries have aged: to the last whole ttl_query_interval, as the chip's sweeps find
+// them; of a table that is polled, and has none, to 'now'; to when ageing was switched off.
+uint64_t brt_idle_time(const struct brt_idle_state *state, uint64_t now);
 void brt_schema_forget(struct brt_schema *s, uint32_t client); // it is notified no more
 // Does a table notify a client of idle entries?
 bool brt_schema_notifies(const struct brt_schema *s);

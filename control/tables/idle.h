@@ -39,7 +39,7 @@ size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
                             const struct sk_idle_listener *listener);
 // Has any table entries that age?
 bool sk_control_idle_used(const struct sk_switch *sw);
-// All entries of the table go on ageing, which was off since 'stopped' (0: it never was on).
+// All entries of the table go on ageing as if no time had passed since 'stopped' (0: ever).
 void sk_control_idle_resume(struct sk_switch *sw, const struct sk_object *table, uint64_t stopped);
 int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_error *err);
 
