@@ -172,7 +172,7 @@ flow interp_stmt(struct run *r, const struct ir_stmt *s) {
         r->at = s->at;
     interp_uses_before(r, s);
     const flow f = run_stmt(r, s);
-    if (!r->parser_done)
+    if (!r->parser_done && f == FLOW_ON) // else nothing reads its results
         interp_uses_after(r, s);
     r->at = at;
     return f;
