@@ -238,8 +238,8 @@ def mistakes(c):
     full = [forward(c, "INSERT", mac) for mac in range(65)]
     fails("a full table", "UNKNOWN", c.write, *full, codes=[OK] * 64 + [EXHAUSTED])
     c.write(c.update("DELETE", "Ingress.forward"))
-    said = update_fails("not served yet: MODIFY_INC", UNIMPLEMENTED, c, c.update("MODIFY_INC", "Ingress.forward", {MAC: 1},
-                                                                                 "send", {"port": 1}))
+    update = c.update("MODIFY_INC", "Ingress.forward", {MAC: 1}, "send", {"port": 1})
+    said = update_fails("not served yet: MODIFY_INC", UNIMPLEMENTED, c, update)
     checks.has("by its name", said, "pipe.Ingress.forward")
 
 

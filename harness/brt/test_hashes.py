@@ -214,7 +214,8 @@ def key_of(c):
 
 
 def takes_back(c):
-    c.write(configure(c, {A: [part(1)], B: [part(1)]}), algorithm(c, "pre_defined", {"algorithm_name": "crc_32"}, pipe=1),
+    c.write(configure(c, {A: [part(1)], B: [part(1)]}),
+            algorithm(c, "pre_defined", {"algorithm_name": "crc_32"}, pipe=1),
             algorithm(c, "pre_defined", {"algorithm_name": "crc_32c"}, pipe=3))
     before = [(fields_of(c, p), algorithm_of(c, p)) for p in range(4)]
     fails("a list with a mistake", "UNKNOWN", c.write, configure(c, {C: [part(1)]}),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller of BF Runtime says how many bytes a meter adds to each packet's: colours of packets before and after, the
-bounds, single pipes, lists that are taken back, and tables that have no such meter."""
+"""A controller of BF Runtime says how many bytes a meter adds to each packet's: colours of packets before and after,
+the bounds, single pipes, lists that are taken back, and tables that have no such meter."""
 import os
 import socket
 import sys
