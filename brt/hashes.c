@@ -40,10 +40,6 @@ struct hashes_part {
     uint64_t order;
 };
 
-static const struct brt_field *hashes_member(const struct brt_field *f, uint32_t id) {
-    return brt_find(f->members, f->n_members, id);
-}
-
 // Where a slice that is not given begins and ends: with its field.
 static enum brt_code hashes_slice(const BfrtProto__ContainerArray__Container *from,
                                   const struct brt_field *f, uint32_t width,
@@ -51,7 +47,7 @@ static enum brt_code hashes_slice(const BfrtProto__ContainerArray__Container *fr
     uint64_t start = 0, length = width;
     bool has_order = false;
     for (size_t i = 0; i < from->n_val; i++) {
-        const struct brt_field *m = hashes_member(f, from->val[i]->field_id);
+        const struct brt_field *m = brt_find(f->members, f->n_members, from->val[i]->field_id);
         uint64_t number;
         if (!m)
             return brt_fail(err, BRT_OBJECT_NOT_FOUND, "field '%s' has no member with id %u",
@@ -461,11 +457,9 @@ static enum brt_code hashes_compute(struct hashes_out *o, const BfrtProto__Table
                                 pipe, result, err))
         return BRT_INVALID_ARG;
     // as the chip's driver: what the program does not read is not computed
-    const uint32_t used = hashes_desc(o->table)->used;
-    for (uint32_t w = 0; w < 2; w++)
-        result[w] &= used >= 64 * (w + 1) ? UINT64_MAX
-                     : used > 64 * w      ? (UINT64_C(1) << (used - 64 * w)) - 1
-                                          : 0;
+    const sk_u128 used = sk_mask128(hashes_desc(o->table)->used);
+    result[0] &= (uint64_t)used;
+    result[1] &= (uint64_t)(used >> 64);
     BfrtProto__DataField *out = hashes_next(o, &o->table->data[0]);
     if (!out)
         return hashes_no_memory(err);

@@ -252,7 +252,7 @@ static int schema_hash_field(struct brt_field *f, const struct sk_hash_desc *d,
             f->index = i;
             return 0;
         }
-    return sk_fail(err, "the schema's field '%s' is none of hash '%s'", f->name, d->name);
+    return sk_fail(err, "hash '%s' has no field '%s', which its schema has", d->name, f->name);
 }
 
 // "HASH.configure" and the two others.

@@ -10,7 +10,7 @@
 
 struct checked {
     struct arena *a;
-    struct ir_gress *g; // the copy, with masks behind the program's own variables
+    struct ir_gress *g; // the copy; its masks stand after the program's own variables
     // By variable of the program's own.
     struct ir_var **mask; // null: it has none
     const bool *sink;     // a value leaves the program's variables when it is assigned

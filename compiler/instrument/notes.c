@@ -148,14 +148,6 @@ static void each_key(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on
             ir_walk_expr(g->tables.v[i]->keys.v[k].expr, on_expr, aux);
     }
 }
-static void each_block(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr,
-                       void *aux) {
-    ir_walk(g->control, on_stmt, on_expr, aux);
-    ir_walk(g->deparser, on_stmt, on_expr, aux);
-    for (size_t i = 0; i < g->actions.n; i++)
-        ir_walk(g->actions.v[i]->body, on_stmt, on_expr, aux);
-    each_key(g, on_stmt, on_expr, aux);
-}
 static void each_state(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr,
                        void *aux) {
     for (size_t i = 0; i < g->states.n; i++) {
@@ -176,8 +168,7 @@ static bool takes_notes(const struct ir_program *program, const struct ir_pipeli
         j.g = g;
         j.bad |= g->registers.n || g->reg_params.n;
         tables += g->tables.n;
-        each_block(g, judge_stmt, judge_expr, &j);
-        each_state(g, judge_stmt, judge_expr, &j);
+        ir_walk_gress(g, judge_stmt, judge_expr, &j);
     }
     return !j.bad && (tables >= INSTRUMENT_NOTES_TABLES || opt->notes_always);
 }

@@ -108,7 +108,7 @@ static void add_header(struct ir_effects *f, enum ir_stmt_kind kind, const struc
         f->extracted[h->id] = true;
         write_validity(f, h);
         break;
-    case IR_NOTE: // it is about the statement behind it
+    case IR_NOTE: // it is about the statement after it
         break;
     default: // IR_EMIT, the only other one that has a header
         f->emitted[h->id] = true;

@@ -344,6 +344,9 @@ struct ir_hash {
     VEC(struct ir_hash_field) fields; // of a list; of another argument none
     struct loc at;
 };
+static inline bool ir_meter_of_bytes(const struct ir_meter *m) {
+    return m->kind == IR_METER && m->bytes;
+}
 static inline bool ir_hash_is_dynamic(const struct ir_hash *h) {
     return h->n_gets == 1 && !h->selects;
 }

@@ -106,6 +106,25 @@ void ir_walk(const struct ir_block *b, ir_on_stmt on_stmt, ir_on_expr on_expr, v
     ir_visit_block(&v, (struct ir_block *)b);
 }
 
+void ir_walk_gress(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr, void *aux) {
+    ir_walk(g->control, on_stmt, on_expr, aux);
+    ir_walk(g->deparser, on_stmt, on_expr, aux);
+    for (size_t i = 0; i < g->actions.n; i++)
+        ir_walk(g->actions.v[i]->body, on_stmt, on_expr, aux);
+    for (size_t i = 0; i < g->regactions.n; i++)
+        ir_walk(g->regactions.v[i]->body, on_stmt, on_expr, aux);
+    for (size_t i = 0; i < g->tables.n; i++) {
+        ir_walk(g->tables.v[i]->select, on_stmt, on_expr, aux);
+        for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
+            ir_walk_expr(g->tables.v[i]->keys.v[k].expr, on_expr, aux);
+    }
+    for (size_t i = 0; i < g->states.n; i++) {
+        ir_walk(g->states.v[i]->body, on_stmt, on_expr, aux);
+        for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
+            ir_walk_expr(g->states.v[i]->keys.v[k], on_expr, aux);
+    }
+}
+
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *v) {
     return x && ((x->op == IR_VAR && x->var == v) || ir_mentions(x->a, v) || ir_mentions(x->b, v) ||
                  ir_mentions(x->c, v));
@@ -149,34 +168,14 @@ static void walk_hash_use(void *aux, const struct ir_expr *x) {
     u->most = x->lo + x->width > u->most ? x->lo + x->width : u->most;
 }
 
-static void walk_gress(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr,
-                       void *aux) {
-    ir_walk(g->control, on_stmt, on_expr, aux);
-    ir_walk(g->deparser, on_stmt, on_expr, aux);
-    for (size_t i = 0; i < g->actions.n; i++)
-        ir_walk(g->actions.v[i]->body, on_stmt, on_expr, aux);
-    for (size_t i = 0; i < g->regactions.n; i++)
-        ir_walk(g->regactions.v[i]->body, on_stmt, on_expr, aux);
-    for (size_t i = 0; i < g->tables.n; i++) {
-        ir_walk(g->tables.v[i]->select, on_stmt, on_expr, aux);
-        for (size_t k = 0; k < g->tables.v[i]->keys.n; k++)
-            ir_walk_expr(g->tables.v[i]->keys.v[k].expr, on_expr, aux);
-    }
-    for (size_t i = 0; i < g->states.n; i++) {
-        ir_walk(g->states.v[i]->body, on_stmt, on_expr, aux);
-        for (size_t k = 0; k < g->states.v[i]->keys.n; k++)
-            ir_walk_expr(g->states.v[i]->keys.v[k], on_expr, aux);
-    }
-}
-
 unsigned ir_hash_used_bits(const struct ir_gress *g, const struct ir_hash *h) {
     struct hash_uses u = {.hash = h};
-    walk_gress(g, walk_find_hash, NULL, &u);
+    ir_walk_gress(g, walk_find_hash, NULL, &u);
     bool whole = !u.var || u.var->header;
     for (unsigned i = 0; i < IRI_COUNT; i++)
         whole = whole || g->intrinsic[i] == u.var;
     if (whole)
         return h->width;
-    walk_gress(g, NULL, walk_hash_use, &u);
+    ir_walk_gress(g, NULL, walk_hash_use, &u);
     return u.mentions == u.slices && u.slices ? u.most : h->width;
 }

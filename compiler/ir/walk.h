@@ -32,6 +32,8 @@ typedef void (*ir_on_expr)(void *aux, const struct ir_expr *x);
 void ir_walk(const struct ir_block *b, ir_on_stmt on_stmt, ir_on_expr on_expr, void *aux);
 void ir_walk_stmt(const struct ir_stmt *s, ir_on_stmt on_stmt, ir_on_expr on_expr, void *aux);
 void ir_walk_expr(const struct ir_expr *x, ir_on_expr on_expr, void *aux);
+// All blocks, keys and selects of a gress, register actions' too.
+void ir_walk_gress(const struct ir_gress *g, ir_on_stmt on_stmt, ir_on_expr on_expr, void *aux);
 // The variable is in the expression, which may be null.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *v);
 bool ir_block_has(const struct ir_block *b, enum ir_stmt_kind kind); // of statement, in it

@@ -82,14 +82,10 @@ void emit_late_counts(const struct emit *e) {
 
 // ---- metering -----------------------------------------------------------------------------------
 
-static bool meter_of_bytes(const struct ir_meter *m) {
-    return m->kind == IR_METER && m->bytes;
-}
-
 bool emit_has_meters_of_bytes(const struct emit *e) {
     for (unsigned k = 0; k < 2; k++)
         for (size_t i = 0; i < e->pipeline->gress[k].meters.n; i++)
-            if (meter_of_bytes(e->pipeline->gress[k].meters.v[i]))
+            if (ir_meter_of_bytes(e->pipeline->gress[k].meters.v[i]))
                 return true;
     return false;
 }
@@ -147,7 +143,7 @@ void emit_meter_state(const struct emit *e) {
                       (unsigned long long)(m->size + !m->size), emit_comment(e, m->name));
         if (m->kind == IR_WRED)
             emit_line(e, "uint64_t %c_meter%zu_random;", letter(e), i);
-        if (meter_of_bytes(m))
+        if (ir_meter_of_bytes(m))
             emit_line(e, "int32_t %c_meter%zu_more; // bytes that are added to a packet's",
                       letter(e), i);
     }
@@ -160,7 +156,7 @@ void emit_meter_start(const struct emit *e) {
         if (m->kind == IR_WRED)
             emit_line(e, "s->%c_meter%zu_random = sk_prng_seed(seed, UINT64_C(0x%llx));", letter(e),
                       i, (1ull << 32) + 2 * i + (e->g->kind == IR_EGRESS));
-        if (meter_of_bytes(m) && m->adjust)
+        if (ir_meter_of_bytes(m) && m->adjust)
             emit_line(e, "s->%c_meter%zu_more = %lld;", letter(e), i, -(long long)m->adjust);
     }
 }

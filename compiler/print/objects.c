@@ -544,8 +544,7 @@ static void meter_more_access(const struct emit *e) {
                                e->pipeline_index));
     for (unsigned k = 0; k < 2; k++)
         for (size_t i = 0; i < e->pipeline->gress[k].meters.n; i++, n++) {
-            const struct ir_meter *m = e->pipeline->gress[k].meters.v[i];
-            if (m->kind != IR_METER || !m->bytes)
+            if (!ir_meter_of_bytes(e->pipeline->gress[k].meters.v[i]))
                 continue;
             emit_line(e, "case %u:", n);
             emit_line(e, "    return &s->%c_meter%zu_more;", k ? 'e' : 'i', i);

@@ -36,9 +36,10 @@ int sk_control_hash_algorithm(struct sk_switch *sw, const char *name,
                               const struct sk_named_value *values, size_t n, int pipe,
                               struct sk_error *err);
 
-// The algorithm as the program has it again; the fields too.
+// The algorithm as the program has it again.
 int sk_control_hash_algorithm_reset(struct sk_switch *sw, const char *name, int pipe,
                                     struct sk_error *err);
+// Algorithm and fields as the program has them again.
 int sk_control_hash_reset(struct sk_switch *sw, const char *name, int pipe, struct sk_error *err);
 
 // What the hash is, in one pipe (the first that has it when 'pipe' is -1), for values of the fields

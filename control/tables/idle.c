@@ -111,9 +111,11 @@ size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
     struct poll p = {.sw = sw, .pauses = pauses, .object = &o, .listener = listener};
     sk_pauses_begin(pauses);
     for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++) {
+        if (!idle_ages(&o))
+            continue;
         p.apart =
             listener && listener->apart && listener->apart(listener->aux, o.desc->tables[o.index]);
-        for (p.pipe = 0; idle_ages(&o) && p.pipe < SK_PIPES; p.pipe++)
+        for (p.pipe = 0; p.pipe < SK_PIPES; p.pipe++)
             if (sk_object_in_pipe(sw, &o, p.pipe))
                 sk_table_each(o.desc->table(sk_switch_pipe(sw, p.pipe), o.index), idle_look_at, &p);
     }

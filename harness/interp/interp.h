@@ -61,7 +61,7 @@ struct interp_table {
 // What was noted of a packet by the IR_NOTEs, and noted hits and counts, of its way through one
 // gress or both: what stages/notes.h is for compiled programs, in its own words. Places are counted
 // from the first byte of the packet's buffer.
-#define INTERP_SEEN  128u // bytes of the packet: what is seen behind them makes it unfit
+#define INTERP_SEEN  128u // a packet that is looked at beyond so many bytes is unfit
 #define INTERP_NOTES 256u
 struct interp_note {
     uint64_t *count; // in the interpreter's state; it lives as long as the entry or counter
@@ -69,8 +69,8 @@ struct interp_note {
     bool bytes;
 };
 struct interp_record {
-    // Set by the caller: where the packet begins, its length; bytes in front of it that are others
-    // for each packet, from .. to - 1.
+    // The caller sets these: where the packet begins, and its length; 'moment': bytes before it,
+    // from .. to - 1, that each packet has others of.
     uint64_t frame, length;
     struct {
         uint64_t from, to;
