@@ -26,7 +26,7 @@ mkdir -p -m 700 "$SILKEN_CACHE"
 # Suites that may run beside each other: nothing in them waits for another process, a kernel or the clock.
 is_apart() { # NAME
     case "$1" in
-    compiler/test_bounds*) false ;; # measures what the compiler takes
+    compiler/test_pipes*) false ;; # by the clock
     base/* | stages/* | wire/* | session/* | compiler/* | interp/* | conformance/* | sim/* | harness/stf/* | \
         hosts/switchml/* | hosts/atp/* | hosts/libra/* | hosts/core/* | rooms/* | control/schema/* | pcap/explain/* | \
         pcap/replay/* | pcap/record/test_recorded* | replay/* | scapy/*) true ;;
@@ -37,7 +37,17 @@ is_apart() { # NAME
 # Of those, the ones that take minutes: they begin first, or one of them would end long after all others.
 is_long() { # NAME
     case "$1" in
-    replay/test_captures* | replay/test_mutants* | interp/* | compiler/test_generated* | hosts/switchml/test_p4*) true ;;
+    replay/test_captures* | replay/test_mutants* | interp/* | compiler/test_generated* | compiler/test_bounds* | \
+        hosts/switchml/test_p4*) true ;;
+    *) false ;;
+    esac
+}
+
+# Of the others, the ones that wait for most of their time, in networks or sockets of their own: one of them runs
+# beside each of the rest.
+is_patient() { # NAME
+    case "$1" in
+    control/tor/test_network_multicast* | control/tor/test_vm* | memif/test_memif*) true ;;
     *) false ;;
     esac
 }
@@ -45,6 +55,7 @@ is_long() { # NAME
 suite() { # NAME COMMAND...: into one of the lists, quoted for xargs
     case "$1" in *"${ONLY:-}"*) ;; *) return 0 ;; esac
     list=$LOGS/one-by-one
+    is_patient "$1" && list=$LOGS/patient
     is_apart "$1" && list=$LOGS/apart
     is_long "$1" && list=$LOGS/long
     printf "'%s'" "$1" >>"$list"
@@ -86,7 +97,7 @@ done
 # what they leave of the processors, and more of them at once when the others have ended: xargs starts one more
 # at a time for each SIGUSR1. The idle policy is what keeps them back: with the lowest priority alone they would be
 # equal to what a switch of the others compiles (cli/compile.c).
-touch "$LOGS/apart" "$LOGS/long" "$LOGS/one-by-one"
+touch "$LOGS/apart" "$LOGS/long" "$LOGS/patient" "$LOGS/one-by-one"
 cat "$LOGS/apart" >>"$LOGS/long"
 mv "$LOGS/long" "$LOGS/apart"
 trap 'trap - INT TERM; kill 0' INT TERM # a shell's background job does not hear a terminal's end
@@ -95,11 +106,13 @@ now=1
 [ -s "$LOGS/one-by-one" ] || now=$jobs
 SUITE_SECONDS=${SUITE_SECONDS:-3600} chrt --idle 0 xargs -r -L 1 -P "$now" sh harness/suite.sh <"$LOGS/apart" &
 apart=$!
+xargs -r -L 1 sh harness/suite.sh <"$LOGS/patient" &
+patient=$!
 xargs -r -L 1 sh harness/suite.sh <"$LOGS/one-by-one"
 while sleep 1 && [ "$now" -lt "$jobs" ] && kill -USR1 "$apart" 2>/dev/null; do # signals apart, or two count as one
     now=$((now + 1))
 done
-wait "$apart"
+wait "$apart" "$patient"
 
 while read -r p f log first; do
     [ "$first" = - ] && continue
@@ -114,7 +127,7 @@ done <"$LOGS/tally"
 passed=$(awk '{ p += $1 } END { print p + 0 }' "$LOGS/tally")
 failed=$(awk '{ f += $2 } END { print f + 0 }' "$LOGS/tally")
 # a suite that left no line did not run
-wanted=$(cat "$LOGS/apart" "$LOGS/one-by-one" 2>/dev/null | wc -l)
+wanted=$(cat "$LOGS/apart" "$LOGS/patient" "$LOGS/one-by-one" 2>/dev/null | wc -l)
 missing=$((wanted - $(wc -l <"$LOGS/tally")))
 [ "$missing" -eq 0 ] || echo "$missing suites did not run"
 printf '\n%d passed, %d failed\n' "$passed" $((failed + missing))

@@ -15,24 +15,8 @@ struct checked_once {
     struct ir_places *places;
 };
 
-const char *checked_shown_name(const struct checked *c, const char *name) {
-    const char *part = strstr(name, ".$");
-    return part ? arena_strndup(c->a, name, (size_t)(part - name)) : name;
-}
-
 // --------------------------------------------------------------------------------------------
 // What is inserted.
-
-static struct ir_var *checked_new_var(struct checked *c, const char *name, unsigned width,
-                                      struct loc at) {
-    struct ir_var *v = ARENA_NEW(c->a, struct ir_var);
-    v->id = (unsigned)c->g->vars.n;
-    v->name = name;
-    v->width = width;
-    v->at = at;
-    VEC_PUSH(c->a, &c->g->vars, v);
-    return v;
-}
 
 struct ir_stmt *checked_insert(struct checked *c, enum ir_stmt_kind kind, struct loc at) {
     struct ir_stmt *s = ir_stmt_new(c->a, kind, at.line ? at : c->at);
@@ -119,7 +103,8 @@ static void before_assign(struct checked *c, const struct ir_stmt *s) {
 static void check_once(struct checked *c, struct checked_once *once, const char *name,
                        enum ir_violation violation) {
     if (!once->seen) {
-        once->seen = checked_new_var(c, arena_printf(c->a, "%s.$seen", name), 32, c->at);
+        once->seen =
+            instrument_new_var(c->a, c->g, arena_printf(c->a, "%s.$seen", name), 32, c->at);
         once->places = ARENA_NEW(c->a, struct ir_places);
         once->places->id = (unsigned)c->g->places.n;
         VEC_PUSH(c->a, &c->g->places, once->places);
@@ -229,6 +214,8 @@ static void instrument_before(struct checked *c, const struct ir_stmt *s) {
     case IR_COUNT_LEAVING:
     case IR_REPORT:
     case IR_NOTE: // no use of what it names
+    case IR_TRACE:
+    case IR_NEXT_CELL:
         break;
     case IR_SET_INVALID:
         set_fields(c, s->header, false);
@@ -346,7 +333,7 @@ static void look_ahead(struct checked *c, unsigned bits) {
     if (!bits)
         return;
     if (!c->ahead)
-        c->ahead = checked_new_var(c, "$ahead", 1, c->at);
+        c->ahead = instrument_new_var(c->a, c->g, "$ahead", 1, c->at);
     checked_assign(c, c->ahead, ir_lookahead(c->a, 1, (bits + 7) / 8 * 8 - 1));
 }
 
@@ -451,7 +438,7 @@ static void instrument_keys(struct checked *c, struct ir_table *t) {
         return;
     }
     if (!c->doubtful)
-        c->doubtful = checked_new_var(c, "$doubtful", 16, c->at);
+        c->doubtful = instrument_new_var(c->a, c->g, "$doubtful", 16, c->at);
     t->doubtful = c->doubtful;
     for (size_t i = 0; i < t->keys.n; i++)
         doubtful_key(c, t, i);
@@ -561,8 +548,8 @@ static void make_masks(struct checked *c) {
     for (size_t i = 0; i < n; i++) {
         const struct ir_var *v = c->g->vars.v[i];
         if (touched[i] && !starts_defined(c->g, v))
-            c->mask[i] = checked_new_var(c, arena_printf(c->a, "%s.$defined", v->name),
-                                         checked_is_wide(v->width) ? 1 : v->width, v->at);
+            c->mask[i] = instrument_new_var(c->a, c->g, arena_printf(c->a, "%s.$defined", v->name),
+                                            checked_is_wide(v->width) ? 1 : v->width, v->at);
     }
 }
 

@@ -47,7 +47,5 @@ void checked_report_use(struct checked *c, struct ir_expr *cond, struct ir_expr 
 struct ir_stmt *checked_insert(struct checked *c, enum ir_stmt_kind kind, struct loc at);
 struct ir_report *checked_report(struct checked *c, struct ir_expr *cond, struct loc at,
                                  struct ir_stmt **s);
-// Lowering's parts of a thing are shown as that thing: "hdr.s[1].data.$8" is hdr.s[1].data.
-const char *checked_shown_name(const struct checked *c, const char *name);
 
 #endif

@@ -136,6 +136,22 @@ static void instrument_copy_profiles(const struct copier *c) {
     }
 }
 
+struct ir_var *instrument_new_var(struct arena *a, struct ir_gress *g, const char *name,
+                                  unsigned width, struct loc at) {
+    struct ir_var *v = ARENA_NEW(a, struct ir_var);
+    v->id = (unsigned)g->vars.n;
+    v->name = name;
+    v->width = width;
+    v->at = at;
+    VEC_PUSH(a, &g->vars, v);
+    return v;
+}
+
+const char *instrument_shown_name(struct arena *a, const char *name) {
+    const char *part = strstr(name, ".$");
+    return part ? arena_strndup(a, name, (size_t)(part - name)) : name;
+}
+
 struct ir_gress instrument_copy(struct arena *a, const struct ir_gress *from,
                                 const struct instrument_inserter *in) {
     static const struct instrument_inserter nothing;

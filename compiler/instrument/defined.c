@@ -223,7 +223,7 @@ struct blamed {
 
 static void blame(const struct checked *c, const struct blamed *to, struct ir_expr *guard,
                   struct ir_expr *cond, enum ir_violation violation, const struct ir_var *v) {
-    const struct ir_blame b = {violation, checked_shown_name(c, v->name)};
+    const struct ir_blame b = {violation, instrument_shown_name(c->a, v->name)};
     VEC_PUSH(c->a, &to->s->args, guard ? ir_binary(c->a, IR_LAND, guard, cond) : cond);
     VEC_PUSH(c->a, &to->report->blames, b);
 }

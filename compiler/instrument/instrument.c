@@ -16,6 +16,7 @@ static const struct pass {
 } passes[] = {
     {"flow_record", false, true, instrument_notes},
     {"checked", true, false, instrument_checked},
+    {"trace", true, false, instrument_trace},
 };
 #define N_PASSES (sizeof passes / sizeof *passes)
 

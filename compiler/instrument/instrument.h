@@ -7,6 +7,7 @@
 //     notes.c       notes of a pass, from which the engine can do it again (stages/notes.h)
 //     checked.c     what the checked build looks at, statement by statement (checked_impl.h)
 //     defined.c     which bits of an expression are defined, and where an undefined bit is used
+//     trace.c       what the checked build tells of a packet, event by event
 //     copy.c        a copy of a gress, whose statements a pass may change (instrument_impl.h)
 //
 // What is inserted is a statement like any other: the planner plans with it, the printer prints it
@@ -33,8 +34,17 @@
 // that is accessed, a table that is applied a second time in one pass (a variable per register and
 // table has the number of the place where it was); fields that leave undefined (ir_gress.leaving).
 //
+// The trace. The checked build tells an observer of the packet who wants to hear everything what
+// each statement did (IR_TRACE; the run time's pipeline/trace.h says which kinds of events there
+// are, and what belongs to each). An event stands after its statement; what the statement is about
+// to overwrite is kept in a variable before it. A register's cell is read before and after an
+// access. The trace comes after the reports: these are heard before what they are about, and its
+// own variables have no masks.
+//
 // What no expression of the IR says, since only the run time knows it, is left to those who run the
-// program, compiled or interpreted:
+// program, compiled or interpreted. Of a gress that is traced (ir_gress.traced): which state the
+// parser goes to, by which case (TRANSITION); where the parser ended (PARSED); what a table found
+// (TABLE, before the action); each header that is written (EMIT). Of reports:
 //
 // - An undefined key is reported when it decides which entry is found. Whether it does, the entries
 //   say: ir_table.doubtful.

@@ -25,7 +25,13 @@ struct instrument_inserter {
 struct ir_gress instrument_copy(struct arena *a, const struct ir_gress *g,
                                 const struct instrument_inserter *in);
 
-// ---- passes (notes.c, checked.c) ----
+// A variable more of such a copy.
+struct ir_var *instrument_new_var(struct arena *a, struct ir_gress *copy, const char *name,
+                                  unsigned width, struct loc at);
+// Lowering's parts of a thing are shown as that thing: "hdr.s[1].data.$8" is hdr.s[1].data.
+const char *instrument_shown_name(struct arena *a, const char *name);
+
+// ---- passes (notes.c, checked.c, trace.c) ----
 // Null: the pipeline takes no notes.
 struct ir_pipeline *instrument_notes(struct arena *a, const struct ir_program *program,
                                      const struct ir_pipeline *pl,
@@ -33,5 +39,8 @@ struct ir_pipeline *instrument_notes(struct arena *a, const struct ir_program *p
 struct ir_pipeline *instrument_checked(struct arena *a, const struct ir_program *program,
                                        const struct ir_pipeline *pl,
                                        const struct instrument_options *opt);
+struct ir_pipeline *instrument_trace(struct arena *a, const struct ir_program *program,
+                                     const struct ir_pipeline *pl,
+                                     const struct instrument_options *opt);
 
 #endif

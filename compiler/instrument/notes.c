@@ -83,6 +83,8 @@ static enum flow_fate flow_fate(const struct ir_stmt *s) {
     case IR_COUNT_LEAVING:
     case IR_NOTE:   // of a program that takes notes already
     case IR_REPORT: // of checked builds, which take none
+    case IR_TRACE:
+    case IR_NEXT_CELL:
         return FLOW_NEVER;
     }
     return FLOW_NEVER;

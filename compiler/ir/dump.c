@@ -335,6 +335,28 @@ static void dump_report(struct dump *d, const struct ir_stmt *s) {
     d->indent--;
 }
 
+static void dump_trace(struct dump *d, const struct ir_stmt *s) {
+    const struct ir_event *x = s->event;
+    line_start(d);
+    fprintf(d->out, "trace %s %s", ir_event_names[x->kind], x->name ? x->name : "-");
+    if (x->text)
+        fprintf(d->out, ", %s", x->text);
+    if (s->e2)
+        fprintf(d->out, ", number %s", ir_dump_text(d, s->e2));
+    if (s->e3)
+        fprintf(d->out, ", flag %s", ir_dump_text(d, s->e3));
+    fputc('\n', d->out);
+    d->indent++;
+    for (size_t i = 0; i < s->args.n; i++)
+        LINE(d, "%s %s: %s%s",
+             i < x->n_in              ? "in"
+             : i < x->n_in + x->n_out ? "out"
+                                      : "result",
+             x->values.v[i].name, ir_dump_text(d, s->args.v[i]),
+             x->values.v[i].is_signed ? ", signed" : "");
+    d->indent--;
+}
+
 static void ir_dump_stmt(struct dump *d, const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_ASSIGN:
@@ -375,6 +397,12 @@ static void ir_dump_stmt(struct dump *d, const struct ir_stmt *s) {
         return;
     case IR_REPORT:
         dump_report(d, s);
+        return;
+    case IR_TRACE:
+        dump_trace(d, s);
+        return;
+    case IR_NEXT_CELL:
+        LINE(d, "%s = next cell of %s", s->var->name, s->reg->name);
         return;
     default:
         dump_object_stmt(d, s);

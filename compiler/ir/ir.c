@@ -68,6 +68,11 @@ const char *const ir_violation_names[IR_VIOLATION_COUNT] = {
     IR_VIOLATIONS(IR_VIOLATION_NAME)
 #undef IR_VIOLATION_NAME
 };
+const char *const ir_event_names[IR_EVENT_COUNT] = {
+#define EVENT_NAME(name) #name,
+    IR_EVENTS(EVENT_NAME)
+#undef EVENT_NAME
+};
 
 static struct ir_expr *ir_node(struct arena *a, enum ir_op op, unsigned width) {
     struct ir_expr *e = ARENA_NEW(a, struct ir_expr);

@@ -499,7 +499,8 @@ enum ir_stmt_kind {
                     // executed action in table->actions) are set
     IR_REG_EXEC,    // regaction, e = index (null for direct registers), var = result or null;
                     // 'use' is not IR_REG_INDEX: e is null, the register's counters say which
-    IR_REG_READ,    // reg, e = index, var = word 0, var2 = word 1 or null
+    IR_REG_READ,    // reg, e = index (null for direct registers), var = word 0, var2 = word 1 or
+                    // null
     IR_REG_WRITE,   // reg, e = index, e2, e3 = words
     IR_COUNT,      // counter, e = index (null for direct). Of a 'true_egress' counter it counts the
                    // packet; the bytes are IR_COUNT_LEAVING's. 'flag': what it counts is noted
@@ -532,6 +533,11 @@ enum ir_stmt_kind {
                // (0, or null: none)
     IR_NOTE,   // 'noted': something is noted of this pass, where 'e' is true (null: always). No
                // variable, packet or table is another one for it
+    IR_TRACE,  // the packet's observer, if it hears everything, hears 'event', with the values of
+               // 'args'; e2 = its number (null: 0), of an ADVANCE how many bits were taken just
+               // now; e3 (1 bit) = its flag (null: 0)
+    IR_NEXT_CELL, // reg, use: var = the cell that such an access would have now, of 'e' cells of
+                  // the size that it sees
 };
 // What an IR_NOTE notes down, for the engine (stages/notes.h). It stands before the statement that
 // it is about.
@@ -583,6 +589,43 @@ struct ir_report {
     VEC(struct ir_blame) blames;    // one more than the statement has 'args'
     const struct ir_places *places; // null: the statement has no e3
 };
+// What an IR_TRACE tells. The run time has kinds of the same names (pipeline/trace.h), where it is
+// said what belongs to each.
+#define IR_EVENTS(X)                                                                               \
+    X(STATE)                                                                                       \
+    X(EXTRACT)                                                                                     \
+    X(ADVANCE)                                                                                     \
+    X(SELECT)                                                                                      \
+    X(TRANSITION)                                                                                  \
+    X(DEPARSE)                                                                                     \
+    X(CONDITION)                                                                                   \
+    X(SWITCH)                                                                                      \
+    X(REGISTER)                                                                                    \
+    X(COUNTER)                                                                                     \
+    X(METER)                                                                                       \
+    X(HASH)                                                                                        \
+    X(VALUE)                                                                                       \
+    X(CHECKSUM)                                                                                    \
+    X(RESUBMIT)                                                                                    \
+    X(DROP_CTL)
+enum ir_event_kind {
+#define IR_EVENT_ENUM(name) IR_EVENT_##name,
+    IR_EVENTS(IR_EVENT_ENUM)
+#undef IR_EVENT_ENUM
+        IR_EVENT_COUNT
+};
+extern const char *const ir_event_names[IR_EVENT_COUNT]; // "STATE"...
+struct ir_event_value {
+    const char *name;
+    bool is_signed;
+};
+struct ir_event {
+    enum ir_event_kind kind;
+    const char *name, *text;           // null: none
+    VEC(struct ir_event_value) values; // of the statement's 'args': inputs first
+    size_t n_in, n_out;                // then outputs; what is left are results
+    const struct ir_header *header;    // EXTRACT: which was extracted just now
+};
 // Only fields of valid headers contribute to a deparser checksum.
 struct ir_csum_arg {
     struct ir_expr *e;
@@ -631,6 +674,7 @@ struct ir_stmt {
     enum ir_reg_use use;
     enum ir_noted noted; // IR_NOTE
     const struct ir_report *report;
+    const struct ir_event *event;
     ir_expr_vec args;
     VEC(struct ir_csum_arg) csum_args;
 };
@@ -659,6 +703,7 @@ struct ir_value_set {
 struct ir_select_case {
     VEC(struct ir_select_key_set) sets; // one per key; empty = default
     int next;                           // state id, IR_ACCEPT or IR_REJECT
+    const char *text;                   // of a gress that is traced: what it is called there
 };
 struct ir_state {
     unsigned id;
@@ -686,6 +731,9 @@ struct ir_gress {
     VEC(struct ir_state *) states; // states.v[0] is start
     struct ir_block *control;
     struct ir_block *deparser;
+    // Of an instrumented program: who runs it also tells the packet's observer what no IR_TRACE
+    // says (compiler/instrument/instrument.h).
+    bool traced;
     // Of an instrumented program: run after the deparser when the packet leaves, before its headers
     // are written. Null: nothing.
     struct ir_block *leaving;

@@ -241,6 +241,27 @@ static void ir_verify_report(struct verify *v, const struct ir_stmt *s) {
                    "a report's places are not of this gress");
 }
 
+static void ir_verify_trace(struct verify *v, const struct ir_stmt *s) {
+    const struct ir_event *x = s->event;
+    ir_verify_need(v, v->g->traced, "an event is in a gress that is not traced");
+    ir_verify_need(v, x && x->values.n == s->args.n && x->n_in + x->n_out <= s->args.n,
+                   "an event has not a name for each of its values");
+    ir_verify_need(v, !s->e3 || s->e3->width == 1, "an event's flag is not one bit wide");
+    ir_verify_need(v, !x || (x->kind == IR_EVENT_EXTRACT) == (x->header != NULL),
+                   "an event has a header and is not its extraction, or the other way round");
+    if (x && (x->kind == IR_EVENT_EXTRACT || x->kind == IR_EVENT_ADVANCE)) {
+        ir_verify_in_parser(v);
+        ir_verify_need(v, x->header || s->e2, "it is not said how much was taken");
+    }
+}
+
+static void ir_verify_next_cell(struct verify *v, const struct ir_stmt *s) {
+    ir_verify_need(v, s->reg && IS_LISTED(v->g->registers, s->reg) && s->var,
+                   "a register, or where its next cell goes, is missing");
+    ir_verify_need(v, s->e && s->e->op == IR_CONST && s->use != IR_REG_INDEX,
+                   "nothing counts the cells of a register");
+}
+
 // What each kind of statement must have. No default: a new kind is decided upon here.
 static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
                               const struct label *labels) {
@@ -351,6 +372,12 @@ static void ir_verify_by_kind(struct verify *v, const struct ir_stmt *s,
         break;
     case IR_REPORT:
         ir_verify_report(v, s);
+        break;
+    case IR_TRACE:
+        ir_verify_trace(v, s);
+        break;
+    case IR_NEXT_CELL:
+        ir_verify_next_cell(v, s);
         break;
     }
 }

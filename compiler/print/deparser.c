@@ -235,7 +235,6 @@ void emit_deparser(const struct emit *e) {
         emit_inline(e), e->p, e->pipeline_index, e->p,
         e->g->kind == IR_INGRESS ? "sk_ingress_out" : "sk_egress_out");
     emit_locals(e, e->g->deparser);
-    emit_trace_deparse(e);
     emit_block(&of, e->g->deparser);
     emit_close(e, "}");
     emit_deparser_write_headers(&of);

@@ -213,10 +213,8 @@ const char *emit_ref(const struct emit *e, const struct ir_var *v);
 
 // ---- registers (register.c) ----
 void emit_regactions(const struct emit *e);
-// C text of the index of the cell that comes next, with the register's counters as they are.
-const char *emit_counted_cell(const struct emit *e, const struct ir_regaction *ra,
-                              enum ir_reg_use use);
 void emit_reg_exec(const struct emit *e, const struct ir_stmt *s);
+void emit_reg_next_cell(const struct emit *e, const struct ir_stmt *s);
 // No value of the index is beyond the last of 'size' cells.
 bool emit_always_inside(const struct ir_expr *index, uint64_t size);
 void emit_reg_read(const struct emit *e, const struct ir_stmt *s);

@@ -82,7 +82,6 @@ static void emit_parser_extract_one(const struct emit *e, const struct ir_header
     emit_line(e, "p += %u;", h->bits / 8);
     if (e->plan->headers[h->id].needs_end && !emit_on_path(e))
         emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
-    emit_trace_extracted(e, h);
 }
 
 static void emit_parser_extract(const struct emit *e, const struct ir_stmt *s) {
@@ -251,10 +250,10 @@ void emit_parser_need(const struct emit *e, const struct ir_stmt *s) {
 // 'c': the case that was chosen, or null where there are none.
 static const char *jump(const struct emit *e, const struct ir_state *st,
                         const struct ir_select_case *c) {
-    int next = c ? c->next : st->next;
     if (emit_on_path(e))
         return emit_path_jump(e, c);
-    return emit_trace_jump(e, next, c ? emit_trace_case(e, st, c) : "",
+    const int next = c ? c->next : st->next;
+    return emit_trace_jump(e, st, c,
                            next >= 0 ? emit_text(e, "goto state_%d;", next) : "goto done;");
 }
 
@@ -448,7 +447,6 @@ void emit_transition(const struct emit *e, const struct ir_state *st) {
         emit_checked_here(e, st->at, "looking ahead");
         emit_line(e, "SK_NEED(%u);", bytes);
     }
-    emit_trace_select(e, st);
     if (simple_select(st)) {
         select_switch(e, st);
         return;
@@ -521,7 +519,6 @@ static void emit_parser_state(const struct emit *e, const struct ir_state *st, b
     }
     struct emit in = *e;
     in.at = st->at;
-    emit_trace_state(&in, st);
     const struct ir_block rest = after_extracts(&in, st->body);
     emit_block(&in, &rest);
     emit_transition(&in, st);

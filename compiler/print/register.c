@@ -163,11 +163,12 @@ static const char *emit_register_counter(const struct emit *e, const struct ir_r
     return emit_text(e, "s->%c_%s%u", e->p[2], read ? "read" : "log", r->id);
 }
 
-const char *emit_counted_cell(const struct emit *e, const struct ir_regaction *ra,
-                              enum ir_reg_use use) {
-    const char *written = emit_register_counter(e, ra->reg, false),
-               *read = emit_register_counter(e, ra->reg, true);
-    unsigned long long size = (unsigned long long)view_size(ra);
+// The cell that an access has next, of 'cells' of the size that it sees.
+static const char *counted_cell(const struct emit *e, const struct ir_register *r,
+                                enum ir_reg_use use, uint64_t cells) {
+    const char *written = emit_register_counter(e, r, false),
+               *read = emit_register_counter(e, r, true);
+    unsigned long long size = (unsigned long long)cells;
     switch (use) {
     case IR_REG_ENQUEUE:
         return emit_text(e, "%s %% UINT64_C(%llu)", written, size);
@@ -229,7 +230,7 @@ static void reg_exec_counted(const struct emit *e, const struct ir_stmt *s) {
     bool removes = s->use == IR_REG_DEQUEUE || s->use == IR_REG_POP;
     unsigned t = e->to->n_temps++;
     emit_open(e, "{");
-    emit_line(e, "const uint64_t i%u = %s;", t, emit_counted_cell(e, ra, s->use));
+    emit_line(e, "const uint64_t i%u = %s;", t, counted_cell(e, ra->reg, s->use, view_size(ra)));
     emit_open(e, "if (%s) {", has_cell(e, ra, s->use));
     emit_line(e, "%s;", move_on(e, ra, s->use));
     emit_register_run_on(e, ra, s->var, emit_text(e, "i%u", t));
@@ -274,6 +275,11 @@ void emit_reg_exec(const struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "    %s;", emit_set(e, s->var, "0"));
     }
     emit_close(e, "}");
+}
+
+void emit_reg_next_cell(const struct emit *e, const struct ir_stmt *s) {
+    emit_line(e, "%s;",
+              emit_set(e, s->var, counted_cell(e, s->reg, s->use, big_to_u64(s->e->value))));
 }
 
 // Opens a block in which a cell can be used; outside of the register it is not run. Returns the

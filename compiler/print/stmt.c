@@ -440,7 +440,6 @@ static void exit_control(const struct emit *e) {
 static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
     if (e->in_parser)
         emit_parser_need(e, s);
-    emit_trace_before(e, s);
     const struct ir_var *results[IR_MAX_RESULTS];
     for (size_t i = 0, n = ir_results(s, results); i < n && !e->loop; i++)
         emit_home_write(e, results[i]);
@@ -514,13 +513,18 @@ static void emit_stmt_at(const struct emit *e, const struct ir_stmt *s) {
     case IR_REPORT:
         emit_checked_report(e, s);
         break;
+    case IR_TRACE:
+        emit_trace_event(e, s);
+        break;
+    case IR_NEXT_CELL:
+        emit_reg_next_cell(e, s);
+        break;
     case IR_EMIT:          // a pass of its own: deparser.c
     case IR_COUNT_LEAVING: // when that is done: emit_late_counts
         break;
     default:
         emit_parser_stmt(e, s);
     }
-    emit_trace_after(e, s);
 }
 
 void emit_stmt(const struct emit *e, const struct ir_stmt *s) {

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/interp/event.h"
 #include "harness/interp/scenario.h"
 #include "pipeline/hop.h"
 #include "pipeline/trace.h"
@@ -26,7 +27,7 @@
 #define FILL      0xee
 #define MOST_HOPS 3u
 // Of reports about one packet that are compared; what is cut off is cut off on both sides.
-#define REPORT_BYTES 16384u
+#define REPORT_BYTES (1u << 18)
 
 struct side {                    // one build, or the interpreter
     struct sk_observer observer; // first: 'hear' gets its address
@@ -60,7 +61,7 @@ struct rig {
     bool wrong_mask;
 };
 
-unsigned scenario_violations[SK_VIOLATION_COUNT];
+unsigned scenario_violations[SK_VIOLATION_COUNT], scenario_events[SK_EV_COUNT];
 
 static bool differs(struct rig *r, const struct side *s, const char *what, uint64_t real,
                     uint64_t wanted) {
@@ -302,6 +303,12 @@ static void say_violation(struct side *s, enum sk_violation kind, const char *na
     say(s->said, &s->n_said, "\n");
 }
 
+static void say_event(struct side *s, const char *event, const struct sk_place *at) {
+    say(s->said, &s->n_said, "%s", event);
+    say_place(s->said, &s->n_said, at);
+    say(s->said, &s->n_said, "\n");
+}
+
 static void say_use(struct side *s, const struct sk_place *at) {
     say_place(s->uses, &s->n_uses, at);
     say(s->uses, &s->n_uses, "\n");
@@ -316,8 +323,13 @@ static bool is_use(enum sk_violation v) {
 static void hear(struct sk_observer *o, const struct sk_packet *p, const struct sk_event *e) {
     struct side *s = (struct side *)o;
     (void)p;
-    if (e->kind != SK_EV_VIOLATION)
+    scenario_events[e->kind]++;
+    if (e->kind != SK_EV_VIOLATION) {
+        struct arena *a = arena_new();
+        say_event(s, event_text(a, e), e->at);
+        arena_free(a);
         return;
+    }
     say_violation(s, e->violation, e->name, e->number, e->at, e->also);
     if (is_use(e->violation))
         say_use(s, e->at);
@@ -336,6 +348,12 @@ static void hear_interpreter(void *aux, const struct interp_violation *v) {
     const struct sk_place also = place_of(r->subject->d, v->also);
     say_violation(&r->sides[0], v->violation, v->name, v->number, &at, &also);
     scenario_violations[v->violation]++;
+}
+
+static void hear_event(void *aux, const char *event, struct loc loc) {
+    struct rig *r = aux;
+    const struct sk_place at = place_of(r->subject->d, &loc);
+    say_event(&r->sides[0], event, &at);
 }
 
 static void hear_use(void *aux, struct loc loc) {
@@ -717,6 +735,8 @@ static bool open_rig(struct rig *r, const struct subject *subject, const struct 
     r->sides[0].finds_uses = ir == subject->ir && subject->instrumented;
     if (r->sides[0].checked)
         interp_on_report(r->ip, hear_interpreter, r);
+    if (r->sides[0].checked)
+        interp_on_event(r->ip, hear_event, r);
     if (r->sides[0].checked)
         interp_on_mask(r->ip, hear_mask, r);
     if (r->sides[0].finds_uses)

@@ -157,6 +157,7 @@ uint64_t interp_parse_packet(struct run *r) {
     uint64_t payload = r->n_bytes - r->n_fcs;
     uint64_t consumed = r->cursor < payload ? r->cursor : payload;
     interp_residuals(r, consumed);
+    interp_trace_parsed(r, consumed);
     return consumed;
 }
 
@@ -169,6 +170,7 @@ static void emit_header(struct run *r, byte_vec *to, const struct ir_header *h) 
         v = big_or(r->a, big_shl(r->a, v, h->fields.v[i]->width), interp_get(r, h->fields.v[i]));
     for (unsigned i = h->bits / 8; i-- > 0;)
         VEC_PUSH(r->a, to, (uint8_t)big_to_u64(big_shr(r->a, v, 8 * (uint64_t)i)));
+    interp_trace_emitted(r, h, to->v + to->n - h->bits / 8);
 }
 
 static void emit_block_headers(struct run *r, byte_vec *to, const struct ir_block *b) {

@@ -13,9 +13,10 @@
 //
 // Rooms: interp.c (life, packets through a gress), interp_expr.c (expressions), interp_stmt.c
 // (statements), interp_note.c (notes of a pass), interp_report.c (reports of instrumented
-// programs), interp_undefined.c (uses of undefined bits), interp_table.c (tables), interp_profile.c
-// (action profiles, selectors), interp_object.c (registers, counters, hashes, random numbers),
-// interp_parser.c (parser, value sets), interp_checksum.c.
+// programs), interp_trace.c (their events), interp_undefined.c (uses of undefined bits),
+// interp_table.c (tables), interp_profile.c (action profiles, selectors), interp_object.c
+// (registers, counters, hashes, random numbers), interp_parser.c (parser, value sets),
+// interp_checksum.c.
 //
 // To teach it a new construct of the IR:
 // - An expression: a case in interp_expr.c, from the values of the operands to the value, in
@@ -108,6 +109,11 @@ struct interp_violation {
 // 'fn' null: nobody is told.
 void interp_on_report(struct interp *ip,
                       void (*fn)(void *aux, const struct interp_violation *violation), void *aux);
+
+// What it tells of a packet, event by event (pipeline/trace.h), as text: event.h has the text of a
+// compiled program's. 'fn' null: nobody is told.
+void interp_on_event(struct interp *ip, void (*fn)(void *aux, const char *text, struct loc at),
+                     void *aux);
 
 // Of a program that is not instrumented: 'fn' gets the place of each use of something undefined
 // that the checked build reports (kinds "invalid-header", "not-set", "undefined", "emitted").

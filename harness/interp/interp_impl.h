@@ -47,6 +47,8 @@ struct interp {
     struct interp_record *record; // null: nothing is noted
     void (*on_report)(void *aux, const struct interp_violation *violation);
     void *report_aux;
+    void (*on_event)(void *aux, const char *text, struct loc at);
+    void *event_aux;
     void (*on_use)(void *aux, struct loc at);
     void (*on_mask)(void *aux, const struct ir_var *v);
     void *use_aux;
@@ -146,6 +148,16 @@ void interp_doubts(struct run *r, const struct ir_table *t, const big *values);
 unsigned interp_find_doubt(struct run *r, const struct ir_table *t, const big *values,
                            const big *undefined);
 
+// ---- events (interp_trace.c): nothing where nobody hears ----
+void interp_trace(struct run *r, const struct ir_stmt *s);
+// 'why': the case that was chosen; null: there is none, and the parser ends.
+void interp_trace_transition(struct run *r, int next, const char *why);
+void interp_trace_parsed(struct run *r, uint64_t consumed);
+// 'action': the number of 'a'; 'data': words of its parameters.
+void interp_trace_table(struct run *r, const struct ir_table *t, const big *keys, bool hit,
+                        const struct ir_action *a, unsigned action, const uint64_t *data);
+void interp_trace_emitted(struct run *r, const struct ir_header *h, const uint8_t *bytes);
+
 // ---- uses of undefined bits (interp_undefined.c): nothing where nobody asks ----
 void interp_undefined_begin(struct run *r); // a packet
 void interp_defined(struct run *r, const struct ir_var *v);
@@ -182,6 +194,7 @@ void interp_free_objects(struct interp_gress *st);
 void interp_reg_exec(struct run *r, const struct ir_stmt *s);
 void interp_reg_read(struct run *r, const struct ir_stmt *s);
 void interp_reg_write(struct run *r, const struct ir_stmt *s);
+void interp_next_cell(struct run *r, const struct ir_stmt *s);
 void interp_meter(struct run *r, const struct ir_stmt *s);
 void interp_count(struct run *r, const struct ir_stmt *s);
 // IR_COUNT_LEAVING, of a packet that leaves with that many bytes.

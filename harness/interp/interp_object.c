@@ -136,6 +136,24 @@ static const struct ir_regaction *next_cell(struct run *r, const struct ir_stmt 
     }
 }
 
+void interp_next_cell(struct run *r, const struct ir_stmt *s) {
+    const uint64_t cells = interp_index(r, s->e);
+    const uint64_t written = r->st->logs[s->reg->id], read = r->st->reads[s->reg->id];
+    switch (s->use) {
+    case IR_REG_ENQUEUE:
+        interp_set_u64(r, s->var, written % cells);
+        return;
+    case IR_REG_DEQUEUE:
+        interp_set_u64(r, s->var, read % cells);
+        return;
+    case IR_REG_POP:
+        interp_set_u64(r, s->var, written ? written - 1 : 0);
+        return;
+    default:
+        interp_set_u64(r, s->var, written < cells ? written : 0);
+    }
+}
+
 void interp_reg_exec(struct run *r, const struct ir_stmt *s) {
     const struct ir_regaction *ra = s->regaction;
     const struct ir_register *reg = ra->reg;

@@ -106,8 +106,10 @@ static bool case_matches(struct run *r, const struct ir_select_case *c, const bi
 }
 
 static int next_state(struct run *r, const struct ir_state *st) {
-    if (st->keys.n == 0)
+    if (st->keys.n == 0) {
+        interp_trace_transition(r, st->next, "");
         return st->next;
+    }
     if (r->ip->on_select)
         r->ip->on_select(r->ip->aux, r, st);
     interp_uses_select(r, st);
@@ -117,9 +119,13 @@ static int next_state(struct run *r, const struct ir_state *st) {
         if (r->parser_done)
             return IR_REJECT;
     }
-    for (size_t i = 0; i < st->cases.n; i++)
-        if (case_matches(r, &st->cases.v[i], keys))
-            return st->cases.v[i].next;
+    for (size_t i = 0; i < st->cases.n; i++) {
+        if (!case_matches(r, &st->cases.v[i], keys))
+            continue;
+        interp_trace_transition(r, st->cases.v[i].next, st->cases.v[i].text);
+        return st->cases.v[i].next;
+    }
+    interp_trace_transition(r, IR_REJECT, NULL);
     r->parser_err |= SK_PARSER_NO_MATCH;
     return IR_REJECT;
 }

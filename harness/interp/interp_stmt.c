@@ -160,6 +160,12 @@ static flow run_stmt(struct run *r, const struct ir_stmt *s) {
     case IR_REPORT:
         interp_report(r, s);
         break;
+    case IR_TRACE:
+        interp_trace(r, s);
+        break;
+    case IR_NEXT_CELL:
+        interp_next_cell(r, s);
+        break;
     default:
         interp_fail("statement", (int)s->kind, s->at);
     }

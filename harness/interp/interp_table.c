@@ -347,6 +347,7 @@ flow interp_apply(struct run *r, const struct ir_stmt *s) {
         source = e = r->st->tables[t->id].default_entry, hit = NULL;
     a = e->refers == INTERP_OWN ? interp_action(t, e->action)
                                 : t->profile->actions.v[source->action].action;
+    interp_trace_table(r, t, keys, hit != NULL, a, action_number(t, a), source->data);
     flow f = run_action(r, t, e, a, source->data);
     interp_set_u64(r, s->hit, hit != NULL);
     interp_set_u64(r, s->action_run, action_number(t, a));

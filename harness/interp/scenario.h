@@ -65,7 +65,8 @@ void scenario_change(struct interp *ip, const struct op *op);
 // passes made it (compare.c). False when they differ; the first difference is described in
 // 'report'.
 bool scenario_run(const struct scenario *s, const struct subject *subject, FILE *report);
-// By kind, what interpreters of instrumented programs reported in this process.
-extern unsigned scenario_violations[SK_VIOLATION_COUNT];
+// By kind, what interpreters of instrumented programs reported in this process, and what builds
+// told observers.
+extern unsigned scenario_violations[SK_VIOLATION_COUNT], scenario_events[SK_EV_COUNT];
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checked build reports what the interpreter reports that runs the instrumented program
-// (compiler/instrument/instrument.h): for random programs and packets, the same violations of each
-// packet, with their kinds, names, places and numbers, and the same packets as the program that is
-// not instrumented. Masks and places of reports are also held against what the interpreter finds by
-// itself (compare.c). Run from the top folder. SEEDS=N: so many programs (default 4), from FIRST on
-// (default 1).
+// The checked build tells what the interpreter tells that runs the instrumented program
+// (compiler/instrument/instrument.h): for random programs and packets, the same events and
+// violations of each packet in the same order, with their names, places, values and bytes, and the
+// same packets as the program that is not instrumented. Masks and places of reports are also held
+// against what the interpreter finds by itself (compare.c). Run from the top folder. SEEDS=N: so
+// many programs (default 4), from FIRST on (default 1).
 //
 // What each kind of report is for, and whose name it has, is harness/compiler/print/test_checked.c.
 #include <setjmp.h>
@@ -72,6 +72,8 @@ static void original_stays(void **state) {
     assert_string_equal(after, before);
     assert_non_null(strstr(instrumented, ".$defined = "));
     assert_non_null(strstr(instrumented, "report if "));
+    assert_non_null(strstr(instrumented, "trace EXTRACT "));
+    assert_null(strstr(before, "trace "));
     assert_null(strstr(before, "$defined"));
     assert_ptr_equal(instrument_program(s.a, s.ir, &fast), s.ir);
     free(before);
@@ -79,6 +81,18 @@ static void original_stays(void **state) {
     free(after);
     free(program);
     subject_free(&s);
+}
+
+// Of the kinds of events that programs have. RESUBMIT and CHECKSUM may be missing in few of them.
+#define KINDS_OF_EVENTS 17u
+static unsigned heard_of(void) {
+    unsigned kinds = 0;
+    for (unsigned i = 0; i < SK_EV_COUNT; i++) {
+        if (scenario_events[i])
+            printf("%u events of kind %u\n", scenario_events[i], i);
+        kinds += scenario_events[i] != 0;
+    }
+    return kinds;
 }
 
 static void random_programs(void **state) {
@@ -94,6 +108,7 @@ static void random_programs(void **state) {
     }
     assert_true(compared * 10 >= n * 9);
     assert_true(kinds >= 4);
+    assert_true(heard_of() >= KINDS_OF_EVENTS);
 }
 
 int main(void) {

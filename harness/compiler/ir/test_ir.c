@@ -195,6 +195,41 @@ static void test_a_report_without_its_name(void **state) {
     expect(f, "line 7: a report has a place without its number");
 }
 
+static void test_an_event_without_its_names(void **state) {
+    struct fixture *f = *state;
+    struct ir_event *x = ARENA_NEW(f->a, struct ir_event);
+    struct ir_stmt *s = push(f, f->g.control, IR_TRACE);
+    s->event = x;
+    expect(f, "line 7: an event is in a gress that is not traced");
+    f->g.traced = true;
+    assert_null(ir_fault(f->a, &f->g));
+    VEC_PUSH(f->a, &s->args, ir_ref(f->a, f->x));
+    expect(f, "line 7: an event has not a name for each of its values");
+    s->args.n = 0;
+    s->e3 = ir_ref(f->a, f->x);
+    expect(f, "line 7: an event's flag is not one bit wide");
+    s->e3 = NULL;
+    x->header = f->h;
+    expect(f, "line 7: an event has a header and is not its extraction, or the other way round");
+    x->kind = IR_EVENT_EXTRACT;
+    expect(f, "line 7: a statement of the parser is somewhere else");
+}
+
+static void test_a_cell_that_nothing_counts(void **state) {
+    struct fixture *f = *state;
+    struct ir_register r = {
+        .id = (unsigned)f->g.registers.n, .name = "r", .width = 32, .words = 1, .size = 4};
+    struct ir_stmt *s = push(f, f->g.control, IR_NEXT_CELL);
+    s->reg = &r;
+    s->var = f->x;
+    expect(f, "line 7: a register, or where its next cell goes, is missing");
+    VEC_PUSH(f->a, &f->g.registers, &r);
+    expect(f, "line 7: nothing counts the cells of a register");
+    s->use = IR_REG_PUSH;
+    s->e = ir_const_u64(f->a, 64, 4);
+    assert_null(ir_fault(f->a, &f->g));
+}
+
 static void test_a_leave_without_its_block(void **state) {
     struct fixture *f = *state;
     struct ir_stmt *b = push(f, f->g.control, IR_BLOCK);
@@ -265,6 +300,8 @@ int main(void) {
         TEST(test_a_variable_of_another_gress),
         TEST(test_widths_that_do_not_agree),
         TEST(test_a_report_without_its_name),
+        TEST(test_an_event_without_its_names),
+        TEST(test_a_cell_that_nothing_counts),
         TEST(test_a_leave_without_its_block),
         TEST(test_a_statement_in_the_wrong_place),
         TEST(test_a_statement_without_its_operand),
