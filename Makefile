@@ -515,7 +515,9 @@ bench-tables: $(BUILD)/bench/table_lookup $(BUILD)/bench/table_change
 .PHONY: bench-memif bench-tables
 
 # ---- style ----
-OURS := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+# in a checkout what git has, in an unpacked archive all but what is built
+OURS := $(or $(shell git ls-files '*.c' '*.h' 2>/dev/null), \
+    $(shell find . -path ./build -prune -o -name '*.[ch]' -printf '%P '))
 CPPCHECK := cppcheck --quiet --std=c17 --error-exitcode=1 --inline-suppr -I. -Ihosts/include -I$(GEN) \
     --suppressions-list=harness/cppcheck.txt -j2
 lint: $(BUILD)/.deps-tools $(GENERATED_C) $(WIRE_HEADERS) $(OVS)/libopenvswitch.a

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.h: the one place that asks the operating system for the time.
+ * clock.h: the operating system's time.
  *
- * Only code that runs in real time uses it: commands, transports, which wait, and the all-reduce
- * library, which drives state machines. Switches and protocols get the time as an argument. Any
- * thread may call these.
+ * For code that runs in real time: commands, transports, which wait, the all-reduce library, which
+ * drives state machines, and services, whose clients may be silent for too long. What switches and
+ * protocols do depends on the time that they get as an argument. Any thread may call these.
  */
 #ifndef SILKEN_BASE_CLOCK_H
 #define SILKEN_BASE_CLOCK_H

@@ -202,7 +202,7 @@ static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change 
     if (!c->table->desc || !c->table->desc->idle_timeout)
         return attributes_none(c->table, "IdleTimeout", err);
     if ((unsigned)i->idle_table_mode > 1)
-        return brt_fail(err, BRT_INVALID_ARG, "there is no such mode of ageing");
+        return brt_fail(err, BRT_INVALID_ARG, "unknown mode of ageing");
     if (notifies && (!client || !client->idle))
         return brt_fail(err, BRT_INVALID_ARG,
                         "client %u has not subscribed to notifications of idle entries", c->client);

@@ -79,7 +79,7 @@ enum brt_code brt_port_metadata_change(struct brt *b, const BfrtProto__TableEntr
         c->type != BFRT_PROTO__UPDATE__TYPE__MODIFY &&
         c->type != BFRT_PROTO__UPDATE__TYPE__INSERT_OR_MODIFY)
         return brt_fail(err, c->type ? BRT_NOT_SUPPORTED : BRT_INVALID_ARG,
-                        "the update has no type that table '%s' takes", c->table->name);
+                        "table '%s' does not take updates of this type", c->table->name);
     if (!c->has_key)
         return brt_fail(err, BRT_INVALID_ARG, "the key is missing");
     if (data && data->action_id)

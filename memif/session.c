@@ -165,7 +165,7 @@ static enum memif_result memif_check_ring(struct memif_session *s, const uint8_t
     const uint64_t bytes = sizeof(struct memif_head) + (sizeof(struct memif_desc) << p->log2),
                    there = s->regions[p->region].size;
     if (p->offset % sizeof(struct memif_desc))
-        return memif_broken(s, "puts a ring at %u, which is no multiple of 16", p->offset);
+        return memif_broken(s, "puts a ring at %u, which is not a multiple of 16", p->offset);
     if (bytes > there || p->offset > there - bytes)
         return memif_broken(s, "puts a ring of %llu bytes at %u into a region of %llu",
                             (unsigned long long)bytes, p->offset, (unsigned long long)there);

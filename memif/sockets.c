@@ -314,7 +314,7 @@ static bool memif_remove_stale(const struct memif *m) {
     if (!stale || unlink(m->o.socket))
         return false;
     char line[MEMIF_LINE];
-    snprintf(line, sizeof line, "removed %s, which nobody listened to", m->o.socket);
+    snprintf(line, sizeof line, "removed %s, at which no process listened", m->o.socket);
     if (m->o.say)
         m->o.say(m->o.aux, line);
     return true;
@@ -344,7 +344,7 @@ static bool memif_listen(struct memif *m, char *error, size_t error_size) {
         if (fd < 0 || !(l = calloc(1, sizeof *l))) {
             snprintf(error, error_size,
                      errno == EADDRINUSE
-                         ? "somebody listens at %s already, or it is another file"
+                         ? "a process listens at %s already, or it is another file"
                          : "its socket cannot be made (is the folder there, and writable?): %s: %s",
                      m->o.socket, strerror(errno));
             if (fd >= 0)
@@ -531,7 +531,7 @@ static bool memif_begin(struct memif *m, char *error, size_t error_size) {
         return memif_listen(m, error, error_size);
     if (memif_call(m) || !m->o.must_connect)
         return true;
-    snprintf(error, error_size, "nobody listens there: %s: %s", m->o.socket, strerror(errno));
+    snprintf(error, error_size, "no process listens at %s: %s", m->o.socket, strerror(errno));
     return false;
 }
 

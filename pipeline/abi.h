@@ -52,7 +52,7 @@
 #define SK_INGRESS_PREFIX_2 32u
 #define SK_EGRESS_PREFIX_2  28u
 #define SK_RESUBMIT_BYTES   16u  // of resubmit data or port metadata, at most: 8 on a Tofino
-#define SK_HEADROOM         640u // >= prefix + the 480 bytes of headers that a deparser can emit
+#define SK_HEADROOM         640u // >= prefix + the headers that a deparser can emit (rules.h)
 #define SK_POOL_SLACK                                                                              \
     64u // after a packet: vector loads of the payload may be rounded up to a cache line
 #define SK_TSTAMP_MASK  (((uint64_t)1 << 48) - 1) // timestamps are of 48 bits, in ns

@@ -124,7 +124,7 @@ static enum brt_code fixed_check_type(const struct brt_change *c, bool has_key,
     case BFRT_PROTO__UPDATE__TYPE__UNSPECIFIED:
         return brt_fail(err, BRT_INVALID_ARG, "the update has no type");
     default:
-        return brt_fail(err, BRT_INVALID_ARG, "the update has no type that table '%s' takes",
+        return brt_fail(err, BRT_INVALID_ARG, "table '%s' does not take updates of this type",
                         t->name);
     }
     return has_key || t->n_keys == 0 ? BRT_OK

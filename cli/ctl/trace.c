@@ -78,7 +78,7 @@ static int ctl_trace_end(const json_t *reply) {
     }
     fprintf(stderr, "%lld of %lld packets matched%s\n", shown, sk_json_number(reply, "seen"),
             sk_json_number(reply, "differing")
-                ? "; for some of them the switch acted differently: see there"
+                ? "; for some of them the switch acted differently, as marked above"
                 : "");
     return shown > 0 && sk_json_number(reply, "differing") == 0 ? EXIT_GOOD : EXIT_FAILED;
 }

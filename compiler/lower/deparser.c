@@ -94,14 +94,14 @@ static bool mirror_header(struct lower *lw, struct ir_stmt *s, struct expr *e) {
     unsigned fixed = t && plain(t)->decl ? plain(t)->decl->fixed_bits : 0;
     unsigned missing = fixed > bits ? fixed - bits : (8 - bits % 8) % 8;
     if (missing && !fixed && !(t && is_flexible(t))) {
-        lower_error(lw, e->at, "a mirror header of %u bits; it takes whole bytes", bits);
+        lower_error(lw, e->at, "a mirror header has whole bytes; this one has %u bits", bits);
         return false;
     }
     if (missing)
         VEC_PUSH(lw->a, &s->args, ir_const_u64(lw->a, missing, 0));
     if (bits + missing > 8 * ir_limits(lw->out)->mirror_bytes) {
-        lower_error(lw, e->at, "a mirror header of %u bytes; at most %u", (bits + missing) / 8,
-                    ir_limits(lw->out)->mirror_bytes);
+        lower_error(lw, e->at, "a mirror header has at most %u bytes; this one has %u",
+                    ir_limits(lw->out)->mirror_bytes, (bits + missing) / 8);
         return false;
     }
     return true;

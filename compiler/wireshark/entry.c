@@ -330,7 +330,7 @@ static void shark_entry_add(struct search *x, const char *table,
             const char *other = ambiguous(x, &x->entries[i], w);
             if (other && !x->entries[i].reason)
                 x->entries[i].reason =
-                    arena_printf(x->s->a, "%s depends on the way that leads to it", other);
+                    arena_printf(x->s->a, "%s depends on the path that leads there", other);
             return;
         }
     size_t bytes = (x->s->g->vars.n + 1) * sizeof *w->vars;
@@ -340,9 +340,9 @@ static void shark_entry_add(struct search *x, const char *table,
     memcpy(e->vars, w->vars, bytes);
     const char *name = needs(x, state, w->vars);
     if (*range == '?')
-        e->reason = "the values are too many pieces";
+        e->reason = "the values are in too many pieces";
     else if (name)
-        e->reason = arena_printf(x->s->a, "a state behind it reads %s", name);
+        e->reason = arena_printf(x->s->a, "a later state reads %s", name);
 }
 
 // ---- ways ----

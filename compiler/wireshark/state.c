@@ -249,7 +249,7 @@ static bool put_case(struct shark *s, const struct ir_state *st, const struct ir
         if (c->sets.v[i].set) {
             shark_line(s,
                        "-- cannot be expressed: the value set %s, which the control plane fills; "
-                       "taken for empty",
+                       "treated as empty",
                        c->sets.v[i].set->name);
             return true;
         }

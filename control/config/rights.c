@@ -80,7 +80,7 @@ static int rights_check_path(const char *setting, const char *const *folders, si
                        "configuration says where they may, and names no folder",
                        path, setting);
     if (!rights_resolve(path, real))
-        return sk_fail(err, "'%.200s': there is no such folder, or a link leads nowhere", path);
+        return sk_fail(err, "'%.200s': there is no such folder, or a link to it is broken", path);
     for (size_t i = 0; i < n; i++)
         if (rights_is_in(real, beside, folders[i]))
             return 0;

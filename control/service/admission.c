@@ -116,18 +116,16 @@ static int adm_fits(const struct admission *a, const struct admission_job *job,
     char text[16];
     if (r->workers != job->workers)
         return sk_fail(err,
-                       "job '%s' has %u workers, as those that have come say; this one says %u",
+                       "the other workers of job '%s' were started for %u workers, this one for %u",
                        job->name, job->workers, r->workers);
     if (job->members[r->rank].owner)
         return sk_fail(err, "rank %u of job '%s' is taken, by a worker at %s", r->rank, job->name,
                        adm_ip(job->members[r->rank].request.ip, text));
     if (slots != job->slots)
-        return sk_fail(err, "job '%s' has %u slots, as those that have come say; this one says %u",
+        return sk_fail(err, "the other workers of job '%s' asked for %u slots, this one for %u",
                        job->name, job->slots, slots);
     if (r->port != job->port)
-        return sk_fail(err,
-                       "the workers of job '%s' have UDP port %u, as those that have come say; "
-                       "this one says %u",
+        return sk_fail(err, "the other workers of job '%s' use UDP port %u, this one uses %u",
                        job->name, job->port, r->port);
     for (uint32_t i = 0; i < job->workers; i++)
         if (job->members[i].owner && job->members[i].request.ip == r->ip)

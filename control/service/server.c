@@ -297,7 +297,7 @@ static void svc_write_all(struct service *s, bool late) {
         if (late && c->state == CONNECTION_STRANGER && svc_is_late(c, s->now))
             svc_refuse(c, "no request has come within 5 s");
         if (c->lost)
-            svc_drop(c, "it does not read what it is told");
+            svc_drop(c, "it does not read its replies");
         else if (late && svc_is_late(c, s->now))
             svc_drop(c, "");
         else if ((c->length > 0 && !c->wants_to_send) ||

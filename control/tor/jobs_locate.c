@@ -52,6 +52,6 @@ json_t *jobs_locate(struct tor *t, const json_t *request, struct sk_error *err) 
     }
     if (possible)
         return json_pack("{s:s}", "waits", waits.text);
-    sk_fail(err, "it is in none of the switch's IPv4 subnets, or an address of the switch");
+    sk_fail(err, "it is outside the switch's IPv4 subnets, or is an address of the switch");
     return NULL;
 }

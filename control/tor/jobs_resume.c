@@ -423,7 +423,7 @@ void jobs_resume_text(const struct jobs_job *job, char *out, size_t size) {
         return;
     }
     n = (size_t)snprintf(
-        out, size, "the switch was restarted, and waits for workers to tell how far they got:");
+        out, size, "the switch was restarted, and waits for workers to report their progress:");
     for (size_t w = 0; w < job->n_workers && n < size; w++)
         if (r->pool[w] == 0) {
             n += (size_t)snprintf(out + n, size - n, "%s %zu", silent++ ? "," : "", w);

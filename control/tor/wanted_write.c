@@ -249,7 +249,7 @@ enum tor_kind tor_kind_of(const char *object) {
     for (int k = 0; k < TOR_KINDS; k++)
         if (strlen(kinds[k].word) == n && memcmp(kinds[k].word, object, n) == 0)
             return (enum tor_kind)k;
-    ovs_abort(0, "no such kind of thing can be wanted: %s", object);
+    ovs_abort(0, "unknown kind of object: %s", object);
 }
 
 int tor_write(struct sk_switch *sw, enum tor_kind kind, const char *object, const char *as,

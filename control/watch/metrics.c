@@ -295,13 +295,13 @@ static void put_jobs(FILE *f, const struct sk_watch *w) {
 // Of the job service.
 static void print_service(FILE *f, const struct sk_watch_control *c) {
     metrics_count(f, "silken_service_jobs", "gauge",
-                  "Jobs of the job service, also those that wait.", c->jobs);
+                  "Jobs of the job service, including those that wait.", c->jobs);
     metrics_count(f, "silken_service_connections", "gauge",
                   "Connections of workers to the job service.", c->workers);
     metrics_count(f, "silken_service_jobs_admitted_total", "counter",
                   "Jobs that the service has admitted.", c->jobs_admitted);
     metrics_count(f, "silken_service_jobs_failed_total", "counter",
-                  "Jobs that a worker left without saying so, or that did not begin.",
+                  "Jobs that ended because a worker disconnected, or that never began.",
                   c->jobs_failed);
     metrics_count(f, "silken_service_refused_total", "counter",
                   "Connections to the job service that were refused.", c->workers_refused);

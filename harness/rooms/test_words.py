@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-FOLDERS = ("base/", "cli/", "compiler/", "control/", "dpdk/", "hosts/", "pcap/", "pipeline/", "session/", "sim/",
-           "stages/")
+FOLDERS = ("af_packet/", "base/", "brt/", "cli/", "compiler/", "control/", "dpdk/", "hosts/", "memif/", "p4rt/",
+           "pcap/", "pipeline/", "rpc/", "session/", "sim/", "stages/", "wire/")
 # what these print is code
 LEFT_OUT = ("compiler/print/", "compiler/wireshark/", "compiler/describe/wire.c")
 

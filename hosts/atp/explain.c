@@ -67,7 +67,7 @@ static void say_fragments(const struct atp_worker *w, uint64_t now, struct sk_te
 }
 
 static void atp_explain_say_nothing_came(const struct atp_worker *w, struct sk_text *t) {
-    sk_say(t, "  Nothing has ever come back. Are the switches running, their ports up, and can "
+    sk_say(t, "  No packet has been received. Are the switches running, their ports up, and can "
               "they reach the server and the job's group?\n");
     sk_say_endpoint(t, "  worker", &w->config.flow.worker);
     sk_say_endpoint(t, "; server", &w->config.flow.server);

@@ -259,7 +259,7 @@ static int next_reply(struct silken_lease *l, const char **why) {
         return 0;
     }
     if (!end || !sk_reply_read(&l->reply, l->in, (size_t)(end - l->in))) {
-        *why = "what has answered is not a job service";
+        *why = "the server that answered is not a job service";
         return -1;
     }
     l->n -= (size_t)(end + 1 - l->in);

@@ -54,7 +54,7 @@ struct libra_header {
     X(WRONG_JOB, "wrong_job", "another job's number, worker or epoch")                             \
     X(WRONG_KIND, "wrong_kind", "neither an ack nor an answer")                                    \
     X(NOT_EXPECTED, "not_expected", "of no packet on the way: a duplicate")                        \
-    X(OTHER_PAIRS, "other_pairs", "an answer with other parameters than were asked for")
+    X(OTHER_PAIRS, "other_pairs", "an answer with parameters that were not asked for")
 
 enum libra_reason {
     LIBRA_ACCEPTED,

@@ -81,7 +81,7 @@ static const char *worker_refuse(const struct libra_worker_config *c) {
     if (c->first_sequence < 1 || c->first_sequence > LIBRA_SEQUENCE_LAST)
         return "first_sequence is not from 1 to 2^31 - 1";
     if (c->window < 1 || c->window > c->window_max || c->window_max > LIBRA_WINDOW_MOST)
-        return "window is not from 1 to window_max, or that is above 512";
+        return "window is not from 1 to window_max, or window_max is above 512";
     if (c->rto_min == 0 || c->rto_min > c->rto_max)
         return "rto_min is 0 or above rto_max";
     if (c->hard_limit == 0)

@@ -77,7 +77,7 @@ static void say_slots(const struct swml_worker *w, uint64_t now, struct sk_text 
 
 static void swml_explain_say_nothing_came(const struct swml_worker *w, struct sk_text *t) {
     sk_say(t,
-           "  Nothing has ever come back. Is the switch running, and is its port for this worker "
+           "  No packet has been received. Is the switch running, and is its port for this worker "
            "up?\n");
     sk_say(t, "  Does the switch know the job and the worker by these numbers? job %u, ",
            w->config.flow.job);

@@ -89,7 +89,7 @@ struct swml_chunk {
     X(BAD_MESSAGE, "bad_message",                                                                  \
       "from the switch's port for restarts, but not one of its messages")                          \
     X(BUSY, "busy",                                                                                \
-      "a question of a restarted switch while many others wait: the switch asks again")
+      "a restarted switch asks while many others wait: it asks again")
 
 enum swml_reason {
     SWML_ACCEPTED,

@@ -300,11 +300,15 @@ static void bytes_conflict(struct deps *d) {
         }
 }
 
+// Of a gress whose nodes are compared in pairs for more than data: what that finds is a matter of a
+// stage or two, and of so many nodes it would take longer than all else.
+#define PAIRED_NODES 512u
+
 static void container_conflicts(struct deps *d) {
     const struct ir_gress *ir = d->g->ir;
     var_vec small = {0}, valid = {0};
     unsigned small_bits = 0, valid_bits = 0;
-    if (d->n > 512)
+    if (d->n > PAIRED_NODES)
         return;
     for (size_t i = 0; i < sizeof small_fields / sizeof *small_fields; i++)
         graph_deps_pack(d, &small, ir->intrinsic[small_fields[i]], &small_bits);
@@ -334,9 +338,9 @@ static void control_deps(struct deps *d) {
     }
 }
 
-// What comes behind something that may end a packet's way does not pass it.
+// What comes after something that may end the control does not move before it.
 static void exit_deps(struct deps *d) {
-    for (unsigned u = 0; u < d->n && d->n <= 512; u++)
+    for (unsigned u = 0; u < d->n && d->n <= PAIRED_NODES; u++)
         for (unsigned k = u + 1; d->g->nodes.v[u].ends && k < d->n; k++)
             if (graph_has(graph_deps_row(d, u), k))
                 add_dep(d, CHIP_DEP_ANTI, u, k, no_bits);

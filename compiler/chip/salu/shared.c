@@ -172,8 +172,8 @@ static void salu_shared_check_inputs(struct shared *s) {
                          "the actions of register '%s' read more bits through the hash matrix than "
                          "it delivers to a stateful ALU (%s)",
                          s->reg->name, inputs_text(s)),
-            "concatenated or sign-extended fields come through the hash matrix, and then all other "
-            "operands do, too, 51 bits at most: compute them in an earlier table");
+            "concatenated or sign-extended fields pass through the hash matrix, which then carries "
+            "all operands, 51 bits at most: compute them in an earlier table");
         v->limit = HASH_INPUT_BITS;
         v->used =
             bits > HASH_INPUT_BITS ? bits : s->reg->width + s->inputs.v[s->inputs.n - 1].e->width;

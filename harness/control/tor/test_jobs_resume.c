@@ -321,12 +321,12 @@ static void test_a_worker_that_computes(void **state) {
     j = job(t->r, "one");
     assert_string_equal(
         json_string_value(json_object_get(j, "resuming")),
-        "the switch was restarted, and waits for workers to tell how far they got: 1");
+        "the switch was restarted, and waits for workers to report their progress: 1");
     json_decref(j);
     assert_int_equal(rig_events(t->r, "alarm"), 0);
     assert_false(run(t, 28000));
     assert_int_equal(rig_events(t->r, "alarm"), 1);
-    assert_non_null(strstr(last_alarm(t->r), "waits for workers to tell how far they got: 1"));
+    assert_non_null(strstr(last_alarm(t->r), "waits for workers to report their progress: 1"));
     t->asleep[1] = false;
     assert_true(run(t, 20000));
     assert_int_equal(rig_events(t->r, "alarm"), 2);

@@ -659,7 +659,7 @@ static void test_explains_silence(void **state) {
     check_says(5000000,
                "slot 9 version 0: exponent of tensor 0 at element 64 of 6400, sent 1 times");
     check_says(5000000, "not sent yet");
-    check_says(5000000, "Nothing has ever come back");
+    check_says(5000000, "No packet has been received");
     check_says(5000000, "worker 02:00:00:00:01:00, 10.0.0.1, UDP port 48864");
     check_says(5000000, "Have all 2 workers started?");
 }

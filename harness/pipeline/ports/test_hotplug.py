@@ -230,7 +230,7 @@ def refused():
         no("network cards were not searched when the switch was started" if not os.path.exists("/dev/vfio/vfio")
            else "cannot open device '3b:0.1'", port=2, device="3b:0.1")
         no("there is no such folder", port=2, device="net_vhost5,iface=/nowhere/v.sock")
-        no("nobody listens there", port=2, device=f"net_memif5,role=client,socket={sw.path('no')},socket-abstract=no")
+        no("no process listens at", port=2, device=f"net_memif5,role=client,socket={sw.path('no')},socket-abstract=no")
         no("there is not an interface 'nothere'", port=2, device="net_af_xdp5,iface=nothere")
         no("there is not an interface 'nothere'", port=2, device="net_af_packet0,iface=nothere")
         no("the name of an interface has at most 15 bytes", port=2, device="net_af_packet0,iface=a234567890123456")

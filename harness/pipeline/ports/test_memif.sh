@@ -46,7 +46,7 @@ kill -9 $pid
 wait $pid 2>/dev/null
 check 'it left its socket' test -S "$dir/m.sock"
 check 'starts over it' start
-check 'says so' says "removed $dir/m.sock, which nobody listened to" cat "$dir/log"
+check 'says so' says "removed $dir/m.sock, at which no process listened" cat "$dir/log"
 sed "s|$dir/s.sock|$dir/t.sock|" "$dir/c.json" >"$dir/second.json"
 check 'one that is listened to stays' refuses "cannot open device 'net_memif0" \
     "$silken" run -c "$dir/second.json"
