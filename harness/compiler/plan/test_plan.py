@@ -7,6 +7,7 @@ have found (harness/interp/findings). A pass that silently stops firing changes 
 environment they are written anew; read the difference before it is committed.
 """
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,9 +22,19 @@ PLANS = os.path.join(HERE, "plans")
 SILKEN = os.path.join(ROOT, os.environ.get("BUILD", "build"), "silken")
 PROGRAMS = [f"p4/{name}/{name}.p4" for name in ("atp", "ina", "l2", "libra", "rack", "switchml", "tor")]
 FOLDERS = ["harness/compiler/plan/lanes", "harness/compiler/lower/golden", "harness/interp/findings"]
-# Passes that may be left out, as compiler/plan/plan.c and compiler/instrument/instrument.c have them.
-OPTIONAL = ["fusion", "lanes", "sunk_loops", "banks", "rows", "specialise", "parse_paths", "deferred_stores",
-            "prefetch", "flow_record"]
+
+
+def optional_passes():
+    """Passes that may be left out, as compiler/plan/plan.c and compiler/instrument/instrument.c list them."""
+    found = []
+    for path, of_pass in (("compiler/plan/plan.c", r'\{"(\w+)", [\w |]+, [\w |]+, true, \w+\},'),
+                          ("compiler/instrument/instrument.c", r'\{"(\w+)", \w+, true, \w+\},')):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            found += re.findall(of_pass, f.read())
+    return found
+
+
+OPTIONAL = optional_passes()
 
 
 def programs():
