@@ -18,7 +18,7 @@
 //
 // The rings' headers are the kernel's and are trusted. Frames are copied and never parsed.
 //
-//     struct af_packet_options o = {.interface = "eth1", .queues = 1, .rings = {2048, 65536, 2048}};
+//     struct af_packet_options o = {.interface = "eth1", .rings = {2048, 65536, 2048}};
 //     struct af_packet *a = af_packet_open(&o, error, sizeof error);
 //     n = af_packet_ready(a, 0, 32);   af_packet_receive(a, 0, frames, n, room);
 //     af_packet_send(a, frames, n);

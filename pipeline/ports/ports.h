@@ -4,9 +4,10 @@
 //
 // Each port is a device, DPDK's or one with a driver of our own, named by a string as DPDK's --vdev
 // takes it ("net_memif0,role=server,socket=/run/x.sock", "net_af_packet0,iface=eth1",
-// "net_tap0,iface=sw0", "net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap") or the address of a PCI device. Devices are
-// attached when the ports are opened; nothing is configured outside the process but the MTU that a
-// port is given, and that an interface under an af_packet device does not join frames (GRO, LRO).
+// "net_tap0,iface=sw0", "net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap") or the address of a PCI
+// device. Devices are attached when the ports are opened; nothing is configured outside the process
+// but the MTU that a port is given, and that an interface under an af_packet device does not join
+// frames (GRO, LRO).
 // Hugepages are used where some are free and mounted; else DPDK uses ordinary memory. memif, pcap,
 // ring and null devices need no privileges.
 //

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports on interfaces of the kernel's (af_packet/af_packet.h, and DPDK's driver, dpdk/fanout.h): what comes is what was on
-the wire. IPv4 fragments come as they are, also alone; what the kernel itself sends on the interface does not come in; a
-frame that its ring cuts is dropped and counted, as are those for which a ring has no room. With one queue and with
-several. Tags and checksums that were left to a card are put back. Rings are as large as pipeline/ports/af_packet.c says.
-A whole packet goes out with a tag, too; interfaces do not join frames."""
+"""Ports on interfaces of the kernel's (af_packet/af_packet.h, and DPDK's driver, dpdk/fanout.h): what comes is what was
+on the wire. IPv4 fragments come as they are, also alone; what the kernel itself sends on the interface does not come in;
+a frame that its ring cuts is dropped and counted, as are those for which a ring has no room. With one queue and with
+several. Tags and checksums that were left to a card are put back. Rings are as large as pipeline/ports/af_packet.c
+says. A whole packet goes out with a tag, too; interfaces do not join frames."""
 import ctypes
 import fcntl
 import os
@@ -85,7 +85,7 @@ def send_unsegmented(interface):
 
 
 def send_unsummed(interface, length, tag=b""):
-    """A UDP datagram whose checksum is left to the card, in a frame of so many bytes without its tag; returns it whole."""
+    """A UDP datagram whose checksum is left to the card, in a frame of so many bytes without its tag. Returns it whole."""
     payload = bytes(i * 7 % 256 for i in range(length - 42))
     pseudo = bytes([10, 0, 0, 1, 10, 0, 0, 200]) + struct.pack("!HH", 17, 8 + len(payload))
     udp = struct.pack("!HHHH", 7, 7, 8 + len(payload), 0)
@@ -95,7 +95,8 @@ def send_unsummed(interface, length, tag=b""):
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as s:
         s.setsockopt(263, PACKET_VNET_HDR, 1) # SOL_PACKET
         s.bind((interface, 0))
-        s.send(struct.pack("<BBHHHH", NEEDS_CSUM, 0, 42 + len(tag), 0, 34 + len(tag), 6) + partial[:12] + tag + partial[12:])
+        s.send(struct.pack("<BBHHHH", NEEDS_CSUM, 0, 42 + len(tag), 0, 34 + len(tag), 6) + partial[:12] + tag +
+               partial[12:])
     return whole[:12] + tag + whole[12:]
 
 
@@ -231,7 +232,8 @@ set_mtu(1500, "ha", "swa", "hb", "swb")
 # what a host leaves to its card is there: checksums, and tags of either type
 with Switch(configuration("", {})) as sw:
     for length in (60, 61, 1513, 1514):
-        for tag in (b"", TAG, b"\x88\xa8\x60\x0a")[:2 if length > 1510 else 3]: # the kernel has room for the first type
+        # the kernel has room beyond the MTU for a tag of the first type
+        for tag in (b"", TAG, b"\x88\xa8\x60\x0a")[:2 if length > 1510 else 3]:
             whole = send_unsummed("ha", length, tag)
             checks.equal(f"{length} bytes, tag {tag.hex() or 'none'}", short([on_wire(b)]), short([whole]))
     checks.equal("left to the card: ends", sw.stop(), 0)
@@ -364,7 +366,8 @@ for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is give
                            (",framesz=144,blocksz=5184", {}, "blocksz must be a multiple of 4096"),
                            (",qpairs=0", {}, "qpairs must be 1 to 64"),
                            ("", {"queues": 3}, "3 queues, and the device has 1 to receive on"),
-                           (",framesz=1024", {"mtu": 1000}, "cannot set its MTU to 1000: the frames of its rings are of 1024 bytes, 90 of them for the kernel"),
+                           (",framesz=1024", {"mtu": 1000}, "cannot set its MTU to 1000: the frames of its rings are of "
+                            "1024 bytes, 90 of them for the kernel"),
                            (",framesz=0", {}, "framesz must be at least 128"),
                            (",blocksz=0", {}, "blocksz must be a multiple of framesz, which is 2048"),
                            (",framecnt=0", {}, "framecnt must be 1 to 65536"),
@@ -381,13 +384,14 @@ for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is give
 ip("tuntap", "add", "swtun", "mode", "tun")
 for interface, part in (("nosuch0", "port 1, device 'net_af_packet1,iface=nosuch0': there is not an interface 'nosuch0'"),
                         ("x" * 16, "the name of an interface has at most 15 bytes"),
-                        ("swtun", "port 1: cannot open device 'net_af_packet1,iface=swtun': interface 'swtun' does not carry Ethernet frames")):
+                        ("swtun", "port 1: cannot open device 'net_af_packet1,iface=swtun': interface 'swtun' does not carry "
+                         "Ethernet frames")):
     status, said = start_of({"program": L2, "ports": [{"port": 1, "device": f"net_af_packet1,iface={interface}"}]})
     checks.equal(f"{interface}: status", status, 2)
     checks.has(interface, said, part)
     checks.equal(f"{interface}: one line", said.count("\n"), 1)
 status, said = start_of(configuration("", {}), "setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
 checks.equal("without net_raw: status", status, 2)
-checks.has("without net_raw", said, "port 1: cannot open device 'net_af_packet1,iface=swa': it needs the capability net_raw, which root has, "
-           "also in a network namespace of one's own\n")
+checks.has("without net_raw", said, "port 1: cannot open device 'net_af_packet1,iface=swa': it needs the capability net_raw, "
+           "which root has, also in a network namespace of one's own\n")
 checks.end()

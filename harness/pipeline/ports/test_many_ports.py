@@ -57,21 +57,24 @@ batch(["link set lo up"] + [f"link set {side}{i} up" for i in range(COUNT) for s
 hosts = [Wire(f"h{i}") for i in range(COUNT)]
 config = {"program": L2, "pipes": PIPES, "metrics": {"listen": "127.0.0.1:9464"},
           "ports": [{"port": p, "device": device(i), "name": f"n{i}"} for i, p in enumerate(PORTS)],
-          "entries": [{"table": "forward", "key": {"hdr.ethernet.dst_addr": mac(i)}, "action": "send", "args": {"port": p}}
+          "entries": [{"table": "forward", "key": {"hdr.ethernet.dst_addr": mac(i)}, "action": "send",
+                       "args": {"port": p}}
                       for i, p in enumerate(PORTS)]}
 began = time.monotonic()
 with Switch(config) as sw:
     start = time.monotonic() - began
-    checks.true("all links are up", sw.becomes(lambda: sum(p["link"] for p in sw.ask("ports")["ports"]), COUNT) == COUNT)
+    checks.equal("links", sw.becomes(lambda: sum(p["link"] for p in sw.ask("ports")["ports"]), COUNT), COUNT)
     wrong = [i for i in range(COUNT) if not through(i)]
     checks.equal("ports that lost frames", wrong, [])
-    checks.equal("each port's counts", {(p["rx_packets"], p["tx_packets"]) for p in sw.ask("ports")["ports"]}, {(EACH, EACH)})
+    checks.equal("each port's counts", {(p["rx_packets"], p["tx_packets"]) for p in sw.ask("ports")["ports"]},
+                 {(EACH, EACH)})
 
     # ---- views ----
     listed = sw.ctl("port")[1]
     checks.equal("ctl port", len(re.findall(r"^ *\d+ .*\bn\d+\b", listed, re.M)), COUNT)
     with urllib.request.urlopen("http://127.0.0.1:9464/metrics", timeout=60) as reply:
-        checks.equal("metrics", len(re.findall(r"^silken_port_receive_packets_total\{", reply.read().decode(), re.M)), COUNT)
+        said = reply.read().decode()
+    checks.equal("metrics", len(re.findall(r"^silken_port_receive_packets_total\{", said, re.M)), COUNT)
 
     # ---- one comes and goes ----
     sw.ask("port.remove", port=PORTS[7])
@@ -81,7 +84,8 @@ with Switch(config) as sw:
 
     # ---- beyond ----
     checks.has("a number that is not a port", sw.refused("port.add", port=511, device=device(256)), "511")
-    checks.has("an interface that is a port", sw.refused("port.add", port=PORTS[-1] + 1, device="net_af_packet999,iface=s0"),
+    checks.has("an interface that is a port",
+               sw.refused("port.add", port=PORTS[-1] + 1, device="net_af_packet999,iface=s0"),
                "interface 's0' is port 0's already")
     used = memory(sw.process.pid)
     ended = time.monotonic()
