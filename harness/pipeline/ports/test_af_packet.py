@@ -201,6 +201,7 @@ for text, more, keys, rx, tx, driver in (
         ("whole blocks of them", ",framecnt=4096", {"idle_sleep": 0}, (65536, 4096), (65536, 256), "net_af_packet"),
         ("rings of the string", ",blocksz=8192", {}, (8192, 512), (8192, 256), "net_af_packet"),
         ("large blocks", ",blocksz=2097152,framecnt=1024", {}, (2097152, 1024), (2097152, 1024), "net_af_packet"),
+        ("a port with a queueing discipline", ",qdisc_bypass=0", {}, (65536, 2048), (65536, 256), "net_af_packet"),
         ("DPDK's driver", "", {}, (65536, 2048), (65536, 2048), "eth_af_packet")):
     with Switch({**configuration(more, {}, driver), **keys}) as sw:
         checks.equal(f"rings of {text}", rings(), [[rx] * 2, [tx] * 2])
