@@ -4,7 +4,8 @@
 //
 // A socket per receive queue has a ring that the kernel fills; the first socket also has one that
 // it empties. Both are mapped memory of the kernel's, so a burst is received without a system call
-// and sent with one. Source: packet(7) and Documentation/networking/packet_mmap.rst of Linux.
+// and sent with one. Source: packet(7) and Documentation/networking/packet_mmap.rst of Linux, which
+// must be 4.6 or later (PACKET_VNET_HDR with rings).
 //
 //   - TPACKET_V2: a frame is visible as soon as the kernel has written it. The blocks of V3 are
 //     shorter in memory, but a reader gets one when it is full or a timer of at least a millisecond
