@@ -27,6 +27,7 @@
 #   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
 #   make bench-tables   how long lookups in match tables and their changes take (bench/table_*.c)
 #   make bench-memif    our memif driver beside DPDK's (bench/memif_burst.c)
+#   make bench-af-packet    our ports on the kernel's interfaces beside DPDK's (bench/af_packet_burst.c)
 #   make install    into PREFIX (/usr/local) below DESTDIR; make uninstall removes it
 #
 # Variants of the same tree: SANITIZE=1 builds into build/asan, SANITIZE=thread into build/tsan, FUZZ=1
@@ -357,7 +358,7 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
 # The benchmarks' programs are built with them: who changes an interface shall see what it breaks.
 tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark reduce_silken table_lookup \
-    table_change memif_burst))
+    table_change memif_burst af_packet_burst))
 .PHONY: tests
 test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
@@ -474,7 +475,8 @@ figures-atp: $(BUILD)/silken
 .PHONY: figures-atp
 
 # ---- measurements ----
-BENCH_SRC := $(filter-out bench/table_lookup.c bench/table_change.c bench/memif_burst.c,$(wildcard bench/*.c))
+BENCH_SRC := $(filter-out bench/table_lookup.c bench/table_change.c bench/memif_burst.c \
+    bench/af_packet_burst.c,$(wildcard bench/*.c))
 bench: $(BUILD)/silken $(BUILD)/bench/benchmark $(BUILD)/bench/reduce_silken
 	BUILD=$(BUILD) ONLY="$(ONLY)" MAKE="$(MAKE)" sh bench/run.sh
 .PHONY: bench
@@ -509,10 +511,13 @@ bench-tor: $(BUILD)/silken $(BUILD)/bench/flood $(BUILD)/bench/echo
 .PHONY: bench-tor
 bench-memif: $(BUILD)/bench/memif_burst
 	$<
+$(BUILD)/bench/af_packet_burst: $(BUILD)/obj/bench/rig.o
+bench-af-packet: $(BUILD)/bench/af_packet_burst
+	$<
 bench-tables: $(BUILD)/bench/table_lookup $(BUILD)/bench/table_change
 	$(BUILD)/bench/table_lookup
 	$(BUILD)/bench/table_change
-.PHONY: bench-memif bench-tables
+.PHONY: bench-af-packet bench-memif bench-tables
 
 # ---- style ----
 # in a checkout what git has, in an unpacked archive all but what is built

@@ -26,6 +26,10 @@ arrows/session := base
 room/memif := memif
 face/memif := memif/memif.h
 arrows/memif := base
+# frames on interfaces of the kernel's
+room/af_packet := af_packet
+face/af_packet := af_packet/af_packet.h
+arrows/af_packet := base
 # what a process must do for DPDK to work: starting it, and guards for its drivers
 room/dpdk := dpdk
 face/dpdk := dpdk/eal.h
@@ -115,7 +119,7 @@ face/pipeline/engine := pipeline/switch/switch.h
 arrows/pipeline/engine := pipeline
 room/pipeline/ports := pipeline/ports
 face/pipeline/ports := pipeline/ports/ports.h
-arrows/pipeline/ports := pipeline/engine dpdk memif
+arrows/pipeline/ports := pipeline/engine dpdk memif af_packet
 
 # ---- its control plane ----
 room/control/tables := control/tables

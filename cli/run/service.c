@@ -101,7 +101,7 @@ static bool may_lock_memory(void) {
 }
 
 // Of this thread and those that it starts: the interrupt thread of DPDK and the lcores need none.
-// Rings of an af_packet port are locked memory, of which a user has little; 'limited': a
+// Rings of DPDK's af_packet driver are locked memory, of which a user has little; 'limited': a
 // container's root may not allow more, and that is a capability, too.
 static bool keep_capabilities(const struct run *r, bool limited) {
     const struct sk_config_daemon *d = &r->config->daemon;

@@ -13,6 +13,8 @@
 #define BLOCK         4096u // likewise
 #define DRIVER_FRAMES 512u  // likewise
 #define LEAST         128u  // of a frame in which the kernel has something in front
+#define ALIGNED       16u   // likewise, to the kernel
+#define PAGE          4096u
 #define BLOCKS        (8 * PORTS_ROOM)
 #define MOST_DIGITS   8u
 // Of a ring: the kernel takes its time with more, and the control plane waits for it.
@@ -24,6 +26,9 @@
 #define FRAMES       2048u
 #define OWN_FRAMES   1024u
 #define LARGE_FRAMES 1024u
+// With many ports, so that all rings take no more than some hundred MiB.
+#define MANY_FRAMES       512u
+#define MANY_LARGE_FRAMES 256u
 // Pages one behind the other share caches out evenly. So many the kernel finds easily; it takes
 // others if not.
 #define TOGETHER 65536u
@@ -32,7 +37,7 @@ _Static_assert(BLOCKS % 4096 == 0, "blocks are of whole pages");
 _Static_assert(FRAMES % (TOGETHER / FRAME) == 0 && OWN_FRAMES % (TOGETHER / FRAME) == 0,
                "rings are of whole blocks");
 
-// The driver has both names.
+// "net_" is our own driver, "eth_" DPDK's, which takes both for its own.
 bool ports_is_af_packet(const char *device) {
     const size_t length = strlen("net_af_packet");
     return strncmp(device, "net_af_packet", length) == 0 ||
@@ -70,6 +75,10 @@ unsigned ports_af_packet_queues(const struct sk_port_spec *spec) {
     return ports_af_packet_number(spec->device, "qpairs", 1);
 }
 
+bool ports_af_packet_qdisc(const struct sk_port_spec *spec) {
+    return ports_af_packet_number(spec->device, "qdisc_bypass", 1) == 0;
+}
+
 // Of its rings: as the string wants them, or as they are given to it. 'frames' of them need not
 // fill large blocks.
 static uint32_t block_bytes(const struct sk_port_spec *spec, uint32_t frames) {
@@ -82,24 +91,34 @@ static uint32_t block_bytes(const struct sk_port_spec *spec, uint32_t frames) {
 
 // ---- what is not ----
 
+static uint32_t default_frames(bool large, bool own_processors, bool many) {
+    if (many)
+        return large ? MANY_LARGE_FRAMES : MANY_FRAMES;
+    return large ? LARGE_FRAMES : own_processors ? OWN_FRAMES : FRAMES;
+}
+
+struct ports_rings ports_af_packet_rings(const struct sk_port_spec *spec, bool own_processors,
+                                         bool many) {
+    const uint32_t frame = ports_af_packet_frame(spec);
+    const uint32_t frames = ports_af_packet_number(
+        spec->device, "framecnt",
+        has_rings(spec->device) ? DRIVER_FRAMES
+                                : default_frames(frame == PORTS_ROOM, own_processors, many));
+    return (struct ports_rings){frame, block_bytes(spec, frames), frames};
+}
+
 void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
                                size_t size) {
-    const uint32_t frame = ports_af_packet_frame(spec);
-    const bool large = frame == PORTS_ROOM;
-    const bool count = ports_said(spec->device, "framecnt");
-    const uint32_t frames = ports_af_packet_number(spec->device, "framecnt",
-                                                   large            ? LARGE_FRAMES
-                                                   : own_processors ? OWN_FRAMES
-                                                                    : FRAMES);
     int used = 0;
     out[0] = '\0';
-    if (frame == 0 || has_rings(spec->device))
+    if (ports_af_packet_frame(spec) == 0 || has_rings(spec->device))
         return;
-    if (large)
-        used = snprintf(out, size, ",framesz=%u", frame);
-    used += snprintf(out + used, size - (size_t)used, ",blocksz=%u", block_bytes(spec, frames));
-    if (!count)
-        snprintf(out + used, size - (size_t)used, ",framecnt=%u", frames);
+    const struct ports_rings r = ports_af_packet_rings(spec, own_processors, false);
+    if (r.frame == PORTS_ROOM)
+        used = snprintf(out, size, ",framesz=%u", r.frame);
+    used += snprintf(out + used, size - (size_t)used, ",blocksz=%u", r.block);
+    if (!ports_said(spec->device, "framecnt"))
+        snprintf(out + used, size - (size_t)used, ",framecnt=%u", r.frames);
 }
 
 // ---- what is wrong ----
@@ -146,11 +165,16 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
                  "it has %u queues, and the port receives on %u (\"queues\"): packets to other "
                  "queues would be lost",
                  pairs, queues);
-    else if (frame < LEAST)
-        snprintf(error, error_size, "framesz must be at least %u", LEAST);
+    else if (pairs == 0 || pairs > PORTS_FANOUT_SOCKETS)
+        snprintf(error, error_size, "qpairs must be 1 to %u", PORTS_FANOUT_SOCKETS);
+    else if (frame < LEAST || frame % ALIGNED)
+        snprintf(error, error_size, "framesz must be at least %u, and a multiple of %u", LEAST,
+                 ALIGNED);
     // the driver takes frames for being one behind the other, the kernel starts again in each block
     else if (block == 0 || block % frame)
         snprintf(error, error_size, "blocksz must be a multiple of framesz, which is %u", frame);
+    else if (block % PAGE)
+        snprintf(error, error_size, "blocksz must be a multiple of %u", PAGE);
     else if (frames == 0 || frames > MOST_FRAMES)
         snprintf(error, error_size, "framecnt must be 1 to %u", MOST_FRAMES);
     else if (frames % (block / frame))

@@ -14,8 +14,6 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 
-#define ETHERNET_BYTES 14u
-#define VLAN_BYTES     4u
 #define AF_PACKET_HEAD 80u // of an af_packet ring's frame, at most
 #define AF_PACKET_KEPT                                                                             \
     66u // of one received: what is after it is the packet, as far as there is room
@@ -40,6 +38,8 @@ bool ports_link_is_up(const struct dpdk_port *p) {
         return true;
     if (p->memif)
         return ports_memif_link(p->memif);
+    if (p->kernel)
+        return ports_kernel_link(p->kernel);
     if (p->if_index > 0 && !kernel_link(p))
         return false;
     return rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status;
@@ -138,15 +138,19 @@ static uint32_t kernel_mtu(const struct rte_eth_dev_info *info) {
                                                                       : 0;
 }
 
-static int set_kernel_mtu(const struct rte_eth_dev_info *info, uint32_t mtu) {
+int ports_set_interface_mtu(const char *name, uint32_t mtu) {
     struct ifreq r = {.ifr_mtu = (int)mtu};
-    if (!if_indextoname(info->if_index, r.ifr_name))
-        return -ENODEV;
+    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int rc = fd >= 0 && ioctl(fd, SIOCSIFMTU, &r) == 0 ? 0 : -errno;
     if (fd >= 0)
         close(fd);
     return rc;
+}
+
+static int set_kernel_mtu(const struct rte_eth_dev_info *info, uint32_t mtu) {
+    char name[IF_NAMESIZE];
+    return if_indextoname(info->if_index, name) ? ports_set_interface_mtu(name, mtu) : -ENODEV;
 }
 
 // Devices without an MTU of their own (pcap, ring, vhost) take what they are given; the port
@@ -156,7 +160,7 @@ static int set_mtu(struct dpdk_port *p, const struct rte_eth_dev_info *info,
     uint32_t frame = ports_af_packet_frame(spec);
     if (spec->mtu == 0)
         return 0;
-    if (frame > 0 && spec->mtu + ETHERNET_BYTES + AF_PACKET_HEAD > frame)
+    if (frame > 0 && spec->mtu + PORTS_ETHERNET + AF_PACKET_HEAD > frame)
         return -EMSGSIZE;
     int rc = rte_eth_dev_set_mtu(p->id, (uint16_t)spec->mtu);
     // DPDK takes af_packet for a device that cannot have more than 1500
@@ -183,19 +187,19 @@ static void learn_limits(struct dpdk_port *p, const struct rte_eth_dev_info *inf
     if (p->small)
         p->longest = PORTS_SMALL_ROOM;
     // a ring has more room after a frame than the kernel wants there
-    const bool roomy = frame > 0 && p->longest + VLAN_BYTES <= SK_PORTS_FRAME;
-    p->longest_tagged = p->longest + (roomy ? VLAN_BYTES : 0);
+    const bool roomy = frame > 0 && p->longest + PORTS_VLAN <= SK_PORTS_FRAME;
+    p->longest_tagged = p->longest + (roomy ? PORTS_VLAN : 0);
     if (p->mtu == 0)
         return;
     // the kernel sends a frame longer than the MTU only when a tag of 802.1Q makes it so
-    const uint32_t tagged = p->mtu + ETHERNET_BYTES + VLAN_BYTES;
-    const uint32_t longest = kernel ? tagged - VLAN_BYTES : tagged;
+    const uint32_t tagged = p->mtu + PORTS_ETHERNET + PORTS_VLAN;
+    const uint32_t longest = kernel ? tagged - PORTS_VLAN : tagged;
     p->longest = longest < p->longest ? longest : p->longest;
     p->longest_tagged = tagged < p->longest_tagged ? tagged : p->longest_tagged;
 }
 
 uint32_t ports_longest(uint32_t mtu) {
-    const uint32_t longest = mtu + ETHERNET_BYTES + VLAN_BYTES;
+    const uint32_t longest = mtu + PORTS_ETHERNET + PORTS_VLAN;
     return mtu && longest < SK_PORTS_FRAME ? longest : SK_PORTS_FRAME;
 }
 
@@ -368,6 +372,11 @@ bool sk_ports_device(const struct sk_ports *ports, uint16_t dev_port, struct sk_
     }
     if (p->memif) {
         ports_memif_about(p->memif, out);
+        return true;
+    }
+    if (p->kernel) {
+        ports_kernel_about(p->kernel, out);
+        out->missed = ports_af_packet_dropped(&p->sockets);
         return true;
     }
     out->promiscuous = rte_eth_promiscuous_get(p->id) == 1;

@@ -47,7 +47,7 @@ static uint64_t free_hugepages(void) {
 
 // MiB that these ports need.
 static uint32_t needed_by(const struct sk_port_spec *specs, size_t n) {
-    uint32_t needed = ports_memory(n, NULL) * 5 / 4 + OTHER_MEMORY;
+    uint32_t needed = ports_memory(specs, n, NULL) * 5 / 4 + OTHER_MEMORY;
     for (size_t i = 0; i < n; i++)
         needed += ports_is_af_xdp(specs[i].device) ? PORTS_SMALL / 256 + 8 : 0;
     return needed;

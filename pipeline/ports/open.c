@@ -11,9 +11,11 @@
 
 #include "pipeline/ports/eal.h"
 
-#define MBUF_CACHE 128
-#define INSIDE     4096u // packets that wait in the switch's queues
-#define LAST_TRIES 100   // of sending at the end, a millisecond apart
+#define MBUF_CACHE  128
+#define INSIDE      4096u // packets that wait in the switch's queues
+#define NOT_SHARING 8u    // of interfaces of the kernel's, and buffers for each that does
+#define SHARED      160u
+#define LAST_TRIES  100 // of sending at the end, a millisecond apart
 // Buffers of a port that is added: as many as ports_memory() has for each
 #define ADDED (2 * PORTS_DESCRIPTORS + SK_PORTS_QUEUE + (SK_PIPES + 1) * 2 * MBUF_CACHE)
 
@@ -71,6 +73,13 @@ static void ports_open_give_back(struct dpdk_port *p) {
     usleep(BUSY_WAIT_US);
 }
 
+static bool ports_open_kernel(const struct sk_ports *ports, struct dpdk_port *p,
+                              const struct sk_port_spec *spec, char *error, size_t error_size) {
+    const bool many = ports->expected > PORTS_MANY || ports->n > PORTS_MANY;
+    const struct ports_rings rings = ports_af_packet_rings(spec, ports->own_processors, many);
+    return ports_kernel_open(p, spec, &rings, error, error_size);
+}
+
 // Its device, or its rings. False with a sentence, and 'p' is to be ended all the same.
 static bool ports_open_port(struct sk_ports *ports, struct dpdk_port *p,
                             const struct sk_port_spec *spec, char *error, size_t error_size) {
@@ -80,6 +89,8 @@ static bool ports_open_port(struct sk_ports *ports, struct dpdk_port *p,
         return false;
     if (ports_is_memif(spec->device))
         return ports_memif_open(p, spec, error, error_size);
+    if (ports_is_kernel(spec->device))
+        return ports_open_kernel(ports, p, spec, error, error_size);
     for (unsigned tries = BUSY_TRIES;;) {
         p->attached =
             ports_eal_attach(spec, ports->own_processors, &p->id, &p->sockets, error, error_size);
@@ -101,13 +112,20 @@ static bool open_one(struct sk_ports *ports, const struct sk_port_spec *spec, ch
     return ports_open_port(ports, p, spec, error, error_size);
 }
 
-// Enough for every port's receive ring, its device's and our own send queue.
-uint32_t ports_memory(size_t n_ports, uint32_t *buffers) {
-    uint32_t n = (uint32_t)n_ports * (2 * PORTS_DESCRIPTORS + SK_PORTS_QUEUE) + 4 * PORTS_BURST +
-                 (SK_PIPES + 1) * 2 * MBUF_CACHE + INSIDE;
+// Enough for every port's receive ring, its device's and our own send queue. Interfaces of the
+// kernel's by our own driver keep none, and of many few have full queues at a time: those beyond
+// the first share what is there, and a frame for which there is no buffer waits in its ring.
+uint32_t ports_memory(const struct sk_port_spec *specs, size_t n, uint32_t *buffers) {
+    uint32_t sharing = 0;
+    for (size_t i = 0; i < n; i++)
+        sharing += ports_is_kernel(specs[i].device);
+    sharing = sharing > NOT_SHARING ? sharing - NOT_SHARING : 0;
+    const uint32_t all = ((uint32_t)n - sharing) * (2 * PORTS_DESCRIPTORS + SK_PORTS_QUEUE) +
+                         sharing * SHARED + 4 * PORTS_BURST + (SK_PIPES + 1) * 2 * MBUF_CACHE +
+                         INSIDE;
     if (buffers)
-        *buffers = n;
-    return n / 85 + 1; // a little less than 12,000 bytes each
+        *buffers = all;
+    return all / 85 + 1; // a little less than 12,000 bytes each
 }
 
 static struct ports_pool *ports_open_make_pool(struct sk_ports *ports, uint32_t n, char *error,
@@ -130,10 +148,10 @@ static struct ports_pool *ports_open_make_pool(struct sk_ports *ports, uint32_t 
     return p;
 }
 
-static bool make_first_pool(struct sk_ports *ports, size_t n_ports, char *error,
-                            size_t error_size) {
+static bool make_first_pool(struct sk_ports *ports, const struct sk_port_spec *specs,
+                            size_t n_ports, char *error, size_t error_size) {
     uint32_t n;
-    ports_memory(n_ports, &n);
+    ports_memory(specs, n_ports, &n);
     const struct ports_pool *p = ports_open_make_pool(ports, n, error, error_size);
     ports->pool = p ? p->pool : NULL;
     return p;
@@ -147,8 +165,9 @@ struct sk_ports *sk_ports_open(const struct sk_port_spec *specs, size_t n,
         return NULL;
     }
     ports->own_processors = opt->own_processors;
+    ports->expected = n;
     bool good = ports_eal_start(specs, n, opt, error, error_size) &&
-                make_first_pool(ports, n, error, error_size);
+                make_first_pool(ports, specs, n, error, error_size);
     for (size_t i = 0; good && i < n; i++)
         good = open_one(ports, &specs[i], error, error_size);
     if (!good) {
@@ -196,6 +215,8 @@ static struct rte_device *close_port(struct sk_ports *ports, struct dpdk_port *p
         ports_inside_close(ports, p);
     if (p->memif)
         ports_memif_close(p);
+    if (p->kernel)
+        ports_kernel_close(p);
     return p->attached ? ports_device_close(p) : NULL;
 }
 

@@ -16,12 +16,16 @@ _Static_assert(SK_PORTS_QUEUE == SK_SEND_QUEUE && BURST == SK_SEND_BURST, "said 
 static uint16_t send_burst(struct dpdk_port *p, struct rte_mbuf **mbufs, uint16_t n) {
     if (p->plain)
         return rte_eth_tx_burst(p->id, 0, mbufs, n);
+    if (p->kernel)
+        return ports_kernel_send(p->kernel, mbufs, n);
     return p->memif ? ports_memif_send(p->memif, mbufs, n) : ports_inside_send(p->inside, mbufs, n);
 }
 
 static uint16_t ports_receive_burst(struct dpdk_port *p, uint16_t queue, struct rte_mbuf **mbufs) {
     if (p->plain)
         return rte_eth_rx_burst(p->id, queue, mbufs, BURST);
+    if (p->kernel)
+        return ports_kernel_receive(p->kernel, queue, mbufs);
     return p->memif ? ports_memif_receive(p->memif, queue, mbufs)
                     : ports_inside_receive(p->inside, mbufs);
 }
@@ -202,7 +206,7 @@ static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_
         rte_prefetch0(ports_packet(burst[i]));
     }
     for (uint16_t i = 0; i < n; i++) {
-        if (is_ours(p, burst[i]) && burst[i]->data_len < p->cut) {
+        if (is_ours(p, burst[i]) && burst[i]->pkt_len < p->cut) {
             packets[ours++] = received(burst[i]);
             continue;
         }

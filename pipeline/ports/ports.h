@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports: a switch's front panel on DPDK devices.
+// ports: a switch's front panel.
 //
-// Each port is a DPDK device, named by a device string as DPDK's --vdev takes it
-// ("net_memif0,role=server,socket=/run/x.sock", "net_af_packet0,iface=eth1", "net_tap0,iface=sw0",
-// "net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap") or the address of a PCI device. Devices are
-// attached when the ports are opened; nothing is configured outside the process but the MTU that a
-// port is given, and that an interface under an af_packet device does not join frames (GRO, LRO).
+// Each port is a device, DPDK's or one with a driver of our own, named by a string as DPDK's --vdev
+// takes it ("net_memif0,role=server,socket=/run/x.sock", "net_af_packet0,iface=eth1",
+// "net_tap0,iface=sw0", "net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap") or the address of a PCI
+// device. Devices are attached when the ports are opened; nothing is configured outside the process
+// but the MTU that a port is given, and that an interface under an af_packet device does not join
+// frames (GRO, LRO).
 // Hugepages are used where some are free and mounted; else DPDK uses ordinary memory. memif, pcap,
 // ring and null devices need no privileges.
 //
@@ -43,6 +44,7 @@
 //     sample.c     samples of received packets
 //     inside.c     the port whose other end is this process
 //     memif.c      ports on shared memory, by the driver of memif/
+//     kernel.c     ports on interfaces of the kernel's, by the driver of af_packet/
 //     eal.c        DPDK itself, and devices by their strings
 //     af_packet.c  those of af_packet devices
 //     string.c     errors in such a string

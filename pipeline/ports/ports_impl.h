@@ -39,6 +39,10 @@ static inline struct rte_mbuf *ports_mbuf(struct sk_packet *p) {
 
 struct ports_inside; // inside.c
 struct ports_memif;  // memif.c
+struct ports_kernel; // kernel.c
+
+#define PORTS_ETHERNET 14u // bytes before a packet, and of a tag before it
+#define PORTS_VLAN     4u
 
 // Of an af_packet device, which closes them: one of each queue. A socket's count of dropped frames
 // begins again each time it is read.
@@ -54,10 +58,11 @@ struct dpdk_port {
     bool linked;   // the link was up when it was last looked at
     bool met;      // its link has been up
     bool disabled; // down whatever its link
-    bool plain;    // bursts are those of a DPDK device: neither of the two below
+    bool plain;    // bursts are those of a DPDK device: none of the three below
     bool is_tap;
     struct ports_inside *inside; // the other end of a port without a device; else null
     struct ports_memif *memif;   // a memif device; else null
+    struct ports_kernel *kernel; // an interface by our own driver; else null
     uint32_t mtu, longest, longest_tagged;
     uint32_t cut;                  // a frame of so many bytes is the beginning of a longer one
     struct ports_xdp xdp;          // of an af_xdp device
@@ -99,6 +104,7 @@ struct sk_ports {
     struct ports_pool pools[SK_PORTS + 1];
     size_t n_pools;
     bool own_processors; // as sk_ports_options has it
+    size_t expected;     // ports that are opened at the start
     size_t n;
     struct dpdk_port *list[SK_PORTS];
     struct dpdk_port *by_number[SK_PORTS];
@@ -143,10 +149,20 @@ bool ports_is_tap(const char *device);
 // False with a sentence: no driver is to see the string.
 bool ports_string_check(const struct sk_ports *ports, const struct sk_port_spec *spec, char *error,
                         size_t size);
-// Of an af_packet device.
+// Of an af_packet device: how many it has to receive on, and whether what it sends goes through the
+// interface's queueing discipline.
 unsigned ports_af_packet_queues(const struct sk_port_spec *spec);
-// What is to be put after a device's string, since it does not say it. 'own_processors': as
-// sk_ports_options has it.
+bool ports_af_packet_qdisc(const struct sk_port_spec *spec);
+// Its rings: bytes of a frame and of a block, and frames of one. 'own_processors': as
+// sk_ports_options has it. 'many': of more than PORTS_MANY ports, whose rings are shorter unless
+// their strings say it.
+struct ports_rings {
+    uint32_t frame, block, frames;
+};
+#define PORTS_MANY 64u
+struct ports_rings ports_af_packet_rings(const struct sk_port_spec *spec, bool own_processors,
+                                         bool many);
+// What is to be put after the string of one of DPDK's driver, since it does not say it.
 void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
                                size_t size);
 // Packets that the kernel dropped because the rings were full. Any thread; of other devices 0.
@@ -159,6 +175,7 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
 void ports_take_apart(unsigned dev_port, const char *interface);
 // MTU of a network interface of the kernel's; 0: there is no such.
 uint32_t ports_interface_mtu(const char *name);
+int ports_set_interface_mtu(const char *name, uint32_t mtu); // 0, or a negative errno
 bool ports_link_is_up(const struct dpdk_port *p);
 // Bytes of the longest frame of a port without a device; 'mtu' 0: none is given.
 uint32_t ports_longest(uint32_t mtu);
@@ -183,8 +200,20 @@ uint16_t ports_memif_receive(struct ports_memif *m, uint16_t queue, struct rte_m
 bool ports_memif_link(const struct ports_memif *m);
 void ports_memif_about(const struct ports_memif *m, struct sk_port_device *out);
 
-// MiB that packet buffers of so many ports take, and with 'buffers' how many they are.
-uint32_t ports_memory(size_t n_ports, uint32_t *buffers);
+// ---- kernel.c
+bool ports_is_kernel(const char *device);
+// Of 'p', whose buffers come from p->pool. The string was checked. False with a sentence.
+bool ports_kernel_open(struct dpdk_port *p, const struct sk_port_spec *spec,
+                       const struct ports_rings *rings, char *error, size_t error_size);
+void ports_kernel_close(struct dpdk_port *p);
+uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n);
+uint16_t ports_kernel_receive(struct ports_kernel *k, uint16_t queue, struct rte_mbuf **mbufs);
+bool ports_kernel_link(const struct ports_kernel *k);
+// All but counts that ports_af_packet_dropped() has.
+void ports_kernel_about(const struct ports_kernel *k, struct sk_port_device *out);
+
+// MiB that packet buffers of these ports take, and with 'buffers' how many they are.
+uint32_t ports_memory(const struct sk_port_spec *specs, size_t n, uint32_t *buffers);
 
 // sample.c: 'n' packets were received; among them is the next sample. When the port has a sampler.
 void ports_sample(struct dpdk_port *p, struct rte_mbuf *const *burst, uint32_t n);

@@ -81,6 +81,7 @@ static const struct kind {
     {"net_pcap", "rx_pcap tx_pcap rx_iface rx_iface_in tx_iface iface phy_mac infinite_rx"},
     {"net_memif", "role id bsize rsize socket socket-abstract mac zero-copy secret"},
     {"net_af_packet", "iface qpairs qdisc_bypass blocksz framesz framecnt"},
+    {"eth_af_packet", "iface qpairs qdisc_bypass blocksz framesz framecnt"},
     {"net_af_xdp", "iface start_queue queue_count shared_umem xdp_prog busy_budget force_copy"},
     {"net_vhost", "iface queues client iommu-support postcopy-support tso linear-buffer ext-buffer "
                   "legacy-ol-flags"},

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports on interfaces of the kernel's (dpdk/fanout.h): what comes is what was on the wire. IPv4 fragments come as
-they are, also alone; what the kernel itself sends on the interface does not come in; a frame that its ring cuts is
-dropped and counted, as are those for which a ring has no room. With one queue and with several. Rings are as large
-as pipeline/ports/af_packet.c says. A whole packet goes out with a tag, too; interfaces do not join frames."""
+"""Ports on interfaces of the kernel's (af_packet/af_packet.h, and DPDK's driver, dpdk/fanout.h): what comes is what was
+on the wire. IPv4 fragments come as they are, also alone; what the kernel itself sends on the interface does not come in;
+a frame that its ring cuts is dropped and counted, as are those for which a ring has no room. With one queue and with
+several. Tags and checksums that were left to a card are put back. Rings are as large as pipeline/ports/af_packet.c
+says. A whole packet goes out with a tag, too; interfaces do not join frames."""
 import ctypes
 import fcntl
 import os
@@ -12,11 +13,12 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
 
 sys.path.insert(0, "harness/control")
-from live import INTERFACES, L2, Checks, Switch, Wire, inside, ip, veth # noqa: E402
+from live import INTERFACES, L2, SILKEN, Checks, Switch, Wire, inside, ip, veth # noqa: E402
 
 inside(__file__)
 checks = Checks()
@@ -82,11 +84,38 @@ def send_unsegmented(interface):
         s.send(struct.pack("<BBHHHH", NEEDS_CSUM, GSO_TCPV4, 14 + 20 + 20, 1460, 14 + 20, 16) + ipv4(9, 0, tcp, 6))
 
 
+def send_unsummed(interface, length, tag=b""):
+    """A UDP datagram whose checksum is left to the card, in a frame of so many bytes without its tag. Returns it whole."""
+    payload = bytes(i * 7 % 256 for i in range(length - 42))
+    pseudo = bytes([10, 0, 0, 1, 10, 0, 0, 200]) + struct.pack("!HH", 17, 8 + len(payload))
+    udp = struct.pack("!HHHH", 7, 7, 8 + len(payload), 0)
+    partial = ipv4(9, 0, udp[:6] + struct.pack("!H", ~checksum(pseudo) & 0xFFFF) + payload)
+    data = pseudo + udp + payload
+    whole = ipv4(9, 0, udp[:6] + struct.pack("!H", checksum(data + bytes(len(data) % 2)) or 0xFFFF) + payload)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as s:
+        s.setsockopt(263, PACKET_VNET_HDR, 1) # SOL_PACKET
+        s.bind((interface, 0))
+        s.send(struct.pack("<BBHHHH", NEEDS_CSUM, 0, 42 + len(tag), 0, 34 + len(tag), 6) + partial[:12] + tag +
+               partial[12:])
+    return whole[:12] + tag + whole[12:]
+
+
+def on_wire(wire):
+    """The next frame as it was on the wire: a packet socket is told of its tag apart."""
+    wire.socket.setsockopt(263, 8, 1) # SOL_PACKET, PACKET_AUXDATA
+    while True:
+        frame, more, _, address = wire.socket.recvmsg(65536, 256)
+        if address[2] == socket.PACKET_OUTGOING:
+            continue
+        status, _, _, _, _, tci, tpid = struct.unpack("=IIIHHHH", more[0][2][:20])
+        return frame[:12] + struct.pack("!HH", tpid, tci) + frame[12:] if status & 0x10 else frame
+
+
 def rings():
     """Bytes of a block and frames of each ring here, as the kernel has them."""
     said = subprocess.run(["ss", "-0", "-e", "-a"], capture_output=True, text=True, check=True).stdout
-    return sorted((int(block), int(frames)) for block, frames in
-                  re.findall(r"ring_[rt]x\(blk_size:(\d+),.*?frm_nr:(\d+),", said))
+    return [sorted((int(block), int(frames)) for block, frames in
+                   re.findall(rf"ring_{way}x\(blk_size:(\d+),.*?frm_nr:(\d+),", said)) for way in "rt"]
 
 
 def configuration(more, queues, driver="net_af_packet"):
@@ -95,6 +124,16 @@ def configuration(more, queues, driver="net_af_packet"):
                       for i, name in ((1, "swa"), (2, "swb"))],
             "entries": [{"table": "forward", "key": {"hdr.ethernet.dst_addr": HOST}, "action": "send",
                          "args": {"port": 2}}]}
+
+
+def start_of(config, *before):
+    """Status and what is said of a switch that does not start."""
+    with tempfile.TemporaryDirectory() as folder:
+        sw = Switch(config, folder=folder)
+        sw.write(config)
+        r = subprocess.run([*before, SILKEN, "run", "-c", sw.path("c.json")], capture_output=True, text=True, timeout=300,
+                           check=False)
+        return r.returncode, r.stderr
 
 
 def until(true):
@@ -112,7 +151,7 @@ for name in ("a", "b"):
 a, b, inner = Wire("ha"), Wire("hb"), Wire("swa")
 for text, more, queues, driver in (("one queue", "", {}, "net_af_packet"),
                                    ("three queues", ",qpairs=3", {"queues": 3}, "net_af_packet"),
-                                   ("its other name", "", {}, "eth_af_packet")):
+                                   ("DPDK's driver", "", {}, "eth_af_packet")):
     with Switch(configuration(more, queues, driver)) as sw:
         # of one flow, in their order; then of many
         sent = fragments(7)
@@ -154,13 +193,18 @@ for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", 
         checks.true(f"{text}: as many are received as the rings take", 2000 < sw.port(1)["rx_packets"] < 8000)
         checks.equal(f"{text}: ends", sw.stop(), 0)
     b.drain()
-for text, more, keys, ring in (("who sleeps", "", {}, (65536, 2048)),
-                               ("who never sleeps", "", {"idle_sleep": 0}, (65536, 1024)),
-                               ("frames of the string", ",framecnt=100", {"idle_sleep": 0}, (4096, 100)),
-                               ("whole blocks of them", ",framecnt=4096", {"idle_sleep": 0}, (65536, 4096)),
-                               ("rings of the string", ",blocksz=8192", {}, (8192, 512))):
-    with Switch({**configuration(more, {}), **keys}) as sw:
-        checks.equal(f"rings of {text}", rings(), [ring] * 4)
+# what is sent is given to the kernel at once, so a ring of 256 frames to send from is enough
+for text, more, keys, rx, tx, driver in (
+        ("who sleeps", "", {}, (65536, 2048), (65536, 256), "net_af_packet"),
+        ("who never sleeps", "", {"idle_sleep": 0}, (65536, 1024), (65536, 256), "net_af_packet"),
+        ("frames of the string", ",framecnt=100", {"idle_sleep": 0}, (4096, 100), (4096, 100), "net_af_packet"),
+        ("whole blocks of them", ",framecnt=4096", {"idle_sleep": 0}, (65536, 4096), (65536, 256), "net_af_packet"),
+        ("rings of the string", ",blocksz=8192", {}, (8192, 512), (8192, 256), "net_af_packet"),
+        ("large blocks", ",blocksz=2097152,framecnt=1024", {}, (2097152, 1024), (2097152, 1024), "net_af_packet"),
+        ("a port with a queueing discipline", ",qdisc_bypass=0", {}, (65536, 2048), (65536, 256), "net_af_packet"),
+        ("DPDK's driver", "", {}, (65536, 2048), (65536, 2048), "eth_af_packet")):
+    with Switch({**configuration(more, {}, driver), **keys}) as sw:
+        checks.equal(f"rings of {text}", rings(), [[rx] * 2, [tx] * 2])
         a.send(HOST, 9)
         checks.equal(f"rings of {text}: a frame goes through", b.receive(), 9)
         checks.equal(f"rings of {text}: ends", sw.stop(), 0)
@@ -186,6 +230,60 @@ for mtu in (1500, 4000):
         checks.equal(f"MTU {mtu}: ends", sw.stop(), 0)
         checks.equal(f"MTU {mtu}: longer ones are counted", sw.accounts()[1], {TOO_LONG: 2})
 set_mtu(1500, "ha", "swa", "hb", "swb")
+# what a host leaves to its card is there: checksums, and tags of either type
+with Switch(configuration("", {})) as sw:
+    for length in (60, 61, 1513, 1514):
+        # the kernel has room beyond the MTU for a tag of the first type
+        for tag in (b"", TAG, b"\x88\xa8\x60\x0a")[:2 if length > 1510 else 3]:
+            whole = send_unsummed("ha", length, tag)
+            checks.equal(f"{length} bytes, tag {tag.hex() or 'none'}", short([on_wire(b)]), short([whole]))
+    checks.equal("left to the card: ends", sw.stop(), 0)
+# frames to others' addresses
+with Switch(configuration("", {"promiscuous": False})) as sw:
+    a.send(HOST, 13)
+    a.send("ff:ff:ff:ff:ff:ff", 14)
+    a.send(HOST, 14)
+    a.send("01:00:5e:00:00:01", 14)
+    checks.true("not promiscuous: not what is for others", until(lambda: sw.port(1)["rx_packets"] == 2))
+    checks.equal("not promiscuous: ends", sw.stop(), 0)
+# a frame that the other end never takes does not hold up those after it
+set_mtu(1500, "ha", "swa", "swb")
+set_mtu(1000, "hb")
+with Switch(configuration("", {})) as sw:
+    a.send(HOST, 15, length=1400)
+    a.send(HOST, 16)
+    checks.equal("one that is not taken is given up", b.receive(), 16)
+    checks.equal("and is an error", sw.port(2)["device_state"]["tx_errors"], 1)
+    checks.equal("given up: ends", sw.stop(), 0)
+set_mtu(1500, "hb")
+# nothing that waited while an interface was down comes out when it is up
+with Switch(configuration("", {})) as sw:
+    checks.true("up", until(lambda: sw.port(2)["up"]))
+    os.kill(sw.process.pid, signal.SIGSTOP)
+    for i in range(50):
+        a.send(HOST, 100 + i)
+    ip("link", "set", "swb", "down")
+    os.kill(sw.process.pid, signal.SIGCONT)
+    checks.true("down", until(lambda: not sw.port(2)["up"]))
+    ip("link", "set", "swb", "up")
+    checks.true("up again", until(lambda: sw.port(2)["up"]))
+    a.send(HOST, 17)
+    checks.equal("nothing stale", b.receive(), 17)
+    checks.equal("stale: ends", sw.stop(), 0)
+    counts, drops = sw.accounts()
+    checks.equal("all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
+    # the switch sees either the frames or the link first
+    checks.equal("50 were dropped", drops.get("port did not take the packet", 0) + drops.get("port not configured or down", 0),
+                 50)
+# an interface that is down when its port is opened
+ip("link", "set", "swa", "down")
+with Switch(configuration("", {})) as sw:
+    checks.true("down at first: no link", not sw.port(1)["link"])
+    ip("link", "set", "swa", "up")
+    checks.true("it gets one", until(lambda: sw.port(1)["link"]))
+    a.send(HOST, 18)
+    checks.equal("frames go through then", b.receive(), 18)
+    checks.equal("down at first: ends", sw.stop(), 0)
 # an interface that joins what it receives does not any more: a port takes in what was on the wire
 SIOCETHTOOL, ETHTOOL_GGRO, ETHTOOL_SGRO = 0x8946, 0x2b, 0x2c
 
@@ -267,6 +365,12 @@ for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is give
                            (",framesz=1536", {}, "blocksz must be a multiple of framesz, which is 1536"),
                            (",blocksz=5000", {}, "blocksz must be a multiple of framesz, which is 2048"),
                            (",framesz=64", {}, "framesz must be at least 128"),
+                           (",framesz=130,blocksz=8320", {}, "framesz must be at least 128, and a multiple of 16"),
+                           (",framesz=144,blocksz=5184", {}, "blocksz must be a multiple of 4096"),
+                           (",qpairs=0", {}, "qpairs must be 1 to 64"),
+                           ("", {"queues": 3}, "3 queues, and the device has 1 to receive on"),
+                           (",framesz=1024", {"mtu": 1000}, "cannot set its MTU to 1000: the frames of its rings are of "
+                            "1024 bytes, 90 of them for the kernel"),
                            (",framesz=0", {}, "framesz must be at least 128"),
                            (",blocksz=0", {}, "blocksz must be a multiple of framesz, which is 2048"),
                            (",framecnt=0", {}, "framecnt must be 1 to 65536"),
@@ -277,6 +381,20 @@ for more, queues, part in ((",qpairs=1,qpairs=4", {"queues": 4}, "qpairs is give
         with Switch(configuration(more, queues)):
             checks.true(f"{more} is refused", False)
     except AssertionError as e:
-        checks.has(f"{more} is refused", str(e), f"port 1, device 'net_af_packet1,iface=swa{more}': ")
+        checks.has(f"{more} is refused", str(e), f"device 'net_af_packet1,iface=swa{more}': ")
         checks.has(f"{more}: why", str(e), part)
+# interfaces that cannot be a port, one sentence each
+ip("tuntap", "add", "swtun", "mode", "tun")
+for interface, part in (("nosuch0", "port 1, device 'net_af_packet1,iface=nosuch0': there is not an interface 'nosuch0'"),
+                        ("x" * 16, "the name of an interface has at most 15 bytes"),
+                        ("swtun", "port 1: cannot open device 'net_af_packet1,iface=swtun': interface 'swtun' does not carry "
+                         "Ethernet frames")):
+    status, said = start_of({"program": L2, "ports": [{"port": 1, "device": f"net_af_packet1,iface={interface}"}]})
+    checks.equal(f"{interface}: status", status, 2)
+    checks.has(interface, said, part)
+    checks.equal(f"{interface}: one line", said.count("\n"), 1)
+status, said = start_of(configuration("", {}), "setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
+checks.equal("without net_raw: status", status, 2)
+checks.has("without net_raw", said, "port 1: cannot open device 'net_af_packet1,iface=swa': it needs the capability net_raw, "
+           "which root has, also in a network namespace of one's own\n")
 checks.end()

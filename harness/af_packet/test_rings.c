@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bursts of af_packet/rings.c on rings in ordinary memory, whose other end is this test instead of
+// the kernel: what is copied where, whose a frame is afterwards, and what becomes of those that the
+// kernel does not take.
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+
+#include "af_packet/af_packet_impl.h"
+
+#define FRAME  2048u
+#define FRAMES 8u
+#define ROOM   4096u
+#define HEAD   (TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
+
+static _Alignas(4096) uint8_t rx[FRAMES * FRAME], tx[FRAMES * FRAME];
+static uint8_t rooms[FRAMES][ROOM];
+static struct af_packet_frame frames[FRAMES];
+static struct af_packet a;
+static uint32_t written; // the kernel's place in 'rx'
+static uint32_t read_at; // and in 'tx'
+// What the kernel makes of frames: so many it takes, then it says 'error'; they are SENDING until
+// the test ends them, or gone at once.
+static unsigned takes;
+static int error;
+static bool slow, malformed;
+static uint8_t sent[64][ROOM];
+static uint32_t sent_length[64];
+static unsigned n_sent, kicks;
+
+static struct tpacket2_hdr *place(uint8_t *ring, uint32_t i) {
+    return (void *)(ring + (size_t)(i % FRAMES) * FRAME);
+}
+
+static int kick(struct af_packet *of) {
+    assert_ptr_equal(of, &a);
+    kicks++;
+    for (;; read_at++) {
+        struct tpacket2_hdr *h = place(tx, read_at);
+        if (h->tp_status != TP_STATUS_SEND_REQUEST)
+            return 0;
+        if (takes == 0) {
+            h->tp_status = malformed ? TP_STATUS_WRONG_FORMAT : TP_STATUS_SEND_REQUEST;
+            errno = error;
+            return -1;
+        }
+        takes--;
+        struct virtio_net_hdr v;
+        memcpy(&v, (uint8_t *)h + HEAD, sizeof v);
+        assert_int_equal(v.flags, 0);
+        assert_int_equal(v.gso_type, VIRTIO_NET_HDR_GSO_NONE);
+        assert_true(v.hdr_len <= h->tp_len - sizeof v);
+        sent_length[n_sent] = h->tp_len - (uint32_t)sizeof v;
+        memcpy(sent[n_sent], (uint8_t *)h + HEAD + sizeof v, sent_length[n_sent]);
+        n_sent++;
+        h->tp_status = slow ? TP_STATUS_SENDING : TP_STATUS_AVAILABLE;
+    }
+}
+
+static int begin(void **state) {
+    (void)state;
+    memset(rx, 0, sizeof rx);
+    memset(tx, 0, sizeof tx);
+    memset(rooms, 0xee, sizeof rooms);
+    a = (struct af_packet){.queues = 1,
+                           .rx[0] = {rx, FRAME, FRAMES, 0},
+                           .tx = {tx, FRAME, FRAMES, 0},
+                           .all = true,
+                           .copies = true,
+                           .kick = kick};
+    for (unsigned i = 0; i < FRAMES; i++)
+        frames[i] = (struct af_packet_frame){.data = rooms[i]};
+    written = read_at = n_sent = kicks = 0;
+    takes = 1000;
+    error = ENOBUFS;
+    slow = malformed = false;
+    return 0;
+}
+
+// ---- receiving ----
+
+// The kernel writes a frame of 'length' bytes, of which the ring holds 'there'.
+static struct tpacket2_hdr *write_frame(uint32_t length, uint32_t there, uint8_t first) {
+    struct tpacket2_hdr *h = place(rx, written++);
+    struct sockaddr_ll *from = (void *)((uint8_t *)h + TPACKET_ALIGN(sizeof *h));
+    assert_int_equal(h->tp_status, TP_STATUS_KERNEL);
+    assert_true(AF_PACKET_BEFORE + there <= FRAME);
+    h->tp_mac = AF_PACKET_BEFORE;
+    h->tp_len = length;
+    h->tp_snaplen = there;
+    from->sll_pkttype = PACKET_HOST;
+    for (uint32_t i = 0; i < there; i++)
+        ((uint8_t *)h)[AF_PACKET_BEFORE + i] = (uint8_t)(first + i);
+    h->tp_status = TP_STATUS_USER;
+    return h;
+}
+
+static void check_frame(const struct af_packet_frame *f, uint32_t length, uint8_t first) {
+    assert_int_equal(f->length, length);
+    assert_int_equal(f->whole, length);
+    for (uint32_t i = 0; i < length; i++)
+        assert_int_equal(f->data[i], (uint8_t)(first + i));
+}
+
+static void test_receive_around(void **state) {
+    (void)state;
+    assert_int_equal(af_packet_ready(&a, 0, 32), 0);
+    for (unsigned round = 0; round < 5 * FRAMES; round++) {
+        const unsigned n = round % (FRAMES + 1);
+        for (unsigned i = 0; i < n; i++)
+            write_frame(60 + i, 60 + i, (uint8_t)(round + i));
+        assert_int_equal(af_packet_ready(&a, 0, FRAMES), n);
+        assert_int_equal(af_packet_ready(&a, 0, 3), n < 3 ? n : 3);
+        assert_int_equal(af_packet_receive(&a, 0, frames, n, ROOM), n);
+        for (unsigned i = 0; i < n; i++)
+            check_frame(&frames[i], 60 + i, (uint8_t)(round + i));
+        assert_int_equal(af_packet_ready(&a, 0, FRAMES), 0);
+    }
+    for (unsigned i = 0; i < FRAMES; i++) // all are the kernel's again
+        assert_int_equal(place(rx, i)->tp_status, TP_STATUS_KERNEL);
+}
+
+static void test_receive_others(void **state) {
+    (void)state;
+    for (unsigned all = 0; all < 2; all++) {
+        a.all = all;
+        static const uint8_t types[] = {PACKET_HOST, PACKET_OUTGOING, PACKET_OTHERHOST,
+                                        PACKET_BROADCAST, PACKET_MULTICAST};
+        for (unsigned i = 0; i < 5; i++) {
+            struct tpacket2_hdr *h = write_frame(60, 60, (uint8_t)i);
+            ((struct sockaddr_ll *)(void *)((uint8_t *)h + TPACKET_ALIGN(sizeof *h)))->sll_pkttype =
+                types[i];
+        }
+        assert_int_equal(af_packet_ready(&a, 0, FRAMES), 5);
+        assert_int_equal(af_packet_receive(&a, 0, frames, 5, ROOM), 3 + all);
+        check_frame(&frames[0], 60, 0);
+        check_frame(&frames[1], 60, all ? 2 : 3);
+        check_frame(&frames[2 + all], 60, 4);
+    }
+}
+
+static void test_receive_cut(void **state) {
+    (void)state;
+    write_frame(5000, FRAME - AF_PACKET_BEFORE, 0); // by the ring
+    write_frame(100, 100, 0);                       // by the room
+    write_frame(100, 100, 0)->tp_status |= TP_STATUS_VLAN_VALID;
+    assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+    assert_int_equal(frames[0].length, FRAME - AF_PACKET_BEFORE);
+    assert_int_equal(frames[0].whole, 5000);
+    assert_int_equal(af_packet_receive(&a, 0, frames + 1, 2, 64), 2);
+    assert_int_equal(frames[1].length, 64);
+    assert_int_equal(frames[1].whole, 100);
+    assert_int_equal(rooms[1][64], 0xee);
+    assert_int_equal(frames[2].length, 64);
+    assert_int_equal(frames[2].whole, 104);
+    assert_int_equal(rooms[2][64], 0xee);
+}
+
+static void test_receive_tag(void **state) {
+    static const struct {
+        uint32_t status;
+        uint16_t type;
+        uint8_t want[4];
+    } cases[] = {{TP_STATUS_VLAN_VALID, 0, {0x81, 0, 0x60, 0x0a}},
+                 {TP_STATUS_VLAN_VALID | TP_STATUS_VLAN_TPID_VALID, 0x88a8, {0x88, 0xa8, 0x60, 10}},
+                 {TP_STATUS_VLAN_VALID | TP_STATUS_VLAN_TPID_VALID, 0x8100, {0x81, 0, 0x60, 10}}};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct tpacket2_hdr *h = write_frame(60, 60, 0);
+        h->tp_vlan_tci = 0x600a;
+        h->tp_vlan_tpid = cases[i].type;
+        h->tp_status |= cases[i].status;
+        assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+        assert_int_equal(frames[0].length, 64);
+        assert_int_equal(frames[0].whole, 64);
+        assert_memory_equal(frames[0].data + 12, cases[i].want, 4);
+        for (unsigned k = 0; k < 60; k++)
+            assert_int_equal(frames[0].data[k < 12 ? k : k + 4], k);
+    }
+    // one that is all addresses, and one that is less
+    write_frame(12, 12, 0)->tp_status |= TP_STATUS_VLAN_VALID;
+    write_frame(11, 11, 0)->tp_status |= TP_STATUS_VLAN_VALID;
+    assert_int_equal(af_packet_receive(&a, 0, frames, 2, ROOM), 2);
+    assert_int_equal(frames[0].length, 16);
+    assert_int_equal(frames[1].length, 11);
+}
+
+// ---- checksums ----
+
+static uint16_t sum_of(const uint8_t *at, uint32_t n) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += i % 2 ? at[i] : (uint32_t)at[i] << 8;
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)sum;
+}
+
+// The field holds the pseudo header's sum; afterwards that of all, and with the pseudo header's it
+// comes to all ones.
+static void test_checksum(void **state) {
+    (void)state;
+    for (unsigned length = 60; length < 130; length++)
+        for (unsigned tag = 0; tag < 2; tag++) {
+            struct tpacket2_hdr *h = write_frame(length, length, (uint8_t)(length * 7));
+            uint8_t *at = (uint8_t *)h + AF_PACKET_BEFORE, *field = at + 34 + 6;
+            const struct virtio_net_hdr v = {
+                .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .csum_start = 34, .csum_offset = 6};
+            const uint16_t pseudo = (uint16_t)(length * 977);
+            field[0] = (uint8_t)(pseudo >> 8);
+            field[1] = (uint8_t)pseudo;
+            memcpy(at - sizeof v, &v, sizeof v);
+            h->tp_status |= TP_STATUS_CSUMNOTREADY | (tag ? TP_STATUS_VLAN_VALID : 0);
+            assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+            const uint32_t sum =
+                (uint32_t)sum_of(frames[0].data + 34 + 4 * tag, length - 34) + pseudo;
+            assert_int_equal((sum & 0xffff) + (sum >> 16), 0xffff);
+            assert_true(frames[0].data[40 + 4 * tag] | frames[0].data[41 + 4 * tag]);
+        }
+}
+
+static void test_checksum_left(void **state) {
+    static const struct {
+        uint32_t length, start, offset;
+    } left[] = {{60, 60, 0}, {60, 70, 6}, {60, 59, 0}, {60, 34, 25},    {60, 34, 0xffff},
+                {60, 34, 8}, {0, 0, 0},   {1, 0, 0},   {60, 0xffff, 16}};
+    (void)state;
+    for (unsigned i = 0; i < sizeof left / sizeof *left; i++) {
+        uint8_t frame[64], before[64];
+        memset(frame, 0x5a, sizeof frame);
+        memcpy(before, frame, sizeof frame);
+        af_packet_checksum(frame, left[i].length, left[i].start, left[i].offset);
+        assert_memory_equal(frame, before, sizeof frame);
+    }
+    // a sum of 0 is written as all ones
+    uint8_t frame[] = {0xff, 0xff, 0, 0};
+    af_packet_checksum(frame, 4, 0, 2);
+    assert_int_equal(frame[2], 0xff);
+    assert_int_equal(frame[3], 0xff);
+}
+
+// ---- sending ----
+
+static void fill(unsigned n, uint8_t first) {
+    for (unsigned i = 0; i < n; i++) {
+        frames[i] = (struct af_packet_frame){.data = rooms[i], .length = 60 + i};
+        memset(rooms[i], (uint8_t)(first + i), 60 + i);
+    }
+}
+
+static void check_sent(unsigned at, unsigned n, uint8_t first) {
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(sent[at + i][0], (uint8_t)(first + i));
+        assert_int_equal(sent[at + i][sent_length[at + i] - 1], (uint8_t)(first + i));
+    }
+}
+
+static void test_send_around(void **state) {
+    (void)state;
+    for (unsigned round = 0; round < 20; round++) {
+        fill(5, (uint8_t)round);
+        n_sent = 0;
+        assert_int_equal(af_packet_send(&a, frames, 5), 5);
+        assert_int_equal(n_sent, 5);
+        check_sent(0, 5, (uint8_t)round);
+    }
+    assert_int_equal(kicks, 20);
+    assert_int_equal(af_packet_send(&a, frames, 0), 0);
+    assert_int_equal(kicks, 20);
+}
+
+// What a card still reads is left alone.
+static void test_send_slow(void **state) {
+    (void)state;
+    slow = true;
+    fill(6, 0);
+    assert_int_equal(af_packet_send(&a, frames, 6), 6);
+    fill(6, 6);
+    assert_int_equal(af_packet_send(&a, frames, 6), FRAMES - 6);
+    assert_int_equal(af_packet_send(&a, frames + 2, 4), 0);
+    assert_int_equal(kicks, 2);
+    for (unsigned i = 0; i < 3; i++)
+        place(tx, i)->tp_status = TP_STATUS_AVAILABLE;
+    assert_int_equal(af_packet_send(&a, frames + 2, 4), 3);
+    check_sent(0, 11, 0);
+    assert_int_equal(af_packet_refused(&a), 0);
+}
+
+// What the kernel does not take is ours again, and nothing stays behind to be sent later.
+static void test_send_partly(void **state) {
+    (void)state;
+    for (unsigned round = 0; round < 20; round++) {
+        takes = round % 5;
+        error = EAGAIN;
+        n_sent = 0;
+        fill(5, 0);
+        const unsigned first = af_packet_send(&a, frames, 5);
+        assert_int_equal(first, round % 5);
+        for (unsigned i = 0; i < FRAMES; i++)
+            assert_int_equal(place(tx, i)->tp_status, TP_STATUS_AVAILABLE);
+        takes = 1000;
+        assert_int_equal(af_packet_send(&a, frames + first, 5 - first), 5 - first);
+        assert_int_equal(n_sent, 5);
+        check_sent(0, 5, 0);
+    }
+    assert_int_equal(af_packet_refused(&a), 0);
+}
+
+static void test_send_down(void **state) {
+    static const int waits[] = {ENETDOWN, ENXIO, EAGAIN, EINTR};
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        takes = 0;
+        error = waits[i];
+        fill(2, 0);
+        assert_int_equal(af_packet_send(&a, frames, 2), 0);
+        usleep(15000);
+        assert_int_equal(af_packet_send(&a, frames, 2), 0);
+    }
+    assert_int_equal(af_packet_refused(&a), 0);
+    assert_int_equal(n_sent, 0);
+}
+
+// One that the kernel refuses for a while is given up, so that others go.
+static void test_send_refused(void **state) {
+    (void)state;
+    fill(3, 0);
+    takes = 0;
+    assert_int_equal(af_packet_send(&a, frames, 3), 0);
+    assert_int_equal(af_packet_send(&a, frames, 3), 0);
+    usleep(15000);
+    assert_int_equal(af_packet_send(&a, frames, 3), 1);
+    assert_int_equal(af_packet_refused(&a), 1);
+    // the next has time of its own
+    assert_int_equal(af_packet_send(&a, frames + 1, 2), 0);
+    takes = 1;
+    assert_int_equal(af_packet_send(&a, frames + 1, 2), 1);
+    takes = 0;
+    usleep(15000);
+    assert_int_equal(af_packet_send(&a, frames + 2, 1), 0);
+    takes = 1000;
+    assert_int_equal(af_packet_send(&a, frames + 2, 1), 1);
+    assert_int_equal(af_packet_refused(&a), 1);
+    check_sent(0, 2, 1);
+}
+
+static void test_send_malformed(void **state) {
+    (void)state;
+    fill(3, 0);
+    takes = 1;
+    malformed = true;
+    assert_int_equal(af_packet_send(&a, frames, 3), 1);
+    assert_int_equal(af_packet_send(&a, frames + 1, 2), 1);
+    assert_int_equal(af_packet_refused(&a), 1);
+    malformed = false;
+    takes = 1000;
+    assert_int_equal(af_packet_send(&a, frames + 2, 1), 1);
+    check_sent(1, 1, 2);
+}
+
+static void test_send_long(void **state) {
+    const uint32_t room = FRAME - (uint32_t)(HEAD + sizeof(struct virtio_net_hdr));
+    (void)state;
+    fill(3, 0);
+    frames[1].length = room + 1;
+    frames[2].length = room;
+    assert_int_equal(af_packet_send(&a, frames, 3), 1);
+    assert_int_equal(af_packet_send(&a, frames + 1, 2), 1);
+    assert_int_equal(af_packet_refused(&a), 1);
+    assert_int_equal(af_packet_send(&a, frames + 2, 1), 1);
+    assert_int_equal(sent_length[1], room);
+    assert_int_equal(n_sent, 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_receive_around, begin),
+        cmocka_unit_test_setup(test_receive_others, begin),
+        cmocka_unit_test_setup(test_receive_cut, begin),
+        cmocka_unit_test_setup(test_receive_tag, begin),
+        cmocka_unit_test_setup(test_checksum, begin),
+        cmocka_unit_test_setup(test_checksum_left, begin),
+        cmocka_unit_test_setup(test_send_around, begin),
+        cmocka_unit_test_setup(test_send_slow, begin),
+        cmocka_unit_test_setup(test_send_partly, begin),
+        cmocka_unit_test_setup(test_send_down, begin),
+        cmocka_unit_test_setup(test_send_refused, begin),
+        cmocka_unit_test_setup(test_send_malformed, begin),
+        cmocka_unit_test_setup(test_send_long, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
