@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes of tables, and operations. Counts and register cells are always read as packets left
-// them, so there is nothing to do for an operation that synchronizes.
+// Attributes of tables, and operations.
 #include <string.h>
 
 #include "brt/brt_impl.h"
@@ -368,12 +367,15 @@ enum brt_code brt_operation_apply(struct brt *b, const struct brt_change *c, str
     const struct sk_table_desc *d = t->desc;
     const bool cells = brt_has_cells(t);
     const char *name = c->operation;
+    unsigned what = 0;
     if ((t->kind == BRT_COUNTER || (d && d->has_counter)) &&
         operation_is(name, "Sync", "SyncCounters", cells))
-        return BRT_OK;
+        what |= BRT_COPY_COUNTS;
     if ((t->kind == BRT_REGISTER || (d && d->direct_words)) &&
         operation_is(name, "Sync", "SyncRegisters", cells))
-        return BRT_OK;
+        what |= BRT_COPY_DIRECT;
+    if (what)
+        return brt_copy_table(b, c, what, err);
     if (d && d->idle_timeout && strcmp(name, "UpdateHitState") == 0)
         return sk_control_hit_update(b->now.sw, t->name, err) ? BRT_UNEXPECTED : BRT_OK;
     return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' has no operation '%.40s'", t->name, name);

@@ -133,8 +133,10 @@ enum brt_code brt_cell_key(const BfrtProto__TableKey *key, struct brt_change *c,
 enum brt_code brt_cell_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
                               struct sk_error *err);
 enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
-// The cell question->index of its pipes, in memory of the scratch; false when that is short. In a
-// pause, if it is what packets change.
+// There is a copy of the cells in each of its pipes, or no memory for it.
+enum brt_code brt_cell_copies(struct brt *b, const struct brt_change *c, struct sk_error *err);
+// The cell question->index of its pipes as the driver has it, in memory of the scratch; false when
+// that is short. In a pause, if it is what packets change.
 bool brt_cell_message(struct brt *b, const struct brt_change *question,
                       const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
 

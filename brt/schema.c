@@ -12,6 +12,9 @@ struct brt_schema {
     const struct sk_switch *sw;
     struct brt_table *tables; // n of them, by id
     struct brt_table_state *states;
+    struct schema_copy {
+        uint64_t *of[SK_PIPES];
+    } * copies;
     size_t n;
     struct brt_learn *learns;
     size_t n_learns;
@@ -357,8 +360,9 @@ static int schema_read(struct brt_schema *s, struct sk_error *err) {
                  *learns = json_object_get(s->root, "learn_filters");
     s->tables = calloc(json_array_size(tables) + 1, sizeof *s->tables);
     s->states = calloc(json_array_size(tables) + 1, sizeof *s->states);
+    s->copies = calloc(json_array_size(tables) + 1, sizeof *s->copies);
     s->learns = calloc(json_array_size(learns) + 1, sizeof *s->learns);
-    if (!s->tables || !s->states || !s->learns)
+    if (!s->tables || !s->states || !s->copies || !s->learns)
         abort();
     int rc = 0;
     while (rc == 0 && s->n < json_array_size(tables)) {
@@ -405,11 +409,14 @@ void brt_schema_free(struct brt_schema *s) {
         for (size_t k = 0; k < t->n_data; k++)
             free(t->data[k].members);
         free(t->data);
+        for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+            free(s->copies[i].of[pipe]);
     }
     for (size_t i = 0; i < s->n_learns; i++)
         free(s->learns[i].fields);
     free(s->tables);
     free(s->states);
+    free(s->copies);
     free(s->learns);
     json_decref(s->root);
     free(s);
@@ -450,6 +457,10 @@ void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *befor
 
 struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t) {
     return &s->states[t - s->tables];
+}
+
+uint64_t **brt_schema_copy(struct brt_schema *s, const struct brt_table *t, unsigned pipe) {
+    return &s->copies[t - s->tables].of[pipe];
 }
 
 uint64_t brt_idle_time(const struct brt_idle_state *state, uint64_t now) {

@@ -106,6 +106,8 @@ const struct brt_table *brt_schema_named(const struct brt_schema *s, const char 
 // The match table that the switch describes so; null: there is none.
 const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct sk_table_desc *d);
 struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t);
+// Where a table's copy of one pipe's cells is (copy.c); it is freed with the schema.
+uint64_t **brt_schema_copy(struct brt_schema *s, const struct brt_table *t, unsigned pipe);
 // Tables of the same name have their entries in the same pipes as before.
 void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *before);
 // Up to when entries have aged: to the last whole ttl_query_interval, as the chip's sweeps find

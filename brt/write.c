@@ -55,6 +55,7 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
     const int pipe = all ? -1 : target->pipe;
     if (sk_find_pipes(b->now.sw, &c->table->object, pipe, &c->pipes, err))
         return BRT_INVALID_ARG;
+    c->names_pipe = pipe >= 0;
     const struct brt_table_state *state = brt_schema_state(b->now.schema, c->table);
     if (pipe < 0 || state->scope != BRT_SCOPE_GROUPS)
         return BRT_OK;

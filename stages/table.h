@@ -130,7 +130,9 @@ struct sk_entry {
     uint32_t id;                     // unique in the table while the entry lives
     bool is_const;
     struct sk_meter_cell *meter; // of the direct meter or filter (meter.h), or null
-    uint64_t *direct;            // direct register cells
+    uint64_t *direct;            // direct register cells, twice: the pipe's, and those last seen
+    // The direct counter as a controller last saw or set it, while packets go on counting (brt/).
+    uint64_t seen_packets, seen_bytes;
     uint64_t packets, bytes;     // direct counter; written by the pipe's thread only
     uint64_t *data;              // action data words
     uint64_t hits;
