@@ -15,7 +15,7 @@ static enum brt_code apply_failure(const struct brt_change *c, int error, struct
 }
 
 static struct sk_table *brt_apply_table(struct brt *b, const struct brt_change *c, unsigned i) {
-    return brt_table_in(b, c->table, c->pipes.list[i]);
+    return brt_table_of(b, c, i);
 }
 
 // ---- what hangs on entries ----

@@ -66,7 +66,7 @@ static bool attributes_is_empty(struct brt *b, const struct brt_table *t) {
         return true; // nothing is put into it
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(b->now.sw, &t->object, pipe) &&
-            sk_table_count(brt_table_in(b, t, pipe)) > (t->desc ? t->desc->n_entries : 0))
+            brt_values_in(brt_table_in(b, t, pipe)) > (t->desc ? t->desc->n_entries : 0))
             return false;
     return true;
 }
@@ -85,15 +85,22 @@ static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change
     if (!s->pipe_scope || !s->gress_scope != !s->prsr_scope)
         return brt_fail(err, BRT_INVALID_ARG,
                         "EntryScope is given for pipes, or for gress, pipes and parsers");
-    if (!attributes_is_all(s->gress_scope) || !attributes_is_all(s->prsr_scope) ||
-        (t->kind == BRT_VALUE_SET && !attributes_is_all(s->pipe_scope)))
+    const bool values = t->kind == BRT_VALUE_SET;
+    if (!values && (!attributes_is_all(s->gress_scope) || !attributes_is_all(s->prsr_scope)))
         return brt_not_served(t, "this scope", err);
-    const enum brt_code code = attributes_scope_mode(s->pipe_scope, &wanted, err);
+    enum brt_code code = attributes_scope_mode(s->pipe_scope, &wanted, err);
+    if (code == BRT_OK && values)
+        code = brt_values_scope(s, &wanted, err);
     if (code)
         return code;
-    if (wanted.scope != state->scope && !attributes_is_empty(b, t))
+    if ((wanted.scope != state->scope || values) && !attributes_is_empty(b, t))
         return brt_fail(err, BRT_IN_USE, "table '%s': its scope changes while it has no entries",
                         t->name);
+    if (values && !brt_values_apart(b->now.sw, t, &wanted)) {
+        brt_values_apart(b->now.sw, t, state);
+        return brt_fail(err, BRT_NO_SYS_RESOURCES, "table '%s': its parsers need too much memory",
+                        t->name);
+    }
     *state = wanted;
     return BRT_OK;
 }
@@ -112,7 +119,11 @@ static bool attributes_get_scope(struct brt *b, const struct brt_table *t,
     bfrt_proto__mode__init(&m->pipe);
     bfrt_proto__mode__init(&m->prsr);
     m->gress.scope_case = m->pipe.scope_case = m->prsr.scope_case = BFRT_PROTO__MODE__SCOPE_PREDEF;
-    m->prsr.args = 0xff;
+    m->prsr.args = state->single_parser ? state->parser_gress : 0xff;
+    if (state->single_gress)
+        m->gress.predef = BFRT_PROTO__MODE__PREDEFINED_MODE__SINGLE;
+    if (state->single_parser)
+        m->prsr.predef = BFRT_PROTO__MODE__PREDEFINED_MODE__SINGLE;
     if (state->scope == BRT_SCOPE_SINGLE)
         m->pipe.predef = BFRT_PROTO__MODE__PREDEFINED_MODE__SINGLE;
     if (state->scope == BRT_SCOPE_GROUPS) {

@@ -29,7 +29,8 @@ struct brt_memory *brt_scratch_memory(struct brt *b); // of one update or entry
 
 // ---- target of an update or a read
 struct brt_target {
-    int pipe; // -1: all
+    int pipe;               // -1: all
+    uint32_t gress, parser; // 0xff: both, all
 };
 // An update of a match table or a value set, or a question after an entry, with ids and bytes
 // resolved. Words are in memory of the scratch.
@@ -49,6 +50,7 @@ struct brt_change {
     bool *has_direct; // which of them are given
     // of a table of cells; a register's value is in 'data', the others' specification in 'attached'
     uint64_t index;
+    unsigned parser; // of a value set that is apart
     struct sk_counter_cell counts;
     // of a table of groups, whose number is 'index'
     uint32_t max_size, n_members; // 0: not given

@@ -267,7 +267,7 @@ static bool read_each(struct reading *r, struct sk_entry *e) {
         return true;
     read_pause(r);
     for (unsigned i = 1; i < r->question.pipes.n; i++) {
-        struct sk_table *t = brt_table_in(r->b, r->question.table, r->question.pipes.list[i]);
+        struct sk_table *t = brt_table_of(r->b, &r->question, i);
         struct sk_entry *other = sk_table_find(t, e->value, e->mask, e->priority);
         if (other)
             entries.of[entries.n++] = other;
@@ -295,7 +295,7 @@ static int read_compare(const void *a, const void *b) {
 }
 
 static void read_all(struct reading *r) {
-    struct sk_table *t = brt_table_in(r->b, r->question.table, r->question.pipes.list[0]);
+    struct sk_table *t = brt_table_of(r->b, &r->question, 0);
     struct read_list l = {.room = sk_table_count(t)};
     l.entries = brt_take(&r->b->request, (l.room + 1) * sizeof *l.entries);
     if (!l.entries) {
@@ -376,8 +376,7 @@ static struct sk_entry *read_by_handle(struct reading *r, uint32_t handle) {
                                       read_first_handle(r)};
     if (r->scoped && !read_go_to_owner(r, (handle >> READ_PIPE_SHIFT) - 1))
         return NULL;
-    sk_table_each(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]), read_is_handle,
-                  &h);
+    sk_table_each(brt_table_of(r->b, &r->question, 0), read_is_handle, &h);
     return h.found;
 }
 
@@ -398,8 +397,8 @@ static struct sk_entry *read_find(struct reading *r) {
         r->code = brt_entry_key(r->b, r->entry->key, &r->question, r->err);
         if (r->code)
             return NULL;
-        e = sk_table_find(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]),
-                          r->question.value, r->question.mask, r->question.priority);
+        e = sk_table_find(brt_table_of(r->b, &r->question, 0), r->question.value, r->question.mask,
+                          r->question.priority);
     }
     if ((!e || r->has_no_copy) && r->code == BRT_OK)
         read_not_found(r);
@@ -587,6 +586,15 @@ static void brt_read_fixed(struct reading *r, const struct fixed_table *t) {
         r->code = code;
 }
 
+// The table, and where what is asked of it is.
+static enum brt_code read_resolve(struct reading *r, uint32_t table,
+                                  const struct brt_target *target) {
+    const enum brt_code code = brt_resolve(r->b, table, target, &r->question, r->err);
+    return code == BRT_OK && r->question.table->kind == BRT_VALUE_SET
+               ? brt_resolve_values(r->b, target, &r->question, r->err)
+               : code;
+}
+
 static bool read_from_hw(const BfrtProto__TableEntry *e) {
     return (e->table_flags && e->table_flags->from_hw) ||
            (e->table_read_flag && e->table_read_flag->from_hw);
@@ -618,7 +626,7 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         return;
     }
     if (r->code == BRT_OK)
-        r->code = brt_resolve(r->b, e->table_id, &own, &r->question, r->err);
+        r->code = read_resolve(r, e->table_id, &own);
     if (r->code)
         return;
     brt_read_where(r, &own, read_from_hw(e));
@@ -650,7 +658,7 @@ static size_t read_count(const struct reading *r) {
     const unsigned pipe = r->question.pipes.list[0];
     return brt_has_groups(r->question.table)
                ? sk_selector_count(brt_selector_in(r->b, r->question.table, pipe))
-               : sk_table_count(brt_table_in(r->b, r->question.table, pipe));
+               : sk_table_count(brt_table_of(r->b, &r->question, 0));
 }
 
 static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
@@ -662,7 +670,7 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
     if (fixed)
         r->code = fixed_usage(r->b, fixed, &used, r->err);
     else
-        r->code = brt_resolve(r->b, u->table_id, target, &r->question, r->err);
+        r->code = read_resolve(r, u->table_id, target);
     if (r->code == BRT_OK && !fixed && !read_has_entries(r) && !brt_has_groups(r->question.table))
         r->code =
             brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no usage", r->question.table->name);
@@ -684,7 +692,7 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
         r->code = brt_fail(r->err, BRT_INVALID_ARG, "the key is missing");
         return;
     }
-    r->code = brt_resolve(r->b, h->table_id, target, &r->question, r->err);
+    r->code = read_resolve(r, h->table_id, target);
     if (r->code == BRT_OK && !read_has_entries(r))
         r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s': a handle is the key's number",
                            r->question.table->name);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "brt/brt_impl.h"
 
 struct brt_schema {
     json_t *root; // has all names
@@ -443,7 +444,8 @@ const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct s
     return NULL;
 }
 
-void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *before) {
+void brt_schema_keep_scopes(struct brt_schema *s, struct sk_switch *sw,
+                            const struct brt_schema *before) {
     for (size_t i = 0; i < s->n; i++) {
         const struct brt_table *was = brt_schema_named(before, s->tables[i].name);
         if (!was)
@@ -452,6 +454,11 @@ void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *befor
         s->states[i].scope = old->scope;
         s->states[i].groups = old->groups;
         memcpy(s->states[i].group, old->group, sizeof old->group);
+        s->states[i].single_gress = old->single_gress;
+        s->states[i].single_parser = old->single_parser;
+        s->states[i].parser_gress = old->parser_gress;
+        if (s->tables[i].kind == BRT_VALUE_SET && !brt_values_apart(sw, &s->tables[i], old))
+            s->states[i].single_parser = false; // no memory: of all, as at the program's start
     }
 }
 

@@ -113,7 +113,7 @@ static void undo_save_key(struct undo_saving *s) {
 static void undo_save_table(struct undo_saving *s, const struct brt_change *c) {
     s->key_words = brt_key_words(c->table);
     for (unsigned i = 0; s->good && i < c->pipes.n; i++) {
-        s->table = brt_table_in(s->b, c->table, c->pipes.list[i]);
+        s->table = brt_table_of(s->b, c, i);
         if (c->is_default)
             undo_save_default(s);
         else if (c->has_key)
@@ -298,6 +298,9 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
     int error = SK_OK;
     if (c->attribute)
         *brt_schema_state(b->now.schema, c->table) = u->state;
+    if (c->attribute && c->table->kind == BRT_VALUE_SET &&
+        !brt_values_apart(b->now.sw, c->table, &u->state))
+        error = SK_E_MEMORY;
     for (unsigned i = 0; i < c->pipes.n; i++) {
         int32_t *more = c->attribute ? brt_meter_more(b, c->table, c->pipes.list[i]) : NULL;
         if (more)
