@@ -15,7 +15,7 @@ static enum brt_code apply_failure(const struct brt_change *c, int error, struct
 }
 
 static struct sk_table *brt_apply_table(struct brt *b, const struct brt_change *c, unsigned i) {
-    return brt_table_in(b, c->table, c->pipes.list[i]);
+    return brt_table_of(b, c, i);
 }
 
 // ---- what hangs on entries ----
@@ -35,16 +35,17 @@ static enum brt_code apply_check(const struct brt_change *c, const struct sk_ent
 static void brt_apply_attached(struct brt *b, const struct brt_change *c, struct sk_entry *e,
                                bool first) {
     if (c->reset_stats)
-        e->packets = e->bytes = 0;
+        e->packets = e->bytes = e->seen_packets = e->seen_bytes = 0;
     if (c->reset_ttl && c->table->desc->idle_timeout)
         sk_idle_start(e, e->idle.ttl_ms, sk_switch_now(b->now.sw));
     if (c->attached.given) {
         const struct sk_holder holder = sk_holder_of_table(c->table->desc);
         sk_attached_apply(&holder, &c->attached, e, first, sk_switch_now(b->now.sw));
     }
-    for (uint32_t i = 0; c->has_direct && e->direct && i < c->table->desc->direct_words; i++)
+    const uint32_t words = c->table->desc->direct_words;
+    for (uint32_t i = 0; c->has_direct && e->direct && i < words; i++)
         if (c->has_direct[i])
-            e->direct[i] = c->direct[i];
+            e->direct[i] = e->direct[words + i] = c->direct[i];
 }
 
 static struct sk_entry *apply_find(struct brt *b, const struct brt_change *c, unsigned i) {

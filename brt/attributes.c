@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes of tables, and operations. Counts and register cells are always read as packets left
-// them, so there is nothing to do for an operation that synchronizes.
+// Attributes of tables, and operations.
 #include <string.h>
 
 #include "brt/brt_impl.h"
@@ -67,7 +66,7 @@ static bool attributes_is_empty(struct brt *b, const struct brt_table *t) {
         return true; // nothing is put into it
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(b->now.sw, &t->object, pipe) &&
-            sk_table_count(brt_table_in(b, t, pipe)) > (t->desc ? t->desc->n_entries : 0))
+            brt_values_in(brt_table_in(b, t, pipe)) > (t->desc ? t->desc->n_entries : 0))
             return false;
     return true;
 }
@@ -86,15 +85,22 @@ static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change
     if (!s->pipe_scope || !s->gress_scope != !s->prsr_scope)
         return brt_fail(err, BRT_INVALID_ARG,
                         "EntryScope is given for pipes, or for gress, pipes and parsers");
-    if (!attributes_is_all(s->gress_scope) || !attributes_is_all(s->prsr_scope) ||
-        (t->kind == BRT_VALUE_SET && !attributes_is_all(s->pipe_scope)))
+    const bool values = t->kind == BRT_VALUE_SET;
+    if (!values && (!attributes_is_all(s->gress_scope) || !attributes_is_all(s->prsr_scope)))
         return brt_not_served(t, "this scope", err);
-    const enum brt_code code = attributes_scope_mode(s->pipe_scope, &wanted, err);
+    enum brt_code code = attributes_scope_mode(s->pipe_scope, &wanted, err);
+    if (code == BRT_OK && values)
+        code = brt_values_scope(s, &wanted, err);
     if (code)
         return code;
-    if (wanted.scope != state->scope && !attributes_is_empty(b, t))
+    if ((wanted.scope != state->scope || values) && !attributes_is_empty(b, t))
         return brt_fail(err, BRT_IN_USE, "table '%s': its scope changes while it has no entries",
                         t->name);
+    if (values && !brt_values_apart(b->now.sw, t, &wanted)) {
+        brt_values_apart(b->now.sw, t, state);
+        return brt_fail(err, BRT_NO_SYS_RESOURCES, "table '%s': its parsers need too much memory",
+                        t->name);
+    }
     *state = wanted;
     return BRT_OK;
 }
@@ -113,7 +119,11 @@ static bool attributes_get_scope(struct brt *b, const struct brt_table *t,
     bfrt_proto__mode__init(&m->pipe);
     bfrt_proto__mode__init(&m->prsr);
     m->gress.scope_case = m->pipe.scope_case = m->prsr.scope_case = BFRT_PROTO__MODE__SCOPE_PREDEF;
-    m->prsr.args = 0xff;
+    m->prsr.args = state->single_parser ? state->parser_gress : 0xff;
+    if (state->single_gress)
+        m->gress.predef = BFRT_PROTO__MODE__PREDEFINED_MODE__SINGLE;
+    if (state->single_parser)
+        m->prsr.predef = BFRT_PROTO__MODE__PREDEFINED_MODE__SINGLE;
     if (state->scope == BRT_SCOPE_SINGLE)
         m->pipe.predef = BFRT_PROTO__MODE__PREDEFINED_MODE__SINGLE;
     if (state->scope == BRT_SCOPE_GROUPS) {
@@ -368,12 +378,15 @@ enum brt_code brt_operation_apply(struct brt *b, const struct brt_change *c, str
     const struct sk_table_desc *d = t->desc;
     const bool cells = brt_has_cells(t);
     const char *name = c->operation;
+    unsigned what = 0;
     if ((t->kind == BRT_COUNTER || (d && d->has_counter)) &&
         operation_is(name, "Sync", "SyncCounters", cells))
-        return BRT_OK;
+        what |= BRT_COPY_COUNTS;
     if ((t->kind == BRT_REGISTER || (d && d->direct_words)) &&
         operation_is(name, "Sync", "SyncRegisters", cells))
-        return BRT_OK;
+        what |= BRT_COPY_DIRECT;
+    if (what)
+        return brt_copy_table(b, c, what, err);
     if (d && d->idle_timeout && strcmp(name, "UpdateHitState") == 0)
         return sk_control_hit_update(b->now.sw, t->name, err) ? BRT_UNEXPECTED : BRT_OK;
     return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' has no operation '%.40s'", t->name, name);

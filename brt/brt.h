@@ -29,7 +29,9 @@
 //     value.c           values between the wire and words
 //     entry.c           entries of tables, as messages and back
 //     cells.c           cells of counters, meters and registers
+//     copy.c            what the chip's driver would have of counts and cells
 //     groups.c          groups of action selectors
+//     value_sets.c      in which pipes and parsers a value is
 //     hashes.c          hashes that can be changed
 //     port_metadata.c   metadata of ports
 //     attributes.c      attributes of tables, and operations

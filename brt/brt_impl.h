@@ -125,6 +125,20 @@ enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data, st
                              struct sk_error *err);
 bool brt_entry_key_message(struct brt_memory *m, const struct brt_table *t, const uint64_t *value,
                            const uint64_t *mask, int64_t priority, BfrtProto__TableEntry *out);
+// ---- value_sets.c
+// Its table in pipe i of the change; of a value set of single parsers, the parser's.
+struct sk_table *brt_table_of(const struct brt *b, const struct brt_change *c, unsigned i);
+// Its pipes and parser. A code when the target does not fit the scopes.
+enum brt_code brt_resolve_values(struct brt *b, const struct brt_target *target,
+                                 struct brt_change *c, struct sk_error *err);
+size_t brt_values_in(const struct sk_table *t); // with those of single parsers
+// The scopes of gress and parsers into 'state'.
+enum brt_code brt_values_scope(const BfrtProto__EntryScope *s, struct brt_table_state *state,
+                               struct sk_error *err);
+// Makes the switch's value set, which is empty, one of single parsers or of all, as 'state' says;
+// false when memory is short. In a pause, or before packets.
+bool brt_values_apart(struct sk_switch *sw, const struct brt_table *t,
+                      const struct brt_table_state *state);
 // ---- cells.c
 bool brt_has_cells(const struct brt_table *t);
 enum brt_code brt_cell_check(const struct brt_table *t, uint64_t index, struct sk_error *err);
@@ -133,8 +147,10 @@ enum brt_code brt_cell_key(const BfrtProto__TableKey *key, struct brt_change *c,
 enum brt_code brt_cell_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
                               struct sk_error *err);
 enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct sk_error *err);
-// The cell question->index of its pipes, in memory of the scratch; false when that is short. In a
-// pause, if it is what packets change.
+// There is a copy of the cells in each of its pipes, or no memory for it.
+enum brt_code brt_cell_copies(struct brt *b, const struct brt_change *c, struct sk_error *err);
+// The cell question->index of its pipes as the driver has it, in memory of the scratch; false when
+// that is short. In a pause, if it is what packets change.
 bool brt_cell_message(struct brt *b, const struct brt_change *question,
                       const BfrtProto__TableData *wanted, BfrtProto__TableEntry *out);
 

@@ -181,6 +181,8 @@ static void cells_set(struct brt *b, const struct brt_change *c, unsigned i) {
         sk_attached_meter(&holder, &c->attached, &cells_meter(b, t, pipe)[c->index]);
     } else
         cells_set_register(sk_switch_pipe(b->now.sw, pipe), t, c->index, c->data);
+    if (brt_has_copy(t))
+        brt_copy_cell(b, t, pipe, c->index);
 }
 
 // As at the start of the program.
@@ -191,6 +193,16 @@ static void cells_reset(struct brt *b, const struct brt_table *t, unsigned pipe,
         sk_meter_reset(&cells_meter(b, t, pipe)[index]);
     else
         cells_set_register(sk_switch_pipe(b->now.sw, pipe), t, index, cells_register(t)->initial);
+    if (brt_has_copy(t))
+        brt_copy_cell(b, t, pipe, index);
+}
+
+enum brt_code brt_cell_copies(struct brt *b, const struct brt_change *c, struct sk_error *err) {
+    for (unsigned i = 0; brt_has_copy(c->table) && i < c->pipes.n; i++)
+        if (!brt_copy_make(b, c->table, c->pipes.list[i]))
+            return brt_fail(err, BRT_NO_SYS_RESOURCES, "table '%s': a copy needs too much memory",
+                            c->table->name);
+    return BRT_OK;
 }
 
 enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct sk_error *err) {
@@ -200,6 +212,9 @@ enum brt_code brt_cell_apply(struct brt *b, const struct brt_change *c, struct s
         if (code)
             return code;
     }
+    const enum brt_code code = resets ? BRT_OK : brt_cell_copies(b, c, err);
+    if (code)
+        return code;
     for (unsigned i = 0; i < c->pipes.n; i++) {
         if (!resets)
             cells_set(b, c, i);
@@ -273,11 +288,12 @@ static void cells_put(struct cells_out *o, const struct brt_field *f, const uint
 }
 
 static void cells_read_counter(struct cells_out *o, const struct brt_field *f) {
-    uint64_t sum = 0;
+    const bool packets = strcmp(f->name, "$COUNTER_SPEC_PKTS") == 0;
+    const uint64_t index = o->question->index;
+    uint64_t sum = 0, cell[2];
     for (unsigned i = 0; i < o->question->pipes.n; i++) {
-        const struct sk_counter_cell *cell = &cells_counter(
-            o->b, o->question->table, o->question->pipes.list[i])[o->question->index];
-        sum += strcmp(f->name, "$COUNTER_SPEC_PKTS") == 0 ? cell->packets : cell->bytes;
+        brt_copy_get(o->b, o->question->table, o->question->pipes.list[i], index, index + 1, cell);
+        sum += cell[packets ? 0 : 1];
     }
     cells_put(o, f, &sum);
 }
@@ -317,15 +333,18 @@ static void cells_read_meter(struct cells_out *o, const struct brt_field *f) {
 
 // The value of each pipe, one after the other.
 static void cells_read_register(struct cells_out *o, const struct brt_field *f) {
-    const struct sk_object *object = &o->question->table->object;
-    // a parameter is one value, that of the first pipe
-    const unsigned n = o->question->table->kind == BRT_PARAM ? 1 : o->question->pipes.n;
+    const struct brt_table *t = o->question->table;
+    const uint64_t index = o->question->index;
+    // a parameter is one value, that of the first pipe, and is only changed by controllers
+    const unsigned n = t->kind == BRT_PARAM ? 1 : o->question->pipes.n;
     for (unsigned i = 0; i < n; i++) {
-        struct sk_pipe *pipe = sk_switch_pipe(o->b->now.sw, o->question->pipes.list[i]);
-        uint64_t words[2] = {0};
-        for (uint32_t w = 0; w < sk_words(f->width); w++)
-            words[w] =
-                object->desc->register_read(pipe, object->index, o->question->index, f->index + w);
+        const unsigned pipe = o->question->pipes.list[i];
+        uint64_t cell[2] = {0}, words[2] = {0};
+        if (brt_has_copy(t))
+            brt_copy_get(o->b, t, pipe, index, index + 1, cell);
+        else
+            brt_cells_copy(o->b, t, pipe, index, index + 1, cell);
+        memcpy(words, cell + f->index, sk_words(f->width) * sizeof *words);
         if (f->width % 64)
             words[f->width / 64] &= (UINT64_C(1) << f->width % 64) - 1;
         cells_put(o, f, words);

@@ -29,7 +29,8 @@ struct brt_memory *brt_scratch_memory(struct brt *b); // of one update or entry
 
 // ---- target of an update or a read
 struct brt_target {
-    int pipe; // -1: all
+    int pipe;               // -1: all
+    uint32_t gress, parser; // 0xff: both, all
 };
 // An update of a match table or a value set, or a question after an entry, with ids and bytes
 // resolved. Words are in memory of the scratch.
@@ -37,6 +38,7 @@ struct brt_change {
     const struct brt_table *table;
     BfrtProto__Update__Type type;
     struct sk_pipe_list pipes;
+    bool names_pipe; // its target is one pipe, not all
     bool has_key, is_default, has_action;
     bool same_action; // the entry has 'action' already, and keeps its arguments
     bool reset_ttl, reset_stats;
@@ -48,6 +50,7 @@ struct brt_change {
     bool *has_direct; // which of them are given
     // of a table of cells; a register's value is in 'data', the others' specification in 'attached'
     uint64_t index;
+    unsigned parser; // of a value set that is apart
     struct sk_counter_cell counts;
     // of a table of groups, whose number is 'index'
     uint32_t max_size, n_members; // 0: not given
@@ -81,6 +84,23 @@ void brt_cells_copy(struct brt *b, const struct brt_table *t, unsigned pipe, uin
                     uint64_t to, void *cells);
 void brt_cells_put(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
                    uint64_t to, const void *cells);
+// ---- copy.c: what the driver has of counts and cells
+bool brt_has_copy(const struct brt_table *t); // a table of cells
+// Makes a table's copy of one pipe; false when there is no memory for it.
+bool brt_copy_make(struct brt *b, const struct brt_table *t, unsigned pipe);
+// Cells [from, to) of the copy, two words each; put: if it was made.
+void brt_copy_get(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
+                  uint64_t to, uint64_t *out);
+void brt_copy_put(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t from,
+                  uint64_t to, const uint64_t *cells);
+// In a pause: a cell, or what packets change of an entry, as it is.
+void brt_copy_cell(struct brt *b, const struct brt_table *t, unsigned pipe, uint64_t index);
+#define BRT_COPY_COUNTS 1u
+#define BRT_COPY_DIRECT 2u
+void brt_copy_entry(const struct sk_table_desc *d, struct sk_entry *e, unsigned what);
+// All of the table in the pipes of the change, in a pause and others.
+enum brt_code brt_copy_table(struct brt *b, const struct brt_change *c, unsigned what,
+                             struct sk_error *err);
 // ---- groups.c
 struct sk_selector *brt_selector_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
 // ---- apply.c: in a pause

@@ -123,11 +123,41 @@ static enum brt_code groups_check_type(const struct brt_change *c, bool has_key,
     return BRT_OK;
 }
 
+// Groups are those of single pipes when the entries that name them are.
+static bool groups_are_apart(struct brt *b, const struct brt_table *t) {
+    const struct sk_pipeline_desc *d = t->object.desc;
+    for (uint32_t i = 0; i < d->n_tables; i++) {
+        const struct brt_table *user = d->tables[i]->selector == d->selectors[t->object.index]
+                                           ? brt_schema_of(b->now.schema, d->tables[i])
+                                           : NULL;
+        if (user && brt_schema_state(b->now.schema, user)->scope != BRT_SCOPE_ALL)
+            return true;
+    }
+    return false;
+}
+
+// As by the chip's driver: where groups are the same in all pipes, they change in all.
+static enum brt_code groups_check_pipes(struct brt *b, const struct brt_change *c,
+                                        struct sk_error *err) {
+    struct sk_pipe_list all;
+    if (!c->names_pipe || groups_are_apart(b, c->table))
+        return BRT_OK;
+    if (sk_find_pipes(b->now.sw, &c->table->object, -1, &all, err))
+        return BRT_INVALID_ARG;
+    return all.n < 2 ? BRT_OK
+                     : brt_fail(err, BRT_INVALID_ARG,
+                                "selector '%s' has the same groups in all pipes: they change in "
+                                "all (EntryScope of a table that names them makes them single)",
+                                c->table->name);
+}
+
 enum brt_code brt_group_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
                                struct sk_error *err) {
     const bool has_key = e->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;
     struct groups_lists lists = {0};
     enum brt_code code = groups_check_type(c, has_key, err);
+    if (code == BRT_OK)
+        code = groups_check_pipes(b, c, err);
     if (code == BRT_OK && has_key)
         code = brt_group_key(e->key, c, err);
     for (size_t i = 0; code == BRT_OK && e->data && i < e->data->n_fields; i++)

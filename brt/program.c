@@ -131,7 +131,7 @@ static enum brt_code brt_program_begin(struct brt *b, struct sk_switch *sw,
     now.schema_text = sk_copy_text(d->schema);
     now.binary = brt_package_write(d->text, strlen(d->text), &now.n_binary);
     if (same && s->hitless && b->now.schema)
-        brt_schema_keep_scopes(now.schema, b->now.schema);
+        brt_schema_keep_scopes(now.schema, sw, b->now.schema);
     s->before = b->now;
     b->now = now;
     s->state = START_BEGUN;

@@ -57,7 +57,7 @@ static bool read_append(struct reading *r, BfrtProto__Entity *e) {
 
 // An entry in each pipe of the question.
 struct read_entries {
-    const struct sk_entry *of[SK_PIPES];
+    struct sk_entry *of[SK_PIPES];
     unsigned n;
     bool is_default;
 };
@@ -117,10 +117,12 @@ static void read_one_datum(struct read_data *d, const struct brt_field *f) {
     case BRT_ATTACHED:
         read_attached(d, f);
         break;
-    case BRT_CELL: // of each pipe
+    case BRT_CELL: // of each pipe, as the driver has it
         for (unsigned i = 0; i < d->entries->n && f->width <= 64; i++)
             if (d->entries->of[i]->direct)
-                read_words(d, f, &d->entries->of[i]->direct[f->index]);
+                read_words(d, f,
+                           &d->entries->of[i]
+                                ->direct[d->r->question.table->desc->direct_words + f->index]);
         break;
     default:
         break;
@@ -147,13 +149,17 @@ static void read_age(const struct read_data *d, struct sk_entry *sum) {
     sum->idle.hit = hit;
 }
 
-// Counts are sums over the pipes, the rest is of the first.
+// Counts are sums over the pipes, as the driver has them; the rest is of the first.
 static void read_what_is_attached(struct read_data *d) {
-    struct sk_holder holder = sk_holder_of_table(d->r->question.table->desc);
+    const struct sk_table_desc *desc = d->r->question.table->desc;
+    struct sk_holder holder = sk_holder_of_table(desc);
     struct sk_entry sum = *d->entries->of[0];
-    for (unsigned i = 1; i < d->entries->n; i++) {
-        sum.packets += d->entries->of[i]->packets;
-        sum.bytes += d->entries->of[i]->bytes;
+    sum.packets = sum.bytes = 0;
+    for (unsigned i = 0; i < d->entries->n; i++) {
+        if (d->r->from_hw)
+            brt_copy_entry(desc, d->entries->of[i], BRT_COPY_COUNTS | BRT_COPY_DIRECT);
+        sum.packets += d->entries->of[i]->seen_packets;
+        sum.bytes += d->entries->of[i]->seen_bytes;
     }
     holder.idle = holder.idle && !d->entries->is_default;
     read_age(d, &sum);
@@ -255,15 +261,14 @@ static void brt_read_default(struct reading *r) {
 
 // ---- all entries ----
 
-static bool read_each(void *aux, const struct sk_entry *e) {
-    struct reading *r = aux;
+static bool read_each(struct reading *r, struct sk_entry *e) {
     struct read_entries entries = {.of = {e}, .n = 1};
     if (r->question.table->desc && !read_action_wanted(r, e))
         return true;
     read_pause(r);
     for (unsigned i = 1; i < r->question.pipes.n; i++) {
-        struct sk_table *t = brt_table_in(r->b, r->question.table, r->question.pipes.list[i]);
-        const struct sk_entry *other = sk_table_find(t, e->value, e->mask, e->priority);
+        struct sk_table *t = brt_table_of(r->b, &r->question, i);
+        struct sk_entry *other = sk_table_find(t, e->value, e->mask, e->priority);
         if (other)
             entries.of[entries.n++] = other;
     }
@@ -272,14 +277,14 @@ static bool read_each(void *aux, const struct sk_entry *e) {
 
 // In the order in which they were put there, by their handles, as the chip's driver has them.
 struct read_list {
-    const struct sk_entry **entries;
+    struct sk_entry **entries;
     size_t n, room;
 };
 
 static bool read_list_entry(void *aux, const struct sk_entry *e) {
     struct read_list *l = aux;
-    if (l->n < l->room)
-        l->entries[l->n++] = e;
+    if (l->n < l->room) // to note what was seen of it
+        l->entries[l->n++] = (struct sk_entry *)(uintptr_t)e;
     return true;
 }
 
@@ -290,7 +295,7 @@ static int read_compare(const void *a, const void *b) {
 }
 
 static void read_all(struct reading *r) {
-    struct sk_table *t = brt_table_in(r->b, r->question.table, r->question.pipes.list[0]);
+    struct sk_table *t = brt_table_of(r->b, &r->question, 0);
     struct read_list l = {.room = sk_table_count(t)};
     l.entries = brt_take(&r->b->request, (l.room + 1) * sizeof *l.entries);
     if (!l.entries) {
@@ -309,13 +314,13 @@ static void read_all(struct reading *r) {
 
 struct read_handle {
     uint32_t handle;
-    const struct sk_entry *found;
+    struct sk_entry *found;
 };
 
 static bool read_is_handle(void *aux, const struct sk_entry *e) {
     struct read_handle *h = aux;
     if (e->id == h->handle)
-        h->found = e;
+        h->found = (struct sk_entry *)(uintptr_t)e;
     return !h->found;
 }
 
@@ -366,13 +371,12 @@ static bool read_go_to_owner(struct reading *r, uint32_t owner) {
     return true;
 }
 
-static const struct sk_entry *read_by_handle(struct reading *r, uint32_t handle) {
+static struct sk_entry *read_by_handle(struct reading *r, uint32_t handle) {
     struct read_handle h = {.handle = (r->scoped ? handle & READ_ID_MASK : handle) -
                                       read_first_handle(r)};
     if (r->scoped && !read_go_to_owner(r, (handle >> READ_PIPE_SHIFT) - 1))
         return NULL;
-    sk_table_each(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]), read_is_handle,
-                  &h);
+    sk_table_each(brt_table_of(r->b, &r->question, 0), read_is_handle, &h);
     return h.found;
 }
 
@@ -383,8 +387,8 @@ static bool read_not_found(struct reading *r) {
 }
 
 // The entry in the first pipe, by its key or its handle; null after an error.
-static const struct sk_entry *read_find(struct reading *r) {
-    const struct sk_entry *e;
+static struct sk_entry *read_find(struct reading *r) {
+    struct sk_entry *e;
     if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_HANDLE_ID)
         e = read_by_handle(r, r->entry->handle_id);
     else if (r->scoped && r->all_pipes)
@@ -393,8 +397,8 @@ static const struct sk_entry *read_find(struct reading *r) {
         r->code = brt_entry_key(r->b, r->entry->key, &r->question, r->err);
         if (r->code)
             return NULL;
-        e = sk_table_find(brt_table_in(r->b, r->question.table, r->question.pipes.list[0]),
-                          r->question.value, r->question.mask, r->question.priority);
+        e = sk_table_find(brt_table_of(r->b, &r->question, 0), r->question.value, r->question.mask,
+                          r->question.priority);
     }
     if ((!e || r->has_no_copy) && r->code == BRT_OK)
         read_not_found(r);
@@ -407,8 +411,7 @@ static void read_one(struct reading *r) {
         brt_read_default(r);
         return;
     }
-    read_pause(r);
-    const struct sk_entry *e = read_find(r);
+    struct sk_entry *e = read_find(r); // packets change no keys: they need not wait
     if (!e)
         return;
     if (r->question.table->desc && !read_action_wanted(r, e))
@@ -419,6 +422,13 @@ static void read_one(struct reading *r) {
 
 // ---- cells ----
 
+// The driver looks at the chip first.
+static void read_refresh(struct reading *r) {
+    const struct sk_pipe_list *pipes = &r->question.pipes;
+    for (unsigned i = 0; r->from_hw && brt_has_copy(r->question.table) && i < pipes->n; i++)
+        brt_copy_cell(r->b, r->question.table, pipes->list[i], r->question.index);
+}
+
 static bool read_cell(struct reading *r, uint64_t index) {
     BfrtProto__Entity entity = BFRT_PROTO__ENTITY__INIT;
     BfrtProto__TableEntry out = BFRT_PROTO__TABLE_ENTRY__INIT;
@@ -427,6 +437,7 @@ static bool read_cell(struct reading *r, uint64_t index) {
     out.entry_tgt = r->entry->entry_tgt;
     r->question.index = index;
     read_pause(r);
+    read_refresh(r);
     if (!brt_cell_message(r->b, &r->question, r->entry->data, &out))
         return read_no_memory(r);
     if (r->key_only)
@@ -437,7 +448,8 @@ static bool read_cell(struct reading *r, uint64_t index) {
 static void read_cells(struct reading *r) {
     const struct brt_table *t = r->question.table;
     uint64_t index = r->entry->handle_id;
-    if (!read_check_wanted(r, NULL))
+    if (!read_check_wanted(r, NULL) ||
+        (r->from_hw && (r->code = brt_cell_copies(r->b, &r->question, r->err))))
         return;
     if (r->entry->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY) {
         r->code = brt_cell_key(r->entry->key, &r->question, r->err);
@@ -573,6 +585,15 @@ static void brt_read_fixed(struct reading *r, const struct fixed_table *t) {
         r->code = code;
 }
 
+// The table, and where what is asked of it is.
+static enum brt_code read_resolve(struct reading *r, uint32_t table,
+                                  const struct brt_target *target) {
+    const enum brt_code code = brt_resolve(r->b, table, target, &r->question, r->err);
+    return code == BRT_OK && r->question.table->kind == BRT_VALUE_SET
+               ? brt_resolve_values(r->b, target, &r->question, r->err)
+               : code;
+}
+
 static bool read_from_hw(const BfrtProto__TableEntry *e) {
     return (e->table_flags && e->table_flags->from_hw) ||
            (e->table_read_flag && e->table_read_flag->from_hw);
@@ -604,7 +625,7 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
         return;
     }
     if (r->code == BRT_OK)
-        r->code = brt_resolve(r->b, e->table_id, &own, &r->question, r->err);
+        r->code = read_resolve(r, e->table_id, &own);
     if (r->code)
         return;
     brt_read_where(r, &own, read_from_hw(e));
@@ -636,7 +657,7 @@ static size_t read_count(const struct reading *r) {
     const unsigned pipe = r->question.pipes.list[0];
     return brt_has_groups(r->question.table)
                ? sk_selector_count(brt_selector_in(r->b, r->question.table, pipe))
-               : sk_table_count(brt_table_in(r->b, r->question.table, pipe));
+               : sk_table_count(brt_table_of(r->b, &r->question, 0));
 }
 
 static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
@@ -648,7 +669,7 @@ static void read_usage(struct reading *r, const BfrtProto__TableUsage *u,
     if (fixed)
         r->code = fixed_usage(r->b, fixed, &used, r->err);
     else
-        r->code = brt_resolve(r->b, u->table_id, target, &r->question, r->err);
+        r->code = read_resolve(r, u->table_id, target);
     if (r->code == BRT_OK && !fixed && !read_has_entries(r) && !brt_has_groups(r->question.table))
         r->code =
             brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s' has no usage", r->question.table->name);
@@ -670,7 +691,7 @@ static void read_handle_of(struct reading *r, const BfrtProto__HandleId *h,
         r->code = brt_fail(r->err, BRT_INVALID_ARG, "the key is missing");
         return;
     }
-    r->code = brt_resolve(r->b, h->table_id, target, &r->question, r->err);
+    r->code = read_resolve(r, h->table_id, target);
     if (r->code == BRT_OK && !read_has_entries(r))
         r->code = brt_fail(r->err, BRT_NOT_SUPPORTED, "table '%s': a handle is the key's number",
                            r->question.table->name);

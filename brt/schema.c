@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "brt/brt_impl.h"
 
 struct brt_schema {
     json_t *root; // has all names
     const struct sk_switch *sw;
     struct brt_table *tables; // n of them, by id
     struct brt_table_state *states;
+    struct schema_copy {
+        uint64_t *of[SK_PIPES];
+    } * copies;
     size_t n;
     struct brt_learn *learns;
     size_t n_learns;
@@ -357,8 +361,9 @@ static int schema_read(struct brt_schema *s, struct sk_error *err) {
                  *learns = json_object_get(s->root, "learn_filters");
     s->tables = calloc(json_array_size(tables) + 1, sizeof *s->tables);
     s->states = calloc(json_array_size(tables) + 1, sizeof *s->states);
+    s->copies = calloc(json_array_size(tables) + 1, sizeof *s->copies);
     s->learns = calloc(json_array_size(learns) + 1, sizeof *s->learns);
-    if (!s->tables || !s->states || !s->learns)
+    if (!s->tables || !s->states || !s->copies || !s->learns)
         abort();
     int rc = 0;
     while (rc == 0 && s->n < json_array_size(tables)) {
@@ -405,11 +410,14 @@ void brt_schema_free(struct brt_schema *s) {
         for (size_t k = 0; k < t->n_data; k++)
             free(t->data[k].members);
         free(t->data);
+        for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+            free(s->copies[i].of[pipe]);
     }
     for (size_t i = 0; i < s->n_learns; i++)
         free(s->learns[i].fields);
     free(s->tables);
     free(s->states);
+    free(s->copies);
     free(s->learns);
     json_decref(s->root);
     free(s);
@@ -436,7 +444,8 @@ const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct s
     return NULL;
 }
 
-void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *before) {
+void brt_schema_keep_scopes(struct brt_schema *s, struct sk_switch *sw,
+                            const struct brt_schema *before) {
     for (size_t i = 0; i < s->n; i++) {
         const struct brt_table *was = brt_schema_named(before, s->tables[i].name);
         if (!was)
@@ -445,11 +454,20 @@ void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *befor
         s->states[i].scope = old->scope;
         s->states[i].groups = old->groups;
         memcpy(s->states[i].group, old->group, sizeof old->group);
+        s->states[i].single_gress = old->single_gress;
+        s->states[i].single_parser = old->single_parser;
+        s->states[i].parser_gress = old->parser_gress;
+        if (s->tables[i].kind == BRT_VALUE_SET && !brt_values_apart(sw, &s->tables[i], old))
+            s->states[i].single_parser = false; // no memory: of all, as at the program's start
     }
 }
 
 struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t) {
     return &s->states[t - s->tables];
+}
+
+uint64_t **brt_schema_copy(struct brt_schema *s, const struct brt_table *t, unsigned pipe) {
+    return &s->copies[t - s->tables].of[pipe];
 }
 
 uint64_t brt_idle_time(const struct brt_idle_state *state, uint64_t now) {

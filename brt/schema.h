@@ -89,8 +89,10 @@ struct brt_idle_state {
 };
 struct brt_table_state {
     enum brt_scope scope;
-    uint64_t groups;         // as it was given: sets of pipes, one a byte
-    uint8_t group[SK_PIPES]; // the set that each pipe is in
+    uint64_t groups;                  // as it was given: sets of pipes, one a byte
+    uint8_t group[SK_PIPES];          // the set that each pipe is in
+    bool single_gress, single_parser; // of a value set
+    uint32_t parser_gress;            // as it was given with the parsers' scope
     struct brt_idle_state idle;
 };
 
@@ -106,8 +108,12 @@ const struct brt_table *brt_schema_named(const struct brt_schema *s, const char 
 // The match table that the switch describes so; null: there is none.
 const struct brt_table *brt_schema_of(const struct brt_schema *s, const struct sk_table_desc *d);
 struct brt_table_state *brt_schema_state(struct brt_schema *s, const struct brt_table *t);
-// Tables of the same name have their entries in the same pipes as before.
-void brt_schema_keep_scopes(struct brt_schema *s, const struct brt_schema *before);
+// Where a table's copy of one pipe's cells is (copy.c); it is freed with the schema.
+uint64_t **brt_schema_copy(struct brt_schema *s, const struct brt_table *t, unsigned pipe);
+// Tables of the same name have their entries in the same pipes (and parsers) as before; those of
+// 's' are empty and see no packets.
+void brt_schema_keep_scopes(struct brt_schema *s, struct sk_switch *sw,
+                            const struct brt_schema *before);
 // Up to when entries have aged: to the last whole ttl_query_interval, as the chip's sweeps find
 // them; of a table that is polled, and has none, to 'now'; to when ageing was switched off.
 uint64_t brt_idle_time(const struct brt_idle_state *state, uint64_t now);

@@ -30,6 +30,7 @@ struct brt_undo {
     struct undo_entry *first, **last; // in the order in which they are put back
     uint64_t from, to;                // cells, in each pipe
     void *cells[SK_PIPES];
+    void *seen[SK_PIPES]; // the driver's copy of them
     struct undo_group *groups;
     struct brt_table_state state;
     uint64_t *key_masks[SK_PIPES];
@@ -76,7 +77,7 @@ static void undo_copy(struct undo_saving *s, struct undo_entry *u, const struct 
     }
     u->entry.data = undo_words(s, e->data, d ? d->actions[e->action]->data_words : 0);
     if (e->direct)
-        u->entry.direct = undo_words(s, e->direct, d->direct_words);
+        u->entry.direct = undo_words(s, e->direct, 2 * (size_t)d->direct_words);
     if (e->meter)
         u->meter = *e->meter;
 }
@@ -112,7 +113,7 @@ static void undo_save_key(struct undo_saving *s) {
 static void undo_save_table(struct undo_saving *s, const struct brt_change *c) {
     s->key_words = brt_key_words(c->table);
     for (unsigned i = 0; s->good && i < c->pipes.n; i++) {
-        s->table = brt_table_in(s->b, c->table, c->pipes.list[i]);
+        s->table = brt_table_of(s->b, c, i);
         if (c->is_default)
             undo_save_default(s);
         else if (c->has_key)
@@ -124,6 +125,17 @@ static void undo_save_table(struct undo_saving *s, const struct brt_change *c) {
     }
 }
 
+// False when memory is short.
+static bool undo_save_copy(struct undo_saving *s, const struct brt_change *c, unsigned i) {
+    struct brt_undo *u = s->undo;
+    if (!brt_has_copy(c->table))
+        return true;
+    u->seen[i] = brt_take(&s->b->request, (size_t)(u->to - u->from) * brt_cell_bytes(c->table));
+    if (u->seen[i])
+        brt_copy_get(s->b, c->table, c->pipes.list[i], u->from, u->to, u->seen[i]);
+    return u->seen[i];
+}
+
 static void undo_save_cells(struct undo_saving *s, const struct brt_change *c) {
     const bool all = c->type == BFRT_PROTO__UPDATE__TYPE__DELETE;
     struct brt_undo *u = s->undo;
@@ -132,7 +144,7 @@ static void undo_save_cells(struct undo_saving *s, const struct brt_change *c) {
     for (unsigned i = 0; s->good && i < c->pipes.n; i++) {
         u->cells[i] =
             brt_take(&s->b->request, (size_t)(u->to - u->from) * brt_cell_bytes(c->table));
-        s->good = u->cells[i];
+        s->good = u->cells[i] && undo_save_copy(s, c, i);
         if (s->good)
             brt_cells_copy(s->b, c->table, c->pipes.list[i], u->from, u->to, u->cells[i]);
     }
@@ -235,13 +247,15 @@ static void undo_extras(struct sk_entry *e, const struct undo_entry *u,
                         const struct sk_table_desc *d) {
     e->packets = u->entry.packets;
     e->bytes = u->entry.bytes;
+    e->seen_packets = u->entry.seen_packets;
+    e->seen_bytes = u->entry.seen_bytes;
     e->hits = u->entry.hits;
     e->last_hit = u->entry.last_hit;
     e->idle = u->entry.idle;
     if (e->meter)
         *e->meter = u->meter;
     if (e->direct && d)
-        memcpy(e->direct, u->entry.direct, d->direct_words * sizeof *e->direct);
+        memcpy(e->direct, u->entry.direct, 2 * (size_t)d->direct_words * sizeof *e->direct);
 }
 
 static int undo_put_entry(const struct undo_entry *u, const struct sk_table_desc *d) {
@@ -284,12 +298,17 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
     int error = SK_OK;
     if (c->attribute)
         *brt_schema_state(b->now.schema, c->table) = u->state;
+    if (c->attribute && c->table->kind == BRT_VALUE_SET &&
+        !brt_values_apart(b->now.sw, c->table, &u->state))
+        error = SK_E_MEMORY;
     for (unsigned i = 0; i < c->pipes.n; i++) {
         int32_t *more = c->attribute ? brt_meter_more(b, c->table, c->pipes.list[i]) : NULL;
         if (more)
             *more = u->more[i];
         if (u->cells[i])
             brt_cells_put(b, c->table, c->pipes.list[i], u->from, u->to, u->cells[i]);
+        if (u->seen[i])
+            brt_copy_put(b, c->table, c->pipes.list[i], u->from, u->to, u->seen[i]);
         if (u->hashes[i])
             brt_hash_put_back(b, c->table, c->pipes.list[i], u->hashes[i]);
         if (u->key_masks[i])

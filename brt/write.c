@@ -25,6 +25,8 @@ enum brt_code brt_target(const BfrtProto__TargetDevice *device, struct brt_targe
     if (pipe != BRT_ALL_PIPES && pipe >= SK_PIPES)
         return brt_fail(err, BRT_INVALID_ARG, "there is no pipe %u", pipe);
     out->pipe = pipe == BRT_ALL_PIPES ? -1 : (int)pipe;
+    out->gress = device ? device->direction : 0xff;
+    out->parser = device ? device->prsr_id : 0xff;
     return BRT_OK;
 }
 
@@ -50,11 +52,12 @@ enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_tar
                         fixed->name);
     if (!c->table)
         return brt_fail(err, BRT_TABLE_NOT_FOUND, "there is no table with id %u", table_id);
-    // value sets are alike in all pipes, and a port is in one
+    // where values are is known when they are (value_sets.c), and a port is in one
     const bool all = c->table->kind == BRT_VALUE_SET || c->table->kind == BRT_PORT_METADATA;
     const int pipe = all ? -1 : target->pipe;
     if (sk_find_pipes(b->now.sw, &c->table->object, pipe, &c->pipes, err))
         return BRT_INVALID_ARG;
+    c->names_pipe = pipe >= 0;
     const struct brt_table_state *state = brt_schema_state(b->now.schema, c->table);
     if (pipe < 0 || state->scope != BRT_SCOPE_GROUPS)
         return BRT_OK;
@@ -133,6 +136,8 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
     if (code == BRT_OK && c->fixed)
         return fixed_change(b, e, c, err);
     code = code ? code : brt_resolve(b, e->table_id, &own, c, err);
+    if (code == BRT_OK && c->table->kind == BRT_VALUE_SET)
+        code = brt_resolve_values(b, &own, c, err);
     if (code)
         return code;
     c->type = type;
@@ -257,6 +262,8 @@ static void write_slice(struct writing *w, const struct brt_target *target,
         items[i].code = write_resolve(w->b, w->request->updates[w->n_done + i], target,
                                       w->request->client_id, &items[i].change, &items[i].err);
         any = any || items[i].code == BRT_OK;
+        if (items[i].change.attribute) // what follows is resolved under it
+            n = i + 1;
     }
     if (any)
         sk_pauses_begin(pauses);

@@ -12,7 +12,7 @@
 
 enum rpc_status p4rt_begin(struct p4rt *p, const struct brt_table *t, P4__V1__Update__Type type,
                            struct brt_change *c, struct sk_error *err) {
-    const struct brt_target all = {.pipe = -1};
+    const struct brt_target all = {.pipe = -1, .gress = 0xff, .parser = 0xff};
     const enum brt_code code = brt_resolve(p->b, t->id, &all, c, err);
     c->type = type == P4__V1__UPDATE__TYPE__INSERT   ? BFRT_PROTO__UPDATE__TYPE__INSERT
               : type == P4__V1__UPDATE__TYPE__DELETE ? BFRT_PROTO__UPDATE__TYPE__DELETE

@@ -45,7 +45,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 29u
+#define SK_ABI_VERSION 30u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -337,6 +337,7 @@ struct sk_value_set_desc {
     const struct sk_field_desc *keys;
     uint32_t n_keys, key_words;
     uint64_t size;
+    bool egress; // of the egress parser
 };
 
 struct sk_digest_desc {

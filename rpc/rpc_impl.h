@@ -114,8 +114,9 @@ struct rpc_server {
     nghttp2_option *http;
     struct rpc_connection **list;
     size_t n;
-    size_t memory; // bytes of messages and of details
-    uint64_t now, look;
+    size_t memory;      // bytes of messages and of details
+    uint64_t now, look; // on the clock without 'away'
+    uint64_t away;      // ns in which services kept the server from its clients
     bool dirty, more;
     struct rpc_counts counts;
 };

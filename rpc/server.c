@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/socket.h"
 #include "rpc/rpc_impl.h"
 
@@ -197,18 +198,22 @@ static bool rpcs_flush(struct rpc_connection *c) {
 }
 
 void rpc_poll(struct rpc_server *s, uint64_t now_ns) {
-    s->now = now_ns;
+    s->now = now_ns - s->away;
     s->dirty = s->more = false;
+    const uint64_t began = sk_clock_now();
     const bool comes = rpcs_events(s);
     // From the end: dropping one moves the last, which had its turn, into its place.
     for (size_t i = s->n; i-- > 0;)
         if (rpc_connection_has_input(s->list[i]) && !rpc_connection_receive(s->list[i]))
             rpcs_drop(s->list[i]);
+    // While a service works on one message, no client can go on, and none is late for that.
+    const uint64_t took = sk_clock_now() - began;
+    s->away += took >= LOOK_NS ? took : 0;
     if (comes)
         rpcs_accept(s);
-    if ((s->n > 0 || s->deaf) && s->look > now_ns + LOOK_NS)
-        s->look = now_ns + LOOK_NS;
-    if (now_ns >= s->look)
+    if ((s->n > 0 || s->deaf) && s->look > s->now + LOOK_NS)
+        s->look = s->now + LOOK_NS;
+    if (s->now >= s->look)
         rpcs_look(s);
     s->dirty = false; // set again by what services send below, when they are told of room
     for (size_t i = s->n; i-- > 0;) {
@@ -226,7 +231,9 @@ void rpc_poll(struct rpc_server *s, uint64_t now_ns) {
 }
 
 uint64_t rpc_due(const struct rpc_server *s) {
-    return s->dirty || s->more ? 0 : s->look;
+    if (s->dirty || s->more)
+        return 0;
+    return s->look == UINT64_MAX ? s->look : s->look + s->away;
 }
 
 int rpc_fd(const struct rpc_server *s) {

@@ -120,6 +120,8 @@ static int table_add(struct sk_table *t, const uint64_t *value, const uint64_t *
     struct sk_table_writer *w = t->writer;
     if (t->kind == SK_KIND_NONE)
         return SK_E_KEY;
+    if (t->apart)
+        return SK_E_APART;
     uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
     int error = sk_canonical_key(t, value, mask, v, m);
     if (!error)
@@ -353,6 +355,43 @@ int sk_table_set_key_mask(struct sk_table *t, const uint64_t *mask) {
     return SK_OK;
 }
 
+static void table_free_apart(struct sk_table **apart, unsigned n) {
+    for (unsigned i = 0; apart && i < n; i++)
+        sk_table_free(apart[i]);
+    free(apart);
+}
+
+int sk_table_set_apart(struct sk_table *t, unsigned n) {
+    size_t values = t->writer->count;
+    for (unsigned i = 0; i < t->n_apart; i++)
+        values += t->apart[i]->writer->count;
+    if (values > 0)
+        return SK_E_APART;
+    if (n == t->n_apart)
+        return SK_OK;
+    struct sk_table **apart = n ? calloc(n, sizeof(struct sk_table *)) : NULL;
+    bool good = apart || !n;
+    for (unsigned i = 0; good && i < n; i++)
+        good = (apart[i] = sk_table_new(t->desc)) != NULL;
+    if (!good) {
+        table_free_apart(apart, n);
+        return SK_E_MEMORY;
+    }
+    table_free_apart(t->apart, t->n_apart);
+    t->apart = apart;
+    t->n_apart = n;
+    sk_tables_changed();
+    return SK_OK;
+}
+
+unsigned sk_table_n_apart(const struct sk_table *t) {
+    return t->n_apart;
+}
+
+struct sk_table *sk_table_apart(const struct sk_table *t, unsigned parser) {
+    return t->apart[parser];
+}
+
 const uint64_t *sk_table_key_mask(const struct sk_table *t) {
     return t->key_mask;
 }
@@ -509,9 +548,12 @@ struct sk_table *sk_table_new(const struct sk_table_desc *desc) {
     return t;
 }
 
+static void table_free_apart(struct sk_table **apart, unsigned n);
+
 void sk_table_free(struct sk_table *t) {
     if (!t)
         return;
+    table_free_apart(t->apart, t->n_apart);
     if (t->writer) {
         sk_ternary_free(t);
         sk_lpm_free(t->lpm);

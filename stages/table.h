@@ -130,9 +130,11 @@ struct sk_entry {
     uint32_t id;                     // unique in the table while the entry lives
     bool is_const;
     struct sk_meter_cell *meter; // of the direct meter or filter (meter.h), or null
-    uint64_t *direct;            // direct register cells
-    uint64_t packets, bytes;     // direct counter; written by the pipe's thread only
-    uint64_t *data;              // action data words
+    uint64_t *direct;            // direct register cells, twice: the pipe's, and those last seen
+    // The direct counter as a controller last saw or set it, while packets go on counting (brt/).
+    uint64_t seen_packets, seen_bytes;
+    uint64_t packets, bytes; // direct counter; written by the pipe's thread only
+    uint64_t *data;          // action data words
     uint64_t hits;
     uint64_t last_hit; // ns, 48 bits: when the latest packet that it matched entered its parser; 0:
                        // never
@@ -165,6 +167,7 @@ enum sk_table_error {
     SK_E_COLLISION = -15,  // another entry's key has the same proxy hash
     SK_E_MASKED = -17,     // a bit of the key that the table's key mask leaves out
     SK_E_NOT_EMPTY = -18,  // its key mask can only change while it has no entries
+    SK_E_APART = -19,      // the value set is that of single parsers
     SK_E_GROUP_SIZE = -14, // more members than the group may have, or than any group may have
     SK_E_LINES = -16,      // the selector's memory has no free lines for the group
 };
@@ -219,6 +222,12 @@ size_t sk_table_count(const struct sk_table *t);
 // SK_E_NOT_EMPTY while it has entries. Between packets only.
 int sk_table_set_key_mask(struct sk_table *t, const uint64_t *mask);
 const uint64_t *sk_table_key_mask(const struct sk_table *t);
+// A value set is that of each of n parsers (0: of all again), each with room for 'size' values; an
+// empty one only, and between packets. SK_E_APART when it has values, or SK_E_MEMORY: nothing
+// changed. From then on it takes none itself (SK_E_APART), its parsers' do.
+int sk_table_set_apart(struct sk_table *t, unsigned n);
+unsigned sk_table_n_apart(const struct sk_table *t); // 0: it is that of all parsers
+struct sk_table *sk_table_apart(const struct sk_table *t, unsigned parser);
 // Calls 'fn' for every entry, in order of precedence for ternary tables; stops when it returns
 // false.
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),

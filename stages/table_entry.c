@@ -45,6 +45,8 @@ const char *sk_table_strerror(int error) {
         return "the key has bits set outside the table's key mask";
     case SK_E_NOT_EMPTY:
         return "its key mask can only change while the table has no entries";
+    case SK_E_APART:
+        return "a controller has given each parser values of its own";
     case SK_E_COLLISION:
         return "the key has the same proxy hash as another entry";
     case SK_E_GROUP_SIZE:
@@ -201,9 +203,9 @@ bool sk_node_init_direct(const struct sk_table *t, struct node *n) {
     }
     if (!words)
         return true;
-    n->e.direct = calloc(words, sizeof *n->e.direct);
-    if (n->e.direct && t->desc->direct_initial)
-        memcpy(n->e.direct, t->desc->direct_initial, words * sizeof *n->e.direct);
+    n->e.direct = calloc(2 * (size_t)words, sizeof *n->e.direct);
+    for (uint32_t i = 0; n->e.direct && t->desc->direct_initial && i < 2; i++)
+        memcpy(n->e.direct + i * words, t->desc->direct_initial, words * sizeof *n->e.direct);
     return n->e.direct != NULL;
 }
 
@@ -225,6 +227,8 @@ void sk_node_inherit(struct node *n, struct node *old) {
     n->e.priority = old->e.priority;
     n->e.packets = old->e.packets;
     n->e.bytes = old->e.bytes;
+    n->e.seen_packets = old->e.seen_packets;
+    n->e.seen_bytes = old->e.seen_bytes;
     n->e.hits = old->e.hits;
     n->e.last_hit = old->e.last_hit;
     n->e.elsewhere = old->e.elsewhere;

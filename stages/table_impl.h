@@ -97,6 +97,8 @@ struct sk_table {
     struct sk_table *members; // of its action profile, or null
     struct sk_selector *selector;
     struct sk_hash_secret secret;
+    struct sk_table **apart; // of a value set: n_apart parsers' own, or null: it is that of all
+    unsigned n_apart;
 };
 
 // What is looked up: the key, or the word that stands for it.
@@ -255,6 +257,14 @@ static inline bool sk_is_entry(const struct sk_entry *ahead, const uint64_t *key
 static inline struct sk_entry *sk_lookup_filled(const struct sk_table *t, const uint64_t *key) {
     const bool filled = atomic_load_explicit((atomic_bool *)&t->filled, memory_order_acquire);
     return filled ? sk_table_lookup(t, key) : NULL;
+}
+
+// Whether a value set has the key, for one of its pipe's parsers.
+static inline bool sk_value_set_has(const struct sk_table *t, unsigned parser,
+                                    const uint64_t *key) {
+    if (__builtin_expect(t->apart != NULL, 0))
+        return parser < t->n_apart && sk_lookup_filled(t->apart[parser], key);
+    return sk_lookup_filled(t, key);
 }
 
 // The member with this id, or null.

@@ -20,7 +20,7 @@ struct node {
     bool owns_direct;
     uint32_t held_by_entries, held_by_groups; // references to it as a member
     void *memory;                             // what is freed
-    char padding[32];
+    char padding[16];
     struct sk_entry e; // key, data and mask words follow
 };
 _Static_assert((offsetof(struct node, e) + offsetof(struct sk_entry, data)) % SK_NODE_ALIGN == 0,

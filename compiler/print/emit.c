@@ -59,6 +59,8 @@ static void gress_functions(const struct emit *e) {
     if (ir_block_has(e->g->deparser, IR_RESUBMIT))
         emit_line(e, "uint8_t resubmits;");
     emit_line(e, "uint32_t packet_bytes; // on the wire, with the frame check sequence");
+    if (e->g->value_sets.n)
+        emit_line(e, "uint8_t parser; // of the pipe's: which value sets count");
     emit_late_members(e);
     phv_members(e, true); // side by side: several are set at once
     phv_members(e, false);

@@ -144,6 +144,11 @@ void emit_entry_inputs(const struct emit *e, const char *length, const char *now
     emit_line(e, "v->packet_bytes = %s + SK_FCS_BYTES;", length);
     emit_line(e, "v->end = end;");
     emit_line(e, "v->now = %s;", now);
+    if (e->g->value_sets.n) // the intrinsic metadata have the port first
+        emit_line(e, "v->parser = (uint8_t)(sk_port_local(%s) >> %u);",
+                  e->g->kind == IR_INGRESS ? "((start[0] & 1u) << 8 | start[1])"
+                                           : "packet->egress_port",
+                  ir_target(e->program) == CHIP_TOFINO2 ? 3u : 2u);
     if (e->plan->prefetch.table && e->g->kind == IR_INGRESS)
         emit_line(e, "v->ahead = %s;", ahead);
     emit_checked_begin(e);

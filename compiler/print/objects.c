@@ -211,9 +211,9 @@ static void object_lists(const struct emit *e) {
                 n += (vs->widths.v[w] + 63) / 64;
             emit_line(e,
                       "{.name = %s, .keys = p%u%c_vs%zu_keys, .n_keys = %zu, .key_words = %u, "
-                      ".size = %llu},",
+                      ".size = %llu, .egress = %s},",
                       emit_string(e, vs->name), p, k ? 'e' : 'i', i, vs->widths.n, n,
-                      (unsigned long long)vs->size);
+                      (unsigned long long)vs->size, emit_bool_text(k));
         }
     emit_line(e, "{.name = NULL},");
     emit_close(e, "};");

@@ -365,8 +365,8 @@ static const char *in_value_set(const struct emit *e, const struct ir_state *st,
                                   w ? " >> 64" : "");
         }
     }
-    return emit_text(e, "sk_table_lookup(s->%c_value_set%u, (const uint64_t[]){%s})", e->p[2],
-                     vs->id, words);
+    return emit_text(e, "sk_value_set_has(s->%c_value_set%u, v->parser, (const uint64_t[]){%s})",
+                     e->p[2], vs->id, words);
 }
 
 static const char *wide_key_in_set(const struct emit *e, const struct ir_select_key_set *s,

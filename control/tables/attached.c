@@ -356,9 +356,9 @@ void sk_attached_meter(const struct sk_holder *holder, const struct sk_attached 
 void sk_attached_apply(const struct sk_holder *holder, const struct sk_attached *a,
                        struct sk_entry *e, bool first, uint64_t now) {
     if (a->given & BIT(PKTS))
-        e->packets = first ? a->packets : 0;
+        e->packets = e->seen_packets = first ? a->packets : 0;
     if (a->given & BIT(BYTES))
-        e->bytes = first ? a->bytes : 0;
+        e->bytes = e->seen_bytes = first ? a->bytes : 0;
     if (a->given & BIT(TTL))
         sk_idle_start(e, (uint32_t)a->ttl_ms, now);
     if (a->given & BIT(HIT_STATE))

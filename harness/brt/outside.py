@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """PTF tests of open-p4studio against `silken run`: see outside.sh. For each folder of p4_16_programs the switch runs its
-program on the ports that its ports.json names (else 0 to 16 and the CPU's 64), each an end of a veth pair whose other
-end is PTF's, and PTF runs the folder's tests one by one. What the client needs from protoc is made in a folder that
-goes afterwards."""
+program on the ports that its ports.json names (else 0 to 16 and the CPU's 64; on a Tofino 2, which programs have whose
+names begin with t2na, 8 to 24 and 2), each an end of a veth pair whose other end is PTF's, and PTF runs the folder's
+tests one by one. Pipes that the folder's options for the model loop back have no devices. What the client needs from
+protoc is made in a folder that goes afterwards."""
 import argparse
 import glob
 import json
@@ -15,7 +16,7 @@ import tempfile
 import time
 
 SILKEN = os.path.abspath(os.path.join(os.environ.get("BUILD", "build"), "silken"))
-CPU_PORT, PORTS = 64, 17
+PORTS = 17
 PARAMETERS = {"arch": "tofino", "target": "asic-model", "use_pi": "False", "traffic_gen": "ixia",
               "drivers_test_info": "None", "test_seed": "1", "num_pipes": "4", "pkt_size": "100",
               "port_mode": "default", "counter_byte_adjust": "0", "p4c": "", "thrift_server": "localhost",
@@ -120,25 +121,45 @@ def lay_out(folder, tests, programs):
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def is_tofino2(tests):
+    return os.path.basename(tests).startswith("t2na")
+
+
+def cpu_port(tests):
+    return 2 if is_tofino2(tests) else 64
+
+
+def looped_pipes(tests):
+    path = os.path.join(tests, "custom_model_options")
+    if not os.path.exists(path):
+        return []
+    with open(path) as f:
+        found = re.search(r"--int-port-loop\s+(0x[0-9a-f]+)", f.read())
+    return [pipe for pipe in range(4) if found and int(found[1], 16) >> pipe & 1]
+
+
 def ports_of(tests):
     """{device port: (number of its veth pair, what PTF is told of it)}"""
-    path = os.path.join(tests, "ports.json")
+    path = os.path.join(tests, "ports_tof2.json" if is_tofino2(tests) else "ports.json")
     if os.path.exists(path):
         with open(path) as f:
             ports = {p["device_port"]: (p["veth1"] // 2, "".join(f";{k}={v}" for k, v in p.items()))
                      for p in json.load(f).get("PortToVeth", [])}
         if ports:
             return ports
-    return {**{n: (n, "") for n in range(PORTS)}, CPU_PORT: (125, "")}
+    first = 8 if is_tofino2(tests) else 0
+    return {**{first + n: (n, "") for n in range(PORTS)}, cpu_port(tests): (125, "")}
 
 
 class Run:
     """The switch for the tests of one folder."""
 
-    def __init__(self, folder, program, ports):
-        config = {"program": program, "bfrt": {}, "cpu_port": CPU_PORT,
+    def __init__(self, folder, program, ports, tests):
+        loops = looped_pipes(tests)
+        config = {"program": program, "bfrt": {}, "cpu_port": cpu_port(tests),
+                  "loopback": [port for port in sorted(ports) if port >> 7 in loops],
                   "ports": [{"port": port, "device": f"net_af_packet{i},iface=veth{2 * pair},framecnt=64"}
-                            for i, (port, (pair, _)) in enumerate(sorted(ports.items()))]}
+                            for i, (port, (pair, _)) in enumerate(sorted(ports.items())) if port >> 7 not in loops]}
         self.config = os.path.join(folder, "outside.json")
         with open(self.config, "w") as f:
             json.dump(config, f)
@@ -176,7 +197,7 @@ def ptf_words(folder, tests, paths, ports, program):
         words += ["--pypath", path]
     for port, (pair, more) in sorted(ports.items()):
         words += ["--interface", f"0-{port}@veth{2 * pair + 1}{more}"]
-    parameters = {**PARAMETERS, "p4_name": program}
+    parameters = {**PARAMETERS, "p4_name": program, **({"arch": "tofino2"} if is_tofino2(tests) else {})}
     return words + ["--test-params=" + ";".join(f"{k}='{v}'" for k, v in parameters.items()) +
                     ";setup=False;cleanup=False"]
 
@@ -198,7 +219,7 @@ def run_folder(args, folder, paths, tests):
         return [(name, "", "skipped", "there is no program of this name")]
     ports = ports_of(tests)
     lay_out(folder, tests, programs)
-    switch = Run(folder, program, ports)
+    switch = Run(folder, program, ports, tests)
     results = []
     env = {**os.environ, "PYTHONPATH": ":".join(paths), "SDE": args.sde, "SDE_INSTALL": os.path.join(folder, "install")}
     try:

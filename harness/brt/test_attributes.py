@@ -117,7 +117,6 @@ def scopes(c):
     c.write(scope(c, "Ingress.pairs", pb.Mode.ALL))
     for table in ("Ingress.counts", "Ingress.profile"):
         update_fails(f"no scope: {table}", UNIMPLEMENTED, c, scope(c, table, pb.Mode.ALL))
-    update_fails("values are in all pipes", UNIMPLEMENTED, c, scope(c, "IngressParser.types", pb.Mode.SINGLE))
     update, a = attribute(c, "Ingress.forward")
     a.entry_scope.gress_scope.predef = pb.Mode.ALL
     update_fails("half a scope", INVALID, c, update)

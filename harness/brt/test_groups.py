@@ -17,11 +17,19 @@ checks = Checks()
 fails, update_fails = Expect(checks).fails, Expect(checks).update_fails
 
 
-def group(c, what, number, members=None, status=None, **more):
+def single(c, mode):
+    update = pb.Update(type=pb.Update.INSERT)
+    update.entity.table_attribute.table_id = c.table("Ingress.selected")["id"]
+    update.entity.table_attribute.entry_scope.pipe_scope.predef = mode
+    c.write(update)
+
+
+def group(c, what, number, members=None, status=None, pipe=None, **more):
     data = {}
     if members is not None:
         data = {MEMBER: members, STATUS: [True] * len(members) if status is None else status}
-    return c.update(what, "Ingress.selector", None if number is None else {GROUP: number}, data={**data, **more})
+    return c.update(what, "Ingress.selector", None if number is None else {GROUP: number}, data={**data, **more},
+                    pipe=pipe)
 
 
 def groups(c, **more):
@@ -55,6 +63,14 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             checks.equal("two groups", groups(c), {1: ([1, 2, 3], [True, False, True], 8), 2: ([4], [True], 2)})
             checks.equal("usage", usage(c), 2)
             checks.equal("one by its key", groups(c, key={GROUP: 2}), {2: ([4], [True], 2)})
+            said = update_fails("in one pipe", INVALID, c, group(c, "MODIFY", 1, [1], pipe=1))
+            checks.has("which has the groups of all", said, "has the same groups in all pipes")
+            checks.equal("it has them still", groups(c, pipe=1)[1], ([1, 2, 3], [True, False, True], 8))
+            single(c, pb.Mode.SINGLE)
+            c.write(group(c, "MODIFY", 2, [5], pipe=1))
+            checks.equal("groups of single pipes", [groups(c, pipe=p)[2][0] for p in range(4)], [[4], [5], [4], [4]])
+            c.write(group(c, "MODIFY", 2, [4], pipe=1))
+            single(c, pb.Mode.ALL)
             c.write(group(c, "MODIFY", 1, [3, 2]))
             checks.equal("other members", groups(c)[1], ([3, 2], [True, True], 8))
             c.write(group(c, "MODIFY", 1, **{SIZE: 4}))

@@ -34,6 +34,7 @@ static struct {
     size_t length;
     unsigned times;
     size_t details;
+    unsigned works_ms; // before
     bool ends;
 } order;
 
@@ -42,6 +43,7 @@ static void on_message(struct rpc_call *call, const uint8_t *bytes, size_t lengt
     unsigned sum = 0;
     n_messages++;
     last = call;
+    usleep(order.works_ms * 1000);
     for (unsigned i = 0; i < order.times; i++)
         rpc_send(order.to ? order.to : call, text, order.length);
     for (size_t i = 0; i < length; i++) // they are valid until this returns
@@ -404,6 +406,26 @@ static void calls_that_never_began_are_not_cancelled(void **state) {
     finish(&r);
 }
 
+// Neither the call nor the connection is late for the time in which a service worked.
+static void a_client_may_be_slow_after_a_slow_service(void **state) {
+    (void)state;
+    struct rig r = rig_open(1 << 20);
+    struct client c = client_open(&r, HUGE);
+    order.length = 200000;
+    order.times = 1;
+    order.works_ms = 600;
+    order.ends = true;
+    put_call(&c, 1, "/one", NULL);
+    turns(&r, RPC_BLOCKED_NS / MS + 300);
+    assert_true(rpc_due(r.server) == 0 || rpc_due(r.server) > r.now);
+    client_read(&c);
+    assert_false(c.closed);
+    assert_int_equal(c.streams[0].data, RPC_PREFIX + 200000);
+    assert_int_equal(c.streams[0].status, RPC_OK);
+    client_close(&c);
+    finish(&r);
+}
+
 // ---- memory ----
 
 // Its end comes long after its bytes: it was idle, and is not any more.
@@ -616,6 +638,7 @@ int main(void) {
         cmocka_unit_test(trailers_without_window_do_not_wait_for_ever),
         cmocka_unit_test(trailers_come_with_a_late_window),
         cmocka_unit_test(calls_that_never_began_are_not_cancelled),
+        cmocka_unit_test(a_client_may_be_slow_after_a_slow_service),
         cmocka_unit_test(a_message_that_is_delivered_is_not_taken_from_its_reader),
         cmocka_unit_test(a_claim_takes_nothing_from_others),
         cmocka_unit_test(more_than_all_memory_takes_nothing_from_others),

@@ -952,6 +952,51 @@ static void test_lazy_state(void **state) {
     }
 }
 
+// ---- value sets of single parsers ----
+
+static void test_value_set_apart(void **state) {
+    (void)state;
+    static const struct sk_field_desc key[] = {{.name = "f1", .width = 16, .match = SK_TERNARY}};
+    static const struct sk_action_desc member = {.name = "member"};
+    static const struct sk_action_desc *const only[] = {&member};
+    static const struct sk_table_desc desc = {.name = "values",
+                                              .keys = key,
+                                              .n_keys = 1,
+                                              .key_words = 1,
+                                              .actions = only,
+                                              .n_actions = 1,
+                                              .const_default = true,
+                                              .size = 2};
+    const uint64_t five = 5, six = 6, seven = 7, all = 0xffff;
+    struct sk_table *t = sk_table_new(&desc);
+    assert_non_null(t);
+    assert_int_equal(sk_table_add(t, &five, &all, 0, 0, NULL), SK_OK);
+    assert_true(sk_value_set_has(t, 0, &five) && sk_value_set_has(t, 17, &five));
+    assert_int_equal(sk_table_set_apart(t, 18), SK_E_APART); // it has a value
+    assert_int_equal(sk_table_delete(t, &five, &all, 0), SK_OK);
+    const uint64_t generation = sk_tables_generation();
+    assert_int_equal(sk_table_set_apart(t, 18), SK_OK);
+    assert_int_not_equal(sk_tables_generation(), generation);
+    assert_int_equal(sk_table_n_apart(t), 18);
+    assert_int_equal(sk_table_add(t, &five, &all, 0, 0, NULL), SK_E_APART);
+    struct sk_table *third = sk_table_apart(t, 3);
+    assert_int_equal(sk_table_add(third, &five, &all, 0, 0, NULL), SK_OK);
+    assert_int_equal(sk_table_add(third, &six, &all, 0, 0, NULL), SK_OK);
+    assert_int_equal(sk_table_add(third, &seven, &all, 0, 0, NULL), SK_E_FULL); // each its own
+    assert_int_equal(sk_table_add(sk_table_apart(t, 4), &seven, &all, 0, 0, NULL), SK_OK);
+    for (unsigned parser = 0; parser < 20; parser++) {
+        assert_int_equal(sk_value_set_has(t, parser, &five), parser == 3);
+        assert_int_equal(sk_value_set_has(t, parser, &seven), parser == 4);
+    }
+    assert_int_equal(sk_table_set_apart(t, 0), SK_E_APART);
+    assert_int_equal(sk_table_clear(third), SK_OK);
+    assert_int_equal(sk_table_clear(sk_table_apart(t, 4)), SK_OK);
+    assert_int_equal(sk_table_set_apart(t, 0), SK_OK);
+    assert_int_equal(sk_table_add(t, &six, &all, 0, 0, NULL), SK_OK);
+    assert_true(sk_value_set_has(t, 11, &six) && !sk_value_set_has(t, 3, &five));
+    sk_table_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state_too_large),
@@ -968,6 +1013,7 @@ int main(void) {
         cmocka_unit_test(test_exact_readers_meanwhile),
         cmocka_unit_test(test_growing_equals_a_map),
         cmocka_unit_test(test_growing_is_bounded),
+        cmocka_unit_test(test_value_set_apart),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }
