@@ -69,8 +69,9 @@ static enum brt_code hashes_slice(const BfrtProto__ContainerArray__Container *fr
     if (!has_order)
         return brt_fail(err, BRT_INVALID_ARG, "field '%s': a slice has no order", f->name);
     if (start >= width || length == 0)
-        return brt_fail(err, BRT_INVALID_ARG, "field '%s' has bits %u to 0: this is not a slice of it",
-                        f->name, width - 1);
+        return brt_fail(err, BRT_INVALID_ARG,
+                        "field '%s' has bits %u to 0: this is not a slice of it", f->name,
+                        width - 1);
     out->slice.field = f->index;
     out->slice.start = (uint32_t)start;
     out->slice.length = (uint32_t)(length < width - start ? length : width - start);

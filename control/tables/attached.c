@@ -183,8 +183,7 @@ static int decimal(const char *text, unsigned digits, uint64_t max, uint64_t *ou
     while (*at == '0')
         at++;
     if (!any || *at)
-        return sk_fail(err, "'%s' is not a number, or has more decimals than are kept",
-                       text);
+        return sk_fail(err, "'%s' is not a number, or has more decimals than are kept", text);
     if (v > max)
         return sk_fail(err, "%s is too large", text);
     *out = v;

@@ -146,8 +146,8 @@ static int hashes_check_slice(const struct target *t, const struct sk_hash_slice
     if (!s->twin)
         return 0;
     if (s->twin > n || slices[s->twin - 1].twin != i + 1 || s->twin == i + 1)
-        return sk_fail(err, "hash '%s': slice %zu and its twin do not name each other", t->desc->name,
-                       i + 1);
+        return sk_fail(err, "hash '%s': slice %zu and its twin do not name each other",
+                       t->desc->name, i + 1);
     if (slices[s->twin - 1].length != s->length)
         return sk_fail(err, "hash '%s': symmetric slices of %u and %u bits", t->desc->name,
                        s->length, slices[s->twin - 1].length);

@@ -88,8 +88,7 @@ struct swml_chunk {
       "signed maximum")                                                                            \
     X(BAD_MESSAGE, "bad_message",                                                                  \
       "from the switch's port for restarts, but not one of its messages")                          \
-    X(BUSY, "busy",                                                                                \
-      "a restarted switch asks while many others wait: it asks again")
+    X(BUSY, "busy", "a restarted switch asks while many others wait: it asks again")
 
 enum swml_reason {
     SWML_ACCEPTED,

@@ -65,7 +65,7 @@ with Switch({**PLAIN, "requests": {"devices": ["pcap", "memif"], "folders": ["in
     tx("is in none of the folders", "in/../new")
     tx("is in none of the folders", "in/link")
     tx("is in none of the folders", "in/up/new")
-    tx("a link leads nowhere", "in/dangling")
+    tx("a link to it is broken", "in/dangling")
     tx("no such folder", "in/none/new")
     checks.has("not from here", sw.refused("port.add", port=5, device="net_pcap5,tx_pcap=in/new"), "must start with /")
     checks.has("a second argument", sw.refused("port.add", port=5, device=f"net_pcap5,tx_pcap={sw.path('in/new')},"
