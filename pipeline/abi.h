@@ -29,6 +29,7 @@
 //
 //     abi.h      the description that a compiled program returns, and its functions
 //     hop.h      a packet's next pass inside the program
+//     prefix.h   the architecture's bytes before a packet
 //     checked.c  functions for the checked build
 //     trace.h    the path of a packet, as events
 //     program.c  loads a compiled program
