@@ -210,13 +210,13 @@ static void test_what_does_not_fit(void **state) {
     static struct worker w;
     struct admission_request q = request("a", 1, 3);
     join(r, &w, "a", 0, 2);
-    refused(r, &q, "job 'a' has 2 workers");
+    refused(r, &q, "were started for 2 workers, this one for 3");
     q = request("a", 1, 2);
     q.slots = 65;
-    refused(r, &q, "has 64 slots");
+    refused(r, &q, "asked for 64 slots");
     q.slots = 64;
     q.port = 7;
-    refused(r, &q, "have UDP port 48864");
+    refused(r, &q, "use UDP port 48864, this one");
     q.port = 0xbee0;
     q.ip = IP(0);
     refused(r, &q, "address 10.0.10.0 is worker 0's");
