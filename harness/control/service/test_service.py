@@ -297,16 +297,16 @@ class Service(unittest.TestCase):
         keep = Line(job="fits", rank=0, workers=2, ip=ip("w0"))
         self.assertEqual(keep.read()["state"], "waiting")
         for request, sentence in (
-                ({"rank": 1, "workers": 3, "ip": ip("w1")}, "job 'fits' has 2 workers"),
+                ({"rank": 1, "workers": 3, "ip": ip("w1")}, "were started for 2 workers, this one for 3"),
                 ({"rank": 1, "workers": 2, "ip": ip("w0")}, "is worker 0's of job 'fits'"),
-                ({"rank": 1, "workers": 2, "ip": ip("w1"), "port": 4791}, "have UDP port 48864"),
-                ({"rank": 1, "workers": 2, "ip": ip("w1"), "slots": 32}, "has 64 slots"),
+                ({"rank": 1, "workers": 2, "ip": ip("w1"), "port": 4791}, "use UDP port 48864, this one uses 4791"),
+                ({"rank": 1, "workers": 2, "ip": ip("w1"), "slots": 32}, "asked for 64 slots, this one for 32"),
                 ({"rank": 2, "workers": 2, "ip": ip("w1")}, "rank: it is 2; it must be 0 to 1"),
                 ({"rank": 0, "workers": 33, "ip": ip("w1")}, "workers: it is 33"),
                 ({"rank": 1, "workers": 2, "ip": "10.0.10.777"}, "must be an IPv4 address"),
                 ({"rank": 1, "workers": 2, "ip": ip("w1"), "kind": "atp"}, "it must be switchml"),
                 ({"rank": 1, "workers": 2, "ip": ip("w1"), "what": 1}, "what"),
-                ({"rank": 1, "workers": 2, "ip": "192.168.7.7"}, "in none of the switch's IPv4 subnets"),
+                ({"rank": 1, "workers": 2, "ip": "192.168.7.7"}, "outside the switch's IPv4 subnets"),
                 ({"rank": 1, "workers": 2, "ip": ip("w1"), "mac": "02:00:00:00:10:77"}, "at another MAC address"),
                 ({"rank": 1, "workers": 2, "ip": "10.0.10.99"}, "no host has answered")):
             line = Line(job="fits", **request)
