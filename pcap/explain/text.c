@@ -186,7 +186,7 @@ static void explain_text_heading(struct page *p, const struct told *t) {
     if (e->kind == SK_EV_EGRESS && t->p.qid)
         page_put(p, INK_PLAIN, "~, queue %u", t->p.qid);
     if (e->kind == SK_EV_EGRESS && t->p.enq_qdepth)
-        page_put(p, INK_PLAIN, "~, after %u queued cells", t->p.enq_qdepth);
+        page_put(p, INK_PLAIN, "~, %u cells ahead", t->p.enq_qdepth);
     const uint64_t waited = e->number - t->p.enq_tstamp;
     if (e->kind == SK_EV_EGRESS && waited && e->number > t->p.enq_tstamp)
         page_put(p, INK_PLAIN, "~, after %" PRIu64 " ns in the queue", waited);

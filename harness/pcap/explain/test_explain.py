@@ -350,7 +350,7 @@ class Explain(FolderCase):
         capture = self.file("in.pcap", pcap([(T0, bytes.fromhex(FRAME) + bytes(1000))] * 3))
         entries = dict(FORWARD, queues=[{"port": 1, "speed": 8}]) # a byte takes a microsecond
         text = self.good(L2, *self.config(entries), "--port", 4, f"{capture}:3")
-        self.assertRegex(text, "egress, port 1, 1032 bytes, behind [0-9]+ cells, after [0-9]+ ns in the queue")
+        self.assertRegex(text, "egress, port 1, 1032 bytes, [0-9]+ cells ahead, after [0-9]+ ns in the queue")
         run = self.document(L2, *self.config(entries), "--port", 4, f"{capture}:3")["way"][1]
         self.assertGreaterEqual(run["time"] - run["enq_time"], 2 * 1032 * 1000)
 
