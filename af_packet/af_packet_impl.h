@@ -8,7 +8,7 @@
 
 #include "af_packet/af_packet.h"
 
-// A ring's frames are one behind the other: blocks are multiples of them.
+// A ring's frames lie next to each other in memory, since a block is a whole number of frames.
 struct af_packet_ring {
     uint8_t *at;
     uint32_t frame, frames;

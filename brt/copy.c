@@ -20,7 +20,7 @@ static uint32_t copy_words(const struct brt_table *t) {
     return (uint32_t)(brt_cell_bytes(t) / sizeof(uint64_t));
 }
 
-// Of a counter there are none.
+// The words of a cell at the program's start; those of a counter are 0.
 static const uint64_t *copy_initial(const struct brt_table *t) {
     static const uint64_t zero[2];
     return t->kind == BRT_COUNTER ? zero : t->object.desc->registers[t->object.index].initial;
@@ -62,18 +62,14 @@ void brt_copy_cell(struct brt *b, const struct brt_table *t, unsigned pipe, uint
 
 static enum brt_code copy_all_cells(struct brt *b, const struct brt_change *c,
                                     struct sk_error *err) {
-    for (unsigned i = 0; i < c->pipes.n; i++) {
-        const unsigned pipe = c->pipes.list[i];
-        if (!brt_copy_make(b, c->table, pipe))
-            return brt_fail(err, BRT_NO_SYS_RESOURCES, "table '%s': a copy needs too much memory",
-                            c->table->name);
+    const enum brt_code code = brt_cell_copies(b, c, err);
+    for (unsigned i = 0; code == BRT_OK && i < c->pipes.n; i++)
         for (uint64_t index = 0; index < c->table->size; index++) {
             if (index % SK_SLICE == SK_SLICE - 1)
                 sk_pauses_breathe(&b->pauses);
-            brt_copy_cell(b, c->table, pipe, index);
+            brt_copy_cell(b, c->table, c->pipes.list[i], index);
         }
-    }
-    return BRT_OK;
+    return code;
 }
 
 void brt_copy_entry(const struct sk_table_desc *d, struct sk_entry *e, unsigned what) {

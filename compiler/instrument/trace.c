@@ -104,7 +104,7 @@ static void trace_add_operand(struct trace *t, struct trace_event *ev, const str
         trace_add(t, ev, trace_value_of(t, x), trace_overwrites(s, x) ? trace_keep(t, x) : x);
 }
 
-// After the statement of which it is a result; null: it is none.
+// Inserted after the statement whose result 'v' is; null: the statement has no such result.
 static void trace_add_result(struct trace *t, struct trace_event *ev, struct ir_var *v) {
     if (!v)
         return;

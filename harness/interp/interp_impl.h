@@ -150,7 +150,7 @@ unsigned interp_find_doubt(struct run *r, const struct ir_table *t, const big *v
 
 // ---- events (interp_trace.c): nothing where nobody hears ----
 void interp_trace(struct run *r, const struct ir_stmt *s);
-// 'why': the case that was chosen; null: there is none, and the parser ends.
+// 'why': the case that was chosen; null: no case matches, and the parser ends.
 void interp_trace_transition(struct run *r, int next, const char *why);
 void interp_trace_parsed(struct run *r, uint64_t consumed);
 // 'action': the number of 'a'; 'data': words of its parameters.
@@ -215,6 +215,8 @@ flow interp_parser_stmt(struct run *r, const struct ir_stmt *s);
 // 'width' bits that start 'bit' bits from the packet's first one (the architecture's bytes count).
 big interp_packet_bits(struct run *r, uint64_t bit, unsigned width);
 bool interp_beyond(const struct run *r, uint64_t end); // does byte end - 1 not exist?
+// Lowering's parts of a header are shown as that header.
+const char *interp_shown(struct run *r, const char *name);
 void interp_csum_stmt(struct run *r, const struct ir_stmt *s);
 void interp_residuals(struct run *r, uint64_t consumed);
 

@@ -21,8 +21,7 @@ big interp_packet_bits(struct run *r, uint64_t bit, unsigned width) {
     return v;
 }
 
-// Lowering's parts of a header are shown as that header.
-static const char *interp_shown(struct run *r, const char *name) {
+const char *interp_shown(struct run *r, const char *name) {
     const char *part = strstr(name, ".$");
     return part ? arena_strndup(r->a, name, (size_t)(part - name)) : name;
 }

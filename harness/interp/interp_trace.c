@@ -5,8 +5,6 @@
 // headers that are written. event.c has the same text of a compiled program's.
 #include "harness/interp/interp_impl.h"
 
-#include <string.h>
-
 void interp_on_event(struct interp *ip, void (*fn)(void *aux, const char *text, struct loc at),
                      void *aux) {
     ip->on_event = fn;
@@ -19,8 +17,13 @@ static bool somebody_hears(const struct run *r) {
 
 static void tell_event(struct run *r, const char *text, struct loc at) {
     const char *gress = r->g->kind == IR_INGRESS ? "ingress" : "egress";
-    r->ip->on_event(r->ip->event_aux, arena_printf(r->a, "%s %s", gress, text),
-                    at.line ? at : r->at);
+    r->ip->on_event(r->ip->event_aux, arena_printf(r->a, "%s %s", gress, text), at);
+}
+
+// What the architecture puts before a packet.
+static long long prefix_bytes(const struct run *r) {
+    const struct ir_program *p = r->ip->program;
+    return r->g->kind == IR_INGRESS ? p->ingress_prefix : p->egress_prefix;
 }
 
 static const char *hex_bytes(struct run *r, const uint8_t *bytes, uint64_t n) {
@@ -33,10 +36,8 @@ static const char *hex_bytes(struct run *r, const uint8_t *bytes, uint64_t n) {
 
 // What the parser took just now, 'n' bytes.
 static const char *taken_bytes(struct run *r, uint64_t n) {
-    const unsigned prefix =
-        r->g->kind == IR_INGRESS ? r->ip->program->ingress_prefix : r->ip->program->egress_prefix;
     return arena_printf(r->a, " %s at %lld", hex_bytes(r, r->bytes + r->cursor - n, n),
-                        (long long)(r->cursor - n) - (long long)prefix);
+                        (long long)(r->cursor - n) - prefix_bytes(r));
 }
 
 // ---- IR_TRACE ----
@@ -75,7 +76,7 @@ void interp_trace(struct run *r, const struct ir_stmt *s) {
                arena_printf(r->a, "%s %s, %s%s%s%s%s%s", ir_event_names[x->kind],
                             x->name ? x->name : "-", x->text ? x->text : "-", in, out, result,
                             event_number(r, s), s->e3 && interp_true(r, s->e3) ? " flags 1" : ""),
-               s->at);
+               s->at.line ? s->at : r->at);
 }
 
 // ---- what no statement says ----
@@ -86,7 +87,6 @@ void interp_trace_transition(struct run *r, int next, const char *why) {
     const char *name = next >= 0           ? r->g->states.v[next]->name
                        : next == IR_ACCEPT ? "accept"
                                            : "reject";
-    r->at = (struct loc){0}; // a transition has no place of its own
     tell_event(r,
                arena_printf(r->a, "TRANSITION %s, %s", why ? name : "error",
                             why ? why : "no case matches"),
@@ -94,14 +94,12 @@ void interp_trace_transition(struct run *r, int next, const char *why) {
 }
 
 void interp_trace_parsed(struct run *r, uint64_t consumed) {
-    const unsigned prefix =
-        r->g->kind == IR_INGRESS ? r->ip->program->ingress_prefix : r->ip->program->egress_prefix;
     if (!somebody_hears(r))
         return;
     const char *flags = r->parser_err ? arena_printf(r->a, " flags %u", r->parser_err) : "";
     tell_event(
         r,
-        arena_printf(r->a, "PARSED -, - at %lld%s", (long long)consumed - (long long)prefix, flags),
+        arena_printf(r->a, "PARSED -, - at %lld%s", (long long)consumed - prefix_bytes(r), flags),
         (struct loc){0});
 }
 
@@ -126,9 +124,8 @@ void interp_trace_table(struct run *r, const struct ir_table *t, const big *keys
 void interp_trace_emitted(struct run *r, const struct ir_header *h, const uint8_t *bytes) {
     if (!somebody_hears(r))
         return;
-    const char *part = strstr(h->name, ".$");
-    const int length = part ? (int)(part - h->name) : (int)strlen(h->name);
-    tell_event(
-        r, arena_printf(r->a, "EMIT %.*s, - %s", length, h->name, hex_bytes(r, bytes, h->bits / 8)),
-        h->at);
+    tell_event(r,
+               arena_printf(r->a, "EMIT %s, - %s", interp_shown(r, h->name),
+                            hex_bytes(r, bytes, h->bits / 8)),
+               h->at);
 }
