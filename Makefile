@@ -509,9 +509,10 @@ bench-tor: $(BUILD)/silken $(BUILD)/bench/flood $(BUILD)/bench/echo
 	sh harness/deps.sh tor
 	BUILD=$(BUILD) $(PYTHON) bench/tor/tor.py $(or $(SECONDS_EACH),1) $(BUILD)/bench $(ROUNDS)
 .PHONY: bench-tor
+$(BUILD)/bench/memif_burst: $(BUILD)/obj/bench/common.o
 bench-memif: $(BUILD)/bench/memif_burst
 	$<
-$(BUILD)/bench/af_packet_burst: $(BUILD)/obj/bench/rig.o
+$(BUILD)/bench/af_packet_burst: $(BUILD)/obj/bench/rig.o $(BUILD)/obj/bench/common.o
 bench-af-packet: $(BUILD)/bench/af_packet_burst
 	$<
 bench-tables: $(BUILD)/bench/table_lookup $(BUILD)/bench/table_change

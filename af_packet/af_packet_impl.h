@@ -30,6 +30,9 @@ struct af_packet {
     unsigned index;
 };
 
+// rings.c: gives the frames that wait on the queue back to the kernel, unread.
+void af_packet_pass_over(struct af_packet *a, unsigned queue);
+
 // checksum.c: completes the sum at 'start' + 'offset', which covers the frame from 'start' on and
 // holds the sum of what is not in it (a pseudo header). Nothing happens when that is outside the
 // frame, or is of SCTP, whose sum is another.

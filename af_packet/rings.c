@@ -105,6 +105,14 @@ unsigned af_packet_receive(struct af_packet *a, unsigned queue, struct af_packet
     return got;
 }
 
+void af_packet_pass_over(struct af_packet *a, unsigned queue) {
+    struct af_packet_ring *r = &a->rx[queue];
+    for (uint32_t i = 0; i < r->frames && af_packet_ready(a, queue, 1); i++) {
+        af_packet_give(af_packet_at(r, r->next), TP_STATUS_KERNEL);
+        r->next = af_packet_after(r, r->next);
+    }
+}
+
 // ---- sending ----
 
 static inline void af_packet_copy_in(const struct af_packet *a, struct tpacket2_hdr *h,

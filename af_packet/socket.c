@@ -153,15 +153,10 @@ static bool af_packet_receive_all(const struct af_packet *a) {
     return setsockopt(a->fd[0], SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof all) == 0;
 }
 
-// Of those that came before all sockets were in their group there are as many as sockets.
+// A frame that came before all sockets were in their group is in each one's ring.
 static void af_packet_begin_empty(struct af_packet *a) {
     for (unsigned q = 0; q < a->queues; q++) {
-        struct af_packet_ring *r = &a->rx[q];
-        for (uint32_t i = 0; i < r->frames && af_packet_ready(a, q, 1); i++) {
-            struct tpacket2_hdr *h = (void *)(r->at + (size_t)r->next * r->frame);
-            __atomic_store_n(&h->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-            r->next = r->next + 1 == r->frames ? 0 : r->next + 1;
-        }
+        af_packet_pass_over(a, q);
         af_packet_dropped(a->fd[q]);
     }
 }

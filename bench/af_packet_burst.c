@@ -20,13 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 
+#include "bench/bench.h"
 #include "bench/rig.h"
 
 #define BURST  32u
@@ -38,12 +38,6 @@
 static struct rig rig;
 static struct sk_ports *ports;
 static int hosts[PORTS];
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 // ---- interfaces ----
 
@@ -147,11 +141,11 @@ static double one_round(unsigned driver, uint32_t length) {
     for (unsigned b = 0; b < BURSTS; b++) {
         unsigned got = 0, arrived = 0;
         send_burst(from, to, length);
-        const double begin = now();
+        const double begin = bench_cpu_ns();
         for (unsigned polls = 0; got < BURST && polls < 1000000; polls++)
             got += sk_ports_poll(ports, 0, sk_switch_now(rig.sw) + 1000);
         sk_ports_poll(ports, 0, sk_switch_now(rig.sw) + 1000);
-        ns += now() - begin;
+        ns += bench_cpu_ns() - begin;
         for (unsigned tries = 0; arrived < BURST && tries < 1000000; tries++)
             arrived += receive_burst(to);
         if (got != BURST || arrived != BURST)
@@ -160,25 +154,15 @@ static double one_round(unsigned driver, uint32_t length) {
     return ns / (BURSTS * BURST);
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned n) {
-    qsort(values, n, sizeof *values, by_size);
-    return values[n / 2];
-}
-
 static void compare(uint32_t length, unsigned rounds) {
-    static double ns[2][MOST], ratios[MOST];
+    static double ns[2][MOST];
     for (unsigned i = 0; i < rounds; i++) {
         for (unsigned turn = 0; turn < 2; turn++)
             ns[(i + turn) & 1][i] = one_round((i + turn) & 1, length);
-        ratios[i] = ns[1][i] / ns[0][i];
     }
-    printf("%5u bytes: ours %6.1f ns, DPDK's %6.1f ns, ratio %.3f\n", length, median(ns[0], rounds),
-           median(ns[1], rounds), median(ratios, rounds));
+    printf("%5u bytes: ours %6.1f ns, DPDK's %6.1f ns, ratio %.3f\n", length,
+           bench_stat(ns[0], rounds).median, bench_stat(ns[1], rounds).median,
+           bench_ratio(ns[1], ns[0], rounds).median);
 }
 
 int main(int argc, char **argv) {

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rte_dev.h>
@@ -23,6 +22,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "bench/bench.h"
 #include "dpdk/eal.h"
 #include "memif/memif.h"
 
@@ -36,12 +36,6 @@ static struct rte_mempool *pool;
 static void die(const char *what) {
     fprintf(stderr, "memif_burst: %s\n", what);
     exit(1);
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
 // ---- ends ----
@@ -152,26 +146,16 @@ static void cross(struct end *from, struct end *to, struct rte_mbuf **mbufs) {
 
 // Nanoseconds a packet and crossing.
 static double one_round(struct pair *p, struct rte_mbuf **mbufs) {
-    const double begin = now();
+    const double begin = bench_cpu_ns();
     for (unsigned i = 0; i < BURSTS; i++) {
         cross(&p->client, &p->server, mbufs);
         cross(&p->server, &p->client, mbufs);
     }
-    return (now() - begin) / (2.0 * BURSTS * BURST);
-}
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned n) {
-    qsort(values, n, sizeof *values, by_size);
-    return values[n / 2];
+    return (bench_cpu_ns() - begin) / (2.0 * BURSTS * BURST);
 }
 
 static void compare(struct pair pairs[2], uint32_t length, unsigned rounds) {
-    static double ns[2][MOST], ratios[MOST];
+    static double ns[2][MOST];
     struct rte_mbuf *mbufs[BURST];
     if (rte_pktmbuf_alloc_bulk(pool, mbufs, BURST))
         die("no packet buffers");
@@ -180,11 +164,11 @@ static void compare(struct pair pairs[2], uint32_t length, unsigned rounds) {
     for (unsigned i = 0; i < rounds; i++) {
         for (unsigned turn = 0; turn < 2; turn++)
             ns[(i + turn) & 1][i] = one_round(&pairs[(i + turn) & 1], mbufs);
-        ratios[i] = ns[1][i] / ns[0][i];
     }
     rte_pktmbuf_free_bulk(mbufs, BURST);
-    printf("%5u bytes: ours %6.1f ns, DPDK's %6.1f ns, ratio %.3f\n", length, median(ns[0], rounds),
-           median(ns[1], rounds), median(ratios, rounds));
+    printf("%5u bytes: ours %6.1f ns, DPDK's %6.1f ns, ratio %.3f\n", length,
+           bench_stat(ns[0], rounds).median, bench_stat(ns[1], rounds).median,
+           bench_ratio(ns[1], ns[0], rounds).median);
 }
 
 static void start_dpdk(void) {

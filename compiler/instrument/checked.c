@@ -267,23 +267,8 @@ static void instrument_before(struct checked *c, const struct ir_stmt *s) {
     }
 }
 
-// What was extracted is defined; which element of a stack that was is known when the packet is.
-static void after_extract(struct checked *c, const struct ir_stmt *s) {
-    if (s->headers.n == 0) {
-        set_fields(c, s->header, true);
-        return;
-    }
-    struct ir_block *const out = c->out;
-    struct ir_stmt *which = checked_insert(c, IR_SWITCH, c->at);
-    which->e = s->e;
-    for (size_t i = 0; i < s->headers.n; i++) {
-        struct ir_case of = {.body = ir_block_new(c->a)};
-        VEC_PUSH(c->a, &of.values, big_u64(c->a, i));
-        c->out = of.body;
-        set_fields(c, s->headers.v[i], true);
-        VEC_PUSH(c->a, &which->cases, of);
-    }
-    c->out = out;
+static void define_fields(void *aux, const struct ir_header *h) {
+    set_fields(aux, h, true);
 }
 
 static void after_results(struct checked *c, const struct ir_stmt *s) {
@@ -309,7 +294,7 @@ static void instrument_after(struct checked *c, const struct ir_stmt *s) {
     case IR_ASSIGN: // carry_mask
         break;
     case IR_EXTRACT:
-        after_extract(c, s);
+        instrument_extracted(c->a, &c->out, c->at, s, define_fields, c);
         break;
     case IR_REG_EXEC:
         after_execution(c, s);
@@ -597,9 +582,5 @@ struct ir_pipeline *instrument_checked(struct arena *a, const struct ir_program 
                                        const struct ir_pipeline *pl,
                                        const struct instrument_options *opt) {
     (void)program, (void)opt;
-    struct ir_pipeline *copy = ARENA_NEW(a, struct ir_pipeline);
-    *copy = *pl;
-    for (unsigned k = 0; k < 2; k++)
-        copy->gress[k] = instrument_gress(a, &pl->gress[k]);
-    return copy;
+    return instrument_gresses(a, pl, instrument_gress);
 }

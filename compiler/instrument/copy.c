@@ -147,6 +147,37 @@ struct ir_var *instrument_new_var(struct arena *a, struct ir_gress *g, const cha
     return v;
 }
 
+struct ir_pipeline *instrument_gresses(struct arena *a, const struct ir_pipeline *pl,
+                                       struct ir_gress (*of)(struct arena *a,
+                                                             const struct ir_gress *from)) {
+    struct ir_pipeline *copy = ARENA_NEW(a, struct ir_pipeline);
+    *copy = *pl;
+    for (unsigned k = 0; k < 2; k++)
+        copy->gress[k] = of(a, &pl->gress[k]);
+    return copy;
+}
+
+void instrument_extracted(struct arena *a, struct ir_block **out, struct loc at,
+                          const struct ir_stmt *extract,
+                          void (*fn)(void *aux, const struct ir_header *h), void *aux) {
+    struct ir_block *const around = *out;
+    if (extract->headers.n == 0) {
+        fn(aux, extract->header);
+        return;
+    }
+    struct ir_stmt *which = ir_stmt_new(a, IR_SWITCH, at);
+    which->e = extract->e;
+    ir_push(a, around, which);
+    for (size_t i = 0; i < extract->headers.n; i++) {
+        struct ir_case of = {.body = ir_block_new(a)};
+        VEC_PUSH(a, &of.values, big_u64(a, i));
+        *out = of.body;
+        fn(aux, extract->headers.v[i]);
+        VEC_PUSH(a, &which->cases, of);
+    }
+    *out = around;
+}
+
 const char *instrument_shown_name(struct arena *a, const char *name) {
     const char *part = strstr(name, ".$");
     return part ? arena_strndup(a, name, (size_t)(part - name)) : name;

@@ -28,6 +28,15 @@ struct ir_gress instrument_copy(struct arena *a, const struct ir_gress *g,
 // A variable more of such a copy.
 struct ir_var *instrument_new_var(struct arena *a, struct ir_gress *copy, const char *name,
                                   unsigned width, struct loc at);
+// A copy of the pipeline whose gresses are what 'of' makes of each.
+struct ir_pipeline *instrument_gresses(struct arena *a, const struct ir_pipeline *pl,
+                                       struct ir_gress (*of)(struct arena *a,
+                                                             const struct ir_gress *from));
+// What was extracted: calls fn(aux, header). Of a stack, which element that was is known when the
+// packet is: fn is called for each, and what it appends to '*out' is a case of a switch there.
+void instrument_extracted(struct arena *a, struct ir_block **out, struct loc at,
+                          const struct ir_stmt *extract,
+                          void (*fn)(void *aux, const struct ir_header *h), void *aux);
 // Lowering's parts of a thing are shown as that thing: "hdr.s[1].data.$8" is hdr.s[1].data.
 const char *instrument_shown_name(struct arena *a, const char *name);
 

@@ -85,8 +85,12 @@ static void trace_tell_name(struct trace *t, enum ir_event_kind kind, const char
 // --------------------------------------------------------------------------------------------
 // Values.
 
+static bool trace_is_signed(const struct ir_expr *x) {
+    return x->op == IR_VAR && x->var->is_signed;
+}
+
 static struct ir_event_value trace_value_of(struct trace *t, const struct ir_expr *x) {
-    return (struct ir_event_value){ir_source_text(t->a, x), x->op == IR_VAR && x->var->is_signed};
+    return (struct ir_event_value){ir_source_text(t->a, x), trace_is_signed(x)};
 }
 
 static bool trace_overwrites(const struct ir_stmt *s, const struct ir_expr *x) {
@@ -290,8 +294,7 @@ static void trace_condition(struct trace *t, const struct ir_stmt *s) {
     if (s->kind == IR_IF)
         ev.flag = s->e;
     else
-        trace_add(t, &ev, (struct ir_event_value){s->text, trace_value_of(t, s->e).is_signed},
-                  s->e);
+        trace_add(t, &ev, (struct ir_event_value){s->text, trace_is_signed(s->e)}, s->e);
     ev.event->n_in = ev.args.n;
     trace_tell(t, &ev);
 }
@@ -309,30 +312,12 @@ static void trace_assignment(struct trace *t, const struct ir_stmt *s) {
 // --------------------------------------------------------------------------------------------
 // Parser.
 
-static void trace_extracted(struct trace *t, const struct ir_header *h) {
+static void trace_extracted(void *aux, const struct ir_header *h) {
+    struct trace *t = aux;
     struct trace_event ev =
         trace_new_event(t, IR_EVENT_EXTRACT, instrument_shown_name(t->a, h->name), NULL);
     ev.event->header = h;
     trace_tell(t, &ev);
-}
-
-// Which element of a stack it was is known when the packet is.
-static void trace_extraction(struct trace *t, const struct ir_stmt *s) {
-    struct ir_block *const out = t->out;
-    if (s->headers.n == 0) {
-        trace_extracted(t, s->header);
-        return;
-    }
-    struct ir_stmt *which = trace_insert(t, IR_SWITCH);
-    which->e = s->e;
-    for (size_t i = 0; i < s->headers.n; i++) {
-        struct ir_case of = {.body = ir_block_new(t->a)};
-        VEC_PUSH(t->a, &of.values, big_u64(t->a, i));
-        t->out = of.body;
-        trace_extracted(t, s->headers.v[i]);
-        VEC_PUSH(t->a, &which->cases, of);
-    }
-    t->out = out;
 }
 
 static const char *trace_key_set_text(struct trace *t, const struct ir_select_key_set *s,
@@ -427,7 +412,7 @@ static void trace_by_kind(struct trace *t, struct ir_stmt *s) {
         break;
     case IR_EXTRACT:
         ir_push(t->a, t->out, s);
-        trace_extraction(t, s);
+        instrument_extracted(t->a, &t->out, t->at, s, trace_extracted, t);
         break;
     case IR_ADVANCE:
         trace_advance(t, s);
@@ -543,9 +528,5 @@ struct ir_pipeline *instrument_trace(struct arena *a, const struct ir_program *p
                                      const struct ir_pipeline *pl,
                                      const struct instrument_options *opt) {
     (void)program, (void)opt;
-    struct ir_pipeline *copy = ARENA_NEW(a, struct ir_pipeline);
-    *copy = *pl;
-    for (unsigned k = 0; k < 2; k++)
-        copy->gress[k] = trace_gress(a, &pl->gress[k]);
-    return copy;
+    return instrument_gresses(a, pl, trace_gress);
 }

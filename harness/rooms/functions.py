@@ -10,8 +10,10 @@ and what remains are declarations.
 import collections
 import os
 import re
-import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import arrows  # noqa: E402
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 # The product; tests and benches are programs of their own.
@@ -71,16 +73,14 @@ def functions(text):
     return found
 
 
-def sources(folder, ends=("*.c", "*.h")):
+def sources(folder, ends=(".c", ".h")):
     """The C files of the tree, relative to its folder."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *ends], cwd=folder, text=True,
-                            capture_output=True, check=True).stdout.split("\n")
-    return sorted({p for p in listed if p and os.path.exists(os.path.join(folder, p))})
+    return [p for p in arrows.sources(folder) if p.endswith(ends)]
 
 
 def product(folder):
     """Those of the product, grammars included."""
-    return [p for p in sources(folder, ("*.c", "*.h", "*.y", "*.l")) if not p.startswith(NOT_PRODUCT)]
+    return [p for p in sources(folder, (".c", ".h", ".y", ".l")) if not p.startswith(NOT_PRODUCT)]
 
 
 def read(folder, files):

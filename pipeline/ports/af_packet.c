@@ -97,14 +97,14 @@ static uint32_t default_frames(bool large, bool own_processors, bool many) {
     return large ? LARGE_FRAMES : own_processors ? OWN_FRAMES : FRAMES;
 }
 
-struct ports_rings ports_af_packet_rings(const struct sk_port_spec *spec, bool own_processors,
-                                         bool many) {
+struct af_packet_rings ports_af_packet_rings(const struct sk_port_spec *spec, bool own_processors,
+                                             bool many) {
     const uint32_t frame = ports_af_packet_frame(spec);
     const uint32_t frames = ports_af_packet_number(
         spec->device, "framecnt",
         has_rings(spec->device) ? DRIVER_FRAMES
                                 : default_frames(frame == PORTS_ROOM, own_processors, many));
-    return (struct ports_rings){frame, block_bytes(spec, frames), frames};
+    return (struct af_packet_rings){frame, block_bytes(spec, frames), frames};
 }
 
 void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
@@ -113,7 +113,7 @@ void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_process
     out[0] = '\0';
     if (ports_af_packet_frame(spec) == 0 || has_rings(spec->device))
         return;
-    const struct ports_rings r = ports_af_packet_rings(spec, own_processors, false);
+    const struct af_packet_rings r = ports_af_packet_rings(spec, own_processors, false);
     if (r.frame == PORTS_ROOM)
         used = snprintf(out, size, ",framesz=%u", r.frame);
     used += snprintf(out + used, size - (size_t)used, ",blocksz=%u", r.block);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "af_packet/af_packet.h"
 #include "pipeline/ports/ports_impl.h"
 
 struct ports_kernel {
@@ -92,10 +91,10 @@ static bool ports_kernel_set_mtu(const struct sk_port_spec *spec, uint32_t frame
 
 static bool ports_kernel_open_device(struct ports_kernel *k, const struct dpdk_port *p,
                                      const struct sk_port_spec *spec,
-                                     const struct ports_rings *rings, char *why, size_t size) {
+                                     const struct af_packet_rings *rings, char *why, size_t size) {
     const struct af_packet_options o = {.interface = p->interface,
                                         .queues = p->queues,
-                                        .rings = {rings->frame, rings->block, rings->frames},
+                                        .rings = *rings,
                                         .qdisc = ports_af_packet_qdisc(spec),
                                         .all = !spec->not_promiscuous};
     const unsigned has = ports_af_packet_queues(spec);
@@ -112,7 +111,7 @@ static bool ports_kernel_open_device(struct ports_kernel *k, const struct dpdk_p
 }
 
 bool ports_kernel_open(struct dpdk_port *p, const struct sk_port_spec *spec,
-                       const struct ports_rings *rings, char *error, size_t error_size) {
+                       const struct af_packet_rings *rings, char *error, size_t error_size) {
     struct ports_kernel *k = calloc(1, sizeof *k);
     char why[200];
     if (!k || !ports_said_interface(spec->device, p->interface))

@@ -76,7 +76,7 @@ static void ports_open_give_back(struct dpdk_port *p) {
 static bool ports_open_kernel(const struct sk_ports *ports, struct dpdk_port *p,
                               const struct sk_port_spec *spec, char *error, size_t error_size) {
     const bool many = ports->expected > PORTS_MANY || ports->n > PORTS_MANY;
-    const struct ports_rings rings = ports_af_packet_rings(spec, ports->own_processors, many);
+    const struct af_packet_rings rings = ports_af_packet_rings(spec, ports->own_processors, many);
     return ports_kernel_open(p, spec, &rings, error, error_size);
 }
 

@@ -10,6 +10,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "af_packet/af_packet.h"
 #include "dpdk/fanout.h"
 #include "pipeline/ports/ports.h"
 #include "pipeline/ports/xdp.h"
@@ -156,12 +157,9 @@ bool ports_af_packet_qdisc(const struct sk_port_spec *spec);
 // Its rings: bytes of a frame and of a block, and frames of one. 'own_processors': as
 // sk_ports_options has it. 'many': of more than PORTS_MANY ports, whose rings are shorter unless
 // their strings say it.
-struct ports_rings {
-    uint32_t frame, block, frames;
-};
 #define PORTS_MANY 64u
-struct ports_rings ports_af_packet_rings(const struct sk_port_spec *spec, bool own_processors,
-                                         bool many);
+struct af_packet_rings ports_af_packet_rings(const struct sk_port_spec *spec, bool own_processors,
+                                             bool many);
 // What is to be put after the string of one of DPDK's driver, since it does not say it.
 void ports_af_packet_arguments(const struct sk_port_spec *spec, bool own_processors, char *out,
                                size_t size);
@@ -204,7 +202,7 @@ void ports_memif_about(const struct ports_memif *m, struct sk_port_device *out);
 bool ports_is_kernel(const char *device);
 // Of 'p', whose buffers come from p->pool. The string was checked. False with a sentence.
 bool ports_kernel_open(struct dpdk_port *p, const struct sk_port_spec *spec,
-                       const struct ports_rings *rings, char *error, size_t error_size);
+                       const struct af_packet_rings *rings, char *error, size_t error_size);
 void ports_kernel_close(struct dpdk_port *p);
 uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t ports_kernel_receive(struct ports_kernel *k, uint16_t queue, struct rte_mbuf **mbufs);
