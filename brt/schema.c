@@ -70,9 +70,7 @@ static struct brt_field schema_field(const json_t *o, bool read_only) {
 }
 
 static void schema_append(struct brt_field **fields, size_t *n, struct brt_field f) {
-    *fields = realloc(*fields, (*n + 1) * sizeof f);
-    if (!*fields)
-        abort();
+    *fields = sk_resize(*fields, *n + 1, sizeof f);
     (*fields)[(*n)++] = f;
 }
 

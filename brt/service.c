@@ -65,12 +65,7 @@ void brt_append(struct brt_bytes *out, uint32_t field, const ProtobufCMessage *m
         out->full = true;
         return;
     }
-    if (out->n + n + 16 > out->room) {
-        out->room = 2 * out->room + n + 4096;
-        out->bytes = realloc(out->bytes, out->room);
-        if (!out->bytes)
-            abort();
-    }
+    out->bytes = sk_grow_bytes(out->bytes, out->n, n + 16, &out->room);
     out->bytes[out->n++] = (uint8_t)(field << 3 | 2); // a message
     for (size_t v = n;; v >>= 7) {
         out->bytes[out->n++] = (uint8_t)(v & 127) | (v > 127 ? 128 : 0);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/file.h"
 #include "stages/state.h"
 
@@ -13,9 +14,7 @@ bool cli_begins_with_port(const char *word) {
 }
 
 void cli_push_file(struct replay_files *list, uint16_t port, const char *path) {
-    list->items = realloc(list->items, (list->n + 1) * sizeof *list->items);
-    if (!list->items)
-        abort();
+    list->items = sk_resize(list->items, list->n + 1, sizeof *list->items);
     list->items[list->n++] = (struct replay_file){port, path};
 }
 

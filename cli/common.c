@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "compiler/chip/chip.h"
 
 int cli_misused(const char *command, const char *format, ...) {
@@ -83,9 +84,7 @@ int cli_each_word(const struct cli_words *words, void *aux, int argc, char **arg
 }
 
 void cli_push(struct cli_list *list, const char *item) {
-    list->items = realloc(list->items, (list->n + 1) * sizeof *list->items);
-    if (!list->items)
-        abort();
+    list->items = sk_resize(list->items, list->n + 1, sizeof *list->items);
     list->items[list->n++] = item;
 }
 

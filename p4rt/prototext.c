@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "p4rt/p4rt_impl.h"
 
 #define PROTOTEXT_DEPTH 32u
@@ -64,9 +65,7 @@ static void *prototext_place(ProtobufCMessage *m, const ProtobufCFieldDescriptor
     }
     size_t *n = (size_t *)(base + f->quantifier_offset);
     uint8_t **list = (uint8_t **)(base + f->offset);
-    *list = realloc(*list, (*n + 1) * size);
-    if (!*list)
-        abort();
+    *list = sk_resize(*list, *n + 1, size);
     memset(*list + *n * size, 0, size);
     return *list + (*n)++ * size;
 }
@@ -146,7 +145,7 @@ static bool prototext_string(struct prototext *t, ProtobufCMessage *m,
     for (t->at++; *t->at && *t->at != '"';)
         text[n++] = prototext_character(t);
     text[n] = 0;
-    *(char **)prototext_place(m, f, sizeof text) = realloc(text, n + 1);
+    *(char **)prototext_place(m, f, sizeof text) = sk_resize(text, n + 1, 1);
     return *t->at++ == '"' || prototext_fail(t, "a text does not end: field", f->name);
 }
 

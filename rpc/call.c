@@ -389,8 +389,7 @@ static bool call_make_room(struct rpc_call *call, size_t more) {
         return false;
     }
     call->in_room = room;
-    if (!(call->in = realloc(call->in, room)))
-        abort();
+    call->in = sk_resize(call->in, room, 1);
     return true;
 }
 

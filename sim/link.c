@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define SMALL      320u // bytes: most frames are an ATP packet's 306
 #define SLAB_BYTES ((size_t)1 << 16)
 
@@ -22,9 +24,9 @@ static void more_frames(struct sim_frames *f, bool small) {
     const size_t each = sizeof(struct sim_frame) + (small ? SMALL : SIM_MAX_FRAME);
     const size_t n = SLAB_BYTES / each;
     char *slab = malloc(n * each);
-    f->slabs = realloc(f->slabs, (f->n_slabs + 1) * sizeof *f->slabs);
-    if (!slab || !f->slabs)
+    if (!slab)
         abort();
+    f->slabs = sk_resize(f->slabs, f->n_slabs + 1, sizeof *f->slabs);
     f->slabs[f->n_slabs++] = slab;
     for (size_t i = n; i-- > 0;) {
         struct sim_frame *frame = (struct sim_frame *)(slab + i * each);

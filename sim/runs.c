@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/error.h"
 
 #define TRACE         32768u // entries
@@ -145,12 +146,7 @@ static void take_line(struct all *a, struct process *p, const char *line, size_t
 
 // False at the end of what the process writes.
 static bool sim_runs_take_text(struct all *a, struct process *p) {
-    if (p->capacity - p->length < 65536) {
-        p->capacity += 262144;
-        p->text = realloc(p->text, p->capacity);
-        if (!p->text)
-            abort();
-    }
+    p->text = sk_grow_bytes(p->text, p->length, 65536, &p->capacity);
     const ssize_t n = read(p->from, p->text + p->length, p->capacity - p->length);
     if (n <= 0)
         return n < 0 && errno == EINTR;

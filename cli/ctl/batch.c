@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define BATCH_WORDS 4096 // on a line
 
 // Requests that are sent together, and the lines that they come from.
@@ -148,9 +150,7 @@ static int batch_read(const struct batch *b, FILE *f, json_t *all, size_t **line
             continue;
         const size_t n = json_array_size(all);
         if ((n & (n - 1)) == 0) { // a power of two is full
-            *lines = realloc(*lines, (n ? 2 * n : 1) * sizeof **lines);
-            if (!*lines)
-                abort();
+            *lines = sk_resize(*lines, n ? 2 * n : 1, sizeof **lines);
         }
         (*lines)[n] = line;
         json_array_append_new(all, request);

@@ -21,9 +21,7 @@ static struct sk_port_spec spec_of(const struct sk_config_port *p) {
 // ---- the list ----
 
 static void list_port(struct run *r, const struct sk_config_port *p) {
-    r->port_list = realloc(r->port_list, (r->n_port_list + 1) * sizeof *r->port_list);
-    if (!r->port_list)
-        abort();
+    r->port_list = sk_resize(r->port_list, r->n_port_list + 1, sizeof *r->port_list);
     r->port_list[r->n_port_list++] = (struct sk_config_port){.port = p->port,
                                                              .device = sk_copy_text(p->device),
                                                              .name = sk_copy_text(p->name),

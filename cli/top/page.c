@@ -7,15 +7,12 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/memory.h"
+
 static void top_page_append(struct top_page *p, const char *bytes, size_t n) {
     if (p->height && p->n_lines >= p->height)
         return;
-    if (p->n + n + 1 > p->room) {
-        p->room = 2 * (p->n + n + 64);
-        p->bytes = realloc(p->bytes, p->room);
-        if (!p->bytes)
-            abort();
-    }
+    p->bytes = sk_grow_bytes(p->bytes, p->n, n + 1, &p->room);
     memcpy(p->bytes + p->n, bytes, n);
     p->n += n;
     p->bytes[p->n] = 0;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 void sessions_job_init(struct sessions_job *j, const struct sessions_job_ops *ops, void *owner,
                        unsigned number, const struct gather_config *as) {
     *j = (struct sessions_job){.ops = ops, .owner = owner, .number = number, .atp = !as};
@@ -56,9 +58,7 @@ static void job_note_end(struct sessions_job *j, const struct session_message *m
                          const struct session_end *from) {
     const unsigned i = (unsigned)m->rank * m->lanes + m->lane, n = gather_members(j->gather);
     if (n > j->n_ends) {
-        j->ends = realloc(j->ends, n * sizeof *j->ends);
-        if (!j->ends)
-            abort();
+        j->ends = sk_resize(j->ends, n, sizeof *j->ends);
         memset(j->ends + j->n_ends, 0, (n - j->n_ends) * sizeof *j->ends);
         j->n_ends = n;
     }

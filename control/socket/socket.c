@@ -50,12 +50,7 @@ struct sk_server {
 static void socket_append(struct buffer *b, const char *bytes, size_t n) {
     if (n == 0)
         return;
-    if (b->length + n > b->room) {
-        b->room = 2 * (b->length + n);
-        b->bytes = realloc(b->bytes, b->room);
-        if (!b->bytes)
-            abort();
-    }
+    b->bytes = sk_grow_bytes(b->bytes, b->length, n, &b->room);
     memcpy(b->bytes + b->length, bytes, n);
     b->length += n;
 }

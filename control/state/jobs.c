@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "control/tables/names.h"
 #include "control/tables/values.h"
 
@@ -128,9 +129,7 @@ static struct job *state_jobs_find(struct view *v, uint64_t first_slot) {
     for (size_t i = 0; i < v->n_jobs; i++)
         if (v->jobs[i].first_slot == first_slot)
             return &v->jobs[i];
-    v->jobs = realloc(v->jobs, (v->n_jobs + 1) * sizeof *v->jobs);
-    if (!v->jobs)
-        abort();
+    v->jobs = sk_resize(v->jobs, v->n_jobs + 1, sizeof *v->jobs);
     v->jobs[v->n_jobs] = (struct job){.first_slot = first_slot, .number = UINT64_MAX};
     return &v->jobs[v->n_jobs++];
 }

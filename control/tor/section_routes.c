@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "control/tor/ip.h"
 #include "control/tor/section_impl.h"
 
@@ -31,9 +32,7 @@ void read_addresses(struct reading *r, const struct sk_at *at, struct tor_vlan *
         read_once(&item, &r->own, text, what);
         if (!reading_good(r))
             return;
-        r->connected = realloc(r->connected, (r->n_connected + 1) * sizeof *r->connected);
-        if (!r->connected)
-            abort();
+        r->connected = sk_resize(r->connected, r->n_connected + 1, sizeof *r->connected);
         r->connected[r->n_connected++] =
             (struct connected){p, network_of(&p.address, p.length), vlan->vid, index, i};
     }

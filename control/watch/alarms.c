@@ -157,9 +157,7 @@ static struct job *alarms_job_of(struct sk_alarms *a, const char *name, uint64_t
     for (size_t i = 0; i < a->n_jobs; i++)
         if (strcmp(a->jobs[i].name, name) == 0)
             return &a->jobs[i];
-    a->jobs = realloc(a->jobs, (a->n_jobs + 1) * sizeof *a->jobs);
-    if (!a->jobs)
-        abort();
+    a->jobs = sk_resize(a->jobs, a->n_jobs + 1, sizeof *a->jobs);
     a->jobs[a->n_jobs] = (struct job){.name = sk_copy_text(name), .since = now};
     return &a->jobs[a->n_jobs++];
 }

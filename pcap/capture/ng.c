@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "pcap/capture/capture_impl.h"
 
 enum {
@@ -196,9 +197,7 @@ static int take_interface(struct capture *c, const struct block *b, struct sk_er
         return capture_bad(c, err, "a section with more than %u interfaces", MOST_INTERFACES);
     if ((c->n_interfaces & (c->n_interfaces - 1)) == 0) { // twice as many
         size_t room = c->n_interfaces ? 2 * (size_t)c->n_interfaces : 1;
-        c->interfaces = realloc(c->interfaces, room * sizeof *c->interfaces);
-        if (!c->interfaces)
-            abort();
+        c->interfaces = sk_resize(c->interfaces, room, sizeof *c->interfaces);
     }
     struct ng_interface *i = &c->interfaces[c->n_interfaces];
     *i = (struct ng_interface){.shown = {c->n_interfaces, c->serials++, NULL},

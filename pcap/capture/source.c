@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/memory.h"
 #include "pcap/capture/capture_impl.h"
 
 #define BUFFER      (256u << 10)
@@ -124,9 +125,7 @@ static int source_more(struct source *s) {
 }
 
 static void source_allocate(struct source *s) {
-    s->memory = realloc(s->memory, CAPTURE_FRONT + s->capacity + CAPTURE_BEHIND);
-    if (!s->memory)
-        abort();
+    s->memory = sk_resize(s->memory, CAPTURE_FRONT + s->capacity + CAPTURE_BEHIND, 1);
     s->buffer = s->memory + CAPTURE_FRONT;
 }
 

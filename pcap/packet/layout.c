@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define MAX_STATIONS 512u // of a packet with 64 passes and copies; later ones replace the last
 #define CHUNK        2048u
 
@@ -120,9 +122,7 @@ static void journey_find_headers(const struct journey *j, const uint8_t *bytes, 
 static void new_station(struct journey *j, const struct layout *l) {
     if (j->n == j->room && j->room < MAX_STATIONS) {
         j->room = j->room ? 2 * j->room : 8;
-        j->stations = realloc(j->stations, j->room * sizeof *j->stations);
-        if (!j->stations)
-            abort();
+        j->stations = sk_resize(j->stations, j->room, sizeof *j->stations);
     }
     j->stations[j->n < MAX_STATIONS ? j->n++ : MAX_STATIONS - 1] =
         (struct station){journey_keep(j, l->headers, l->n * sizeof l->headers[0]), l->n};

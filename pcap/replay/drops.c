@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "pcap/replay/replay_impl.h"
 #include "pcap/replay/log.h"
 #include "pipeline/switch/core.h"
@@ -85,12 +86,7 @@ static bool replay_drops_is_reason(const char *text, enum sk_drop_reason r) {
 // ---- lines ----
 
 static void replay_drops_put(struct lane *d, const char *bytes, size_t n) {
-    if (d->length + n > d->room) {
-        d->room = 2 * d->room + n + 256;
-        d->text = realloc(d->text, d->room);
-        if (!d->text)
-            abort();
-    }
+    d->text = sk_grow_bytes(d->text, d->length, n, &d->room);
     memcpy(d->text + d->length, bytes, n);
     d->length += n;
 }

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "pcap/replay/replay_impl.h"
 
 struct file {
@@ -58,9 +59,7 @@ static void replay_files_look(struct file *f, const struct stat *st) {
 }
 
 static struct file *replay_files_push(struct files *list, const char *path, const char *what) {
-    list->items = realloc(list->items, (list->n + 1) * sizeof *list->items);
-    if (!list->items)
-        abort();
+    list->items = sk_resize(list->items, list->n + 1, sizeof *list->items);
     list->items[list->n] = (struct file){.path = path, .what = what};
     return &list->items[list->n++];
 }

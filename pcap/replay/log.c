@@ -84,12 +84,7 @@ void replay_log_free(struct replay_log *log) {
 void replay_log_line(struct replay_log *log, unsigned pipe, uint64_t serial, const char *text,
                      size_t length) {
     struct pipe_log *p = &log->pipes[pipe];
-    if (p->text_length + length > p->text_room) {
-        p->text_room = 2 * p->text_room + length + 4096;
-        p->text = realloc(p->text, p->text_room);
-        if (!p->text)
-            abort();
-    }
+    p->text = sk_grow_bytes(p->text, p->text_length, length, &p->text_room);
     struct entry *e = replay_log_add(p, serial);
     e->at = p->text_length;
     e->length = length;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "pipeline/abi.h"
 
 #define VLANS        4096u
@@ -151,9 +152,7 @@ static int replay_map_add_pair(struct replay_map *m, char *word, struct sk_error
     size_t at = m->n;
     for (size_t i = 0; m->kind != BY_VLAN && i < m->n; i++)
         twice |= replay_map_same_key(&p, &m->pairs[i]);
-    m->pairs = realloc(m->pairs, (m->n + 1) * sizeof *m->pairs);
-    if (!m->pairs)
-        abort();
+    m->pairs = sk_resize(m->pairs, m->n + 1, sizeof *m->pairs);
     for (; at > 0 && m->pairs[at - 1].bits < p.bits; at--)
         m->pairs[at] = m->pairs[at - 1];
     m->pairs[at] = p;

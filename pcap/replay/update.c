@@ -19,9 +19,7 @@ struct new_file {
 };
 
 static struct new_file *replay_update_push(struct replay_update *u, char *path) {
-    u->files = realloc(u->files, (u->n + 1) * sizeof *u->files);
-    if (!u->files)
-        abort();
+    u->files = sk_resize(u->files, u->n + 1, sizeof *u->files);
     u->files[u->n] = (struct new_file){.path = path};
     return &u->files[u->n++];
 }

@@ -386,10 +386,7 @@ static bool run_group_create(struct run *r, const struct stf_statement *s) {
 }
 
 static bool run_node_create(struct run *r, const struct stf_statement *s) {
-    struct node *grown = realloc(r->nodes, (r->n_nodes + 1) * sizeof *grown);
-    if (!grown)
-        abort();
-    r->nodes = grown;
+    r->nodes = sk_resize(r->nodes, r->n_nodes + 1, sizeof *r->nodes);
     r->nodes[r->n_nodes] = (struct node){.rid = (uint16_t)s->index};
     return pre_done(r, sk_pre_node_set_lags(r->sw, r->n_nodes++, (uint16_t)s->index, s->ports,
                                             s->n_ports, s->lags, s->n_lags));

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
 #include "control/tables/names.h"
 #include "control/tables/values.h"
 #include "pcap/stf/run_impl.h"
@@ -162,10 +163,7 @@ static bool ecmp_associate(struct words *w) {
         return false;
     if (!r->groups[group])
         return unusable(r, "there is no group %u", group);
-    struct ecmp *grown = realloc(r->ecmps, (r->n_ecmps + 1) * sizeof *grown);
-    if (!grown)
-        abort();
-    r->ecmps = grown;
+    r->ecmps = sk_resize(r->ecmps, r->n_ecmps + 1, sizeof *r->ecmps);
     r->ecmps[r->n_ecmps++] = (struct ecmp){group, m};
     return set_group(r, group);
 }
