@@ -29,6 +29,7 @@
 #   make bench-memif    our memif driver beside DPDK's (bench/memif_burst.c)
 #   make bench-af-packet    our ports on the kernel's interfaces beside DPDK's (bench/af_packet_burst.c)
 #   make install    into PREFIX (/usr/local) below DESTDIR; make uninstall removes it
+#   make distcheck  builds and installs what git archive packs of HEAD, and trains with it
 #
 # Variants of the same tree: SANITIZE=1 builds into build/asan, SANITIZE=thread into build/tsan, FUZZ=1
 # into build/fuzz.
@@ -578,7 +579,9 @@ uninstall:
 	rm -f $(LIB_DIR)/silken/libsilken-mpi-*.so
 	[ ! -d $(LIB_DIR)/silken ] || rmdir --ignore-fail-on-non-empty $(LIB_DIR)/silken
 	rm -rf $(SHARE_DIR) $(HEADER_DIR)
-.PHONY: install uninstall
+distcheck:
+	sh harness/install/distcheck.sh
+.PHONY: install uninstall distcheck
 
 clean:
 	rm -rf build

@@ -26,7 +26,7 @@
 
 _Static_assert(VALUES_AT + 4 * VALUES == ATP_RACK_BYTES, "an ATP packet");
 _Static_assert(BUFFER % 64 == 0 && BUFFER >= SK_LENT_FRONT + ATP_RACK_BYTES + SK_LENT_BEHIND,
-               "room for a frame, in front of it and behind it");
+               "room for a frame, before it and after it");
 _Static_assert(2 * VALUES_H_BYTES == 4 * VALUES, "two halves");
 
 // ---- the switch's configuration, in the words of p4/atp/README.md ----

@@ -66,7 +66,7 @@ static bool attributes_is_empty(struct brt *b, const struct brt_table *t) {
         return true; // nothing is put into it
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(b->now.sw, &t->object, pipe) &&
-            brt_values_in(brt_table_in(b, t, pipe)) > (t->desc ? t->desc->n_entries : 0))
+            sk_table_count(brt_table_in(b, t, pipe)) > (t->desc ? t->desc->n_entries : 0))
             return false;
     return true;
 }
@@ -96,8 +96,8 @@ static enum brt_code attributes_set_scope(struct brt *b, const struct brt_change
     if ((wanted.scope != state->scope || values) && !attributes_is_empty(b, t))
         return brt_fail(err, BRT_IN_USE, "table '%s': its scope changes while it has no entries",
                         t->name);
-    if (values && !brt_values_apart(b->now.sw, t, &wanted)) {
-        brt_values_apart(b->now.sw, t, state);
+    if (values && !brt_values_set_parsers(b->now.sw, t, &wanted)) {
+        brt_values_set_parsers(b->now.sw, t, state);
         return brt_fail(err, BRT_NO_SYS_RESOURCES, "table '%s': its parsers need too much memory",
                         t->name);
     }

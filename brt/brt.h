@@ -103,7 +103,7 @@ void brt_digests(struct brt *b, const struct sk_digest *digests, size_t n);
 bool brt_wants_idle(const struct brt *b);
 void brt_idle(struct brt *b, const struct sk_idle_event *event);
 // A client has said that the table's entries are those of single pipes.
-bool brt_is_apart(const struct brt *b, const struct sk_table_desc *table);
+bool brt_is_asymmetric(const struct brt *b, const struct sk_table_desc *table);
 uint64_t brt_lost(const struct brt *b); // notifications that a client did not take in time
 void brt_free(struct brt *b);           // null allowed; ends all calls
 

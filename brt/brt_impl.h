@@ -131,14 +131,13 @@ struct sk_table *brt_table_of(const struct brt *b, const struct brt_change *c, u
 // Its pipes and parser. A code when the target does not fit the scopes.
 enum brt_code brt_resolve_values(struct brt *b, const struct brt_target *target,
                                  struct brt_change *c, struct sk_error *err);
-size_t brt_values_in(const struct sk_table *t); // with those of single parsers
 // The scopes of gress and parsers into 'state'.
 enum brt_code brt_values_scope(const BfrtProto__EntryScope *s, struct brt_table_state *state,
                                struct sk_error *err);
 // Makes the switch's value set, which is empty, one of single parsers or of all, as 'state' says;
 // false when memory is short. In a pause, or before packets.
-bool brt_values_apart(struct sk_switch *sw, const struct brt_table *t,
-                      const struct brt_table_state *state);
+bool brt_values_set_parsers(struct sk_switch *sw, const struct brt_table *t,
+                            const struct brt_table_state *state);
 // ---- cells.c
 bool brt_has_cells(const struct brt_table *t);
 enum brt_code brt_cell_check(const struct brt_table *t, uint64_t index, struct sk_error *err);

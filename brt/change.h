@@ -50,7 +50,7 @@ struct brt_change {
     bool *has_direct; // which of them are given
     // of a table of cells; a register's value is in 'data', the others' specification in 'attached'
     uint64_t index;
-    unsigned parser; // of a value set that is apart
+    unsigned parser; // of a value set that has values for each parser
     struct sk_counter_cell counts;
     // of a table of groups, whose number is 'index'
     uint32_t max_size, n_members; // 0: not given

@@ -124,7 +124,7 @@ static enum brt_code groups_check_type(const struct brt_change *c, bool has_key,
 }
 
 // Groups are those of single pipes when the entries that name them are.
-static bool groups_are_apart(struct brt *b, const struct brt_table *t) {
+static bool groups_are_asymmetric(struct brt *b, const struct brt_table *t) {
     const struct sk_pipeline_desc *d = t->object.desc;
     for (uint32_t i = 0; i < d->n_tables; i++) {
         const struct brt_table *user = d->tables[i]->selector == d->selectors[t->object.index]
@@ -140,7 +140,7 @@ static bool groups_are_apart(struct brt *b, const struct brt_table *t) {
 static enum brt_code groups_check_pipes(struct brt *b, const struct brt_change *c,
                                         struct sk_error *err) {
     struct sk_pipe_list all;
-    if (!c->names_pipe || groups_are_apart(b, c->table))
+    if (!c->names_pipe || groups_are_asymmetric(b, c->table))
         return BRT_OK;
     if (sk_find_pipes(b->now.sw, &c->table->object, -1, &all, err))
         return BRT_INVALID_ARG;

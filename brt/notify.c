@@ -114,7 +114,7 @@ bool brt_wants_idle(const struct brt *b) {
     return b->now.schema && !brt_has_begun(b) && brt_schema_notifies(b->now.schema);
 }
 
-bool brt_is_apart(const struct brt *b, const struct sk_table_desc *table) {
+bool brt_is_asymmetric(const struct brt *b, const struct sk_table_desc *table) {
     const struct brt_table *t = b->now.schema ? brt_schema_of(b->now.schema, table) : NULL;
     return t && brt_schema_state(b->now.schema, t)->scope == BRT_SCOPE_SINGLE;
 }
@@ -132,7 +132,7 @@ void brt_idle(struct brt *b, const struct sk_idle_event *event) {
     BfrtProto__TableEntry entry = BFRT_PROTO__TABLE_ENTRY__INIT;
     BfrtProto__TargetDevice target = BFRT_PROTO__TARGET_DEVICE__INIT;
     const struct sk_entry *e = event->entry;
-    target.pipe_id = brt_is_apart(b, event->table) ? event->pipe : BRT_ALL_PIPES;
+    target.pipe_id = brt_is_asymmetric(b, event->table) ? event->pipe : BRT_ALL_PIPES;
     target.direction = target.prsr_id = 0xff;
     entry.table_id = t->id;
     told.target = &target;

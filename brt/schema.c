@@ -455,7 +455,7 @@ void brt_schema_keep_scopes(struct brt_schema *s, struct sk_switch *sw,
         s->states[i].single_gress = old->single_gress;
         s->states[i].single_parser = old->single_parser;
         s->states[i].parser_gress = old->parser_gress;
-        if (s->tables[i].kind == BRT_VALUE_SET && !brt_values_apart(sw, &s->tables[i], old))
+        if (s->tables[i].kind == BRT_VALUE_SET && !brt_values_set_parsers(sw, &s->tables[i], old))
             s->states[i].single_parser = false; // no memory: of all, as at the program's start
     }
 }

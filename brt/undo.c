@@ -299,7 +299,7 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
     if (c->attribute)
         *brt_schema_state(b->now.schema, c->table) = u->state;
     if (c->attribute && c->table->kind == BRT_VALUE_SET &&
-        !brt_values_apart(b->now.sw, c->table, &u->state))
+        !brt_values_set_parsers(b->now.sw, c->table, &u->state))
         error = SK_E_MEMORY;
     for (unsigned i = 0; i < c->pipes.n; i++) {
         int32_t *more = c->attribute ? brt_meter_more(b, c->table, c->pipes.list[i]) : NULL;

@@ -21,25 +21,19 @@ static unsigned value_sets_parsers(const struct sk_switch *sw, unsigned *step) {
 
 struct sk_table *brt_table_of(const struct brt *b, const struct brt_change *c, unsigned i) {
     struct sk_table *t = brt_table_in(b, c->table, c->pipes.list[i]);
-    return c->table->kind == BRT_VALUE_SET && sk_table_n_apart(t) ? sk_table_apart(t, c->parser)
-                                                                  : t;
+    return c->table->kind == BRT_VALUE_SET && sk_table_n_parsers(t)
+               ? sk_table_of_parser(t, c->parser)
+               : t;
 }
 
-size_t brt_values_in(const struct sk_table *t) {
-    size_t n = sk_table_count(t);
-    for (unsigned i = 0; i < sk_table_n_apart(t); i++)
-        n += sk_table_count(sk_table_apart(t, i));
-    return n;
-}
-
-bool brt_values_apart(struct sk_switch *sw, const struct brt_table *t,
-                      const struct brt_table_state *state) {
+bool brt_values_set_parsers(struct sk_switch *sw, const struct brt_table *t,
+                            const struct brt_table_state *state) {
     unsigned step;
     const unsigned n = state->single_parser ? value_sets_parsers(sw, &step) : 0;
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(sw, &t->object, pipe) &&
-            sk_table_set_apart(t->object.desc->value_set(sk_switch_pipe(sw, pipe), t->object.index),
-                               n))
+            sk_table_set_parsers(
+                t->object.desc->value_set(sk_switch_pipe(sw, pipe), t->object.index), n))
             return false;
     return true;
 }

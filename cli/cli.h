@@ -25,7 +25,7 @@
 //     sim.c       silken sim
 //     ctl/        silken ctl (ctl_impl.h)
 //     top/        silken ctl top (top.h)
-//     demo/       silken demo (demo.h)
+//     demo/       silken demo (demo.h); demo/rng.h: its random numbers
 #ifndef SILKEN_CLI_CLI_H
 #define SILKEN_CLI_CLI_H
 

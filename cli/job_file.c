@@ -52,14 +52,14 @@ static struct silken_address job_file_read_address(const struct sk_at *at, bool 
     return checked_address(&mac, &ip, of_group);
 }
 
-struct known {
+struct job_address {
     uint32_t ip;
     const struct sk_at *list;
     size_t number; // in the list
 };
 
 static int by_ip(const void *a, const void *b) {
-    const struct known *x = a, *y = b;
+    const struct job_address *x = a, *y = b;
 
     return (x->ip > y->ip) - (x->ip < y->ip);
 }
@@ -69,7 +69,7 @@ static void check_distinct(const struct job_file *j, const struct sk_at *workers
                            const struct sk_at *servers) {
     size_t n_workers = (size_t)j->workers * j->lanes, n_servers = (size_t)j->servers * j->lanes,
            n = n_workers + n_servers;
-    struct known *all = calloc(n, sizeof *all);
+    struct job_address *all = calloc(n, sizeof *all);
 
     if (!all) {
         abort();

@@ -24,7 +24,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL # a suite that runs make does not take part in 
 mkdir -p -m 700 "$SILKEN_CACHE"
 
 # Suites that may run beside each other: nothing in them waits for another process, a kernel or the clock.
-is_apart() { # NAME
+is_parallel() { # NAME
     case "$1" in
     compiler/test_pipes*) false ;; # by the clock
     base/* | stages/* | wire/* | session/* | compiler/* | interp/* | conformance/* | sim/* | harness/stf/* | \
@@ -56,7 +56,7 @@ suite() { # NAME COMMAND...: into one of the lists, quoted for xargs
     case "$1" in *"${ONLY:-}"*) ;; *) return 0 ;; esac
     list=$LOGS/one-by-one
     is_patient "$1" && list=$LOGS/patient
-    is_apart "$1" && list=$LOGS/apart
+    is_parallel "$1" && list=$LOGS/parallel
     is_long "$1" && list=$LOGS/long
     printf "'%s'" "$1" >>"$list"
     shift
@@ -93,26 +93,27 @@ for t in $(find harness -name 'test_*.sh' | sort); do
     suite "${t#harness/}" sh "$t"
 done
 
-# Suites that run one by one mostly wait: for packets, for a kernel, for the clock. One that may run apart takes
+# Suites that run one by one mostly wait: for packets, for a kernel, for the clock. A parallel one takes
 # what they leave of the processors, and more of them at once when the others have ended: xargs starts one more
 # at a time for each SIGUSR1. The idle policy is what keeps them back: with the lowest priority alone they would be
 # equal to what a switch of the others compiles (cli/compile.c).
-touch "$LOGS/apart" "$LOGS/long" "$LOGS/patient" "$LOGS/one-by-one"
-cat "$LOGS/apart" >>"$LOGS/long"
-mv "$LOGS/long" "$LOGS/apart"
+touch "$LOGS/parallel" "$LOGS/long" "$LOGS/patient" "$LOGS/one-by-one"
+cat "$LOGS/parallel" >>"$LOGS/long"
+mv "$LOGS/long" "$LOGS/parallel"
 trap 'trap - INT TERM; kill 0' INT TERM # a shell's background job does not hear a terminal's end
 jobs=${JOBS:-$(nproc)}
 now=1
 [ -s "$LOGS/one-by-one" ] || now=$jobs
-SUITE_SECONDS=${SUITE_SECONDS:-3600} chrt --idle 0 xargs -r -L 1 -P "$now" sh harness/suite.sh <"$LOGS/apart" &
-apart=$!
+SUITE_SECONDS=${SUITE_SECONDS:-3600} chrt --idle 0 xargs -r -L 1 -P "$now" sh harness/suite.sh <"$LOGS/parallel" &
+parallel=$!
 xargs -r -L 1 sh harness/suite.sh <"$LOGS/patient" &
 patient=$!
 xargs -r -L 1 sh harness/suite.sh <"$LOGS/one-by-one"
-while sleep 1 && [ "$now" -lt "$jobs" ] && kill -USR1 "$apart" 2>/dev/null; do # signals apart, or two count as one
+# one signal at a time, or two count as one
+while sleep 1 && [ "$now" -lt "$jobs" ] && kill -USR1 "$parallel" 2>/dev/null; do
     now=$((now + 1))
 done
-wait "$apart" "$patient"
+wait "$parallel" "$patient"
 
 while read -r p f log first; do
     [ "$first" = - ] && continue
@@ -127,7 +128,7 @@ done <"$LOGS/tally"
 passed=$(awk '{ p += $1 } END { print p + 0 }' "$LOGS/tally")
 failed=$(awk '{ f += $2 } END { print f + 0 }' "$LOGS/tally")
 # a suite that left no line did not run
-wanted=$(cat "$LOGS/apart" "$LOGS/patient" "$LOGS/one-by-one" 2>/dev/null | wc -l)
+wanted=$(cat "$LOGS/parallel" "$LOGS/patient" "$LOGS/one-by-one" 2>/dev/null | wc -l)
 missing=$((wanted - $(wc -l <"$LOGS/tally")))
 [ "$missing" -eq 0 ] || echo "$missing suites did not run"
 printf '\n%d passed, %d failed\n' "$passed" $((failed + missing))

@@ -247,7 +247,7 @@ static uint64_t memif_ring_bytes(uint8_t log2) {
     return sizeof(struct memif_head) + (sizeof(struct memif_desc) << log2);
 }
 
-// Slots of a ring have their buffers one behind the other; those of ring 'r' (first those to the
+// Slots of a ring have their buffers one after the other; those of ring 'r' (first those to the
 // server) begin here.
 static uint32_t memif_buffer_place(const struct memif_session *s, unsigned r) {
     return s->buffers + (s->o->buffer << s->s2m[0].log2) * r;

@@ -98,9 +98,9 @@ static inline void sk_hop_end(struct sk_packet *p, const struct sk_ingress_out *
 }
 
 // How often a packet in two pieces may come around, and by which port it has, in one word.
-#define SK_APART(left, port) ((uint32_t)(port) << 16 | (left))
-#define SK_APART_LEFT(way)   ((way)&0xffff)
-#define SK_APART_PORT(way)   ((uint16_t)((way) >> 16))
+#define SK_SPLIT_WAY(left, port) ((uint32_t)(port) << 16 | (left))
+#define SK_SPLIT_LEFT(way)       ((way)&0xffff)
+#define SK_SPLIT_PORT(way)       ((uint16_t)((way) >> 16))
 
 // Puts the 'seam' bytes of headers at 'front' before what begins at 'tail': the packet, which ends
 // at 'end', is in one piece.

@@ -16,7 +16,7 @@
 //                  frame is delivered with the flipped bit: aggregated packets have no UDP
 //                  checksum, so nothing but FCS protects their values, and a run with this is about
 //                  robustness, not sums
-//     reordering   the frame is late by up to 'reorder_ns', and those behind it overtake it
+//     reordering   the frame is late by up to 'reorder_ns', and those after it overtake it
 //     duplication  a copy arrives directly after the frame; no time on the wire
 //
 // A link that is down loses what is sent into it and what is on it when it goes down.

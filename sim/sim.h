@@ -48,6 +48,7 @@
 //     runs.c             many seeds in several processes
 //     scenario.c         the scenario file (scenario_impl.h lists its readers)
 //     trace.c            the last events
+//     random.h           random numbers, all from one seed
 #ifndef SILKEN_SIM_SIM_H
 #define SILKEN_SIM_SIM_H
 

@@ -120,8 +120,8 @@ static int table_add(struct sk_table *t, const uint64_t *value, const uint64_t *
     struct sk_table_writer *w = t->writer;
     if (t->kind == SK_KIND_NONE)
         return SK_E_KEY;
-    if (t->apart)
-        return SK_E_APART;
+    if (t->of_parser)
+        return SK_E_PARSERS;
     uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
     int error = sk_canonical_key(t, value, mask, v, m);
     if (!error)
@@ -355,41 +355,38 @@ int sk_table_set_key_mask(struct sk_table *t, const uint64_t *mask) {
     return SK_OK;
 }
 
-static void table_free_apart(struct sk_table **apart, unsigned n) {
-    for (unsigned i = 0; apart && i < n; i++)
-        sk_table_free(apart[i]);
-    free(apart);
+static void table_free_of_parsers(struct sk_table **of_parser, unsigned n) {
+    for (unsigned i = 0; of_parser && i < n; i++)
+        sk_table_free(of_parser[i]);
+    free(of_parser);
 }
 
-int sk_table_set_apart(struct sk_table *t, unsigned n) {
-    size_t values = t->writer->count;
-    for (unsigned i = 0; i < t->n_apart; i++)
-        values += t->apart[i]->writer->count;
-    if (values > 0)
-        return SK_E_APART;
-    if (n == t->n_apart)
+int sk_table_set_parsers(struct sk_table *t, unsigned n) {
+    if (sk_table_count(t) > 0)
+        return SK_E_PARSERS;
+    if (n == t->n_parsers)
         return SK_OK;
-    struct sk_table **apart = n ? calloc(n, sizeof(struct sk_table *)) : NULL;
-    bool good = apart || !n;
+    struct sk_table **of_parser = n ? calloc(n, sizeof(struct sk_table *)) : NULL;
+    bool good = of_parser || !n;
     for (unsigned i = 0; good && i < n; i++)
-        good = (apart[i] = sk_table_new(t->desc)) != NULL;
+        good = (of_parser[i] = sk_table_new(t->desc)) != NULL;
     if (!good) {
-        table_free_apart(apart, n);
+        table_free_of_parsers(of_parser, n);
         return SK_E_MEMORY;
     }
-    table_free_apart(t->apart, t->n_apart);
-    t->apart = apart;
-    t->n_apart = n;
+    table_free_of_parsers(t->of_parser, t->n_parsers);
+    t->of_parser = of_parser;
+    t->n_parsers = n;
     sk_tables_changed();
     return SK_OK;
 }
 
-unsigned sk_table_n_apart(const struct sk_table *t) {
-    return t->n_apart;
+unsigned sk_table_n_parsers(const struct sk_table *t) {
+    return t->n_parsers;
 }
 
-struct sk_table *sk_table_apart(const struct sk_table *t, unsigned parser) {
-    return t->apart[parser];
+struct sk_table *sk_table_of_parser(const struct sk_table *t, unsigned parser) {
+    return t->of_parser[parser];
 }
 
 const uint64_t *sk_table_key_mask(const struct sk_table *t) {
@@ -397,7 +394,10 @@ const uint64_t *sk_table_key_mask(const struct sk_table *t) {
 }
 
 size_t sk_table_count(const struct sk_table *t) {
-    return t->writer->count;
+    size_t n = t->writer->count;
+    for (unsigned i = 0; i < t->n_parsers; i++)
+        n += t->of_parser[i]->writer->count;
+    return n;
 }
 
 const struct sk_table_desc *sk_table_desc(const struct sk_table *t) {
@@ -548,12 +548,12 @@ struct sk_table *sk_table_new(const struct sk_table_desc *desc) {
     return t;
 }
 
-static void table_free_apart(struct sk_table **apart, unsigned n);
+static void table_free_of_parsers(struct sk_table **of_parser, unsigned n);
 
 void sk_table_free(struct sk_table *t) {
     if (!t)
         return;
-    table_free_apart(t->apart, t->n_apart);
+    table_free_of_parsers(t->of_parser, t->n_parsers);
     if (t->writer) {
         sk_ternary_free(t);
         sk_lpm_free(t->lpm);

@@ -167,7 +167,7 @@ enum sk_table_error {
     SK_E_COLLISION = -15,  // another entry's key has the same proxy hash
     SK_E_MASKED = -17,     // a bit of the key that the table's key mask leaves out
     SK_E_NOT_EMPTY = -18,  // its key mask can only change while it has no entries
-    SK_E_APART = -19,      // the value set is that of single parsers
+    SK_E_PARSERS = -19,    // the value set is that of single parsers
     SK_E_GROUP_SIZE = -14, // more members than the group may have, or than any group may have
     SK_E_LINES = -16,      // the selector's memory has no free lines for the group
 };
@@ -217,17 +217,17 @@ int sk_table_may_delete(const struct sk_table *t, const uint64_t *value, const u
                         int64_t priority);
 int sk_table_may_set_default(const struct sk_table *t, uint32_t action, const uint64_t *data);
 int sk_table_may_clear(const struct sk_table *t);
-size_t sk_table_count(const struct sk_table *t);
+size_t sk_table_count(const struct sk_table *t); // of a value set, with those of single parsers
 // Which bits of the key count, of a table with key masks: key words, all ones at first.
 // SK_E_NOT_EMPTY while it has entries. Between packets only.
 int sk_table_set_key_mask(struct sk_table *t, const uint64_t *mask);
 const uint64_t *sk_table_key_mask(const struct sk_table *t);
 // A value set is that of each of n parsers (0: of all again), each with room for 'size' values; an
-// empty one only, and between packets. SK_E_APART when it has values, or SK_E_MEMORY: nothing
-// changed. From then on it takes none itself (SK_E_APART), its parsers' do.
-int sk_table_set_apart(struct sk_table *t, unsigned n);
-unsigned sk_table_n_apart(const struct sk_table *t); // 0: it is that of all parsers
-struct sk_table *sk_table_apart(const struct sk_table *t, unsigned parser);
+// empty one only, and between packets. SK_E_PARSERS when it has values, or SK_E_MEMORY: nothing
+// changed. From then on it takes none itself (SK_E_PARSERS), its parsers' do.
+int sk_table_set_parsers(struct sk_table *t, unsigned n);
+unsigned sk_table_n_parsers(const struct sk_table *t); // 0: it is that of all parsers
+struct sk_table *sk_table_of_parser(const struct sk_table *t, unsigned parser);
 // Calls 'fn' for every entry, in order of precedence for ternary tables; stops when it returns
 // false.
 void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct sk_entry *e),

@@ -45,7 +45,7 @@ const char *sk_table_strerror(int error) {
         return "the key has bits set outside the table's key mask";
     case SK_E_NOT_EMPTY:
         return "its key mask can only change while the table has no entries";
-    case SK_E_APART:
+    case SK_E_PARSERS:
         return "a controller has given each parser values of its own";
     case SK_E_COLLISION:
         return "the key has the same proxy hash as another entry";

@@ -97,8 +97,9 @@ struct sk_table {
     struct sk_table *members; // of its action profile, or null
     struct sk_selector *selector;
     struct sk_hash_secret secret;
-    struct sk_table **apart; // of a value set: n_apart parsers' own, or null: it is that of all
-    unsigned n_apart;
+    struct sk_table *
+        *of_parser; // of a value set: n_parsers parsers' own, or null: it is that of all
+    unsigned n_parsers;
 };
 
 // What is looked up: the key, or the word that stands for it.
@@ -262,8 +263,8 @@ static inline struct sk_entry *sk_lookup_filled(const struct sk_table *t, const 
 // Whether a value set has the key, for one of its pipe's parsers.
 static inline bool sk_value_set_has(const struct sk_table *t, unsigned parser,
                                     const uint64_t *key) {
-    if (__builtin_expect(t->apart != NULL, 0))
-        return parser < t->n_apart && sk_lookup_filled(t->apart[parser], key);
+    if (__builtin_expect(t->of_parser != NULL, 0))
+        return parser < t->n_parsers && sk_lookup_filled(t->of_parser[parser], key);
     return sk_lookup_filled(t, key);
 }
 

@@ -83,7 +83,7 @@ struct sk_ternary {
 };
 
 // Where an entry is. Its ranks in all, in its group and in its chain.
-struct place {
+struct ternary_place {
     struct group *group;
     struct chain *chain;
     struct sk_rank *all, *in_group, *in_chain;

@@ -257,7 +257,7 @@ static void remove_chain(struct sk_table *t, struct chain *chain) {
 
 // All that an entry needs, allocated before anything is changed.
 struct plan {
-    struct place *place;
+    struct ternary_place *place;
     struct sk_rank *in_groups; // the group's new place, when the entry is its best
     bool new_group, new_chain;
 };
@@ -277,7 +277,7 @@ static void drop_plan(struct plan *p) {
 }
 
 static bool plan_ranks(struct plan *p, const struct sk_entry *e) {
-    struct place *at = p->place;
+    struct ternary_place *at = p->place;
     void *of = (void *)e;
     at->all = sk_rank_new(e->priority, e->sequence, of);
     at->in_group = sk_rank_new(e->priority, e->sequence, of);
@@ -294,7 +294,7 @@ static bool plan_ranks(struct plan *p, const struct sk_entry *e) {
 
 static bool make_plan(struct sk_table *t, const struct sk_entry *e, struct plan *p) {
     uint64_t mask[SK_MAX_KEY_WORDS], value[SK_MAX_KEY_WORDS];
-    struct place *at = p->place = calloc(1, sizeof *p->place);
+    struct ternary_place *at = p->place = calloc(1, sizeof *p->place);
     if (!at || !reserve_group(t->ternary) || !reserve_chain(t))
         return false;
     group_mask(t, e, mask);
@@ -329,7 +329,7 @@ bool sk_ternary_insert(struct sk_table *t, struct node *n) {
         drop_plan(&p);
         return false;
     }
-    struct place *at = n->place = p.place;
+    struct ternary_place *at = n->place = p.place;
     struct group_state *state = at->group->state;
     if (p.new_group)
         table_ternary_writer_add_group(s, at->group);
@@ -349,7 +349,7 @@ bool sk_ternary_insert(struct sk_table *t, struct node *n) {
 
 void sk_ternary_replace(struct sk_table *t, struct node *now) {
     (void)t;
-    struct place *at = now->place;
+    struct ternary_place *at = now->place;
     void *of = &now->e;
     atomic_store_explicit(&at->in_chain->of, of, memory_order_release);
     atomic_store_explicit(&at->in_group->of, of, memory_order_relaxed);
@@ -359,7 +359,7 @@ void sk_ternary_replace(struct sk_table *t, struct node *now) {
 }
 
 void sk_ternary_remove(struct sk_table *t, struct node *n) {
-    struct place *at = n->place;
+    struct ternary_place *at = n->place;
     struct group *g = at->group;
     struct group_state *state = g->state;
     sk_rank_remove(&at->chain->entries, at->in_chain);

@@ -8,7 +8,7 @@
 
 #include "stages/table_impl.h"
 
-struct place; // of an entry of a ternary table: table_ternary.c
+struct ternary_place; // of an entry of a ternary table: table_ternary.c
 
 // What surrounds an entry: only the writer sees it.
 // The padding puts the entry's 'data' at the start of a cache line (table_impl.h).
@@ -16,7 +16,7 @@ struct place; // of an entry of a ternary table: table_ternary.c
 struct node {
     _Alignas(SK_NODE_ALIGN) struct node *prev; // all entries, oldest first
     struct node *next;                         // the same; also links retired ones
-    struct place *place;
+    struct ternary_place *place;
     bool owns_direct;
     uint32_t held_by_entries, held_by_groups; // references to it as a member
     void *memory;                             // what is freed

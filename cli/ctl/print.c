@@ -328,7 +328,7 @@ static bool waits_alike(const json_t *a, const json_t *b) {
            sk_json_number(b, "slot") - sk_json_number(a, "slot") <= 1;
 }
 
-// One line for the i-th and those behind it that wait for the same workers; returns how many.
+// One line for the i-th and those after it that wait for the same workers; returns how many.
 static size_t print_waiting(const json_t *waiting, size_t i) {
     const json_t *first = json_array_get(waiting, i), *last = first;
     size_t n = 1;

@@ -71,7 +71,7 @@ void supervise_how(const struct child *c, char *buf, size_t size);
 // Copies the last lines of the child's log, each after 'indent'. Control characters become dots.
 void supervise_tail(const struct child *c, unsigned lines, const char *indent, FILE *to);
 
-// Copies the last line of the log that begins with 'words' (behind spaces) to 'line', without the
+// Copies the last line of the log that begins with 'words' (after spaces) to 'line', without the
 // spaces. Returns whether there is one.
 bool supervise_find(const struct child *c, const char *words, char *line, size_t size);
 

@@ -157,9 +157,9 @@ bool run_brt_wants_idle(const struct run *r) {
     return r->brt && brt_wants_idle(r->brt);
 }
 
-bool run_brt_apart(void *aux, const struct sk_table_desc *table) {
+bool run_brt_is_asymmetric(void *aux, const struct sk_table_desc *table) {
     const struct run *r = aux;
-    return r->brt && brt_is_apart(r->brt, table);
+    return r->brt && brt_is_asymmetric(r->brt, table);
 }
 
 void run_brt_idle(struct run *r, const struct sk_idle_event *event) {

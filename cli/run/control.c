@@ -133,9 +133,10 @@ static void look_for_idle(struct run *r, uint64_t now) {
     if (now < r->control.idle_due || !wanted)
         return;
     struct sk_pauses pauses = run_pauses(r);
-    sk_control_idle_poll(
-        r->sw, &pauses,
-        &(struct sk_idle_listener){.fn = run_control_publish, .apart = run_brt_apart, .aux = r});
+    sk_control_idle_poll(r->sw, &pauses,
+                         &(struct sk_idle_listener){.fn = run_control_publish,
+                                                    .is_asymmetric = run_brt_is_asymmetric,
+                                                    .aux = r});
     r->control.idle_due = now + IDLE_INTERVAL_NS;
 }
 

@@ -227,7 +227,7 @@ bool run_brt_wants_digests(const struct run *r);
 void run_brt_digests(struct run *r, const struct sk_digest *digests, size_t n);
 bool run_brt_wants_idle(const struct run *r);
 void run_brt_idle(struct run *r, const struct sk_idle_event *event);
-bool run_brt_apart(void *run, const struct sk_table_desc *table);
+bool run_brt_is_asymmetric(void *run, const struct sk_table_desc *table);
 uint16_t run_brt_port(const struct run *r); // 0: none
 void run_brt_end(struct run *r);
 

@@ -26,7 +26,7 @@ struct checked {
 };
 
 static inline bool checked_is_wide(unsigned width) {
-    return width > EMIT_MAX_WIDTH;
+    return width > RULES_MAX_WIDTH;
 }
 
 // ---- defined.c

@@ -218,7 +218,7 @@ enum ir_counting { IR_UNCOUNTED, IR_LOG, IR_FIFO, IR_STACK };
 enum ir_reg_use {
     IR_REG_INDEX,   // the cell that an index names
     IR_REG_APPEND,  // log: the next; a Tofino stays at the last cell, a Tofino 2's log is then full
-    IR_REG_ENQUEUE, // queue: the one behind the last written, around the end
+    IR_REG_ENQUEUE, // queue: the one after the last written, around the end
     IR_REG_DEQUEUE, // queue: the first written that was not read
     IR_REG_PUSH,
     IR_REG_POP,

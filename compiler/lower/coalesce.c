@@ -16,6 +16,7 @@
 #include "compiler/lower/lower_impl.h"
 
 struct pair {
+    struct arena *a;
     struct ir_var *t, *x;
 };
 
@@ -132,11 +133,10 @@ static void rename_slot(void *ctx, struct ir_var **var) {
 // Expressions may be shared, the copies among them too: the statements are all seen before the
 // first expression is changed.
 static void rename_stmt(void *ctx, struct ir_stmt *s) {
-    static struct ir_block nothing;
     const struct pair *p = ctx;
     if (lower_coalesce_is_copy(s, p, true)) { // done before an exit; nothing is left to do
         s->kind = IR_BLOCK;
-        s->then_b = &nothing;
+        s->then_b = ARENA_NEW(p->a, struct ir_block);
         s->var = NULL;
         s->e = NULL;
     }
@@ -188,7 +188,7 @@ static void coalesce_out_one(struct call_args *args, struct frame *f, struct pai
                              const struct ir_var *in, bool goes_in) {
     if (!p.t || !p.x || p.t == p.x || p.t->width != p.x->width || (goes_in && in != p.x))
         return;
-    struct pair validity = {.t = p.t->valid, .x = p.x->valid};
+    struct pair validity = {.a = p.a, .t = p.t->valid, .x = p.x->valid};
     if (!validity.t != !validity.x)
         return;
     if (lower_coalesce_touched(args->body, p) || other_copies_touch(f, p))
@@ -207,30 +207,31 @@ static void coalesce_out_one(struct call_args *args, struct frame *f, struct pai
 }
 
 // Structs field by field; the headers in them keep their copies.
-static void coalesce_out(struct call_args *args, struct frame *f, const struct value *inside,
-                         const struct value *outside, const struct value *in, bool goes_in) {
+static void coalesce_out(struct lower *lw, struct call_args *args, struct frame *f,
+                         const struct value *inside, const struct value *outside,
+                         const struct value *in, bool goes_in) {
     if (inside->kind == VAL_TUPLE && outside->kind == VAL_TUPLE) {
         for (size_t i = 0; i < inside->n && i < outside->n; i++)
-            coalesce_out(args, f, inside->items[i], outside->items[i],
+            coalesce_out(lw, args, f, inside->items[i], outside->items[i],
                          in && i < in->n ? in->items[i] : NULL, goes_in);
         return;
     }
-    struct pair p = {.t = scalar_var(inside), .x = scalar_var(outside)};
+    struct pair p = {.a = lw->a, .t = scalar_var(inside), .x = scalar_var(outside)};
     coalesce_out_one(args, f, p, scalar_var(in), goes_in);
 }
 
-static void coalesce_in(struct call_args *args, const struct value *inside,
+static void coalesce_in(struct lower *lw, struct call_args *args, const struct value *inside,
                         const struct value *in) {
     if (inside->kind == VAL_TUPLE && in->kind == VAL_TUPLE) {
         for (size_t i = 0; i < inside->n && i < in->n; i++)
-            coalesce_in(args, inside->items[i], in->items[i]);
+            coalesce_in(lw, args, inside->items[i], in->items[i]);
         return;
     }
-    struct pair p = {.t = scalar_var(inside), .x = scalar_var(in)};
+    struct pair p = {.a = lw->a, .t = scalar_var(inside), .x = scalar_var(in)};
     bool written = false;
     if (!p.t || !p.x || p.t == p.x || p.t->width != p.x->width)
         return;
-    struct pair validity = {.t = p.t->valid, .x = p.x->valid};
+    struct pair validity = {.a = p.a, .t = p.t->valid, .x = p.x->valid};
     if (!validity.t != !validity.x || reads_late(args->body, &p, &written))
         return;
     written = false;
@@ -245,16 +246,15 @@ static void coalesce_in(struct call_args *args, const struct value *inside,
 }
 
 void coalesce_copies(struct lower *lw, struct call_args *args, struct frame *f) {
-    (void)lw;
     for (size_t i = 0; i < args->v.n; i++) {
         const struct bound *b = &args->v.v[i];
         const struct value *outside = b->outside.n > 0 ? lvalue_whole(&b->outside) : NULL;
         if (b->copied && outside)
-            coalesce_out(args, f, b->inside, outside, b->in, b->param->dir == DIR_INOUT);
+            coalesce_out(lw, args, f, b->inside, outside, b->in, b->param->dir == DIR_INOUT);
     }
     for (size_t i = 0; i < args->v.n; i++) {
         const struct bound *b = &args->v.v[i];
         if (b->copied && b->outside.n == 0 && !b->data && b->in)
-            coalesce_in(args, b->inside, b->in);
+            coalesce_in(lw, args, b->inside, b->in);
     }
 }

@@ -16,14 +16,14 @@ struct loop {
 };
 
 // A variable whose value is known in each round.
-struct known {
+struct loop_known {
     struct decl *decl;
     struct value *storage; // of one that lives longer than the loop; null for the loop's own
 };
 
 struct rounds {
     struct stmt *s;
-    VEC(struct known) known;
+    VEC(struct loop_known) known;
     bool changed; // a known variable, since the round began
     bool failed;  // and reported
 };
@@ -38,7 +38,7 @@ static struct decl *named_var(const struct expr *e) {
                : NULL;
 }
 
-static struct known *find_known(struct rounds *r, const struct decl *d) {
+static struct loop_known *find_known(struct rounds *r, const struct decl *d) {
     for (size_t i = 0; d && i < r->known.n; i++)
         if (r->known.v[i].decl == d)
             return &r->known.v[i];
@@ -47,9 +47,9 @@ static struct known *find_known(struct rounds *r, const struct decl *d) {
 
 static void know(struct lower *lw, struct rounds *r, struct decl *d, struct value *v,
                  struct value *storage) {
-    struct known *k = find_known(r, d);
+    struct loop_known *k = find_known(r, d);
     if (!k) {
-        struct known new_one = {.decl = d, .storage = storage};
+        struct loop_known new_one = {.decl = d, .storage = storage};
         VEC_PUSH(lw->a, &r->known, new_one);
     }
     env_bind(lw, lw->env, d, v);
@@ -95,7 +95,7 @@ static void init_stmt(struct lower *lw, struct rounds *r, struct stmt *s) {
 // A known variable's new value; false when the statement does something else.
 static bool update_known(struct lower *lw, struct rounds *r, struct stmt *s) {
     struct decl *d = s->kind == ST_ASSIGN ? named_var(s->a) : NULL;
-    struct known *k = find_known(r, d);
+    struct loop_known *k = find_known(r, d);
     if (!k)
         return false;
     struct value *old = env_find(lw->env, d), *v = eval(lw, s->b);

@@ -16,7 +16,7 @@ enum symbol {
     COMPLEMENT, // of BEFORE
 };
 
-struct known {
+struct onebit_known {
     const struct ir_var *var;
     enum symbol is;
     struct ir_expr *constant;  // of CONSTANT
@@ -26,11 +26,11 @@ struct known {
 struct walk {
     struct lower *lw;
     const struct object *o;
-    VEC(struct known) known;
+    VEC(struct onebit_known) known;
     bool ended, failed;
 };
 
-static struct known *known_of(struct walk *w, const struct ir_var *var) {
+static struct onebit_known *known_of(struct walk *w, const struct ir_var *var) {
     for (size_t i = 0; i < w->known.n; i++)
         if (w->known.v[i].var == var)
             return &w->known.v[i];
@@ -44,23 +44,23 @@ static bool is_result(const struct object *o, const struct ir_var *var) {
     return found;
 }
 
-static struct known known_expr(struct walk *w, struct ir_expr *e) {
+static struct onebit_known known_expr(struct walk *w, struct ir_expr *e) {
     struct arena *a = w->lw->a;
-    struct known *var, of;
+    struct onebit_known *var, of;
     switch (e->op) {
     case IR_CONST:
-        return (struct known){.is = CONSTANT, .constant = e};
+        return (struct onebit_known){.is = CONSTANT, .constant = e};
     case IR_VAR:
         var = known_of(w, e->var);
-        return var ? *var : (struct known){.is = OTHER};
+        return var ? *var : (struct onebit_known){.is = OTHER};
     case IR_NOT: // of what another variable kept, the chip's compiler loses the complement
         of = known_expr(w, e->a);
         if (of.is == CONSTANT)
-            return (struct known){
+            return (struct onebit_known){
                 .is = CONSTANT, .constant = ir_const(a, e->width, big_not(a, of.constant->value))};
         if (of.is == BEFORE && e->a->op == IR_VAR && e->a->var == w->o->regaction->value[0])
-            return (struct known){.is = COMPLEMENT};
-        return (struct known){.is = OTHER};
+            return (struct onebit_known){.is = COMPLEMENT};
+        return (struct onebit_known){.is = OTHER};
     case IR_ZEXT:
         of = known_expr(w, e->a);
         if (of.is == CONSTANT)
@@ -74,7 +74,7 @@ static struct known known_expr(struct walk *w, struct ir_expr *e) {
             of.constant = ir_const(a, e->width, of.constant->value);
         return of;
     default:
-        return (struct known){.is = OTHER};
+        return (struct onebit_known){.is = OTHER};
     }
 }
 
@@ -99,7 +99,7 @@ static void refuse_result(struct walk *w, struct loc at) {
 }
 
 static void note_assignment(struct walk *w, const struct ir_stmt *s) {
-    struct known to = known_expr(w, s->e);
+    struct onebit_known to = known_expr(w, s->e);
     enum symbol is = to.is;
     bool cell = s->var == w->o->regaction->value[0], result = is_result(w->o, s->var);
     if ((s->slice && s->width != s->var->width) || (cell && is != CONSTANT && is != BEFORE)) {
@@ -114,7 +114,7 @@ static void note_assignment(struct walk *w, const struct ir_stmt *s) {
         to.is = OTHER;
     to.var = s->var;
     to.set = s;
-    struct known *k = known_of(w, s->var);
+    struct onebit_known *k = known_of(w, s->var);
     if (k)
         *k = to;
     else
@@ -137,7 +137,7 @@ static void walk_block(struct walk *w, const struct ir_block *b) {
 
 static void put_result(struct walk *w, struct ir_block *to, struct ir_var *var) {
     struct arena *a = w->lw->a;
-    const struct known *k = var ? known_of(w, var) : NULL;
+    const struct onebit_known *k = var ? known_of(w, var) : NULL;
     if (!k || !k->set)
         return;
     struct ir_stmt *s = ir_stmt_new(a, IR_ASSIGN, k->set->at);
@@ -151,9 +151,9 @@ static void put_result(struct walk *w, struct ir_block *to, struct ir_var *var) 
 
 // One instruction has one result, which the outputs of a Tofino 2 all give.
 static void lower_onebit_check_results(struct walk *w) {
-    const struct known *first = NULL;
+    const struct onebit_known *first = NULL;
     for (size_t i = 0; i < w->known.n; i++) {
-        const struct known *k = &w->known.v[i];
+        const struct onebit_known *k = &w->known.v[i];
         if (!is_result(w->o, k->var))
             continue;
         if (first && (k->is == COMPLEMENT) != (first->is == COMPLEMENT))
@@ -167,7 +167,7 @@ void onebit_action(struct lower *lw, struct object *o) {
     struct walk w = {.lw = lw, .o = o};
     if (ra->width != 1 || ra->words != 1 || !ra->value[0])
         return;
-    VEC_PUSH(lw->a, &w.known, ((struct known){.var = ra->value[0], .is = BEFORE}));
+    VEC_PUSH(lw->a, &w.known, ((struct onebit_known){.var = ra->value[0], .is = BEFORE}));
     walk_block(&w, ra->body);
     if (!w.failed)
         lower_onebit_check_results(&w);
@@ -177,7 +177,7 @@ void onebit_action(struct lower *lw, struct object *o) {
     put_result(&w, body, ra->rv);
     for (size_t i = 0; i < sizeof o->results / sizeof *o->results; i++)
         put_result(&w, body, o->results[i]);
-    const struct known *cell = known_of(&w, ra->value[0]);
+    const struct onebit_known *cell = known_of(&w, ra->value[0]);
     if (cell->is == CONSTANT) {
         struct ir_stmt *s = ir_stmt_new(lw->a, IR_ASSIGN, cell->set->at);
         s->var = ra->value[0];

@@ -149,13 +149,13 @@ static void specialise(const struct dump *d) {
 
 // ---- the parser ----
 
-static void plan_dump_path(const struct dump *d, const struct known *k) {
+static void plan_dump_path(const struct dump *d, const struct plan_known *k) {
     const char *text = "";
     for (size_t h = 0; h < d->plan->g->headers.n; h++)
         if (k->valid[h])
             text = arena_printf(d->plan->a, "%s %s", text, d->plan->g->headers.v[h]->name);
     plan_dump_line(d, "parse_paths", (struct loc){0}, "%u bytes%s:%s", k->at,
-                   k->apart ? ", split" : "", *text ? text : " no headers");
+                   k->is_split ? ", split" : "", *text ? text : " no headers");
 }
 
 static void parse_paths(const struct dump *d) {

@@ -31,7 +31,7 @@ static bool branches_suit(const struct ir_table *t) {
         t->keys.n == 0)
         return false;
     for (size_t i = 0; i < t->keys.n; i++)
-        if (emit_is_wide(t->keys.v[i].expr->width))
+        if (plan_is_wide(t->keys.v[i].expr->width))
             return false;
     return true;
 }

@@ -30,7 +30,7 @@ static bool any_field(const struct plan *plan, const struct ir_header *h, const 
 static bool plan_in_place_suits(const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
-        if (emit_is_wide(f->width) && (f->bit_offset % 8 || f->width % 8))
+        if (plan_is_wide(f->width) && (f->bit_offset % 8 || f->width % 8))
             return false;
     }
     return h->bits > 0;

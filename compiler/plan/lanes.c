@@ -117,7 +117,7 @@ static bool plan_lanes_bind(struct match *m, const struct ir_var *a, const struc
     if (!a || !b)
         return a == b;
     struct plan_lane_var *t = tuple_of(m, a);
-    if (!t || a->width != b->width || emit_is_wide(a->width) ||
+    if (!t || a->width != b->width || plan_is_wide(a->width) ||
         (t->of[m->lane] && t->of[m->lane] != b))
         return false;
     t->of[m->lane] = b;
@@ -165,7 +165,7 @@ static bool match_expr(struct match *m, const struct ir_expr *a, const struct ir
     if (!a || !b)
         return a == b;
     if (a->op != b->op || a->width != b->width || a->lo != b->lo || a->param != b->param ||
-        a->math != b->math || a->op == IR_LOOKAHEAD || emit_is_wide(a->width))
+        a->math != b->math || a->op == IR_LOOKAHEAD || plan_is_wide(a->width))
         return false;
     if (a->op == IR_CONST)
         return match_const(m, a, b);
@@ -457,7 +457,7 @@ static const struct ir_stmt **plan_lanes_statements(const struct plan *plan,
 
 struct plan_lanes *plan_lanes_of_actions(const struct plan *plan, const struct plan_lane_group *g) {
     const struct plan_lane_action *first = &g->lanes[0];
-    if (g->n < EMIT_MIN_LANES || g->n > MAX_LANES || !first->action->body ||
+    if (g->n < PLAN_MIN_LANES || g->n > MAX_LANES || !first->action->body ||
         !first->action->body->stmts.n)
         return NULL;
     struct match m = new_match(plan, g->uses, g->n);
@@ -502,12 +502,12 @@ struct plan_lanes *plan_lanes_of_block(const struct plan *plan, const unsigned *
     const struct ir_stmt *const *s = (const struct ir_stmt *const *)b->stmts.v + first;
     size_t left = b->stmts.n - first;
     bool worth = false;
-    for (size_t period = 1; period <= MAX_PERIOD && period * EMIT_MIN_LANES <= left; period++) {
+    for (size_t period = 1; period <= MAX_PERIOD && period * PLAN_MIN_LANES <= left; period++) {
         worth |= executes(s[period - 1]);
         if (!worth)
             continue;
         unsigned n = plan_lanes_repetitions(plan, uses, s, left, period);
-        if (n < EMIT_MIN_LANES)
+        if (n < PLAN_MIN_LANES)
             continue;
         struct match m = new_match(plan, uses, n);
         m.once = once;

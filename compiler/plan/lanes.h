@@ -25,7 +25,7 @@
 
 #include "compiler/plan/plan.h"
 
-#define EMIT_MIN_LANES 4u
+#define PLAN_MIN_LANES 4u
 
 struct plan_lane_var {
     const struct ir_var **of; // by lane; [0] is the loop's own

@@ -18,9 +18,9 @@
 // A program with too many ways has only the general function; a large one is printed for the
 // longest ways.
 //
-// A packet that comes around may have its headers apart from what is after them (split_packet.c).
-// Its ways are found first. Where those of packets in one piece know the same, they lead there:
-// such a packet has nothing between the two.
+// A packet that comes around may be in two pieces (split_packet.c). Its ways are found first. Where
+// those of packets in one piece know the same, they lead there: such a packet has nothing between
+// the two.
 #include "compiler/plan/parse_paths.h"
 
 #include "compiler/ir/effects.h"
@@ -38,10 +38,11 @@
 // --------------------------------------------------------------------------------------------
 // Finding them.
 
-static struct known plan_parse_paths_copy_known(const struct plan *plan, const struct known *k) {
+static struct plan_known plan_parse_paths_copy_known(const struct plan *plan,
+                                                     const struct plan_known *k) {
     size_t n = plan->g->headers.n;
-    struct known c = {k->at, ARENA_ARRAY(plan->a, uint16_t, n + 1),
-                      ARENA_ARRAY(plan->a, bool, n + 1), k->apart};
+    struct plan_known c = {k->at, ARENA_ARRAY(plan->a, uint16_t, n + 1),
+                           ARENA_ARRAY(plan->a, bool, n + 1), k->is_split};
     for (size_t i = 0; k->place && i < n; i++) {
         c.place[i] = k->place[i];
         c.valid[i] = k->valid[i];
@@ -49,7 +50,8 @@ static struct known plan_parse_paths_copy_known(const struct plan *plan, const s
     return c;
 }
 
-static bool same_known(const struct plan *plan, const struct known *a, const struct known *b) {
+static bool same_known(const struct plan *plan, const struct plan_known *a,
+                       const struct plan_known *b) {
     for (size_t i = 0; i < plan->g->headers.n; i++)
         if (a->place[i] != b->place[i] || a->valid[i] != b->valid[i])
             return false;
@@ -91,7 +93,7 @@ static void find_unclear(void *aux, const struct ir_stmt *s) {
 }
 
 // False: what is after the statement is not known.
-static bool plan_parse_paths_follow(const struct plan *plan, struct known *k,
+static bool plan_parse_paths_follow(const struct plan *plan, struct plan_known *k,
                                     const struct ir_stmt *s) {
     switch (s->kind) {
     case IR_EXTRACT:
@@ -123,9 +125,9 @@ static bool plan_parse_paths_follow(const struct plan *plan, struct known *k,
 }
 
 // Nothing that is taken, or looked at, lies on both sides of a seam.
-static bool crosses(const struct plan *plan, const struct plan_paths *p, const struct known *k,
+static bool crosses(const struct plan *plan, const struct plan_paths *p, const struct plan_known *k,
                     unsigned from, unsigned to) {
-    return k->apart && from < plan_parse_paths_seam_at(plan, p) &&
+    return k->is_split && from < plan_parse_paths_seam_at(plan, p) &&
            to > plan_parse_paths_seam_at(plan, p);
 }
 
@@ -137,11 +139,11 @@ static unsigned plan_parse_paths_look_ahead(const struct ir_stmt *s) {
     return bytes;
 }
 
-static int find_path(const struct plan *plan, struct plan_paths *p, const struct known *k) {
+static int find_path(const struct plan *plan, struct plan_paths *p, const struct plan_known *k) {
     for (size_t i = 0; i < p->ends.n; i++)
-        if (same_known(plan, &p->ends.v[i], k) && p->ends.v[i].apart == k->apart)
+        if (same_known(plan, &p->ends.v[i], k) && p->ends.v[i].is_split == k->is_split)
             return MAX_NODES + (int)i;
-    if (k->apart && k->at < plan_parse_paths_seam_at(plan, p)) // the headers end before the seam
+    if (k->is_split && k->at < plan_parse_paths_seam_at(plan, p)) // the headers end before the seam
         return -1;
     p->too_many |= p->ends.n == MAX_PATHS;
     if (p->too_many)
@@ -162,17 +164,17 @@ static void look_into(const struct plan_paths *p, struct plan_node *n, size_t wa
 }
 
 static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p, int state,
-                                  const struct known *k) {
+                                  const struct plan_known *k) {
     if (state < 0)
         return find_path(plan, p, k);
     unsigned rounds = 0;
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct plan_node *n = p->nodes.v[i];
         if (n->state == state && same_known(plan, &n->in, k)) {
-            if (n->in.apart == k->apart)
-                return n->open || (k->apart && !n->used) ? -1 : (int)i;
+            if (n->in.is_split == k->is_split)
+                return n->open || (k->is_split && !n->used) ? -1 : (int)i;
             if (n->whole)
-                return EMIT_SPLIT_PACKET;
+                return PLAN_SPLIT_PACKET;
         }
         rounds += n->state == state && n->open;
     }
@@ -217,7 +219,7 @@ static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p,
     n->need = ahead > n->need ? ahead : n->need;
     n->open = false;
     look_into(p, n, st->keys.n ? st->cases.n : 1);
-    return n->used || !k->apart ? id : -1;
+    return n->used || !k->is_split ? id : -1;
 }
 
 // What is there when a node is reached: the least that nodes before it have asked for. Nodes come
@@ -225,7 +227,7 @@ static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p,
 static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned prefix) {
     for (size_t i = 0; i < p->nodes.n; i++)
         p->nodes.v[i]->sure = (int)i == p->root         ? prefix
-                              : (int)i == p->root_apart ? plan_parse_paths_seam_at(plan, p)
+                              : (int)i == p->root_split ? plan_parse_paths_seam_at(plan, p)
                                                         : UINT_MAX;
     for (bool again = true; again;) {
         again = false;
@@ -318,21 +320,22 @@ static void keep_longest(const struct plan *plan, struct plan_paths *p, size_t n
 // Null: there are too many, or none.
 static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam seam) {
     struct plan_paths *p = ARENA_NEW(plan->a, struct plan_paths);
-    *p = (struct plan_paths){.root_apart = -1, .seam = seam};
-    struct known nothing = plan_parse_paths_copy_known(plan, &(struct known){.apart = true});
+    *p = (struct plan_paths){.root_split = -1, .seam = seam};
+    struct plan_known nothing =
+        plan_parse_paths_copy_known(plan, &(struct plan_known){.is_split = true});
     if (seam.bytes)
-        p->root_apart = plan_parse_paths_build(plan, p, 0, &nothing);
-    nothing.apart = false;
+        p->root_split = plan_parse_paths_build(plan, p, 0, &nothing);
+    nothing.is_split = false;
     p->root = plan_parse_paths_build(plan, p, 0, &nothing);
     const bool known = p->root >= 0 && !p->too_many;
     size_t n = MAX_WEIGHT / (weigh(plan, plan->g->control) + 1);
     keep_longest(plan, p, n ? n - 1 : 0);
     if (!known || p->ends.n == 0)
         return NULL;
-    bool apart = false;
+    bool any_split = false;
     for (size_t i = 0; i < p->ends.n; i++)
-        apart |= p->ends.v[i].apart;
-    if (seam.bytes && (p->root_apart < 0 || !apart))
+        any_split |= p->ends.v[i].is_split;
+    if (seam.bytes && (p->root_split < 0 || !any_split))
         return NULL;
     find_sure(plan, p, plan_prefix_bytes(plan));
     return p;
@@ -351,9 +354,9 @@ void plan_parse_paths(struct plan *plan) {
     if (!plan->paths || !plan_paths_go_on(plan))
         return;
     const struct plan_seam seam = plan_choose_seam(plan, plan->paths);
-    struct plan_paths *apart = seam.bytes ? find_paths(plan, seam) : NULL;
-    if (apart)
-        plan->paths = apart;
+    struct plan_paths *with_split = seam.bytes ? find_paths(plan, seam) : NULL;
+    if (with_split)
+        plan->paths = with_split;
 }
 
 const struct plan_seam *plan_seam_of(const struct plan *plan) {
@@ -369,7 +372,7 @@ bool plan_paths_go_on(const struct plan *plan) {
 int plan_path_with(const struct plan *plan, const bool *headers) {
     int best = -1;
     for (size_t i = 0; i < plan->paths->ends.n; i++) {
-        const struct known *k = &plan->paths->ends.v[i];
+        const struct plan_known *k = &plan->paths->ends.v[i];
         bool all = true;
         for (size_t h = 0; h < plan->g->headers.n; h++)
             all &= !headers[h] || k->place[h] > plan_prefix_bytes(plan);

@@ -117,8 +117,8 @@ unsigned plan_prefix_bytes(const struct plan *plan) {
 
 void plan_lookahead_bytes(void *aux, const struct ir_expr *x) {
     unsigned *bytes = aux;
-    if (x->op == IR_LOOKAHEAD && emit_bytes(x->lo + x->width) > *bytes)
-        *bytes = emit_bytes(x->lo + x->width);
+    if (x->op == IR_LOOKAHEAD && plan_bytes(x->lo + x->width) > *bytes)
+        *bytes = plan_bytes(x->lo + x->width);
 }
 
 unsigned plan_tail_bytes(const struct plan *plan) {

@@ -173,13 +173,13 @@ struct plan_options {
     const char *without; // the name of a pass that plan_is_optional; or null
 };
 
-static inline bool emit_is_wide(unsigned width) {
-    return width > EMIT_MAX_WIDTH;
+static inline bool plan_is_wide(unsigned width) {
+    return width > RULES_MAX_WIDTH;
 }
-static inline unsigned emit_words(unsigned width) {
+static inline unsigned plan_words(unsigned width) {
     return (width + 63) / 64;
 }
-static inline unsigned emit_bytes(unsigned width) {
+static inline unsigned plan_bytes(unsigned width) {
     return (width + 7) / 8;
 }
 
@@ -271,7 +271,7 @@ bool plan_paths_go_on(const struct plan *plan);
 // path does.
 int plan_path_with(const struct plan *plan, const bool *headers);
 
-// ---- packets whose headers lie apart from what follows them (split_packet.c) ----
+// ---- split packets: headers in one place, what follows them in another (split_packet.c) ----
 // What a field of the first header is of a packet that came around, without looking at its bytes.
 enum plan_given_kind { PLAN_NOT_GIVEN, PLAN_GIVEN_ZERO, PLAN_GIVEN_PORT, PLAN_GIVEN_TIME };
 enum plan_given_kind plan_given(const struct ir_var *f);

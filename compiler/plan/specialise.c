@@ -25,7 +25,7 @@
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 
-#define MIN_USES   3  // places behind the split that ask for the variable
+#define MIN_USES   3  // places after the split that ask for the variable
 #define MAX_VALUES 10 // of a variable
 #define MAX_RESTS  48 // functions of a control
 #define MAX_DEPTH  3

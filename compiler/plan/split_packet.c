@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// split_packet: packets that come around with their headers apart from what is after them.
+// split_packet: packets that come around in two pieces, headers and what follows them.
 //
 // An aggregation takes its packets through several passes. Each takes some bytes from after the
 // headers, or puts some there, and leaves the headers themselves nearly as they were: so before
@@ -11,7 +11,7 @@
 //     | what the parser sees in | headers   |  ...   | what is behind    |
 //     | front of a packet       |           |        |                   |
 //
-// of which the first stays where it is, and only 'tail' changes. The seam is behind as many bytes
+// of which the first stays where it is, and only 'tail' changes. The seam is after as many bytes
 // of headers in all such packets ("seam bytes"), so where a header is remains a constant from one
 // of the two pointers on. The packet is put together where it leaves the program, which most never
 // do.
@@ -41,7 +41,7 @@ static size_t removed_from(const struct plan *plan, const ir_header_vec *emits) 
 
 // Returns how many bytes the first emits have, if the packet came this way and begins with these
 // headers, one after the other. Returns 0 if it does not.
-static unsigned front_bytes(const struct plan *plan, const struct known *k,
+static unsigned front_bytes(const struct plan *plan, const struct plan_known *k,
                             const ir_header_vec *emits, size_t first) {
     unsigned at = plan_prefix_bytes(plan);
     for (size_t i = 0; i < first; i++) {
@@ -144,13 +144,13 @@ void plan_split_packet(struct plan *plan) {
 
 // ---- headers that the parser makes ----
 
-bool plan_made_behind_seam(const struct plan *plan, const struct known *k, unsigned *before,
+bool plan_made_behind_seam(const struct plan *plan, const struct plan_known *k, unsigned *before,
                            unsigned *bytes) {
     const struct plan_seam *seam = plan_seam_of(plan);
     const ir_header_vec emits = plan_emits(plan);
     bool placed = false;
     *bytes = 0;
-    if (!k->apart)
+    if (!k->is_split)
         return false;
     // in the packet's order they are before those that are there
     for (size_t i = seam->first; i < emits.n; i++) {

@@ -27,11 +27,11 @@ static void store_segment(const struct emit *e, const struct ir_header *h, unsig
     unsigned at = s->bit_offset / 8, left = s->bits;
     if (s->raw) {
         emit_line(e, "memcpy(t + %u, v->raw_h%u_s%u, %u);", at, h->id, k, s->bits / 8);
-    } else if (emit_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
+    } else if (plan_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
         emit_line(e, "memcpy(t + %u, %s, %u);", at, emit_ref(e, f), s->bits / 8);
-    } else if (emit_is_wide(f->width)) {
+    } else if (plan_is_wide(f->width)) {
         emit_line(e, "sk_wide_copy(t, %u, %s, %u, %u);", s->bit_offset, emit_ref(e, f),
-                  8 * emit_bytes(f->width) - f->width, f->width);
+                  8 * plan_bytes(f->width) - f->width, f->width);
     } else if (s->bits <= 64 && s->bit_offset % 8 == 0 && s->bits % 8 == 0) {
         const char *text = "";
         for (unsigned i = 0; i < s->count; i++) {
@@ -118,7 +118,7 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
             emit_open(e, "if (there >> %u & 1) {", h->id);
         emit_line(e, "const uint8_t *const at_end = v->at_h%u + %u;", h->id, h->bits / 8);
         emit_line(e, "if (c && (c != at_end || front != to - (last - c)))");
-        emit_line(e, "    goto apart;");
+        emit_line(e, "    goto gather;");
         emit_line(e, "if (!c)");
         emit_line(e, "    last = at_end, to = front;");
         emit_line(e, "c = v->at_h%u, moved += %u;", h->id, h->bits / 8);
@@ -151,7 +151,7 @@ static void move_block(const struct emit *e, const ir_header_vec *emits) {
     }
     emit_line(e, "q = front;");
     emit_line(e, "goto done;");
-    emit_line(e, "apart:;");
+    emit_line(e, "gather:;");
 }
 
 // Writes all headers that have not stayed to a place of their own, then before q.
@@ -247,7 +247,7 @@ void emit_deparser(const struct emit *e) {
 static void in_each_case(const struct emit *e, const struct ir_header *const *h, size_t n) {
     if (n == 0) {
         emit_line(e, "%s_emit%s(v, packet, q, there);", e->p,
-                  plan_seam_of(e->plan) ? "_apart" : "");
+                  plan_seam_of(e->plan) ? "_split" : "");
         return;
     }
     emit_open(e, "if (%s) {", emit_ref(e, h[0]->valid));

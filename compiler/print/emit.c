@@ -34,8 +34,8 @@ static void phv_members(const struct emit *e, bool validities) {
         const struct emit_var *is = emit_var_of(e, v);
         if (!is->shared || is->wire || plan_is_validity(e->plan, v) != validities)
             continue;
-        if (emit_is_wide(v->width))
-            emit_line(e, "uint8_t %s[%u];", is->name, emit_bytes(v->width));
+        if (plan_is_wide(v->width))
+            emit_line(e, "uint8_t %s[%u];", is->name, plan_bytes(v->width));
         else
             emit_line(e, "%s %s;", emit_storage(v->width), is->name);
     }

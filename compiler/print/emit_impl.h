@@ -91,7 +91,7 @@ struct emit {
     const struct emit_loop *loop;    // over lanes, around it; or null
     bool enough;                     // bytes for the extracts: nobody has to ask
     const struct plan_node *node;    // of a path through the parser, its state's code; or null
-    bool apart;                      // the function of packets that are split
+    bool is_split;                   // the function of packets that are split
 };
 
 // The same for a gress of the pipeline; for the body of another user.
@@ -172,12 +172,12 @@ void emit_note_hit(const struct emit *e, const struct ir_table *t, const char *h
 void emit_note_count(const struct emit *e, const char *packets, const char *bytes,
                      const char *counted);
 
-// ---- packets whose headers lie apart from what follows them (split_packet.c) ----
+// ---- split packets: headers in one place, what follows them in another (split_packet.c) ----
 bool emit_is_given(const struct emit *e, const struct ir_header *h);
 // After its extraction: sets its fields, of a packet that came around.
 void emit_given(const struct emit *e);
 void emit_split_packet_members(const struct emit *e); // of phv
-void emit_split_packet(const struct emit *e); // the function p0i_emit_apart, if there is use for it
+void emit_split_packet(const struct emit *e); // the function p0i_emit_split, if there is use for it
 
 // ---- registers side by side (row.c) ----
 void emit_rows(const struct emit *e); // the state's members
@@ -279,14 +279,14 @@ void emit_entry_inputs(const struct emit *e, const char *length, const char *now
 
 // ---- ways through the parser (path_entry.c) ----
 void emit_path_entry(const struct emit *e); // the body of the entry function
-// The function p0_ingress_apart, if there is use for it.
+// The function p0_ingress_split, if there is use for it.
 void emit_path_split_packet(const struct emit *e);
 // Sets the pointers of these headers on that way, and says how many bytes from C text "start" on
 // they are in.
 unsigned emit_path_places(const struct emit *e, int path, const bool *headers);
 // Where the byte 'at' after the first one that the parser sees is: C text of a pointer.
-struct known; // compiler/plan/parse_paths.h
-const char *emit_path_place(const struct emit *e, const struct known *k, unsigned at);
+struct plan_known; // compiler/plan/parse_paths.h
+const char *emit_path_place(const struct emit *e, const struct plan_known *k, unsigned at);
 bool emit_on_path(const struct emit *e); // a state is being printed for a way through it
 const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c);
 void emit_transition(const struct emit *e, const struct ir_state *st); // parser.c

@@ -78,12 +78,12 @@ static const char *emit_expr_bits_of(const struct emit *e, const char *bytes, un
 
 // Bit offset, in a wide variable's byte array, of the bit above bit lo + width - 1.
 static unsigned wide_offset(const struct ir_var *v, unsigned lo, unsigned width) {
-    return 8 * emit_bytes(v->width) - lo - width;
+    return 8 * plan_bytes(v->width) - lo - width;
 }
 
 static const char *slice(const struct emit *e, const struct ir_expr *x) {
     const struct ir_expr *a = x->a;
-    if (emit_is_wide(a->width)) {
+    if (plan_is_wide(a->width)) {
         if (a->op == IR_VAR)
             return emit_expr_bits_of(e, emit_ref(e, a->var), wide_offset(a->var, x->lo, x->width),
                                      x->width);
@@ -134,7 +134,7 @@ static const char *emit_expr_call(const struct emit *e, const struct ir_expr *x,
 const char *emit_u64(const struct emit *e, const struct ir_expr *x) {
     if (x->op == IR_CONST)
         return u64_const(e, big_fits_u64(x->value) ? big_to_u64(x->value) : UINT64_MAX);
-    if (emit_is_wide(x->width))
+    if (plan_is_wide(x->width))
         return emit_text(e, "sk_wide_saturate64(%s, %u)", emit_wide(e, x), x->width);
     const char *text = emit_expr(e, x);
     if (x->width <= 64)
@@ -212,7 +212,7 @@ static const char *emit_expr_compute(const struct emit *e, const struct ir_expr 
 }
 
 const char *emit_expr(const struct emit *e, const struct ir_expr *x) {
-    if (emit_is_wide(x->width))
+    if (plan_is_wide(x->width))
         DIAG_BUG("an expression of %u bits where it cannot stand", x->width);
     if (ir_is_condition(x->op))
         return emit_text(e, "(uint32_t)(%s)", emit_cond(e, x));
@@ -255,17 +255,17 @@ static const char *wide_equal(const struct emit *e, const struct ir_expr *x) {
     }
     if (a->op == IR_VAR && b->op == IR_VAR)
         return emit_text(e, "memcmp(%s, %s, %u) %s 0", emit_ref(e, a->var), emit_ref(e, b->var),
-                         emit_bytes(a->width), x->op == IR_EQ ? "==" : "!=");
+                         plan_bytes(a->width), x->op == IR_EQ ? "==" : "!=");
     if (a->op != IR_VAR || b->op != IR_CONST)
         return emit_wide_compare(e, x);
     const char *text = "";
-    for (unsigned i = 0; i < emit_bytes(a->width); i++) {
-        uint64_t word = big_word(b->value, (emit_bytes(a->width) - 1 - i) / 8);
-        unsigned byte = word >> 8 * ((emit_bytes(a->width) - 1 - i) % 8) & 0xff;
+    for (unsigned i = 0; i < plan_bytes(a->width); i++) {
+        uint64_t word = big_word(b->value, (plan_bytes(a->width) - 1 - i) / 8);
+        unsigned byte = word >> 8 * ((plan_bytes(a->width) - 1 - i) % 8) & 0xff;
         text = emit_text(e, "%s\\x%02x", text, byte);
     }
     return emit_text(e, "memcmp(%s, \"%s\", %u) %s 0", emit_ref(e, a->var), text,
-                     emit_bytes(a->width), x->op == IR_EQ ? "==" : "!=");
+                     plan_bytes(a->width), x->op == IR_EQ ? "==" : "!=");
 }
 
 static const char *emit_expr_compare(const struct emit *e, const struct ir_expr *x,
@@ -278,7 +278,7 @@ static const char *logical(const struct emit *e, const struct ir_expr *x, const 
 }
 
 const char *emit_cond(const struct emit *e, const struct ir_expr *x) {
-    if (x->a && emit_is_wide(x->a->width) && ir_is_condition(x->op))
+    if (x->a && plan_is_wide(x->a->width) && ir_is_condition(x->op))
         return x->op == IR_EQ || x->op == IR_NE ? wide_equal(e, x) : emit_wide_compare(e, x);
     switch (x->op) {
     case IR_EQ:
@@ -362,7 +362,7 @@ static void put_words(const struct emit *e, const char *bytes, unsigned offset,
 
 void emit_put_bits(const struct emit *e, const char *bytes, unsigned offset,
                    const struct ir_expr *x) {
-    if (!emit_is_wide(x->width)) {
+    if (!plan_is_wide(x->width)) {
         put_chunk(e, bytes, offset, x->width, emit_expr(e, x));
         return;
     }
@@ -411,7 +411,7 @@ const char *emit_word(const struct emit *e, const struct ir_expr *x, unsigned i)
     unsigned n = x->width - 64 * i < 64 ? x->width - 64 * i : 64;
     if (x->op == IR_CONST)
         return u64_const(e, big_word(x->value, i));
-    if (!emit_is_wide(x->width)) {
+    if (!plan_is_wide(x->width)) {
         const char *text = emit_expr(e, x);
         return x->width <= 64 ? text
                               : emit_text(e, i ? "(uint64_t)(%s >> 64)" : "(uint64_t)%s", text);
@@ -425,7 +425,7 @@ const char *emit_word(const struct emit *e, const struct ir_expr *x, unsigned i)
 // Assignments.
 
 static void assign_wide(const struct emit *e, const struct ir_var *v, const struct ir_expr *x) {
-    unsigned n = emit_bytes(v->width), offset = 8 * n - v->width;
+    unsigned n = plan_bytes(v->width), offset = 8 * n - v->width;
     if (x->op == IR_VAR && x->var == v)
         return;
     // through a copy: the right side may mention the variable
@@ -455,7 +455,7 @@ const char *emit_set(const struct emit *e, const struct ir_var *v, const char *v
 }
 
 void emit_assign(const struct emit *e, const struct ir_var *v, const struct ir_expr *x) {
-    if (emit_is_wide(v->width))
+    if (plan_is_wide(v->width))
         assign_wide(e, v, x);
     else if (emit_var_of(e, v)->wire)
         emit_line(e, "%s;", emit_set(e, v, emit_expr(e, x)));
@@ -467,7 +467,7 @@ void emit_assign(const struct emit *e, const struct ir_var *v, const struct ir_e
 
 void emit_assign_slice(const struct emit *e, const struct ir_var *v, unsigned lo, unsigned width,
                        const struct ir_expr *x) {
-    if (emit_is_wide(v->width)) {
+    if (plan_is_wide(v->width)) {
         emit_put_bits(e, emit_ref(e, v), wide_offset(v, lo, width), x);
         return;
     }

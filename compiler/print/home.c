@@ -42,7 +42,7 @@ void emit_wire_refs(const struct emit *e, struct emit_var *i, const struct ir_va
     i->wire = from;
     i->bit = v->bit_offset % 8;
     const char *cast = v->width <= 32 ? "(uint32_t)" : "";
-    if (emit_is_wide(v->width))
+    if (plan_is_wide(v->width))
         i->ref = emit_text(e, "(%s)", from);
     else if (i->bit == 0 && v->width % 8 == 0 && v->width <= 64)
         i->ref = emit_text(e, "%ssk_load_bytes(%s, %u)", cast, from, v->width / 8);

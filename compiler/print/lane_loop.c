@@ -19,7 +19,7 @@ static bool loaded(const struct emit *e, const struct plan_lane_var *t) {
 }
 
 // A field whose new value is not stored in the loop.
-static bool is_apart(enum emit_lane_stores stores, const struct plan_lane_var *t) {
+static bool lane_loop_is_late(enum emit_lane_stores stores, const struct plan_lane_var *t) {
     return stores != EMIT_STORES && t->wire && t->varies && t->written;
 }
 
@@ -31,7 +31,7 @@ static const struct emit_var *lane_loop_vars(const struct emit *e, const struct 
         const struct plan_lane_var *t = &l->vars.v[i];
         struct emit_var *v = &vars[i];
         *v = *emit_var_of(e, t->of[0]);
-        if (t->wire && t->varies && !is_apart(stores, t)) {
+        if (t->wire && t->varies && !lane_loop_is_late(stores, t)) {
             emit_wire_refs(e, v, t->of[0], emit_text(e, "w%zu + %d * (int)l", i, t->stride));
         } else if (t->varies || loaded(e, t)) {
             v->wire = NULL;
@@ -109,7 +109,7 @@ static void declare_inside(const struct emit *e) {
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct plan_lane_var *t = &l->vars.v[i];
         const struct ir_var *v = t->of[0];
-        if (is_apart(e->loop->stores, t))
+        if (lane_loop_is_late(e->loop->stores, t))
             emit_line(e, "%s %s = (%s)sk_load_bytes(w%zu + %d * (int)l, %u);",
                       emit_storage(v->width), emit_var_of(e, v)->name, emit_storage(v->width), i,
                       t->stride, v->width / 8);
@@ -123,28 +123,28 @@ static void declare_inside(const struct emit *e) {
     }
 }
 
-// ---- results that are stored apart ----
+// ---- results that are stored after the loop ----
 
-static void declare_apart(const struct emit *e, const struct plan_lanes *l, unsigned run) {
+static void declare_buffers(const struct emit *e, const struct plan_lanes *l, unsigned run) {
     for (size_t i = 0; i < l->vars.n; i++)
-        if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
+        if (lane_loop_is_late(EMIT_STORES_BUFFERED, &l->vars.v[i]))
             emit_line(e, "_Alignas(64) uint8_t o%zu[%u];", i,
                       run * (l->vars.v[i].of[0]->width / 8));
 }
 
-static void store_apart(const struct emit *e) {
+static void fill_buffers(const struct emit *e) {
     const struct plan_lanes *l = e->loop->lanes;
     for (size_t i = 0; i < l->vars.n; i++) {
         const struct ir_var *v = l->vars.v[i].of[0];
-        if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
+        if (lane_loop_is_late(EMIT_STORES_BUFFERED, &l->vars.v[i]))
             emit_line(e, "sk_store_bytes(o%zu + %u * l, %u, %s);", i, v->width / 8, v->width / 8,
                       emit_var_of(e, v)->name);
     }
 }
 
-static void put_apart(const struct emit *e, const struct plan_lanes *l) {
+static void store_buffers(const struct emit *e, const struct plan_lanes *l) {
     for (size_t i = 0; i < l->vars.n; i++)
-        if (is_apart(EMIT_STORES_BUFFERED, &l->vars.v[i]))
+        if (lane_loop_is_late(EMIT_STORES_BUFFERED, &l->vars.v[i]))
             emit_line(e, "memcpy(w%zu, o%zu, %u);", i, i,
                       l->count * (l->vars.v[i].of[0]->width / 8));
 }
@@ -272,7 +272,7 @@ static void lane_loop_body(const struct emit *e) {
     for (size_t i = 0; i < e->loop->lanes->n_stmts; i++)
         emit_stmt(e, e->loop->lanes->stmts[i]);
     if (e->loop->stores == EMIT_STORES_BUFFERED)
-        store_apart(e);
+        fill_buffers(e);
 }
 
 // Behind what it has of the packet.
@@ -290,13 +290,13 @@ static void emit_lane_loop_loop(const struct emit *e, const struct plan_lanes *l
     in.loop = &in_loop;
     declare_arrays(e, l);
     if (stores == EMIT_STORES_BUFFERED)
-        declare_apart(e, l, run);
+        declare_buffers(e, l, run);
     emit_line(e, "#pragma GCC ivdep");
     emit_open(e, "for (unsigned l = 0; l < %u; l++) {", run);
     lane_loop_body(&in);
     emit_close(e, "}");
     if (stores == EMIT_STORES_BUFFERED)
-        put_apart(e, l);
+        store_buffers(e, l);
 }
 
 void emit_lane_loop(const struct emit *e, const struct plan_lanes *l) {

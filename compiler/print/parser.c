@@ -48,11 +48,11 @@ static void load_segment(const struct emit *e, const struct ir_header *h, unsign
         load_fields(e, h, s);
     } else if (!emit_var_of(e, f)->shared) {
         return;
-    } else if (emit_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
+    } else if (plan_is_wide(f->width) && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
         emit_line(e, "memcpy(%s, p + %u, %u);", emit_ref(e, f), s->bit_offset / 8, s->bits / 8);
-    } else if (emit_is_wide(f->width)) {
+    } else if (plan_is_wide(f->width)) {
         emit_line(e, "sk_wide_copy(%s, %u, p, %u, %u);", emit_ref(e, f),
-                  8 * emit_bytes(f->width) - f->width, s->bit_offset, f->width);
+                  8 * plan_bytes(f->width) - f->width, s->bit_offset, f->width);
     } else if (f->width <= 64 && s->bit_offset % 8 == 0 && f->width % 8 == 0) {
         emit_line(e, "%s = (%s)sk_load_bytes(p + %u, %u);", emit_ref(e, f), emit_storage(f->width),
                   s->bit_offset / 8, f->width / 8);
@@ -97,7 +97,7 @@ static void emit_parser_extract(const struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "break;");
         e->to->indent--;
     }
-    emit_line(e, "default: // behind the stack's end");
+    emit_line(e, "default: // past the stack's end");
     emit_line(e, "    err |= SK_PARSER_PARTIAL_HDR;");
     emit_line(e, "    goto done;");
     emit_close(e, "}");
@@ -288,7 +288,7 @@ static bool simple_select(const struct ir_state *st) {
 }
 
 // Cases with values that differ in some bits, and have every value of those, and lead to the same
-// place: which of the cases behind 'i' that are, by 'like', and the bits. 0: there are too few.
+// place: which of the cases after 'i' that are, by 'like', and the bits. 0: there are too few.
 static uint64_t emit_parser_alike(const struct ir_state *st, size_t i, bool *like) {
     const struct ir_select_case *const v = st->cases.v;
     uint64_t all = big_to_u64(v[i].sets.v[0].value), any = all;
@@ -358,7 +358,7 @@ static const char *in_value_set(const struct emit *e, const struct ir_state *st,
         unsigned width = st->keys.v[first + i]->width;
         for (unsigned w = 0; w < (width + 63) / 64; w++) {
             const char *comma = *words ? ", " : "";
-            if (emit_is_wide(width))
+            if (plan_is_wide(width))
                 words = emit_text(e, "%s%sk%zu[%u]", words, comma, first + i, w);
             else
                 words = emit_text(e, "%s%s(uint64_t)(k%zu%s)", words, comma, first + i,
@@ -386,7 +386,7 @@ static const char *key_in_set(const struct emit *e, const struct ir_select_key_s
                               unsigned width) {
     if (s->mask && !s->high && big_sign(s->mask) == 0)
         return "";
-    if (emit_is_wide(width))
+    if (plan_is_wide(width))
         return wide_key_in_set(e, s, k, width);
     if (s->high)
         return emit_text(e, "k%zu >= %s && k%zu <= %s", k, emit_const(e, s->value, width), k,
@@ -454,7 +454,7 @@ void emit_transition(const struct emit *e, const struct ir_state *st) {
     emit_open(e, "{");
     for (size_t i = 0; i < st->keys.n; i++) {
         const struct ir_expr *key = st->keys.v[i];
-        if (emit_is_wide(key->width))
+        if (plan_is_wide(key->width))
             emit_line(e, "const uint64_t *const k%zu = %s;", i, emit_wide(e, key));
         else
             emit_line(e, "const %s k%zu = %s;", emit_ctype(key->width), i, emit_expr(e, key));

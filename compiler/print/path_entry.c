@@ -3,7 +3,7 @@
 // path_entry: the entry function of a gress whose ways through the parser are known
 // (compiler/plan/parse_paths.c).
 //
-// There are two where a packet may come around with its headers apart from what is after them
+// There are two where a packet may come around in two pieces
 // (compiler/plan/split_packet.c): one for packets in one piece, which begin at 'frame', and one for
 // those, of which what the parser sees begins at 'start' and what is after the headers at 'tail'.
 // Both kinds end at 'end'. Of the latter 'port' is where they came from, which the packet itself is
@@ -29,8 +29,8 @@ static unsigned emit_path_seam_at(const struct emit *e) {
     return seam ? plan_prefix_bytes(e->plan) + seam->bytes : 0;
 }
 
-const char *emit_path_place(const struct emit *e, const struct known *k, unsigned at) {
-    if (!k->apart || at < emit_path_seam_at(e))
+const char *emit_path_place(const struct emit *e, const struct plan_known *k, unsigned at) {
+    if (!k->is_split || at < emit_path_seam_at(e))
         return emit_text(e, "start + %u", at);
     return at == emit_path_seam_at(e) ? "tail"
                                       : emit_text(e, "tail + %u", at - emit_path_seam_at(e));
@@ -41,7 +41,7 @@ static const char *state_of_path(const struct emit *e, size_t i) {
     return emit_text(e, "s_%zu", i);
 }
 
-static void emit_path_header_places(const struct emit *e, const struct known *k,
+static void emit_path_header_places(const struct emit *e, const struct plan_known *k,
                                     const char *state) {
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const struct ir_header *header = e->g->headers.v[h];
@@ -60,7 +60,7 @@ const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c)
     const struct ir_state *st = e->g->states.v[n->state];
     const int next = n->next[c ? (size_t)(c - st->cases.v) : 0];
     if (next < 0)
-        return next == EMIT_SPLIT_PACKET ? "goto apart;" : "goto other;";
+        return next == PLAN_SPLIT_PACKET ? "goto split;" : "goto other;";
     return next < MAX_NODES ? emit_text(e, "goto node_%d;", next)
                             : emit_text(e, "goto path_%d;", next - MAX_NODES);
 }
@@ -69,7 +69,7 @@ const char *emit_path_jump(const struct emit *e, const struct ir_select_case *c)
 static void emit_path_need(const struct emit *e, const struct plan_node *n) {
     if (n->need <= n->sure)
         return;
-    if (n->in.apart)
+    if (n->in.is_split)
         emit_line(e, "if (__builtin_expect(end - tail < (ptrdiff_t)%d, 0))",
                   (int)n->need - (int)emit_path_seam_at(e));
     else
@@ -91,7 +91,7 @@ static void path_state(const struct emit *e, const struct ir_state *st) {
         const unsigned bytes = path_taken(st->body->stmts.v[i]);
         emit_stmt(e, st->body->stmts.v[i]);
         at += bytes;
-        if (bytes && e->node->in.apart && at == emit_path_seam_at(e))
+        if (bytes && e->node->in.is_split && at == emit_path_seam_at(e))
             emit_line(e, "p = tail;");
     }
     emit_transition(e, st);
@@ -103,7 +103,7 @@ static void emit_path_node(const struct emit *e, size_t i) {
     if (n->sure == UINT_MAX) // nothing leads here
         return;
     emit_line(e, " ");
-    emit_line(e, "node_%zu:; // %s, %u bytes behind the start", i, emit_comment(e, st->name),
+    emit_line(e, "node_%zu:; // %s, %u bytes after the start", i, emit_comment(e, st->name),
               n->in.at);
     if (n->gives_up) {
         emit_line(e, "goto other;");
@@ -123,7 +123,7 @@ static void emit_path_node(const struct emit *e, size_t i) {
 
 // The headers that the parser makes, before what is after the seam: there is room for them, and
 // they are all zeros. Which they are.
-static uint64_t make_behind_seam(const struct emit *e, const struct known *k) {
+static uint64_t make_behind_seam(const struct emit *e, const struct plan_known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
     uint64_t made = 0;
     if (!plan_seam_of(e->plan) || !plan_made_behind_seam(e->plan, k, before, &bytes))
@@ -138,7 +138,7 @@ static uint64_t make_behind_seam(const struct emit *e, const struct known *k) {
     return made;
 }
 
-static void made_places(const struct emit *e, const struct known *k) {
+static void made_places(const struct emit *e, const struct plan_known *k) {
     unsigned *before = ARENA_ARRAY(e->a, unsigned, e->g->headers.n + 1), bytes;
     if (!plan_seam_of(e->plan) || !plan_made_behind_seam(e->plan, k, before, &bytes))
         return;
@@ -168,33 +168,33 @@ static void emit_path_begin_pass(const struct emit *e, const char *length, const
 }
 
 // A packet that leaves the pass of path i in two pieces goes on in the function of such packets.
-static void hop_apart(const struct emit *e, size_t i) {
+static void hop_split(const struct emit *e, size_t i) {
     const struct plan_seam *seam = plan_seam_of(e->plan);
     const unsigned prefix = plan_prefix_bytes(e->plan);
-    const char *left = e->apart ? "left" : "sk_hops_left(packet, out)";
+    const char *left = e->is_split ? "left" : "sk_hops_left(packet, out)";
     emit_open(e, "if (v->tail) {");
     emit_line(e,
               "const struct sk_hop *const next = sk_hop_to(out, wishes_%zu, p%u_ingress, %s, "
               "%ssk_has_room(packet, v->front));",
               i, e->pipeline_index, left,
-              e->apart ? emit_text(e, "v->front == start + %u || ", prefix) : "");
+              e->is_split ? emit_text(e, "v->front == start + %u || ", prefix) : "");
     emit_open(e, "if (next) {");
     if (seam->prefix_is_read)
         emit_line(e, "sk_hop_prefix(v->front, next, SK_WISH_PORT(wishes_%zu), now);", i);
-    if (e->apart) {
+    if (e->is_split) {
         emit_line(e, "port = SK_WISH_PORT(wishes_%zu), left--, hopped = true;", i);
         emit_line(e, "start = v->front - %u, tail = v->tail;", prefix);
         emit_line(e, "s = (struct p%u_state *)next->pipe;", e->pipeline_index);
         emit_line(e, "goto again;");
     } else {
         emit_line(e,
-                  "return p%u_ingress_apart((struct p%u_state *)next->pipe, packet, out, "
-                  "v->front - %u, v->tail, SK_APART(%s - 1, SK_WISH_PORT(wishes_%zu)));",
+                  "return p%u_ingress_split((struct p%u_state *)next->pipe, packet, out, "
+                  "v->front - %u, v->tail, SK_SPLIT_WAY(%s - 1, SK_WISH_PORT(wishes_%zu)));",
                   e->pipeline_index, e->pipeline_index, prefix, left, i);
     }
     emit_close(e, "}");
     emit_line(e, "sk_put_together(packet, v->front, v->tail, %u, end);", seam->bytes);
-    if (e->apart)
+    if (e->is_split)
         emit_line(e, "sk_hop_end(packet, out, left, port, now);");
     emit_line(e, "return wishes_%zu;", i);
     emit_close(e, "}");
@@ -203,14 +203,14 @@ static void hop_apart(const struct emit *e, size_t i) {
 // After the pass of path i: the packet goes on here, or the engine goes on with it.
 static void emit_path_hop(const struct emit *e, size_t i) {
     if (plan_seam_of(e->plan))
-        hop_apart(e, i);
-    if (e->apart)
+        hop_split(e, i);
+    if (e->is_split)
         emit_line(e, "sk_hop_end(packet, out, left, port, now);");
     emit_open(e,
               "if (v->front && sk_hop_on(packet, out, wishes_%zu, p%u_ingress, v->front, now, "
               "&pipe)) {",
               i, e->pipeline_index);
-    if (e->apart) {
+    if (e->is_split) {
         if (e->plan->prefetch.table)
             emit_line(e, "out->ahead = NULL;");
         emit_line(e, "return p%u_ingress(pipe, packet, out);", e->pipeline_index);
@@ -225,7 +225,7 @@ static void emit_path_hop(const struct emit *e, size_t i) {
 }
 
 static void emit_path_one(const struct emit *e, size_t i) {
-    const struct known *k = &e->plan->paths->ends.v[i];
+    const struct plan_known *k = &e->plan->paths->ends.v[i];
     emit_line(e, " ");
     emit_line(e, "path_%zu:;", i);
     uint64_t there = make_behind_seam(e, k);
@@ -266,7 +266,7 @@ static void others(const struct emit *e) {
         if (plan_home_is_placed(e->plan, header) && !plan_home_of(e->plan, header)->in_place)
             emit_line(e, "%s;", emit_home_clear(e, "s", header));
     }
-    if (e->apart) {
+    if (e->is_split) {
         emit_line(e, "sk_put_together(packet, start + %u, tail, %u, end);",
                   plan_prefix_bytes(e->plan), seam->bytes);
         emit_open(e, "if (hopped) {");
@@ -286,10 +286,10 @@ static void others(const struct emit *e) {
 static void ways(const struct emit *e, int root) {
     emit_line(e, "goto node_%d;", root);
     for (size_t i = 0; i < e->plan->paths->nodes.n; i++)
-        if (e->plan->paths->nodes.v[i]->in.apart == e->apart)
+        if (e->plan->paths->nodes.v[i]->in.is_split == e->is_split)
             emit_path_node(e, i);
     for (size_t i = 0; i < e->plan->paths->ends.n; i++)
-        if (e->plan->paths->ends.v[i].apart == e->apart)
+        if (e->plan->paths->ends.v[i].is_split == e->is_split)
             emit_path_one(e, i);
     others(e);
 }
@@ -305,16 +305,16 @@ void emit_path_split_packet(const struct emit *e) {
     if (!seam)
         return;
     struct emit of = *e;
-    of.apart = true;
+    of.is_split = true;
     emit_line(e, " ");
     emit_line(e,
               "static uint64_t p%u_ingress(struct sk_pipe *pipe, struct sk_packet *packet, "
               "struct sk_ingress_out *out);",
               e->pipeline_index);
-    emit_line(e, "// A packet with its headers apart from what is behind them.");
+    emit_line(e, "// A split packet: its headers, and what follows them elsewhere.");
     emit_open(
         e,
-        "static __attribute__((noinline)) uint64_t p%u_ingress_apart(struct p%u_state *s, "
+        "static __attribute__((noinline)) uint64_t p%u_ingress_split(struct p%u_state *s, "
         "struct sk_packet *packet, struct sk_ingress_out *out, uint8_t *start, uint8_t *tail, "
         "uint32_t way) {",
         e->pipeline_index, e->pipeline_index);
@@ -322,14 +322,14 @@ void emit_path_split_packet(const struct emit *e) {
     emit_line(e, "const uint64_t now = packet->global_tstamp;");
     checksums(e);
     emit_line(e, "struct sk_pipe *pipe;");
-    emit_line(e, "unsigned left = SK_APART_LEFT(way);");
-    emit_line(e, "uint16_t port = SK_APART_PORT(way);");
+    emit_line(e, "unsigned left = SK_SPLIT_LEFT(way);");
+    emit_line(e, "uint16_t port = SK_SPLIT_PORT(way);");
     emit_line(e, "bool hopped = left < sk_hops_left(packet, out);");
     emit_line(e, "again:;");
     emit_line(e, "struct %s_phv phv = {0}, *const v = &phv;", e->p);
     emit_line(e, "uint8_t *p;");
     emit_path_begin_pass(e, emit_text(e, "(uint32_t)(end - tail + %u)", seam->bytes), "NULL");
-    ways(&of, e->plan->paths->root_apart);
+    ways(&of, e->plan->paths->root_split);
     emit_close(e, "}");
 }
 
@@ -353,19 +353,19 @@ void emit_path_entry(const struct emit *e) {
     if (!seam)
         return;
     emit_line(e, " ");
-    emit_line(e, "apart:; // with nothing between the two pieces");
+    emit_line(e, "split:; // with nothing between the two pieces");
     emit_line(e, "if (__builtin_expect((size_t)(end - start) < %u, 0))", emit_path_seam_at(e));
     emit_line(e, "    goto other;");
     emit_line(e,
-              "return p%u_ingress_apart(s, packet, out, start, start + %u, "
-              "SK_APART(sk_hops_left(packet, out), sk_load16(start) & 0x1ff));",
+              "return p%u_ingress_split(s, packet, out, start, start + %u, "
+              "SK_SPLIT_WAY(sk_hops_left(packet, out), sk_load16(start) & 0x1ff));",
               e->pipeline_index, emit_path_seam_at(e));
 }
 
 // ---- what others ask ----
 
 unsigned emit_path_places(const struct emit *e, int path, const bool *headers) {
-    const struct known *k = &e->plan->paths->ends.v[path];
+    const struct plan_known *k = &e->plan->paths->ends.v[path];
     unsigned need = 0;
     for (size_t h = 0; h < e->g->headers.n; h++) {
         const unsigned end = k->place[h] - 1u + e->g->headers.v[h]->bits / 8;

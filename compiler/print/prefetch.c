@@ -9,7 +9,7 @@ static void one_packet(const struct emit *e, const struct ir_table *t) {
     emit_open(e, "const uint64_t key[] = {");
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct ir_expr *x = t->keys.v[i].expr;
-        for (unsigned w = 0; w < emit_words(x->width); w++, words++)
+        for (unsigned w = 0; w < plan_words(x->width); w++, words++)
             emit_line(e, "%s, // %s", emit_word(e, x, w), emit_comment(e, t->keys.v[i].name));
     }
     emit_close(e, "};");

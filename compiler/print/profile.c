@@ -155,7 +155,7 @@ void emit_proxy(const struct emit *e, const struct ir_table *t) {
     unsigned bits = 0, word = 0;
     for (size_t i = 0; i < t->keys.n; i++)
         bits += t->keys.v[i].expr->width;
-    unsigned bytes = emit_bytes(bits), offset = 8 * bytes - bits;
+    unsigned bytes = plan_bytes(bits), offset = 8 * bytes - bits;
     emit_line(e, " ");
     emit_open(e, "static uint64_t %s_t%u_proxy(const uint64_t *key) {", e->p, t->id);
     emit_line(e, "uint8_t b[%u] = {0};", bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// split_packet: a packet whose headers lie apart from what follows them, as C
+// split_packet: a packet in two pieces, headers and what follows them, as C
 // (compiler/plan/split_packet.c).
 #include "compiler/plan/parse_paths.h"
 #include "compiler/print/emit_impl.h"
@@ -21,7 +21,7 @@ static const char *given_value(const struct ir_var *f) {
 
 bool emit_is_given(const struct emit *e, const struct ir_header *h) {
     const struct plan_seam *seam = plan_seam_of(e->plan);
-    return seam && seam->given == h && e->node && e->node->in.apart;
+    return seam && seam->given == h && e->node && e->node->in.is_split;
 }
 
 void emit_given(const struct emit *e) {
@@ -37,7 +37,7 @@ void emit_given(const struct emit *e) {
 
 void emit_split_packet_members(const struct emit *e) {
     if (plan_seam_of(e->plan))
-        emit_line(e, "uint8_t *tail; // of a packet that leaves apart");
+        emit_line(e, "uint8_t *tail; // of a packet that leaves split");
 }
 
 // One that is after the seam stays where it is, or the packet is put together.
@@ -87,9 +87,9 @@ void emit_split_packet(const struct emit *e) {
         return;
     const ir_header_vec emits = plan_emits(e->plan);
     emit_line(e, " ");
-    emit_line(e, "// The same for a packet that may go on with its headers apart.");
+    emit_line(e, "// The same for a packet that may go on split.");
     emit_open(e,
-              "SK_INLINE void %s_emit_apart(struct %s_phv *restrict v, struct sk_packet *packet, "
+              "SK_INLINE void %s_emit_split(struct %s_phv *restrict v, struct sk_packet *packet, "
               "uint8_t *q, uint64_t there) {",
               e->p, e->p);
     emit_line(e, "uint8_t *tail = q, *front = NULL, *to_h;");

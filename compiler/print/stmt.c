@@ -18,7 +18,7 @@
 
 const char *emit_hash_value(const struct emit *e, const struct ir_hash *h, const char *b,
                             unsigned bits) {
-    const unsigned bytes = emit_bytes(bits);
+    const unsigned bytes = plan_bytes(bits);
     switch (h->algorithm) {
     case IR_HASH_CRC: {
         uint64_t start = h->reversed ? 0 : h->init;
@@ -44,7 +44,7 @@ static void emit_stmt_hash(const struct emit *e, const struct ir_stmt *s) {
     unsigned bits = 0, t = e->to->n_temps++;
     for (size_t i = 0; i < s->args.n; i++)
         bits += s->args.v[i]->width;
-    unsigned bytes = emit_bytes(bits), offset = 8 * bytes - bits;
+    unsigned bytes = plan_bytes(bits), offset = 8 * bytes - bits;
     const char *b = emit_text(e, "b%u", t);
     emit_open(e, "{");
     emit_line(e, "uint8_t %s[%u] = {0};", b, bytes + !bytes);
@@ -113,7 +113,7 @@ static const struct ir_csum_arg *csum_at(const struct ir_stmt *s, size_t i,
     return buffer;
 }
 
-// Fields of a header on the wire, one behind the other from part 'i' of the list on, that are whole
+// Fields of a header on the wire, one after the other from part 'i' of the list on, that are whole
 // words of the sum and at most 64 bits: how many, and how many bytes; 0: none. 'begin': bits of the
 // list before them.
 static size_t csum_words(const struct emit *e, const struct ir_stmt *s, size_t i, unsigned begin,
@@ -223,7 +223,7 @@ static const char *emit_stmt_is_one_of(const struct emit *e, const struct ir_cas
     for (size_t i = 0; i < c->values.n; i++) {
         const char *const or = i ? " || " : "";
         const big v = c->values.v[i];
-        if (emit_is_wide(width))
+        if (plan_is_wide(width))
             text_append(e->a, &t, "%ssk_wide_eq(key, %s, %u)", or, emit_wide_const(e, v, width),
                         width);
         else
@@ -237,7 +237,7 @@ static void chain(const struct emit *e, const struct ir_stmt *s) {
     const struct ir_block *otherwise = NULL;
     unsigned width = s->e->width;
     emit_open(e, "{");
-    if (emit_is_wide(width))
+    if (plan_is_wide(width))
         emit_line(e, "const uint64_t *const key = %s;", emit_wide(e, s->e));
     else
         emit_line(e, "const %s key = %s;", emit_ctype(width), emit_expr(e, s->e));
@@ -569,9 +569,9 @@ void emit_block(const struct emit *e, const struct ir_block *b) {
 static void load_param(const struct emit *e, const struct ir_var *v, size_t i) {
     if (!emit_var_of(e, v)->touched)
         return;
-    if (emit_is_wide(v->width))
+    if (plan_is_wide(v->width))
         emit_line(e, "sk_wide_store(%s, %u, %u, a%zu);", emit_ref(e, v),
-                  8 * emit_bytes(v->width) - v->width, v->width, i);
+                  8 * plan_bytes(v->width) - v->width, v->width, i);
     else
         emit_line(e, "%s = a%zu;", emit_ref(e, v), i);
 }
@@ -582,7 +582,7 @@ static void emit_stmt_action(const struct emit *e, const struct ir_action *a) {
     for (size_t i = 0; i < a->params.n; i++) {
         unsigned width = a->params.v[i].var->width;
         params = emit_text(e, "%s, %s a%zu", params,
-                           emit_is_wide(width) ? "const uint64_t *" : emit_storage(width), i);
+                           plan_is_wide(width) ? "const uint64_t *" : emit_storage(width), i);
     }
     emit_line(e, " ");
     emit_line(e, "// %s", emit_comment(e, a->name));

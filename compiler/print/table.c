@@ -82,7 +82,7 @@ static const char *args_from_data(const struct emit *e, const struct ir_action *
         unsigned width = a->params.v[i].var->width;
         if (width <= 64)
             args = emit_text(e, "%s, (%s)data[%u]", args, emit_storage(width), word);
-        else if (emit_is_wide(width))
+        else if (plan_is_wide(width))
             args = emit_text(e, "%s, data + %u", args, word);
         else
             args = emit_text(e, "%s, sk_u128_of(data[%u], data[%u])", args, word + 1, word);
@@ -174,7 +174,7 @@ static const char *const_args(const struct emit *e, const struct ir_action *a, c
         big value = i < n ? values[i] : big_u64(e->a, 0);
         unsigned width = a->params.v[i].var->width;
         args = emit_text(e, "%s, %s", args,
-                         emit_is_wide(width) ? emit_wide_const(e, value, width)
+                         plan_is_wide(width) ? emit_wide_const(e, value, width)
                                              : emit_const(e, value, width));
     }
     return args;

@@ -43,8 +43,8 @@ void emit_locals(const struct emit *e, const void *user) {
         const struct emit_var *ev = emit_var_of(e, e->g->vars.v[i]);
         if (ev->shared || !ev->touched || ev->user != user)
             continue;
-        if (emit_is_wide(v->width))
-            emit_line(e, "uint8_t %s[%u] = {0}; // %s", ev->name, emit_bytes(v->width),
+        if (plan_is_wide(v->width))
+            emit_line(e, "uint8_t %s[%u] = {0}; // %s", ev->name, plan_bytes(v->width),
                       emit_comment(e, v->name));
         else
             emit_line(e, "%s %s = 0; // %s", emit_storage(v->width), ev->name,

@@ -89,13 +89,13 @@ const char *emit_wide_const(const struct emit *e, big value, unsigned width) {
 const char *emit_wide(const struct emit *e, const struct ir_expr *x) {
     if (x->op == IR_CONST)
         return emit_wide_constant(e, x->value, x->width);
-    if (!emit_is_wide(x->width))
+    if (!plan_is_wide(x->width))
         return emit_text(e, "sk_wide_of(%s, %s, %u)", emit_wide_room(e, x->width), emit_expr(e, x),
                          x->width);
     switch (x->op) {
     case IR_VAR:
         return emit_text(e, "sk_wide_load(%s, %s, %u, %u)", emit_wide_room(e, x->width),
-                         emit_ref(e, x->var), 8 * emit_bytes(x->width) - x->width, x->width);
+                         emit_ref(e, x->var), 8 * plan_bytes(x->width) - x->width, x->width);
     case IR_LOOKAHEAD:
         return emit_text(e, "sk_wide_load(%s, p, %u, %u)", emit_wide_room(e, x->width), x->lo,
                          x->width);

@@ -28,7 +28,7 @@ static void rules_emission_check_register(const struct emission *e, const struct
                    "'registers' property",
                    r->name);
     uint64_t each = (r->width + 7) / 8 * r->words;
-    if (r->size > EMIT_MAX_STATE / each)
+    if (r->size > RULES_MAX_STATE / each)
         diag_error(e->d, r->at,
                    "register '%s' has %llu cells; all registers and counters of a pipe together "
                    "may take 4 GiB",
@@ -47,7 +47,7 @@ static void check_regaction(const struct emission *e, const struct ir_regaction 
 }
 
 static void check_counter(const struct emission *e, const struct ir_counter *c, uint64_t *bytes) {
-    if (c->size > EMIT_MAX_STATE / 16)
+    if (c->size > RULES_MAX_STATE / 16)
         diag_error(e->d, c->at,
                    "counter '%s' has %llu cells; all registers and counters of a pipe together may "
                    "take 4 GiB",
@@ -77,7 +77,7 @@ static void check_owned(const struct emission *e, const struct ir_counter *c,
 
 static void check_meter(const struct emission *e, const struct ir_meter *m, uint64_t *bytes) {
     const uint64_t each = sizeof(struct sk_meter_cell);
-    if (m->size > EMIT_MAX_STATE / each)
+    if (m->size > RULES_MAX_STATE / each)
         diag_error(e->d, m->at,
                    "meter '%s' has %llu cells; all registers, counters and meters of a pipe "
                    "together may take 4 GiB",
@@ -109,9 +109,9 @@ static void rules_emission_check_table(const struct emission *e, const struct ir
 }
 
 static void check_hash(const struct emission *e, const struct ir_hash *h) {
-    if (h->width > EMIT_MAX_WIDTH)
+    if (h->width > RULES_MAX_WIDTH)
         diag_unsupported(e->d, h->at, "hash '%s' of %u bits; at most %u", h->name, h->width,
-                         EMIT_MAX_WIDTH);
+                         RULES_MAX_WIDTH);
     if (h->algorithm == IR_HASH_CRC && (h->crc_width < 1 || h->crc_width > 64))
         diag_unsupported(e->d, h->at, "hash '%s': a CRC of %u bits; at most 64", h->name,
                          h->crc_width);
@@ -141,7 +141,7 @@ static void rules_emission_check_gress(const struct emission *e, uint64_t *bytes
 
 unsigned emit_most_allowed(const struct ir_program *p) {
     const unsigned chip = ir_limits(p)->deparser_bytes;
-    return chip < EMIT_MAX_ROOM ? chip : EMIT_MAX_ROOM;
+    return chip < RULES_MAX_HEADERS ? chip : RULES_MAX_HEADERS;
 }
 
 // The type of a digest goes along in a byte of its own.
@@ -178,7 +178,7 @@ bool emit_check(struct arena *a, struct diag *d, const struct ir_program *progra
         check_deparser(a, d, program, &p->gress[k]);
     for (unsigned k = 0; k < 2; k++)
         rules_emission_check_gress(&(struct emission){d, &p->gress[k]}, &bytes);
-    if (bytes > EMIT_MAX_STATE)
+    if (bytes > RULES_MAX_STATE)
         diag_error(d, (struct loc){0},
                    "pipeline '%s': its registers and counters take %llu "
                    "MiB; at most 4096",

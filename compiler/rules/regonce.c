@@ -4,7 +4,7 @@
 // that share one have one memory between them. Choosing a member of a group is an access to the
 // selector's memory. Counters and meters too are reached once.
 //
-// The walk goes through the control in program order and carries the accesses that may lie behind
+// The walk goes through the control in program order and carries the accesses that may lie after
 // it on the way here. Branches start from the same set and their results are united; exit ends a
 // path, LEAVE carries its set to the end of its block. Meeting a register that is in the set is a
 // conflict, unless the conditions under which the two accesses happen contradict each other.

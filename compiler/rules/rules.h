@@ -20,9 +20,10 @@
 #include "compiler/ir/ir.h"
 #include "compiler/ir/target.h"
 
-#define EMIT_MAX_WIDTH 128                 // of what is a C number
-#define EMIT_MAX_STATE (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
-#define EMIT_MAX_ROOM  608u // bytes of headers for which there is room before a packet
+#define RULES_MAX_WIDTH 128                 // of what is a C number
+#define RULES_MAX_STATE (UINT64_C(4) << 30) // bytes of registers and counters in a pipe
+// Bytes of headers for which there is room before a packet: SK_HEADROOM without a prefix.
+#define RULES_MAX_HEADERS 608u
 
 // ---- table_once.c: reports tables that a packet could meet twice
 void check_applied_once(struct arena *a, struct diag *d, const struct ir_gress *g);

@@ -6,7 +6,7 @@
 // its output would point at the wrong column of the user's line. Space means nothing in P4: here
 // each token that also stands on the original line is moved back to its column with blanks. What a
 // macro expanded to stays where it is, and what follows an expansion that is longer than the
-// macro's call stays behind it. Internal to preprocess.h.
+// macro's call stays after it. Internal to preprocess.h.
 #ifndef SILKEN_COMPILER_SYNTAX_ALIGN_H
 #define SILKEN_COMPILER_SYNTAX_ALIGN_H
 

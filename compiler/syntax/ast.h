@@ -349,8 +349,8 @@ struct decl {
     struct expr *ctor_call; // [check] D_INSTANCE: a CALL_CTOR expression with 'bound', 'inst'
     unsigned index;         // [check] ordinal among its siblings (field, enumerator, parameter)
     bool resubmitted;       // [check] D_HEADER: a packet is resubmitted with data of this type
-    unsigned fixed_bits;    // [lower] D_HEADER: bits that it takes, padding behind; 0: its fields'
-    void *lowered;          // for lower.c's own use
+    unsigned fixed_bits; // [lower] D_HEADER: bits that it takes, padding after them; 0: its fields'
+    void *lowered;       // for lower.c's own use
 };
 
 struct program {

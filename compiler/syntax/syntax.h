@@ -17,6 +17,7 @@
 //     p4.y          the grammar
 //     parse.c       runs scanner and grammar
 //     error.c       messages about syntax errors
+//     build.h       what the grammar's actions call to build the tree:
 //     build_decl.c  makes declarations and parts of tables
 //     build_expr.c  makes types and expressions
 //     build_stmt.c  makes statements

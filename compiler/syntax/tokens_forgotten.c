@@ -178,7 +178,7 @@ static void report_forgotten_brace(struct parser *p, const struct token *t) {
     p->recovering = true;
 }
 
-// The next keyword of the top level behind token 'i', or the end.
+// The next keyword of the top level after token 'i', or the end.
 static size_t next_top(const struct parser *p, size_t i) {
     do
         i++;

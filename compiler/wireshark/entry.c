@@ -19,7 +19,7 @@
 #define ETHERNET    14
 
 enum what { UNKNOWN, CONSTANT, FIELD };
-struct known { // of a variable, or a value
+struct entry_known { // of a variable, or a value
     enum what what;
     uint64_t value; // CONSTANT, at most 64 bits
     long bit;       // FIELD: where in the packet
@@ -30,7 +30,7 @@ enum level { LEVEL_ETHERNET, LEVEL_IPV4, LEVEL_IPV6, LEVEL_UDP, LEVEL_TCP };
 struct entry {
     const char *table, *range;
     int state;
-    struct known *vars;
+    struct entry_known *vars;
     const char *reason; // why it cannot be one, or null
 };
 
@@ -39,13 +39,13 @@ struct search {
     struct entry entries[MAX_ENTRIES];
     size_t n;
     unsigned steps;
-    struct known *vars[MAX_DEPTH + 1]; // of the way that is followed, by depth
+    struct entry_known *vars[MAX_DEPTH + 1]; // of the way that is followed, by depth
 };
 
 struct way {
-    struct known *vars; // by variable
-    long at;            // bytes; what the chip puts in front is negative
-    bool lost;          // the cursor is not known any more
+    struct entry_known *vars; // by variable
+    long at;                  // bytes; what the chip puts in front is negative
+    bool lost;                // the cursor is not known any more
     enum level level;
     long base; // where the level's header begins
 };
@@ -56,17 +56,17 @@ static uint64_t shark_entry_ones(unsigned n) {
 
 // ---- what is known of a value ----
 
-static struct known shark_entry_constant(uint64_t v, unsigned width) {
-    return (struct known){CONSTANT, v & shark_entry_ones(width), 0};
+static struct entry_known shark_entry_constant(uint64_t v, unsigned width) {
+    return (struct entry_known){CONSTANT, v & shark_entry_ones(width), 0};
 }
 
-static struct known shark_entry_eval(const struct shark *s, const struct way *w,
-                                     const struct ir_expr *e);
+static struct entry_known shark_entry_eval(const struct shark *s, const struct way *w,
+                                           const struct ir_expr *e);
 
-static struct known shark_entry_binary(const struct shark *s, const struct way *w,
-                                       const struct ir_expr *e) {
-    struct known a = shark_entry_eval(s, w, e->a), b = shark_entry_eval(s, w, e->b);
-    const struct known unknown = {UNKNOWN, 0, 0};
+static struct entry_known shark_entry_binary(const struct shark *s, const struct way *w,
+                                             const struct ir_expr *e) {
+    struct entry_known a = shark_entry_eval(s, w, e->a), b = shark_entry_eval(s, w, e->b);
+    const struct entry_known unknown = {UNKNOWN, 0, 0};
     if (a.what != CONSTANT || b.what != CONSTANT)
         return unknown;
     switch (e->op) {
@@ -93,10 +93,10 @@ static struct known shark_entry_binary(const struct shark *s, const struct way *
     }
 }
 
-static struct known shark_entry_eval(const struct shark *s, const struct way *w,
-                                     const struct ir_expr *e) {
-    const struct known unknown = {UNKNOWN, 0, 0};
-    struct known a;
+static struct entry_known shark_entry_eval(const struct shark *s, const struct way *w,
+                                           const struct ir_expr *e) {
+    const struct entry_known unknown = {UNKNOWN, 0, 0};
+    struct entry_known a;
     if (e->width > 64 && e->op != IR_VAR)
         return unknown;
     switch (e->op) {
@@ -107,7 +107,7 @@ static struct known shark_entry_eval(const struct shark *s, const struct way *w,
     case IR_LOOKAHEAD:
         if (w->lost)
             return unknown;
-        return (struct known){FIELD, 0, 8 * w->at + (long)e->lo};
+        return (struct entry_known){FIELD, 0, 8 * w->at + (long)e->lo};
     case IR_SLICE:
         a = shark_entry_eval(s, w, e->a);
         if (a.what == FIELD)
@@ -138,8 +138,8 @@ uint64_t shark_in_front(const struct shark *s, const struct ir_var *f) {
 static void shark_entry_extract(const struct shark *s, struct way *w, const struct ir_header *h) {
     for (size_t i = 0; i < h->fields.n; i++) {
         const struct ir_var *f = h->fields.v[i];
-        struct known *k = &w->vars[f->id];
-        *k = (struct known){w->lost ? UNKNOWN : FIELD, 0, 8 * w->at + (long)f->bit_offset};
+        struct entry_known *k = &w->vars[f->id];
+        *k = (struct entry_known){w->lost ? UNKNOWN : FIELD, 0, 8 * w->at + (long)f->bit_offset};
         if (!w->lost && w->at < 0)
             *k = shark_entry_constant(shark_in_front(s, f), f->width > 64 ? 64 : f->width);
     }
@@ -161,11 +161,11 @@ static void shark_entry_forget(void *aux, const struct ir_stmt *st) {
 }
 
 static void shark_entry_follow(const struct shark *s, struct way *w, const struct ir_stmt *st) {
-    struct known k;
+    struct entry_known k;
     switch (st->kind) {
     case IR_ASSIGN:
         w->vars[st->var->id] =
-            st->slice ? (struct known){UNKNOWN, 0, 0} : shark_entry_eval(s, w, st->e);
+            st->slice ? (struct entry_known){UNKNOWN, 0, 0} : shark_entry_eval(s, w, st->e);
         break;
     case IR_EXTRACT:
         if (st->headers.n == 0) {
@@ -236,7 +236,7 @@ static const char *shark_entry_ranges(struct shark *s, const struct ir_select_ke
 
 struct use {
     const struct search *x;
-    const struct known *vars;
+    const struct entry_known *vars;
     const bool *extracted; // by header
     const char *name;      // of a variable that is read and not known
 };
@@ -271,7 +271,7 @@ static void shark_entry_mark(const struct ir_gress *g, int state, bool *seen) {
 }
 
 // A field before the entry that a state after it reads; null: none.
-static const char *needs(const struct search *x, int state, const struct known *vars) {
+static const char *needs(const struct search *x, int state, const struct entry_known *vars) {
     const struct ir_gress *g = x->s->g;
     bool *seen = arena_alloc(x->s->a, g->states.n * sizeof *seen);
     bool *extracted = arena_alloc(x->s->a, (g->headers.n + 1) * sizeof *extracted);
@@ -307,7 +307,7 @@ static const char *ambiguous(const struct search *x, const struct entry *e, cons
             shark_each_expr(g->states.v[i], note_name, read);
     for (size_t i = 0; i < g->vars.n; i++) {
         const struct ir_var *v = g->vars.v[i];
-        const struct known *a = &e->vars[v->id], *b = &w->vars[v->id];
+        const struct entry_known *a = &e->vars[v->id], *b = &w->vars[v->id];
         const uint64_t was = a->what == CONSTANT ? a->value : 0;
         const uint64_t is = b->what == CONSTANT ? b->value : 0;
         if (read[v->id] && a->what != FIELD && b->what != FIELD && was != is)
@@ -400,7 +400,7 @@ static void next_header(struct search *x, const struct ir_select_key_set *set, u
 static int telling_key(const struct search *x, const struct ir_state *st, const struct way *w) {
     for (size_t i = 0; !w->lost && i < st->keys.n; i++) {
         const unsigned width = st->keys.v[i]->width;
-        const struct known k = shark_entry_eval(x->s, w, st->keys.v[i]);
+        const struct entry_known k = shark_entry_eval(x->s, w, st->keys.v[i]);
         if (k.what != FIELD)
             continue;
         const long from_base = k.bit - 8 * w->base;
@@ -423,7 +423,7 @@ static bool possible(const struct search *x, const struct ir_state *st, size_t c
     *certain = true;
     for (size_t i = 0; i < sc->sets.n; i++) {
         const struct ir_select_key_set *set = &sc->sets.v[i];
-        const struct known k = shark_entry_eval(x->s, w, st->keys.v[i]);
+        const struct entry_known k = shark_entry_eval(x->s, w, st->keys.v[i]);
         const uint64_t all = shark_entry_ones(st->keys.v[i]->width);
         if (set->set || k.what != CONSTANT) {
             *certain = *certain && !set->set && !set->high && set->mask && big_sign(set->mask) == 0;
@@ -540,7 +540,7 @@ static void put_entry(struct shark *s, const struct entry *e, size_t number) {
         return;
     }
     for (size_t i = 0; i < s->g->vars.n; i++) {
-        const struct known *k = &e->vars[s->g->vars.v[i]->id];
+        const struct entry_known *k = &e->vars[s->g->vars.v[i]->id];
         if (!s->read[s->g->vars.v[i]->id] || k->what != CONSTANT || k->value == 0)
             continue;
         vars = arena_printf(s->a, "%s%s[%u] = %" PRIu64, vars, *vars ? ", " : "",

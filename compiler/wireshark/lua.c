@@ -77,7 +77,7 @@ const char *const shark_prologue[] = {
     "    return nil",
     "end",
     "local function beyond(w, name)",
-    "    return reject(w, \"an element behind the end of the header stack of \" .. name)",
+    "    return reject(w, \"an element past the end of the header stack of \" .. name)",
     "end",
     "",
     "-- One field; 'f' is {field, name, bit in the header, bits, how}.",

@@ -332,7 +332,7 @@ static bool adm_run_waiting(struct admission *a, struct admission_job *job, uint
 }
 
 void admission_run(struct admission *a, uint64_t now_ns) {
-    for (size_t i = a->n; i-- > 0;) // from the end: dropping one moves those behind it only
+    for (size_t i = a->n; i-- > 0;) // from the end: dropping one moves those after it only
         if (a->list[i]->state == ADMISSION_ENDING && now_ns >= a->list[i]->ends)
             adm_remove(a, a->list[i]);
     for (size_t i = a->n; i-- > 0;)

@@ -52,7 +52,7 @@ struct poll {
     unsigned pipe; // whose entries are walked
     uint64_t now;
     const struct sk_idle_listener *listener; // or null
-    bool apart;                              // each pipe's entries are its own
+    bool is_asymmetric;                      // each pipe's entries are its own
     size_t events;
 };
 
@@ -74,7 +74,7 @@ static bool idle_look_at(void *aux, const struct sk_entry *walked) {
     if (walked->idle.ttl_ms == 0)
         return true;
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++) {
-        if (p->apart && pipe != p->pipe)
+        if (p->is_asymmetric && pipe != p->pipe)
             continue;
         struct sk_entry *e = twins[pipe] = twin(p, pipe, walked);
         if (e && pipe < p->pipe)
@@ -113,8 +113,8 @@ size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
     for (size_t i = 0; sk_object_at(sw, SK_TABLE, i, &o); i++) {
         if (!idle_ages(&o))
             continue;
-        p.apart =
-            listener && listener->apart && listener->apart(listener->aux, o.desc->tables[o.index]);
+        p.is_asymmetric = listener && listener->is_asymmetric &&
+                          listener->is_asymmetric(listener->aux, o.desc->tables[o.index]);
         for (p.pipe = 0; p.pipe < SK_PIPES; p.pipe++)
             if (sk_object_in_pipe(sw, &o, p.pipe))
                 sk_table_each(o.desc->table(sk_switch_pipe(sw, p.pipe), o.index), idle_look_at, &p);

@@ -30,7 +30,7 @@ struct sk_idle_event {
 struct sk_idle_listener {
     void (*fn)(void *aux, const struct sk_idle_event *event); // it must not change tables
     // Are entries of one key in several pipes entries of their own? Null: they are one.
-    bool (*apart)(void *aux, const struct sk_table_desc *table);
+    bool (*is_asymmetric)(void *aux, const struct sk_table_desc *table);
     void *aux;
 };
 // Looks at all entries of all tables that age and tells the listener, which may be null, of each

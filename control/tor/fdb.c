@@ -57,7 +57,7 @@ static void *fdb_create(struct tor *t) {
 static void fdb_destroy(struct tor *t, void *state) {
     (void)t;
     struct fdb *f = state;
-    struct place *p;
+    struct fdb_place *p;
     HMAP_FOR_EACH_POP(p, node, &f->places) free(p);
     hmap_destroy(&f->places);
     heap_destroy(&f->due);
@@ -71,8 +71,8 @@ static uint32_t fdb_hash_of(const struct fdb *f, uint16_t vid, const uint8_t mac
     return hash_bytes(mac, 6, hash_2words(vid, f->hash_secret));
 }
 
-struct place *tor_fdb_place(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
-    struct place *p;
+struct fdb_place *tor_fdb_place(const struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
+    struct fdb_place *p;
     HMAP_FOR_EACH_WITH_HASH(p, node, fdb_hash_of(f, vid, mac), &f->places)
     if (p->vid == vid && memcmp(p->mac, mac, sizeof p->mac) == 0)
         return p;
@@ -85,8 +85,9 @@ static struct eth_addr ethernet(const uint8_t mac[6]) {
     return a;
 }
 
-static struct place *add_place(struct tor *t, struct fdb *f, uint16_t vid, const uint8_t mac[6]) {
-    struct place *p = xzalloc(sizeof *p);
+static struct fdb_place *add_place(struct tor *t, struct fdb *f, uint16_t vid,
+                                   const uint8_t mac[6]) {
+    struct fdb_place *p = xzalloc(sizeof *p);
     p->vid = vid;
     memcpy(p->mac, mac, sizeof p->mac);
     p->since = p->used = t->now;
@@ -94,7 +95,7 @@ static struct place *add_place(struct tor *t, struct fdb *f, uint16_t vid, const
     return p;
 }
 
-static uint32_t ttl_of(const struct tor *t, const struct place *p) {
+static uint32_t ttl_of(const struct tor *t, const struct fdb_place *p) {
     const struct tor_vlan *v = tor_section_vlan(t->section, p->vid);
     const uint32_t seconds = v && !p->fixed ? v->aging : 0;
     return (seconds < TTL_SECONDS_MAX ? seconds : TTL_SECONDS_MAX) * 1000;
@@ -106,13 +107,13 @@ static uint64_t priority(uint64_t due) {
     return UINT64_MAX - due;
 }
 
-static void look_never(struct fdb *f, struct place *p) {
+static void look_never(struct fdb *f, struct fdb_place *p) {
     if (p->ttl)
         heap_remove(&f->due, &p->due_node);
     p->ttl = 0;
 }
 
-static void fdb_look_at(struct fdb *f, struct place *p, uint32_t ttl, uint64_t due) {
+static void fdb_look_at(struct fdb *f, struct fdb_place *p, uint32_t ttl, uint64_t due) {
     if (!ttl)
         look_never(f, p);
     else if (p->ttl)
@@ -125,7 +126,7 @@ static void fdb_look_at(struct fdb *f, struct place *p, uint32_t ttl, uint64_t d
 // ---- in the tables ----
 
 // Its entry begins its time again where that, or the link, is another one.
-static void fdb_say(struct tor *t, struct fdb *f, struct place *p, bool again) {
+static void fdb_say(struct tor *t, struct fdb *f, struct fdb_place *p, bool again) {
     const uint32_t ttl = ttl_of(t, p);
     if (again || ttl != p->ttl)
         fdb_look_at(f, p, ttl, t->now + (uint64_t)ttl * MS);
@@ -138,7 +139,7 @@ static void fdb_say(struct tor *t, struct fdb *f, struct place *p, bool again) {
              mac, p->link->interface);
 }
 
-static void fdb_release(struct place *p) {
+static void fdb_release(struct fdb_place *p) {
     if (!p->held)
         return;
     p->held = false;
@@ -146,13 +147,13 @@ static void fdb_release(struct place *p) {
 }
 
 // Out of mac-learning, too.
-static void unlearn(struct fdb *f, const struct place *p) {
+static void unlearn(struct fdb *f, const struct fdb_place *p) {
     struct mac_entry *e = mac_learning_lookup(f->learning, ethernet(p->mac), p->vid);
     if (e)
         mac_learning_expire(f->learning, e);
 }
 
-static void fdb_forget(struct tor *t, struct fdb *f, struct place *p) {
+static void fdb_forget(struct tor *t, struct fdb *f, struct fdb_place *p) {
     char mac[TOR_TEXT];
     const uint16_t vid = p->vid;
     uint8_t bytes[6];
@@ -172,27 +173,27 @@ static void fdb_forget(struct tor *t, struct fdb *f, struct place *p) {
 }
 
 struct tor_link *tor_fdb_find(struct tor *t, uint16_t vid, const uint8_t mac[6]) {
-    const struct place *p = tor_fdb_place(tor_fdb(t), vid, mac);
+    const struct fdb_place *p = tor_fdb_place(tor_fdb(t), vid, mac);
     return p ? p->link : NULL;
 }
 
 size_t tor_fdb_count(struct tor *t, uint16_t vid, const struct tor_link *link) {
     const struct fdb_filter filter = {.vid = vid, .link = link};
-    const struct place *p;
+    const struct fdb_place *p;
     size_t n = 0;
     HMAP_FOR_EACH(p, node, &tor_fdb(t)->places)
     n += tor_fdb_passes(&filter, p);
     return n;
 }
 
-bool tor_fdb_passes(const struct fdb_filter *filter, const struct place *p) {
+bool tor_fdb_passes(const struct fdb_filter *filter, const struct fdb_place *p) {
     return (!filter->vid || p->vid == filter->vid) && (!filter->link || p->link == filter->link) &&
            (!filter->has_mac || memcmp(p->mac, filter->mac, sizeof p->mac) == 0);
 }
 
 size_t tor_fdb_flush(struct tor *t, const struct fdb_filter *filter) {
     struct fdb *f = tor_fdb(t);
-    struct place *p, *next;
+    struct fdb_place *p, *next;
     size_t n = 0;
     HMAP_FOR_EACH_SAFE(p, next, node, &f->places)
     if (!p->fixed && tor_fdb_passes(filter, p)) {
@@ -226,7 +227,7 @@ static void set_most(struct tor *t, struct fdb *f) {
     f->sized = t->now;
 }
 
-uint64_t tor_fdb_age(struct tor *t, const struct place *p) {
+uint64_t tor_fdb_age(struct tor *t, const struct fdb_place *p) {
     char mac[TOR_TEXT], vid[8];
     const struct sk_named_value key[] = {{"vid", vid}, {"src_addr", tor_mac_text(p->mac, mac)}};
     const struct sk_entry_spec e = {.table = "sources", .keys = key, .n_keys = 2, .pipe = -1};
@@ -241,7 +242,7 @@ uint64_t tor_fdb_age(struct tor *t, const struct place *p) {
     return ms < ttl ? ttl - ms : 0;
 }
 
-static bool was_used(struct tor *t, const struct place *p) {
+static bool was_used(struct tor *t, const struct fdb_place *p) {
     const uint64_t age = tor_fdb_age(t, p);
     return age != UINT64_MAX && t->now - p->used > age * MS;
 }
@@ -280,7 +281,7 @@ static void fdb_make_room(struct tor *t, struct fdb *f, struct tor_link *link, b
         over |= own;
         if (!e)
             return;
-        struct place *p = tor_fdb_place(f, e->vlan, e->mac.ea);
+        struct fdb_place *p = tor_fdb_place(f, e->vlan, e->mac.ea);
         if (passed_over < PASSED_OVER && was_used(t, p)) {
             passed_over++;
             p->used = t->now;
@@ -312,7 +313,7 @@ static bool may_learn_now(struct tor *t, struct fdb *f, struct tor_link *link) {
     return true;
 }
 
-static void tell_held(struct tor *t, const struct place *p, bool on) {
+static void tell_held(struct tor *t, const struct fdb_place *p, bool on) {
     char mac[TOR_TEXT], why[2 * TOR_TEXT];
     snprintf(why, sizeof why, "%s of VLAN %u moved %u times within %u s, and is held there",
              tor_mac_text(p->mac, mac), p->vid, FDB_MOVES, FDB_MOVE_SECONDS);
@@ -320,7 +321,7 @@ static void tell_held(struct tor *t, const struct place *p, bool on) {
               (int)p->vid, "mac", mac, "link", p->link->name, "on", on, "why", why);
 }
 
-static void fdb_hold(struct tor *t, struct fdb *f, struct place *p) {
+static void fdb_hold(struct tor *t, struct fdb *f, struct fdb_place *p) {
     p->held = true;
     p->held_until = t->now + FDB_HOLD_SECONDS * SECOND;
     p->moves = 0;
@@ -328,7 +329,7 @@ static void fdb_hold(struct tor *t, struct fdb *f, struct place *p) {
     tell_held(t, p, true);
 }
 
-static void tell_move(struct tor *t, struct fdb *f, const struct place *p,
+static void tell_move(struct tor *t, struct fdb *f, const struct fdb_place *p,
                       const struct tor_link *to) {
     char mac[TOR_TEXT];
     if (t->now - f->told >= SECOND) {
@@ -340,7 +341,7 @@ static void tell_move(struct tor *t, struct fdb *f, const struct place *p,
                   tor_mac_text(p->mac, mac), "from", p->link->name, "to", to->name);
 }
 
-static void count_move(struct tor *t, struct fdb *f, struct place *p) {
+static void count_move(struct tor *t, struct fdb *f, struct fdb_place *p) {
     if (p->moves == 0 || t->now - p->first > FDB_MOVE_SECONDS * SECOND) {
         p->first = t->now;
         p->moves = 0;
@@ -350,7 +351,7 @@ static void count_move(struct tor *t, struct fdb *f, struct place *p) {
 }
 
 // It is there for the first time, or was somewhere else.
-static void fdb_settle(struct tor *t, struct fdb *f, struct place *p, struct tor_link *link) {
+static void fdb_settle(struct tor *t, struct fdb *f, struct fdb_place *p, struct tor_link *link) {
     const bool moved = p->link;
     if (moved)
         tell_move(t, f, p, link);
@@ -388,7 +389,7 @@ static void warn_of_own(struct tor *t, struct fdb *f, uint16_t vid, const struct
 
 static void fdb_learn(struct tor *t, struct fdb *f, uint16_t vid, const uint8_t mac[6],
                       struct tor_link *link) {
-    struct place *p = tor_fdb_place(f, vid, mac);
+    struct fdb_place *p = tor_fdb_place(f, vid, mac);
     if (fdb_is_own(t, mac)) {
         warn_of_own(t, f, vid, link);
         return;
@@ -439,7 +440,7 @@ static void fdb_digest(struct tor *t, void *state, const struct sk_digest *d, ui
 
 // What is not in the switch, since it did not take it or has not been given it yet, is as old as it
 // looks from here.
-static void fdb_look(struct tor *t, struct fdb *f, struct place *p) {
+static void fdb_look(struct tor *t, struct fdb *f, struct fdb_place *p) {
     uint64_t age = tor_fdb_age(t, p);
     if (age == UINT64_MAX)
         age = (t->now - p->used) / MS;
@@ -456,14 +457,14 @@ static void fdb_age(struct tor *t, struct fdb *f) {
         struct heap_node *first = heap_max(&f->due);
         if (UINT64_MAX - first->priority > t->now)
             return;
-        fdb_look(t, f, CONTAINER_OF(first, struct place, due_node));
+        fdb_look(t, f, CONTAINER_OF(first, struct fdb_place, due_node));
     }
 }
 
 static void fdb_run(struct tor *t, void *state, uint64_t now_ns) {
     struct fdb *f = state;
     while (!ovs_list_is_empty(&f->held)) {
-        struct place *p = CONTAINER_OF(ovs_list_front(&f->held), struct place, held_node);
+        struct fdb_place *p = CONTAINER_OF(ovs_list_front(&f->held), struct fdb_place, held_node);
         if (p->held_until > now_ns)
             break;
         fdb_release(p);
@@ -477,7 +478,7 @@ static void fdb_run(struct tor *t, void *state, uint64_t now_ns) {
 // ---- a section comes ----
 
 // Of the addresses that were learned those stay whose link is there, up, in the VLAN, and learns.
-static bool fdb_place_stays(struct tor *t, const struct place *p) {
+static bool fdb_place_stays(struct tor *t, const struct fdb_place *p) {
     return tor_link_by_interface(t, p->link->interface) == p->link && p->link->up &&
            p->link->section->learn && tor_section_vlan(t->section, p->vid) &&
            tor_link_carries(p->link, p->vid) && !fdb_is_own(t, p->mac);
@@ -485,7 +486,7 @@ static bool fdb_place_stays(struct tor *t, const struct place *p) {
 
 static void fix(struct tor *t, struct fdb *f, const struct tor_static_mac *m) {
     struct tor_link *link = tor_link_by_index(t, m->link);
-    struct place *p = tor_fdb_place(f, m->vid, m->mac.bytes);
+    struct fdb_place *p = tor_fdb_place(f, m->vid, m->mac.bytes);
     if (!p)
         p = add_place(t, f, m->vid, m->mac.bytes);
     const bool moved = p->link != link;
@@ -507,7 +508,7 @@ static void fix(struct tor *t, struct fdb *f, const struct tor_static_mac *m) {
 static void fdb_configure(struct tor *t, void *state, const struct tor_section *old) {
     const struct tor_section *s = t->section;
     struct fdb *f = state;
-    struct place *p, *next;
+    struct fdb_place *p, *next;
     char mac[TOR_TEXT];
     (void)old;
     tor_begin(t->wanted, TOR_FDB_STATIC);

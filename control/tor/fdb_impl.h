@@ -22,7 +22,7 @@
 #define FDB_HOLD_SECONDS 30u
 
 // An address and where it is.
-struct place {
+struct fdb_place {
     struct hmap_node node;
     uint16_t vid;
     uint8_t mac[6];
@@ -60,9 +60,9 @@ struct fdb {
 };
 
 struct fdb *tor_fdb(struct tor *t);
-struct place *tor_fdb_place(const struct fdb *f, uint16_t vid, const uint8_t mac[6]); // or null
+struct fdb_place *tor_fdb_place(const struct fdb *f, uint16_t vid, const uint8_t mac[6]); // or null
 // Milliseconds since a packet came from the address; UINT64_MAX: the switch does not say.
-uint64_t tor_fdb_age(struct tor *t, const struct place *p);
+uint64_t tor_fdb_age(struct tor *t, const struct fdb_place *p);
 
 // Which addresses: all that are so.
 struct fdb_filter {
@@ -71,7 +71,7 @@ struct fdb_filter {
     bool has_mac;
     uint8_t mac[6];
 };
-bool tor_fdb_passes(const struct fdb_filter *filter, const struct place *p);
+bool tor_fdb_passes(const struct fdb_filter *filter, const struct fdb_place *p);
 // Forgets those that were learned; returns how many.
 size_t tor_fdb_flush(struct tor *t, const struct fdb_filter *filter);
 

@@ -72,13 +72,13 @@ static bool read_request(struct tor *t, json_t *request, struct fdb_filter *out,
 }
 
 static int fdb_show_compare(const void *a, const void *b) {
-    const struct place *const *p = a, *const *q = b;
+    const struct fdb_place *const *p = a, *const *q = b;
     if ((*p)->vid != (*q)->vid)
         return (*p)->vid < (*q)->vid ? -1 : 1;
     return memcmp((*p)->mac, (*q)->mac, sizeof(*p)->mac);
 }
 
-static json_t *place_json(struct tor *t, const struct place *p) {
+static json_t *place_json(struct tor *t, const struct fdb_place *p) {
     const uint64_t age = tor_fdb_age(t, p);
     char mac[TOR_TEXT];
     json_t *out =
@@ -99,7 +99,7 @@ static json_t *counts_json(const struct fdb *f) {
 
 static json_t *macs_json(struct tor *t, const struct fdb *f, const struct fdb_filter *filter,
                          size_t from) {
-    const struct place **list = xcalloc(hmap_count(&f->places) + 1, sizeof *list), *p;
+    const struct fdb_place **list = xcalloc(hmap_count(&f->places) + 1, sizeof *list), *p;
     json_t *macs = json_array();
     size_t n = 0;
     HMAP_FOR_EACH(p, node, &f->places)

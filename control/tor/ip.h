@@ -38,7 +38,7 @@ struct ip_packet {
     bool v6;
     struct in6_addr src, dst; // IPv4: mapped
     uint8_t ttl;
-    uint8_t protocol;   // of the upper layer: behind extension headers that were understood
+    uint8_t protocol;   // of the upper layer: after extension headers that were understood
     uint32_t header;    // bytes of the IPv4 header with its options; 40
     uint32_t upper;     // where the upper layer begins
     uint32_t next_at;   // where the number 'protocol' is

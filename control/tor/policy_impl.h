@@ -29,7 +29,7 @@
 
 // A rule that is in the switch, or on its way there.
 struct placed {
-    char *text; // its entries' tables and keys, a line each, and the action behind " -> "
+    char *text; // its entries' tables and keys, a line each, and the action after " -> "
     uint32_t hash;
     enum tor_family family;
     uint32_t entries, priority; // the smaller number wins

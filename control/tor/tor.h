@@ -34,7 +34,7 @@
 //     neighbours.c  ARP and IPv6 neighbour discovery
 //     routes.c      connected routes, static routes, next hops
 //     icmp.c        echo, and what is sent back about packets that cannot be routed
-//     snoop.c       IGMP and MLD: groups, queriers
+//     snoop.c       IGMP and MLD: groups, queriers (snoop_state.h: who wants which group)
 //     policy.c      access lists, queues, marks
 //     jobs.c        aggregation jobs
 //     log.c         Open vSwitch's logging

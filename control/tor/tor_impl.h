@@ -220,7 +220,7 @@ struct in6_addr tor_link_local(const struct tor *t);
 // ---- lists that come in pages (neighbours_request.c) ----
 // Where the request wants its page to begin: "from", 0 without; false with a sentence.
 bool tor_page(const json_t *request, size_t *from, struct sk_error *err);
-// 'page' with "next" if there are more than SK_PAGE of 'count' behind 'from'; null if 'page' is.
+// 'page' with "next" if there are more than SK_PAGE of 'count' after 'from'; null if 'page' is.
 json_t *tor_page_end(json_t *page, size_t from, size_t count);
 
 // ---- text and bytes (text.c) ----

@@ -150,7 +150,7 @@ static json_t *telemetry_json_port(const struct sk_watch *w, const struct sk_wat
 
 // ---- tables ----
 
-// Those of a name are one behind the other, one for each pipe.
+// Those of a name are one after the other, one for each pipe.
 static json_t *telemetry_json_tables(const struct sk_watch *w) {
     json_t *list = json_array();
     size_t bytes = 0, more = 0;

@@ -126,7 +126,7 @@ bool interp_true(struct run *r, const struct ir_expr *x);
 uint64_t interp_index(struct run *r, const struct ir_expr *x);
 big interp_from_words(struct arena *a, const uint64_t *words, unsigned width);
 unsigned interp_words(unsigned width);
-// Expressions one behind the other, the first most significant. '*width': bits of all.
+// Expressions one after the other, the first most significant. '*width': bits of all.
 big interp_concat(struct run *r, const struct ir_expr *const *args, size_t n, unsigned *width);
 static inline bool interp_bit(big v, unsigned i) {
     return big_word(v, i / 64) >> (i % 64) & 1;

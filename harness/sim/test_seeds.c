@@ -28,7 +28,7 @@ static void test_switchml_is_not_admitted_again_after_a_restart(void **state) {
 }
 
 // A worker of ATP looked at a tensor that was complete and gone: after a restart its last missing
-// fragment came, and those behind it, acknowledged before, were still to be passed over.
+// fragment came, and those after it, acknowledged before, were still to be passed over.
 static void test_atp_restart_before_acknowledged_fragments(void **state) {
     (void)state;
     expect_good("harness/sim/found/atp-restart.json", 11381);

@@ -972,26 +972,26 @@ static void test_value_set_apart(void **state) {
     assert_non_null(t);
     assert_int_equal(sk_table_add(t, &five, &all, 0, 0, NULL), SK_OK);
     assert_true(sk_value_set_has(t, 0, &five) && sk_value_set_has(t, 17, &five));
-    assert_int_equal(sk_table_set_apart(t, 18), SK_E_APART); // it has a value
+    assert_int_equal(sk_table_set_parsers(t, 18), SK_E_PARSERS); // it has a value
     assert_int_equal(sk_table_delete(t, &five, &all, 0), SK_OK);
     const uint64_t generation = sk_tables_generation();
-    assert_int_equal(sk_table_set_apart(t, 18), SK_OK);
+    assert_int_equal(sk_table_set_parsers(t, 18), SK_OK);
     assert_int_not_equal(sk_tables_generation(), generation);
-    assert_int_equal(sk_table_n_apart(t), 18);
-    assert_int_equal(sk_table_add(t, &five, &all, 0, 0, NULL), SK_E_APART);
-    struct sk_table *third = sk_table_apart(t, 3);
+    assert_int_equal(sk_table_n_parsers(t), 18);
+    assert_int_equal(sk_table_add(t, &five, &all, 0, 0, NULL), SK_E_PARSERS);
+    struct sk_table *third = sk_table_of_parser(t, 3);
     assert_int_equal(sk_table_add(third, &five, &all, 0, 0, NULL), SK_OK);
     assert_int_equal(sk_table_add(third, &six, &all, 0, 0, NULL), SK_OK);
     assert_int_equal(sk_table_add(third, &seven, &all, 0, 0, NULL), SK_E_FULL); // each its own
-    assert_int_equal(sk_table_add(sk_table_apart(t, 4), &seven, &all, 0, 0, NULL), SK_OK);
+    assert_int_equal(sk_table_add(sk_table_of_parser(t, 4), &seven, &all, 0, 0, NULL), SK_OK);
     for (unsigned parser = 0; parser < 20; parser++) {
         assert_int_equal(sk_value_set_has(t, parser, &five), parser == 3);
         assert_int_equal(sk_value_set_has(t, parser, &seven), parser == 4);
     }
-    assert_int_equal(sk_table_set_apart(t, 0), SK_E_APART);
+    assert_int_equal(sk_table_set_parsers(t, 0), SK_E_PARSERS);
     assert_int_equal(sk_table_clear(third), SK_OK);
-    assert_int_equal(sk_table_clear(sk_table_apart(t, 4)), SK_OK);
-    assert_int_equal(sk_table_set_apart(t, 0), SK_OK);
+    assert_int_equal(sk_table_clear(sk_table_of_parser(t, 4)), SK_OK);
+    assert_int_equal(sk_table_set_parsers(t, 0), SK_OK);
     assert_int_equal(sk_table_add(t, &six, &all, 0, 0, NULL), SK_OK);
     assert_true(sk_value_set_has(t, 11, &six) && !sk_value_set_has(t, 3, &five));
     sk_table_free(t);

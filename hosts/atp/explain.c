@@ -3,7 +3,7 @@
  * What a worker waits for, in words. As of SwitchML (hosts/switchml/explain.c), what has been seen
  * so far rules out most causes of silence.
  */
-#include "hosts/atp/worker_state.h"
+#include "hosts/atp/worker_impl.h"
 #include "hosts/core/udp.h"
 
 #define LISTED_FRAGMENTS 6

@@ -45,7 +45,7 @@
  *                 as floats (section 3.8)
  *      resend     no parameters: aggregation starts again at this fragment with the job's new
  *                 places (appendix A.3). It has another number from now on, ATP_NEW | the number in
- *                 bitmap0, and those behind it follow: so what is still under way with the old
+ *                 bitmap0, and those after it follow: so what is still under way with the old
  *                 number is told from the new, though the same bits may stand for other workers.
  *                 Hash and scaling factor are those of the beginning
  *

@@ -9,7 +9,7 @@
  * first transmissions are in order, one pointer passes over all; what was sent again and is lost
  * again is found when it is the first one missing.
  */
-#include "hosts/atp/worker_state.h"
+#include "hosts/atp/worker_impl.h"
 
 static void note_serial(struct atp_worker *w, uint64_t serial) {
     for (int i = 0; i < 3; i++) {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "hosts/atp/server_state.h"
+#include "hosts/atp/server_impl.h"
 
 unsigned atp_note_index(struct atp_fragment *f, uint16_t index) {
     unsigned i = 0;

@@ -14,7 +14,7 @@
  */
 #include <math.h>
 
-#include "hosts/atp/server_state.h"
+#include "hosts/atp/server_impl.h"
 
 #define GREATEST_EXPONENT 26 /* 2^26 < 1e8 */
 #define LEAST_EXPONENT    (-64)

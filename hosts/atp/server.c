@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/atp/server_state.h"
+#include "hosts/atp/server_impl.h"
 #include "hosts/core/rto.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------- */

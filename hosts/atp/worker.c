@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hosts/atp/numbers.h"
-#include "hosts/atp/worker_state.h"
+#include "hosts/atp/worker_impl.h"
 #include "hosts/core/fetch.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------- */

@@ -116,14 +116,14 @@ static bool reply_take_word(struct reader *r, const char *word) {
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
-struct place {
+struct reply_place {
     const char *key;
     char *text, *list;
     size_t cap;
     uint32_t *number;
 };
 
-static void read_value(struct reader *r, const struct place *p) {
+static void read_value(struct reader *r, const struct reply_place *p) {
     char ignored[8];
     uint32_t number;
 
@@ -143,9 +143,9 @@ static void read_value(struct reader *r, const struct place *p) {
     }
 }
 
-static void reply_read_member(struct reader *r, const struct place *places, size_t n) {
+static void reply_read_member(struct reader *r, const struct reply_place *places, size_t n) {
     char key[KEY] = "";
-    const struct place *p = NULL;
+    const struct reply_place *p = NULL;
 
     read_text(r, key, sizeof key);
     expect_char(r, ':');
@@ -159,7 +159,7 @@ static void reply_read_member(struct reader *r, const struct place *places, size
 
 bool sk_reply_read(struct sk_reply *reply, const char *line, size_t len) {
     struct reader r = {line, line + len, true};
-    const struct place places[] = {
+    const struct reply_place places[] = {
         {"state", reply->state, NULL, sizeof reply->state, NULL},
         {"error", reply->error, NULL, sizeof reply->error, NULL},
         {"missing", NULL, reply->missing, sizeof reply->missing, NULL},

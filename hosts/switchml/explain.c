@@ -7,7 +7,7 @@
  *      frames came, none accepted  the reasons for ignoring them name the wrong setting
  *      answers came, then none     another worker stopped, or submitted something else
  */
-#include "hosts/switchml/worker_state.h"
+#include "hosts/switchml/worker_impl.h"
 #include "hosts/core/udp.h"
 
 #define LISTED_SLOTS 6

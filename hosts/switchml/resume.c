@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/switchml/worker_state.h"
+#include "hosts/switchml/worker_impl.h"
 
 static size_t element_bytes(const struct swml_worker *w) {
     return 4 * (size_t)w->config.flow.k;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hosts/core/fetch.h"
-#include "hosts/switchml/worker_state.h"
+#include "hosts/switchml/worker_impl.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 

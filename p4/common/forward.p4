@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * forward.p4: ordinary frames beside aggregation, by destination address alone: for programs that are not a
- * whole switch (p4/tor is one). Included behind the program's headers_t, which has `ethernet`, and once for
+ * whole switch (p4/tor is one). Included after the program's headers_t, which has `ethernet`, and once for
  * each program in a file (p4/ina), so without a guard.
  */
 #ifndef MAC_ENTRIES

@@ -17,7 +17,7 @@ error {
 
 // The packet as a parser sees it: a cursor moving over its bits.
 extern packet_in {
-    // Reads a fixed-size header at the cursor, makes it valid and moves the cursor behind it.
+    // Reads a fixed-size header at the cursor, makes it valid and moves the cursor past it.
     void extract<T>(out T hdr);
     // Reads a header whose one varbit field takes the given number of bits.
     void extract<T>(out T variableSizeHeader, in bit<32> variableFieldSizeInBits);

@@ -94,7 +94,7 @@ static void add_rest(struct layout *out, const struct layout *l, uint32_t from, 
     }
 }
 
-// Whether the bytes have these headers; those behind the end of a packet that was cut are taken
+// Whether the bytes have these headers; those past the end of a packet that was cut are taken
 // out.
 static bool journey_fits(const struct station *s, const uint8_t *bytes, uint32_t length,
                          struct layout *out) {

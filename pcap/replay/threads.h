@@ -6,7 +6,7 @@
 // multicast, mirrors, recirculation in another pipe. There are two ways to know that pipes can run
 // each for itself for a while.
 //
-// One is that such a packet takes a time to get there ('crossing_ns', pipeline/cores/apart.h),
+// One is that such a packet takes a time to get there ('crossing_ns', pipeline/cores/isolated.h),
 // always the same. What happens in one pipe within so many ns then depends on that pipe and on what
 // left others before, and on nothing else. The other, when it takes no time, is to try: the pipes
 // run each for itself, and if none ever sends a packet to another one, that was right. If one does,
@@ -33,7 +33,7 @@
 #include "pipeline/switch/switch.h"
 
 struct replay_threads_options {
-    struct sk_switch *sw; // its pipes are apart
+    struct sk_switch *sw; // its pipes are isolated
     uint64_t crossing_ns; // UINT64_MAX: no packet crosses ('between' sees to it)
     uint64_t longest_ns;  // of a round, where packets are generated: 'between' may end it
     unsigned threads;     // 1 to SK_PIPES

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/cores/apart.h"
+#include "pipeline/cores/isolated.h"
 #include "pipeline/cores/crossing.h"
 
 #define AHEAD 8u // packets whose memory is asked for before they are looked at
@@ -47,7 +47,7 @@ bool cores_join(struct sk_switch *sw) {
     for (unsigned from = 0; from < n; from++)
         for (unsigned to = 0; to < n; to++) {
             struct sk_core *core = sw->cores[from];
-            if (from == to || switch_is_apart(sw))
+            if (from == to || switch_is_isolated(sw))
                 continue;
             // half of the buffers, so that a core that is behind does not take all of another's;
             // payments are never more than there are buffers
@@ -70,8 +70,8 @@ void cores_part(struct sk_switch *sw) {
 // ---- crossing ----
 
 bool cores_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
-    if (switch_is_apart(core->sw)) {
-        apart_cross(core, p, now_ns);
+    if (switch_is_isolated(core->sw)) {
+        isolated_cross(core, p, now_ns);
         return true;
     }
     p->enq_tstamp = now_ns;
@@ -208,7 +208,7 @@ uint32_t sk_switch_buffers_free(const struct sk_switch *sw) {
         return (uint32_t)(sw->n_cores * (int64_t)sw->opt.n_packets - in_use);
     }
     for (unsigned c = 0; c < sw->n_cores; c++) {
-        n += sk_pool_available(sw->cores[c]->pool) + apart_paid(sw->cores[c]);
+        n += sk_pool_available(sw->cores[c]->pool) + isolated_paid(sw->cores[c]);
         for (unsigned to = 0; to < SK_PIPES; to++)
             if (sw->cores[c]->back[to]) {
                 const struct crossing *back = sw->cores[c]->back[to];
@@ -280,8 +280,8 @@ static bool crossings_empty(const struct sk_switch *sw) {
 }
 
 // Two rounds after the last packet all buffers are back, too.
-static void settle_apart(struct sk_switch *sw, uint64_t now_ns) {
-    for (unsigned last = 0; last < 2; last = apart_crossing(sw) ? 0 : last + 1)
+static void settle_isolated(struct sk_switch *sw, uint64_t now_ns) {
+    for (unsigned last = 0; last < 2; last = isolated_crossing(sw) ? 0 : last + 1)
         for (unsigned c = 0, round = (unsigned)sw->cores[0]->round + 1; c < sw->n_cores; c++) {
             struct sk_core *core = sw->cores[c];
             sk_core_round(core, round);
@@ -291,8 +291,8 @@ static void settle_apart(struct sk_switch *sw, uint64_t now_ns) {
 }
 
 void sk_switch_settle(struct sk_switch *sw, uint64_t now_ns) {
-    if (switch_is_apart(sw)) {
-        settle_apart(sw, now_ns);
+    if (switch_is_isolated(sw)) {
+        settle_isolated(sw, now_ns);
         return;
     }
     do {

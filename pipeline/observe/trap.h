@@ -4,12 +4,12 @@
 // see exactly what happens to them.
 //
 // While a trap is set, each packet of a burst is shown to 'match' first. One that matches is held,
-// with those behind it in the burst, and its port is not received from any more (sk_core_holds;
+// with those after it in the burst, and its port is not received from any more (sk_core_holds;
 // ports.c asks), so that no packet of the port overtakes it; all else goes on. The control thread
 // looks at 'hit' now and then, pauses the cores, has what is between two cores arrive
 // (sk_switch_settle), and lets the packet go on with sk_trap_run_first(), alone: nothing else is
 // inside a core then, but for what waits in queues of ports with a speed. sk_trap_run_rest() does
-// the same with those behind it, which may be trapped in turn.
+// the same with those after it, which may be trapped in turn.
 //
 // Without a trap this costs nothing: it is one of the reasons why a core is 'watched'
 // (switch_impl.h).

@@ -7,7 +7,7 @@
 // multicast one after the other. Only what must not overtake others waits in a queue: packets for a
 // port with a speed, from other cores, behind mirrored copies (which are made while a program runs
 // and begin their own way when it is done), and recirculated ones behind such.
-#include "pipeline/cores/apart.h"
+#include "pipeline/cores/isolated.h"
 #include "pipeline/cores/cores.h"
 #include "pipeline/path/ingress.h"
 
@@ -82,7 +82,7 @@ void core_timed_events(struct sk_core *core, uint64_t now_ns) {
     unsigned pipe = 0;
     while (core->n_shaped || core->n_pktgens || core->arrivals.first) {
         uint64_t sent = queue_next(core, &port), generated = pktgen_next(core, &pipe);
-        const uint64_t arrives = apart_next(core);
+        const uint64_t arrives = isolated_next(core);
         uint64_t t = sent <= generated ? sent : generated;
         const bool arrival = arrives < t;
         t = arrival ? arrives : t;
@@ -92,7 +92,7 @@ void core_timed_events(struct sk_core *core, uint64_t now_ns) {
         core->now = t;
         drain(core, t); // what was there before
         if (arrival)
-            apart_arrive(core, t);
+            isolated_arrive(core, t);
         else if (sent <= generated)
             run_waited(core, queue_pop(core, port), t);
         else
@@ -104,7 +104,7 @@ void core_timed_events(struct sk_core *core, uint64_t now_ns) {
 unsigned sk_core_run(struct sk_core *core, uint64_t now_ns) {
     unsigned arrived = 0;
     core_events(core, now_ns);
-    const bool rings = core->sw->n_cores > 1 && !switch_is_apart(core->sw);
+    const bool rings = core->sw->n_cores > 1 && !switch_is_isolated(core->sw);
     if (rings)
         arrived = cores_arrive(core, &now_ns);
     drain(core, now_ns);
@@ -124,7 +124,7 @@ uint64_t sk_core_next(const struct sk_core *core, bool timers) {
     unsigned pipe;
     uint64_t sent = queue_next(core, &port),
              generated = timers ? pktgen_next(core, &pipe) : UINT64_MAX;
-    const uint64_t first = sent <= generated ? sent : generated, arrives = apart_next(core);
+    const uint64_t first = sent <= generated ? sent : generated, arrives = isolated_next(core);
     return arrives < first ? arrives : first;
 }
 

@@ -29,7 +29,7 @@
 // With many ports, so that all rings take no more than some hundred MiB.
 #define MANY_FRAMES       512u
 #define MANY_LARGE_FRAMES 256u
-// Pages one behind the other share caches out evenly. So many the kernel finds easily; it takes
+// Pages one after the other share caches out evenly. So many the kernel finds easily; it takes
 // others if not.
 #define TOGETHER 65536u
 
@@ -170,7 +170,7 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
     else if (frame < LEAST || frame % ALIGNED)
         snprintf(error, error_size, "framesz must be at least %u, and a multiple of %u", LEAST,
                  ALIGNED);
-    // the driver takes frames for being one behind the other, the kernel starts again in each block
+    // the driver takes frames for being one after the other, the kernel starts again in each block
     else if (block == 0 || block % frame)
         snprintf(error, error_size, "blocksz must be a multiple of framesz, which is %u", frame);
     else if (block % PAGE)

@@ -274,7 +274,7 @@ bool ports_configure(struct sk_ports *ports, struct dpdk_port *p, const struct s
     if (!if_indextoname(p->if_index, p->interface))
         p->interface[0] = '\0';
     else if (ports_is_af_packet(spec->device))
-        ports_take_apart(p->dev_port, p->interface);
+        ports_stop_merging(p->dev_port, p->interface);
     drop_strangers(p, &info);
     learn_limits(p, &info, spec);
     // a switch takes frames for others; devices that take all anyway do not know the call

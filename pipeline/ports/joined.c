@@ -89,7 +89,7 @@ static void turn_off(int fd, const char *interface, uint32_t n, char *left, size
     free(set);
 }
 
-void ports_take_apart(unsigned dev_port, const char *interface) {
+void ports_stop_merging(unsigned dev_port, const char *interface) {
     char left[3 * (ETH_GSTRING_LEN + sizeof ", ")] = "";
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     const uint32_t n = fd >= 0 ? how_many(fd, interface) : 0;

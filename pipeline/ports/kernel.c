@@ -104,7 +104,7 @@ static bool ports_kernel_open_device(struct ports_kernel *k, const struct dpdk_p
                  "(qpairs)",
                  p->queues, has);
     else if (ports_kernel_set_mtu(spec, rings->frame, p->interface, why, size)) {
-        ports_take_apart(p->dev_port, p->interface);
+        ports_stop_merging(p->dev_port, p->interface);
         k->device = af_packet_open(&o, why, size);
     }
     return k->device;

@@ -170,7 +170,7 @@ bool ports_af_packet_check(const struct sk_port_spec *spec, char *error, size_t 
 // The interface gives frames as they were on the wire from here on (GRO and LRO are off); one line
 // on standard error when it cannot be made to. An interface that does not know such things is as it
 // should be.
-void ports_take_apart(unsigned dev_port, const char *interface);
+void ports_stop_merging(unsigned dev_port, const char *interface);
 // MTU of a network interface of the kernel's; 0: there is no such.
 uint32_t ports_interface_mtu(const char *name);
 int ports_set_interface_mtu(const char *name, uint32_t mtu); // 0, or a negative errno

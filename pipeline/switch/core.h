@@ -67,11 +67,11 @@ uint64_t sk_core_now(const struct sk_core *core);
 uint64_t sk_core_serial(const struct sk_core *core);
 void sk_core_set_serial(struct sk_core *core, uint64_t serial);
 // Tells 'o' about every packet from now on (pipeline/trace.h); null: nobody. Only with one core, or
-// about those of a core whose pipe is apart. The switch does not own it. Programs report only when
-// they are checked builds.
+// about those of a core whose pipe is isolated. The switch does not own it. Programs report only
+// when they are checked builds.
 void sk_core_observe(struct sk_core *core, struct sk_observer *o);
 
-// ---- pipes apart ('crossing_ns') ----
+// ---- isolated pipes ('crossing_ns') ----
 // Each core is run for itself, up to a time: it is given its packets and run as if alone, in the
 // order of time. Rounds keep them together: all cores run up to a time before any of them begins
 // the next round, and none runs to when something could arrive that another one sends in the same

@@ -16,7 +16,7 @@ struct effects {
     uint8_t n;
     struct sk_note notes[SK_NOTES];
 };
-struct place {
+struct flow_place {
     uint32_t seen; // tag of the packet that was not found last
     uint32_t wait;
     uint64_t generation; // when that was
@@ -27,7 +27,7 @@ struct sk_flows {
     unsigned n_touched;
     struct sk_flow *touched[MANY];
     struct sk_flow flows[SLOTS];
-    struct place places[SLOTS];
+    struct flow_place places[SLOTS];
     struct effects effects[SLOTS];
 };
 
@@ -163,7 +163,7 @@ void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
 }
 
 bool sk_flows_wants(struct sk_flows *f, uint32_t tag, uint64_t generation) {
-    struct place *const p = &f->places[tag / 2 % SLOTS];
+    struct flow_place *const p = &f->places[tag / 2 % SLOTS];
     if (p->wait) {
         p->wait--;
         return false;

@@ -2,7 +2,7 @@
 //
 // replace: another program in a switch that goes on: its pipes are exchanged, and all else (ports,
 // queues, multicast, mirror sessions, buffers, counts) stays where it is.
-#include "pipeline/cores/apart.h"
+#include "pipeline/cores/isolated.h"
 #include "pipeline/switch/switch_impl.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t no
                  "it is a program for a chip other than that of the running one");
         return false;
     }
-    bool observed = switch_is_apart(sw);
+    bool observed = switch_is_isolated(sw);
     for (unsigned c = 0; c < sw->n_cores; c++)
         observed |= sw->cores[c]->observer || sw->cores[c]->trap;
     if (observed) {

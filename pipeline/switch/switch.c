@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/cores/apart.h"
+#include "pipeline/cores/isolated.h"
 
 #define DEFAULT_PACKET_BYTES      9216u
 #define DEFAULT_PACKETS           4096u
@@ -221,9 +221,9 @@ static bool is_balanced(const struct sk_switch *sw) {
 void sk_switch_free(struct sk_switch *sw) {
     if (!sw)
         return;
-    // whatever left was counted, once (pipeline/path/send.h); of pipes apart that were stopped in
-    // the middle of a round, buffers that are on their way back are counted twice
-    assert(switch_is_apart(sw) || is_balanced(sw));
+    // whatever left was counted, once (pipeline/path/send.h); of isolated pipes that were stopped
+    // in the middle of a round, buffers that are on their way back are counted twice
+    assert(switch_is_isolated(sw) || is_balanced(sw));
     switch_free_all(sw);
 }
 
@@ -375,7 +375,7 @@ bool sk_switch_is_tofino_2(const struct sk_switch *sw) {
 // ---- what is inside ----
 
 void sk_core_observe(struct sk_core *core, struct sk_observer *o) {
-    assert(core->sw->n_cores == 1 || switch_is_apart(core->sw));
+    assert(core->sw->n_cores == 1 || switch_is_isolated(core->sw));
     core->observer = o;
     core->observed = true;
     core_watched(core);

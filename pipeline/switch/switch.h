@@ -42,16 +42,17 @@
 //     tm/queue.c            queues of ports
 //     tm/flow_control.c     a Tofino 2's messages that hold queues and let them go on
 //     tm/mirror.c           mirror sessions, and the copies that they make
-//     tm/pre.c              multicast: groups and nodes; pre_replicate.c, pre_walk.h: a packet's
-//                           copies
+//     tm/pre.c              multicast: groups and nodes; pre_replicate.c: a packet's copies
+//     tm/pre_walk.h         those copies, one after the other
 //     tm/switch_pre.c       multicast for callers that only see the switch
 //     cores/cores.c         a switch whose pipes run on several cores
 //     cores/crossing.c      rings of packets from core to core
 //     cores/lcores.c        the threads that run the cores, and their pauses
-//     cores/apart.c         isolated pipes, in the switch's clock
+//     cores/isolated.c      isolated pipes, in the switch's clock
 //     observe/tell.c        the engine's own events
 //     observe/tracer.c      an observer that prints: tracer_text.c for people, tracer_json.c as
 //                           JSON
+//     observe/tracer_events.h  events and their values in pieces, for those who print them
 //     observe/violations.c  an observer that collects the violations of a checked build
 //     observe/recorder.c    frames copied aside into shared memory
 //     observe/recorder_read.c  frames read from there
@@ -117,8 +118,8 @@ struct sk_switch_options {
     bool any_port;
     uint32_t n_cores;          // 0 = 1
     uint8_t core_of[SK_PIPES]; // which core runs the pipe; each core runs one at least
-    // Not 0: the pipes run apart, each on a core, and a packet for another pipe's port is there so
-    // many ns later, whatever threads run them (core.h).
+    // Not 0: the pipes are isolated, each on a core, and a packet for another pipe's port is there
+    // so many ns later, whatever threads run them (core.h).
     uint32_t crossing_ns;
 };
 struct sk_switch;

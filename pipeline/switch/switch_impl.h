@@ -85,7 +85,7 @@ static inline struct sk_packet *ingress_pop(struct pipe *pipe) {
     return p;
 }
 
-// What a pipe that runs apart sends in a round, by core: packets, and buffers for packets that
+// What an isolated pipe sends in a round, by core: packets, and buffers for packets that
 // came.
 struct sent {
     struct fifo to[SK_PIPES], paid[SK_PIPES];
@@ -163,8 +163,8 @@ struct sk_core {
     // came; what is still to be paid.
     struct crossing *to[SK_PIPES], *back[SK_PIPES];
     uint32_t owed[SK_PIPES];
-    // Pipes apart (apart.h): what goes to other pipes in this round and went in the one before, and
-    // what has come and arrives later; enq_tstamp is the time of arrival.
+    // Isolated pipes (isolated.h): what goes to other pipes in this round and went in the one
+    // before, and what has come and arrives later; enq_tstamp is the time of arrival.
     struct sent sent[2];
     struct fifo arrivals;
     uint64_t round;

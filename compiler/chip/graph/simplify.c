@@ -22,19 +22,19 @@
 #define MAX_MOVES 1000u // returns in a row that are turned into nesting
 #define MAX_NEST  1000u // of blocks; what is deeper is left out, and never fits
 
-struct known {
+struct simplify_known {
     struct ir_expr *e; // null: nothing is known
     unsigned since;    // e's variables were not written after this
     unsigned written;  // last
 };
 struct change {
     unsigned var;
-    struct known old;
+    struct simplify_known old;
 };
 struct simplify {
     struct graph *g;
     struct arena *a;
-    struct known *known; // by variable id
+    struct simplify_known *known; // by variable id
     unsigned now;
     unsigned floor; // what was learned before is not known here
     VEC(struct change) log;
@@ -60,7 +60,7 @@ static bool is_var(struct simplify *s, const struct ir_var *v) {
 static void wrote(struct simplify *s, const struct ir_var *v) {
     if (!is_var(s, v))
         return;
-    struct known *k = &s->known[v->id];
+    struct simplify_known *k = &s->known[v->id];
     struct change c = {v->id, *k};
     VEC_PUSH(s->a, &s->log, c);
     k->e = NULL;
@@ -95,7 +95,7 @@ static bool graph_simplify_carries(const struct ir_expr *e) { // nothing in it b
 static void graph_simplify_learn(struct simplify *s, const struct ir_var *v, struct ir_expr *e) {
     if (!is_var(s, v) || nodes(e, MAX_NODES) >= MAX_NODES || !graph_simplify_carries(e))
         return;
-    struct known *k = &s->known[v->id];
+    struct simplify_known *k = &s->known[v->id];
     if (graph_simplify_holds(s, e, k->written - 1)) { // does not read v itself
         k->e = e;
         k->since = s->now;
@@ -136,7 +136,7 @@ static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
     if (!e)
         return NULL;
     if (e->op == IR_VAR) {
-        struct known *k = is_var(s, e->var) ? &s->known[e->var->id] : NULL;
+        struct simplify_known *k = is_var(s, e->var) ? &s->known[e->var->id] : NULL;
         return k && k->e && k->since >= s->floor && graph_simplify_holds(s, k->e, k->since) ? k->e
                                                                                             : e;
     }
@@ -400,7 +400,7 @@ static struct ir_block *side(struct simplify *s, const struct ir_block *b, const
 static void graph_simplify_join(struct simplify *s, const id_vec *written) {
     ++s->now;
     for (size_t i = 0; i < written->n; i++) {
-        struct known *k = &s->known[written->v[i]];
+        struct simplify_known *k = &s->known[written->v[i]];
         struct change c = {written->v[i], *k};
         if (k->written == s->now)
             continue;
@@ -653,7 +653,7 @@ static void find_set_before(struct simplify *s) {
 void graph_simplify(struct graph *g) {
     struct simplify s = {.g = g, .a = g->a};
     g->n_vars = (unsigned)g->ir->vars.n;
-    s.known = ARENA_ARRAY(g->a, struct known, g->n_vars + 1);
+    s.known = ARENA_ARRAY(g->a, struct simplify_known, g->n_vars + 1);
     s.reads = ARENA_ARRAY(g->a, unsigned, g->n_vars + 1);
     s.set_before = ARENA_ARRAY(g->a, bool, g->n_vars + 1);
     s.visited_action = ARENA_ARRAY(g->a, bool, g->ir->actions.n + 1);

@@ -384,7 +384,7 @@ static bool graph_units_walk(struct build *b, const struct ir_block *block, stru
 // ---- order --------------------------------------------------------------------------------------
 
 // Units by the order in which packets meet them: a table that is applied at several places comes
-// behind what comes before it at any of them.
+// after what comes before it at any of them.
 static void graph_units_sort(struct build *b) {
     struct graph *g = b->g;
     size_t n = g->gress->units.n, done = 0;

@@ -87,7 +87,7 @@ static unsigned find_box(struct phv *p, const struct boxes *b, unsigned group,
 }
 
 // Groups in the order in which a gress takes them: its own, then the common ones, the egress from
-// behind.
+// the end on.
 static unsigned group_order(unsigned gress, unsigned groups, unsigned i) {
     if (i == 0)
         return gress;

@@ -37,8 +37,8 @@ void lines_put(struct lines *l, const char *format, ...) __attribute__((format(p
 // Columns that marked text takes.
 unsigned lines_columns(const char *text);
 
-// Texts beside each other, each wrapped within its own width, two columns apart, behind 'indent'
-// columns. The last one may be 0 wide: what is left of the line.
+// Texts beside each other, each wrapped within its own width, two columns between them, after
+// 'indent' columns. The last one may be 0 wide: what is left of the line.
 struct lines_cell {
     const char *text;
     unsigned width;

@@ -109,7 +109,7 @@ static const char *undefined_word(const struct emit *e, const struct ir_expr *ke
     const unsigned left = key->width - 64 * word, n = left < 64 ? left : 64;
     if (!defined)
         return "0";
-    if (emit_is_wide(key->width))
+    if (plan_is_wide(key->width))
         return emit_text(e, "%s ? 0 : %s", emit_cond(e, defined), emit_ones(e, n));
     return emit_text(e, "~%s & %s", emit_word(e, defined, word), emit_ones(e, n));
 }

@@ -61,8 +61,8 @@ void emit_trace_headers(const struct emit *e) {
 
 // The members of a sk_trace_value that have the value. Wide ones need bytes, which are declared.
 static const char *emit_trace_value(const struct emit *e, const struct ir_expr *x, size_t number) {
-    if (emit_is_wide(x->width)) {
-        const unsigned bytes = emit_bytes(x->width);
+    if (plan_is_wide(x->width)) {
+        const unsigned bytes = plan_bytes(x->width);
         const char *name = emit_text(e, "bytes%zu", number);
         emit_line(e, "uint8_t %s[%u] = {0};", name, bytes);
         emit_put_bits(e, name, 8 * bytes - x->width, x);

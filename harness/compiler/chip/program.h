@@ -10,7 +10,7 @@
 #include "compiler/compile.h"
 
 // Text of P4, each part optional. Of both gresses: headers are 'hdr', metadata 'md', parsers go on
-// in state "first" behind the architecture's metadata, deparsers emit 'hdr' at their end.
+// in state "first" after the architecture's metadata, deparsers emit 'hdr' at their end.
 struct program_parts {
     const char *types;
     struct {

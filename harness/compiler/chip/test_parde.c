@@ -326,7 +326,7 @@ static void what_a_deparser_sends(void **state) {
     compile_checked_free(c);
 }
 
-// n headers of a byte, one behind the other, each asking for the next.
+// n headers of a byte, one after the other, each asking for the next.
 static void rows_of_selects(void **state) {
     (void)state;
     for (unsigned n = 250; n <= 254; n += 4) {

@@ -69,7 +69,7 @@ static void test_chain_too_long(void **state) {
     assert_non_null(strstr(v->message, "t12 reads field, which t11 writes"));
 }
 
-// Who reads what is written behind it may stand in the same stage, before the writer.
+// Who reads what is written after it may stand in the same stage, before the writer.
 static void test_same_stage(void **state) {
     (void)state;
     tables(0, 3, 0, 0);

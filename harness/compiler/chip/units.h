@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// units: units made by hand, as chip_graph() leaves them, for tests of the phases behind it.
+// units: units made by hand, as chip_graph() leaves them, for tests of the phases after it.
 #ifndef SILKEN_HARNESS_COMPILER_CHIP_UNITS_H
 #define SILKEN_HARNESS_COMPILER_CHIP_UNITS_H
 

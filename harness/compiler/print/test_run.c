@@ -409,7 +409,7 @@ static void test_direct(void **state) {
     stop(&r);
 }
 
-// Tables that match alike, one behind the other: matched once, unless an action changes the key.
+// Tables that match alike, one after the other: matched once, unless an action changes the key.
 static void test_tables_alike(void **state) {
     (void)state;
     struct rig r;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fuzz_snoop: any frame as one about groups. The first byte says whether its checksums are made
-// right, so that what is behind them is reached. What is read is a message, and a query of ours
+// right, so that what follows them is reached. What is read is a message, and a query of ours
 // that asks the same reads as that.
 #include <stdlib.h>
 #include <string.h>

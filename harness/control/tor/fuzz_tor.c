@@ -63,7 +63,7 @@ static size_t bytes(struct input *in, uint8_t *out, size_t n) {
 
 // ---- frames ----
 
-// Ethernet with addresses and types that mean something, so that what is behind them is looked at.
+// Ethernet with addresses and types that mean something, so that what follows them is looked at.
 static void send_frame(struct input *in, struct rig *r) {
     static const uint8_t destinations[][6] = {
         {255, 255, 255, 255, 255, 255}, {2, 0, 0, 0, 0, 0xfe}, {2, 0, 0, 0, 0, 2},

@@ -265,7 +265,7 @@ static bool tensor_is_right(const struct scenario *s, const struct tensor *t, ch
     }
     for (unsigned w = 0; w < s->options.job.workers; w++) {
         if (t->room[w][t->count] != CANARY) {
-            snprintf(fault, 160, "worker %u wrote behind the end of a tensor", w);
+            snprintf(fault, 160, "worker %u wrote past the end of a tensor", w);
             return false;
         }
     }

@@ -2,7 +2,7 @@
 //
 // fuzz_capture: any bytes as a capture and as entries, replayed through a program that has
 // something of everything. The first byte says which map gives its packets their ports, two more
-// how many bytes of JSON follow, and what is behind them is the capture. A replay that is refused
+// how many bytes of JSON follow, and what follows them is the capture. A replay that is refused
 // says why, and what is written can be read. A bit says whether it is done again, with nobody
 // watching, which takes packets in several at a time: it must give the same packets.
 #include <fcntl.h>

@@ -8,9 +8,12 @@
  * interface).
  *
  * PROTOCOLS. SwitchML needs a switch and nothing else. ATP (NSDI 2021) has parameter servers too
- * (hosts/include/silken/server.h, `silken server`), which add up what switches did not: so switches
- * of several racks take part, and many jobs share their memory. The calls below mean the same with
- * both; what only one of them has is said at its place.
+ * (server.h, `silken server`), which add up what switches did not: so switches of several racks
+ * take part, and many jobs share their memory. The calls below mean the same with both; what only
+ * one of them has is said at its place.
+ *
+ * BESIDE IT. server.h: a parameter server as a program of one's own; service.h: a worker's place in
+ * its job, from a switch's job service; error.h: the error codes.
  *
  *      struct silken_config config;
  *      struct silken_comm *comm;

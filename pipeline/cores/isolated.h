@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// apart: pipes that run each for itself, in the switch's clock. Part of the inside of a switch.
+// isolated: pipes that run each for itself, in the switch's clock. Part of the inside of a switch.
 //
 // On cores of a live switch a packet for another core's pipe is there when its ring was looked at.
 // Here (option 'crossing_ns') it is there a fixed time after it left, so that what a pipe does
@@ -12,28 +12,28 @@
 // A pipe's order, at one time: ports with a speed send, packets are generated, packets arrive from
 // other pipes (those that left earlier first, then by the pipe they come from), packets are
 // received.
-#ifndef SILKEN_PIPELINE_CORES_APART_H
-#define SILKEN_PIPELINE_CORES_APART_H
+#ifndef SILKEN_PIPELINE_CORES_ISOLATED_H
+#define SILKEN_PIPELINE_CORES_ISOLATED_H
 
 #include "pipeline/switch/switch_impl.h"
 
-static inline bool switch_is_apart(const struct sk_switch *sw) {
+static inline bool switch_is_isolated(const struct sk_switch *sw) {
     return sw->opt.crossing_ns > 0;
 }
 
 // To the core of p->egress_port, in p's time.
-void apart_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
+void isolated_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 
 // When the first packet from another pipe arrives that this core knows of; UINT64_MAX: none.
-static inline uint64_t apart_next(const struct sk_core *core) {
+static inline uint64_t isolated_next(const struct sk_core *core) {
     return core->arrivals.first ? core->arrivals.first->enq_tstamp : UINT64_MAX;
 }
 // Takes that packet in.
-void apart_arrive(struct sk_core *core, uint64_t now_ns);
+void isolated_arrive(struct sk_core *core, uint64_t now_ns);
 
 // Buffers of this core that are free and on their way back to another one.
-uint32_t apart_paid(const struct sk_core *core);
+uint32_t isolated_paid(const struct sk_core *core);
 // Whether a packet is on its way between two pipes.
-bool apart_crossing(const struct sk_switch *sw);
+bool isolated_crossing(const struct sk_switch *sw);
 
 #endif

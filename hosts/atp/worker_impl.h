@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_state.h: the inside of a worker, for worker.c, loss.c and explain.c only.
+ * worker_impl.h: the inside of a worker, for worker.c, loss.c and explain.c only.
  *
  * Fragments have positions in the stream, from config.first_fragment on, without gaps and without
  * end. A position's number in the flow is `shift` more, since a restart gives new numbers to what
  * is after it; the slot of a fragment in flight remembers what it was sent as.
  */
-#ifndef SILKEN_HOSTS_ATP_WORKER_STATE_H
-#define SILKEN_HOSTS_ATP_WORKER_STATE_H
+#ifndef SILKEN_HOSTS_ATP_WORKER_IMPL_H
+#define SILKEN_HOSTS_ATP_WORKER_IMPL_H
 
 #include "hosts/core/window.h"
 #include "hosts/atp/worker.h"

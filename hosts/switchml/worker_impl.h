@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_state.h: the inside of a worker, for worker.c and explain.c only.
+ * worker_impl.h: the inside of a worker, for worker.c and explain.c only.
  */
-#ifndef SILKEN_HOSTS_SWITCHML_WORKER_STATE_H
-#define SILKEN_HOSTS_SWITCHML_WORKER_STATE_H
+#ifndef SILKEN_HOSTS_SWITCHML_WORKER_IMPL_H
+#define SILKEN_HOSTS_SWITCHML_WORKER_IMPL_H
 
 #include "hosts/core/quantise.h"
 #include "hosts/core/rto.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server_state.h: the inside of a server, for server.c, parameters.c and scale.c only.
+ * server_impl.h: the inside of a server, for server.c, parameters.c and scale.c only.
  */
-#ifndef SILKEN_HOSTS_ATP_SERVER_STATE_H
-#define SILKEN_HOSTS_ATP_SERVER_STATE_H
+#ifndef SILKEN_HOSTS_ATP_SERVER_IMPL_H
+#define SILKEN_HOSTS_ATP_SERVER_IMPL_H
 
 #include "hosts/atp/numbers.h"
 #include "hosts/atp/server.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/cores/apart.h"
+#include "pipeline/cores/isolated.h"
 
 #include <assert.h>
 
-void apart_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
+void isolated_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
     struct sent *s = &core->sent[core->round & 1];
     p->enq_tstamp = now_ns + core->sw->opt.crossing_ns; // when it arrives
     fifo_push(&s->to[core->sw->core_of[sk_port_pipe(p->egress_port)]], p);
@@ -12,12 +12,12 @@ void apart_cross(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
     s->n++;
 }
 
-void apart_arrive(struct sk_core *core, uint64_t now_ns) {
+void isolated_arrive(struct sk_core *core, uint64_t now_ns) {
     tm_arrive(core, fifo_pop(&core->arrivals), now_ns);
 }
 
 // The buffer that a packet came in belongs to this core from now on; one of this core's goes back.
-static void apart_pay(struct sk_core *core, unsigned to) {
+static void isolated_pay(struct sk_core *core, unsigned to) {
     struct sent *s = &core->sent[core->round & 1];
     struct sk_packet *p;
     while (core->owed[to] > 0 && (p = sk_pool_take(core->pool))) {
@@ -27,7 +27,7 @@ static void apart_pay(struct sk_core *core, unsigned to) {
     }
 }
 
-static void apart_collect(struct sk_core *core, struct sent *from) {
+static void isolated_collect(struct sk_core *core, struct sent *from) {
     struct sk_packet *p;
     while ((p = fifo_pop(&from->paid[core->number]))) {
         p->pool = core->pool;
@@ -36,7 +36,7 @@ static void apart_collect(struct sk_core *core, struct sent *from) {
 }
 
 // Each list is in the order of time, and nothing in them is before what came in earlier rounds.
-static void apart_merge(struct sk_core *core, struct fifo *const lists[]) {
+static void isolated_merge(struct sk_core *core, struct fifo *const lists[]) {
     for (;;) {
         unsigned first = 0;
         for (unsigned c = 1; c < core->sw->n_cores; c++)
@@ -54,7 +54,7 @@ static void apart_merge(struct sk_core *core, struct fifo *const lists[]) {
 }
 
 void sk_core_round(struct sk_core *core, uint64_t round) {
-    assert(switch_is_apart(core->sw));
+    assert(switch_is_isolated(core->sw));
     struct fifo none = {NULL, NULL}, *lists[SK_PIPES];
     core->round = round;
     struct sent *own = &core->sent[round & 1]; // all receivers took what was in it
@@ -64,11 +64,11 @@ void sk_core_round(struct sk_core *core, uint64_t round) {
         lists[c] =
             c == core->number ? &none : &core->sw->cores[c]->sent[(round & 1) ^ 1].to[core->number];
         if (c != core->number)
-            apart_collect(core, &core->sw->cores[c]->sent[(round & 1) ^ 1]);
+            isolated_collect(core, &core->sw->cores[c]->sent[(round & 1) ^ 1]);
     }
-    apart_merge(core, lists);
+    isolated_merge(core, lists);
     for (unsigned c = 0; c < core->sw->n_cores; c++)
-        apart_pay(core, c);
+        isolated_pay(core, c);
 }
 
 uint64_t sk_core_sent(const struct sk_core *core, uint32_t *n) {
@@ -76,11 +76,11 @@ uint64_t sk_core_sent(const struct sk_core *core, uint32_t *n) {
     return core->sent[core->round & 1].first;
 }
 
-uint32_t apart_paid(const struct sk_core *core) {
+uint32_t isolated_paid(const struct sk_core *core) {
     return core->sent[0].n_paid + core->sent[1].n_paid;
 }
 
-bool apart_crossing(const struct sk_switch *sw) {
+bool isolated_crossing(const struct sk_switch *sw) {
     for (unsigned c = 0; c < sw->n_cores; c++) {
         const struct sk_core *core = sw->cores[c];
         if (core->arrivals.first)
