@@ -89,8 +89,8 @@ static bool run_record_same_file(const char *a, const char *b) {
            x.st_ino == y.st_ino;
 }
 
-static int check_distinct(const char *written, const char *given, const char *program,
-                          struct sk_error *err) {
+static int record_check_distinct(const char *written, const char *given, const char *program,
+                                 struct sk_error *err) {
     const bool config = run_record_same_file(written, given);
     if (!config && !run_record_same_file(written, program))
         return 0;
@@ -128,9 +128,9 @@ int run_record_check(const struct sk_config *c, const char *file, const char *gi
     char *beside = record_config_path(file);
     const bool kept = record_has_beside(file);
     // a ring has files of other names
-    const bool bad = (!files.file_bytes && (check_distinct(file, given, program, err) ||
+    const bool bad = (!files.file_bytes && (record_check_distinct(file, given, program, err) ||
                                             run_record_check_devices(c, file, err))) ||
-                     (kept && check_distinct(beside, given, program, err)) ||
+                     (kept && record_check_distinct(beside, given, program, err)) ||
                      record_check(&files, err) || (kept && check_beside(beside, err));
     free(beside);
     return bad ? -1 : 0;
