@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-#define MAX_PERIOD 8u // statements of one lane in a block
-#define MAX_LANES  1024u
-
 // --------------------------------------------------------------------------------------------
 // How often a variable is named.
 
@@ -457,7 +454,7 @@ static const struct ir_stmt **plan_lanes_statements(const struct plan *plan,
 
 struct plan_lanes *plan_lanes_of_actions(const struct plan *plan, const struct plan_lane_group *g) {
     const struct plan_lane_action *first = &g->lanes[0];
-    if (g->n < PLAN_MIN_LANES || g->n > MAX_LANES || !first->action->body ||
+    if (g->n < PLAN_MIN_LANES || g->n > PLAN_MAX_LANES || !first->action->body ||
         !first->action->body->stmts.n)
         return NULL;
     struct match m = new_match(plan, g->uses, g->n);
@@ -481,7 +478,7 @@ struct plan_lanes *plan_lanes_of_actions(const struct plan *plan, const struct p
 // How many lanes of 'period' statements follow each other?
 static unsigned plan_lanes_repetitions(const struct plan *plan, const unsigned *uses,
                                        const struct ir_stmt *const *s, size_t n, size_t period) {
-    size_t most = n / period < MAX_LANES ? n / period : MAX_LANES;
+    size_t most = n / period < PLAN_MAX_LANES ? n / period : PLAN_MAX_LANES;
     struct match m = new_match(plan, uses, (unsigned)most);
     for (unsigned i = 0; i < most; i++)
         if (!match_stmts(&m, i, s, s + i * period, period))
@@ -502,7 +499,8 @@ struct plan_lanes *plan_lanes_of_block(const struct plan *plan, const unsigned *
     const struct ir_stmt *const *s = (const struct ir_stmt *const *)b->stmts.v + first;
     size_t left = b->stmts.n - first;
     bool worth = false;
-    for (size_t period = 1; period <= MAX_PERIOD && period * PLAN_MIN_LANES <= left; period++) {
+    for (size_t period = 1; period <= PLAN_MAX_PERIOD && period * PLAN_MIN_LANES <= left;
+         period++) {
         worth |= executes(s[period - 1]);
         if (!worth)
             continue;

@@ -25,8 +25,6 @@
 
 #include "compiler/plan/plan.h"
 
-#define PLAN_MIN_LANES 4u
-
 struct plan_lane_var {
     const struct ir_var **of; // by lane; [0] is the loop's own
     bool written;

@@ -29,11 +29,7 @@
 
 #include <limits.h>
 
-#define MAX_NODES  PLAN_MAX_NODES
-#define MAX_PATHS  16
-#define MAX_PLACES 64   // headers: bits of a word
-#define MAX_ROUNDS 3    // of a loop between states
-#define MAX_WEIGHT 6000 // statements, over all paths
+#define MAX_PLACES 64 // headers: bits of a word
 
 // --------------------------------------------------------------------------------------------
 // Finding them.
@@ -142,14 +138,14 @@ static unsigned plan_parse_paths_look_ahead(const struct ir_stmt *s) {
 static int find_path(const struct plan *plan, struct plan_paths *p, const struct plan_known *k) {
     for (size_t i = 0; i < p->ends.n; i++)
         if (same_known(plan, &p->ends.v[i], k) && p->ends.v[i].is_split == k->is_split)
-            return MAX_NODES + (int)i;
+            return PLAN_MAX_NODES + (int)i;
     if (k->is_split && k->at < plan_parse_paths_seam_at(plan, p)) // the headers end before the seam
         return -1;
-    p->too_many |= p->ends.n == MAX_PATHS;
+    p->too_many |= p->ends.n == PLAN_MAX_PATHS;
     if (p->too_many)
         return -1;
     VEC_PUSH(plan->a, &p->ends, plan_parse_paths_copy_known(plan, k));
-    return MAX_NODES + (int)p->ends.n - 1;
+    return PLAN_MAX_NODES + (int)p->ends.n - 1;
 }
 
 // Whether some of the node's ways lead to an end, and whether all of them do.
@@ -159,7 +155,7 @@ static void look_into(const struct plan_paths *p, struct plan_node *n, size_t wa
     for (size_t i = 0; i < ways && !n->gives_up; i++) {
         const int next = n->next[i];
         n->used |= next >= 0;
-        n->whole &= next >= MAX_NODES || (next >= 0 && p->nodes.v[next]->whole);
+        n->whole &= next >= PLAN_MAX_NODES || (next >= 0 && p->nodes.v[next]->whole);
     }
 }
 
@@ -178,9 +174,9 @@ static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p,
         }
         rounds += n->state == state && n->open;
     }
-    if (rounds == MAX_ROUNDS)
+    if (rounds == PLAN_MAX_ROUNDS)
         return -1;
-    p->too_many |= p->nodes.n == MAX_NODES;
+    p->too_many |= p->nodes.n == PLAN_MAX_NODES;
     if (p->too_many)
         return -1;
     int id = (int)p->nodes.n;
@@ -210,8 +206,9 @@ static int plan_parse_paths_build(const struct plan *plan, struct plan_paths *p,
     for (size_t i = 0; i < st->cases.n + (st->keys.n == 0) && !n->gives_up; i++) {
         n->next[i] =
             plan_parse_paths_build(plan, p, st->keys.n ? st->cases.v[i].next : st->next, &n->out);
-        unsigned need =
-            n->next[i] < 0 || n->next[i] >= MAX_NODES ? n->out.at : p->nodes.v[n->next[i]]->need;
+        unsigned need = n->next[i] < 0 || n->next[i] >= PLAN_MAX_NODES
+                            ? n->out.at
+                            : p->nodes.v[n->next[i]]->need;
         n->need = need < n->need ? need : n->need;
     }
     if (n->need == UINT_MAX)
@@ -237,7 +234,7 @@ static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned pr
             unsigned there = n->need > n->sure ? n->need : n->sure;
             for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !n->gives_up; k++) {
                 int next = n->next[k];
-                if (next < 0 || next >= MAX_NODES || p->nodes.v[next]->sure <= there)
+                if (next < 0 || next >= PLAN_MAX_NODES || p->nodes.v[next]->sure <= there)
                     continue;
                 p->nodes.v[next]->sure = there;
                 again = true;
@@ -302,18 +299,18 @@ static void keep_longest(const struct plan *plan, struct plan_paths *p, size_t n
         for (size_t k = 0; k < p->ends.n; k++)
             longer +=
                 p->ends.v[k].at > p->ends.v[i].at || (p->ends.v[k].at == p->ends.v[i].at && k < i);
-        kept[i] = longer < n ? MAX_NODES + (int)left++ : -1;
+        kept[i] = longer < n ? PLAN_MAX_NODES + (int)left++ : -1;
     }
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct plan_node *node = p->nodes.v[i];
         const struct ir_state *st = plan->g->states.v[node->state];
         for (size_t k = 0; k < st->cases.n + (st->keys.n == 0) && !node->gives_up; k++)
-            if (node->next[k] >= MAX_NODES)
-                node->next[k] = kept[node->next[k] - MAX_NODES];
+            if (node->next[k] >= PLAN_MAX_NODES)
+                node->next[k] = kept[node->next[k] - PLAN_MAX_NODES];
     }
     for (size_t i = 0; i < p->ends.n; i++)
         if (kept[i] >= 0)
-            p->ends.v[kept[i] - MAX_NODES] = p->ends.v[i];
+            p->ends.v[kept[i] - PLAN_MAX_NODES] = p->ends.v[i];
     p->ends.n = left;
 }
 
@@ -328,7 +325,7 @@ static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam s
     nothing.is_split = false;
     p->root = plan_parse_paths_build(plan, p, 0, &nothing);
     const bool known = p->root >= 0 && !p->too_many;
-    size_t n = MAX_WEIGHT / (weigh(plan, plan->g->control) + 1);
+    size_t n = PLAN_MAX_WEIGHT / (weigh(plan, plan->g->control) + 1);
     keep_longest(plan, p, n ? n - 1 : 0);
     if (!known || p->ends.n == 0)
         return NULL;

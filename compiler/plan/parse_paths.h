@@ -7,7 +7,6 @@
 
 #include "compiler/plan/plan.h"
 
-#define PLAN_MAX_NODES    96
 #define PLAN_SPLIT_PACKET (-2) // a way that leads to those of split packets
 
 struct plan_known {  // of a packet at some point of the parser

@@ -17,6 +17,7 @@
 //     parse_paths.c      what is known of a packet by its path through the parser (parse_paths.h)
 //     split_packet.c     packets that come around in two pieces, the headers and what follows them
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
+//     tuning.h           the numbers by which passes and printers decide what pays
 //     specialise.c       the rest of a control, once for each value of the variable that decides it
 //     prefetch.c         the lookups of a burst's packets
 //     egress.c           the work that the engine may leave out of an egress
@@ -35,10 +36,8 @@
 #include "compiler/ir/emitted.h"
 #include "compiler/ir/ir.h"
 #include "compiler/ir/target.h"
+#include "compiler/plan/tuning.h"
 #include "compiler/rules/rules.h"
-
-#define PLAN_MAX_BRANCHES 64 // const entries that become branches
-#define PLAN_MAX_INDEX    16 // bits of an exact key that is the index of an array
 
 struct plan_var {
     const void *user; // what uses it when one thing does: a block, an action, a register action

@@ -14,8 +14,7 @@
 #include "compiler/ir/build.h"
 #include "compiler/ir/walk.h"
 
-#define LINE     64 // bytes
-#define MIN_BANK 4
+#define LINE 64 // bytes
 
 static bool plan_layout_same_shape(const struct ir_register *a, const struct ir_register *b) {
     return !a->direct && !b->direct && a->width == b->width && a->words == b->words &&
@@ -28,7 +27,7 @@ static void bank_from(struct plan *plan, size_t first) {
     unsigned lanes = 0;
     for (size_t i = first; i < g->registers.n; i++)
         lanes += !plan->registers[i].banked && plan_layout_same_shape(r, g->registers.v[i]);
-    if (lanes < MIN_BANK)
+    if (lanes < PLAN_MIN_BANK)
         return;
     struct plan_bank bank = {.shape = r, .lanes = lanes};
     unsigned lane = 0;

@@ -25,11 +25,6 @@
 #include "compiler/ir/walk.h"
 #include "compiler/plan/plan.h"
 
-#define MIN_USES   3  // places after the split that ask for the variable
-#define MAX_VALUES 10 // of a variable
-#define MAX_RESTS  48 // functions of a control
-#define MAX_DEPTH  3
-
 static const struct plan_fact *fact_of(const struct plan_fact *facts, const struct ir_expr *x) {
     const struct plan_fact *f = x->op == IR_VAR ? facts : NULL;
     while (f && f->var != x->var)
@@ -121,15 +116,15 @@ static bool plan_knows_keys(const struct plan_fact *facts, const struct ir_table
 struct asked {
     const struct ir_var *var;
     unsigned uses;
-    big values[MAX_VALUES + 1];
-    size_t n; // MAX_VALUES + 1: too many
+    big values[PLAN_MAX_VALUES + 1];
+    size_t n; // PLAN_MAX_VALUES + 1: too many
 };
 
 static void plan_specialise_ask(struct asked *q, big value) {
     for (size_t i = 0; i < q->n; i++)
         if (big_cmp(q->values[i], value) == 0)
             return;
-    if (q->n <= MAX_VALUES)
+    if (q->n <= PLAN_MAX_VALUES)
         q->values[q->n++] = value;
 }
 
@@ -266,7 +261,7 @@ static void uses_of_block(struct uses *u, const struct ir_block *b) {
 }
 
 // Where the control can be split for a variable: from 'first', after which it is not written and at
-// most MAX_VALUES are asked for, up to 'end', after which it is asked for too seldom.
+// most PLAN_MAX_VALUES are asked for, up to 'end', after which it is asked for too seldom.
 struct places {
     size_t first, end;
 };
@@ -281,9 +276,9 @@ static struct places places_of(const struct use *u, size_t written) {
             plan_specialise_ask(&q, u->value);
         if (u->value && !with_value)
             with_value = u->at + 1;
-        if (q.uses == MIN_USES && !p.end)
+        if (q.uses == PLAN_MIN_USES && !p.end)
             p.end = u->at + 1;
-        if (q.n > MAX_VALUES) {
+        if (q.n > PLAN_MAX_VALUES) {
             p.first = u->at + 1 > written ? u->at + 1 : written;
             break;
         }
@@ -384,7 +379,7 @@ static void add_continuations(struct plan *plan, const struct plan_fact *facts,
     s->of = ARENA_ARRAY(plan->a, struct plan_continuation, s->n + 1);
     for (size_t i = 0; i <= s->n; i++) {
         struct plan_continuation *c = &s->of[i];
-        const bool splits = depth < MAX_DEPTH && plan->n_continuations < MAX_RESTS;
+        const bool splits = depth < PLAN_MAX_DEPTH && plan->n_continuations < PLAN_MAX_COPIES;
         c->facts = fact_in(plan, facts, s, i);
         c->id = ++plan->n_continuations;
         c->split = splits ? split_from(plan, c->facts, s->at, depth) : NULL;

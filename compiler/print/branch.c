@@ -121,9 +121,7 @@ static void key_locals(const struct emit *e, const struct ir_table *t) {
                   emit_expr(e, t->keys.v[i].expr), emit_comment(e, t->keys.v[i].name));
 }
 
-#define NO_KEY       SIZE_MAX
-#define MAX_REPEATED 6 // entries printed again
-#define MIN_RUN      2 // entries whose common keys are compared once
+#define NO_KEY SIZE_MAX
 
 // Some entries, best first, and what is left to be compared of them.
 struct branch {
@@ -166,7 +164,7 @@ static size_t switch_key(const struct ir_table *t, const struct branch *b) {
             fits = is_one_value(t, b->r[i], k) || is_any_value(b->r[i], k);
             values += fits && new_value(t, b, i, k);
         }
-        if (fits && values > most && any * values <= MAX_REPEATED) {
+        if (fits && values > most && any * values <= PLAN_MAX_REPEATED) {
             best = k;
             most = values;
         }
@@ -252,7 +250,7 @@ static void print_branch(const struct emit *e, const struct ir_table *t,
         wanted[i] = !b->known[i];
     for (size_t i = 0; i < b->n; i++) {
         const size_t n = run_of(t, b, i, common);
-        if (n >= MIN_RUN) {
+        if (n >= PLAN_MIN_RUN) {
             emit_branch_run(e, t, chain, b, i, n, common, label);
             i += n - 1;
             continue;

@@ -11,8 +11,6 @@
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
 
-#define MAX_CHANGED 3
-
 // --------------------------------------------------------------------------------------------
 // Headers to bytes.
 
@@ -268,7 +266,7 @@ void emit_headers(const struct emit *e) {
     }
     const struct ir_gress *g = e->g;
     struct ir_effects rest = ir_effects_none(e->a, g);
-    const struct ir_header *changed[MAX_CHANGED] = {0};
+    const struct ir_header *changed[PLAN_MAX_CHANGED] = {0};
     size_t n = 0;
     ir_effects_add_rest(&rest);
     for (size_t i = 0; i < g->headers.n; i++) {
@@ -276,11 +274,11 @@ void emit_headers(const struct emit *e) {
         const bool changes = ir_effects_may_add(&rest, h) || ir_effects_may_remove(&rest, h);
         if (!changes || !e->plan->headers[i].emitted)
             continue;
-        if (n < MAX_CHANGED)
+        if (n < PLAN_MAX_CHANGED)
             changed[n] = h;
         n++;
     }
-    if (n > MAX_CHANGED)
+    if (n > PLAN_MAX_CHANGED)
         n = 0;
     emit_open(e, "if (there == ~UINT64_C(0)) {");
     emit_line(e, "%s_emit(v, packet, q, there);", e->p);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tuning: the numbers by which passes and printers decide what pays. A program means the same with
+// any of them; what changes is how much C is printed for it, and how fast that is.
+//
+// bench/tuning.sh prints a program's C with other numbers and measures it by turns with this one:
+// docs/performance.md, "The numbers of the passes", has what came of it.
+#ifndef SILKEN_COMPILER_PLAN_TUNING_H
+#define SILKEN_COMPILER_PLAN_TUNING_H
+
+// ---- specialise.c: copies of the rest of a control for values of a variable
+#define PLAN_MIN_USES   3  // places after the split that ask for the variable
+#define PLAN_MAX_VALUES 10 // of a variable that have a copy
+#define PLAN_MAX_COPIES 48 // of a control
+#define PLAN_MAX_DEPTH  3  // splits within copies
+
+// ---- parse_paths.c: ways through the parser that are printed one by one
+#define PLAN_MAX_PATHS  16
+#define PLAN_MAX_NODES  96
+#define PLAN_MAX_ROUNDS 3    // of a loop between states
+#define PLAN_MAX_WEIGHT 6000 // statements, over all ways; of more, the longest ways are taken
+
+// ---- lanes.c: statements that become a loop over lanes
+#define PLAN_MIN_LANES  4u
+#define PLAN_MAX_LANES  1024u
+#define PLAN_MAX_PERIOD 8u // statements of one lane in a block
+
+// ---- register_layout.c: registers of one shape that become one array
+#define PLAN_MIN_BANK 4
+
+// ---- tables
+#define PLAN_MAX_BRANCHES 64 // const entries that become branches
+#define PLAN_MAX_INDEX    16 // bits of an exact key that is the index of an array
+#define PLAN_MAX_REPEATED 6  // entries that are printed again below a choice by a key
+#define PLAN_MIN_RUN      2  // entries whose common keys are compared once
+
+// ---- the deparser: headers whose validity is asked for once, by a case for each combination
+#define PLAN_MAX_CHANGED 3
+
+#endif
