@@ -3,13 +3,14 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 
 sys.path[:0] = ["harness/control", "harness/pcap"]
 from captures import pcap  # noqa: E402
-from live import Checks, L2, Switch  # noqa: E402
+from live import Checks, L2, SILKEN, Switch  # noqa: E402
 
 checks = Checks()
 FLOOD = {"program": L2, "ports": [{"port": 1, "device": "net_null1,no-rx=1", "name": "sink"},
@@ -122,14 +123,20 @@ with Switch(FLOOD) as sw:
         with open(L2) as program:
             f.write(program.read() + "// traced\n")
     for name in (L2, sw.path("traced.p4")):
-        sw.ask("trace.start", ports=[0], count=1, timeout=60)
+        sw.ask("trace.start", ports=[0], count=1, timeout=600)
         checks.equal("a trace", sw.becomes(lambda: sw.ask("trace.read")["state"], "done", 120), "done")
         checks.equal("and another program", sw.ctl("program", sw.path("traced.p4"))[0], 0)
     checks.equal("which runs", sw.ask("hello")["program"], sw.path("traced.p4"))
     # an armed trace is ended
-    sw.ask("trace.start", ports=[5], count=1, timeout=60)
+    sw.ask("trace.start", ports=[5], count=1, timeout=600)
     checks.equal("armed", sw.becomes(lambda: sw.ask("trace.read")["state"], "armed", 120), "armed")
-    checks.equal("replaced", sw.ctl("program", L2)[0], 0)
+    # a trace that nobody reads for two seconds goes, so it is read while the program is replaced
+    with subprocess.Popen([SILKEN, "ctl", "-s", sw.path("s.sock"), "program", L2], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as replacing:
+        while replacing.poll() is None:
+            sw.ask("trace.read")
+            time.sleep(0.1)
+    checks.equal("replaced", replacing.returncode, 0)
     checks.has("is over", sw.ask("trace.read")["error"], "the trace was ended")
     checks.equal("ends, all accounted for", sw.stop(), 0)
 checks.end()
