@@ -105,7 +105,7 @@ static int cmd_run_switch(struct run *r) {
     }
     run_notify("STOPPING=1");
     run_compile_end(r);
-    const uint32_t lost = sk_ports_close(r->ports); // what they lose now is recorded, too
+    const uint32_t lost = sk_ports_end(r->ports); // what they lose now is recorded, too
     if (r->recording)
         sk_recording_own_stop(r->recording);
     run_record_end(r->record);

@@ -227,7 +227,9 @@ static void close_devices(struct sk_ports *ports) {
     }
 }
 
-uint32_t sk_ports_close(struct sk_ports *ports) {
+// DPDK clears memory that it is given back, all of it, touched or not: of a process that ends, the
+// kernel takes it.
+static uint32_t close_all(struct sk_ports *ports, bool gives_back) {
     uint32_t lost = 0;
     if (!ports)
         return 0;
@@ -240,12 +242,21 @@ uint32_t sk_ports_close(struct sk_ports *ports) {
         free_one(ports->list[i]);
     for (size_t i = 0; i < ports->n_pools; i++) {
         lost += rte_mempool_in_use_count(ports->pools[i].pool);
-        rte_mempool_free(ports->pools[i].pool);
+        if (gives_back)
+            rte_mempool_free(ports->pools[i].pool);
     }
     for (unsigned c = 0; c < SK_PIPES; c++)
         free(ports->samplers[c]);
     free(ports);
     return lost;
+}
+
+uint32_t sk_ports_close(struct sk_ports *ports) {
+    return close_all(ports, true);
+}
+
+uint32_t sk_ports_end(struct sk_ports *ports) {
+    return close_all(ports, false);
 }
 
 // ---- while it runs ----

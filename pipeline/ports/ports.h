@@ -82,6 +82,8 @@ void sk_ports_attach(struct sk_ports *ports, struct sk_switch *sw);
 // What devices do not take within a moment is dropped. Returns how many packet buffers did not come
 // back: none, unless a driver keeps some.
 uint32_t sk_ports_close(struct sk_ports *ports); // null allowed
+// The same when the process ends next and opens no ports again: the buffers are not given back.
+uint32_t sk_ports_end(struct sk_ports *ports); // null allowed
 
 // The socket of DPDK's telemetry, which is its owner's alone; null: there is none.
 const char *sk_ports_telemetry(void);
