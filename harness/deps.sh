@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# deps.sh build|test|tools|bench|tor: installs the Debian packages that building and running (build),
-# testing (test), fuzzing, lint and plots (tools) or the peers of the benchmarks (bench) need; does nothing
-# when they are all there. docs/design.md says what each is for.
+# deps.sh build|test|tools|bench|shell|tor: installs the Debian packages that building and running (build),
+# testing (test), fuzzing, lint and plots (tools), the peers of the benchmarks (bench, tor) or p4runtime-shell (shell)
+# need; does nothing when they are all there. docs/design.md says what each is for.
 set -eu
 case "${1:-}" in
     build)
@@ -21,9 +21,10 @@ case "${1:-}" in
         packages='dpdk-dev dpkg-dev xz-utils git iproute2 g++ libgloo-dev libopenmpi-dev
             openmpi-bin'
         ;;
+    shell) packages='python3-grpcio python3-protobuf protobuf-compiler protobuf-compiler-grpc python3-ipython' ;;
     tor) packages='openvswitch-switch openvswitch-switch-dpdk iproute2 iputils-ping procps' ;;
     *)
-        echo "usage: deps.sh build|test|tools|bench|tor" >&2
+        echo "usage: deps.sh build|test|tools|bench|shell|tor" >&2
         exit 2
         ;;
 esac

@@ -46,6 +46,8 @@ enum rpc_status p4rt_clear(struct p4rt *p, struct sk_error *err) {
         status = clear_one(p, p->info->arrays[i].table, false, err);
         sk_pauses_breathe(pauses);
     }
+    if (status == RPC_OK)
+        p4rt_sets_clear(p->info);
     p4rt_replicas_clear(p);
     sk_pauses_end(pauses);
     p4rt_notes_clear(p);

@@ -253,9 +253,7 @@ static enum rpc_status p4rt_entry_action(struct p4rt *p, const struct p4rt_table
     case P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_ACTION_SET:
         if (!t->profile || e->is_default_action)
             break;
-        return p4rt_fail(err, RPC_UNIMPLEMENTED,
-                         "table '%s': sets of actions are not served; make members and a group",
-                         t->info->preamble->name);
+        return p4rt_entry_refers(p, t, SK_REFERS_GROUP, 0, c, err); // sets.c has its number
     default:
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "table '%s': the action is missing",
                          t->info->preamble->name);
@@ -453,6 +451,11 @@ bool p4rt_entry_action_message(struct p4rt *p, const struct p4rt_table *t, const
     if (refers == SK_REFERS_MEMBER) {
         action->type_case = P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_MEMBER_ID;
         action->action_profile_member_id = (uint32_t)e->data[0];
+    } else if (refers == SK_REFERS_GROUP && p4rt_sets_have_group(t->profile, e->data[0])) {
+        action->type_case = P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_ACTION_SET;
+        action->action_profile_action_set = p4rt_set_message(p, t->profile, (uint32_t)e->data[0]);
+        if (!action->action_profile_action_set)
+            return false;
     } else if (refers == SK_REFERS_GROUP) {
         action->type_case = P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_GROUP_ID;
         action->action_profile_group_id = (uint32_t)e->data[0];

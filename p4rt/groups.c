@@ -34,6 +34,18 @@ enum rpc_status p4rt_member_change(struct p4rt *p, P4__V1__Update__Type type,
     return p4rt_action(p, profile->members, e->action, c, err);
 }
 
+enum rpc_status p4rt_member_check(struct p4rt *p, const P4__V1__ActionProfileMember *e,
+                                  const struct brt_change *c, struct sk_error *err) {
+    const struct p4rt_profile *profile = p4rt_info_profile(p->info, e->action_profile_id);
+    const struct sk_table *members = brt_table_in(p->b, c->table, c->pipes.list[0]);
+    if (c->type == BFRT_PROTO__UPDATE__TYPE__MODIFY &&
+        sk_table_may_modify(members, c->value, NULL, 0, c->action, c->data) == SK_E_ACTIONS)
+        return p4rt_fail(err, RPC_UNIMPLEMENTED,
+                         "member %u is in a group: its action stays, with other arguments",
+                         e->member_id);
+    return p4rt_sets_may_name(p, profile, err);
+}
+
 struct groups_reading {
     struct p4rt *p;
     struct p4rt_answer *answer;
@@ -46,7 +58,7 @@ static bool groups_emit_member(void *aux, const struct sk_entry *e) {
     struct groups_reading *r = aux;
     P4__V1__Entity entity = P4__V1__ENTITY__INIT;
     P4__V1__ActionProfileMember member = P4__V1__ACTION_PROFILE_MEMBER__INIT;
-    if (r->wanted && e->value[0] != r->wanted)
+    if ((r->wanted && e->value[0] != r->wanted) || p4rt_sets_have_member(r->profile, e->value[0]))
         return true;
     member.action_profile_id = r->profile->info->preamble->id;
     member.member_id = (uint32_t)e->value[0];
@@ -78,12 +90,19 @@ enum rpc_status p4rt_members_read(struct p4rt *p, struct p4rt_answer *answer,
 
 // ---- groups ----
 
+static bool groups_watches(const P4__V1__ActionProfileGroup__Member *m) {
+    return (m->watch_kind_case == P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH &&
+            m->watch) ||
+           (m->watch_kind_case == P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH_PORT &&
+            m->watch_port.len);
+}
+
 static enum rpc_status groups_fill(struct p4rt *p, const P4__V1__ActionProfileGroup *e,
                                    struct brt_change *c, uint32_t most, struct sk_error *err) {
     uint64_t total = 0;
     for (size_t i = 0; i < e->n_members; i++) {
         const P4__V1__ActionProfileGroup__Member *m = e->members[i];
-        if (m->watch_kind_case != P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND__NOT_SET)
+        if (groups_watches(m))
             return p4rt_fail(err, RPC_UNIMPLEMENTED, "a group's members watch no ports");
         if (m->weight <= 0)
             return p4rt_fail(err, RPC_INVALID_ARGUMENT, "a member's weight is above 0");
@@ -140,14 +159,24 @@ enum rpc_status p4rt_group_check(struct p4rt *p, const P4__V1__ActionProfileGrou
     const struct sk_table *members = brt_table_in(p->b, profile->members, c->pipes.list[0]);
     const struct sk_group *g = sk_selector_find(s, e->group_id);
     const uint32_t size = c->max_size ? c->max_size : sk_selector_desc(s)->max_group_size;
+    const enum rpc_status status = p4rt_sets_may_name(p, profile, err);
+    uint32_t action = 0;
+    if (status)
+        return status;
     if (c->type == BFRT_PROTO__UPDATE__TYPE__MODIFY && g && g->max_size != size)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "the size of group %u cannot change",
                          e->group_id);
     for (size_t i = 0; c->type != BFRT_PROTO__UPDATE__TYPE__DELETE && i < e->n_members; i++) {
         const uint64_t id = e->members[i]->member_id;
-        if (!sk_table_find(members, &id, NULL, 0))
+        const struct sk_entry *member = sk_table_find(members, &id, NULL, 0);
+        if (!member)
             return p4rt_fail(err, RPC_NOT_FOUND, "group %u names member %u, which does not exist",
                              e->group_id, e->members[i]->member_id);
+        if (i > 0 && member->action != action)
+            return p4rt_fail(err, RPC_UNIMPLEMENTED,
+                             "group %u: its members have one action with several arguments",
+                             e->group_id);
+        action = member->action;
     }
     return RPC_OK;
 }
@@ -159,7 +188,7 @@ static bool groups_emit(void *aux, const struct sk_group *g) {
     P4__V1__Entity entity = P4__V1__ENTITY__INIT;
     P4__V1__ActionProfileGroup group = P4__V1__ACTION_PROFILE_GROUP__INIT;
     P4__V1__ActionProfileGroup__Member *members = brt_take(m, (g->n + 1) * sizeof *members);
-    if (r->wanted && g->id != r->wanted)
+    if ((r->wanted && g->id != r->wanted) || p4rt_sets_have_group(r->profile, g->id))
         return true;
     group.members = brt_take(m, (g->n + 1) * sizeof *group.members);
     group.action_profile_id = r->profile->info->preamble->id;

@@ -87,6 +87,7 @@ static int info_join_profile(const struct p4rt_info *i, const struct brt_schema 
         if (t->desc->selector)
             p->groups = brt_schema_named(s, t->desc->selector->name);
     }
+    p->sets = p->groups ? p4rt_sets_new() : NULL;
     return p->members ? 0 : -1;
 }
 
@@ -149,6 +150,8 @@ struct p4rt_info *p4rt_info_new(const struct brt_schema *s, const char *text,
 void p4rt_info_free(struct p4rt_info *i) {
     if (!i)
         return;
+    for (size_t k = 0; i->profiles && k < i->message->n_action_profiles; k++)
+        p4rt_sets_free(i->profiles[k].sets);
     free(i->tables);
     free(i->profiles);
     free(i->arrays);

@@ -30,6 +30,7 @@
 //     entry.c           entries of tables, as messages and back
 //     cells.c           counters, meters and registers
 //     groups.c          members and groups of action profiles
+//     sets.c            sets of actions in entries, which become members and groups
 //     replicas.c        multicast groups and clone sessions
 //     metadata.c        what clients keep beside entries
 //     update.c          writes

@@ -74,9 +74,11 @@ ProtobufCMessage *p4rt_text_read(const ProtobufCMessageDescriptor *type, const c
                                  struct sk_error *err);
 
 // ---- info.c
+struct p4rt_sets;
 struct p4rt_profile {
     const P4__Config__V1__ActionProfile *info;
     const struct brt_table *members, *groups; // 'groups' null: it has no selector
+    struct p4rt_sets *sets;                   // null: it has no selector
 };
 struct p4rt_table {
     const P4__Config__V1__Table *info;
@@ -175,13 +177,43 @@ enum rpc_status p4rt_member_change(struct p4rt *p, P4__V1__Update__Type type,
 enum rpc_status p4rt_group_change(struct p4rt *p, P4__V1__Update__Type type,
                                   const P4__V1__ActionProfileGroup *e, struct brt_change *c,
                                   struct sk_error *err);
-// Of a group's update, in a pause: what only the switch knows.
+// Of a member's or a group's update, in a pause: what only the switch knows.
+enum rpc_status p4rt_member_check(struct p4rt *p, const P4__V1__ActionProfileMember *e,
+                                  const struct brt_change *c, struct sk_error *err);
 enum rpc_status p4rt_group_check(struct p4rt *p, const P4__V1__ActionProfileGroup *e,
                                  const struct brt_change *c, struct sk_error *err);
 enum rpc_status p4rt_members_read(struct p4rt *p, struct p4rt_answer *answer,
                                   const P4__V1__ActionProfileMember *e, struct sk_error *err);
 enum rpc_status p4rt_groups_read(struct p4rt *p, struct p4rt_answer *answer,
                                  const P4__V1__ActionProfileGroup *e, struct sk_error *err);
+
+// ---- sets.c: sets of actions in entries of a table whose profile has a selector
+struct p4rt_sets *p4rt_sets_new(void);    // of a profile
+void p4rt_sets_free(struct p4rt_sets *s); // null allowed
+struct p4rt_set;
+// In memory of the scratch.
+enum rpc_status p4rt_set_resolve(struct p4rt *p, const struct p4rt_table *t,
+                                 const P4__V1__ActionProfileActionSet *asked, struct p4rt_set **out,
+                                 struct sk_error *err);
+uint32_t p4rt_set_size(const struct p4rt_set *s); // actions
+// Is it what a set became? Clients do not see it.
+bool p4rt_sets_have_member(const struct p4rt_profile *profile, uint64_t id);
+bool p4rt_sets_have_group(const struct p4rt_profile *profile, uint64_t id);
+// Null when memory is short.
+P4__V1__ActionProfileActionSet *p4rt_set_message(struct p4rt *p, const struct p4rt_profile *profile,
+                                                 uint32_t group);
+// At the beginning of a pause.
+void p4rt_sets_begin(const struct p4rt_info *info);
+// In a pause: may clients write members and groups, and name them?
+enum rpc_status p4rt_sets_may_name(struct p4rt *p, const struct p4rt_profile *profile,
+                                   struct sk_error *err);
+// In a pause: an update of an entry. 's' null: it has no set; 'old' null: there is no such entry.
+enum rpc_status p4rt_sets_apply(struct p4rt *p, const struct p4rt_table *t, struct p4rt_set *s,
+                                const struct sk_entry *old, struct brt_change *c,
+                                struct sk_error *err);
+void p4rt_sets_clear(const struct p4rt_info *info); // all entries, groups and members are gone
+// The program changed, and profiles of the same name have what they had.
+void p4rt_sets_keep(struct p4rt_info *now, struct p4rt_info *before); // each null allowed
 
 // ---- replicas.c: in a pause
 enum rpc_status p4rt_replicate(struct p4rt *p, P4__V1__Update__Type type,
@@ -208,7 +240,8 @@ struct p4rt_note {
     uint64_t number; // controller_metadata
     ProtobufCBinaryData bytes;
 };
-// Of an entry of a table, or (table null) of a multicast group. False when there is too much.
+// Of an entry of a table, or (table null) of a multicast group or clone session. False when there
+// is too much.
 bool p4rt_note_set(struct p4rt *p, const struct sk_table_desc *table, uint64_t which,
                    uint64_t number, const ProtobufCBinaryData *bytes);
 void p4rt_note_get(const struct p4rt *p, const struct sk_table_desc *table, uint64_t which,

@@ -11,6 +11,12 @@
 #define REPLICAS_CPU      UINT64_C(0xfffffffd) // the port number by which clients mean the CPU's
 #define REPLICAS_MOST     512u
 #define REPLICAS_OWN_NODE UINT32_C(0x80000000)
+#define REPLICAS_SESSION  (UINT64_C(1) << 32) // what is noted of a clone session: with its number
+
+// Clients read ports as they wrote them: as numbers (version 1.0 of P4Runtime) or as bytes.
+static uint64_t replicas_form(P4__V1__Replica *const *replicas, size_t n) {
+    return n && replicas[0]->port_kind_case == P4__V1__REPLICA__PORT_KIND_EGRESS_PORT;
+}
 
 // Nodes of a group: at most as many as it has replicas.
 static uint32_t replicas_node(uint32_t group, size_t i) {
@@ -116,7 +122,8 @@ static enum rpc_status replicas_multicast(struct p4rt *p, P4__V1__Update__Type t
     const enum rpc_status status = replicas_sort(p, e, &nodes, err);
     if (status)
         return status;
-    if (!p4rt_note_set(p, NULL, group, 0, &e->metadata) || !replicas_set(sw, group, &nodes))
+    if (!p4rt_note_set(p, NULL, group, replicas_form(e->replicas, e->n_replicas), &e->metadata) ||
+        !replicas_set(sw, group, &nodes))
         return p4rt_fail(err, RPC_RESOURCE_EXHAUSTED, "the switch is short of memory");
     return RPC_OK;
 }
@@ -128,15 +135,17 @@ struct replicas_reading {
     bool good;
 };
 
-static bool replicas_message(struct brt_memory *m, uint64_t port, uint32_t instance,
+static bool replicas_message(struct brt_memory *m, uint64_t port, uint32_t instance, bool number,
                              P4__V1__Replica **out) {
     P4__V1__Replica *r = *out = brt_take(m, sizeof *r);
     if (!r)
         return false;
     p4__v1__replica__init(r);
     r->instance = instance;
-    r->port_kind_case = P4__V1__REPLICA__PORT_KIND_PORT;
-    return p4rt_bytes(m, &port, 32, false, &r->port);
+    r->port_kind_case =
+        number ? P4__V1__REPLICA__PORT_KIND_EGRESS_PORT : P4__V1__REPLICA__PORT_KIND_PORT;
+    r->egress_port = (uint32_t)port;
+    return number || p4rt_bytes(m, &port, 32, false, &r->port);
 }
 
 static bool replicas_emit(struct replicas_reading *r, P4__V1__PacketReplicationEngineEntry *e) {
@@ -162,14 +171,14 @@ static bool replicas_emit_group(void *aux, uint16_t mgid, const struct sk_pre_me
     for (size_t i = 0; i < n; i++)
         if (!members[i].ecmp && pre_node_view(pre, members[i].node, &node))
             most += node.n_ports;
+    p4rt_note_get(r->p, NULL, mgid, &note);
     group.replicas = brt_take(m, (most + 1) * sizeof *group.replicas);
     r->good = group.replicas != NULL;
     for (size_t i = 0; r->good && i < n; i++)
         if (!members[i].ecmp && pre_node_view(pre, members[i].node, &node))
             for (size_t k = 0; r->good && k < node.n_ports; k++)
-                r->good = replicas_message(m, node.ports[k], node.rid,
+                r->good = replicas_message(m, node.ports[k], node.rid, note.number != 0,
                                            &group.replicas[group.n_replicas++]);
-    p4rt_note_get(r->p, NULL, mgid, &note);
     group.multicast_group_id = mgid;
     group.metadata = note.bytes;
     e.type_case = P4__V1__PACKET_REPLICATION_ENGINE_ENTRY__TYPE_MULTICAST_GROUP_ENTRY;
@@ -195,6 +204,7 @@ static enum rpc_status replicas_clone(struct p4rt *p, P4__V1__Update__Type type,
                          there ? "exists already" : "does not exist");
     if (type == P4__V1__UPDATE__TYPE__DELETE) {
         sk_mirror_set(sw, (uint16_t)id, &(struct sk_mirror_session){.enabled = false});
+        p4rt_note_set(p, NULL, REPLICAS_SESSION | id, 0, NULL);
         return RPC_OK;
     }
     if (e->n_replicas != 1)
@@ -209,6 +219,8 @@ static enum rpc_status replicas_clone(struct p4rt *p, P4__V1__Update__Type type,
     s.rid = (uint16_t)e->replicas[0]->instance;
     s.cos = (uint8_t)e->class_of_service;
     s.max_pkt_len = (uint16_t)e->packet_length_bytes;
+    if (!p4rt_note_set(p, NULL, REPLICAS_SESSION | id, replicas_form(e->replicas, 1), NULL))
+        return p4rt_fail(err, RPC_RESOURCE_EXHAUSTED, "the switch is short of memory");
     return sk_mirror_set(sw, (uint16_t)id, &s)
                ? p4rt_fail(err, RPC_INVALID_ARGUMENT, "clone session %u cannot be set", id)
                : RPC_OK;
@@ -219,6 +231,7 @@ static bool replicas_emit_clone(struct replicas_reading *r, uint16_t id) {
     P4__V1__PacketReplicationEngineEntry e = P4__V1__PACKET_REPLICATION_ENGINE_ENTRY__INIT;
     P4__V1__CloneSessionEntry session = P4__V1__CLONE_SESSION_ENTRY__INIT;
     P4__V1__Replica *replica;
+    struct p4rt_note note;
     if (!s || !s->enabled || (r->wanted && r->wanted != id))
         return true;
     session.session_id = id;
@@ -226,7 +239,9 @@ static bool replicas_emit_clone(struct replicas_reading *r, uint16_t id) {
     session.packet_length_bytes = s->max_pkt_len;
     session.replicas = &replica;
     if (s->ucast_valid) {
-        if (!replicas_message(brt_scratch_memory(r->p->b), s->ucast_port, s->rid, &replica))
+        p4rt_note_get(r->p, NULL, REPLICAS_SESSION | id, &note);
+        if (!replicas_message(brt_scratch_memory(r->p->b), s->ucast_port, s->rid, note.number != 0,
+                              &replica))
             return false;
         session.n_replicas = 1;
     }

@@ -18,11 +18,13 @@ struct p4rt *p4rt_new(struct brt *b, uint64_t device, const struct p4rt_host *ho
 
 int p4rt_run_program(struct p4rt *p, const char *p4info, struct sk_error *err) {
     const struct brt_schema *schema = brt_program_schema(p->b);
-    p4rt_info_free(p->info);
+    struct p4rt_info *before = p->info;
     p4rt_notes_clear(p);
     memset(p->told, 0, sizeof p->told);
     p->has_cookie = false;
     p->info = schema ? p4rt_info_new(schema, p4info, err) : NULL;
+    p4rt_sets_keep(p->info, before);
+    p4rt_info_free(before);
     if (!schema)
         sk_fail(err, "the program's tables cannot be described");
     return p->info ? 0 : -1;

@@ -12,6 +12,7 @@ struct update_item {
     const P4__V1__Update *update;
     struct brt_change change;
     const struct p4rt_table *table; // of an entry, or of what hangs on one
+    struct p4rt_set *set;           // of an entry's actions; null: it has none
     bool attached_only;             // a direct counter or meter
     bool resets_meter;              // it goes back to what it was without a configuration
     enum rpc_status status;
@@ -62,6 +63,9 @@ static enum rpc_status update_entry(struct p4rt *p, const P4__V1__TableEntry *e,
     status = p4rt_entry_change(p, i->table, e, &i->change, err);
     if (status == RPC_OK && !e->action)
         i->attached_only = true;
+    if (status == RPC_OK && e->action &&
+        e->action->type_case == P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_ACTION_SET)
+        status = p4rt_set_resolve(p, i->table, e->action->action_profile_action_set, &i->set, err);
     return status;
 }
 
@@ -187,6 +191,15 @@ static bool update_is_const(struct p4rt *p, const struct update_item *i) {
            (c->has_action || c->type == BFRT_PROTO__UPDATE__TYPE__DELETE);
 }
 
+static enum rpc_status update_action(struct p4rt *p, struct update_item *i,
+                                     const struct sk_entry *old, struct sk_error *err) {
+    const struct p4rt_profile *profile = i->table->profile;
+    bool existed;
+    if (profile && profile->sets && !i->change.is_default)
+        return p4rt_sets_apply(p, i->table, i->set, old, &i->change, err);
+    return update_status(brt_apply(p->b, &i->change, &existed, err));
+}
+
 static enum rpc_status update_apply_entry(struct p4rt *p, struct update_item *i,
                                           struct sk_error *err) {
     struct brt_change *c = &i->change;
@@ -199,7 +212,7 @@ static enum rpc_status update_apply_entry(struct p4rt *p, struct update_item *i,
                          c->table->name);
     enum rpc_status status = RPC_OK;
     if (!i->attached_only)
-        status = update_status(brt_apply(p->b, c, &existed, err));
+        status = update_action(p, i, old, err);
     else if (c->is_default && !asked->counter_data && !asked->meter_config) {
         // the default entry without an action is as the program has it
         struct brt_change reset = *c;
@@ -231,6 +244,9 @@ static enum rpc_status update_apply(struct p4rt *p, struct update_item *i, struc
         return p4rt_replicate(p, i->update->type, e->packet_replication_engine_entry, err);
     case P4__V1__ENTITY__ENTITY_DIGEST_ENTRY:
         return p4rt_digest_set(p, i->update->type, e->digest_entry, err);
+    case P4__V1__ENTITY__ENTITY_ACTION_PROFILE_MEMBER:
+        status = p4rt_member_check(p, e->action_profile_member, &i->change, err);
+        break;
     case P4__V1__ENTITY__ENTITY_ACTION_PROFILE_GROUP:
         status = p4rt_group_check(p, e->action_profile_group, &i->change, err);
         break;
@@ -271,14 +287,17 @@ static void update_result(struct update_list *l, const struct update_item *i,
 static void update_slice(struct update_list *l, struct update_item *items,
                          struct sk_pauses *pauses) {
     const size_t left = l->request->n_updates - l->n_done;
-    const size_t n = left < UPDATE_SLICE ? left : UPDATE_SLICE;
+    const size_t most = left < UPDATE_SLICE ? left : UPDATE_SLICE;
+    size_t n = 0, cost = 0; // a set costs as much as its members
     brt_memory_reuse(brt_scratch_memory(l->p->b));
-    for (size_t k = 0; k < n; k++) {
-        struct update_item *i = &items[k];
-        *i = (struct update_item){.update = l->request->updates[l->n_done + k]};
+    for (; n < most && cost < UPDATE_SLICE; n++) {
+        struct update_item *i = &items[n];
+        *i = (struct update_item){.update = l->request->updates[l->n_done + n]};
         i->status = update_resolve(l->p, i, &i->err);
+        cost += i->status == RPC_OK && i->set ? 1 + p4rt_set_size(i->set) : 1;
     }
     sk_pauses_begin(pauses);
+    p4rt_sets_begin(l->p->info);
     for (size_t k = 0; k < n; k++)
         if (items[k].status == RPC_OK)
             items[k].status = update_apply(l->p, &items[k], &items[k].err);

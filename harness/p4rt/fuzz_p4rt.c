@@ -109,10 +109,8 @@ static P4__V1__FieldMatch *fuzz_match(struct fuzz_input *in, uint32_t id) {
     return m;
 }
 
-static P4__V1__Action *fuzz_action(struct fuzz_input *in) {
-    const P4__Config__V1__P4Info *info = fuzz_service()->info->message;
+static P4__V1__Action *fuzz_action_of(struct fuzz_input *in, const P4__Config__V1__Action *of) {
     P4__V1__Action *a = FUZZ_NEW(in, P4__V1__Action, P4__V1__ACTION__INIT);
-    const P4__Config__V1__Action *of = info->actions[fuzz_byte(in) % info->n_actions];
     const size_t n = fuzz_byte(in) < 230 ? of->n_params : fuzz_byte(in) % MOST_FIELDS;
     a->action_id = of->preamble->id;
     a->params = fuzz_take(in, (n + 1) * sizeof *a->params);
@@ -126,18 +124,54 @@ static P4__V1__Action *fuzz_action(struct fuzz_input *in) {
     return a;
 }
 
-static P4__V1__TableAction *fuzz_table_action(struct fuzz_input *in) {
+static P4__V1__Action *fuzz_action(struct fuzz_input *in) {
+    const P4__Config__V1__P4Info *info = fuzz_service()->info->message;
+    return fuzz_action_of(in, info->actions[fuzz_byte(in) % info->n_actions]);
+}
+
+// Mostly one that entries of the table can have, or a profile's members.
+static P4__V1__Action *fuzz_action_in(struct fuzz_input *in, const P4__Config__V1__Table *t) {
+    const P4__Config__V1__P4Info *info = fuzz_service()->info->message;
+    const uint8_t which = fuzz_byte(in);
+    for (size_t i = 0; which < 250 && t->n_action_refs && i < info->n_actions; i++)
+        if (info->actions[i]->preamble->id == t->action_refs[which % 2 % t->n_action_refs]->id)
+            return fuzz_action_of(in, info->actions[i]);
+    return fuzz_action(in);
+}
+
+static P4__V1__ActionProfileActionSet *fuzz_set(struct fuzz_input *in,
+                                                const P4__Config__V1__Table *t) {
+    P4__V1__ActionProfileActionSet *s =
+        FUZZ_NEW(in, P4__V1__ActionProfileActionSet, P4__V1__ACTION_PROFILE_ACTION_SET__INIT);
+    const size_t n = fuzz_byte(in) % MOST_FIELDS;
+    s->action_profile_actions = fuzz_take(in, (n + 1) * sizeof *s->action_profile_actions);
+    while (s->n_action_profile_actions < n) {
+        P4__V1__ActionProfileAction *a =
+            FUZZ_NEW(in, P4__V1__ActionProfileAction, P4__V1__ACTION_PROFILE_ACTION__INIT);
+        const uint8_t how = fuzz_byte(in);
+        a->action = how < 250 ? fuzz_action_in(in, t) : NULL;
+        a->weight = how < 200 ? 1 + how % 3 : (int32_t)fuzz_number(in);
+        s->action_profile_actions[s->n_action_profile_actions++] = a;
+    }
+    return s;
+}
+
+static P4__V1__TableAction *fuzz_table_action(struct fuzz_input *in,
+                                              const P4__Config__V1__Table *t) {
     P4__V1__TableAction *a = FUZZ_NEW(in, P4__V1__TableAction, P4__V1__TABLE_ACTION__INIT);
     const uint8_t kind = fuzz_byte(in);
-    if (kind < 128) {
+    if (kind < 100) {
         a->type_case = P4__V1__TABLE_ACTION__TYPE_ACTION;
         a->action = fuzz_action(in);
-    } else if (kind < 180) {
+    } else if (kind < 140) {
         a->type_case = P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_MEMBER_ID;
         a->action_profile_member_id = (uint32_t)fuzz_number(in);
-    } else if (kind < 240) {
+    } else if (kind < 180) {
         a->type_case = P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_GROUP_ID;
         a->action_profile_group_id = (uint32_t)fuzz_number(in);
+    } else if (kind < 252) {
+        a->type_case = P4__V1__TABLE_ACTION__TYPE_ACTION_PROFILE_ACTION_SET;
+        a->action_profile_action_set = fuzz_set(in, t);
     }
     return a;
 }
@@ -171,7 +205,7 @@ static P4__V1__TableEntry *fuzz_entry(struct fuzz_input *in) {
     if (parts & 2)
         e->match[e->n_match++] = fuzz_match(in, fuzz_byte(in) % MOST_FIELDS);
     if (parts & 4)
-        e->action = fuzz_table_action(in);
+        e->action = fuzz_table_action(in, t);
     e->priority = parts & 8 ? (int32_t)fuzz_number(in) : 0;
     e->is_default_action = parts % 16 == 15;
     if (more & 1)

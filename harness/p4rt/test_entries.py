@@ -259,11 +259,9 @@ def profiles(c):
     updates_fail("a group that an entry names", [FAILED_PRECONDITION], c, c.update("DELETE", group(c, 5, [])))
     watching = group(c, 6, [(1, 1)])
     watching.action_profile_group.members[0].watch_port = b"\1"
-    one_shot = c.entry("Ingress.selected", {I: (4, 255)}, priority=3)
-    one_shot.table_entry.action.action_profile_action_set.action_profile_actions.add(weight=1)
     direct = c.entry("Ingress.selected", {I: (4, 255)}, ("Ingress.put", [1]), priority=3)
-    updates_fail("what is not served", [UNIMPLEMENTED, UNIMPLEMENTED, INVALID], c, c.update("INSERT", watching),
-                 c.update("INSERT", one_shot), c.update("INSERT", direct))
+    updates_fail("what is not served", [UNIMPLEMENTED, INVALID], c, c.update("INSERT", watching),
+                 c.update("INSERT", direct))
     c.write(c.update("DELETE", entry), c.update("DELETE", group(c, 5, [])),
             *[c.update("DELETE", member(c, m)) for m in (1, 2, 3)])
     wide = pb.Entity()
@@ -373,6 +371,16 @@ def copies(c):
                  c.update("INSERT", clone(2000)), c.update("INSERT", clone(8, class_of_service=9)))
     c.write(c.update("DELETE", clone(7)))
     checks.equal("it is gone", c.read(clone(0)), [])
+    for kind, entity, every in (("group", multicast(5, [(1, 0)]), multicast(0, [])), ("session", clone(7), clone(0))):
+        part = entity.packet_replication_engine_entry
+        replica = getattr(part, part.WhichOneof("type")).replicas[0]
+        replica.egress_port = 3
+        c.write(c.update("INSERT", entity))
+        checks.equal(f"a {kind}'s port as a number", c.read(every), [entity])
+        replica.port = b"\4"
+        c.write(c.update("MODIFY", entity))
+        checks.equal(f"a {kind}'s port as bytes", c.read(every), [entity])
+        c.write(c.update("DELETE", entity))
 
 
 with tempfile.TemporaryDirectory(prefix="silken-p4rt-") as folder:

@@ -229,7 +229,7 @@ static void close_devices(struct sk_ports *ports) {
 
 // DPDK clears memory that it is given back, all of it, touched or not: of a process that ends, the
 // kernel takes it.
-static uint32_t close_all(struct sk_ports *ports, bool gives_back) {
+static uint32_t ports_open_close_all(struct sk_ports *ports, bool gives_back) {
     uint32_t lost = 0;
     if (!ports)
         return 0;
@@ -252,11 +252,11 @@ static uint32_t close_all(struct sk_ports *ports, bool gives_back) {
 }
 
 uint32_t sk_ports_close(struct sk_ports *ports) {
-    return close_all(ports, true);
+    return ports_open_close_all(ports, true);
 }
 
 uint32_t sk_ports_end(struct sk_ports *ports) {
-    return close_all(ports, false);
+    return ports_open_close_all(ports, false);
 }
 
 // ---- while it runs ----
