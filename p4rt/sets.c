@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "p4rt/p4rt_impl.h"
 
 #define SETS_FIRST UINT32_C(0xc0000000) // of the ids
@@ -59,9 +60,7 @@ static void sets_drop_id(struct sets_ids *ids, uint32_t id) {
 // A free id, of 'most' at most; 0: all are taken.
 static uint32_t sets_take_id(struct sets_ids *ids, uint64_t most) {
     if (most > ids->room) {
-        ids->used = realloc(ids->used, most);
-        if (!ids->used)
-            abort();
+        ids->used = sk_resize(ids->used, most, 1);
         memset(ids->used + ids->room, 0, most - ids->room);
         ids->room = (uint32_t)most;
     }
