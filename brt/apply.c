@@ -149,15 +149,21 @@ static int apply_do_delete(const struct brt_change *c, struct sk_table *t) {
     return sk_table_delete(t, c->value, c->mask, c->priority);
 }
 
-static int apply_may_clear(const struct brt_change *c, struct sk_table *t) {
-    (void)c;
-    return sk_table_may_clear(t);
-}
-
-static int apply_do_clear(const struct brt_change *c, struct sk_table *t) {
+// Packets meet a table that empties.
+static enum brt_code apply_clear(struct brt *b, const struct brt_change *c, struct sk_error *err) {
+    for (unsigned i = 0; i < c->pipes.n; i++) {
+        const int error = sk_table_may_clear(brt_apply_table(b, c, i));
+        if (error)
+            return apply_failure(c, error, err);
+    }
     if (c->table->desc && c->table->desc->const_entries)
-        return SK_E_CONST;
-    return sk_table_clear(t);
+        return apply_failure(c, SK_E_CONST, err);
+    for (unsigned i = 0; i < c->pipes.n; i++) {
+        struct sk_table *t = brt_apply_table(b, c, i);
+        sk_table_clear_between(t, sk_pauses_between, &b->pauses);
+        sk_table_quiesce(t);
+    }
+    return BRT_OK;
 }
 
 // ---- the default entry ----
@@ -228,5 +234,5 @@ enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed
         break;
     }
     return c->has_key ? apply_change(b, c, apply_may_delete, apply_do_delete, err)
-                      : apply_change(b, c, apply_may_clear, apply_do_clear, err);
+                      : apply_clear(b, c, err);
 }

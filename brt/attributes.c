@@ -219,7 +219,7 @@ static enum brt_code attributes_set_idle(struct brt *b, const struct brt_change 
     struct brt_idle_state *state = &brt_schema_state(b->now.schema, c->table)->idle;
     const uint64_t now = sk_switch_now(b->now.sw), aged = brt_idle_time(state, now);
     if (i->enable)
-        sk_control_idle_resume(b->now.sw, &c->table->object, aged);
+        sk_control_idle_resume(b->now.sw, &b->pauses, &c->table->object, aged);
     *state = (struct brt_idle_state){
         .enabled = i->enable, .notifies = notifies, .since = i->enable ? now : aged};
     if (notifies) {
@@ -388,6 +388,6 @@ enum brt_code brt_operation_apply(struct brt *b, const struct brt_change *c, str
     if (what)
         return brt_copy_table(b, c, what, err);
     if (d && d->idle_timeout && strcmp(name, "UpdateHitState") == 0)
-        return sk_control_hit_update(b->now.sw, t->name, err) ? BRT_UNEXPECTED : BRT_OK;
+        return sk_control_hit_update(b->now.sw, &b->pauses, t->name, err) ? BRT_UNEXPECTED : BRT_OK;
     return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' has no operation '%.40s'", t->name, name);
 }

@@ -327,10 +327,14 @@ int sk_table_may_clear(const struct sk_table *t) {
     return SK_OK;
 }
 
-int sk_table_clear(struct sk_table *t) {
+int sk_table_clear_between(struct sk_table *t, void (*between)(void *aux), void *aux) {
     if (sk_table_may_clear(t))
         return SK_E_IN_USE;
     for (struct node *n = t->writer->first, *next; n; n = next) {
+        if (between) {
+            sk_table_quiesce(t);
+            between(aux);
+        }
         next = n->next;
         if (n->e.is_const || t->desc->const_entries)
             continue;
@@ -341,6 +345,10 @@ int sk_table_clear(struct sk_table *t) {
     if (!t->desc->const_default)
         sk_table_reset_default(t);
     return SK_OK;
+}
+
+int sk_table_clear(struct sk_table *t) {
+    return sk_table_clear_between(t, NULL, NULL);
 }
 
 // --------------------------------------------------------------------------------------------

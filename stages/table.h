@@ -210,6 +210,9 @@ void sk_table_reset_default(struct sk_table *t);
 // All but const entries; the default action as in the program. SK_E_IN_USE, with nothing changed,
 // when an entry is a member that something refers to.
 int sk_table_clear(struct sk_table *t);
+// The same between packets; 'between' is called before each entry goes, and packets may pass
+// meanwhile. What goes is freed at once.
+int sk_table_clear_between(struct sk_table *t, void (*between)(void *aux), void *aux);
 // What the calls above would answer, with nothing changed (but for SK_E_MEMORY).
 int sk_table_may_modify(const struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                         int64_t priority, uint32_t action, const uint64_t *data);

@@ -60,7 +60,7 @@ int sk_item_apply(struct sk_switch *sw, const struct sk_config_item *item, struc
     case REGISTER:
         return set_register(sw, item, err);
     case METER:
-        return sk_control_meter_write(sw, item->name, item->index, item->words, item->n_words,
+        return sk_control_meter_write(sw, NULL, item->name, item->index, item->words, item->n_words,
                                       item->entry.pipe, err);
     case COUNTER:
         return sk_control_counter_write(sw, item->name, item->index, &item->count, err);
@@ -159,7 +159,7 @@ int sk_item_remove(struct sk_switch *sw, const struct sk_config_item *item, stru
     case DEFAULT:
         return sk_control_default_reset(sw, item->entry.table, item->entry.pipe, err);
     case METER:
-        return sk_control_meter_reset(sw, item->name, item->index, item->entry.pipe, err);
+        return sk_control_meter_reset(sw, NULL, item->name, item->index, item->entry.pipe, err);
     case VALUE_SET:
         sk_control_value_set_delete(sw, item->name, item->entry.keys, item->entry.n_keys, NULL);
         return 0;

@@ -194,7 +194,7 @@ static const struct op ops[] = {
     {"entry.read", sk_request_entry_read, LOOKS},
     {"entry.write", sk_request_entry_write, CHANGES},
     {"idle.poll", sk_request_idle_poll, SLICES},
-    {"idle.update", sk_request_idle_update, ALONE},
+    {"idle.update", sk_request_idle_update, SLICES},
     {"events", sk_request_events, SLICES},
     {"state", sk_request_state, SLICES},
     {"watch", sk_request_watch, SLICES},
@@ -241,15 +241,18 @@ static json_t *in_pause(const struct request *r, const char *name, const struct 
     struct sk_service service = *r->service;
     struct request own = *r;
     const bool same = op ? op->kind == LOOKS : is_bare(name);
-    void (*resume)(void *) = same && service.resume_same ? service.resume_same : service.resume;
-    if (service.pause)
-        service.pause(service.aux);
+    struct sk_pauses pauses = {.pause = service.pause,
+                               .resume = same && service.resume_same ? service.resume_same
+                                                                     : service.resume,
+                               .aux = service.aux};
+    sk_pauses_begin(&pauses);
     const uint64_t latest = sk_switch_now(service.sw);
     service.now = service.now > latest ? service.now : latest;
     own.service = &service;
+    own.pauses = &pauses;
     json_t *result = op ? op->handle(&own) : sk_tm_request(name, r->at, r->sw, known);
-    if (resume)
-        resume(service.aux);
+    sk_pauses_end(&pauses);
+    // cppcheck-suppress returnDanglingLifetime // the reply is no part of the request
     return result;
 }
 

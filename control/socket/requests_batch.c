@@ -10,6 +10,7 @@
 struct batch {
     const struct request *r;
     struct sk_service service; // with the time of the pause
+    struct sk_pauses pauses;   // in one, a request that changes much may go on in further ones
     bool paused;
     uint64_t slice_end;
 };
@@ -17,8 +18,9 @@ struct batch {
 static void batch_pause(struct batch *b) {
     if (b->paused)
         return;
-    if (b->service.pause)
-        b->service.pause(b->service.aux);
+    b->pauses = (struct sk_pauses){
+        .pause = b->service.pause, .resume = b->service.resume, .aux = b->service.aux};
+    sk_pauses_begin(&b->pauses);
     const uint64_t latest = sk_switch_now(b->service.sw);
     if (b->service.now < latest)
         b->service.now = latest;
@@ -27,8 +29,8 @@ static void batch_pause(struct batch *b) {
 }
 
 static void batch_resume(struct batch *b) {
-    if (b->paused && b->service.resume)
-        b->service.resume(b->service.aux);
+    if (b->paused)
+        sk_pauses_end(&b->pauses);
     b->paused = false;
 }
 
@@ -49,6 +51,7 @@ static json_t *batch_execute(void *aux, const struct request *r) {
     batch_pause(b);
     struct request own = *r;
     own.service = &b->service;
+    own.pauses = &b->pauses;
     json_t *result = handle(&own);
     if (sk_clock_now() >= b->slice_end)
         batch_resume(b);

@@ -15,7 +15,9 @@ struct request {
     struct sk_switch *sw;
     const struct sk_at *at;
     struct sk_error *err;
-    struct sk_pauses *pauses; // of a handler that pauses the switch itself, around what it copies
+    // Of a handler that pauses the switch itself, around what it copies; or the pause in which it
+    // is called, which one that changes much may end and begin again.
+    struct sk_pauses *pauses;
 };
 
 static inline json_t *requests_failed(const struct request *r) {

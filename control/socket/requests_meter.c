@@ -92,8 +92,8 @@ json_t *sk_request_meter_write(const struct request *r) {
     struct sk_at spec = sk_at_member(r->at, "spec");
     size_t n;
     struct sk_named_value *values = sk_at_values(&spec, &n);
-    return good(r) ? requests_done(
-                         r, sk_control_meter_write(r->sw, name, index, values, n, pipe, r->err))
+    return good(r) ? requests_done(r, sk_control_meter_write(r->sw, r->pauses, name, index, values,
+                                                             n, pipe, r->err))
                    : NULL;
 }
 
@@ -103,7 +103,8 @@ json_t *sk_request_meter_reset(const struct request *r) {
     const char *name = name_member(r, "name");
     uint64_t index = cells_member(r);
     int pipe = sk_at_pipe(r->at);
-    return good(r) ? requests_done(r, sk_control_meter_reset(r->sw, name, index, pipe, r->err))
+    return good(r) ? requests_done(
+                         r, sk_control_meter_reset(r->sw, r->pauses, name, index, pipe, r->err))
                    : NULL;
 }
 
@@ -124,7 +125,8 @@ json_t *sk_request_counter_clear(const struct request *r) {
     static const char *const keys[] = {"op", "name", NULL};
     sk_at_keys(r->at, keys);
     const char *name = name_member(r, "name");
-    return good(r) ? requests_done(r, sk_control_counter_clear(r->sw, name, r->err)) : NULL;
+    return good(r) ? requests_done(r, sk_control_counter_clear(r->sw, r->pauses, name, r->err))
+                   : NULL;
 }
 
 // ---- entries ------------------------------------------------------------------------------------
@@ -203,7 +205,12 @@ json_t *sk_request_idle_update(const struct request *r) {
     static const char *const keys[] = {"op", "table", NULL};
     sk_at_keys(r->at, keys);
     const char *table = name_member(r, "table");
-    return good(r) ? requests_done(r, sk_control_hit_update(r->sw, table, r->err)) : NULL;
+    if (!good(r))
+        return NULL;
+    sk_pauses_begin(r->pauses);
+    const int rc = sk_control_hit_update(r->sw, r->pauses, table, r->err);
+    sk_pauses_end(r->pauses);
+    return requests_done(r, rc);
 }
 
 // From now on the client gets a line for each event.

@@ -223,11 +223,10 @@ json_t *sk_request_table_default_reset(const struct request *r) {
     return change_entry(r, 0, requests_table_reset);
 }
 
-static int requests_table_clear(struct sk_switch *sw, const struct sk_entry_spec *e,
-                                struct sk_error *err) {
-    return sk_control_table_clear(sw, e->table, e->pipe, err);
-}
-
 json_t *sk_request_table_clear(const struct request *r) {
-    return change_entry(r, 0, requests_table_clear);
+    struct sk_entry_spec e;
+    sk_at_entry(r->at, SK_AT_OP, &e);
+    return good(r)
+               ? requests_done(r, sk_control_table_clear(r->sw, r->pauses, e.table, e.pipe, r->err))
+               : NULL;
 }

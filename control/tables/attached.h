@@ -39,18 +39,20 @@ const char *sk_data_find(const struct sk_data *data, const char *name);
 
 // ---- cells of indirect meters and filters ----
 #define SK_ALL_CELLS UINT64_MAX
-int sk_control_meter_write(struct sk_switch *sw, const char *name, uint64_t index,
-                           const struct sk_named_value *values, size_t n, int pipe,
+// What changes many cells does it in a slice of 'pauses', which may be null, and in further ones.
+int sk_control_meter_write(struct sk_switch *sw, struct sk_pauses *pauses, const char *name,
+                           uint64_t index, const struct sk_named_value *values, size_t n, int pipe,
                            struct sk_error *err);
 // Of one pipe (-1: the first that has it). An unconfigured cell gives what it does: a meter of
 // bytes the highest rates of a Tofino, the others nothing.
 int sk_control_meter_read(struct sk_switch *sw, const char *name, uint64_t index, int pipe,
                           struct sk_data *out, struct sk_error *err);
 // As if it had never been configured.
-int sk_control_meter_reset(struct sk_switch *sw, const char *name, uint64_t index, int pipe,
-                           struct sk_error *err);
+int sk_control_meter_reset(struct sk_switch *sw, struct sk_pauses *pauses, const char *name,
+                           uint64_t index, int pipe, struct sk_error *err);
 // Every cell of an indirect counter to zero.
-int sk_control_counter_clear(struct sk_switch *sw, const char *name, struct sk_error *err);
+int sk_control_counter_clear(struct sk_switch *sw, struct sk_pauses *pauses, const char *name,
+                             struct sk_error *err);
 
 // ---- entries: 'e' says table, key, priority and pipe ----
 int sk_control_entry_write(struct sk_switch *sw, const struct sk_entry_spec *e,

@@ -10,6 +10,7 @@
 #include "control/tables/entry.h"
 #include "control/tables/idle.h"
 #include "control/tables/names.h"
+#include "control/tables/pauses.h"
 
 // ---- indirect meters ----------------------------------------------------------------------------
 
@@ -56,8 +57,14 @@ static int parse_all(const struct sk_holder *holder, const struct sk_named_value
     return n > 0 ? 0 : sk_fail(err, "there is nothing to set");
 }
 
-int sk_control_meter_write(struct sk_switch *sw, const char *name, uint64_t index,
-                           const struct sk_named_value *values, size_t n, int pipe,
+// Before cell i.
+static void attached_breathe(struct sk_pauses *pauses, uint64_t i) {
+    if (i % SK_SLICE == 0)
+        sk_pauses_breathe(pauses);
+}
+
+int sk_control_meter_write(struct sk_switch *sw, struct sk_pauses *pauses, const char *name,
+                           uint64_t index, const struct sk_named_value *values, size_t n, int pipe,
                            struct sk_error *err) {
     struct cells c;
     struct sk_attached a;
@@ -66,25 +73,31 @@ int sk_control_meter_write(struct sk_switch *sw, const char *name, uint64_t inde
         return rc;
     rc = parse_all(&c.holder, values, n, &a, err);
     for (unsigned p = 0; rc == 0 && p < c.pipes; p++)
-        for (uint64_t i = c.from; rc == 0 && i < c.to; i++)
+        for (uint64_t i = c.from; rc == 0 && i < c.to; i++) {
+            attached_breathe(pauses, i);
             rc = sk_attached_check(&c.holder, &a, &c.array[p][i], err);
+        }
     if (rc) {
         sk_error_prefix(err, "'%s'", c.desc->name);
         return rc;
     }
     for (unsigned p = 0; p < c.pipes; p++)
-        for (uint64_t i = c.from; i < c.to; i++)
+        for (uint64_t i = c.from; i < c.to; i++) {
+            attached_breathe(pauses, i);
             sk_attached_meter(&c.holder, &a, &c.array[p][i]);
+        }
     return 0;
 }
 
-int sk_control_meter_reset(struct sk_switch *sw, const char *name, uint64_t index, int pipe,
-                           struct sk_error *err) {
+int sk_control_meter_reset(struct sk_switch *sw, struct sk_pauses *pauses, const char *name,
+                           uint64_t index, int pipe, struct sk_error *err) {
     struct cells c;
     int rc = find_cells(sw, name, index, pipe, &c, err);
     for (unsigned p = 0; rc == 0 && p < c.pipes; p++)
-        for (uint64_t i = c.from; i < c.to; i++)
+        for (uint64_t i = c.from; i < c.to; i++) {
+            attached_breathe(pauses, i);
             sk_meter_reset(&c.array[p][i]);
+        }
     return rc;
 }
 
@@ -97,7 +110,15 @@ int sk_control_meter_read(struct sk_switch *sw, const char *name, uint64_t index
     return rc;
 }
 
-int sk_control_counter_clear(struct sk_switch *sw, const char *name, struct sk_error *err) {
+static void clear_cells(struct sk_pauses *pauses, struct sk_counter_cell *cells, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++) {
+        attached_breathe(pauses, i);
+        cells[i] = (struct sk_counter_cell){0};
+    }
+}
+
+int sk_control_counter_clear(struct sk_switch *sw, struct sk_pauses *pauses, const char *name,
+                             struct sk_error *err) {
     struct sk_object o;
     int rc = sk_find_object(sw, SK_COUNTER, name, &o, err);
     if (rc)
@@ -108,8 +129,7 @@ int sk_control_counter_clear(struct sk_switch *sw, const char *name, struct sk_e
                        o.desc->tables[d->table]->name);
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(sw, &o, pipe))
-            memset(o.desc->counter(sk_switch_pipe(sw, pipe), o.index), 0,
-                   d->size * sizeof(struct sk_counter_cell));
+            clear_cells(pauses, o.desc->counter(sk_switch_pipe(sw, pipe), o.index), d->size);
     return 0;
 }
 

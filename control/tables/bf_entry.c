@@ -237,7 +237,7 @@ int sk_bf_apply(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_err
     case SK_BF_COUNTER:
         return write_counter(sw, e, err);
     case SK_BF_METER:
-        return sk_control_meter_write(sw, e->entry.table, e->index, e->data, e->n_data,
+        return sk_control_meter_write(sw, NULL, e->entry.table, e->index, e->data, e->n_data,
                                       e->entry.pipe, err);
     case SK_BF_VALUE_SET:
         return add_to_value_set(sw, e, err);
@@ -281,7 +281,7 @@ int sk_bf_remove(struct sk_switch *sw, const struct sk_bf_entry *e, struct sk_er
                    ? sk_control_group_delete(sw, e->group.selector, e->group.id, e->group.pipe, err)
                    : 1;
     case SK_BF_METER:
-        return sk_control_meter_reset(sw, e->entry.table, e->index, e->entry.pipe, err);
+        return sk_control_meter_reset(sw, NULL, e->entry.table, e->index, e->entry.pipe, err);
     case SK_BF_VALUE_SET:
         sk_control_value_set_delete(sw, e->entry.table, e->entry.keys, e->entry.n_keys, NULL);
         return 0;

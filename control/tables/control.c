@@ -10,6 +10,7 @@
 #include "control/tables/attached.h"
 #include "control/tables/entry.h"
 #include "control/tables/names.h"
+#include "control/tables/pauses.h"
 #include "control/tables/values.h"
 
 static struct sk_table *control_table_in(struct sk_switch *sw, const struct sk_object *o,
@@ -30,6 +31,7 @@ struct change {
     int64_t priority;
     uint32_t action;
     struct sk_attached attached; // counts, meter specification, TTL
+    struct sk_pauses *pauses;    // of what changes many entries; or null
 };
 
 static uint32_t word_offset(const struct sk_field_desc *fields, uint32_t index) {
@@ -422,14 +424,14 @@ static int may_clear(const struct change *c, struct sk_table *t) {
 }
 
 static int control_clear(const struct change *c, struct sk_table *t) {
-    (void)c;
-    return sk_table_clear(t);
+    return sk_table_clear_between(t, sk_pauses_between, c->pauses);
 }
 
-int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe,
-                           struct sk_error *err) {
+int sk_control_table_clear(struct sk_switch *sw, struct sk_pauses *pauses, const char *table,
+                           int pipe, struct sk_error *err) {
     struct change c;
     int rc = resolve_table(sw, table, pipe, &c, err);
+    c.pauses = pauses;
     return rc ? rc : change_everywhere(&c, may_clear, control_clear, err);
 }
 

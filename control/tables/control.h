@@ -37,6 +37,8 @@
 #include "base/error.h"
 #include "pipeline/switch/switch.h"
 
+struct sk_pauses;
+
 // A key field or action argument as text, in the forms people and scripts write:
 //   123  0x1f  0b101  -5  10.0.0.1  00:11:22:33:44:55  2001:db8::1
 // and for keys also: value/prefix-length, value &&& mask, low..high, 0x**1f and 0b1**0 with
@@ -75,7 +77,9 @@ int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
 // As the program has it.
 int sk_control_default_reset(struct sk_switch *sw, const char *table, int pipe,
                              struct sk_error *err);
-int sk_control_table_clear(struct sk_switch *sw, const char *table, int pipe, struct sk_error *err);
+// In a slice of 'pauses', which may be null, and in further ones: packets meet a table that empties.
+int sk_control_table_clear(struct sk_switch *sw, struct sk_pauses *pauses, const char *table,
+                           int pipe, struct sk_error *err);
 
 // The groups of action selectors (stages/selector.h). 'max_size' 0: the selector's own maximum, or
 // unchanged. Adding one that exists and modifying one that does not fail.

@@ -138,15 +138,16 @@ struct resumed {
 
 static bool idle_resume(void *aux, const struct sk_entry *walked) {
     const struct resumed *r = aux;
+    sk_pauses_breathe(r->poll.pauses);
     struct sk_entry *e = twin(&r->poll, r->poll.pipe, walked);
-    if (e)
-        sk_idle_freeze(e, r->stopped, r->poll.now);
+    if (e) // not before the packets that have hit it
+        sk_idle_freeze(e, r->stopped, sk_switch_now(r->poll.sw));
     return true;
 }
 
-void sk_control_idle_resume(struct sk_switch *sw, const struct sk_object *table, uint64_t stopped) {
-    struct resumed r = {.poll = {.sw = sw, .object = table, .now = sk_switch_now(sw)},
-                        .stopped = stopped};
+void sk_control_idle_resume(struct sk_switch *sw, struct sk_pauses *pauses,
+                            const struct sk_object *table, uint64_t stopped) {
+    struct resumed r = {.poll = {.sw = sw, .pauses = pauses, .object = table}, .stopped = stopped};
     struct poll *p = &r.poll;
     for (p->pipe = 0; p->pipe < SK_PIPES; p->pipe++)
         if (sk_object_in_pipe(sw, table, p->pipe))
@@ -156,6 +157,7 @@ void sk_control_idle_resume(struct sk_switch *sw, const struct sk_object *table,
 
 static bool update_hit(void *aux, const struct sk_entry *walked) {
     const struct poll *p = aux;
+    sk_pauses_breathe(p->pauses);
     struct sk_entry *e = twin(p, p->pipe, walked);
     if (!e)
         return true;
@@ -164,9 +166,10 @@ static bool update_hit(void *aux, const struct sk_entry *walked) {
     return true;
 }
 
-int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_error *err) {
+int sk_control_hit_update(struct sk_switch *sw, struct sk_pauses *pauses, const char *table,
+                          struct sk_error *err) {
     struct sk_object o;
-    struct poll p = {.sw = sw, .object = &o};
+    struct poll p = {.sw = sw, .pauses = pauses, .object = &o};
     int rc = sk_find_object(sw, SK_TABLE, table, &o, err);
     if (rc)
         return rc;

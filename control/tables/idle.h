@@ -40,8 +40,12 @@ size_t sk_control_idle_poll(struct sk_switch *sw, struct sk_pauses *pauses,
 // Has any table entries that age?
 bool sk_control_idle_used(const struct sk_switch *sw);
 // All entries of the table go on ageing as if no time had passed since 'stopped' (0: ever).
-void sk_control_idle_resume(struct sk_switch *sw, const struct sk_object *table, uint64_t stopped);
-int sk_control_hit_update(struct sk_switch *sw, const char *table, struct sk_error *err);
+// In a slice of 'pauses', which may be null, and in further ones.
+void sk_control_idle_resume(struct sk_switch *sw, struct sk_pauses *pauses,
+                            const struct sk_object *table, uint64_t stopped);
+// In a slice as well.
+int sk_control_hit_update(struct sk_switch *sw, struct sk_pauses *pauses, const char *table,
+                          struct sk_error *err);
 
 // ---- one entry ----
 void sk_idle_start(struct sk_entry *e, uint32_t ttl_ms, uint64_t now); // begins with a full TTL

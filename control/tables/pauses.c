@@ -39,6 +39,10 @@ void sk_pauses_breathe(struct sk_pauses *p) {
     sk_pauses_begin(p);
 }
 
+void sk_pauses_between(void *pauses) {
+    sk_pauses_breathe(pauses);
+}
+
 void sk_entry_copy(struct sk_entry_copy *out, const struct sk_entry *e, uint64_t *direct,
                    uint32_t words) {
     out->entry = *e;

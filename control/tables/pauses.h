@@ -51,5 +51,7 @@ void sk_entry_copy(struct sk_entry_copy *out, const struct sk_entry *e, uint64_t
 // For a reader that cannot copy: called between two reads in a slice, now and then ends it and
 // begins the next.
 void sk_pauses_breathe(struct sk_pauses *p);
+// The same as a callback; 'pauses' is a struct sk_pauses, or null.
+void sk_pauses_between(void *pauses);
 
 #endif

@@ -221,10 +221,10 @@ static int write_session(const struct write *w) {
 static int write_meter(const struct write *w) {
     struct sk_named_value values[WORDS_MOST];
     if (!w->as)
-        return sk_control_meter_reset(w->sw, w->name->list[1], id_at(w, 2), -1, w->err);
+        return sk_control_meter_reset(w->sw, NULL, w->name->list[1], id_at(w, 2), -1, w->err);
     for (size_t i = 0; i < w->as->n; i++)
         values[i] = wanted_write_named(w->as->list[i]);
-    return sk_control_meter_write(w->sw, w->name->list[1], id_at(w, 2), values, w->as->n, -1,
+    return sk_control_meter_write(w->sw, NULL, w->name->list[1], id_at(w, 2), values, w->as->n, -1,
                                   w->err);
 }
 

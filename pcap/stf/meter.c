@@ -112,9 +112,10 @@ bool stf_parse_meter_array_set_rates(struct parser *p, struct stf_statement *s) 
 
 bool stf_run_meter_write(struct run *r, const struct stf_statement *s) {
     struct sk_error err;
-    return stf_done(
-        r, sk_control_meter_write(stf_switch(r), s->name, s->index, s->args, s->n_args, -1, &err),
-        &err);
+    return stf_done(r,
+                    sk_control_meter_write(stf_switch(r), NULL, s->name, s->index, s->args,
+                                           s->n_args, -1, &err),
+                    &err);
 }
 
 // A decimal in units of 10^-9; false when it is none or has more digits.
@@ -185,7 +186,8 @@ bool stf_run_meter_rates(struct run *r, const struct stf_statement *s) {
                                             {bytes ? "pir_kbps" : "pir_pps", text[2]},
                                             {bytes ? "pbs_kbits" : "pbs_pkts", text[3]}};
     return stf_done(
-        r, sk_control_meter_write(stf_switch(r), s->name, s->index, values, 4, -1, &err), &err);
+        r, sk_control_meter_write(stf_switch(r), NULL, s->name, s->index, values, 4, -1, &err),
+        &err);
 }
 
 bool stf_run_meter_get(struct run *r, const struct stf_statement *s) {
@@ -200,7 +202,7 @@ bool stf_run_meter_get(struct run *r, const struct stf_statement *s) {
 
 bool stf_run_meter_reset(struct run *r, const struct stf_statement *s) {
     struct sk_error err;
-    return stf_done(r, sk_control_meter_reset(stf_switch(r), s->name, SK_ALL_CELLS, -1, &err),
+    return stf_done(r, sk_control_meter_reset(stf_switch(r), NULL, s->name, SK_ALL_CELLS, -1, &err),
                     &err);
 }
 
@@ -258,7 +260,7 @@ bool stf_run_counter(struct run *r, const struct stf_statement *s) {
     struct sk_error err;
     int rc;
     if (s->kind == STF_COUNTER_CLEAR)
-        rc = sk_control_counter_clear(stf_switch(r), s->name, &err);
+        rc = sk_control_counter_clear(stf_switch(r), NULL, s->name, &err);
     else if (s->kind == STF_COUNTER_WRITE)
         rc = sk_control_counter_write(stf_switch(r), s->name, s->index, &cell, &err);
     else
@@ -407,5 +409,5 @@ bool stf_run_no_idle(struct run *r, const struct stf_statement *s) {
 
 bool stf_run_update_hit_state(struct run *r, const struct stf_statement *s) {
     struct sk_error err;
-    return stf_done(r, sk_control_hit_update(stf_switch(r), s->name, &err), &err);
+    return stf_done(r, sk_control_hit_update(stf_switch(r), NULL, s->name, &err), &err);
 }

@@ -155,7 +155,7 @@ static bool clear_tables(struct run *r, bool profiles) {
     struct sk_error err;
     for (size_t i = 0; sk_object_at(r->sw, SK_TABLE, i, &table); i++)
         if (table.desc->tables[table.index]->is_profile == profiles &&
-            !done(r, sk_control_table_clear(r->sw, sk_object_name(&table), -1, &err), &err))
+            !done(r, sk_control_table_clear(r->sw, NULL, sk_object_name(&table), -1, &err), &err))
             return false;
     return true;
 }
@@ -175,7 +175,7 @@ static bool run_remove_all(struct run *r, const struct stf_statement *s) {
 
 static bool run_table_clear(struct run *r, const struct stf_statement *s) {
     struct sk_error err;
-    return done(r, sk_control_table_clear(r->sw, s->name, -1, &err), &err);
+    return done(r, sk_control_table_clear(r->sw, NULL, s->name, -1, &err), &err);
 }
 
 static bool run_value_set_remove(struct run *r, const struct stf_statement *s) {

@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Requests that only read stop packets for short times: what packets change is copied in slices, and text is made of it while
-they go on. Flow caches keep what they have; after a change they do not."""
+they go on. Flow caches keep what they have; after a change they do not. What changes many entries or cells does it in
+slices, too."""
 import os
 import re
 import sys
+import tempfile
 import time
 import urllib.request
 
 sys.path.insert(0, "harness/control")
-from live import Checks, Switch # noqa: E402
+from live import Checks, L2, Switch # noqa: E402
 
 checks = Checks()
 SWITCHML = os.path.abspath("p4/switchml/switchml.p4")
@@ -60,4 +62,39 @@ with Switch({"program": SWITCHML, "ports": PORTS, "metrics": {"listen": "127.0.0
     _, _, _, resets = during(sw, "register.write", name=register, index=1, value=1)
     checks.true("a write does not", resets > 0)
     checks.equal("ends", sw.stop(), 0)
+
+ENTRIES = 20000
+with tempfile.TemporaryDirectory(prefix="silken-pauses-") as folder:
+    with open(L2) as f:
+        text = f.read()
+    text = text.replace("size = 1024;", "size = 32768; idle_timeout = true;")
+    text = text.replace("    action drop() {", """    Counter<bit<64>, bit<17>>(131072, CounterType_t.PACKETS_AND_BYTES) many;
+    Meter<bit<17>>(131072, MeterType_t.BYTES) rates;
+    action drop() {""")
+    text = text.replace("        forward.apply();", """        forward.apply();
+        many.count(hdr.ethernet.src_addr[16:0]);
+        if (rates.execute(hdr.ethernet.src_addr[16:0]) == 3) { exit; }""")
+    program = os.path.join(folder, "large.p4")
+    with open(program, "w") as f:
+        f.write(text)
+    with Switch({"program": program, "ports": PORTS, "metrics": {"listen": "127.0.0.1:0"}}) as sw:
+        def fill():
+            for first in range(0, ENTRIES, 500):
+                reply = sw.ask("batch", requests=[
+                    {"op": "table.add", "table": "forward", "key": {"dst_addr": k}, "action": "send",
+                     "args": {"port": 1, "$ENTRY_TTL": 60000}} for k in range(first, first + 500)])
+                if reply["done"] != 500:
+                    sys.exit(f"entries are refused: {reply['replies'][-1]}")
+
+        fill()
+        for op, members in (("idle.update", {"table": "forward"}), ("counter.clear", {"name": "many"}),
+                            ("meter.reset", {"name": "rates", "index": "all"}), ("table.clear", {"table": "forward"})):
+            _, n, _, _ = during(sw, op, **members)
+            checks.true(f"{op}: many pauses instead of one", n > 3)
+        checks.equal("nothing is left", sw.ask("table.dump", table="forward")["entries"], [])
+        # in a batch as well
+        fill()
+        _, n, _, _ = during(sw, "batch", requests=[{"op": "table.clear", "table": "forward"}, {"op": "counter.clear", "name": "many"}])
+        checks.true("a batch: many pauses instead of one", n > 3)
+        checks.equal("ends with large tables", sw.stop(), 0)
 checks.end()

@@ -242,7 +242,7 @@ static void test_full(void **state) {
     assert_int_equal(sk_control_entry_modify(b->sw, &e, &err), 0);
     assert_int_equal(sk_control_entry_delete(b->sw, &e, &err), 0);
     assert_int_equal(entries(b, 0), 4 * 63);
-    assert_int_equal(sk_control_table_clear(b->sw, "forward", -1, &err), 0);
+    assert_int_equal(sk_control_table_clear(b->sw, NULL, "forward", -1, &err), 0);
     assert_int_equal(entries(b, 0), 0);
 }
 
@@ -254,7 +254,7 @@ static void test_default_action(void **state) {
     assert_int_equal(sk_control_default_set(b->sw, &e, &err), 0);
     send_to(b, 77, 300);
     assert_int_equal(b->sent, 1);
-    assert_int_equal(sk_control_table_clear(b->sw, "forward", -1, &err), 0);
+    assert_int_equal(sk_control_table_clear(b->sw, NULL, "forward", -1, &err), 0);
     send_to(b, 77, 300);
     assert_int_equal(b->sent, 1);
 }
