@@ -77,7 +77,8 @@ int sk_control_default_set(struct sk_switch *sw, const struct sk_entry_spec *e,
 // As the program has it.
 int sk_control_default_reset(struct sk_switch *sw, const char *table, int pipe,
                              struct sk_error *err);
-// In a slice of 'pauses', which may be null, and in further ones: packets meet a table that empties.
+// In a slice of 'pauses', which may be null, and in further ones: packets meet a table that
+// empties.
 int sk_control_table_clear(struct sk_switch *sw, struct sk_pauses *pauses, const char *table,
                            int pipe, struct sk_error *err);
 
