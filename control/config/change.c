@@ -207,12 +207,15 @@ static void config_change_let_go(struct work *w) {
 
 static void config_change_take_back(struct work *w) {
     struct sk_error ignored;
-    w->pause->pause(w->pause->aux);
     while (w->n_done > 0) {
-        const struct step *s = &w->done[--w->n_done];
-        do_step(w->sw, &(struct step){s->new, s->old}, &ignored);
+        const size_t stop = w->n_done > AT_ONCE ? w->n_done - AT_ONCE : 0;
+        w->pause->pause(w->pause->aux);
+        while (w->n_done > stop) {
+            const struct step *s = &w->done[--w->n_done];
+            do_step(w->sw, &(struct step){s->new, s->old}, &ignored);
+        }
+        w->pause->resume(w->pause->aux);
     }
-    w->pause->resume(w->pause->aux);
 }
 
 static int change_items(struct work *w, const struct names *from, const struct names *to,
