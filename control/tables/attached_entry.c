@@ -110,7 +110,8 @@ int sk_control_meter_read(struct sk_switch *sw, const char *name, uint64_t index
     return rc;
 }
 
-static void clear_cells(struct sk_pauses *pauses, struct sk_counter_cell *cells, uint64_t n) {
+static void attached_clear_cells(struct sk_pauses *pauses, struct sk_counter_cell *cells,
+                                 uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
         attached_breathe(pauses, i);
         cells[i] = (struct sk_counter_cell){0};
@@ -129,7 +130,8 @@ int sk_control_counter_clear(struct sk_switch *sw, struct sk_pauses *pauses, con
                        o.desc->tables[d->table]->name);
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
         if (sk_object_in_pipe(sw, &o, pipe))
-            clear_cells(pauses, o.desc->counter(sk_switch_pipe(sw, pipe), o.index), d->size);
+            attached_clear_cells(pauses, o.desc->counter(sk_switch_pipe(sw, pipe), o.index),
+                                 d->size);
     return 0;
 }
 
