@@ -3,8 +3,8 @@
 // tuning: the numbers by which passes and printers decide what pays. A program means the same with
 // any of them; what changes is how much C is printed for it, and how fast that is.
 //
-// bench/tuning.sh prints a program's C with other numbers and measures it by turns with this one:
-// docs/performance.md, "The numbers of the passes", has what came of it.
+// bench/tuning.sh NAME=VALUE builds the tree with another number and measures it by turns with this
+// one.
 #ifndef SILKEN_COMPILER_PLAN_TUNING_H
 #define SILKEN_COMPILER_PLAN_TUNING_H
 
