@@ -115,11 +115,11 @@ static struct decl *find_state(struct checker *c, const char *name, struct loc a
     struct guess g = guess_start(name);
     if (!name || is_final(name))
         return NULL;
-    for (size_t i = 0; i < states->n; i++) {
+    for (size_t i = 0; i < states->n; i++)
         if (has_name(states->v[i], name))
             return states->v[i];
+    for (size_t i = 0; i < states->n; i++)
         guess_try(&g, states->v[i]->name);
-    }
     guess_try(&g, "accept");
     guess_try(&g, "reject");
     diag_error(c->d, at, "parser '%s' has no state '%s'%s", c->block->name, name,
@@ -322,8 +322,16 @@ static void check_reachable(struct checker *c, const struct decl *parser, struct
                          states->v[i]->name);
 }
 
+// States are found by going through all of them; lowering takes no more either.
+#define MAX_STATES 4096u
+
 void check_parser_decl(struct checker *c, struct decl *d) {
     struct decl *start = NULL;
+    if (d->members.n > MAX_STATES) {
+        diag_error(c->d, d->name_at, "parser '%s' has %zu states; at most %u are supported",
+                   d->name, d->members.n, MAX_STATES);
+        return;
+    }
     for (size_t i = 0; i < d->members.n; i++) {
         d->members.v[i]->parent = d;
         d->members.v[i]->index = (unsigned)i;
