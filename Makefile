@@ -8,6 +8,7 @@
 #   make soak-tor   ten minutes of training jobs in a ToR beside TCP and attacks (SECONDS=600)
 #   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
 #   make sessions-any-order   the same as state machines (SEEDS=1000000)
+#   make quick-test     all tests, without the sanitizers
 #   make test-threads   the tests that run threads, under TSan
 #   make lint       includes against rooms.mk, names of static functions, columns, clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
