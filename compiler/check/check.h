@@ -35,6 +35,8 @@
 
 #include "compiler/check/types.h"
 
+#define CHECK_MAX_STATES 4096u // of a parser; after lowering, with those of its sub-parsers
+
 // Returns true when no error was reported. Warnings (unused, shadowing...) do not count.
 bool check_program(struct arena *a, struct diag *d, struct program *p);
 

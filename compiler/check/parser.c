@@ -322,14 +322,11 @@ static void check_reachable(struct checker *c, const struct decl *parser, struct
                          states->v[i]->name);
 }
 
-// States are found by going through all of them; lowering takes no more either.
-#define MAX_STATES 4096u
-
 void check_parser_decl(struct checker *c, struct decl *d) {
     struct decl *start = NULL;
-    if (d->members.n > MAX_STATES) {
+    if (d->members.n > CHECK_MAX_STATES) { // a state is found by going through all of them
         diag_error(c->d, d->name_at, "parser '%s' has %zu states; at most %u are supported",
-                   d->name, d->members.n, MAX_STATES);
+                   d->name, d->members.n, CHECK_MAX_STATES);
         return;
     }
     for (size_t i = 0; i < d->members.n; i++) {

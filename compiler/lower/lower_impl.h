@@ -23,12 +23,11 @@
 #include "compiler/rules/rules.h"
 
 // Limits. A program beyond them is refused: no P4 text may make the compiler grow without bound.
-#define LOWER_MAX_WIDTH  4096u   // bits of one scalar
-#define LOWER_MAX_DEPTH  400u    // nesting of expressions, statements and inlined calls together
-#define LOWER_MAX_VARS   200000u // variables of one gress
-#define LOWER_MAX_STMTS  2000000u
-#define LOWER_MAX_WORK   10000000u // expressions, statements and parts of types looked at
-#define LOWER_MAX_STATES 4096u
+#define LOWER_MAX_WIDTH 4096u   // bits of one scalar
+#define LOWER_MAX_DEPTH 400u    // nesting of expressions, statements and inlined calls together
+#define LOWER_MAX_VARS  200000u // variables of one gress
+#define LOWER_MAX_STMTS 2000000u
+#define LOWER_MAX_WORK  10000000u // expressions, statements and parts of types looked at
 
 struct object;
 

@@ -5,6 +5,7 @@
 // A sub-parser is inlined where it is applied: the state is cut in two, the sub-parser's states get
 // the second half as their 'accept'. States are lowered as they are reached, so what no transition
 // leads to is not there.
+#include "compiler/check/check.h"
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -33,10 +34,10 @@ static struct ir_state *state_new(struct lower *lw, const char *name, struct loc
     s->id = (unsigned)lw->gress->states.n;
     s->body = ir_block_new(lw->a);
     s->next = IR_REJECT;
-    if (lw->gress->states.n >= LOWER_MAX_STATES) {
+    if (lw->gress->states.n >= CHECK_MAX_STATES) {
         if (!lw->gave_up)
             lower_error(lw, at, "the parser has more than %u states once sub-parsers are inlined",
-                        LOWER_MAX_STATES);
+                        CHECK_MAX_STATES);
         lw->gave_up = true;
         return s;
     }

@@ -64,15 +64,16 @@ with Switch({"program": SWITCHML, "ports": PORTS, "metrics": {"listen": "127.0.0
     checks.equal("ends", sw.stop(), 0)
 
 ENTRIES = 20000
+MANY = 10 # pauses: more than a request, the numbers asked for around it and the watch have
 with tempfile.TemporaryDirectory(prefix="silken-pauses-") as folder:
     with open(L2) as f:
         text = f.read()
     text = text.replace("size = 1024;", "size = 32768; idle_timeout = true;")
-    text = text.replace("    action drop() {", """    Counter<bit<64>, bit<17>>(131072, CounterType_t.PACKETS_AND_BYTES) many;
+    text = text.replace("    action drop() {", """    Counter<bit<64>, bit<19>>(524288, CounterType_t.PACKETS_AND_BYTES) many;
     Meter<bit<17>>(131072, MeterType_t.BYTES) rates;
     action drop() {""")
     text = text.replace("        forward.apply();", """        forward.apply();
-        many.count(hdr.ethernet.src_addr[16:0]);
+        many.count(hdr.ethernet.src_addr[18:0]);
         if (rates.execute(hdr.ethernet.src_addr[16:0]) == 3) { exit; }""")
     program = os.path.join(folder, "large.p4")
     with open(program, "w") as f:
@@ -90,11 +91,11 @@ with tempfile.TemporaryDirectory(prefix="silken-pauses-") as folder:
         for op, members in (("idle.update", {"table": "forward"}), ("counter.clear", {"name": "many"}),
                             ("meter.reset", {"name": "rates", "index": "all"}), ("table.clear", {"table": "forward"})):
             _, n, _, _ = during(sw, op, **members)
-            checks.true(f"{op}: many pauses instead of one", n > 3)
+            checks.true(f"{op}: many pauses instead of one", n > MANY)
         checks.equal("nothing is left", sw.ask("table.dump", table="forward")["entries"], [])
         # in a batch as well
         fill()
         _, n, _, _ = during(sw, "batch", requests=[{"op": "table.clear", "table": "forward"}, {"op": "counter.clear", "name": "many"}])
-        checks.true("a batch: many pauses instead of one", n > 3)
+        checks.true("a batch: many pauses instead of one", n > MANY)
         checks.equal("ends with large tables", sw.stop(), 0)
 checks.end()
