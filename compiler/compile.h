@@ -41,7 +41,7 @@
 #include <stdio.h>
 
 #define COMPILE_MAX_MEMORY  UINT64_C(1000000000)
-#define COMPILE_MAX_SECONDS 25
+#define COMPILE_MAX_SECONDS 20
 
 struct compile_options {
     const char *path;
@@ -91,7 +91,7 @@ enum compile_verdict {
     COMPILE_FITS,
     COMPILE_DOES_NOT_FIT, // exceeds a limit of the chip, or needs a function that it lacks
     COMPILE_REFUSED, // is no program of the architecture, cannot be read, is for another chip, or
-                     // needs something that Silken does not support
+                     // needs something that Silken does not support, or more than it compiles
 };
 struct chip_report;
 struct compile_checked {

@@ -75,38 +75,31 @@ static bool said_before(const struct diag *d, enum diag_severity severity, struc
     return false;
 }
 
-static void diag_collect(struct diag *d, enum diag_severity severity, struct loc at,
-                         const char *text) {
-    struct diag_message m = {.severity = severity, .at = at, .text = text};
-    VEC_PUSH(d->a, &d->messages, m);
-}
-
-static void diag_report(struct diag *d, enum diag_severity severity, struct loc at,
-                        const char *text) {
-    const bool warns = severity == DIAG_WARNING;
-    d->skip_notes = d->too_many || said_before(d, severity, at, text);
+static void diag_report(struct diag *d, struct diag_message m) {
+    const bool warns = m.severity == DIAG_WARNING;
+    d->skip_notes = d->too_many || said_before(d, m.severity, m.at, m.text);
     if (!d->skip_notes && warns && d->warnings == DIAG_MAX_WARNINGS)
         d->skip_notes = d->more_warnings = true;
     if (d->skip_notes)
         return;
     d->notes = 0;
     d->warnings += warns;
-    diag_collect(d, severity, at, text);
-    if (severity == DIAG_ERROR && ++d->errors >= DIAG_MAX_ERRORS)
+    VEC_PUSH(d->a, &d->messages, m);
+    if (m.severity == DIAG_ERROR && ++d->errors >= DIAG_MAX_ERRORS)
         d->too_many = true;
 }
 
 void diag_error(struct diag *d, struct loc at, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    diag_report(d, DIAG_ERROR, at, arena_vprintf(d->a, fmt, ap));
+    diag_report(d, (struct diag_message){DIAG_ERROR, at, arena_vprintf(d->a, fmt, ap), false});
     va_end(ap);
 }
 
 void diag_warning(struct diag *d, struct loc at, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    diag_report(d, DIAG_WARNING, at, arena_vprintf(d->a, fmt, ap));
+    diag_report(d, (struct diag_message){DIAG_WARNING, at, arena_vprintf(d->a, fmt, ap), false});
     va_end(ap);
 }
 
@@ -115,7 +108,15 @@ void diag_unsupported(struct diag *d, struct loc at, const char *fmt, ...) {
     va_start(ap, fmt);
     const char *what = arena_vprintf(d->a, fmt, ap);
     va_end(ap);
-    diag_report(d, DIAG_ERROR, at, arena_printf(d->a, "not supported yet: %s", what));
+    what = arena_printf(d->a, "not supported yet: %s", what);
+    diag_report(d, (struct diag_message){DIAG_ERROR, at, what, true});
+}
+
+void diag_limit(struct diag *d, struct loc at, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    diag_report(d, (struct diag_message){DIAG_ERROR, at, arena_vprintf(d->a, fmt, ap), true});
+    va_end(ap);
 }
 
 void diag_note(struct diag *d, struct loc at, const char *fmt, ...) {
@@ -124,7 +125,8 @@ void diag_note(struct diag *d, struct loc at, const char *fmt, ...) {
     d->notes++;
     va_list ap;
     va_start(ap, fmt);
-    diag_collect(d, DIAG_NOTE, at, arena_vprintf(d->a, fmt, ap));
+    struct diag_message m = {DIAG_NOTE, at, arena_vprintf(d->a, fmt, ap), false};
+    VEC_PUSH(d->a, &d->messages, m);
     va_end(ap);
 }
 

@@ -63,12 +63,16 @@ void diag_note(struct diag *d, struct loc at, const char *fmt, ...)
 // "not supported yet: ..." as an error: the construct is legal P4 that lowering does not cover.
 void diag_unsupported(struct diag *d, struct loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+// An error of a limit that Silken's compiler sets itself, whatever a chip could hold.
+void diag_limit(struct diag *d, struct loc at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // What was collected so far, in order; 'text' lives in the arena.
 struct diag_message {
     enum diag_severity severity;
     struct loc at;
     const char *text;
+    bool is_ours; // by diag_unsupported or diag_limit: it says nothing of a chip
 };
 size_t diag_messages(const struct diag *d);
 const struct diag_message *diag_message_at(const struct diag *d, size_t i);

@@ -35,22 +35,50 @@ static uint32_t one_at_a_time(const char *s) {
     return h + (h << 15);
 }
 
-static bool taken(const struct schema_ids *ids, enum schema_kind kind, uint32_t base) {
-    for (size_t i = 0; i < ids->given.n; i++)
-        if (ids->given.v[i].kind == kind && ids->given.v[i].base == base)
-            return true;
-    return false;
+static struct schema_id **bucket_of(const struct schema_ids *ids, enum schema_kind kind,
+                                    uint32_t base) {
+    return &ids->buckets[(base + (uint32_t)kind * 0x9e3779b1u) & (ids->n_buckets - 1)];
 }
 
+static void put_id(struct schema_ids *ids, struct schema_id *id) {
+    struct schema_id **const b = bucket_of(ids, id->kind, id->base);
+    id->next = *b;
+    *b = id;
+}
+
+static void grow_ids(struct schema_ids *ids) {
+    const struct schema_ids old = *ids;
+    ids->n_buckets = old.n_buckets ? 2 * old.n_buckets : 64;
+    ids->buckets = ARENA_ARRAY(ids->a, struct schema_id *, ids->n_buckets);
+    for (size_t i = 0; i < old.n_buckets; i++)
+        for (struct schema_id *id = old.buckets[i], *next; id; id = next) {
+            next = id->next;
+            put_id(ids, id);
+        }
+}
+
+static const struct schema_id *id_at(const struct schema_ids *ids, enum schema_kind kind,
+                                     uint32_t base) {
+    struct schema_id *id = ids->n_buckets ? *bucket_of(ids, kind, base) : NULL;
+    while (id && (id->kind != kind || id->base != base))
+        id = id->next;
+    return id;
+}
+
+// Nothing is ever taken away: a name that has a number is found before the first free one.
 uint32_t schema_base(struct schema_ids *ids, enum schema_kind kind, const char *name) {
-    for (size_t i = 0; i < ids->given.n; i++)
-        if (ids->given.v[i].kind == kind && strcmp(ids->given.v[i].name, name) == 0)
-            return ids->given.v[i].base;
+    const struct schema_id *there = NULL;
     uint32_t base = one_at_a_time(name) & BASE_MASK;
-    while (base == 0 || taken(ids, kind, base))
+    while (base == 0 || ((there = id_at(ids, kind, base)) && strcmp(there->name, name) != 0))
         base = (base + 1) & BASE_MASK;
-    struct schema_id id = {.kind = kind, .name = name, .base = base};
-    VEC_PUSH(ids->a, &ids->given, id);
+    if (there)
+        return base;
+    if (ids->n == ids->n_buckets)
+        grow_ids(ids);
+    struct schema_id *const id = ARENA_NEW(ids->a, struct schema_id);
+    *id = (struct schema_id){.kind = kind, .base = base, .name = name};
+    put_id(ids, id);
+    ids->n++;
     return base;
 }
 

@@ -33,14 +33,16 @@ enum schema_kind {
 };
 
 // Identifiers given out so far. Those of a kind differ; a name asked for again gets its own again.
+struct schema_id {
+    enum schema_kind kind;
+    uint32_t base;
+    const char *name;
+    struct schema_id *next; // in its bucket
+};
 struct schema_ids {
     struct arena *a;
-    VEC(struct schema_id {
-        enum schema_kind kind;
-        const char *name;
-        uint32_t base;
-    })
-    given;
+    struct schema_id **buckets; // by kind and base; a power of two of them
+    size_t n_buckets, n;
 };
 // The 24-bit part: Jenkins's one-at-a-time hash of the name, the next free number when taken.
 uint32_t schema_base(struct schema_ids *ids, enum schema_kind kind, const char *name);

@@ -12,8 +12,7 @@ bool spend(struct lower *lw, struct loc at) {
         return false;
     if (++lw->work <= LOWER_MAX_WORK)
         return true;
-    lower_error(lw, at, "the program is too large once its calls and types are expanded");
-    lw->gave_up = true;
+    lower_limit(lw, at, "the program is too large once its calls and types are expanded");
     return false;
 }
 
@@ -23,9 +22,8 @@ bool go_down(struct lower *lw, struct loc at) {
     if (++lw->depth <= LOWER_MAX_DEPTH)
         return true;
     lw->depth--;
-    lower_error(lw, at, "this is nested too deeply (more than %u levels, calls included)",
+    lower_limit(lw, at, "this is nested too deeply (more than %u levels, calls included)",
                 LOWER_MAX_DEPTH);
-    lw->gave_up = true;
     return false;
 }
 

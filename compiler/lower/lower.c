@@ -26,6 +26,16 @@ void lower_error(struct lower *lw, struct loc at, const char *fmt, ...) {
     va_end(ap);
 }
 
+void lower_limit(struct lower *lw, struct loc at, const char *fmt, ...) {
+    va_list ap;
+    if (lw->gave_up)
+        return;
+    va_start(ap, fmt);
+    diag_limit(lw->d, at, "%s", arena_vprintf(lw->a, fmt, ap));
+    va_end(ap);
+    lw->gave_up = true;
+}
+
 // ---- wire types ---------------------------------------------------------------------------------
 
 static bool wire_fields(struct lower *lw, struct ir_wire_type *w, const struct type *t,

@@ -224,7 +224,7 @@ struct lower {
     bool copying;   // an assignment is a copy: see copy_value
     bool discard;   // the value of the call being evaluated is not used
     bool no_locals; // the blocks of a gress are made before what is in them
-    bool gave_up;   // a limit was hit and reported
+    bool gave_up;   // a limit was reached and reported (lower_limit)
 };
 
 // ---- gress.c
@@ -600,7 +600,10 @@ void lower_zeroed(struct lower *lw);
 void lower_constants(struct lower *lw);
 void lower_field_names(struct lower *lw);
 
-// ---- messages
+// ---- messages; none after a limit was reached
+// A limit of Silken's own (diag_limit): it is reported, and lowering gives up.
+void lower_limit(struct lower *lw, struct loc at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 void lower_unsupported(struct lower *lw, struct loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void lower_error(struct lower *lw, struct loc at, const char *fmt, ...)

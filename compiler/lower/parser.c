@@ -35,10 +35,8 @@ static struct ir_state *state_new(struct lower *lw, const char *name, struct loc
     s->body = ir_block_new(lw->a);
     s->next = IR_REJECT;
     if (lw->gress->states.n >= CHECK_MAX_STATES) {
-        if (!lw->gave_up)
-            lower_error(lw, at, "the parser has more than %u states once sub-parsers are inlined",
-                        CHECK_MAX_STATES);
-        lw->gave_up = true;
+        lower_limit(lw, at, "the parser has more than %u states once sub-parsers are inlined",
+                    CHECK_MAX_STATES);
         return s;
     }
     VEC_PUSH(lw->a, &lw->gress->states, s);

@@ -7,9 +7,7 @@
 
 void put(struct lower *lw, struct ir_stmt *s) {
     if (++lw->stmts > LOWER_MAX_STMTS) {
-        if (!lw->gave_up)
-            lower_error(lw, s->at, "the program is too large once its calls are inlined");
-        lw->gave_up = true;
+        lower_limit(lw, s->at, "the program is too large once its calls are inlined");
         return;
     }
     if (!s->within)

@@ -144,9 +144,7 @@ struct ir_var *var_new(struct lower *lw, const char *name, unsigned width, bool 
     v->at = at;
     v->id = (unsigned)lw->gress->vars.n;
     if (lw->gress->vars.n >= LOWER_MAX_VARS) {
-        if (!lw->gave_up)
-            lower_error(lw, at, "the program needs more than %u variables", LOWER_MAX_VARS);
-        lw->gave_up = true;
+        lower_limit(lw, at, "the program needs more than %u variables", LOWER_MAX_VARS);
         return v;
     }
     VEC_PUSH(lw->a, &lw->gress->vars, v);

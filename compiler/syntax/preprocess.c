@@ -34,7 +34,7 @@ extern char **environ;
 #define ASK_MS      500
 #define MAX_ASLEEP  8 // times in a row
 #define MAX_DEPTH   4 // of processes: a command may start a compiler, which starts its first pass
-#define MAX_MEMORY  (UINT64_C(1000) << 20) // address space of each of its processes
+#define MAX_MEMORY  (UINT64_C(512) << 20) // address space of each of its processes
 
 // Text of a pipe, malloc'ed: an arena may leave while a child runs (arena.h).
 struct pipe_text {
@@ -444,9 +444,9 @@ static bool report_limits(struct diag *d, const char *path, const struct child *
                    path);
     else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
         diag_error(d, no_place,
-                   "preprocessing '%s' takes more than 1 GB of memory; it may include a device, or "
+                   "preprocessing '%s' takes more than %u MB of memory; it may include a device, or "
                    "contain macros that expand too far",
-                   path);
+                   path, (unsigned)(MAX_MEMORY >> 20));
     else
         return false;
     return true;

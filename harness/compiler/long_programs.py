@@ -303,6 +303,22 @@ def functions(n):
     return program(types=lines(n, "bit<32> f#(in bit<32> v) { return v + #; }"), apply=lines(n, "m.m = f#(m.m);"))
 
 
+def each_calls_the_one_before(n, value):
+    return program(types="bit<32> f0(in bit<32> v) { return v; }\n" + "".join(
+        f"bit<32> f{i}(in bit<32> v) {{ return {value.format(f'f{i - 1}(v)')}; }}\n" for i in range(1, n + 1)),
+                   apply=f"m.m = f{n}(m.m);")
+
+
+@kind
+def functions_in_functions(n):
+    return each_calls_the_one_before(n, "{0} + 1")
+
+
+@kind
+def calls_doubled(n):
+    return each_calls_the_one_before(n, "{0} + {0}")
+
+
 @kind
 def controls(n):
     return program(types=lines(n, "control C#(inout bit<32> v) { apply { if (v == #) { v = 0; return; } v = v + 1; } }"),

@@ -34,8 +34,8 @@ SIZES = {"states_that_meet": 300, "states_that_extract": 500, "headers": 500, "o
 # where the time or the memory once grew with the square of the size: none is refused for a limit
 LONG = {"constants_and_counters": 6000, "tables_and_ifs": 4000, "decided_once": 1500, "enum_members": 16000,
         "unused": 8000}
-# what takes more than the compiler may use
-TOO_LONG = {"states_that_meet": 4000}
+# what takes more memory than the compiler may use, or exceeds another limit of its own
+TOO_LONG = {"unused": 80000, "states_that_meet": 4000, "functions_in_functions": 450, "calls_doubled": 40}
 COMMANDS = {
     "build": ["build", "--emit-c", "@c", "--dump-ast", "@ast", "--dump-ir", "@ir", "--bf-rt", "@bfrt", "--p4info",
               "@p4info", "--wireshark", "@lua", "--wire-header", "@h"],
@@ -45,15 +45,18 @@ COMMANDS = {
 LIMITS = {
     "memory": "silken: error: compiling '{0}' takes more than 1 GB of memory, the most that Silken's compiler uses for "
               "a program\n",
-    "time": "silken: error: compiling '{0}' takes more than 25 s of processor time, the most that Silken's compiler "
+    "time": "silken: error: compiling '{0}' takes more than 20 s of processor time, the most that Silken's compiler "
             "uses for a program\n",
+    "states": " states; at most 4096 are supported\n",
+    "levels": "this is nested too deeply (more than 400 levels, calls included)\n",
+    "variables": "the program needs more than 200000 variables\n",
 }
 ENDLESS = {
     "time": "silken: error: preprocessing '{0}' takes more than 6 s of processor time; it may include a device, or "
             "contain macros that expand too far\n",
     "pipe": "silken: error: preprocessing '{0}' waits for input; it may include a pipe that no process writes to\n",
-    "memory": "silken: error: preprocessing '{0}' takes more than 1 GB of memory; it may include a device, or contain macros "
-              "that expand too far\n",
+    "memory": "silken: error: preprocessing '{0}' takes more than 512 MB of memory; it may include a device, or contain "
+              "macros that expand too far\n",
     "text": "silken: error: '{0}' has more than 64 MB of text after preprocessing\n",
 }
 
@@ -93,6 +96,8 @@ def bounded(kind, size, commands, folder, refused):
             wrong.append(f"{figures}: it ended with {status}: {said[-300:]}")
         if memory > MEMORY or seconds > SECONDS:
             wrong.append(f"{figures}: beyond the bounds")
+        if refused and status != (2 if command == "check" else 1):
+            wrong.append(f"{figures}: it ended with {status}, as if the chip had the limit: {said[-300:]}")
         if refused is not None and refused != any(text in said for text in sentences):
             wrong.append(f"{figures}: {'not ' if refused else ''}refused for a limit: {said[-300:]}")
     return wrong
@@ -202,7 +207,7 @@ def jobs(folder):
     for kind, size in LONG.items():
         yield lambda kind=kind, size=size: bounded(kind, size, ["build"], folder, False)
     for kind, size in TOO_LONG.items():
-        yield lambda kind=kind, size=size: bounded(kind, size, ["build"], folder, True)
+        yield lambda kind=kind, size=size: bounded(kind, size, ["build", "check"], folder, True)
 
 
 def ended(folder, pipes):
