@@ -12,9 +12,12 @@
 
 #include "stages/table.h"
 
-// Turns without work until an lcore gives its processor away, and until it sleeps.
-#define SPIN_TURNS  200u
-#define YIELD_TURNS 400u
+// Turns without work until an lcore gives its processor away, until it sleeps, and until it sleeps
+// for longer.
+#define SPIN_TURNS    200u
+#define YIELD_TURNS   400u
+#define SLEEP_TURNS   2400u
+#define LONG_SLEEP_US 500u
 // Of one that waits in a pause which is not short.
 #define PAUSE_SLEEP_US 20u
 
@@ -78,15 +81,6 @@ void sk_lcores_stop(struct sk_lcores *l) {
 
 // ---- waiting ----
 
-static void lcores_rest(const struct sk_lcores *l, unsigned empty) {
-    if (l->opt.idle_sleep_us == 0 || empty <= SPIN_TURNS)
-        return;
-    if (empty > YIELD_TURNS)
-        usleep(l->opt.idle_sleep_us);
-    else
-        sched_yield();
-}
-
 // A processor that has other work is given to it at once: the one who pauses may need it.
 static void wait_once(const struct sk_lcores *l, unsigned *times) {
     if (l->opt.idle_sleep_us > 0 && *times > YIELD_TURNS)
@@ -114,6 +108,26 @@ static void wait_while_wanted(struct sk_lcores *l) {
     }
 }
 
+// One that sleeps counts as one that waits: a pause begins at once on an idle switch.
+static void lcores_sleep(struct sk_lcores *l, unsigned empty) {
+    uint32_t us = l->opt.idle_sleep_us;
+    if (empty > SLEEP_TURNS && us < LONG_SLEEP_US)
+        us = LONG_SLEEP_US;
+    atomic_fetch_add(&l->waiting, 1);
+    usleep(us);
+    atomic_fetch_sub(&l->waiting, 1);
+    wait_while_wanted(l);
+}
+
+static void lcores_rest(struct sk_lcores *l, unsigned empty) {
+    if (l->opt.idle_sleep_us == 0 || empty <= SPIN_TURNS)
+        return;
+    if (empty > YIELD_TURNS)
+        lcores_sleep(l, empty);
+    else
+        sched_yield();
+}
+
 void sk_lcores_pause(struct sk_lcores *l) {
     unsigned times = 0;
     atomic_store(&l->wanted, true);
@@ -136,7 +150,7 @@ static void take_turns(struct sk_lcores *l, unsigned number) {
         if (atomic_load_explicit(&l->wanted, memory_order_relaxed))
             wait_while_wanted(l);
         bool worked = l->opt.turn(l->opt.aux, number);
-        empty = worked ? 0 : empty <= YIELD_TURNS ? empty + 1 : empty;
+        empty = worked ? 0 : empty <= SLEEP_TURNS ? empty + 1 : empty;
         lcores_rest(l, empty);
     }
 }

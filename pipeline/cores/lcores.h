@@ -11,9 +11,9 @@
 // share processors, as long as the system takes to give each its turn.
 //
 // With 'idle_sleep_us', an lcore that had nothing to do in some turns gives its processor away
-// (sched_yield), and when nothing comes for longer, sleeps for so many microseconds between turns:
-// a switch shares its processors with hosts on small machines. Without, it keeps its processor, but
-// for pauses, in which it lets others have it.
+// (sched_yield), and when nothing comes for longer, sleeps for so many microseconds between turns,
+// and for at least 500 after 2,000 such turns: a switch shares its processors with hosts on small
+// machines. Without, it keeps its processor, but for pauses, in which it lets others have it.
 #ifndef SILKEN_PIPELINE_CORES_LCORES_H
 #define SILKEN_PIPELINE_CORES_LCORES_H
 
