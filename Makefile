@@ -63,7 +63,8 @@ SAN_LD   := -no-pie -fuse-ld=gold
 endif
 ifeq ($(SANITIZE),thread)
 override BUILD := build/tsan
-SAN      := -fsanitize=thread -fno-omit-frame-pointer
+# It does not see fences; what they order are atomics.
+SAN      := -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan
 CFLAGS   := -O1 -g
 endif
 ifeq ($(FUZZ),1)
