@@ -4,8 +4,8 @@
 # Runs every test that has been built and prints one closing line, "N passed, N failed".
 #   BUILD   the build folder (default build); its asan variant is run too unless QUICK=1
 #   ONLY    a word: only suites whose name contains it
-#   JOBS    suites at a time (default: as many as there are processors) of those that measure no time; beside a
-#           suite that does, one of them runs, when nobody else wants the processor
+#   JOBS    suites at a time (default: as many as there are processors) of those that measure no time; beside
+#           those that do, they run when nobody else wants the processor
 # Logs are in $BUILD/test-logs. What becomes of one suite is in suite.sh.
 set -u
 BUILD=${BUILD:-build}
@@ -96,26 +96,19 @@ for t in $(find harness -name 'test_*.sh' | sort); do
     suite "${t#harness/}" sh "$t"
 done
 
-# Suites that run one by one mostly wait: for packets, for a kernel, for the clock. A parallel one takes
-# what they leave of the processors, and more of them at once when the others have ended: xargs starts one more
-# at a time for each SIGUSR1. The idle policy is what keeps them back: with the lowest priority alone they would be
-# equal to what a switch of the others compiles (cli/compile.c).
+# Suites that run one by one mostly wait: for packets, for a kernel, for the clock. Parallel ones take
+# what they leave of the processors. The idle policy is what keeps them back: with the lowest priority alone they
+# would be equal to what a switch of the others compiles (cli/compile.c).
 touch "$LOGS/parallel" "$LOGS/long" "$LOGS/patient" "$LOGS/one-by-one"
 cat "$LOGS/parallel" >>"$LOGS/long"
 mv "$LOGS/long" "$LOGS/parallel"
 trap 'trap - INT TERM; kill 0' INT TERM # a shell's background job does not hear a terminal's end
 jobs=${JOBS:-$(nproc)}
-now=1
-[ -s "$LOGS/one-by-one" ] || now=$jobs
-SUITE_SECONDS=${SUITE_SECONDS:-3600} chrt --idle 0 xargs -r -L 1 -P "$now" sh harness/suite.sh <"$LOGS/parallel" &
+SUITE_SECONDS=${SUITE_SECONDS:-3600} chrt --idle 0 xargs -r -L 1 -P "$jobs" sh harness/suite.sh <"$LOGS/parallel" &
 parallel=$!
 xargs -r -L 1 sh harness/suite.sh <"$LOGS/patient" &
 patient=$!
 xargs -r -L 1 sh harness/suite.sh <"$LOGS/one-by-one"
-# one signal at a time, or two count as one
-while sleep 1 && [ "$now" -lt "$jobs" ] && kill -USR1 "$parallel" 2>/dev/null; do
-    now=$((now + 1))
-done
 wait "$parallel" "$patient"
 
 while read -r p f log first; do
