@@ -157,7 +157,7 @@ static bool front_end(struct compilation *c) {
     c->ast = parse_p4(c->a, c->d, compile_source_name(c), text, length);
     for (uint32_t i = 0; c->opt->reads && i < diag_files(c->d); i++)
         c->opt->reads(c->opt->reads_aux, diag_path(c->d, i));
-    if (diag_errors(c->d))
+    if (diag_errors(c->d) || (!c->opt->preprocessed && !check_included(c->d)))
         return false;
     if (!check_program(c->a, c->d, c->ast) || diag_errors(c->d))
         return false;

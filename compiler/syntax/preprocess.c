@@ -479,6 +479,26 @@ char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
     return align_columns(a, text, length);
 }
 
+bool check_included(struct diag *d) {
+    const unsigned errors = diag_errors(d);
+    for (uint32_t i = 0; i < diag_files(d); i++) {
+        struct stat st;
+        char byte;
+        if (stat(diag_path(d, i), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > 0)
+            continue;
+        const int fd = open(diag_path(d, i), O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (read(fd, &byte, 1) != 0)
+            diag_error(d, no_place,
+                       "cannot include '%s': it has no size, so that the preprocessor takes it for "
+                       "empty",
+                       diag_path(d, i));
+        close(fd);
+    }
+    return diag_errors(d) == errors;
+}
+
 char *read_preprocessed_p4(struct arena *a, struct diag *d, const char *path, size_t *length) {
     if (!check_readable(d, path))
         return NULL;
