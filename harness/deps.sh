@@ -8,7 +8,7 @@ set -eu
 case "${1:-}" in
     build)
         packages='gcc libc6-dev make pkg-config flex bison libgmp-dev libmd-dev zlib1g-dev
-            libjansson-dev libdpdk-dev libnghttp2-dev libssl-dev libprotobuf-c-dev protobuf-c-compiler dataset-fashion-mnist openvswitch-source python3'
+            libjansson-dev libdpdk-dev libnghttp2-dev libssl-dev libprotobuf-c-dev protobuf-c-compiler libcap-ng-dev dataset-fashion-mnist openvswitch-source python3'
         ;;
     test)
         packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tshark chromium iputils-ping

@@ -4,11 +4,11 @@
 // the PID file, and drops privileges after opening ports.
 #include "cli/run/run.h"
 
+#include <cap-ng.h>
 #include <errno.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -93,25 +92,21 @@ static bool run_service_failed(const char *what, const char *name) {
     return run_say(sentence);
 }
 
-// Not every root has it.
-static bool may_lock_memory(void) {
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {{0}};
-    return syscall(SYS_capget, &head, data) == 0 && data[0].permitted & 1u << CAP_IPC_LOCK;
-}
-
-// Of this thread and those that it starts: the interrupt thread of DPDK and the lcores need none.
-// Rings of DPDK's af_packet driver are locked memory, of which a user has little; 'limited': a
-// container's root may not allow more, and that is a capability, too.
-static bool keep_capabilities(const struct run *r, bool limited) {
+// What stays: of this thread and those that it starts; the interrupt thread of DPDK and the lcores
+// need none. Rings of DPDK's af_packet driver are locked memory, of which a user has little;
+// 'limited': a container's root may not allow more, and that is a capability too, which not every
+// root has.
+static bool choose_capabilities(const struct run *r, bool limited) {
     const struct sk_config_daemon *d = &r->config->daemon;
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {{0}};
-    const uint32_t kept = (d->net_raw ? 1u << CAP_NET_RAW : 0) |
-                          (d->net_admin ? 1u << CAP_NET_ADMIN : 0) |
-                          (d->net_raw && limited && may_lock_memory() ? 1u << CAP_IPC_LOCK : 0);
-    data[0].effective = data[0].permitted = kept;
-    return syscall(SYS_capset, &head, data) == 0 || run_service_failed("keep", "capabilities");
+    if (capng_get_caps_process())
+        return false;
+    const bool locks =
+        d->net_raw && limited && capng_have_capability(CAPNG_PERMITTED, CAP_IPC_LOCK) == 1;
+    const capng_type_t both = CAPNG_EFFECTIVE | CAPNG_PERMITTED;
+    capng_clear(CAPNG_SELECT_CAPS);
+    return !(d->net_raw && capng_update(CAPNG_ADD, both, CAP_NET_RAW)) &&
+           !(d->net_admin && capng_update(CAPNG_ADD, both, CAP_NET_ADMIN)) &&
+           !(locks && capng_update(CAPNG_ADD, both, CAP_IPC_LOCK));
 }
 
 // What the user compiles later, for a trace or another program, it must be able to keep. Root runs
@@ -148,10 +143,11 @@ static bool become(const struct run *r, const struct passwd *user) {
         return false;
     const bool limited =
         keeps && setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
-    if ((keeps && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) || initgroups(user->pw_name, user->pw_gid) ||
-        setgid(user->pw_gid) || setuid(user->pw_uid))
-        return run_service_failed("become", user->pw_name);
-    return !keeps || keep_capabilities(r, limited);
+    errno = 0;
+    if (!choose_capabilities(r, limited))
+        return run_service_failed("choose capabilities for", user->pw_name);
+    return capng_change_id((int)user->pw_uid, (int)user->pw_gid, CAPNG_INIT_SUPP_GRP) == 0 ||
+           run_service_failed("become", user->pw_name);
 }
 
 static bool share_socket(const struct run *r, const struct passwd *user) {
