@@ -285,7 +285,7 @@ $(BUILD)/obj/mpi/$(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/.deps-build
 	$$(call say,CC)
 	$$(Q)$$(CC) $$(ALLFLAGS) $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags-only-I $(mpi_PKG/$(1)))) -MMD -MP -c -o $$@ $$<
 # libsilken is beside it in the build's folder, and above it where it is installed
-$(BUILD)/libsilken-mpi-$(1).so: $(patsubst %.c,$(BUILD)/obj/mpi/$(1)/%.o,$(MPI_SRC)) $(BUILD)/libsilken.so
+$(BUILD)/libsilken-mpi-$(1).so: $(patsubst %.c,$(BUILD)/obj/mpi/$(1)/%.o,$(filter-out hosts/mpi/component.c,$(MPI_SRC))) $(BUILD)/libsilken.so
 	$$(call say,LD)
 	$$(Q)$$(lib_LINK) -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -o $$@ $$(filter %.o,$$^) -L$(BUILD) -lsilken \
 	    $$(shell pkg-config --libs-only-L $(mpi_PKG/$(1))) $(mpi_LIB/$(1))
@@ -293,6 +293,15 @@ $(BUILD)/libsilken-mpi-$(1).so: $(patsubst %.c,$(BUILD)/obj/mpi/$(1)/%.o,$(MPI_S
 endef
 $(foreach m,$(MPIS),$(eval $(call shim_rules,$(m))))
 lib: $(SHIMS)
+# Open MPI's component, where its development package has the headers for one
+COMPONENT    := $(if $(filter openmpi,$(MPIS)),$(if $(wildcard $(addsuffix /ompi/mca/coll/coll.h,$(patsubst \
+                -I%,%,$(shell pkg-config --cflags-only-I ompi-c)))),$(BUILD)/openmpi/mca_coll_silken.so))
+$(BUILD)/openmpi/mca_coll_silken.so: $(patsubst %.c,$(BUILD)/obj/mpi/openmpi/%.o,$(filter-out hosts/mpi/intercept.c,$(MPI_SRC))) $(BUILD)/libsilken.so
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(lib_LINK) -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' -o $@ $(filter %.o,$^) -L$(BUILD) -lsilken \
+	    $(shell pkg-config --libs-only-L ompi-c) -lmpi -lopen-pal
+lib: $(COMPONENT)
 
 # ---- tests ----
 # harness/ has the rooms' folders. In it test_*.c is a program each, fuzz_*.c is a libFuzzer target, and the
@@ -564,13 +573,14 @@ $(BUILD)/installed/silken: $(INSTALLED_OBJ)
 LIBDIR    ?= $(PREFIX)/lib
 LIB_DIR    = $(DESTDIR)$(LIBDIR)
 HEADER_DIR = $(DESTDIR)$(PREFIX)/include/silken
-install: $(BUILD)/installed/silken $(LIBSILKEN) $(SHIMS)
+install: $(BUILD)/installed/silken $(LIBSILKEN) $(SHIMS) $(COMPONENT)
 	install -D -m 755 $< $(BIN_DIR)/silken
 	install -d $(HEADER_DIR) $(LIB_DIR)/pkgconfig
 	install -m 644 hosts/include/silken/*.h $(HEADER_DIR)
 	install -m 644 $(filter-out %/libsilken.so,$(LIBSILKEN)) $(LIB_DIR)
 	ln -sf $(SONAME) $(LIB_DIR)/libsilken.so
 	for f in $(SHIMS); do install -D -m 644 $$f $(LIB_DIR)/silken/$${f##*/} || exit 1; done
+	for f in $(COMPONENT); do install -D -m 644 $$f $(LIB_DIR)/silken/openmpi/$${f##*/} || exit 1; done
 	sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIBDIR),; s,@VERSION@,$(VERSION),' packaging/silken.pc.in >$(LIB_DIR)/pkgconfig/silken.pc
 	chmod 644 $(LIB_DIR)/pkgconfig/silken.pc
 	install -d $(UNIT_DIR)
@@ -580,8 +590,8 @@ install: $(BUILD)/installed/silken $(LIBSILKEN) $(SHIMS)
 uninstall:
 	rm -f $(BIN_DIR)/silken $(UNIT_DIR)/silken.service
 	rm -f $(patsubst $(BUILD)/%,$(LIB_DIR)/%,$(LIBSILKEN)) $(LIB_DIR)/pkgconfig/silken.pc
-	rm -f $(LIB_DIR)/silken/libsilken-mpi-*.so
-	[ ! -d $(LIB_DIR)/silken ] || rmdir --ignore-fail-on-non-empty $(LIB_DIR)/silken
+	rm -f $(LIB_DIR)/silken/libsilken-mpi-*.so $(LIB_DIR)/silken/openmpi/mca_coll_silken.so
+	for d in silken/openmpi silken; do [ ! -d $(LIB_DIR)/$$d ] || rmdir --ignore-fail-on-non-empty $(LIB_DIR)/$$d; done
 	rm -rf $(SHARE_DIR) $(HEADER_DIR)
 distcheck:
 	sh harness/install/distcheck.sh

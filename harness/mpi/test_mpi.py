@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""MPI programs whose sums go through a switch, by the shims: trial.c with Open MPI and MPICH, and mpi4py.
+"""MPI programs whose sums go through a switch, by the shims and by Open MPI's component: trial.c, and mpi4py.
 
-A program is started by the mpirun of its MPI, with the shim loaded before MPI's library and a switch whose links are
-shared memory (harness/python/switch.py). Each rank compares its results; here the ranks' counts are.
+A program is started by the mpirun of its MPI, with the shim loaded before MPI's library, or the component where Open
+MPI looks for such, and a switch whose links are shared memory (harness/python/switch.py). Each rank compares its
+results; here the ranks' counts are.
 """
 import os
 import re
@@ -38,7 +39,7 @@ def counts(text):
 
 
 class Mpi:
-    """What all MPIs do. |mpi| is the name of one."""
+    """What all MPIs do, by shim or component. |mpi| is the name of one."""
 
     @classmethod
     def setUpClass(cls):
@@ -46,19 +47,25 @@ class Mpi:
         cls.program = os.path.join(cls.folder, "trial")
         subprocess.run(["mpicc." + cls.mpi, "-std=c17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-o",
                         cls.program, os.path.join(HERE, "trial.c"), "-lm"], check=True)
-        cls.shim = os.path.join(switch.BUILD, "libsilken-mpi-%s.so" % cls.mpi)
+        cls.load = "LD_PRELOAD=" + os.path.join(switch.BUILD, "libsilken-mpi-%s.so" % cls.mpi)
 
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(cls.folder)
 
+    def loaded_by_ranks(self):
+        return [self.load]
+
+    def loaded_by_all(self):
+        return {}
+
     def mpirun(self, ranks, command, environment):
         """(exit status, output) of a job."""
-        words = [*RUN[self.mpi], "-np", str(ranks), "env", "LD_PRELOAD=" + self.shim, *command]
+        words = [*RUN[self.mpi], "-np", str(ranks), "env", *self.loaded_by_ranks(), *command]
         with tempfile.TemporaryFile("w+", dir=self.folder) as out:
             job = subprocess.Popen(words, stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
                                    env={**os.environ, "SILKEN_MPI_REPORT": "1", "SILKEN_HARD_LIMIT_MS": str(LIMIT_MS),
-                                        **PATIENCE, **environment})
+                                        **PATIENCE, **self.loaded_by_all(), **environment})
             try:
                 status = job.wait(SECONDS)
             except subprocess.TimeoutExpired:
@@ -89,25 +96,11 @@ class Mpi:
         self.all_have(self.trial("sums", ranks, SILKEN_MPI_DOUBLE="1"),
                       (calls, COUNT * (3 * 4 * 4 + 3 * 4 * 8 + (ranks + 2) * 8), {}))
 
-    def test_sums_of_2(self):
-        self.sums(2)
-
     def test_sums_of_4(self):
         self.sums(4)
 
-    def test_what_is_passed_on(self):
-        self.all_have(self.trial("passed", 4, SILKEN_MPI_MIN_BYTES="8000"), (0, 0, {
-            "of no bytes": 1, "of fewer bytes than SILKEN_MPI_MIN_BYTES": 1,
-            "with an operation other than MPI_SUM": 1, "of a type that does not go through the switch": 2,
-            "of double, which SILKEN_MPI_DOUBLE=1 takes": 1, "of MPI_Iallreduce": 1,
-            "on a communicator that has not the ranks of MPI_COMM_WORLD": 2,
-            "with a buffer that is not aligned, or no memory for one": 1}))
-
     def test_int64_beyond_its_type(self):
         self.all_have(self.trial("range", 2), (2, 2 * 8 * COUNT, {"of int64 with a sum beyond the type": 2}))
-
-    def test_a_rank_may_be_later_than_the_limit(self):
-        self.all_have(self.trial("late", 2, SILKEN_HARD_LIMIT_MS="3000"), (4, 4 * 4 * COUNT, {}))
 
     def test_duplicates_of_the_world(self):
         self.all_have(self.trial("dups", 2), (3, 3 * 4 * COUNT, {}))
@@ -131,9 +124,6 @@ class Mpi:
         self.assertEqual(len({calls for calls, _, _ in by_rank.values()}), 1, self.text)
         self.assertEqual(self.text.count("the switch is lost"), 1, self.text)
 
-    def test_switch_killed_with_2(self):
-        self.killed(2)
-
     def test_switch_killed_with_4(self):
         self.killed(4)
 
@@ -155,6 +145,32 @@ class Mpi:
             self.assertRegex(text, "silken-mpi, rank 0: there is no switch: .*" + why)
             for got in counts(text).values():
                 self.assertEqual(got, (0, 0, {"since there is no switch": 4}), text)
+
+    def test_one_rank(self):
+        status, text = self.mpirun(1, [self.program, "late"], {})
+        self.assertEqual(status, 0, text)
+        self.assertEqual(counts(text), {0: (0, 0, {"of a job of one rank": 4})}, text)
+
+
+class Shim(Mpi):
+    """What all shims do."""
+
+    def test_sums_of_2(self):
+        self.sums(2)
+
+    def test_what_is_passed_on(self):
+        self.all_have(self.trial("passed", 4, SILKEN_MPI_MIN_BYTES="8000"), (0, 0, {
+            "of no bytes": 1, "of fewer bytes than SILKEN_MPI_MIN_BYTES": 1,
+            "with an operation other than MPI_SUM": 1, "of a type that does not go through the switch": 2,
+            "of double, which SILKEN_MPI_DOUBLE=1 takes": 1, "of MPI_Iallreduce": 1,
+            "on a communicator that has not the ranks of MPI_COMM_WORLD": 2,
+            "with a buffer that is not aligned, or no memory for one": 1}))
+
+    def test_a_rank_may_be_later_than_the_limit(self):
+        self.all_have(self.trial("late", 2, SILKEN_HARD_LIMIT_MS="3000"), (4, 4 * 4 * COUNT, {}))
+
+    def test_switch_killed_with_2(self):
+        self.killed(2)
 
     def test_no_switch(self):
         """A switch that does not answer is lost when the limit is over; the sums are MPI's."""
@@ -179,15 +195,8 @@ class Mpi:
             self.assertEqual(set(map(str, counts(text).values())), {str((0, 0, {"since there is no switch": 4}))},
                              text)
 
-    def test_one_rank(self):
-        status, text = self.mpirun(1, [self.program, "late"], {})
-        self.assertEqual(status, 0, text)
-        self.assertEqual(counts(text), {0: (0, 0, {"of a job of one rank": 4})}, text)
 
-
-class OpenMpi(Mpi, unittest.TestCase):
-    mpi = "openmpi"
-
+class WithMpi4py:
     def test_mpi4py(self):
         with switch.Switch(4) as s:
             status, text = self.mpirun(4, [sys.executable, os.path.join(HERE, "trial_mpi4py.py")], s.environment())
@@ -198,8 +207,45 @@ class OpenMpi(Mpi, unittest.TestCase):
             self.assertEqual(reasons["with an operation other than MPI_SUM"], 1, text)
 
 
-class Mpich(Mpi, unittest.TestCase):
+class OpenMpi(WithMpi4py, Shim, unittest.TestCase):
+    mpi = "openmpi"
+
+
+class Mpich(Shim, unittest.TestCase):
     mpi = "mpich"
+
+
+class OpenMpiComponent(WithMpi4py, Mpi, unittest.TestCase):
+    """Open MPI's own calls are counted, too, since its communicators are made by some; those of no bytes never come."""
+    mpi = "openmpi"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        says = subprocess.run(["ompi_info", "--parsable", "--path", "pkglibdir"], capture_output=True, text=True, check=True)
+        cls.load = "%s:%s" % (os.path.join(switch.BUILD, "openmpi"), says.stdout.strip().rpartition(":")[2])
+
+    def loaded_by_ranks(self):
+        return []
+
+    def loaded_by_all(self):
+        return {"OMPI_MCA_mca_base_component_path": self.load}
+
+    def test_what_is_passed_on(self):
+        for calls, size, reasons in self.trial("passed", 4, SILKEN_MPI_MIN_BYTES="8000").values():
+            self.assertGreaterEqual(reasons.pop("of fewer bytes than SILKEN_MPI_MIN_BYTES"), 1, self.text)
+            self.assertEqual((calls, size, reasons), (0, 0, {
+                "with an operation other than MPI_SUM": 1,
+                "of a type that does not go through the switch": 2,
+                "of double, which SILKEN_MPI_DOUBLE=1 takes": 1,
+                "with a buffer that is not aligned, or no memory for one": 1}), self.text)
+
+    def test_it_can_be_left_out(self):
+        """By Open MPI's own means: the job has no report then."""
+        for more in {"OMPI_MCA_coll": "^silken"}, {"OMPI_MCA_coll_silken_priority": "-1"}:
+            status, text = self.mpirun(2, [self.program, "late"], more)
+            self.assertEqual((status, counts(text)), (0, {}), text)
+            self.assertIn("late: all right at 2 ranks", text)
 
 
 if __name__ == "__main__":

@@ -1,169 +1,155 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdint.h>
-#include <string.h>
-
 #include "hosts/mpi/shim.h"
 
 #define INTERCEPT_PUBLIC __attribute__((visibility("default")))
 
-/* The shim's own calls failed: what the caller has asked to happen on errors. */
-static int intercept_failed(MPI_Comm comm, int rc) {
+static MPI_Comm intercept_ranks = MPI_COMM_NULL;  /* of all ranks; the shim's own */
+static int intercept_keyval = MPI_KEYVAL_INVALID; /* of communicators: one of the next two */
+static char intercept_congruent, intercept_other;
+
+/* ---- MPI's own calls ------------------------------------------------------------------------- */
+
+static int own_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf,
+                         int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    (void)own;
+    return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+static int own_reduce_scatter_block(const struct sk_mpi_own *own, const void *sendbuf,
+                                    void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+                                    MPI_Comm comm) {
+    (void)own;
+    return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+static int own_bcast(const struct sk_mpi_own *own, void *buffer, int count, MPI_Datatype datatype,
+                     int root, MPI_Comm comm) {
+    (void)own;
+    return PMPI_Bcast(buffer, count, datatype, root, comm);
+}
+
+static int own_allgather(const struct sk_mpi_own *own, const void *sendbuf, int sendcount,
+                         MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                         MPI_Datatype recvtype, MPI_Comm comm) {
+    (void)own;
+    return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+static int own_largest(const struct sk_mpi_own *own, long long *values, int n) {
+    (void)own;
+    return PMPI_Allreduce(MPI_IN_PLACE, values, n, MPI_LONG_LONG, MPI_MAX, intercept_ranks);
+}
+
+static int own_failed(MPI_Comm comm, int rc) {
     PMPI_Comm_call_errhandler(comm, rc);
     return rc;
 }
 
-static bool intercept_is_aligned(const void *buffer, size_t bytes) {
-    return (uintptr_t)buffer % bytes == 0;
+/* Looked up once for a communicator. */
+static bool own_has_all_ranks(MPI_Comm comm) {
+    void *value;
+    int found, result;
+
+    if (comm == MPI_COMM_WORLD) {
+        return true;
+    }
+    if (comm == MPI_COMM_NULL ||
+        PMPI_Comm_get_attr(comm, intercept_keyval, &value, &found) != MPI_SUCCESS) {
+        return false;
+    }
+    if (!found) {
+        int inter = 0;
+        if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+            (!inter && PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) != MPI_SUCCESS)) {
+            return false;
+        }
+        value = !inter && result == MPI_CONGRUENT ? &intercept_congruent : &intercept_other;
+        PMPI_Comm_set_attr(comm, intercept_keyval, value);
+    }
+    return value == &intercept_congruent;
 }
 
+static const struct sk_mpi_own intercept_own = {
+    .allreduce = own_allreduce,
+    .reduce_scatter_block = own_reduce_scatter_block,
+    .bcast = own_bcast,
+    .allgather = own_allgather,
+    .largest = own_largest,
+    .failed = own_failed,
+    .has_all_ranks = own_has_all_ranks,
+};
+
 /* ---- beginning and end ----------------------------------------------------------------------- */
+
+static int intercept_begin(void) {
+    int level, rank, size;
+    int rc = PMPI_Comm_dup(MPI_COMM_WORLD, &intercept_ranks);
+
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    PMPI_Comm_set_errhandler(intercept_ranks, MPI_ERRORS_RETURN);
+    rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &intercept_keyval,
+                                 NULL);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    PMPI_Query_thread(&level);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    return sk_mpi_begin(&intercept_own, rank, size, level == MPI_THREAD_MULTIPLE);
+}
 
 INTERCEPT_PUBLIC int MPI_Init(int *argc, char ***argv) {
     int rc = PMPI_Init(argc, argv);
 
-    return rc == MPI_SUCCESS ? sk_mpi_begin() : rc;
+    return rc == MPI_SUCCESS ? intercept_begin() : rc;
 }
 
 INTERCEPT_PUBLIC int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int rc = PMPI_Init_thread(argc, argv, required, provided);
 
-    return rc == MPI_SUCCESS ? sk_mpi_begin() : rc;
+    return rc == MPI_SUCCESS ? intercept_begin() : rc;
 }
 
 INTERCEPT_PUBLIC int MPI_Finalize(void) {
     sk_mpi_end();
+    if (intercept_keyval != MPI_KEYVAL_INVALID) {
+        PMPI_Comm_free_keyval(&intercept_keyval);
+    }
+    if (intercept_ranks != MPI_COMM_NULL) {
+        PMPI_Comm_free(&intercept_ranks);
+    }
     return PMPI_Finalize();
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
-
-/* Why the ranks do not sum |count| elements by the switch, by what is the same at all of them. */
-static enum sk_mpi_reason intercept_sum(MPI_Datatype datatype, size_t count, MPI_Op op,
-                                        MPI_Comm comm, enum silken_type *type) {
-    enum sk_mpi_reason reason = sk_mpi_eligible(comm, sk_mpi_bytes(datatype, count));
-
-    if (reason == SK_MPI_NONE && op != MPI_SUM) {
-        reason = SK_MPI_OPERATION;
-    }
-    return reason == SK_MPI_NONE ? sk_mpi_number(datatype, sk_mpi_doubles(), type) : reason;
-}
-
-/* This rank's own reason: |in_bytes| at |in| go in, and |out_bytes| come to |*out|, which is memory
- * of the shim when the input has to be kept. */
-static enum sk_mpi_reason intercept_buffers(const void *in, void *recvbuf, bool in_place,
-                                            size_t out_bytes, size_t element, void **out) {
-    *out = in_place ? sk_mpi_scratch(out_bytes) : recvbuf;
-    return *out && intercept_is_aligned(in, element) && intercept_is_aligned(*out, element)
-               ? SK_MPI_NONE
-               : SK_MPI_BUFFER;
-}
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 INTERCEPT_PUBLIC int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count,
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    const bool in_place = sendbuf == MPI_IN_PLACE;
-    const void *in = in_place ? recvbuf : sendbuf;
-    const size_t n = count > 0 ? (size_t)count : 0, bytes = sk_mpi_bytes(datatype, n);
-    enum silken_type type = SILKEN_F32;
-    enum sk_mpi_reason reason = intercept_sum(datatype, n, op, comm, &type);
-    void *out;
-    int rc;
-
-    if (reason != SK_MPI_NONE) {
-        sk_mpi_count_passed(reason);
-        return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-    }
-    reason = intercept_buffers(in, recvbuf, in_place, bytes, bytes / n, &out);
-    if (sk_mpi_enter(reason, &rc) &&
-        sk_mpi_leave(silken_allreduce(sk_mpi_comm(), in, out, n, type, SILKEN_SUM), bytes, &rc)) {
-        if (in_place) {
-            memcpy(recvbuf, out, bytes);
-        }
-        return MPI_SUCCESS;
-    }
-    return rc != MPI_SUCCESS ? intercept_failed(comm, rc)
-                             : PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    return sk_mpi_allreduce(&intercept_own, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 INTERCEPT_PUBLIC int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
                                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    const bool in_place = sendbuf == MPI_IN_PLACE;
-    const void *in = in_place ? recvbuf : sendbuf;
-    const size_t n = recvcount > 0 ? (size_t)recvcount : 0, bytes = sk_mpi_bytes(datatype, n);
-    enum silken_type type = SILKEN_F32;
-    enum sk_mpi_reason reason = intercept_sum(datatype, n, op, comm, &type);
-    void *out;
-    int rc;
-
-    if (reason != SK_MPI_NONE) {
-        sk_mpi_count_passed(reason);
-        return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    }
-    reason = intercept_buffers(in, recvbuf, in_place, bytes, bytes / n, &out);
-    if (sk_mpi_enter(reason, &rc) &&
-        sk_mpi_leave(silken_reduce_scatter(sk_mpi_comm(), in, out, n, type, SILKEN_SUM), bytes,
-                     &rc)) {
-        if (in_place) {
-            memcpy(recvbuf, out, bytes);
-        }
-        return MPI_SUCCESS;
-    }
-    return rc != MPI_SUCCESS
-               ? intercept_failed(comm, rc)
-               : PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return sk_mpi_reduce_scatter_block(&intercept_own, sendbuf, recvbuf, recvcount, datatype, op,
+                                       comm);
 }
-
-/* ---- copies: ranks may describe the same bytes by different types ---------------------------- */
 
 INTERCEPT_PUBLIC int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root,
                                MPI_Comm comm) {
-    const size_t bytes = sk_mpi_bytes(datatype, count > 0 ? (size_t)count : 0);
-    enum sk_mpi_reason reason = sk_mpi_eligible(comm, bytes);
-    int rc;
-
-    if (reason != SK_MPI_NONE) {
-        sk_mpi_count_passed(reason);
-        return PMPI_Bcast(buffer, count, datatype, root, comm);
-    }
-    reason = sk_mpi_is_plain(datatype) && root >= 0 ? SK_MPI_NONE : SK_MPI_TYPE;
-    if (sk_mpi_enter(reason, &rc) &&
-        sk_mpi_leave(silken_broadcast(sk_mpi_comm(), buffer, bytes, (uint32_t)root), bytes, &rc)) {
-        return MPI_SUCCESS;
-    }
-    return rc != MPI_SUCCESS ? intercept_failed(comm, rc)
-                             : PMPI_Bcast(buffer, count, datatype, root, comm);
+    return sk_mpi_bcast(&intercept_own, buffer, count, datatype, root, comm);
 }
 
 INTERCEPT_PUBLIC int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                                    void *recvbuf, int recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm) {
-    const size_t bytes = sk_mpi_bytes(recvtype, recvcount > 0 ? (size_t)recvcount : 0);
-    const bool in_place = sendbuf == MPI_IN_PLACE;
-    enum sk_mpi_reason reason = sk_mpi_eligible(comm, bytes);
-    const void *in = sendbuf;
-    int rank, rc;
-
-    if (reason != SK_MPI_NONE) {
-        sk_mpi_count_passed(reason);
-        return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    }
-    if (in_place) {
-        PMPI_Comm_rank(comm, &rank);
-        in = (const char *)recvbuf + (size_t)rank * bytes;
-    }
-    reason = sk_mpi_is_plain(recvtype) && (in_place || sk_mpi_is_plain(sendtype)) ? SK_MPI_NONE
-                                                                                  : SK_MPI_TYPE;
-    if (sk_mpi_enter(reason, &rc) &&
-        sk_mpi_leave(silken_allgather(sk_mpi_comm(), in, recvbuf, bytes), bytes, &rc)) {
-        return MPI_SUCCESS;
-    }
-    return rc != MPI_SUCCESS
-               ? intercept_failed(comm, rc)
-               : PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return sk_mpi_allgather(&intercept_own, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                            recvtype, comm);
 }
 
-/* ---- counted, and always MPI's --------------------------------------------------------------- */
-
-/* A sum under way would need the ranks' decision in MPI_Wait() and all that are like it. */
+/* Counted, and always MPI's: a sum under way would need the ranks' decision in MPI_Wait() and all
+ * that are like it. */
 INTERCEPT_PUBLIC int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count,
                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                     MPI_Request *request) {

@@ -15,9 +15,7 @@ enum job_state { JOB_NOT_BEGUN, JOB_NOT_OPEN, JOB_OPEN, JOB_ALONE, JOB_NO_SWITCH
  * the other. */
 static struct {
     enum job_state state;
-    MPI_Comm ranks; /* the shim's own, of all ranks */
     int rank, size;
-    int keyval;   /* of communicators: job_congruent or job_other */
     bool threads; /* some rank has MPI_THREAD_MULTIPLE */
     bool doubles, require, report;
     size_t min_bytes;
@@ -28,10 +26,7 @@ static struct {
     struct silken_comm *comm;
     void *scratch;
     size_t scratch_bytes;
-} job = {.ranks = MPI_COMM_NULL, .keyval = MPI_KEYVAL_INVALID};
-
-/* Values of the attribute. */
-static char job_congruent, job_other;
+} job;
 
 enum { JOB_ALIKE = 5 }; /* numbers that all ranks have alike */
 
@@ -51,11 +46,6 @@ __attribute__((format(printf, 1, 2))) static void job_say(const char *format, ..
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "silken-mpi, rank %d: %s\n", job.rank, text);
-}
-
-/* The largest of the ranks' values, one by one. Returns MPI's error code. */
-static int job_largest(long long *values, int n) {
-    return PMPI_Allreduce(MPI_IN_PLACE, values, n, MPI_LONG_LONG, MPI_MAX, job.ranks);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -103,30 +93,20 @@ static void job_configure(void) {
     }
 }
 
-int sk_mpi_begin(void) {
+int sk_mpi_begin(const struct sk_mpi_own *mpi, int rank, int size, bool threads) {
     long long said[4], own = job_read_min_bytes();
-    int level, rc;
+    int rc;
 
-    rc = PMPI_Comm_dup(MPI_COMM_WORLD, &job.ranks);
-    if (rc != MPI_SUCCESS) {
-        return rc;
-    }
-    PMPI_Comm_set_errhandler(job.ranks, MPI_ERRORS_RETURN);
-    PMPI_Comm_rank(job.ranks, &job.rank);
-    PMPI_Comm_size(job.ranks, &job.size);
-    PMPI_Query_thread(&level);
-    rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &job.keyval, NULL);
-    if (rc != MPI_SUCCESS) {
-        return rc;
-    }
+    job.rank = rank;
+    job.size = size;
     job.require = job_flag("SILKEN_MPI_REQUIRE");
     job.report = job_flag("SILKEN_MPI_REPORT");
     job_configure();
     said[0] = own;
-    said[1] = level == MPI_THREAD_MULTIPLE;
+    said[1] = threads;
     said[2] = own < 0;
     said[3] = !job_flag("SILKEN_MPI_DOUBLE");
-    rc = job_largest(said, 4);
+    rc = mpi->largest(mpi, said, 4);
     job.min_bytes = (size_t)(said[0] > 0 ? said[0] : 0);
     job.threads = said[1] > 0;
     job.doubles = said[3] == 0;
@@ -153,37 +133,12 @@ void sk_mpi_end(void) {
     if (job.report) {
         sk_mpi_report(job.rank);
     }
-    PMPI_Comm_free_keyval(&job.keyval);
-    PMPI_Comm_free(&job.ranks);
     job.state = JOB_NOT_BEGUN;
 }
 
 /* ---- one call -------------------------------------------------------------------------------- */
 
-/* Has |comm| the ranks of MPI_COMM_WORLD, in its order? Looked up once for a communicator. */
-static bool job_is_congruent(MPI_Comm comm) {
-    void *value;
-    int found, result;
-
-    if (comm == MPI_COMM_WORLD) {
-        return true;
-    }
-    if (PMPI_Comm_get_attr(comm, job.keyval, &value, &found) != MPI_SUCCESS) {
-        return false;
-    }
-    if (!found) {
-        int inter = 0;
-        if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
-            (!inter && PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) != MPI_SUCCESS)) {
-            return false;
-        }
-        value = !inter && result == MPI_CONGRUENT ? &job_congruent : &job_other;
-        PMPI_Comm_set_attr(comm, job.keyval, value);
-    }
-    return value == &job_congruent;
-}
-
-enum sk_mpi_reason sk_mpi_eligible(MPI_Comm comm, size_t bytes) {
+enum sk_mpi_reason sk_mpi_eligible(const struct sk_mpi_own *own, MPI_Comm comm, size_t bytes) {
     if (job.state == JOB_NOT_BEGUN) {
         return SK_MPI_NO_SWITCH;
     }
@@ -193,7 +148,7 @@ enum sk_mpi_reason sk_mpi_eligible(MPI_Comm comm, size_t bytes) {
     if (bytes < job.min_bytes) {
         return SK_MPI_SMALL;
     }
-    if (comm == MPI_COMM_NULL || !job_is_congruent(comm)) {
+    if (!own->has_all_ranks(comm)) {
         return SK_MPI_COMMUNICATOR;
     }
     if (job.threads && comm != MPI_COMM_WORLD) {
@@ -235,7 +190,7 @@ static void job_without(enum job_state state, long long worst) {
 /* |own| is 0, or what job_without() is told when this rank cannot go on. |*worst| is the largest of
  * all ranks'. While it is 0, |*same| says whether |values| are the same at all ranks: each is said
  * twice, once negative, and the largest of both tell. Returns MPI's error code. */
-static int job_agree(long long own, const int64_t values[JOB_ALIKE], long long *worst, bool *same) {
+static int job_agree(const struct sk_mpi_own *mpi, long long own, const int64_t values[JOB_ALIKE], long long *worst, bool *same) {
     long long said[1 + 2 * JOB_ALIKE];
     int rc;
 
@@ -244,7 +199,7 @@ static int job_agree(long long own, const int64_t values[JOB_ALIKE], long long *
         said[1 + 2 * i] = own ? INT64_MIN : values[i];
         said[2 + 2 * i] = own ? INT64_MIN : -values[i];
     }
-    rc = job_largest(said, 1 + 2 * JOB_ALIKE);
+    rc = mpi->largest(mpi, said, 1 + 2 * JOB_ALIKE);
     *worst = said[0];
     *same = true;
     for (int i = 0; i < JOB_ALIKE && *worst == 0; i++) {
@@ -255,7 +210,7 @@ static int job_agree(long long own, const int64_t values[JOB_ALIKE], long long *
 
 /* Opens the job, at all ranks or none. They compare what each has from its environment before one
  * of them asks the switch: the job service waits for all ranks of a job, and would wait in vain. */
-static int job_open(void) {
+static int job_open(const struct sk_mpi_own *mpi) {
     const struct silken_config *c = &job.config;
     struct silken_service service = {0};
     const bool served = silken_service_from_env(&service);
@@ -265,7 +220,7 @@ static int job_open(void) {
     const long long mine = job.size - job.rank;
     long long worst;
     bool same;
-    int rc = job_agree(job.configured ? 0 : mine, before, &worst, &same);
+    int rc = job_agree(mpi, job.configured ? 0 : mine, before, &worst, &same);
 
     if (rc == MPI_SUCCESS && worst == 0 && same) {
         if (silken_config_admit(&job.config, job.why, sizeof job.why) == 0 &&
@@ -273,7 +228,7 @@ static int job_open(void) {
             silken_lease_close(c->lease);
         }
         memcpy(after, (int64_t[JOB_ALIKE]){c->job, c->pool_size, c->k}, sizeof after);
-        rc = job_agree(job.comm ? 0 : mine, after, &worst, &same);
+        rc = job_agree(mpi, job.comm ? 0 : mine, after, &worst, &same);
     }
     if (rc != MPI_SUCCESS) {
         return rc;
@@ -292,16 +247,16 @@ static int job_open(void) {
     return MPI_SUCCESS;
 }
 
-bool sk_mpi_enter(enum sk_mpi_reason own, int *rc) {
+bool sk_mpi_enter(const struct sk_mpi_own *mpi, enum sk_mpi_reason own, int *rc) {
     long long reason = own;
 
-    *rc = job.state == JOB_NOT_OPEN ? job_open() : MPI_SUCCESS;
+    *rc = job.state == JOB_NOT_OPEN ? job_open(mpi) : MPI_SUCCESS;
     if (*rc == MPI_SUCCESS && job.state != JOB_OPEN) {
         sk_mpi_count_passed(SK_MPI_NO_SWITCH);
         return false;
     }
     if (*rc == MPI_SUCCESS) {
-        *rc = job_largest(&reason, 1);
+        *rc = mpi->largest(mpi, &reason, 1);
     }
     if (*rc == MPI_SUCCESS && reason != SK_MPI_NONE) {
         sk_mpi_count_passed((enum sk_mpi_reason)reason);
@@ -326,11 +281,11 @@ static enum sk_mpi_reason job_refused(int code) {
     }
 }
 
-bool sk_mpi_leave(int code, size_t bytes, int *rc) {
+bool sk_mpi_leave(const struct sk_mpi_own *mpi, int code, size_t bytes, int *rc) {
     const enum sk_mpi_reason refused = job_refused(code);
     long long said[2] = {code != 0 && !refused ? job.size - job.rank : 0, refused};
 
-    *rc = job_largest(said, 2);
+    *rc = mpi->largest(mpi, said, 2);
     if (*rc != MPI_SUCCESS) {
         return false;
     }

@@ -2,11 +2,16 @@
 /*
  * shim.h: MPI programs sum through a switch without knowing it.
  *
- * A library that is loaded before MPI's (LD_PRELOAD) and has its functions of the same names: MPI's
- * profiling interface lets each call the original as PMPI_*. It is compiled once for each MPI,
- * since handles and constants differ: libsilken-mpi-openmpi.so and libsilken-mpi-mpich.so.
+ * The shim is a library that is loaded before MPI's (LD_PRELOAD) and has its functions of the same
+ * names: MPI's profiling interface lets each call the original as PMPI_*. It is compiled once for
+ * each MPI, since handles and constants differ: libsilken-mpi-openmpi.so and
+ * libsilken-mpi-mpich.so. Open MPI has a way of its own besides: a component of its framework
+ * "coll", mca_coll_silken.so, which it asks for each new communicator and which also has the calls
+ * from Fortran. Both are made of the same parts:
  *
- *      intercept.c  the MPI_ functions: what a call asks for, and where it goes
+ *      intercept.c  the shim: the MPI_ functions, and MPI's own as PMPI_
+ *      component.c  the component: the functions of a communicator, and those that it had before
+ *      calls.c      what a call asks for, and where it goes
  *      types.c      MPI's types as libsilken's
  *      job.c        the ranks' common decision, the switch, and what becomes of a call without it
  *      counts.c     how many calls went which way, and the report of it
@@ -18,8 +23,7 @@
  *
  * ALL RANKS DECIDE ALIKE. What MPI requires to be the same at all ranks (the operation, the number
  * of bytes, the communicator) each rank decides alone. For the rest, before each call that is left
- * the ranks take the largest of their reasons not to take it, by a PMPI_Allreduce on a communicator
- * of the shim. It also means that nobody waits for the switch before all ranks are there: a rank
+ * the ranks take the largest of their reasons not to take it, by an all-reduce of the MPI's. It also means that nobody waits for the switch before all ranks are there: a rank
  * may be as late as it likes, and the limit of libsilken measures the switch alone. After the sum
  * they do so again: where one rank has no sum, all add the same numbers once more by MPI, and when
  * that was because of the switch, they leave it for good. For that a call's input is kept until all
@@ -88,25 +92,59 @@ bool sk_mpi_is_plain(MPI_Datatype datatype);
 /* Bytes of |count| elements of it; 0 for what MPI will refuse. */
 size_t sk_mpi_bytes(MPI_Datatype datatype, size_t count);
 
+/* ---- the MPI's own calls --------------------------------------------------------------------- */
+
+/* What a call would be without the switch. Functions return MPI's error codes. */
+struct sk_mpi_own {
+    int (*allreduce)(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf, int count,
+                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+    int (*reduce_scatter_block)(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf,
+                                int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+    int (*bcast)(const struct sk_mpi_own *own, void *buffer, int count, MPI_Datatype datatype,
+                 int root, MPI_Comm comm);
+    int (*allgather)(const struct sk_mpi_own *own, const void *sendbuf, int sendcount,
+                     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                     MPI_Comm comm);
+    /* The largest of all ranks' |values|, one by one. Collective. */
+    int (*largest)(const struct sk_mpi_own *own, long long *values, int n);
+    /* |largest| has failed: what the caller has asked to happen on errors. Returns |rc|. */
+    int (*failed)(MPI_Comm comm, int rc);
+    /* Has |comm|, which may be null, the ranks of MPI_COMM_WORLD in its order? */
+    bool (*has_all_ranks)(MPI_Comm comm);
+};
+
+/* ---- calls (calls.c): by the switch, or by |own| ---------------------------------------------- */
+
+int sk_mpi_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf, int count,
+                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int sk_mpi_reduce_scatter_block(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf,
+                                int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int sk_mpi_bcast(const struct sk_mpi_own *own, void *buffer, int count, MPI_Datatype datatype,
+                 int root, MPI_Comm comm);
+int sk_mpi_allgather(const struct sk_mpi_own *own, const void *sendbuf, int sendcount,
+                     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                     MPI_Comm comm);
+
 /* ---- the job (job.c) ------------------------------------------------------------------------- */
 
-/* Begins after MPI does: makes the shim's communicator. Collective. Returns MPI's error code. */
-int sk_mpi_begin(void);
-/* Ends before MPI does. Collective. */
+/* This is rank |rank| of |size|; |threads|: with MPI_THREAD_MULTIPLE. Of |mpi| only |largest| is
+ * called. Collective. Returns MPI's error code. */
+int sk_mpi_begin(const struct sk_mpi_own *mpi, int rank, int size, bool threads);
+/* No call of MPI's is made. Nothing happens if it has not begun. */
 void sk_mpi_end(void);
 
 /* May calls on |comm| with a result of |bytes| be taken? By what is the same at all ranks. */
-enum sk_mpi_reason sk_mpi_eligible(MPI_Comm comm, size_t bytes);
+enum sk_mpi_reason sk_mpi_eligible(const struct sk_mpi_own *own, MPI_Comm comm, size_t bytes);
 bool sk_mpi_doubles(void);
 
 /* The ranks decide on a call that is eligible; |own| is this rank's reason against it. Collective
  * on MPI_COMM_WORLD. |*rc| is MPI's error code: when it is not MPI_SUCCESS the call has failed.
  * True when all go through the switch, by sk_mpi_comm(); else it is counted as passed on. */
-bool sk_mpi_enter(enum sk_mpi_reason own, int *rc);
+bool sk_mpi_enter(const struct sk_mpi_own *mpi, enum sk_mpi_reason own, int *rc);
 struct silken_comm *sk_mpi_comm(void);
 /* After sk_mpi_enter(), with libsilken's |code|. True when all ranks have the result, of
  * |bytes|. */
-bool sk_mpi_leave(int code, size_t bytes, int *rc);
+bool sk_mpi_leave(const struct sk_mpi_own *mpi, int code, size_t bytes, int *rc);
 
 /* Memory of at least |bytes| that lasts until the next call; NULL when memory is exhausted. */
 void *sk_mpi_scratch(size_t bytes);
