@@ -409,6 +409,12 @@ sessions-any-order: $(BUILD)/harness/control/sessions/test_sessions
 torch-distributed: $(BUILD)/silken $(LIBSILKEN)
 	BUILD=$(BUILD) $(PYTHON) harness/python/distributed.py --seconds $(or $(SECONDS_ALL),14400) $(NAMES)
 .PHONY: torch-distributed
+# mpi4py's own tests with plain Open MPI, the shim and the component (harness/mpi/mpi4py_tests.py): SOURCE is a tree of
+# mpi4py, without it Debian's source package is fetched. NAMES chooses.
+mpi4py-tests: $(BUILD)/silken $(LIBSILKEN)
+	+$(MAKE) lib
+	BUILD=$(BUILD) $(PYTHON) harness/mpi/mpi4py_tests.py $(if $(SOURCE),--source $(SOURCE)) $(NAMES)
+.PHONY: mpi4py-tests
 
 # What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
 # are no part of these tests.

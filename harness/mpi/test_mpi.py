@@ -38,6 +38,12 @@ def counts(text):
             for rank, calls, size, _, reasons in COUNTS.findall(text)}
 
 
+def component_path():
+    """Where Open MPI is to look for components: in ours and in its own folder."""
+    says = subprocess.run(["ompi_info", "--parsable", "--path", "pkglibdir"], capture_output=True, text=True, check=True)
+    return "%s:%s" % (os.path.join(switch.BUILD, "openmpi"), says.stdout.strip().rpartition(":")[2])
+
+
 class Mpi:
     """What all MPIs do, by shim or component. |mpi| is the name of one."""
 
@@ -222,8 +228,7 @@ class OpenMpiComponent(WithMpi4py, Mpi, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        says = subprocess.run(["ompi_info", "--parsable", "--path", "pkglibdir"], capture_output=True, text=True, check=True)
-        cls.load = "%s:%s" % (os.path.join(switch.BUILD, "openmpi"), says.stdout.strip().rpartition(":")[2])
+        cls.load = component_path()
 
     def loaded_by_ranks(self):
         return []

@@ -312,15 +312,16 @@ bool sk_ports_enable(struct sk_ports *ports, uint16_t dev_port, bool enabled) {
         return false;
     p->disabled = !enabled;
     // one whose link never was up is, since it was opened; a link that is down is seen here, though
-    // it is told with the others
+    // it is told with the others, also when it is up again by then
     const bool linked = p->linked && ports_link_is_up(p);
+    p->fell |= p->linked && !linked;
     sk_switch_port_up(ports->sw, dev_port, enabled && (linked || !p->met));
     return true;
 }
 
 bool sk_ports_links_changed(const struct sk_ports *ports) {
     for (size_t i = 0; i < ports->n; i++)
-        if (ports_link_is_up(ports->list[i]) != ports->list[i]->linked)
+        if (ports->list[i]->fell || ports_link_is_up(ports->list[i]) != ports->list[i]->linked)
             return true;
     return false;
 }
@@ -330,8 +331,11 @@ void sk_ports_follow_links(struct sk_ports *ports, void (*fn)(void *aux, uint16_
     for (size_t i = 0; i < ports->n; i++) {
         struct dpdk_port *p = ports->list[i];
         bool up = ports_link_is_up(p);
-        if (up == p->linked)
+        if (up == p->linked && !p->fell)
             continue;
+        if (fn && up && p->fell)
+            fn(aux, p->dev_port, false);
+        p->fell = false;
         sk_switch_port_up(ports->sw, p->dev_port, up && !p->disabled);
         p->linked = up;
         p->met |= up;

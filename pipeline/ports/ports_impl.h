@@ -57,6 +57,7 @@ struct dpdk_port {
     uint16_t dev_port, id, queues;
     bool attached, started;
     bool linked;   // the link was up when it was last looked at
+    bool fell;     // it was down since then, when somebody asked
     bool met;      // its link has been up
     bool disabled; // down whatever its link
     bool plain;    // bursts are those of a DPDK device: none of the three below
