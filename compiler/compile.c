@@ -386,7 +386,7 @@ static struct chip_report *compile_refused(struct compilation *c, enum chip_targ
 }
 
 // What Silken's compiler does not support, and its own limits, are no limits of the chip.
-static bool is_ours(const struct diag *d) {
+static bool compile_is_ours(const struct diag *d) {
     for (size_t i = 0; i < diag_messages(d); i++)
         if (diag_message_at(d, i)->is_ours)
             return true;
@@ -400,10 +400,10 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
     const bool is_program = ok && c->ast->main;
     if (!ok || !middle(c)) {
         *report = compile_refused(c, target);
-        return is_program && !is_ours(c->d) ? COMPILE_DOES_NOT_FIT : COMPILE_REFUSED;
+        return is_program && !compile_is_ours(c->d) ? COMPILE_DOES_NOT_FIT : COMPILE_REFUSED;
     }
     const bool allowed = is_allowed(c);
-    if (!allowed && is_ours(c->d)) {
+    if (!allowed && compile_is_ours(c->d)) {
         *report = compile_refused(c, target);
         return COMPILE_REFUSED;
     }

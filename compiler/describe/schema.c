@@ -35,13 +35,13 @@ static uint32_t one_at_a_time(const char *s) {
     return h + (h << 15);
 }
 
-static struct schema_id **bucket_of(const struct schema_ids *ids, enum schema_kind kind,
-                                    uint32_t base) {
+static struct schema_id **schema_bucket(const struct schema_ids *ids, enum schema_kind kind,
+                                        uint32_t base) {
     return &ids->buckets[(base + (uint32_t)kind * 0x9e3779b1u) & (ids->n_buckets - 1)];
 }
 
 static void put_id(struct schema_ids *ids, struct schema_id *id) {
-    struct schema_id **const b = bucket_of(ids, id->kind, id->base);
+    struct schema_id **const b = schema_bucket(ids, id->kind, id->base);
     id->next = *b;
     *b = id;
 }
@@ -57,9 +57,9 @@ static void grow_ids(struct schema_ids *ids) {
         }
 }
 
-static const struct schema_id *id_at(const struct schema_ids *ids, enum schema_kind kind,
-                                     uint32_t base) {
-    struct schema_id *id = ids->n_buckets ? *bucket_of(ids, kind, base) : NULL;
+static const struct schema_id *schema_id_at(const struct schema_ids *ids, enum schema_kind kind,
+                                            uint32_t base) {
+    struct schema_id *id = ids->n_buckets ? *schema_bucket(ids, kind, base) : NULL;
     while (id && (id->kind != kind || id->base != base))
         id = id->next;
     return id;
@@ -69,7 +69,7 @@ static const struct schema_id *id_at(const struct schema_ids *ids, enum schema_k
 uint32_t schema_base(struct schema_ids *ids, enum schema_kind kind, const char *name) {
     const struct schema_id *there = NULL;
     uint32_t base = one_at_a_time(name) & BASE_MASK;
-    while (base == 0 || ((there = id_at(ids, kind, base)) && strcmp(there->name, name) != 0))
+    while (base == 0 || ((there = schema_id_at(ids, kind, base)) && strcmp(there->name, name) != 0))
         base = (base + 1) & BASE_MASK;
     if (there)
         return base;

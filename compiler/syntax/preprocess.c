@@ -443,10 +443,11 @@ static bool report_limits(struct diag *d, const char *path, const struct child *
                    "writes to",
                    path);
     else if (strstr(complaints, "out of memory") || strstr(complaints, "virtual memory exhausted"))
-        diag_error(d, no_place,
-                   "preprocessing '%s' takes more than %u MB of memory; it may include a device, or "
-                   "contain macros that expand too far",
-                   path, (unsigned)(MAX_MEMORY >> 20));
+        diag_error(
+            d, no_place,
+            "preprocessing '%s' takes more than %u MB of memory; it may include a device, or "
+            "contain macros that expand too far",
+            path, (unsigned)(MAX_MEMORY >> 20));
     else
         return false;
     return true;

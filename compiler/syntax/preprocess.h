@@ -30,8 +30,8 @@ char *preprocess_p4(struct arena *a, struct diag *d, const char *path,
 // (/proc has such) for empty; of one that is not, an error is reported.
 bool check_included(struct diag *d);
 
-// The same as preprocess_p4 from a regular file that has such text: nothing in it is a directive, and no file that
-// its line markers name is opened.
+// The same as preprocess_p4 from a regular file that has such text: nothing in it is a directive,
+// and no file that its line markers name is opened.
 char *read_preprocessed_p4(struct arena *a, struct diag *d, const char *path, size_t *length);
 
 #endif

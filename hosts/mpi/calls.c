@@ -27,9 +27,8 @@ static enum sk_mpi_reason calls_sum(const struct sk_mpi_own *own, MPI_Datatype d
 static enum sk_mpi_reason calls_buffers(const void *in, void *recvbuf, bool in_place,
                                         size_t out_bytes, size_t element, void **out) {
     *out = in_place ? sk_mpi_scratch(out_bytes) : recvbuf;
-    return *out && calls_is_aligned(in, element) && calls_is_aligned(*out, element)
-               ? SK_MPI_NONE
-               : SK_MPI_BUFFER;
+    return *out && calls_is_aligned(in, element) && calls_is_aligned(*out, element) ? SK_MPI_NONE
+                                                                                    : SK_MPI_BUFFER;
 }
 
 int sk_mpi_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf, int count,

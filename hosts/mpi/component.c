@@ -8,15 +8,15 @@
  * The job begins when MPI_COMM_WORLD gets its module, in MPI_Init, where calls between the ranks
  * are possible, but no function of MPI's is; it ends when MPI_COMM_WORLD loses it, in MPI_Finalize.
  */
-#include "ompi_config.h"
+#include <ompi_config.h>
 
-#include "ompi/communicator/communicator.h"
-#include "ompi/constants.h"
-#include "ompi/group/group.h"
-#include "ompi/mca/coll/base/base.h"
-#include "ompi/mca/coll/coll.h"
-#include "ompi/runtime/mpiruntime.h"
-#include "opal/mca/base/mca_base_var.h"
+#include <ompi/communicator/communicator.h>
+#include <ompi/constants.h>
+#include <ompi/group/group.h>
+#include <ompi/mca/coll/base/base.h>
+#include <ompi/mca/coll/coll.h>
+#include <ompi/runtime/mpiruntime.h>
+#include <opal/mca/base/mca_base_var.h>
 
 #include "hosts/mpi/shim.h"
 

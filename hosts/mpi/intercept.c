@@ -29,8 +29,8 @@ static int own_bcast(const struct sk_mpi_own *own, void *buffer, int count, MPI_
 }
 
 static int own_allgather(const struct sk_mpi_own *own, const void *sendbuf, int sendcount,
-                         MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                         MPI_Datatype recvtype, MPI_Comm comm) {
+                         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                         MPI_Comm comm) {
     (void)own;
     return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }

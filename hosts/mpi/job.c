@@ -190,7 +190,8 @@ static void job_without(enum job_state state, long long worst) {
 /* |own| is 0, or what job_without() is told when this rank cannot go on. |*worst| is the largest of
  * all ranks'. While it is 0, |*same| says whether |values| are the same at all ranks: each is said
  * twice, once negative, and the largest of both tell. Returns MPI's error code. */
-static int job_agree(const struct sk_mpi_own *mpi, long long own, const int64_t values[JOB_ALIKE], long long *worst, bool *same) {
+static int job_agree(const struct sk_mpi_own *mpi, long long own, const int64_t values[JOB_ALIKE],
+                     long long *worst, bool *same) {
     long long said[1 + 2 * JOB_ALIKE];
     int rc;
 

@@ -23,11 +23,12 @@
  *
  * ALL RANKS DECIDE ALIKE. What MPI requires to be the same at all ranks (the operation, the number
  * of bytes, the communicator) each rank decides alone. For the rest, before each call that is left
- * the ranks take the largest of their reasons not to take it, by an all-reduce of the MPI's. It also means that nobody waits for the switch before all ranks are there: a rank
- * may be as late as it likes, and the limit of libsilken measures the switch alone. After the sum
- * they do so again: where one rank has no sum, all add the same numbers once more by MPI, and when
- * that was because of the switch, they leave it for good. For that a call's input is kept until all
- * ranks have the result.
+ * the ranks take the largest of their reasons not to take it, by an all-reduce of the MPI's. It
+ * also means that nobody waits for the switch before all ranks are there: a rank may be as late as
+ * it likes, and the limit of libsilken measures the switch alone. After the sum they do so again:
+ * where one rank has no sum, all add the same numbers once more by MPI, and when that was because
+ * of the switch, they leave it for good. For that a call's input is kept until all ranks have the
+ * result.
  *
  * THREADS. Calls on two communicators need the same order at all ranks, as there is one switch.
  * Threads do not give that, so with MPI_THREAD_MULTIPLE only MPI_COMM_WORLD is taken.
@@ -113,7 +114,7 @@ struct sk_mpi_own {
     bool (*has_all_ranks)(MPI_Comm comm);
 };
 
-/* ---- calls (calls.c): by the switch, or by |own| ---------------------------------------------- */
+/* ---- calls (calls.c): by the switch, or by |own| --------------------------------------------- */
 
 int sk_mpi_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf, int count,
                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
