@@ -45,6 +45,11 @@ shims() { # each there with libsilken beside it, and with MPI's functions alone
         grep -q '^MPI_Allreduce$' "$dir/exported" && ! grep -v '^MPI_' "$dir/exported" || return 1
     done
 }
+component() { # with libsilken two folders above it, and the one name that Open MPI looks for
+    file=$dest/usr/lib/silken/openmpi/mca_coll_silken.so
+    ldd "$file" | grep -q "libsilken.so.0 => $dest" &&
+        [ "$(nm -D --defined-only "$file" | awk '{print $3}')" = mca_coll_silken_component ]
+}
 no_dpdk() {
     ldd "$dest/usr/lib/libsilken.so.0" >"$dir/needed" && ! grep rte_ "$dir/needed"
 }
@@ -85,6 +90,7 @@ check 'in C++' app c++ app.cc "-L$dest/usr/lib" -lsilken
 check 'in C17' app cc app.c -std=c17 "-L$dest/usr/lib" -lsilken
 check 'linked statically' app cc app.c "$dest/usr/lib/libsilken.a" -ldl -lm -pthread
 check 'a shim for each MPI' shims
+check 'a component for Open MPI' component
 check 'the library exports silken_* alone' only_silken nm -D --defined-only "$dest/usr/lib/libsilken.so.0"
 check 'and so does its archive' only_silken nm -g --defined-only "$dest/usr/lib/libsilken.a"
 check 'and its module' only_silken nm -D --defined-only "$dest/usr/lib/libsilken-dpdk.so.0"
