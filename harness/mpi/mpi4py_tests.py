@@ -50,8 +50,17 @@ def passed(text):
     return {" ".join(found) for found in re.findall(r"^(test\w+) \(([\w.]+)\)(?:\n.*?)? \.\.\. ok$", text, re.M)}
 
 
+def instead(name, texts):
+    """What a rank that did not pass the test wrote of it."""
+    for rank, text in enumerate(texts):
+        if name not in passed(text):
+            begin = text.find(name.replace(" ", " (", 1))
+            return "rank %d: %s" % (rank, text[begin:begin + 400] if begin >= 0 else text[-400:])
+    return ""
+
+
 def job(way, source_dir, module, ranks, seconds, environment):
-    """(names that passed at all ranks, calls that went through the switch at rank 0, how it ended)"""
+    """(names that passed at all ranks, calls that went through the switch at rank 0, how it ended, texts of the ranks)"""
     ranks_load, all_load = loaded(way)
     with tempfile.TemporaryDirectory(prefix="silken-mpi4py-") as folder:
         # a file for each rank: lines of several would be mixed
@@ -72,7 +81,7 @@ def job(way, source_dir, module, ranks, seconds, environment):
             path = os.path.join(folder, str(rank))
             texts.append(open(path, encoding="utf-8", errors="replace").read() if os.path.exists(path) else "")
     calls = test_mpi.counts(texts[0]).get(0, (0,))[0]
-    return set.intersection(*map(passed, texts)), calls, ended
+    return set.intersection(*map(passed, texts)), calls, ended, texts
 
 
 def main():
@@ -93,11 +102,12 @@ def main():
                 with switch.Switch(args.ranks) as s:
                     more = {"SILKEN_MPI_REPORT": "1", **test_mpi.PATIENCE, "SILKEN_MPI_MIN_BYTES": "4",
                             "SILKEN_HARD_LIMIT_MS": str(test_mpi.LIMIT_MS), **s.environment()}
-                    by_way[way], calls, ended = job(way, tree, module, args.ranks, args.seconds, more)
+                    by_way[way], calls, ended, texts = job(way, tree, module, args.ranks, args.seconds, more)
                 good[way] += len(by_way[way])
                 calls_of[way] += calls
                 missing = by_way["plain"] - by_way[way]
-                lost += ["%s of %s, %s (ended: %s)" % (name, module, way, ended) for name in sorted(missing)]
+                lost += ["%s of %s, %s (ended: %s): %s" % (name, module, way, ended, instead(name, texts))
+                         for name in sorted(missing)]
             print("%s: %s" % (module, ", ".join("%s %d" % (way, len(by_way[way])) for way in WAYS)), flush=True)
     for line in lost:
         print("not passed:", line)
