@@ -9,7 +9,7 @@
 #   make sessions-live   jobs that begin again in any order, in a live rack (SCHEDULES=100)
 #   make sessions-any-order   the same as state machines (SEEDS=1000000)
 #   make quick-test     all tests, without the sanitizers
-#   make test-threads   the tests that run threads, under TSan
+#   make test-threads   all tests that run threads, under TSan (make test: the short ones)
 #   make lint       includes against rooms.mk, names of static functions, columns, clang-format, cppcheck
 #   make fuzz       builds the fuzz targets in build/fuzz (FUZZ_SECONDS=600 runs each that long;
 #                   ONLY=word, SEEDS=folders, INCLUDE=folder: harness/fuzz.sh)
@@ -374,10 +374,14 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark reduce_silken table_lookup \
     table_change memif_burst af_packet_burst))
 .PHONY: tests
+THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder \
+                harness/hosts/communicator/test_allreduce_atp
+LONG_THREAD_TESTS := harness/stages/test_table # a minute
 test: $(BUILD)/silken $(LIBSILKEN)
 	+$(MAKE) tests
 	+$(MAKE) lib # again: the tests' packages bring the MPIs
 	+$(MAKE) SANITIZE=1 all tests
+	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(filter-out $(LONG_THREAD_TESTS),$(THREAD_TESTS)))
 	BUILD=$(BUILD) PYTHON=$(PYTHON) sh harness/run.sh
 quick-test: $(BUILD)/silken $(LIBSILKEN) tests
 	+$(MAKE) lib
@@ -416,9 +420,8 @@ mpi4py-tests: $(BUILD)/silken $(LIBSILKEN)
 	BUILD=$(BUILD) $(PYTHON) harness/mpi/mpi4py_tests.py $(if $(SOURCE),--source $(SOURCE)) $(NAMES)
 .PHONY: mpi4py-tests
 
-# What runs on several threads, with every access watched. DPDK's own code is not: its rings and drivers
-# are no part of these tests.
-THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder harness/hosts/communicator/test_allreduce_atp
+# What runs on several threads, with every access watched: all of it, and the short ones in make test. DPDK's own
+# code is not: its rings and drivers are no part of these tests.
 test-threads:
 	+$(MAKE) SANITIZE=thread $(addprefix build/tsan/,$(THREAD_TESTS) silken)
 	for t in $(THREAD_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/tsan/$$t || exit 1; done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs every test that has been built and prints one closing line, "N passed, N failed".
-#   BUILD   the build folder (default build); its asan variant is run too unless QUICK=1
+#   BUILD   the build folder (default build); its asan and tsan variants are run too unless QUICK=1
 #   ONLY    a word: only suites whose name contains it
 #   JOBS    suites at a time (default: as many as there are processors) of those that measure no time; beside
 #           those that do, they run when nobody else wants the processor
@@ -22,7 +22,8 @@ SILKEN_VERIFY_IR=1
 # Freed memory is kept from being used again until there are 32 MB of it; with 256, the default, test_jobs_state of
 # control/tor has 4 % more page faults, and 440 MB in place of 167.
 ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=32}
-export SILKEN_CACHE BUILD SILKEN_VERIFY_IR LOGS ASAN_OPTIONS
+TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
+export SILKEN_CACHE BUILD SILKEN_VERIFY_IR LOGS ASAN_OPTIONS TSAN_OPTIONS
 unset MAKEFLAGS MFLAGS MAKELEVEL # a suite that runs make does not take part in this one's jobs
 mkdir -p -m 700 "$SILKEN_CACHE"
 
@@ -68,16 +69,18 @@ suite() { # NAME COMMAND...: into one of the lists, quoted for xargs
 }
 
 variants=$BUILD
-[ "${QUICK:-0}" = 1 ] || variants="$BUILD build/asan"
+[ "${QUICK:-0}" = 1 ] || variants="$BUILD build/asan build/tsan"
 for v in $variants; do
     label=
     [ "$v" = build/asan ] && label=' (asan, ubsan)'
+    [ "$v" = build/tsan ] && label=' (tsan)'
     for s in $(find harness -name 'test_*.c' | sort); do
         t=$v/${s%.c}
         [ -x "$t" ] || continue
         # what a program of the normal build takes its time for is not repeated ten times slower
         suite "${t#"$v"/harness/}$label" env VARIANT=${label:+asan} "$t"
     done
+    [ "$v" != build/tsan ] || continue
     for dir in harness/stf harness/stf/*/; do
         for s in "$dir"/*.stf; do
             [ -f "$s" ] || continue
