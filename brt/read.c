@@ -579,8 +579,9 @@ static bool read_fixed(void *aux, BfrtProto__TableEntry *out) {
     return read_append(aux, &entity);
 }
 
-static void brt_read_fixed(struct reading *r, const struct fixed_table *t) {
-    const enum brt_code code = fixed_read(r->b, t, r->entry, r->key_only, read_fixed, r, r->err);
+static void brt_read_fixed(struct reading *r, const struct fixed_table *t, int pipe) {
+    const enum brt_code code =
+        fixed_read(r->b, t, r->entry, pipe, r->key_only, read_fixed, r, r->err);
     if (r->code == BRT_OK)
         r->code = code;
 }
@@ -621,7 +622,7 @@ static void brt_read_entry(struct reading *r, const BfrtProto__TableEntry *e,
     r->code = e->entry_tgt ? brt_target(e->entry_tgt, &own, r->err) : BRT_OK;
     const struct fixed_table *fixed = fixed_table(r->b, e->table_id);
     if (r->code == BRT_OK && fixed) {
-        brt_read_fixed(r, fixed);
+        brt_read_fixed(r, fixed, own.pipe);
         return;
     }
     if (r->code == BRT_OK)

@@ -134,7 +134,7 @@ static enum brt_code write_entry(struct brt *b, const BfrtProto__TableEntry *e,
     enum brt_code code = e->entry_tgt ? brt_target(e->entry_tgt, &own, err) : BRT_OK;
     c->fixed = fixed_table(b, e->table_id);
     if (code == BRT_OK && c->fixed)
-        return fixed_change(b, e, c, err);
+        return fixed_change(b, e, own.pipe, c, err);
     code = code ? code : brt_resolve(b, e->table_id, &own, c, err);
     if (code == BRT_OK && c->table->kind == BRT_VALUE_SET)
         code = brt_resolve_values(b, &own, c, err);

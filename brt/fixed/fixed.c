@@ -15,6 +15,8 @@ const struct fixed_table *fixed_family(const struct brt *b, unsigned family, siz
         return fixed_port(tofino2, n);
     case 2:
         return fixed_pre(n);
+    case 3:
+        return fixed_pktgen(tofino2, n);
     default:
         return fixed_mirror(tofino2, n);
     }
@@ -131,8 +133,8 @@ static enum brt_code fixed_check_type(const struct brt_change *c, bool has_key,
                                      : brt_fail(err, BRT_INVALID_ARG, "the key is missing");
 }
 
-enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
-                           struct sk_error *err) {
+enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, int pipe,
+                           struct brt_change *c, struct sk_error *err) {
     static const BfrtProto__TableData nothing = BFRT_PROTO__TABLE_DATA__INIT;
     const struct fixed_table *t = c->fixed;
     const bool has_key = e->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;
@@ -150,6 +152,7 @@ enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, struct
     c->entry = fixed_new_entry(&b->scratch, t);
     if (!c->entry)
         return fixed_no_memory(err);
+    c->entry->pipe = t->by_pipe ? pipe : -1;
     if (has_key)
         code = fixed_key(t, e->key, c->entry, err);
     if (code || c->type == BFRT_PROTO__UPDATE__TYPE__DELETE)
@@ -174,12 +177,14 @@ static enum brt_code fixed_complete(const struct fixed_table *t, struct fixed_en
     return BRT_OK;
 }
 
-// What the entry says stays where the message says nothing.
+// What the entry says stays where the message says nothing, if that has no action of its own.
 static void fixed_overlay(const struct fixed_table *t, const struct fixed_entry *now,
                           struct fixed_entry *e) {
+    static const struct fixed_value zero = {.given = true};
     for (size_t i = 0; i < t->n_data; i++)
         if (!e->data[i].given)
-            e->data[i] = now->data[i];
+            e->data[i] = e->action && !t->data[i].stays ? zero : now->data[i];
+    e->action = e->action ? e->action : now->action;
 }
 
 static enum brt_code fixed_insert(struct brt *b, const struct brt_change *c, struct sk_error *err) {
@@ -257,20 +262,22 @@ static enum brt_code fixed_remove_one(struct brt *b, const struct fixed_table *t
     return code ? code : t->functions.remove(b, e, err);
 }
 
-static enum brt_code fixed_remove_all(struct brt *b, const struct fixed_table *t,
+static enum brt_code fixed_remove_all(struct brt *b, const struct fixed_table *t, int pipe,
                                       struct sk_error *err) {
     size_t n;
-    const struct fixed_entry *keys = t->functions.keys(b, &b->scratch, &n);
+    struct fixed_entry *keys = t->functions.keys(b, &b->scratch, &n);
     enum brt_code code = keys ? BRT_OK : fixed_no_memory(err);
-    for (size_t i = 0; code == BRT_OK && i < n; i++)
+    for (size_t i = 0; code == BRT_OK && i < n; i++) {
+        keys[i].pipe = pipe;
         code = fixed_remove_one(b, t, &keys[i], err);
+    }
     return code;
 }
 
 static enum brt_code fixed_remove(struct brt *b, const struct brt_change *c, bool there,
                                   struct sk_error *err) {
     if (!c->has_key && c->fixed->n_keys)
-        return fixed_remove_all(b, c->fixed, err);
+        return fixed_remove_all(b, c->fixed, c->entry->pipe, err);
     if (!there)
         return c->fixed->lenient ? BRT_OK : fixed_not_found(c->fixed, err);
     return fixed_remove_one(b, c->fixed, c->entry, err);
@@ -296,8 +303,8 @@ enum brt_code fixed_attribute(struct brt *b, const struct fixed_table *t,
     return t->get_attribute(b, &b->scratch, out) ? BRT_OK : fixed_no_memory(err);
 }
 
-enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *existed,
-                          struct sk_error *err) {
+static enum brt_code fixed_apply_one(struct brt *b, const struct brt_change *c, bool *existed,
+                                     struct sk_error *err) {
     const struct fixed_table *t = c->fixed;
     if (c->attribute)
         return t->set_attribute(b, c->attribute, err);
@@ -331,6 +338,32 @@ enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *exist
     }
     fixed_overlay(t, now, c->entry);
     return t->functions.set(b, c->entry, err);
+}
+
+// Of a table by pipe: for each of the pipes, whose entries may differ.
+static enum brt_code fixed_apply_pipes(struct brt *b, const struct brt_change *c, bool *existed,
+                                       struct sk_error *err) {
+    enum brt_code code = BRT_OK;
+    for (int pipe = 0; code == BRT_OK && pipe < (int)SK_PIPES; pipe++) {
+        struct brt_change one = *c;
+        one.entry = fixed_new_entry(&b->scratch, c->fixed);
+        if (!one.entry)
+            return fixed_no_memory(err);
+        struct fixed_value *const data = one.entry->data;
+        memcpy(data, c->entry->data, c->fixed->n_data * sizeof *data);
+        *one.entry = *c->entry;
+        one.entry->data = data;
+        one.entry->pipe = pipe;
+        code = fixed_apply_one(b, &one, existed, err);
+    }
+    return code;
+}
+
+enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *existed,
+                          struct sk_error *err) {
+    return !c->attribute && c->fixed->by_pipe && c->entry->pipe < 0
+               ? fixed_apply_pipes(b, c, existed, err)
+               : fixed_apply_one(b, c, existed, err);
 }
 
 // ---- taking back ----
@@ -372,6 +405,19 @@ static bool fixed_save_users(struct brt *b, const struct brt_change *c, struct f
            fixed_each_user(b, &b->request, c->fixed, e, fixed_save_user, &s, &err) == BRT_OK;
 }
 
+// The entries with these keys in a pipe, or in all of them; null when memory is short.
+static struct fixed_entry *fixed_by_pipe(struct brt_memory *m, const struct fixed_entry *keys,
+                                         int pipe, size_t *n) {
+    const size_t pipes = pipe < 0 ? SK_PIPES : 1;
+    struct fixed_entry *all = brt_take(m, (*n * pipes + 1) * sizeof *all);
+    for (size_t i = 0; all && i < *n * pipes; i++) {
+        all[i] = keys[i / pipes];
+        all[i].pipe = pipe < 0 ? (int)(i % pipes) : pipe;
+    }
+    *n *= pipes;
+    return all;
+}
+
 struct fixed_saved *fixed_save(struct brt *b, const struct brt_change *c) {
     const struct fixed_table *t = c->fixed;
     struct fixed_saved *saved = brt_take(&b->request, sizeof *saved);
@@ -385,6 +431,8 @@ struct fixed_saved *fixed_save(struct brt *b, const struct brt_change *c) {
     const bool all = !c->has_key && t->n_keys;
     saved->n = 1;
     saved->entries = all ? t->functions.keys(b, &b->request, &saved->n) : c->entry;
+    if (t->by_pipe && saved->entries)
+        saved->entries = fixed_by_pipe(&b->request, saved->entries, c->entry->pipe, &saved->n);
     struct fixed_entry *copies = brt_take(&b->request, (saved->n + 1) * sizeof *copies);
     saved->there = brt_take(&b->request, saved->n + 1);
     if (!saved->entries || !copies || !saved->there)
@@ -438,6 +486,7 @@ static enum brt_code fixed_check_wanted(const struct fixed_table *t,
 struct fixed_reading {
     const struct fixed_table *t;
     const BfrtProto__TableEntry *asked;
+    int pipe;
     bool key_only;
     bool (*emit)(void *aux, BfrtProto__TableEntry *out);
     void *aux;
@@ -448,10 +497,11 @@ static enum brt_code fixed_read_one(struct brt *b, const struct fixed_reading *r
                                     const struct fixed_entry *key, bool *more,
                                     struct sk_error *err) {
     BfrtProto__TableEntry out;
-    struct fixed_entry *e = fixed_new_entry(&b->scratch, r->t);
+    struct fixed_entry *e = fixed_new_entry(&b->scratch, r->t), asked = *key;
     if (!e)
         return fixed_no_memory(err);
-    if (!fixed_get(b, &b->scratch, r->t, key, e))
+    asked.pipe = r->t->by_pipe ? r->pipe : -1;
+    if (!fixed_get(b, &b->scratch, r->t, &asked, e))
         return b->scratch.refused ? fixed_no_memory(err) : fixed_not_found(r->t, err);
     if (!fixed_message(&b->scratch, r->t, e, r->asked->data, r->key_only, &out))
         return fixed_no_memory(err);
@@ -473,10 +523,11 @@ static enum brt_code fixed_read_all(struct brt *b, const struct fixed_reading *r
 }
 
 enum brt_code fixed_read(struct brt *b, const struct fixed_table *t, const BfrtProto__TableEntry *e,
-                         bool key_only, bool (*emit)(void *aux, BfrtProto__TableEntry *out),
-                         void *aux, struct sk_error *err) {
+                         int pipe, bool key_only,
+                         bool (*emit)(void *aux, BfrtProto__TableEntry *out), void *aux,
+                         struct sk_error *err) {
     const struct fixed_reading r = {
-        .t = t, .asked = e, .key_only = key_only, .emit = emit, .aux = aux};
+        .t = t, .asked = e, .pipe = pipe, .key_only = key_only, .emit = emit, .aux = aux};
     struct fixed_entry key = {.key = {0}};
     bool more;
     enum brt_code code = fixed_check_served(t, false, err);

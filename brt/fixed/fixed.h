@@ -19,6 +19,7 @@
 //     pre.c      $pre.mgid, $pre.node, $pre.ecmp, $pre.lag, $pre.prune, $pre.port
 //     mirror.c   $mirror.cfg
 //     port.c     $PORT, $PORT_STAT, $PORT_HDL_INFO, $PORT_FP_IDX_INFO, $PORT_STR_INFO
+//     pktgen.c   tf1.pktgen.*, tf2.pktgen.*: the packet generators
 //     device.c   tf1.dev.device_configuration, tf2.dev.device_configuration
 #ifndef SILKEN_BRT_FIXED_FIXED_H
 #define SILKEN_BRT_FIXED_FIXED_H
@@ -44,6 +45,10 @@ struct fixed_field {
     // Repeated fields of one group have equally many values, which belong together; the first of
     // them names the element. 0: none.
     uint8_t group;
+    // Of a table whose entries have one of its actions: whose own it is, a bit for each id; 0: it
+    // is all actions'. 'stays': an action that a message gives leaves it, too.
+    uint8_t actions;
+    bool stays;
 };
 
 // The beginning of one; 'bits' is 0 where the type has a size of its own.
@@ -67,6 +72,8 @@ struct fixed_value {
 };
 
 struct fixed_entry {
+    int pipe;        // of a table by pipe; -1: all
+    uint32_t action; // of a table that chooses; 0: the message does not say it
     uint64_t key[FIXED_KEYS];
     char key_text[24]; // of a key that is a text
     struct fixed_value *data;
@@ -105,6 +112,10 @@ struct fixed_table {
     // Entries are there from the start: to insert one is to change it, to delete it gives it back
     // its first values.
     bool always;
+    // An entry has one of the actions. A message need not say which; one that does sets what it
+    // does not say to 0, but for what stays.
+    bool chooses;
+    bool by_pipe;                     // its target can be one pipe; all: 'set' is called for each
     bool lenient;                     // to delete an entry that is not there is no mistake
     bool increments;                  // elements of its lists can be added and removed
     struct fixed_functions functions; // without 'set': only read
@@ -117,8 +128,8 @@ const struct fixed_table *fixed_table_named(const struct brt *b, const char *nam
 // The id of what the message names in the table; 0: nothing has this name.
 uint32_t fixed_id(const struct fixed_table *t, const BfrtProto__ObjectId__TableObject *o);
 // An update: resolves the message, with all data checked but for what needs the switch.
-enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, struct brt_change *c,
-                           struct sk_error *err);
+enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, int pipe,
+                           struct brt_change *c, struct sk_error *err);
 enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *existed,
                           struct sk_error *err);
 // Saves what the change is about to change, in memory of the request; null when that is short.
@@ -134,8 +145,9 @@ enum brt_code fixed_attribute(struct brt *b, const struct fixed_table *t,
 // Gives the entries that are asked for to 'emit', which says whether to go on; each is in memory of
 // the scratch.
 enum brt_code fixed_read(struct brt *b, const struct fixed_table *t, const BfrtProto__TableEntry *e,
-                         bool key_only, bool (*emit)(void *aux, BfrtProto__TableEntry *out),
-                         void *aux, struct sk_error *err);
+                         int pipe, bool key_only,
+                         bool (*emit)(void *aux, BfrtProto__TableEntry *out), void *aux,
+                         struct sk_error *err);
 enum brt_code fixed_usage(struct brt *b, const struct fixed_table *t, uint32_t *usage,
                           struct sk_error *err);
 
@@ -167,8 +179,9 @@ const struct fixed_table *fixed_pre(size_t *n);
 const struct fixed_table *fixed_mirror(bool tofino2, size_t *n);
 const struct fixed_table *fixed_port(bool tofino2, size_t *n);
 const struct fixed_table *fixed_device(bool tofino2, size_t *n);
-enum { FIXED_FAMILIES = 4 };
-// One of the four, by its number.
+const struct fixed_table *fixed_pktgen(bool tofino2, size_t *n);
+enum { FIXED_FAMILIES = 5 };
+// One of the five, by its number.
 const struct fixed_table *fixed_family(const struct brt *b, unsigned family, size_t *n);
 
 #endif

@@ -43,6 +43,13 @@ static json_t *text_datum(const struct fixed_field *f) {
                      text_type(f));
 }
 
+// What a table that chooses has for one of its actions stands there as it is.
+static json_t *text_own_datum(const struct fixed_field *f) {
+    return json_pack("{s:I, s:s, s:b, s:b, s:o, s:o}", "id", (json_int_t)f->id, "name", f->name,
+                     "repeated", f->repeated, "mandatory", f->mandatory, "annotations",
+                     text_annotations(f), "type", text_type(f));
+}
+
 static json_t *text_actions(const struct fixed_table *t) {
     json_t *list = json_array();
     for (size_t i = 0; i < t->n_actions; i++) {
@@ -50,6 +57,9 @@ static json_t *text_actions(const struct fixed_table *t) {
         json_t *data = json_array();
         for (size_t k = 0; k < a->n; k++)
             json_array_append_new(data, text_datum(&a->fields[k]));
+        for (size_t k = 0; k < t->n_data; k++)
+            if (t->data[k].actions >> a->id & 1)
+                json_array_append_new(data, text_own_datum(&t->data[k]));
         json_array_append_new(list, json_pack("{s:I, s:s, s:o}", "id", (json_int_t)a->id, "name",
                                               a->name, "data", data));
     }
@@ -61,7 +71,8 @@ static json_t *text_table(const struct fixed_table *t) {
     for (size_t i = 0; i < t->n_keys; i++)
         json_array_append_new(keys, text_key(&t->keys[i]));
     for (size_t i = 0; i < t->n_data; i++)
-        json_array_append_new(data, text_datum(&t->data[i]));
+        if (!t->data[i].actions)
+            json_array_append_new(data, text_datum(&t->data[i]));
     if (t->attribute)
         json_array_append_new(attributes, json_string(t->attribute));
     json_t *o =

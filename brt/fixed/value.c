@@ -83,9 +83,22 @@ static enum brt_code fixed_value_wrong_type(const struct fixed_field *f, const c
     return brt_fail(err, BRT_INVALID_ARG, "field '%s' takes %s", f->name, takes);
 }
 
+// A list of bytes comes as one string of them.
+static enum brt_code fixed_value_string_of_bytes(struct brt_memory *m,
+                                                 const BfrtProto__DataField *d,
+                                                 struct fixed_value *out, struct sk_error *err) {
+    if (!fixed_list(m, out, d->stream.len))
+        return brt_fail(err, BRT_NO_SYS_RESOURCES, "the entry needs too much memory");
+    for (size_t i = 0; i < d->stream.len; i++)
+        out->list[i] = d->stream.data[i];
+    return BRT_OK;
+}
+
 static enum brt_code fixed_value_list(struct brt_memory *m, const BfrtProto__DataField *d,
                                       const struct fixed_field *f, struct fixed_value *out,
                                       struct sk_error *err) {
+    if (f->type == FIXED_BYTES && d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STREAM)
+        return fixed_value_string_of_bytes(m, d, out, err);
     const bool flags = f->type == FIXED_BOOL;
     if (flags ? d->value_case != BFRT_PROTO__DATA_FIELD__VALUE_BOOL_ARR_VAL
               : d->value_case != BFRT_PROTO__DATA_FIELD__VALUE_INT_ARR_VAL)
@@ -128,8 +141,11 @@ static enum brt_code fixed_value_datum(struct brt_memory *m, const BfrtProto__Da
         return d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STR_VAL
                    ? fixed_value_choice(d->str_val, f, out, err)
                    : fixed_value_wrong_type(f, "a text", err);
-    case FIXED_FLOAT:
     case FIXED_BYTES:
+        return d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STREAM && f->width <= 64
+                   ? fixed_value_bytes(&d->stream, f, &out->number, err)
+                   : fixed_value_wrong_type(f, "bytes", err);
+    case FIXED_FLOAT:
         break;
     }
     out->number = 0;
@@ -146,21 +162,28 @@ static enum brt_code fixed_value_action(const struct fixed_table *t, uint32_t id
                                         : brt_fail(err, BRT_NOT_SUPPORTED,
                                                    "table '%s': action '%s' is not supported",
                                                    t->name, t->actions[i].name);
-    return id || t->n_actions ? brt_fail(err, BRT_OBJECT_NOT_FOUND,
-                                         "table '%s' has no action with id %u", t->name, id)
-                              : BRT_OK;
+    return id || (t->n_actions && !t->chooses)
+               ? brt_fail(err, BRT_OBJECT_NOT_FOUND, "table '%s' has no action with id %u", t->name,
+                          id)
+               : BRT_OK;
+}
+
+static bool fixed_value_belongs(const struct fixed_field *f, uint32_t action) {
+    return !f->actions || f->actions >> action & 1;
 }
 
 enum brt_code fixed_data(struct brt_memory *m, const struct fixed_table *t,
                          const BfrtProto__TableData *data, struct fixed_entry *out,
                          struct sk_error *err) {
     enum brt_code code = fixed_value_action(t, data->action_id, err);
+    out->action = t->chooses ? data->action_id : 0;
     for (size_t i = 0; code == BRT_OK && i < data->n_fields; i++) {
         const struct fixed_field *f =
             fixed_value_find(t->data, t->n_data, data->fields[i]->field_id);
-        code = f ? fixed_value_datum(m, data->fields[i], f, &out->data[f - t->data], err)
-                 : brt_fail(err, BRT_OBJECT_NOT_FOUND, "there is no data field with id %u",
-                            data->fields[i]->field_id);
+        code = f && fixed_value_belongs(f, out->action)
+                   ? fixed_value_datum(m, data->fields[i], f, &out->data[f - t->data], err)
+                   : brt_fail(err, BRT_OBJECT_NOT_FOUND, "there is no data field with id %u%s",
+                              data->fields[i]->field_id, f ? " without its action" : "");
     }
     return code;
 }
@@ -241,8 +264,12 @@ static bool fixed_value_message(struct brt_memory *m, const struct fixed_field *
         out->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STR_VAL;
         out->str_val = (char *)(f->choices ? f->choices[v->number] : v->text ? v->text : "");
         return true;
-    case FIXED_FLOAT:
-    case FIXED_BYTES: // no field that is served
+    case FIXED_BYTES:
+        if (f->width > 64)
+            break; // no field that is served
+        out->value_case = BFRT_PROTO__DATA_FIELD__VALUE_STREAM;
+        return brt_stream(m, &v->number, f->width, &out->stream);
+    case FIXED_FLOAT: // neither
         break;
     }
     out->value_case = BFRT_PROTO__DATA_FIELD__VALUE_FLOAT_VAL;
@@ -267,10 +294,11 @@ bool fixed_message(struct brt_memory *m, const struct fixed_table *t, const stru
     bfrt_proto__table_data__init(data);
     data->fields = list;
     for (size_t i = 0; i < t->n_actions; i++)
-        if (t->actions[i].served)
+        if (t->actions[i].served && (!t->chooses || t->actions[i].id == e->action))
             data->action_id = t->actions[i].id;
     for (size_t i = 0; i < t->n_data; i++) {
-        if (!e->data[i].given || !brt_is_wanted(wanted, t->data[i].id))
+        if (!e->data[i].given || !brt_is_wanted(wanted, t->data[i].id) ||
+            !fixed_value_belongs(&t->data[i], e->action))
             continue;
         BfrtProto__DataField *f = &fields[data->n_fields];
         if (!fixed_value_message(m, &t->data[i], &e->data[i], f))

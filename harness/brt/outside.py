@@ -48,6 +48,10 @@ NEVER_CALLED = {"thrift/__init__.py": "", "thrift/transport/__init__.py": "class
                 "class ThriftInterface:\n    def __init__(self, *_): pass\n    def setUp(self): pass\n"
                 "    def tearDown(self): pass\nclass ThriftInterfaceDataPlane(ThriftInterface): pass\n"}
 
+# Programs that an installed SDE has on the path, by which tests set a port's link.
+PROGRAMS = {"port_ifdown": "#!/bin/sh\nexec ip link set dev \"$1\" down\n",
+            "port_ifup": "#!/bin/sh\nexec ip link set dev \"$1\" up\n"}
+
 ANY = """syntax = "proto3"; package google.protobuf; message Any { string type_url = 1; bytes value = 2; }"""
 
 # grpc_python_plugin is not needed for one service
@@ -91,6 +95,10 @@ def prepare(folder, sde, ptf):
     for name, text in NEVER_CALLED.items():
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         with open(os.path.join(folder, name), "w") as f:
+            f.write(text)
+    os.makedirs(os.path.join(folder, "bin"))
+    for name, text in PROGRAMS.items():
+        with open(os.path.join(folder, "bin", name), "w", opener=lambda path, flags: os.open(path, flags, 0o755)) as f:
             f.write(text)
     os.symlink(utils, os.path.join(folder, "p4testutils"))
     return [folder, utils, os.path.join(ptf, "src")]
@@ -221,7 +229,8 @@ def run_folder(args, folder, paths, tests):
     lay_out(folder, tests, programs)
     switch = Run(folder, program, ports, tests)
     results = []
-    env = {**os.environ, "PYTHONPATH": ":".join(paths), "SDE": args.sde, "SDE_INSTALL": os.path.join(folder, "install")}
+    env = {**os.environ, "PYTHONPATH": ":".join(paths), "SDE": args.sde, "SDE_INSTALL": os.path.join(folder, "install"),
+           "PATH": os.path.join(folder, "bin") + ":" + os.environ["PATH"]}
     try:
         if not switch.ready():
             return [(name, "", "failed", reason(switch.said()))]

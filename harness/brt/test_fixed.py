@@ -134,7 +134,8 @@ def shapes(c):
         "$PORT_HDL_INFO": (2, 1, 0x010003), "$PORT_FP_IDX_INFO": (1, 1, 0x010004), "$PORT_STR_INFO": (1, 1, 0x010005),
         "$pre.mgid": (1, 6, 0x020001), "$pre.node": (1, 3, 0x020002), "$pre.ecmp": (1, 1, 0x020003),
         "$pre.lag": (1, 3, 0x020004), "$pre.prune": (1, 1, 0x020005), "$pre.port": (1, 4, 0x020006),
-        "$mirror.cfg": (1, 19, 0x040001)})
+        "tf1.pktgen.port_cfg": (1, 4, 0x030001), "tf1.pktgen.app_cfg": (1, 14, 0x030002),
+        "tf1.pktgen.pkt_buffer": (2, 1, 0x030003), "$mirror.cfg": (1, 19, 0x040001)})
     ids = [[f["singleton"]["id"] for f in c.tables[n]["data"]] for n in ("$PORT", "$PORT_STAT", "$mirror.cfg")]
     checks.equal("ids of fields", [sorted(i) for i in ids], [list(range(1, 34)), list(range(1, 96)),
                                                              list(range(5, 24))])

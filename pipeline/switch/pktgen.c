@@ -34,6 +34,9 @@ struct app {
 struct pktgen {
     struct app apps[SK_PKTGEN_APPS];
     uint8_t buffer[SK_PKTGEN_BUFFER];
+    bool gated; // the next three count
+    uint8_t generate, match;
+    uint64_t clear[2]; // local ports that trigger when they go down
 };
 
 static struct pktgen *generator(struct sk_core *core, unsigned pipe) {
@@ -104,6 +107,59 @@ void sk_pktgen_get(const struct sk_switch *sw, unsigned pipe, unsigned app,
     *counts = g ? g->apps[app].counts : (struct sk_pktgen_counts){0};
 }
 
+void sk_pktgen_put_counts(struct sk_switch *sw, unsigned pipe, unsigned app,
+                          const struct sk_pktgen_counts *counts) {
+    struct pktgen *g = switch_owner(sw, pipe)->pipes[pipe].pktgen;
+    if (g)
+        g->apps[app].counts = *counts;
+}
+
+const uint8_t *sk_pktgen_bytes(const struct sk_switch *sw, unsigned pipe) {
+    const struct pktgen *g = switch_owner(sw, pipe)->pipes[pipe].pktgen;
+    return g ? g->buffer : NULL;
+}
+
+// ---- which ports take part ----
+
+int sk_pktgen_gate(struct sk_switch *sw, unsigned pipe, uint8_t generate, uint8_t match) {
+    struct pktgen *g = pipe < SK_PIPES ? generator(switch_owner(sw, pipe), pipe) : NULL;
+    if (!g)
+        return pipe < SK_PIPES ? -ENOMEM : -EINVAL;
+    g->gated = true;
+    g->generate = generate;
+    g->match = match;
+    return 0;
+}
+
+int sk_pktgen_clear_down(struct sk_switch *sw, uint16_t port) {
+    const unsigned pipe = sk_port_pipe(port), local = port & 127u;
+    struct pktgen *g = generator(switch_owner(sw, pipe), pipe);
+    if (!g)
+        return -ENOMEM;
+    g->clear[local / 64] |= UINT64_C(1) << (local % 64);
+    return 0;
+}
+
+bool sk_pktgen_is_clear(const struct sk_switch *sw, uint16_t port) {
+    const unsigned pipe = sk_port_pipe(port), local = port & 127u;
+    const struct pktgen *g = switch_owner(sw, pipe)->pipes[pipe].pktgen;
+    return g && g->clear[local / 64] >> (local % 64) & 1;
+}
+
+static bool is_open(const struct sk_core *core, const struct pktgen *g, uint8_t open,
+                    unsigned local) {
+    const unsigned first = core->tofino_2 ? 0 : SK_RECIRCULATION_PORT;
+    return !g->gated || (local >= first && local - first < 8 && open >> (local - first) & 1);
+}
+
+// Whether a port that goes down triggers; it does not again before it is cleared.
+static bool takes_down(struct pktgen *g, unsigned local) {
+    const uint64_t bit = UINT64_C(1) << (local % 64);
+    const bool is = !g->gated || g->clear[local / 64] & bit;
+    g->clear[local / 64] &= ~bit;
+    return is;
+}
+
 int sk_pktgen_buffer(struct sk_switch *sw, unsigned pipe, uint32_t offset, const uint8_t *bytes,
                      uint32_t length) {
     if (pipe >= SK_PIPES || offset > SK_PKTGEN_BUFFER || length > SK_PKTGEN_BUFFER - offset)
@@ -135,14 +191,16 @@ static void trigger(struct app *a, uint32_t key, uint64_t now_ns) {
 
 void pktgen_port_down(struct sk_core *core, uint16_t port) {
     struct pktgen *g = core->pipes[sk_port_pipe(port)].pktgen;
-    for (unsigned i = 0; g && i < SK_PKTGEN_APPS; i++)
+    const bool triggers = g && takes_down(g, port & 127u);
+    for (unsigned i = 0; triggers && i < SK_PKTGEN_APPS; i++)
         if (g->apps[i].as.enabled && g->apps[i].as.trigger == SK_PKTGEN_PORT_DOWN)
             trigger(&g->apps[i], port, core->now);
 }
 
 void pktgen_recirculated(struct sk_core *core, const struct sk_packet *p, uint64_t now_ns) {
     struct pktgen *g = core->pipes[sk_port_pipe(p->ingress_port)].pktgen;
-    if (!g || !core->sw->settings[p->ingress_port].internal || p->len < 4)
+    if (!g || !core->sw->settings[p->ingress_port].internal || p->len < 4 ||
+        !is_open(core, g, g->match, p->ingress_port & 127u))
         return;
     const uint8_t *d = sk_packet_data(p);
     uint32_t first = (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3];
@@ -254,7 +312,8 @@ uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe) {
     for (unsigned i = 0; i < SK_PIPES && !core->sw->pktgens_off; i++) {
         const struct pktgen *g = core->pipes[i].pktgen;
         for (unsigned k = 0; g && k < SK_PKTGEN_APPS; k++)
-            if (g->apps[k].next < first) {
+            if (g->apps[k].next < first &&
+                is_open(core, g, g->generate, g->apps[k].as.source_port)) {
                 first = g->apps[k].next;
                 *pipe = i;
             }
@@ -264,11 +323,12 @@ uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe) {
 
 void pktgen_fire(struct sk_core *core, unsigned pipe, uint64_t now_ns) {
     struct pktgen *g = core->pipes[pipe].pktgen;
-    unsigned first = 0;
-    for (unsigned k = 1; k < SK_PKTGEN_APPS; k++)
-        if (g->apps[k].next < g->apps[first].next)
+    unsigned first = SK_PKTGEN_APPS;
+    for (unsigned k = 0; k < SK_PKTGEN_APPS; k++)
+        if ((first == SK_PKTGEN_APPS || g->apps[k].next < g->apps[first].next) &&
+            is_open(core, g, g->generate, g->apps[k].as.source_port))
             first = k;
-    struct app *a = &g->apps[first];
+    struct app *a = &g->apps[first]; // one is due: pktgen_next()
     if (!a->sending)
         pktgen_begin(a, now_ns);
     generate(core, a, pipe, first, now_ns);
