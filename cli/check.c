@@ -189,6 +189,7 @@ static int cmd_check_run(struct command *c) {
                                     [COMPILE_DOES_NOT_FIT] = EXIT_FAILED,
                                     [COMPILE_REFUSED] = EXIT_UNUSABLE};
     cli_use_flags(&c->compile, &c->flags);
+    c->compile.status_at_limit = EXIT_UNUSABLE;
     struct compile_checked *k = compile_check(&c->compile, stderr);
     int status = c->html && k->verdict != COMPILE_REFUSED ? write_page(c, k) : 0;
     if (!status)

@@ -106,6 +106,7 @@ void cli_use_flags(struct compile_options *opt, const struct cli_flags *flags) {
     opt->defines = flags->defines.items;
     opt->n_defines = flags->defines.n;
     opt->target = flags->target;
+    opt->status_at_limit = EXIT_FAILED;
 }
 
 void cli_free_flags(struct cli_flags *flags) {

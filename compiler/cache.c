@@ -187,7 +187,12 @@ static bool add_compiler(SHA2_CTX *sha, const struct cache_request *r, FILE *mes
     FILE *version = tmpfile();
     start_command(&c);
     cache_push(&c, "--version");
-    bool ok = version && cache_run(&c, fileno(version), messages) == 0;
+    const int status = version ? cache_run(&c, fileno(version), messages) : -1;
+    bool ok = status == 0;
+    if (status > 0)
+        fprintf(messages,
+                "silken: error: the C compiler '%s' does not tell its version (status %d)\n", c.cc,
+                status);
     if (version) {
         rewind(version);
         ok = cache_add_file(sha, version) && ok;

@@ -12,8 +12,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include "compiler/cache.h"
 #include "compiler/check/check.h"
@@ -67,6 +70,48 @@ static void left_at_limit(struct compilation *c) {
                    "compiling '%s' takes more than %d s of processor time, the most that Silken's "
                    "compiler uses for a program",
                    c->opt->path, COMPILE_MAX_SECONDS);
+}
+
+// ---- a compilation that does not look at its limit ----
+//
+// Limits are looked at where memory is taken and where steps are counted. Should a loop do neither,
+// a signal ends the process of a command some seconds later, with the same sentence.
+
+#define NET_SECONDS 4
+
+static char net_sentence[600];
+static size_t net_length;
+static int net_status;
+
+static void net_caught(int signal) {
+    (void)signal;
+    const ssize_t ignored = write(STDERR_FILENO, net_sentence, net_length);
+    (void)ignored;
+    _exit(net_status);
+}
+
+static void net_set(int seconds) {
+    const struct itimerval time = {.it_value = {.tv_sec = seconds}};
+    setitimer(ITIMER_PROF, &time, NULL); // the processor time of the process, not of its children
+}
+
+static void net_up(const struct compile_options *opt) {
+    if (!opt->status_at_limit)
+        return;
+    snprintf(
+        net_sentence, sizeof net_sentence,
+        "silken: error: compiling '%.400s' takes more than %d s of processor time, the most that "
+        "Silken's compiler uses for a program\n",
+        opt->path, COMPILE_MAX_SECONDS);
+    net_length = strlen(net_sentence);
+    net_status = opt->status_at_limit;
+    sigaction(SIGPROF, &(struct sigaction){.sa_handler = net_caught}, NULL);
+    net_set(COMPILE_MAX_SECONDS + NET_SECONDS);
+}
+
+static void net_down(const struct compile_options *opt) {
+    if (opt->status_at_limit)
+        net_set(0);
 }
 
 // Opens a file to write; "-" is standard output.
@@ -335,8 +380,10 @@ char *compile_p4(const struct compile_options *opt, FILE *messages) {
     struct compilation c = {.opt = opt, .messages = messages, .a = arena_new()};
     char *path = NULL;
     c.d = diag_new(c.a);
+    net_up(opt);
     bool ok = translate_within_limits(&c);
     arena_limit(c.a, 0, 0, NULL);
+    net_down(opt);
     diag_print(c.d, messages, opt->colour);
     if (ok)
         path = opt->parse_only ? strdup("") : object(&c);
@@ -427,8 +474,10 @@ struct compile_checked *compile_check(const struct compile_options *opt, FILE *m
     struct checking *k = ARENA_NEW(a, struct checking);
     k->c = (struct compilation){.opt = opt, .messages = messages, .a = a, .d = diag_new(a)};
     struct chip_report *report;
+    net_up(opt);
     k->public.verdict = check_within_limits(&k->c, &report);
     arena_limit(a, 0, 0, NULL);
+    net_down(opt);
     report->target_of_program = !opt->target;
     k->public.report = report;
     (k->public.verdict == COMPILE_REFUSED ? diag_print : diag_print_warnings)(k->c.d, messages,

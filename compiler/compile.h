@@ -71,6 +71,9 @@ struct compile_options {
     const char *march; // the C compiler's name of a processor; null: this one
     bool sanitize;     // compile the generated C with ASan and UBSan (tests)
     bool colour;
+    // With which status the process ends when the limit of time is far exceeded without a place in
+    // the code that looks at it, after the sentence; 0: it does not.
+    int status_at_limit;
     // Commands that are run stay in the caller's process group: the caller is a process for this
     // one compilation, and who started it ends the group.
     bool in_group;

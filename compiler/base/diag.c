@@ -63,6 +63,8 @@ void diag_set_source(struct diag *d, uint32_t file, const char *text, size_t len
 // --------------------------------------------------------------------------------------------
 // Collecting
 
+#define MOST_TEXT 1000u // bytes of a message
+
 // The same sentence about the same place says nothing new: it comes from a phase that looks at
 // one construct twice.
 static bool said_before(const struct diag *d, enum diag_severity severity, struct loc at,
@@ -75,7 +77,16 @@ static bool said_before(const struct diag *d, enum diag_severity severity, struc
     return false;
 }
 
+// A name in a sentence can be as long as the program.
+static const char *diag_cut(struct diag *d, const char *text) {
+    const size_t n = strlen(text);
+    return n <= MOST_TEXT ? text
+                          : arena_printf(d->a, "%.*s... [%zu more bytes]", (int)MOST_TEXT, text,
+                                         n - MOST_TEXT);
+}
+
 static void diag_report(struct diag *d, struct diag_message m) {
+    m.text = diag_cut(d, m.text);
     const bool warns = m.severity == DIAG_WARNING;
     d->skip_notes = d->too_many || said_before(d, m.severity, m.at, m.text);
     if (!d->skip_notes && warns && d->warnings == DIAG_MAX_WARNINGS)
@@ -125,7 +136,7 @@ void diag_note(struct diag *d, struct loc at, const char *fmt, ...) {
     d->notes++;
     va_list ap;
     va_start(ap, fmt);
-    struct diag_message m = {DIAG_NOTE, at, arena_vprintf(d->a, fmt, ap), false};
+    struct diag_message m = {DIAG_NOTE, at, diag_cut(d, arena_vprintf(d->a, fmt, ap)), false};
     VEC_PUSH(d->a, &d->messages, m);
     va_end(ap);
 }

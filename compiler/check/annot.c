@@ -67,7 +67,7 @@ static void check_match(struct checker *c, const struct annotation *an) {
     }
     if (names_find(c->match_kinds, e->name))
         return;
-    struct guess g = guess_start(e->name);
+    struct guess g = guess_start(c, e->name);
     guess_in(c->match_kinds, &g);
     diag_error(c->d, e->at, "match kind '%s' is not declared%s", e->name, guess_text(c, &g));
 }

@@ -74,7 +74,7 @@ static void complain_arrangement(struct checker *c, const struct expr *call,
                                  const struct signature *sig, enum arrangement why, size_t where) {
     struct loc at = where < call->args.n ? call->args.v[where]->at : call->at;
     const char *name = where < call->args.n ? call->args.v[where]->name : NULL;
-    struct guess g = guess_start(name);
+    struct guess g = guess_start(c, name);
     switch (why) {
     case ARRANGED:
         return;

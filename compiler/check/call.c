@@ -160,7 +160,7 @@ static decl_vec methods_named(struct checker *c, const struct decl *ext, const c
 }
 
 static struct type *unknown_method(struct checker *c, struct expr *e, const struct type *t) {
-    struct guess g = guess_start(e->a->name);
+    struct guess g = guess_start(c, e->a->name);
     for (size_t i = 0; t->kind == TY_EXTERN && i < t->decl->members.n; i++)
         if (!t->decl->members.v[i]->is_ctor)
             guess_try(&g, t->decl->members.v[i]->name);

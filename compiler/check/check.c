@@ -16,10 +16,13 @@ const char *role_text(struct checker *c, struct role r) {
     return r.name ? arena_printf(c->a, "%s '%s'", r.what, r.name) : r.what;
 }
 
-struct guess guess_start(const char *wanted) {
+// After the last error that is shown nobody reads a guess.
+struct guess guess_start(struct checker *c, const char *wanted) {
+    if (diag_errors(c->d) >= DIAG_MAX_ERRORS)
+        wanted = NULL;
     size_t length = wanted ? strlen(wanted) : 0;
     // A third of the letters may differ; more than that is another word.
-    return (struct guess){.wanted = wanted, .distance = length / 3 + 1};
+    return (struct guess){.a = c->a, .wanted = wanted, .distance = length / 3 + 1};
 }
 
 #define GUESS_MAX 64
@@ -54,6 +57,7 @@ static size_t edit_distance(const char *x, const char *y) {
 void guess_try(struct guess *g, const char *candidate) {
     if (!g->wanted || !candidate || strcmp(g->wanted, candidate) == 0)
         return;
+    arena_spend(g->a, strlen(g->wanted) * strlen(candidate));
     size_t distance = edit_distance(g->wanted, candidate);
     bool nearer = distance < g->distance;
     // Of two equally near names take the first in the alphabet: hash order must not show.

@@ -81,10 +81,11 @@ const char *role_text(struct checker *c, struct role r);
 const char *tn(struct checker *c, const struct type *t); // type_name, inference variables resolved
 // The known name nearest to 'wanted', gathered one candidate at a time.
 struct guess {
+    struct arena *a;
     const char *wanted, *best;
     size_t distance;
 };
-struct guess guess_start(const char *wanted);
+struct guess guess_start(struct checker *c, const char *wanted);
 void guess_try(struct guess *g, const char *candidate);
 const char *guess_text(struct checker *c, const struct guess *g); // "; did you mean 'x'?" or ""
 void note_declared(struct checker *c, const struct decl *d);

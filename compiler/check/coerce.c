@@ -122,7 +122,7 @@ static void record_member(struct checker *c, struct expr *e, size_t i, struct ty
         return; // the '...' at the end
     struct type *t = type_field(c->a, want, arg->name, NULL);
     if (!t) {
-        struct guess g = guess_start(arg->name);
+        struct guess g = guess_start(c, arg->name);
         for (size_t k = 0; k < want->decl->members.n; k++)
             guess_try(&g, want->decl->members.v[k]->name);
         diag_error(c->d, arg->at, "'%s' has no field '%s'%s", tn(c, want), arg->name,

@@ -151,7 +151,7 @@ struct type *name_to_type(struct checker *c, struct expr *e, struct decl *d) {
 }
 
 static struct type *unknown_name(struct checker *c, struct expr *e) {
-    struct guess g = guess_start(e->name);
+    struct guess g = guess_start(c, e->name);
     guess_visible(c, &g, false);
     diag_error(c->d, e->at, "'%s' is not declared%s", e->name, guess_text(c, &g));
     return poison(c, e);
@@ -221,7 +221,7 @@ static struct type *infer_this(struct checker *c, struct expr *e) {
 // Members
 
 static struct type *no_member(struct checker *c, struct expr *e, const decl_vec *candidates) {
-    struct guess g = guess_start(e->name);
+    struct guess g = guess_start(c, e->name);
     for (size_t i = 0; candidates && i < candidates->n; i++)
         guess_try(&g, candidates->v[i]->name);
     diag_error(c->d, e->name_at, "'%s' has no %s '%s'%s", tn(c, e->a->type),
@@ -250,7 +250,7 @@ static struct decl *member_named(const decl_vec *members, const char *name) {
 static struct type *infer_type_member(struct checker *c, struct expr *e) {
     struct type *t = e->a->type->elem;
     struct names *s = t->kind == TY_ERROR ? c->errors : c->match_kinds;
-    struct guess g = guess_start(e->name);
+    struct guess g = guess_start(c, e->name);
     struct type *r = NULL;
     if (t->kind == TY_ENUM) {
         r = check_expr_enumerator(c, e, member_named(&t->decl->members, e->name));

@@ -130,7 +130,7 @@ static void check_implementation(struct checker *c, struct decl *instance, struc
         check_against(c, object, abstract, impl);
         return;
     }
-    struct guess g = guess_start(impl->name);
+    struct guess g = guess_start(c, impl->name);
     for (size_t i = 0; i < object->decl->members.n; i++)
         if (object->decl->members.v[i]->is_abstract)
             guess_try(&g, object->decl->members.v[i]->name);

@@ -112,7 +112,7 @@ static bool is_final(const char *name) {
 
 static struct decl *find_state(struct checker *c, const char *name, struct loc at) {
     const decl_vec *states = &c->block->members;
-    struct guess g = guess_start(name);
+    struct guess g = guess_start(c, name);
     if (!name || is_final(name))
         return NULL;
     for (size_t i = 0; i < states->n; i++)

@@ -73,7 +73,7 @@ static bool runs_action(const struct decl *table, const struct decl *action) {
 static void check_action_label(struct checker *c, struct switch_case *sc,
                                const struct decl *table) {
     struct expr *label = sc->label;
-    struct guess g = guess_start(label->name);
+    struct guess g = guess_start(c, label->name);
     for (size_t i = 0; i < table->table->actions.n; i++)
         if (table->table->actions.v[i]->action)
             guess_try(&g, table->table->actions.v[i]->action->name);
@@ -102,6 +102,7 @@ static bool same_label(const struct switch_case *x, const struct switch_case *y)
 
 static void check_label_unique(struct checker *c, const struct stmt *s, size_t i) {
     const struct switch_case *sc = s->cases.v[i];
+    arena_spend(c->a, i);
     for (size_t k = 0; k < i; k++) {
         if (!same_label(s->cases.v[k], sc))
             continue;

@@ -36,7 +36,7 @@ static void check_match_kind(struct checker *c, struct table_key *k) {
     k->kind = names_find(c->match_kinds, k->match_kind);
     if (k->kind || !k->match_kind)
         return;
-    struct guess g = guess_start(k->match_kind);
+    struct guess g = guess_start(c, k->match_kind);
     guess_in(c->match_kinds, &g);
     diag_error(c->d, k->kind_at, "match kind '%s' is not declared%s", k->match_kind,
                guess_text(c, &g));
@@ -101,7 +101,7 @@ static struct decl *find_action(struct checker *c, struct expr *ref) {
     }
     struct decl *d = lookup_name(c, name->name, name->absolute);
     if (!d) {
-        struct guess g = guess_start(name->name);
+        struct guess g = guess_start(c, name->name);
         guess_visible(c, &g, false);
         diag_error(c->d, name->at, "action '%s' is not declared%s", name->name, guess_text(c, &g));
         return NULL;
@@ -176,7 +176,7 @@ static struct table_action *check_table_listed(const struct table *t, const stru
 
 static struct decl *not_listed(struct checker *c, const struct table *t, struct expr *ref,
                                const struct decl *table, const struct decl *d) {
-    struct guess g = guess_start(d->name);
+    struct guess g = guess_start(c, d->name);
     for (size_t i = 0; i < t->actions.n; i++)
         if (t->actions.v[i]->action)
             guess_try(&g, t->actions.v[i]->action->name);
@@ -489,7 +489,7 @@ static const char *const known_properties[] = {
 };
 
 static void warn_unknown(struct checker *c, const struct table_property *p) {
-    struct guess g = guess_start(p->name);
+    struct guess g = guess_start(c, p->name);
     for (size_t i = 0; i < sizeof known_properties / sizeof *known_properties; i++) {
         if (strcmp(known_properties[i], p->name) == 0)
             return;

@@ -321,7 +321,7 @@ static struct type *specialize(struct checker *c, struct tref *t, struct decl *d
 }
 
 static struct type *unknown_type(struct checker *c, const struct tref *t) {
-    struct guess g = guess_start(t->name);
+    struct guess g = guess_start(c, t->name);
     guess_visible(c, &g, true);
     diag_error(c->d, t->at, "type '%s' is not declared%s", t->name, guess_text(c, &g));
     return c->t_bad;
@@ -438,6 +438,7 @@ static struct decl *same_name_before(const decl_vec *members, size_t i) {
 }
 
 static bool check_unique(struct checker *c, const decl_vec *members, size_t i, const char *what) {
+    arena_spend(c->a, i);
     struct decl *m = members->v[i], *old = same_name_before(members, i);
     if (!old)
         return true;

@@ -69,7 +69,7 @@ static struct lvalue element_of_each(struct lower *lw, const struct lvalue *l, s
     struct lvalue out = *l;
     size_t n = l->alts[0]->n;
     if (n == 0 || n * l->n > MAX_PLACES) {
-        lower_error(lw, at, "a run-time index cannot choose among more than %u places", MAX_PLACES);
+        lower_limit(lw, at, "a run-time index cannot choose among more than %u places", MAX_PLACES);
         return out;
     }
     out.alts = ARENA_ARRAY(lw->a, struct value *, n * l->n);

@@ -365,7 +365,7 @@ static void lower_table_property(struct lower *lw, struct ir_table *t, const str
         return;
     if (strcmp(p->name, "size") == 0) {
         if (eval_const_u64(lw, p->value, "size of a table", &t->size) && t->size > UINT32_MAX)
-            lower_error(lw, p->value->at, "table '%s' has room for %llu entries; at most %u fit",
+            lower_limit(lw, p->value->at, "table '%s' has room for %llu entries; at most %u fit",
                         t->name, (unsigned long long)t->size, UINT32_MAX);
         return;
     }

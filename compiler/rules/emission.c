@@ -29,7 +29,7 @@ static void rules_emission_check_register(const struct emission *e, const struct
                    r->name);
     uint64_t each = (r->width + 7) / 8 * r->words;
     if (r->size > RULES_MAX_STATE / each)
-        diag_error(e->d, r->at,
+        diag_limit(e->d, r->at,
                    "register '%s' has %llu cells; all registers and counters of a pipe together "
                    "may take 4 GiB",
                    r->name, (unsigned long long)r->size);
@@ -48,7 +48,7 @@ static void check_regaction(const struct emission *e, const struct ir_regaction 
 
 static void check_counter(const struct emission *e, const struct ir_counter *c, uint64_t *bytes) {
     if (c->size > RULES_MAX_STATE / 16)
-        diag_error(e->d, c->at,
+        diag_limit(e->d, c->at,
                    "counter '%s' has %llu cells; all registers and counters of a pipe together may "
                    "take 4 GiB",
                    c->name, (unsigned long long)c->size);
@@ -78,7 +78,7 @@ static void check_owned(const struct emission *e, const struct ir_counter *c,
 static void check_meter(const struct emission *e, const struct ir_meter *m, uint64_t *bytes) {
     const uint64_t each = sizeof(struct sk_meter_cell);
     if (m->size > RULES_MAX_STATE / each)
-        diag_error(e->d, m->at,
+        diag_limit(e->d, m->at,
                    "meter '%s' has %llu cells; all registers, counters and meters of a pipe "
                    "together may take 4 GiB",
                    m->name, (unsigned long long)m->size);
@@ -95,7 +95,7 @@ static void rules_emission_check_action(const struct emission *e, const struct i
     for (size_t i = 0; i < a->params.n; i++)
         bytes += rules_emission_bytes_of(a->params.v[i].var->width);
     if (bytes > SK_MAX_DATA_BYTES)
-        diag_error(e->d, a->at, "the parameters of action '%s' take %u bytes; at most %u", a->name,
+        diag_limit(e->d, a->at, "the parameters of action '%s' take %u bytes; at most %u", a->name,
                    bytes, SK_MAX_DATA_BYTES);
 }
 
@@ -104,7 +104,7 @@ static void rules_emission_check_table(const struct emission *e, const struct ir
     for (size_t i = 0; i < t->keys.n; i++)
         bytes += rules_emission_bytes_of(t->keys.v[i].expr->width);
     if (bytes > SK_MAX_KEY_BYTES)
-        diag_error(e->d, t->at, "the key of table '%s' takes %u bytes; at most %u", t->name, bytes,
+        diag_limit(e->d, t->at, "the key of table '%s' takes %u bytes; at most %u", t->name, bytes,
                    SK_MAX_KEY_BYTES);
 }
 
@@ -179,7 +179,7 @@ bool emit_check(struct arena *a, struct diag *d, const struct ir_program *progra
     for (unsigned k = 0; k < 2; k++)
         rules_emission_check_gress(&(struct emission){d, &p->gress[k]}, &bytes);
     if (bytes > RULES_MAX_STATE)
-        diag_error(d, (struct loc){0},
+        diag_limit(d, (struct loc){0},
                    "pipeline '%s': its registers and counters take %llu "
                    "MiB; at most 4096",
                    p->name, (unsigned long long)(bytes >> 20));

@@ -2,7 +2,7 @@
 //
 // preprocess: "cc -E" as a child process, its output and its complaints read through pipes.
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE // prlimit
+#define _GNU_SOURCE // pipe2, execvpe
 #endif
 #include "compiler/syntax/preprocess.h"
 
@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,51 +172,55 @@ struct child {
     bool out_of_time; // of the processor
 };
 
-// The command and what it starts are a process group, which can be ended at once (or part of the
-// caller's, who ends that), and each has limits: a device that is included has no end, and macros
-// can grow without one. The soft limit of time has a signal of its own, by which it is known; the
-// hard one is for a process that survives that.
-static void preprocess_limit(const struct child *c) {
+// In the new process. The command and what it starts are a process group, which can be ended at
+// once (or part of the caller's, who ends that), and each has limits from its first instruction on:
+// a device that is included has no end, and macros can grow without one. The soft limit of time has
+// a signal of its own, by which it is known; the hard one is for a process that survives that.
+// Between fork() and exec() only what signal handlers may do is done.
+static _Noreturn void preprocess_become(const struct child *c, const int pipes[3],
+                                        const char *const *argv, const char *const *env) {
     const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
     const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS + 1};
-    prlimit(c->pid, RLIMIT_AS, &memory, NULL);
-    prlimit(c->pid, RLIMIT_CPU, &seconds, NULL);
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing >= 0 && dup2(nothing, 0) == 0 && dup2(pipes[0], 1) == 1 && dup2(pipes[1], 2) == 2 &&
+        (c->in_group || setpgid(0, 0) == 0) && setrlimit(RLIMIT_AS, &memory) == 0 &&
+        setrlimit(RLIMIT_CPU, &seconds) == 0)
+        execvpe(argv[0], (char *const *)argv, (char *const *)env);
+    const int error = errno;
+    const ssize_t said = write(pipes[2], &error, sizeof error);
+    _exit(said == sizeof error ? 127 : 126);
+}
+
+static void close_all(const int *fds, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        close(fds[i]);
 }
 
 // Returns an error number.
 static int preprocess_start(struct arena *a, const char *const *argv, struct child *c) {
-    int out[2], err[2];
-    if (pipe2(out, O_CLOEXEC) != 0)
-        return errno;
-    if (pipe2(err, O_CLOEXEC) != 0) {
-        int error = errno;
-        close(out[0]);
-        close(out[1]);
-        return error;
-    }
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, err[1], 2);
-    posix_spawnattr_t group;
-    posix_spawnattr_init(&group);
-    posix_spawnattr_setflags(&group, c->in_group ? 0 : POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setpgroup(&group, 0);
-    int error = posix_spawnp(&c->pid, argv[0], &actions, &group, (char *const *)argv,
-                             (char *const *)environment(a));
-    posix_spawnattr_destroy(&group);
-    posix_spawn_file_actions_destroy(&actions);
-    if (!error)
-        preprocess_limit(c);
-    close(out[1]);
-    close(err[1]);
-    c->fd[0] = out[0];
-    c->fd[1] = err[0];
-    if (error) {
-        close(out[0]);
-        close(err[0]);
-    }
+    const char *const *const env = environment(a);
+    int fds[6]; // ends to read and to write: what it writes, its messages, an error number
+    for (size_t i = 0; i < 6; i += 2)
+        if (pipe2(fds + i, O_CLOEXEC) != 0) {
+            const int error = errno;
+            close_all(fds, i);
+            return error;
+        }
+    c->pid = fork();
+    if (c->pid == 0)
+        preprocess_become(c, (const int[]){fds[1], fds[3], fds[5]}, argv, env);
+    int error = c->pid < 0 ? errno : 0;
+    close_all((const int[]){fds[1], fds[3], fds[5]}, 3);
+    ssize_t n = -1;
+    while (!error && (n = read(fds[4], &error, sizeof error)) < 0 && errno == EINTR)
+        ;
+    if (n == sizeof error) // it could not become the command
+        waitpid(c->pid, NULL, 0);
+    close(fds[4]);
+    if (error)
+        close_all((const int[]){fds[0], fds[2]}, 2);
+    c->fd[0] = fds[0];
+    c->fd[1] = fds[2];
     return error;
 }
 
@@ -391,6 +394,19 @@ static bool report_nul(struct arena *a, struct diag *d, const char *line) {
 
 // One line of the preprocessor's messages. Its warnings are about C (a ' in a comment's text, for
 // one), except #warning, which the author of the program wrote, and those about NUL bytes.
+// The preprocessor looks past folders, and says that there is no such file.
+static const char *of_a_folder(struct arena *a, const char *text) {
+    static const char ending[] = ": No such file or directory";
+    const size_t n = strlen(text), tail = sizeof ending - 1;
+    struct stat st;
+    if (n <= tail || strcmp(text + n - tail, ending) != 0)
+        return text;
+    const char *const path = arena_printf(a, "%.*s", (int)(n - tail), text);
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode)
+               ? arena_printf(a, "'%s' is a folder, not a file", path)
+               : text;
+}
+
 static void preprocess_read_message(struct arena *a, struct diag *d, const char *line) {
     if (report_nul(a, d, line))
         return;
@@ -409,6 +425,7 @@ static void preprocess_read_message(struct arena *a, struct diag *d, const char 
     if (!text)
         return;
     struct loc at = preprocess_place_of(a, d, line, text - skipped);
+    text = of_a_folder(a, text);
     if (is_error)
         diag_error(d, at, "%s", text);
     else
@@ -485,7 +502,11 @@ bool check_included(struct diag *d) {
     for (uint32_t i = 0; i < diag_files(d); i++) {
         struct stat st;
         char byte;
-        if (stat(diag_path(d, i), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > 0)
+        if (stat(diag_path(d, i), &st) != 0)
+            continue;
+        if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
+            diag_error(d, no_place, "cannot include '%s': it is a device", diag_path(d, i));
+        if (!S_ISREG(st.st_mode) || st.st_size > 0)
             continue;
         const int fd = open(diag_path(d, i), O_RDONLY | O_CLOEXEC);
         if (fd < 0)

@@ -135,6 +135,24 @@ def cases(n):
 
 
 @kind
+def labels(n):
+    return program(apply="switch (m.m) {" + lines(n, "32w#: { m.n = 1; }") + "}")
+
+
+@kind
+def misspelt(n):
+    """Long names that are alike, and as many that are nearly one of them."""
+    name = "abcdefghijklmnopqrstuvwxyzabcdefghijklmno"
+    return program(locals_=lines(n, f"const bit<32> {name}p# = #;"), apply=lines(n, f"m.m = {name}#;"))
+
+
+@kind
+def wrong_members(n):
+    name = "abcdefghijklmnopqrstuvwxyzabcdefghijklmno"
+    return program(metadata=lines(n, f"bit<8> {name}p#;"), apply=lines(n, f"m.n = m.{name}#;"))
+
+
+@kind
 def blocks(n):
     return program(apply=lines(n, "{ bit<32> y = h.w.a; m.m = m.m + y; }"))
 

@@ -34,6 +34,8 @@ SIZES = {"states_that_meet": 300, "states_that_extract": 500, "headers": 500, "o
 # where the time or the memory once grew with the square of the size: none is refused for a limit
 LONG = {"constants_and_counters": 6000, "tables_and_ifs": 4000, "decided_once": 1500, "enum_members": 16000,
         "unused": 8000}
+# where names or labels are compared with all others
+COMPARED = {"labels": 20000, "misspelt": 4000, "wrong_members": 4000, "enum_members": 30000}
 # what takes more memory than the compiler may use, or exceeds another limit of its own
 TOO_LONG = {"unused": 80000, "states_that_meet": 4000, "functions_in_functions": 450, "calls_doubled": 40}
 COMMANDS = {
@@ -160,7 +162,7 @@ def endless(folder, pipes):
     fifo = os.path.join(folder, "fifo")
     os.mkfifo(fifo)
     texts = {"zeros": '#include "/dev/zero"\n', "random": '#include "/dev/urandom"\n', "pipe": '#include "fifo"\n',
-             "folder": '#include "."\n', "no_size": '#include "/proc/self/pagemap"\n', "twice": '#include "twice.p4"\n#include "twice.p4"\n',
+             "folder": '#include "."\n', "device": '#include "/dev/stdin"\n', "no_size": '#include "/proc/self/pagemap"\n', "twice": '#include "twice.p4"\n#include "twice.p4"\n',
              "macros": macros(10), "deep_macros": macros(60),
              "lines": macros(22, 2) + "M21\n" * 1000}
     for name, text in texts.items():
@@ -190,11 +192,13 @@ def ends(name, path, folder):
     taken = by_clock if "pipe" in name else use.ru_utime + use.ru_stime
     errors = [line for line in said.splitlines() if "error:" in line]
     sentences = [text.format(path) for kind, text in ENDLESS.items() if (kind == "pipe") == ("pipe" in name)]
-    if name == "no_size":
-        sentences = ["silken: error: cannot include '/proc/self/pagemap': it has no size, so that the preprocessor takes it "
-                     "for empty\n"]
+    sentences += {"no_size": ["silken: error: cannot include '/proc/self/pagemap': it has no size, so that the preprocessor "
+                              "takes it for empty\n"],
+                  "device": ["silken: error: cannot include '/dev/stdin': it is a device\n"]}.get(name, [])
     if "folder" not in name and said not in sentences:
         return f"{name}: it says {said[:300]}"
+    if use.ru_maxrss * 1024 > MEMORY:  # of the largest process
+        return f"{name}: {use.ru_maxrss >> 10} MiB"
     if child.returncode != 1 or len(errors) != 1 or taken > ENDS_WITHIN:
         return f"{name}: {taken:.1f} s, status {child.returncode}, {len(errors)} errors: {said[:300]}"
     return ""
@@ -209,6 +213,8 @@ def jobs(folder):
         yield lambda kind=kind, commands=commands: bounded(kind, SIZES.get(kind, SIZE), commands, folder, None)
     for kind, size in LONG.items():
         yield lambda kind=kind, size=size: bounded(kind, size, ["build"], folder, False)
+    for kind, size in COMPARED.items():
+        yield lambda kind=kind, size=size: bounded(kind, size, ["check"], folder, None)
     for kind, size in TOO_LONG.items():
         yield lambda kind=kind, size=size: bounded(kind, size, ["build", "check"], folder, True)
 

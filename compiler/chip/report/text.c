@@ -16,6 +16,8 @@ struct text {
     const struct chip_report *r;
 };
 
+#define MOST_SHOWN DIAG_MAX_ERRORS // of the limits that are exceeded
+
 static void chip_text_heading(struct text *t, const char *what) {
     lines_put(&t->l, "\n");
     lines_paragraph(&t->l, 0, 2, INK_STRONG "%s" INK_PLAIN, what);
@@ -342,8 +344,11 @@ static void chip_text_notes(struct text *t) {
 void chip_print_text(FILE *out, const struct chip_report *r, bool colour, unsigned columns) {
     struct text t = {.l = {.out = out, .a = r->arena, .colour = colour, .width = columns}, .r = r};
     chip_text_verdict(&t, report_fullest(r));
-    for (size_t i = 0; i < r->violations.n; i++)
+    for (size_t i = 0; i < r->violations.n && i < MOST_SHOWN; i++)
         chip_text_violation(&t, &r->violations.v[i]);
+    if (r->violations.n > MOST_SHOWN)
+        lines_paragraph(&t.l, 0, 2, "%zu more limits are exceeded; --json has all of them",
+                        r->violations.n - MOST_SHOWN);
     for (size_t i = 0; i < r->pipes.n; i++) {
         const struct chip_pipe *p = r->pipes.v[i];
         if (r->pipes.n > 1)
