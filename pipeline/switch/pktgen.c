@@ -146,7 +146,7 @@ bool sk_pktgen_is_clear(const struct sk_switch *sw, uint16_t port) {
     return g && g->clear[local / 64] >> (local % 64) & 1;
 }
 
-static bool is_open(const struct sk_core *core, const struct pktgen *g, uint8_t open,
+static bool pktgen_is_open(const struct sk_core *core, const struct pktgen *g, uint8_t open,
                     unsigned local) {
     const unsigned first = core->tofino_2 ? 0 : SK_RECIRCULATION_PORT;
     return !g->gated || (local >= first && local - first < 8 && open >> (local - first) & 1);
@@ -200,7 +200,7 @@ void pktgen_port_down(struct sk_core *core, uint16_t port) {
 void pktgen_recirculated(struct sk_core *core, const struct sk_packet *p, uint64_t now_ns) {
     struct pktgen *g = core->pipes[sk_port_pipe(p->ingress_port)].pktgen;
     if (!g || !core->sw->settings[p->ingress_port].internal || p->len < 4 ||
-        !is_open(core, g, g->match, p->ingress_port & 127u))
+        !pktgen_is_open(core, g, g->match, p->ingress_port & 127u))
         return;
     const uint8_t *d = sk_packet_data(p);
     uint32_t first = (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3];
@@ -313,7 +313,7 @@ uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe) {
         const struct pktgen *g = core->pipes[i].pktgen;
         for (unsigned k = 0; g && k < SK_PKTGEN_APPS; k++)
             if (g->apps[k].next < first &&
-                is_open(core, g, g->generate, g->apps[k].as.source_port)) {
+                pktgen_is_open(core, g, g->generate, g->apps[k].as.source_port)) {
                 first = g->apps[k].next;
                 *pipe = i;
             }
@@ -326,7 +326,7 @@ void pktgen_fire(struct sk_core *core, unsigned pipe, uint64_t now_ns) {
     unsigned first = SK_PKTGEN_APPS;
     for (unsigned k = 0; k < SK_PKTGEN_APPS; k++)
         if ((first == SK_PKTGEN_APPS || g->apps[k].next < g->apps[first].next) &&
-            is_open(core, g, g->generate, g->apps[k].as.source_port))
+            pktgen_is_open(core, g, g->generate, g->apps[k].as.source_port))
             first = k;
     struct app *a = &g->apps[first]; // one is due: pktgen_next()
     if (!a->sending)
