@@ -31,7 +31,7 @@
 //     cells.c           cells of counters, meters and registers
 //     copy.c            what the chip's driver would have of counts and cells
 //     groups.c          groups of action selectors
-//     value_sets.c      in which pipes and parsers a value is
+//     value_sets.c      the pipes and parsers that have a value
 //     hashes.c          hashes that can be changed
 //     port_metadata.c   metadata of ports
 //     attributes.c      attributes of tables, and operations
@@ -40,7 +40,7 @@
 //     undo.c            takes updates back
 //     apply.c           updates of match tables and value sets, between packets
 //     read.c            reads
-//     status.c          what went wrong
+//     status.c          errors
 //     memory.c          memory of one call
 //     fixed/            the tables that every switch has (fixed/fixed.h)
 #ifndef SILKEN_BRT_BRT_H

@@ -4,8 +4,8 @@
 // packets. BF Runtime and P4Runtime read them out of their own messages, and write with the same
 // functions.
 //
-// Calls are served one after the other: what one takes from the memory of the request and of the
-// scratch is given back at its end.
+// Calls are served one after the other: at its end, a call releases its memory of the request and
+// of the scratch area.
 #ifndef SILKEN_BRT_CHANGE_H
 #define SILKEN_BRT_CHANGE_H
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memory: what one call needs, taken in blocks and given back together.
+// memory: the memory of one call, allocated in blocks and freed together.
 //
-// A short message can ask for much memory (an empty message in a list is two bytes of it and some
-// eighty of ours), so there is a limit: an allocation past it returns null, and decoding fails.
+// A short message can need much memory (an empty message in a list has two bytes on the wire and
+// some eighty in memory), so there is a limit: an allocation past it returns null, and decoding
+// fails.
 #ifndef SILKEN_BRT_MEMORY_H
 #define SILKEN_BRT_MEMORY_H
 

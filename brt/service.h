@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// service: the calls of the service, apart from what carries them: a test or a fuzzer makes calls
-// without a network.
+// service: the calls of the service, without the transport: a test or a fuzzer makes calls without
+// a network.
 #ifndef SILKEN_BRT_SERVICE_H
 #define SILKEN_BRT_SERVICE_H
 

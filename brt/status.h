@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// status: what went wrong, as the chip's driver names it, and as gRPC does.
+// status: errors, with the chip's driver's names and with gRPC's.
 //
-// A call on a list of updates succeeds or fails for each of them. Of a list in which one failed the
-// call ends with RPC_UNKNOWN, and its details (a google.rpc.Status) hold an Error for each update,
-// up to the last that failed.
+// In a call with a list of updates each update succeeds or fails by itself. If one fails, the call
+// ends with RPC_UNKNOWN, and its details (a google.rpc.Status) hold an Error for each update, up to
+// the last that failed.
 #ifndef SILKEN_BRT_STATUS_H
 #define SILKEN_BRT_STATUS_H
 

@@ -19,19 +19,20 @@ static const char usage[] =
     "  --target CHIP        tofino1 or tofino2 (default: that of the program's architecture)\n"
     "  -o FILE              write the object there, not only to the cache\n"
     "  --checked            the checked build: it reports forbidden accesses\n"
-    "  --scalar             no vector instructions: same results, for comparing the speed\n"
-    "  --march ARCH         compile for this processor, by the C compiler's name (this one)\n"
+    "  --scalar             use no vector instructions: same results, to compare the speed\n"
+    "  --march ARCH         processor to compile for, as named by the C compiler (this machine's)\n"
     "  --parse-only         check syntax and types, write no object\n"
     "  --emit-c FILE        also keep the C text\n"
     "  --dump-ast FILE      also write the syntax tree ('-' is standard output)\n"
     "  --dump-ir FILE       also write the intermediate form\n"
     "  --dump-plan FILE     also write which optimisation fired where\n"
-    "  --without-pass PASS  leave out an optimisation, by the name that --dump-plan gives it\n"
+    "  --without-pass PASS  leave out this optimisation (a name that --dump-plan prints)\n"
     "  --wire-header FILE   also write C structs of the program's headers\n"
     "  --bf-rt FILE         also write the BF Runtime schema (JSON)\n"
     "  --p4info FILE        also write the P4Info (protobuf text)\n"
     "  --wireshark FILE     also write a dissector for Wireshark (Lua): docs/wireshark.md\n"
-    "  --sde DIR            also write what controllers of a Tofino look for, below DIR/share\n";
+    "  --sde DIR            also write the files that controllers of a Tofino read, below "
+    "DIR/share\n";
 
 enum {
     PARSE_ONLY = 256,

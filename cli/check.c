@@ -17,16 +17,16 @@
 
 static const char usage[] =
     "usage: silken check [OPTION]... PROGRAM.p4\n\n"
-    "Checks whether a P4 program fits a Tofino, and tells how full the chip is and what to change. "
-    "The\n"
-    "result is that of a model of the chip and of how a compiler places a program. The exit status "
-    "is 0\n"
-    "if the program fits, 1 if it does not, 2 if the program or an option has errors.\n\n"
+    "Checks whether a P4 program fits a Tofino, and reports how full the chip is and what to\n"
+    "change. The result comes from a model of the chip and of the way a compiler places a "
+    "program.\n"
+    "The exit status is 0 if the program fits, 1 if it does not, and 2 if there is no result: the\n"
+    "program or an option has errors, or the program exceeds a limit of Silken's own.\n\n"
     "  --target CHIP             tofino1 or tofino2 (default: that of the program's architecture)\n"
     "  --json                    one JSON document\n"
     "  --html FILE               also write the report to this file, as one HTML page\n"
-    "  -I DIR, -D NAME[=VALUE]   as of 'silken build'\n"
-    "  --width N                 columns of a line (the terminal's, else 100)\n"
+    "  -I DIR, -D NAME[=VALUE]   as for 'silken build'\n"
+    "  --width N                 width of a line in columns (the terminal's, else 100)\n"
     "  --color WHEN              always, never or auto: on a terminal, if NO_COLOR is not set\n";
 
 enum { JSON = 256, HTML, WIDTH, COLOR };

@@ -17,21 +17,20 @@ static const char usage[] =
     "Finds out which parameters of a sparse model are hot: counts their updates, ranks them, and\n"
     "writes the layout that all workers and servers of the job load. UPDATES are text files\n"
     "(without one: standard input) with a line for each iteration of a worker: the keys of the\n"
-    "parameters that it updates, decimal numbers apart by spaces. Lines that begin with '#' do "
-    "not\n"
-    "count.\n\n"
+    "parameters that it updates, decimal numbers separated by spaces. Lines that begin with\n"
+    "'#' are ignored.\n\n"
     "  --output LAYOUT   the layout's file\n"
     "  --job N           the job's number, 0 to 255 (0)\n"
-    "  --epoch N         of the layout, 0 to 65535 (0)\n"
-    "  --portion P       the fewest parameters that have P of all updates are hot, above 0, at "
-    "most\n"
-    "                    1 (0.5)\n"
-    "  --stop-below-1%   stop earlier where 1,000 more have less than 1 % of all updates\n"
-    "  --memory C        of the switch's memory of 20 MB that they may take, at 4 bytes each, "
-    "above\n"
-    "                    0, at most 1 (0.05)\n"
+    "  --epoch N         the layout's epoch, 0 to 65535 (0)\n"
+    "  --portion P       the hot parameters are the fewest that together have the share P of all\n"
+    "                    updates, above 0, at most 1 (0.5)\n"
+    "  --stop-below-1%   stop earlier where 1,000 more parameters add less than 1 % of all "
+    "updates\n"
+    "  --memory C        share of the switch's 20 MB of memory that the hot parameters may take, "
+    "at\n"
+    "                    4 bytes each, above 0, at most 1 (0.05)\n"
     "  --sample P        take each line with probability P, above 0, at most 1 (1)\n"
-    "  --seed N          of the sample (1)\n";
+    "  --seed N          seed of the sample (1)\n";
 
 enum { OUTPUT = 256, JOB, EPOCH, PORTION, STOP, MEMORY, SAMPLE, SEED };
 

@@ -14,7 +14,7 @@ static const char usage[] =
     "program it describes the program's tables, keys, actions, registers...\n\n"
     "  --config                  schema of a whole configuration, which names its program\n"
     "  -I DIR, -D NAME[=VALUE], --target CHIP\n"
-    "                            as of 'silken build'\n";
+    "                            as for 'silken build'\n";
 
 enum { CONFIG = 256 };
 

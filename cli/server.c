@@ -24,9 +24,9 @@ static const char usage[] =
     "then\n"
     "                      prints the progress of each flow, from which a new worker starts\n"
     "  --number N          this server's number in the job, from 0 (0)\n"
-    "  --device DEVICE     how to reach the switch, as in silken worker: one for each lane, in "
-    "order\n"
-    "  --cpu N             processor of the thread of the device before it (any)\n"
+    "  --device DEVICE     how to reach the switch, as for 'silken worker'; one for each lane, in\n"
+    "                      order\n"
+    "  --cpu N             processor for the thread of the preceding device (any)\n"
     "  --fixed-indices     assign no new aggregators after collisions\n"
     "  --dynamic-scale     adapt the scale of floats to overflows\n"
     "  --no-session        the job has no sessions; its workers need this option, too\n";

@@ -26,7 +26,7 @@ static const char usage[] =
     "p4/atp and programs with the same tables; silken test and silken replay run any program.\n"
     "docs/simulation.md describes scenarios and checks.\n\n"
     "  --seed N         seed of all random choices (the scenario's seed, or 1)\n"
-    "  --seeds A..B     all these seeds, one run each\n"
+    "  --seeds A..B     run each of these seeds once\n"
     "  --jobs N         number of processes (1)\n"
     "  --json FILE      write the results to this file ('-' is standard output): an object, or an "
     "array\n"

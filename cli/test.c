@@ -12,11 +12,11 @@
 
 static const char usage[] =
     "usage: silken test [OPTION]... PROGRAM.p4 SCRIPT.stf...\n\n"
-    "Runs packet scripts through a P4 program, each on a fresh switch, and says PASS or FAIL for\n"
-    "each. The exit status is 1 when one failed, 2 when a script or the program cannot be used.\n\n"
+    "Runs packet scripts through a P4 program, each on a fresh switch, and prints PASS or FAIL\n"
+    "for each. The exit status is 1 if one failed, 2 if a script or the program cannot be used.\n\n"
     "  -I DIR                    look for the program's included files there too\n"
     "  -D NAME[=VALUE]           define a macro\n"
-    "  --target CHIP             as of 'silken build'\n"
+    "  --target CHIP             as for 'silken build'\n"
     "  --checked                 run the checked build, which reports forbidden accesses:\n"
     "                            use unassigned values, access a register twice...\n"
     "  --strict                  --checked, and a script with a report fails\n"

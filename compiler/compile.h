@@ -27,6 +27,7 @@
 //     lower/      checked AST to pipeline IR
 //     ir/         the IR, and walks through it
 //     rules/      checks for constructs that a Tofino or the engine does not allow
+//     instrument/ statements added to the IR: the checked build, the trace, notes for flow records
 //     plan/       decisions before C is printed
 //     print/      IR to C
 //     describe/   schemas for controllers, wire headers for hosts
@@ -68,7 +69,7 @@ struct compile_options {
     bool parse_only;   // syntax and types only: no object
     bool checked;      // the checked build: emit.h
     bool scalar;       // no vector instructions, for comparison
-    const char *march; // the C compiler's name of a processor; null: this one
+    const char *march; // the C compiler's name of a processor; null: this machine's
     bool sanitize;     // compile the generated C with ASan and UBSan (tests)
     bool colour;
     // With which status the process ends when the limit of time is far exceeded without a place in

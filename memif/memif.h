@@ -22,9 +22,13 @@
 // the device waits for the next one. A client whose server goes away tries again every 100 ms.
 //
 //     struct memif_options o;
-//     memif_options_parse("role=server,socket=/run/x.sock,socket-abstract=no", &o, error, sizeof
-//     error) struct memif *m = memif_open(&o, error, sizeof error);
-//     memif_receive(m, 0, frames, n, room);   memif_send(m, frames, n);
+//     if (!memif_options_parse("role=server,socket=/run/x.sock,socket-abstract=no", &o, error,
+//                              sizeof error))
+//         ...                                           // 'error' is the sentence
+//     struct memif *m = memif_open(&o, error, sizeof error);
+//     ...
+//     n = memif_receive(m, 0, frames, n, room);         // queue 0; 'room' bytes at each 'data'
+//     sent = memif_send(m, frames, n);
 //     memif_close(m);
 //
 // Threads: one thread at a time opens, closes; one at a time receives and sends on a device. The
@@ -35,11 +39,11 @@
 //
 //     protocol.h  messages and rings as they are laid out; numbers from VPP's and DPDK's memif.h
 //     options.c   the arguments of a device
-//     session.c   a conversation with a peer, without input and output: messages in, messages out
-//     memory.c    memory that a client made, for itself or for us; what is wrong with it
+//     session.c   a conversation with a peer, apart from the socket: messages in, messages out
+//     memory.c    a client's shared memory, our own or the peer's, and its checks
 //     rings.c     bursts
-//     bell.c      signals to a peer that sleeps
-//     device.c    devices, and what becomes of a peer
+//     bell.c      signals that wake a sleeping peer
+//     device.c    devices, and the life of a peer's connection
 //     sockets.c   the thread: listening, connecting, messages
 #ifndef SILKEN_MEMIF_MEMIF_H
 #define SILKEN_MEMIF_MEMIF_H

@@ -36,7 +36,7 @@
 //     update.c          writes
 //     clear.c           everything as at the program's start
 //     answer.c          reads
-//     tell.c            digests, idle entries and packets for clients
+//     tell.c            sends digests, idle entries and packets to clients
 #ifndef SILKEN_P4RT_P4RT_H
 #define SILKEN_P4RT_P4RT_H
 

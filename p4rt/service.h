@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// service: the calls of the service, apart from what carries them (brt/service.h): a test or a
-// fuzzer makes calls without a network. Each of the first five ends its call.
+// service: the calls of the service, without the transport (brt/service.h): a test or a fuzzer
+// makes calls without a network. Each of the first five ends its call.
 #ifndef SILKEN_P4RT_SERVICE_H
 #define SILKEN_P4RT_SERVICE_H
 

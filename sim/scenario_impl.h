@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// scenario_impl: shared by the rooms that read a scenario: scenario.c (the file as a whole),
+// scenario_impl: shared by the files that read a scenario: scenario.c (the file as a whole),
 // scenario_topology.c, scenario_jobs.c, scenario_faults.c, and scenario_values.c, from which all
 // the small readers below are. Nobody else includes it. Readers fail the document and return
 // something harmless, as those of base/json.h.

@@ -10,23 +10,23 @@
 //     json_t *result = sim_result(s);
 //     sim_free(s);
 //
-// Its rooms, from the bottom up: events (time), link (cables and their faults), node (a switch
+// Its files, from the bottom up: events (time), link (cables and their faults), node (a switch
 // that runs a compiled program), host (stations at the ends, and the lanes of jobs on them),
 // job (tensors, and whether their sums are right), build (from a scenario to all these), routes,
 // faults, check (the invariants), result.
 //
 // INVARIANTS. While it runs: time does not go back; the packets that links and switches received
 // equal those that they sent, lost for a reason or still hold; every sum that a worker gets is the
-// sum over all workers, each counted exactly once. At the end: everything that was to be done is
-// done before the limit, or, if the scenario says that jobs may fail, has failed with an error; and
-// after a quiet time no switch has an aggregator that belongs to somebody, but for one that the
-// program gives up when it is asked for after its time-out.
+// sum over all workers, each counted exactly once. At the end: every job has finished before the
+// limit or, if the scenario allows jobs to fail, has failed with an error; and after a quiet time
+// no aggregator in a switch is held for ever: one that still has an owner is released when another
+// fragment's packet asks for it after its time-out.
 //
 // Concurrency: a run belongs to one thread. Memory exhaustion ends the process.
 //
 // Files:
 //
-//     sim.c              a run: made, run, told, freed
+//     sim.c              creates, runs, reports on and frees a run
 //     events.c           virtual time
 //     link.c             one direction of a cable
 //     node.c             a switch of the network
@@ -39,12 +39,12 @@
 //     models.c           models as training jobs see them
 //     values.c           the values of tensors
 //     process.c          members of jobs with sessions: processes that are killed and restarted
-//     control.c          a switch's part in jobs' sessions
+//     control.c          the switch's part in the sessions of jobs
 //     config.c           the configuration of a switch
 //     faults.c           the faults of a run
 //     check.c            invariants that are not about sums
 //     result.c           the result of a run, as JSON
-//     plot.c             a picture of it
+//     plot.c             a plot of the result
 //     runs.c             many seeds in several processes
 //     scenario.c         the scenario file (scenario_impl.h lists its readers)
 //     trace.c            the last events

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ctl_impl: what the rooms of `silken ctl` share.
+// ctl_impl: what the files of `silken ctl` share.
 //
 //     ctl.c          usage, options, which command it is
 //     words.c        words of the command line into members of a request; sending it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// run: the inside of `silken run`, shared by its rooms. Nobody else includes it.
+// run: the inside of `silken run`, shared by its files. Nobody else includes it.
 //
 //     cli/run.c        the command line, and the way from start to end
 //     start.c          configuration, program, switch, ports, lcores: made in this order

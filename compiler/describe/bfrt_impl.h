@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bfrt_impl: what the two rooms of the BF Runtime schema share: match tables (bfrt_table.c) and
+// bfrt_impl: what the two files of the BF Runtime schema share: match tables (bfrt_table.c) and
 // everything else (bfrt.c).
 #ifndef SILKEN_COMPILER_DESCRIBE_BFRT_IMPL_H
 #define SILKEN_COMPILER_DESCRIBE_BFRT_IMPL_H

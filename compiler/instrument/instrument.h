@@ -4,21 +4,21 @@
 // The face of the room.
 //
 //     instrument.c  the passes in one array; instrument_program() runs them
-//     notes.c       notes of a pass, from which the engine can do it again (stages/notes.h)
-//     checked.c     what the checked build looks at, statement by statement (checked_impl.h)
+//     notes.c       notes of a pass, with which the engine can repeat the pass (stages/notes.h)
+//     checked.c     the checks of the checked build, statement by statement (checked_impl.h)
 //     defined.c     which bits of an expression are defined, and where an undefined bit is used
-//     trace.c       what the checked build tells of a packet, event by event
+//     trace.c       the trace of a packet in the checked build, event by event
 //     copy.c        a copy of a gress, whose statements a pass may change (instrument_impl.h)
 //
-// What is inserted is a statement like any other: the planner plans with it, the printer prints it
-// where it stands, the interpreter of the IR (harness/interp) executes it. None of them asks which
-// passes ran. A pass changes nothing that a packet can see: with and without it the same packets
-// leave, and tables, counters and registers have the same values.
+// An inserted statement is like any other: the planner plans with it, the printer prints it in its
+// place, the interpreter of the IR (harness/interp) executes it. None of them depends on which
+// passes ran. A pass has no effect on packets: with and without it the same packets leave, and
+// tables, counters and registers have the same values.
 //
 // The passes stand between the rules and the plan (compiler/print/emit.c), on a copy: other builds,
-// the schemas and the model of the chip are made of the original.
+// the schemas and the model of the chip are made from the original.
 //
-// The checked build. It reports what the program should not have done (IR_REPORT).
+// The checked build. It reports forbidden accesses of the program (IR_REPORT).
 //
 // Every variable that may be undefined has a mask, a variable of the same width named
 // "NAME.$defined", with a bit set for each bit that something was assigned to. All variables are
@@ -27,31 +27,33 @@
 // one with validity of its own (tna-facts 2.8) while that is unset. Plain copies, slices,
 // concatenations and bitwise operators carry masks along, as assignments to masks before those to
 // their variables. Arithmetic, comparisons, branches, keys, indices, what goes to the traffic
-// manager, into a register or onto the wire are uses, each with a report before it. The result of
-// what was reported counts as defined.
+// manager, into a register or onto the wire are uses, each with a report before it. After a report
+// the result of the reported use counts as defined.
 //
-// What else is looked at: indices beyond their register, counter, meter or header stack; a register
-// that is accessed, a table that is applied a second time in one pass (a variable per register and
-// table has the number of the place where it was); fields that leave undefined (ir_gress.leaving).
+// Other checks: an index beyond its register, counter, meter or header stack; a register that is
+// accessed, or a table that is applied, a second time in one pass (a variable for each register and
+// table has the number of the place of the first access); fields that are undefined when they leave
+// (ir_gress.leaving).
 //
-// The trace. The checked build tells an observer of the packet who wants to hear everything what
-// each statement did (IR_TRACE; the run time's pipeline/trace.h says which kinds of events there
-// are, and what belongs to each). An event stands after its statement; what the statement is about
-// to overwrite is kept in a variable before it. A register's cell is read before and after an
-// access. The trace comes after the reports: these are heard before what they are about, and its
-// own variables have no masks.
+// The trace. For an observer that asks for every event, the checked build reports what each
+// statement did (IR_TRACE; the run time's pipeline/trace.h lists the kinds of events and their
+// members). An event comes after its statement; a variable before the statement keeps the value
+// that the statement overwrites. The cell of a register is read before and after an access. The
+// pass for the trace runs after the one for the reports, so that a report precedes the event of the
+// statement it is about, and the variables of the trace have no masks.
 //
-// What no expression of the IR says, since only the run time knows it, is left to those who run the
-// program, compiled or interpreted. Of a gress that is traced (ir_gress.traced): which state the
-// parser goes to, by which case (TRANSITION); where the parser ended (PARSED); what a table found
-// (TABLE, before the action); each header that is written (EMIT). Of reports:
+// Some facts are known only at run time, and no expression of the IR yields them. The compiled or
+// interpreted program's runner reports these itself. For a gress that is traced (ir_gress.traced):
+// the parser's next state and the case that chose it (TRANSITION); where the parser ended (PARSED);
+// the entry that a table found (TABLE, before the action); each header that is written (EMIT). For
+// reports:
 //
-// - An undefined key is reported when it decides which entry is found. Whether it does, the entries
-//   say: ir_table.doubtful.
-// - A packet too short for what the parser takes ("short-packet"): that is the meaning of
-//   IR_EXTRACT, IR_ADVANCE and IR_LOOKAHEAD, and how many bytes there are is not in the IR. A
-//   statement, or a select, that looks ahead has a statement before it that looks as far and does
-//   no more, so that no report comes of a statement that the parser does not reach.
+// - An undefined key is reported when it decides which entry is found. That depends on the entries:
+//   ir_table.doubtful.
+// - A packet that is too short for the parser ("short-packet"): IR_EXTRACT, IR_ADVANCE and
+//   IR_LOOKAHEAD imply the check, and the IR does not know the length of the packet. A statement,
+//   or a select, that looks ahead is preceded by a statement that looks ahead as far and does
+//   nothing else, so that no statement that the parser does not reach is reported.
 // - More states than a parser may go through ("parser-loop"), which are not counted in the IR.
 // - Headers that do not fit before the packet ("headroom"), after which the process ends.
 #ifndef SILKEN_COMPILER_INSTRUMENT_INSTRUMENT_H

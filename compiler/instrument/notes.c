@@ -11,10 +11,11 @@
 //                                 note unfit
 //                                 c = meter police[i]()
 //
-// Which bits of a packet decide is known by header: those of fields that anything reads or might
-// write, but for a checksum that is verified, which is asked for itself when a packet is compared.
-// A program whose passes depend on more than packets, tables and ports takes no notes: registers,
-// times and lengths. Nor does one that asks few tables.
+// For each header, the compiler knows which bits decide what the program does: those of the fields
+// that a statement reads or might write. A checksum that the program verifies is the exception: the
+// engine verifies it again when it compares a packet. A program takes no notes if its passes depend
+// on more than packets, tables and ports, that is on registers, times or lengths. A program with
+// fewer than INSTRUMENT_NOTES_TABLES tables takes no notes either.
 #include "compiler/instrument/instrument_impl.h"
 #include "compiler/ir/build.h"
 #include "compiler/ir/effects.h"

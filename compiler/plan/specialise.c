@@ -2,12 +2,12 @@
 //
 // specialise: the rest of a control, once for each value of the variable that decides it.
 //
-// A program says early what a packet is, in a variable of a few values, and asks for that variable
-// in nearly all that follows: in the keys of tables whose entries the program has itself, and in
-// conditions. Where the variable has been written for the last time, the control is therefore
-// split: the rest is printed for each value that is asked for, with the entries and
-// branches that the value leaves, and for all other values. Each of these rests is a function, in
-// which the next such variable may be found.
+// A program classifies a packet early, in a variable with a few values. Nearly everything after
+// that reads the variable: conditions, and the keys of tables with constant entries. The pass
+// therefore splits the control after the last write to the variable. It prints the rest once for
+// each value that the program tests, with only the entries and branches that are possible for this
+// value, and once for all other values. Each copy is a function, which may in turn be split by
+// another such variable.
 //
 // It is a pass from IR to IR: the control becomes its statements up to the split and a 'switch'
 // over the variable, with a copy of the other statements in each case, in which a condition that is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// emit: pipeline IR -> C: the driver. See emit.h, and emit_impl.h for how the rooms work together.
+// emit: pipeline IR -> C: the driver. See emit.h, and emit_impl.h for how the files work together.
 //
 // The order of the output: CRC tables; then per pipeline the descriptions of its objects, the state
 // struct, each gress's functions (register actions, actions, tables, parser, control, deparser,

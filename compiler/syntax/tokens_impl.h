@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tokens_impl: what the rooms of the token stream share (tokens.h).
+// tokens_impl: what the files of the token stream share (tokens.h).
 //
 //     tokens.c            values of literals, brackets, handing out
 //     tokens_look.c       whether '<' opens type arguments

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wireshark_impl: what the rooms of the dissector's generator share. Nobody else includes it.
+// wireshark_impl: what the files of the dissector's generator share. Nobody else includes it.
 //
 //     wireshark.c         the file; header descriptions
 //     expr.c              expressions as Lua

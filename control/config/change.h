@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// change: a running switch goes from one configuration to another.
+// change: changes a running switch from one configuration to another.
 //
-// What stands in both files alike is left alone, with its counts; what the old one alone has is
-// taken back; what the new one has otherwise is changed in place, so that a packet sees the old or
-// the new and never nothing. What was written at run time stays, but where the new file has the
-// same key.
+// An item that is the same in both files stays, with its counts. An item that only the old file has
+// is removed. An item that differs is changed in place, so that a packet sees either the old or the
+// new one. Items written at run time stay, except where the new file has the same key.
 //
-// The switch is touched some items at a time, between 'pause' and 'resume'.
+// The switch is changed some items at a time, between 'pause' and 'resume'.
 #ifndef SILKEN_CONTROL_CONFIG_CHANGE_H
 #define SILKEN_CONTROL_CONFIG_CHANGE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config_impl: the inside of a configuration, shared by its rooms. Nobody else includes it.
+// config_impl: the inside of a configuration, shared by its files. Nobody else includes it.
 // config.h lists the files.
 #ifndef SILKEN_CONTROL_CONFIG_CONFIG_IMPL_H
 #define SILKEN_CONTROL_CONFIG_CONFIG_IMPL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// schema_impl: what the rooms of the schema share. schema.h lists the files.
+// schema_impl: what the files of the schema share. schema.h lists the files.
 //
 // A schema of a program is the general one with "allOf" added to its "$defs": conditions like
 // "where the table is one of these names, the key is like this".

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// admission: jobs whose workers come one by one, whatever they speak: who has come, what the job is
-// given when all have, and what becomes of it when one goes.
+// admission: jobs whose workers connect one by one, whatever their protocol: which workers have
+// connected, what the job gets when all have, and what happens to it when a worker leaves.
 //
-//     waiting   until all ranks have come, and the switch knows where they are
+//     waiting   until all ranks have connected, and the switch knows where they are
 //     running   the switch has the job; each worker has been told its place
-//     ending    a worker has failed, the others were told; the job keeps its slots for the grace
-//               time, since packets of workers that have not heard it yet are still under way
+//     ending    a worker has failed and the others have been told; the job keeps its slots for the
+//               grace time, since workers that have not received the message yet still send packets
 //
 // A name has at most one job that is running or ending, and one that waits to be the next.
 //

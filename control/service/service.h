@@ -31,13 +31,13 @@
 //
 // The server never blocks and never waits for a client. What it holds for clients is bounded:
 // SERVICE_CONNECTIONS of them, a line and some replies each. One that has not sent its request
-// SERVICE_REQUEST_NS after it came is disconnected; so is one that does not read what it is told.
-// Clients are not trusted before their token was seen, and after that trusted with jobs only: no
-// reply has the text of somebody who had no token.
+// SERVICE_REQUEST_NS after it connected is disconnected; so is one that does not read its replies.
+// A client is not trusted before it has sent the token, and after that it is trusted with jobs
+// only: no reply contains text from a client that did not have the token.
 //
 // Files:
 //
-//     admission.c   jobs and their workers: what is known of them without a network
+//     admission.c   jobs and their workers, apart from the network
 //     request.c     a worker's line
 //     server.c      connections
 //     token.c       the token

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// clear: empties what a job has left in a switch, before its next session starts
+// clear: clears the state of a job in a switch before the job's next session starts
 // (session/message.h).
 //
-// The order matters. First packets of the job are stopped at their arrival (the `closed` action of
-// the program's table `sessions`). Then those that had passed are waited for:
-// sk_switch_passes_since(). Then its registers are cleared, some cells in a pause, and the job is
-// opened for the next session.
+// The order matters. First, the program drops the job's packets on arrival (the `closed` action of
+// its table `sessions`). Second, the packets that were admitted before have to leave:
+// sk_switch_passes_since(). Third, the job's registers are cleared, some cells in each pause, and
+// the job is opened for the next session.
 //
 // Concurrency: on the control thread.
 #ifndef SILKEN_CONTROL_SESSIONS_CLEAR_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// job: one aggregation job's sessions in a switch: from what its members say (session/message.h) to
-// what is done in the switch, whatever its tables are written by.
+// job: the sessions of one aggregation job in a switch: turns messages of the job's members
+// (session/message.h) into changes of the switch, whoever writes its tables.
 //
-// A job of SwitchML is coordinated here (session/gather.h). For one of ATP the session that its
-// first server has chosen is begun. In both cases: packets of the job are stopped, those under way
-// waited for, what it left in registers is cleared, packets of the next session are let through.
+// For a job of SwitchML this is the coordinator (session/gather.h). For a job of ATP it begins the
+// session that the job's first server has chosen. In both cases it stops the job's packets, waits
+// for those that are under way, clears the job's registers and admits packets of the next session.
 //
 //     sessions_job_hear(j, &from, &message, now)     a message from one of its members
 //     sessions_job_run(j, now)                       every millisecond or so

@@ -62,13 +62,11 @@
 //   pre.node.set    id [rid] ports                    pre.node.delete   id
 //   pre.group.set   id nodes                          pre.group.delete  id
 //   state           [whole]                           {"state": text}: all that packets left behind
-//                                                     (state.h), in slices, each of one moment;
-//                                                     with
-//                                                     "whole": true of one moment, and traffic
-//                                                     waits
-//                                                     for all of it
+//                                                     (state.h), in slices, each consistent; with
+//                                                     "whole": true all of it is, and traffic waits
+//                                                     meanwhile
 //   job             [job]                             aggregation jobs (jobs.h)
-//   watch                                             what changes by itself, of one moment:
+//   watch                                             a snapshot of what changes by itself:
 //                                                     "clock" (ns), "program", "stats" and "ports"
 //                                                     as above, "jobs"
 //                                                     (jobs.h: sk_jobs_brief, watch/aggregators.h),
@@ -105,9 +103,9 @@
 //                   {"event": "idle_timeout", "table", "key", "priority", "state"}
 //                   {"event": "digest", ...}, {"event": "link", "port", "up"}
 //
-// A request that changes the switch does so between two bursts of packets. One that reads copies
-// what packets change in slices (control/tables/pauses.h), and packets go on while text is made of
-// it.
+// A request that changes the switch does so between two bursts of packets. A request that reads
+// copies state that packets change in slices (control/tables/pauses.h); packets go on while the
+// copies become text.
 #ifndef SILKEN_CONTROL_SOCKET_REQUESTS_H
 #define SILKEN_CONTROL_SOCKET_REQUESTS_H
 

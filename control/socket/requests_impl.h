@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// requests_impl: what the rooms of requests share. socket.h lists the files.
+// requests_impl: what the files of requests share. socket.h lists the files.
 #ifndef SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
 #define SILKEN_CONTROL_SOCKET_REQUESTS_IMPL_H
 
@@ -86,7 +86,7 @@ json_t *sk_request_counter_read(const struct request *r);
 json_t *sk_request_ports(const struct request *r);
 json_t *sk_request_port_metadata(const struct request *r);
 json_t *sk_request_stats(const struct request *r);
-json_t *sk_request_counts(const struct request *r); // "stats", "ports" and "clock", of one moment
+json_t *sk_request_counts(const struct request *r); // "stats", "ports" and "clock", consistent
 json_t *sk_request_pre_list(const struct request *r);
 json_t *sk_request_pre_node_set(const struct request *r);
 json_t *sk_request_pre_node_delete(const struct request *r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// requests_state: the whole state as text (state.h), in slices or of one moment.
+// requests_state: the whole state as text (state.h), in slices or in one pause.
 #include <stdlib.h>
 
 #include "control/socket/requests_impl.h"

@@ -110,7 +110,7 @@ struct switch_copy {
     struct port_copy ports[SK_PORTS];
 };
 
-// The caller frees it. All of it is of one moment.
+// The caller frees it. The copy is consistent.
 static struct switch_copy *copy_switch(const struct request *r, bool with_ports) {
     struct switch_copy *c = calloc(1, sizeof *c);
     if (!c)

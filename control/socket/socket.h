@@ -26,7 +26,7 @@
 //     requests_state.c     the whole state
 //     requests_record.c    recording
 //     requests_switch.c    ports, statistics, replication
-//     requests_watch.c     all that changes by itself, of one moment
+//     requests_watch.c     a snapshot of all that changes by itself
 //     recording.c          whether the switch records, and for whom
 #ifndef SILKEN_CONTROL_SOCKET_SOCKET_H
 #define SILKEN_CONTROL_SOCKET_SOCKET_H

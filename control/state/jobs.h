@@ -5,8 +5,8 @@
 // Works for programs that keep their state as p4/switchml does: a table of workers whose action
 // gives the worker's bit, the job's size and its slots; two bitmaps, one per pool version, of the
 // workers whose part is in a slot; a count of the missing ones; a counter of drops by reason.
-// jobs.c has the names of these objects in one place. For other programs there is one sentence that
-// says so.
+// jobs.c has the names of these objects in one place. For other programs the result is one sentence
+// that says so.
 #ifndef SILKEN_CONTROL_STATE_JOBS_H
 #define SILKEN_CONTROL_STATE_JOBS_H
 

@@ -59,9 +59,9 @@
 
 #include "control/tables/control.h"
 
-// False when writing failed (errno). With 'pauses' packets go on meanwhile: what they change is
-// read in slices, each of one moment; counts of the switch and of its ports are one slice. Null:
-// nobody runs the switch.
+// False when writing failed (errno). With 'pauses' packets go on meanwhile: state that they change
+// is read in slices, each of which is consistent; the counts of the switch and of its ports are one
+// slice. Null: the switch is not running.
 struct sk_pauses;
 bool sk_state_write(struct sk_switch *sw, struct sk_pauses *pauses, FILE *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// state_impl: what the rooms of a state share. state.h lists the files.
+// state_impl: what the files of a state share. state.h lists the files.
 #ifndef SILKEN_CONTROL_STATE_STATE_IMPL_H
 #define SILKEN_CONTROL_STATE_STATE_IMPL_H
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// carry: what one switch has in its pipes, brought into another that runs a changed program.
+// carry: moves the state of a switch's pipes into another switch, which runs a changed program.
 //
-// Things are found by their full names. An entry is kept when its table, its action and all fields
-// of its key and arguments are there, as wide as they were; a field that the table has besides must
-// be one that can match anything, and an exact field may have become one of another kind. Entries
-// that match with equal priority stay in their order. A register's or a meter's cells are kept when
-// it is of the same shape, those that there are. What the new program has of its own (constant
-// entries, initial values, default actions that nobody changed) is the new program's.
+// Objects are found by their full names. An entry is kept if the new program has its table, its
+// action and all fields of its key and arguments, with the same widths. A key field that is new in
+// the table must be of a kind that can match anything; an exact field may have become one of
+// another kind. Entries of equal priority keep their order. The cells of a register or a meter are
+// kept if the shape is the same, as far as the new program has them. The new program's own state
+// (constant entries, initial values, default actions that nobody changed) is not replaced.
 //
-// Where something is not kept there is a sentence, one for each table or other object.
+// A sentence reports what is not kept, one for each table or other object.
 //
 // Thread-safety: as all of control/; neither switch runs.
 #ifndef SILKEN_CONTROL_TABLES_CARRY_H

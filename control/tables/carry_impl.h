@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// carry_impl: what the rooms of carry share.
+// carry_impl: what the files of carry share.
 //
 //     carry.c          objects of a name in both switches; registers, counters, meters, hashes
 //     carry_tables.c   entries, and what hangs on them

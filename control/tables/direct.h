@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // direct: cells of direct registers, which live in a table's entries. A register is named like any
-// object, a cell by its table's key. Calls return 0 or a negative code with a sentence; a failed
-// call changes nothing.
+// object, a cell by the key of its entry. Calls return 0 or a negative code with a sentence; a
+// failed call changes nothing.
 #ifndef SILKEN_CONTROL_TABLES_DIRECT_H
 #define SILKEN_CONTROL_TABLES_DIRECT_H
 

@@ -3,8 +3,8 @@
 // hashes: changing what a Hash computes while the switch runs (tna-facts 4.6; BF Runtime's tables
 // <hash>.configure, <hash>.algorithm and <hash>.compute).
 //
-// Only a hash whose get() stands at one place of the program can be changed, as on the chip.
-// Without a change it is what the program says. Errors as in control.h: a refused call changes
+// Only a hash whose get() is called at one place of the program can be changed, as on the chip. An
+// unchanged hash computes what the program says. Errors as in control.h: a refused call changes
 // nothing.
 #ifndef SILKEN_CONTROL_TABLES_HASHES_H
 #define SILKEN_CONTROL_TABLES_HASHES_H

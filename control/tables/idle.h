@@ -3,11 +3,11 @@
 // idle: ageing of table entries (tables with 'idle_timeout', tna-facts 4.12, 8.3).
 //
 // An entry with a time to live ($ENTRY_TTL, milliseconds) is idle when no packet has matched it for
-// that long, in any pipe, or in its own where pipes have entries of their own. Packets only leave
-// the time of their match behind; the control plane looks at the entries now and then
-// (sk_control_idle_poll) and reports each that has become idle, once, and each idle one that was
-// matched again. Nothing is deleted: that is the controller's business. Matches older than 78 hours
-// at the time of a look are taken for later ones (the packet clock has 48 bits).
+// that long, in any pipe, or in its own where pipes have entries of their own. A packet only
+// records the time of its match; the control plane polls the entries (sk_control_idle_poll) and
+// reports each entry that has become idle, once, and each idle entry that was matched again. No
+// entry is deleted: that is the controller's task. A match that is more than 78 hours old at a poll
+// is taken for a later one (the packet clock has 48 bits).
 //
 // Apart from that, an entry has a hit state, as BF Runtime's poll mode has it:
 // sk_control_hit_update makes it ENTRY_ACTIVE where packets matched since the update before, else

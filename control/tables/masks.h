@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// masks: which bits of its keys a table looks at (BF Runtime's table attribute DynamicKeyMask).
+// masks: which bits of its keys a table compares (BF Runtime's table attribute DynamicKeyMask).
 //
-// A table with @dynamic_table_key_masks(1) has a mask for each of its keys, all of them exact: of
-// what a packet brings only the bits in the mask are compared. Its entries have zeros in the other
-// bits. The mask changes only while the table has no entries, as on the chip. Errors as in
-// control.h: a refused call changes nothing.
+// A table with @dynamic_table_key_masks(1) has a mask for each of its keys, all of which are exact.
+// The table compares only those bits of a packet's key that the mask has; its entries have zeros in
+// the other bits. A mask can be changed only while the table has no entries, as on the chip. Errors
+// as in control.h: a refused call changes nothing.
 #ifndef SILKEN_CONTROL_TABLES_MASKS_H
 #define SILKEN_CONTROL_TABLES_MASKS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// names: finding what a person means by a name.
+// names: finds the object that a name means.
 //
 // The compiler gives every object its full name ("pipe.Ingress.forward"). A person may write any
 // dotted suffix that only one object has ("forward"). An exact full name always wins. Key fields

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pauses: reading what packets change, in a running switch, in slices.
+// pauses: reads state that packets change, in slices, while the switch runs.
 //
-// All cores wait while a slice is copied, and go on before the next one: a reader of any size stops
-// packets for a short time at once, and no more than half of the time in all. Two slices are of two
-// moments: what packets change is consistent within a slice only. What only the control plane
-// changes (which entries there are, their keys, actions and specifications) needs no pause, since
-// one thread reads and changes it.
+// All cores wait while a slice is copied, and run before the next one. So a read of any size stops
+// packets only for a short time at once, and for at most half of the time in all. Two slices are
+// read at different times: state that packets change is consistent only within a slice. State that
+// only the control plane changes (the set of entries, their keys, actions and specifications) needs
+// no pause, since one thread reads and changes it.
 //
 //     for (uint64_t i = 0; i < n; i += SK_SLICE) {
 //         sk_pauses_begin(p);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// port_metadata: what the chip puts before the packets of a port (tna-facts 3.1), by the names
-// that the program's parser gives its parts.
+// port_metadata: the metadata that the chip puts before the packets of a port (tna-facts 3.1), by
+// the names that the program's parser gives its fields.
 //
 // The fields are those of the struct that port_metadata_unpack<T> yields, in order, the first in
 // the most significant bits of the first byte: TNA leaves their places to the compiler. A program
-// that does not unpack them has none; then only the whole can be written, as one value of all bits
-// (64; 128 on a Tofino 2). It can be written so in any program.
+// that does not unpack the metadata has no fields. In any program the metadata can be written as
+// one value of all bits (64; 128 on a Tofino 2); without fields this is the only way.
 #ifndef SILKEN_CONTROL_TABLES_PORT_METADATA_H
 #define SILKEN_CONTROL_TABLES_PORT_METADATA_H
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// icmp: what the switch says about packets, and what it does with those that its tables cannot pass
-// on.
+// icmp: the switch's own ICMP messages and TCP resets, and packets that its tables cannot forward.
 //
-//     icmp.c      echo, errors and resets; how many of them
-//     forward.c   packets routed by software: neighbours to be asked for, IPv4 options,
-//                 fragmentation
+//     icmp.c      echo replies, errors and resets, and their rate limits
+//     forward.c   packets routed by software: unresolved neighbours, IPv4 options, fragmentation
 #ifndef SILKEN_CONTROL_TOR_ICMP_H
 #define SILKEN_CONTROL_TOR_ICMP_H
 

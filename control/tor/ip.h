@@ -2,9 +2,9 @@
 //
 // ip: IPv4 and IPv6 packets, checked and built, for the control plane of the ToR.
 //
-// A packet that ip_read() takes is consistent: its header is whole, its length is at most what was
-// there, an IPv4 header's checksum is right, extension headers end inside of it. Nothing else is
-// known of it. Everything here is without state; safe from any thread.
+// A packet that ip_read() accepts is consistent: its header is complete, its length is at most the
+// received length, the checksum of an IPv4 header is right, extension headers end inside the
+// packet. Nothing else is checked. The functions have no state; any thread may call them.
 #ifndef SILKEN_CONTROL_TOR_IP_H
 #define SILKEN_CONTROL_TOR_IP_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// jobs_impl: what the rooms of jobs share.
+// jobs_impl: what the files of jobs share.
 //
 //     jobs.c          which jobs there are, requests
 //     jobs_read.c     a request into a job: who is where

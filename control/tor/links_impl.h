@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// links_impl: what the rooms of links share.
+// links_impl: what the files of links share.
 //
 //     links.c          which links there are, their interface numbers, which of their ports carry
 //                      traffic

@@ -8,8 +8,8 @@
 //     section_routes.c  the switch's addresses, neighbours, routes
 //     section_acl.c     access lists
 //
-// A reading function fails the document at its place (base/json.h) and leaves something harmless;
-// who loops asks reading_good().
+// A reading function marks the document as failed at its place (base/json.h) and returns a harmless
+// value; a loop tests reading_good().
 #ifndef SILKEN_CONTROL_TOR_SECTION_IMPL_H
 #define SILKEN_CONTROL_TOR_SECTION_IMPL_H
 

@@ -4,10 +4,9 @@
 // groups, out of frames and into them. Neither reader knows of VLANs, links or time.
 //
 //     switch (snoop_read(frame, length, &m)) {
-//     case SNOOP_GOOD: ...            a query, or reports: 'm' says it all
-//     case SNOOP_OTHER: ...           something else, to be passed on as any frame
-//     case SNOOP_BAD: ...             lies about its length, a wrong checksum, from elsewhere:
-//                                     nobody's
+//     case SNOOP_GOOD: ...            a query, or reports; 'm' has the contents
+//     case SNOOP_OTHER: ...           not about groups: forwarded as any frame
+//     case SNOOP_BAD: ...             wrong length or checksum, or not from this link: dropped
 //     }
 #ifndef SILKEN_CONTROL_TOR_SNOOP_IMPL_H
 #define SILKEN_CONTROL_TOR_SNOOP_IMPL_H

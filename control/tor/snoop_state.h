@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// snoop_state: who wants which group, as snoop.c keeps it for its other rooms.
+// snoop_state: who wants which group, as snoop.c keeps it for its other files.
 //
 //     snoop.c         frames, leaves, links and configurations that come and go
 //     snoop_query.c   routers' links, election of the querier, our own queries

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wanted: what should be in the switch's tables, and the writes that make it so.
+// wanted: the intended contents of the switch's tables, and the writes that produce them.
 //
-// Modules say what they want, as text; nobody writes tables otherwise. What is wanted already costs
-// nothing, what differs is changed in place, and after a reload or a replaced program everything
-// can be written again from here. Writes are collected and done by tor_wanted_flush(), in an order
-// in which nothing refers to what is not there yet.
+// Modules declare the objects they want, as text; there is no other way to write tables. An object
+// that is there already costs nothing, one that differs is changed in place, and after a reload or
+// a replaced program everything can be written again from here. tor_wanted_flush() does the
+// collected writes, in an order in which no object refers to one that does not exist yet.
 //
 //     tor_want(w, TOR_FDB_LEARNED, "entry destinations vid=%u dst_addr=%s -> bridge interface=%u",
 //     ...)
 //
-// Objects, and after the arrow what they are (names: those of the P4 source, or a unique suffix):
+// Objects, and after the arrow their contents (names: those of the P4 source, or a unique suffix):
 //
 //     entry TABLE field=value... [priority=N]  -> ACTION argument=value...  |  member=N  |  group=N
 //     member PROFILE ID                        -> ACTION argument=value...
@@ -26,9 +26,9 @@
 // that are left out match anything). Two texts are the same object if they are the same bytes, so a
 // module writes fields always in the same order.
 //
-// Sets: each thing belongs to the set of whoever wants it. A module that says again all that it
-// wants from a configuration does so between tor_begin() and tor_end(): what it does not say again
-// is removed.
+// Sets: each object belongs to the set of the module that wants it. A module that declares all its
+// objects again, after a change of the configuration, does so between tor_begin() and tor_end():
+// objects that it does not declare again are removed.
 //
 // wanted.c compares, wanted_write.c makes one object's text into calls of the control API.
 #ifndef SILKEN_CONTROL_TOR_WANTED_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// aggregators: who holds the aggregators of ATP (p4/atp), for programs that keep them as it does: a
-// register "owner.owners" of pairs fragment and time, where the fragment's bits 30 to 24 are the
-// job, 0 is free, and the time, in units of 65,536 ns, is that of the last packet that was added.
+// aggregators: which jobs hold the aggregators of ATP (p4/atp), for programs with the same layout:
+// a register "owner.owners" of pairs (fragment, time). The fragment's bits 30 to 24 are the job; 0
+// means free. The time, in units of 65,536 ns, is that of the last packet that was added.
 //
-// There are 65,536 of them, so they are looked at some at a time; what is told is of the last time
-// that all were.
+// There are 65,536 aggregators, so each call reads some of them; the results are those of the last
+// complete round.
 #ifndef SILKEN_CONTROL_WATCH_AGGREGATORS_H
 #define SILKEN_CONTROL_WATCH_AGGREGATORS_H
 

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// alarms: what an operator should not have to find out.
+// alarms: conditions that are reported to the operator without a request.
 //
 //     stuck-job          slots of a job wait and nothing of them has changed for 'job_stuck'
-//                        seconds, whatever packets come. Says for whom they wait.
+//                        seconds, whatever packets come. Names the workers that they wait for.
 //     leaking-aggregator an aggregator of ATP is held, and nothing was added to it for 'aggregator'
-//     seconds
+//                        seconds
 //     flapping-link      a port's link changed 'flaps' times within FLAP_NS
 //     queue-drops        a port drops more than 'queue_drops' packets a second because its queue is
 //                        full, or its device does not take them
-//     full-table         a table has no room for more (at 'table_full' per cent of its size)
-//     deleted-interface  the kernel's interface of a port was deleted; raised by whoever runs the
-//                        switch
-//     ...                and what others raise: the ToR's control plane (control/tor)
+//     full-table         a table is full (at 'table_full' per cent of its size)
+//     deleted-interface  the kernel's interface of a port was deleted; raised by the caller
+//                        that runs the switch
+//     ...                and the alarms of the ToR's control plane (control/tor)
 //
-// An alarm is raised once and told, {"event": "alarm", "alarm": kind, "what": which job, port,
-// table, "on": true,
-// "text": one sentence, "since": ns}; when its cause is gone it is told with "on": false. Causes
-// that come and go are given some time (calm_ns) to stay away.
+// An alarm is raised once and sent as an event:
+//
+//     {"event": "alarm", "alarm": kind, "what": which job, port, table, "on": true,
+//      "text": one sentence, "since": ns}
+//
+// When its cause is gone, the event is sent again with "on": false. A cause that comes and goes
+// must stay away for some time (calm_ns) first.
 //
 // Thread-safety: one thread. Works on moments (watch.h) and does not touch the switch.
 #ifndef SILKEN_CONTROL_WATCH_ALARMS_H

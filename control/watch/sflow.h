@@ -5,11 +5,11 @@
 //
 // A datagram has samples until no other fits into SFLOW_BYTES. Of packets there is the raw header
 // (flow_data format 1): the first bytes of the Ethernet frame as it came in. Of ports the generic
-// interface counters (counter_data format 1); what the switch does not count by kind is told as not
-// known (all ones).
+// interface counters (counter_data format 1); a counter that the switch does not have is sent
+// as unknown (all ones).
 //
-// Interfaces and data sources are numbered as ports are, plus one: an interface 0 is one that is
-// not known. Where a sampled packet goes is not known.
+// The number of an interface or data source is the port's plus one: interface 0 means unknown. The
+// output interface of a sampled packet is always unknown.
 #ifndef SILKEN_CONTROL_WATCH_SFLOW_H
 #define SILKEN_CONTROL_WATCH_SFLOW_H
 

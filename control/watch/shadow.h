@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// shadow: the way that a packet is about to take through a running switch, told by a second switch
+// shadow: predicts the path of a packet through a running switch, with a second switch (the shadow)
 // that runs the checked build of the same program.
 //
-// The fast build says nothing of what happens inside it. So the packet runs through the shadow
-// first, as often as it takes to have everything there that it comes to: each table that it looks
-// up is given the entry that the live switch has for this key (or none, and the live default
-// action), each register cell and meter that it accesses the live value, from before the packet.
-// When a run comes to nothing that the run before did not know, it has seen what the live switch
-// will: that run is printed. Then the live switch runs the packet, alone, while no other goes on,
-// and what it sent, dropped and left in those registers is compared with what the shadow did.
+// The fast build reports nothing about its inside. So the packet runs through the shadow first,
+// repeatedly, until the shadow has all state that the packet uses: each table that the packet looks
+// up gets the entry that the live switch has for this key (or no entry and the live default
+// action); each register cell and meter that the packet accesses gets the live value from before
+// the packet. A run that uses no state beyond that of the run before it matches the live switch:
+// this run is printed. Then the live switch runs the packet alone, and the shadow's result is
+// compared with it: packets sent, packets dropped, values left in these registers.
 //
-// So what is printed is what happens, and where it could not be known it says so:
+// So the printed path is the real one. Where the shadow cannot know the live state, it says so:
 //   - Random externs draw numbers of their own in either switch;
 //   - in the egress of ports with a speed, where the live packet waits first;
 //   - in a selector's memory that the data plane writes.

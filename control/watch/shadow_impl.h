@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// shadow_impl: what the rooms of the shadow share.
+// shadow_impl: what the files of the shadow share.
 //
-//     shadow.c         runs, and what is compared
-//     shadow_state.c   what a packet comes to, brought over from the live switch
+//     shadow.c         runs, and the comparison
+//     shadow_state.c   copies the state that a packet uses from the live switch
 #ifndef SILKEN_CONTROL_WATCH_SHADOW_IMPL_H
 #define SILKEN_CONTROL_WATCH_SHADOW_IMPL_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// telemetry: a moment of the switch (watch.h) through DPDK's telemetry, for what already collects
-// that of other DPDK processes (dpdk-telemetry.py and its kind). A parameter follows its command
-// after a comma.
+// telemetry: a snapshot of the switch (watch.h) through DPDK's telemetry, for tools that already
+// collect the telemetry of other DPDK processes (such as dpdk-telemetry.py). A comma separates a
+// command from its parameter.
 //
 //     /silken/info               version, program, counts of the switch
 //     /silken/ports              numbers of the ports
@@ -16,13 +16,13 @@
 //                                order
 //     /silken/alarms             one sentence each
 //
-// What is not there is null. DPDK's text takes ASCII, 127 bytes in a string and 16 KiB in a reply:
-// other characters are '?', a longer string ends in "...", a longer list in "and N more"; what is
-// no letter or digit in a name is '_'.
+// A missing value is null. DPDK's text is ASCII, with at most 127 bytes in a string and 16 KiB in a
+// reply: other characters become '?', a longer string ends in "...", a longer list in "and N more".
+// In a name, a character that is neither a letter nor a digit becomes '_'.
 //
-// Thread-safety: DPDK calls from threads of its own, one for each client. They wait here, for
-// TELEMETRY_WAIT_MS at most, until the thread that may read the switch answers all of them with one
-// moment.
+// Thread-safety: DPDK calls from its own threads, one for each client. They wait here for at most
+// TELEMETRY_WAIT_MS, until the thread that may read the switch answers all of them with one
+// snapshot.
 #ifndef SILKEN_CONTROL_WATCH_TELEMETRY_H
 #define SILKEN_CONTROL_WATCH_TELEMETRY_H
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// watch: what an operator wants to know of a running switch, of one moment.
+// watch: a consistent snapshot of a running switch, for its operator.
 //
-//     watch.c     the moment: counts, queues, tables, jobs, read while the pipes pause
-//     metrics.c   it as Prometheus text (exposition format 0.0.4)
-//     http.c      the port at which that is asked for
-//     aggregators.c   who holds the aggregators of ATP
-//     alarms.c    what an operator should not have to find out
+//     watch.c     takes the snapshot: counts, queues, tables, jobs, read while the pipes pause
+//     metrics.c   the snapshot as Prometheus text (exposition format 0.0.4)
+//     http.c      the HTTP server that Prometheus scrapes
+//     aggregators.c   which jobs hold the aggregators of ATP
+//     alarms.c    conditions that are reported to the operator without a request
 //     sflow.c     datagrams of sFlow
-//     telemetry.c the moment through DPDK's telemetry; telemetry_json.c: as JSON
-//     shadow.c    the way a packet is about to take (shadow_impl.h)
-//     shadow_check.c  whether packets can have the fields that a trace is asked for
+//     telemetry.c the snapshot through DPDK's telemetry; telemetry_json.c: as JSON
+//     shadow.c    predicts a packet's path through the running switch (shadow_impl.h)
+//     shadow_check.c  whether packets can have the fields that a trace request names
 //
-// The pipes wait for sk_watch_take() only, which copies numbers; text is made afterwards.
+// The pipes wait only for sk_watch_take(), which copies numbers; text is made afterwards.
+// Comments call a snapshot a moment.
 //
 // Thread-safety: all of it on one thread, the control thread.
 #ifndef SILKEN_CONTROL_WATCH_WATCH_H

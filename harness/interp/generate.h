@@ -9,7 +9,7 @@
 // generate_stmt.c (statements, functions, sub-controls), generate_object.c (actions, tables,
 // registers, counters, hashes), generate_parser.c (parsers, checksums).
 //
-// To let programs use a new construct: print it in one of these rooms, chosen by chance, and give
+// To let programs use a new construct: print it in one of these files, chosen by chance, and give
 // what it makes (variables, objects) to the scope it belongs to.
 #ifndef SILKEN_HARNESS_GENERATE_H
 #define SILKEN_HARNESS_GENERATE_H

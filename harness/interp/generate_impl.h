@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// generate_impl: what the rooms of the generator share. The interface is generate.h.
+// generate_impl: what the files of the generator share. The interface is generate.h.
 #ifndef SILKEN_HARNESS_GENERATE_IMPL_H
 #define SILKEN_HARNESS_GENERATE_IMPL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// interp_impl: what the rooms of the interpreter share. The interface is interp.h.
+// interp_impl: what the files of the interpreter share. The interface is interp.h.
 #ifndef SILKEN_HARNESS_INTERP_IMPL_H
 #define SILKEN_HARNESS_INTERP_IMPL_H
 

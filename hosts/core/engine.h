@@ -11,13 +11,13 @@
  *
  * Concurrency: an engine belongs to one thread at a time.
  *
- * The room: what all protocols share:
+ * Files of this room, which all protocols share:
  *
  *     endpoint.c  one end of a conversation over UDP
  *     error.c     the texts of the error codes (silken/error.h)
- *     fetch.h     memory that is asked for early
+ *     fetch.h     prefetches memory
  *     quantise.c  floating point on a switch that adds integers
- *     rto.h       how long to wait for an answer
+ *     rto.h       the retransmission timeout
  *     text.h      sentences in a buffer of fixed size
  *     timers.c    one timer for each of a fixed number of things
  *     wire_type.c tensors of all types as those of the wire

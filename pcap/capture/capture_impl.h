@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// capture_impl: what the rooms of reading captures share. Nobody else includes it. capture.h lists
+// capture_impl: what the files of reading captures share. Nobody else includes it. capture.h lists
 // the files.
 #ifndef SILKEN_PCAP_CAPTURE_CAPTURE_IMPL_H
 #define SILKEN_PCAP_CAPTURE_CAPTURE_IMPL_H

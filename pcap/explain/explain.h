@@ -43,7 +43,7 @@ int explain_turn(const char *path, const char *map, uint64_t number, uint64_t *t
                  struct sk_error *err);
 
 struct explain_style {
-    unsigned width; // columns of a line
+    unsigned width; // of a line, in columns
     bool colour;
 };
 // Both only when the packet was found, and after the switch is gone; the program must be there.

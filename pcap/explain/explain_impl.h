@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// explain_impl: what the rooms of an explanation share. Nobody else includes it. explain.h lists
+// explain_impl: what the files of an explanation share. Nobody else includes it. explain.h lists
 // the files.
 #ifndef SILKEN_PCAP_EXPLAIN_EXPLAIN_IMPL_H
 #define SILKEN_PCAP_EXPLAIN_EXPLAIN_IMPL_H

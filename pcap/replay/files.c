@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// files: that nothing is written to a file that is read, nor two things to one file. Files are the
-// same by device and inode, whatever their names; those that are not there yet by folder and name.
+// files: refuses an output file that is also an input, and two outputs to one file. Two files are
+// the same if device and inode are, whatever their names; files that do not exist yet are the same
+// if folder and name are.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

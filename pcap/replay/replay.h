@@ -9,7 +9,7 @@
 // never goes back, and goes on after the last one until no packet waits for a port; packet
 // generators end with the last one, or with the last that a recorded switch sent.
 //
-// A few packets of each capture are in memory, whatever its length.
+// Memory holds a few packets of each capture, whatever its length.
 //
 // Files:
 //
@@ -19,15 +19,15 @@
 //     pace.c      replays in real time
 //     update.c    files that replace others at the end
 //     out.c       captures of what ports send
-//     files.c     that no file is written that is read
+//     files.c     refuses an output file that is also an input
 //     compare.c   golden captures
-//     align.c     which packet is which golden one (align.h), fields.c what they show
-//     gaps.c      what a recorded run lacks
-//     layout.c    where fields are in what is compared
-//     trace.c     the ways of packets that differ from them
-//     state.c     the state that is left
+//     align.c     pairs packets with golden ones (align.h); fields.c: the fields that differ
+//     gaps.c      packets that a recorded run lacks
+//     layout.c    where the fields of a compared packet are
+//     trace.c     paths through the program of packets that differ from golden ones
+//     state.c     the final state of the switch
 //     drops.c     lines about dropped packets
-//     threads.c   the pipes on threads (threads.h), log.c what they tell
+//     threads.c   the pipes on threads (threads.h); log.c: the events they report
 //     progress.c  how far a replay is, on a terminal
 #ifndef SILKEN_PCAP_REPLAY_REPLAY_H
 #define SILKEN_PCAP_REPLAY_REPLAY_H

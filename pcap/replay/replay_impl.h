@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// replay_impl: what the rooms of a replay share. Nobody else includes it. replay.h lists the files.
+// replay_impl: what the files of a replay share. Nobody else includes it. replay.h lists the files.
 #ifndef SILKEN_PCAP_REPLAY_REPLAY_IMPL_H
 #define SILKEN_PCAP_REPLAY_REPLAY_IMPL_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// trace: the ways of a few packets through the program, of those that turned out to differ from
-// golden captures.
+// trace: the paths of some packets through the program, namely of packets that differ from golden
+// captures.
 //
-// That a packet differs is known when it is sent, and its trace is of what was before. To write the
-// trace of every packet in case it is wanted costs several times what running it does, and packets
-// that wait for a port with a speed would all have to be kept. So nothing is kept: the replay is
-// run a second time, as far as the last packet that is wanted, and only these packets are traced. A
-// replay is deterministic, so they go the same way. Runs without differences, which are the rule,
-// cost nothing; what it takes is captures that can be read again.
+// A difference is found when the packet is sent, after the events of its trace. To write the trace
+// of every packet in case it is needed costs several times as much as running the packet, and the
+// traces of all packets that wait for a port with a speed would have to be kept. So no trace is
+// kept: the replay runs a second time, as far as the last packet to be traced, and traces only
+// these packets. A replay is deterministic, so they take the same path. A replay without
+// differences, which is the usual case, costs nothing; the captures must be readable twice.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

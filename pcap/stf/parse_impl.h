@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// parse_impl: the rooms of the parser of packet scripts: parse.c (memory, errors, lines, the
+// parse_impl: the files of the parser of packet scripts: parse.c (memory, errors, lines, the
 // list of statements), words.c (words and lists), statements.c (statements that have no room of
-// their own). What the rooms of other statements need is in stf_impl.h.
+// their own). What the files of other statements need is in stf_impl.h.
 //
 // A function that reads takes its words from p->at on; false or null when they are not there, after
 // an error has been printed.

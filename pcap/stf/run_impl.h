@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// run_impl: a script being run, shared by run.c and the rooms that run some of its
+// run_impl: a script being run, shared by run.c and the files that run some of its
 // statements (tm.c). Nobody else includes it.
 #ifndef SILKEN_PCAP_STF_RUN_IMPL_H
 #define SILKEN_PCAP_STF_RUN_IMPL_H

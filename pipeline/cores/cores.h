@@ -3,14 +3,15 @@
 // cores: a switch whose pipes run on several cores. Part of the inside of a switch.
 //
 // Each core has a struct sk_core: its pipes, its packet buffers, its counts, its clock, and a copy
-// of the ports' settings that it asks for each packet. The code of a packet's way therefore is the
-// same on one core and on four and takes no lock. Settings, tables, registers and multicast groups
-// are there once (struct sk_switch); pipes' state belongs to the core that runs the pipe. Only one
-// place looks beyond its core: when the traffic manager enqueues for a port of another core's pipe
-// (queue_push), the packet crosses through a ring.
+// of the ports' settings, which it reads for each packet. So the code on a packet's path is the
+// same on one core and on four, and takes no lock. Settings, tables, registers and multicast groups
+// exist once (struct sk_switch); the state of a pipe belongs to the core that runs the pipe. Only
+// one place accesses another core: when the traffic manager enqueues for a port of another core's
+// pipe (queue_push), the packet crosses through a ring.
 //
-// A buffer that crosses belongs to the pool of the core where it went; that one pays with a buffer
-// of its own, through a ring the other way. So pools need no locks either and keep their size.
+// A buffer that crosses then belongs to the pool of the receiving core, which returns one of its
+// own buffers through a ring in the other direction. So pools need no locks either and keep their
+// size.
 #ifndef SILKEN_PIPELINE_CORES_CORES_H
 #define SILKEN_PIPELINE_CORES_CORES_H
 

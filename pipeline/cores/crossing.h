@@ -2,9 +2,9 @@
 //
 // crossing: a ring of packets from one core to another, without locks: one thread puts, one takes.
 //
-// What is put becomes visible to the taker with crossing_publish(), once a burst. Positions count
-// up; each side keeps the last position of the other that it saw, on its own cache line, and looks
-// again only when that does not suffice.
+// Packets that were put become visible to the taker with crossing_publish(), once per burst.
+// Positions count up; each side keeps the last position that it read from the other, on its own
+// cache line, and reads again only when that does not suffice.
 #ifndef SILKEN_PIPELINE_CORES_CROSSING_H
 #define SILKEN_PIPELINE_CORES_CROSSING_H
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// isolated: pipes that run each for itself, in the switch's clock. Part of the inside of a switch.
+// isolated: pipes that run independently, in the switch's clock. Part of the inside of a switch.
 //
-// On cores of a live switch a packet for another core's pipe is there when its ring was looked at.
-// Here (option 'crossing_ns') it is there a fixed time after it left, so that what a pipe does
-// depends on nothing but the packets and their times: not on which threads run the pipes, nor on
-// who is ahead. Each pipe is a core then. What has not arrived yet is in lists, one for each pair
-// of pipes, two of them in turns: in a round a pipe adds to the one, while the receivers take what
-// the other has of the round before. Rounds are kept apart by the caller (sk_core_round).
+// In a live switch, a packet for another core's pipe arrives when that core polls its ring. Here
+// (option 'crossing_ns') the packet arrives a fixed time after it left, so that the work of a pipe
+// depends only on the packets and their times, not on which threads run the pipes, nor on which
+// thread is ahead. Each pipe is then a core. Packets that have not arrived yet are in lists, two
+// for each pair of pipes, which alternate: in a round a pipe appends to one list, while the
+// receivers take the packets of the round before from the other. The caller separates rounds
+// (sk_core_round).
 //
 // A pipe's order, at one time: ports with a speed send, packets are generated, packets arrive from
 // other pipes (those that left earlier first, then by the pipe they come from), packets are

@@ -3,17 +3,17 @@
 // lcores: the threads that run the cores of a switch.
 //
 // Each lcore calls a function again and again: a turn, in which it receives a burst, runs its core
-// and sends. The first lcore is the thread that called sk_lcores_run(). Between two turns nothing
-// of a switch is in use, so that is where control calls have their place: a thread that is no
-// lcore, the control thread, calls sk_lcores_pause(), which returns when all lcores have finished
-// their turn and wait, and sk_lcores_resume(). What is done in between is to be short: packets
-// wait. Pausing costs a few microseconds when every thread has a processor of its own; where they
-// share processors, as long as the system takes to give each its turn.
+// and sends. The first lcore is the thread that called sk_lcores_run(). Between two turns an lcore
+// uses nothing of the switch, so control calls are made then: the control thread, which is not an
+// lcore, calls sk_lcores_pause(), which returns when all lcores have finished their turn and wait,
+// and then sk_lcores_resume(). Work between these calls must be short, because packets wait. A
+// pause costs a few microseconds if every thread has its own processor; if threads share
+// processors, it takes as long as the system needs to schedule each of them.
 //
-// With 'idle_sleep_us', an lcore that had nothing to do in some turns gives its processor away
-// (sched_yield), and when nothing comes for longer, sleeps for so many microseconds between turns,
-// and for at least 500 after 2,000 such turns: a switch shares its processors with hosts on small
-// machines. Without, it keeps its processor, but for pauses, in which it lets others have it.
+// With 'idle_sleep_us', an lcore that has had nothing to do in some turns yields its processor
+// (sched_yield); if that lasts, it sleeps for 'idle_sleep_us' between turns, and for at least 500
+// microseconds after 2,000 such turns: on a small machine, a switch shares its processors with
+// hosts. Without 'idle_sleep_us', an lcore yields its processor only in pauses.
 #ifndef SILKEN_PIPELINE_CORES_LCORES_H
 #define SILKEN_PIPELINE_CORES_LCORES_H
 

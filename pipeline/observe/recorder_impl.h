@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // recorder_impl: the rings' layout, and what the engine calls. Only the inside of a switch and the
-// recorder's own rooms include it.
+// recorder's own files include it.
 //
 // The memory: a page that says what follows, then each core's ring: a struct record_ring and its
 // data. Positions count bytes up, never back; a record is whole lines of a cache and never wraps

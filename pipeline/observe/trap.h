@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// trap: stops single packets of a switch that runs before they are processed, for whoever wants to
-// see exactly what happens to them.
+// trap: holds single packets of a running switch before they are processed, so that a caller can
+// trace them exactly.
 //
-// While a trap is set, each packet of a burst is shown to 'match' first. One that matches is held,
-// with those after it in the burst, and its port is not received from any more (sk_core_holds;
-// ports.c asks), so that no packet of the port overtakes it; all else goes on. The control thread
-// looks at 'hit' now and then, pauses the cores, has what is between two cores arrive
-// (sk_switch_settle), and lets the packet go on with sk_trap_run_first(), alone: nothing else is
-// inside a core then, but for what waits in queues of ports with a speed. sk_trap_run_rest() does
-// the same with those after it, which may be trapped in turn.
+// While a trap is set, 'match' is called for each packet of a burst. A packet that matches is held,
+// with those after it in the burst, and its port is no longer polled (ports.c calls sk_core_holds),
+// so that no packet of the port overtakes it; all other ports go on. The control thread reads 'hit'
+// now and then, pauses the cores, lets packets between two cores arrive (sk_switch_settle), and
+// runs the packet alone with sk_trap_run_first(): the cores then have no other packets but those
+// that wait in queues of ports with a speed. sk_trap_run_rest() runs the packets after it, which
+// may be trapped in turn.
 //
-// Without a trap this costs nothing: it is one of the reasons why a core is 'watched'
+// Without a trap this costs nothing: a trap is one of the reasons why a core is 'watched'
 // (switch_impl.h).
 //
-// Frames that come by sk_core_rx(), and not in a burst, are not seen.
+// A trap does not see frames that come by sk_core_rx() instead of in a burst.
 #ifndef SILKEN_PIPELINE_OBSERVE_TRAP_H
 #define SILKEN_PIPELINE_OBSERVE_TRAP_H
 

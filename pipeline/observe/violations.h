@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// violations: an observer that collects what a checked build finds wrong, once per place.
+// violations: an observer that collects the violations of a checked build, once per place.
 //
-// The first time something is found at a place of the program it is printed with the packet's
-// number and pass; after that it is only counted. Memory is bounded: behind SK_MAX_VIOLATIONS
-// different ones, new ones are counted together and not told apart.
+// The first violation at a place of the program is printed with the packet's number and pass; later
+// ones are only counted. Memory is bounded: after SK_MAX_VIOLATIONS different ones, new ones share
+// one count.
 #ifndef SILKEN_PIPELINE_OBSERVE_VIOLATIONS_H
 #define SILKEN_PIPELINE_OBSERVE_VIOLATIONS_H
 

@@ -2,7 +2,7 @@
 //
 // egress: a packet's pass of egress, from the traffic manager to where it is sent.
 //
-// 'plain' is a constant: nothing happens by itself, and no one looks (is_plain).
+// 'plain' is a constant: no timed events, observers or simulated loss (send_is_plain).
 #ifndef SILKEN_PIPELINE_PATH_EGRESS_H
 #define SILKEN_PIPELINE_PATH_EGRESS_H
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ingress: a packet's passes of ingress, from where it comes in to where the traffic manager takes
-// it over: what a pass wished is looked at here, and what most packets wish is done without the
-// traffic manager.
+// ingress: a packet's passes of ingress, from its arrival to the traffic manager. The results of a
+// pass are evaluated here; the most frequent ones are carried out without the traffic manager.
 //
-// 'plain' is a constant: nothing happens by itself, and no one looks (is_plain).
+// 'plain' is a constant: no timed events, observers or simulated loss (send_is_plain).
 #ifndef SILKEN_PIPELINE_PATH_INGRESS_H
 #define SILKEN_PIPELINE_PATH_INGRESS_H
 

@@ -2,13 +2,13 @@
 //
 // send: the end of a packet's way: it is sent, dropped, or recirculates.
 //
-// Received + copies + generated = sent + dropped + inside (struct sk_switch_stats), so whatever
-// leaves is counted, once. All that is sent is counted by count_sent(), and there are two places
-// that call it: hand_over(), for whatever asks for anything, and send_straight(), for packets of a
-// burst that ask for nothing. All that is dropped is counted by drop(), count_drops() or send.c. A
-// packet that leaves elsewhere unbalances the sum, which sk_switch_free() asserts.
+// Received + copies + generated = sent + dropped + inside (struct sk_switch_stats), so every packet
+// that leaves is counted once. count_sent() counts packets that are sent. It has two callers:
+// hand_over(), for packets with special requests, and send_straight(), for packets of a burst
+// without any. drop(), count_drops() and send.c count dropped packets. A packet that leaves
+// elsewhere unbalances the sum, which sk_switch_free() asserts.
 //
-// 'plain' is a constant: nothing happens by itself, and no one looks (send_is_plain).
+// 'plain' is a constant: no timed events, observers or simulated loss (send_is_plain).
 #ifndef SILKEN_PIPELINE_PATH_SEND_H
 #define SILKEN_PIPELINE_PATH_SEND_H
 
@@ -28,8 +28,8 @@ static inline bool lost(struct sk_core *core) {
     return (z ^ z >> 31) >> 11 < core->fault_threshold;
 }
 
-// Nothing happens by itself, no one looks, and it is a Tofino. It may be recorded: those are
-// copies, made wherever a packet comes, goes or ends.
+// No timed events, no observers, no simulated loss, and a Tofino 1. A recording is allowed: it
+// makes copies, wherever a packet arrives, leaves or ends.
 static inline bool send_is_plain(const struct sk_core *core) {
     return !core->watched && !core->fault_threshold && !core->n_shaped && !core->n_pktgens &&
            !core->tofino_2;

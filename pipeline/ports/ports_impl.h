@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ports_impl: what the rooms of ports share. Nobody else includes it. ports.h lists the files.
+// ports_impl: what the files of ports share. Nobody else includes it. ports.h lists the files.
 #ifndef SILKEN_PIPELINE_PORTS_PORTS_IMPL_H
 #define SILKEN_PIPELINE_PORTS_PORTS_IMPL_H
 

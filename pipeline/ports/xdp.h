@@ -3,8 +3,8 @@
 // xdp: sockets that an af_xdp device leaves open. DPDK 22.11.11 counts the users of a device's
 // memory down by two when it closes it (eth_dev_close in rte_eth_af_xdp.c), so that the memory and
 // the socket that it came by stay as long as the process, and no other device can be opened at the
-// same queue of the interface. Who closes a device takes away what is left. Where DPDK has done it,
-// nothing is.
+// same queue of the interface. The code that closes a device therefore closes the remaining socket,
+// too; if DPDK has closed it, there is none.
 #ifndef SILKEN_PIPELINE_PORTS_XDP_H
 #define SILKEN_PIPELINE_PORTS_XDP_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// flows: what became of packets that went straight through, remembered and done again to packets
-// that are like them.
+// flows: flow records: the results of packets that went straight through, replayed for packets that
+// are like them.
 //
-// Most packets of a switch are like one before: of the same flow. If one came in, passed both
-// gresses and left by one port as it came, and all that it asked on its way were tables, then one
-// that has the same bits where the program looked at them (stages/notes.h) leaves by the same port,
-// and the same counters count. So its program is not run: it is compared, sent and, with the others
-// of its burst, counted. As with Open vSwitch's exact-match cache, but that what is compared is
-// known of the program and not of protocols.
+// Most packets of a switch are like an earlier one of the same flow. If the earlier packet passed
+// both gresses, left unchanged by one port and depended on nothing but tables, then a packet with
+// the same values in the bits that the program read (stages/notes.h) leaves by the same port and
+// increments the same counters. So the program does not run for it: the packet is compared, sent
+// and, with the others of its burst, counted. This resembles Open vSwitch's exact-match cache,
+// except that the compared bits follow from the program, not from protocols.
 //
 //     struct sk_flows *flows = sk_flows_new();
 //     const uint32_t tag = sk_flow_tag(frame, port);
@@ -16,12 +16,12 @@
 //     if (f)            ... it leaves by f->out ...
 //         sk_flows_count(flows, f, length);
 //     else if (sk_flows_wants(flows, tag, generation))
-//         ... it is run with notes, and then ...
+//         ... it runs with notes, and then ...
 //         sk_flows_keep(flows, tag, &flow, &notes, generation) or sk_flows_refuse(flows, tag)
 //     sk_flows_flush(flows, now);    // before anything else looks at counters or tables
 //
-// 'generation' is sk_tables_generation() of before the packet was run: what was noted under another
-// one is nothing any more. So a table that changes costs one run with notes of each flow.
+// 'generation' is sk_tables_generation() from before the packet ran: records of another generation
+// are invalid. So a change of a table costs each flow one run with notes.
 //
 // Thread-safety: of one core.
 #ifndef SILKEN_PIPELINE_SWITCH_FLOWS_H

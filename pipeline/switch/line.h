@@ -2,9 +2,9 @@
 //
 // line: copies 64 bytes in as few stores as the machine has.
 //
-// A program that loads a word waits until it is in the cache when it lies in two stores that are
-// still on their way, as is the case right after a copy in pieces of 16 bytes. What is put before
-// each of a multicast's copies is therefore one store where the machine has vectors of 64 bytes.
+// A load that spans two stores that are not yet complete has to wait until both are in the cache.
+// This happens right after a copy in pieces of 16 bytes. So the bytes that are put before each copy
+// of a multicast packet are written in one store if the machine has vectors of 64 bytes.
 //
 //     line_fn *const copy = line_copier();
 //     copy(to, from);

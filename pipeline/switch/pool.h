@@ -12,9 +12,9 @@
 // ingress needs no move before egress; sk_packet_recentre() moves it when the guarantee would be
 // broken (a packet that grows again and again while it recirculates).
 //
-// The buffers may be somebody else's (struct sk_buffers), a port's, so that a frame is sent out of
-// the buffer that it was received into. Such a pool keeps a few at hand, those used last, because
-// they are in cache.
+// The buffers may belong to a port (struct sk_buffers), so that a frame is sent from the buffer
+// that received it. Such a pool keeps the few buffers that were used last, because they are in the
+// cache.
 //
 // Not thread-safe: a pool belongs to one switch, and that to one thread.
 #ifndef SILKEN_PIPELINE_SWITCH_POOL_H
