@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// check_impl: what the rooms of the checker share. Nobody else includes this.
+// check_impl: what the files of the checker share. Nobody else includes this.
 //
 //     check.c        the program: order, main, messages with suggestions
 //     names.c        scopes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lower_impl: what the rooms of lowering share. Nobody else includes this. lower.h lists the files.
+// lower_impl: what the files of lowering share. Nobody else includes this. lower.h lists the files.
 //
 // How it works. Lowering is partial evaluation. Every expression becomes a 'value': a tree whose
 // leaves are IR expressions, compile-time integers, or objects (instances). Storage is a value
