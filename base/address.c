@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "base/address.h"
 
 #include <arpa/inet.h>
@@ -17,9 +17,8 @@ bool sk_mac_parse(const char *text, uint8_t mac[6]) {
                                               ? *text - '0'
                                               : tolower((unsigned char)*text) - 'a' + 10);
         }
-        if (digits == 0 || *text != (i < 5 ? ':' : '\0')) {
+        if (digits == 0 || *text != (i < 5 ? ':' : '\0'))
             return false;
-        }
         mac[i] = (uint8_t)part;
         text += i < 5;
     }
@@ -29,9 +28,8 @@ bool sk_mac_parse(const char *text, uint8_t mac[6]) {
 bool sk_ip_parse(const char *text, uint32_t *ip) {
     struct in_addr address;
 
-    if (!text || inet_pton(AF_INET, text, &address) != 1) {
+    if (!text || inet_pton(AF_INET, text, &address) != 1)
         return false;
-    }
     *ip = ntohl(address.s_addr);
     return true;
 }

@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * socket.h: sockets of streams that listen. All are closed by exec and never block. Any thread
- * may call these functions, but see sk_listen_unix().
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// socket.h: sockets of streams that listen. All are closed by exec and never block. Any thread
+// may call these functions, but see sk_listen_unix().
 #ifndef SILKEN_BASE_SOCKET_H
 #define SILKEN_BASE_SOCKET_H
 
@@ -12,27 +11,27 @@
 
 #include "base/error.h"
 
-/* Listens on an IPv4 or IPv6 address. Returns the caller's descriptor, or -1 with errno. */
+// Listens on an IPv4 or IPv6 address. Returns the caller's descriptor, or -1 with errno.
 int sk_listen(const struct sockaddr_storage *address, int backlog);
-/* The TCP port that a descriptor listens on, in host order; 0 if it has none. */
+// The TCP port that a descriptor listens on, in host order; 0 if it has none.
 uint16_t sk_listen_port(int fd);
 
-/* Whose socket a file is, for messages: "control socket", "switch". */
+// Whose socket a file is, for messages: "control socket", "switch".
 struct sk_socket_kind {
     const char *name, *owner;
 };
-/* The address of a socket's file. 0, or -1 with a sentence if the path is empty or too long. */
+// The address of a socket's file. 0, or -1 with a sentence if the path is empty or too long.
 int sk_unix_address(const char *path, const struct sk_socket_kind *kind, struct sockaddr_un *out,
                     struct sk_error *err);
-/* Makes a socket's file of mode 0600 and listens on it. Replaces a file that nobody listens to: a
- * process that was killed leaves one. Returns the caller's descriptor, or -1 with a sentence. The
- * caller removes the file. Changes the process's umask for a moment, so other threads must not make
- * files meanwhile. */
+// Makes a socket's file of mode 0600 and listens on it. Replaces a file that nobody listens to: a
+// process that was killed leaves one. Returns the caller's descriptor, or -1 with a sentence. The
+// caller removes the file. Changes the process's umask for a moment, so other threads must not make
+// files meanwhile.
 int sk_listen_unix(const char *path, const struct sk_socket_kind *kind, int backlog,
                    struct sk_error *err);
 
-/* Lets TCP find out that a peer's host is gone: after 'idle_s' seconds of silence it sends 'probes'
- * every 'interval_s' seconds. Small writes are sent at once. */
+// Lets TCP find out that a peer's host is gone: after 'idle_s' seconds of silence it sends 'probes'
+// every 'interval_s' seconds. Small writes are sent at once.
 void sk_socket_watch(int fd, int idle_s, int interval_s, int probes);
 
 #endif

@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a worker waits for, in words. As of SwitchML (hosts/switchml/explain.c), what has been seen
- * so far rules out most causes of silence.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker waits for, in words. As of SwitchML (hosts/switchml/explain.c), what has been seen
+// so far rules out most causes of silence.
 #include "hosts/atp/worker_impl.h"
 #include "hosts/core/udp.h"
 
@@ -15,9 +14,8 @@ static double atp_explain_milliseconds(uint64_t ns) {
 static uint64_t atp_explain_ignored_total(const struct atp_worker_stats *stats) {
     uint64_t total = 0;
 
-    for (int i = 0; i < ATP_REASON_COUNT; i++) {
+    for (int i = 0; i < ATP_REASON_COUNT; i++)
         total += stats->ignored[i];
-    }
     return total;
 }
 
@@ -56,14 +54,11 @@ static void say_fragment(const struct atp_worker *w, uint64_t position, uint64_t
 static void say_fragments(const struct atp_worker *w, uint64_t now, struct sk_text *t) {
     uint32_t seen = 0;
 
-    for (uint64_t p = w->base; p < w->next; p++) {
-        if (!atp_slot_at(w, p)->acked && seen++ < LISTED_FRAGMENTS) {
+    for (uint64_t p = w->base; p < w->next; p++)
+        if (!atp_slot_at(w, p)->acked && seen++ < LISTED_FRAGMENTS)
             say_fragment(w, p, now, t);
-        }
-    }
-    if (seen > LISTED_FRAGMENTS) {
+    if (seen > LISTED_FRAGMENTS)
         sk_say(t, "  and %u more fragments\n", seen - LISTED_FRAGMENTS);
-    }
 }
 
 static void atp_explain_say_nothing_came(const struct atp_worker *w, struct sk_text *t) {

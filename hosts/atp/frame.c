@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/atp/frame.h"
 
 #include <emmintrin.h>
@@ -15,7 +15,7 @@ _Static_assert(ATP_AT + ATP_H_BYTES == ATP_HEADER_BYTES &&
                    ATP_HEADER_BYTES + 2 * VALUES_H_BYTES == ATP_FRAME_BYTES,
                "the P4 program's headers are not the ones this code was written for");
 
-/* ---- names ----------------------------------------------------------------------------------- */
+// ---- names -----------------------------------------------------------------------------------
 
 const char *atp_reason_name(enum atp_reason reason) {
     static const char *const names[ATP_REASON_COUNT] = {[ATP_ACCEPTED] = "accepted",
@@ -35,18 +35,15 @@ const char *atp_reason_text(enum atp_reason reason) {
     return texts[reason];
 }
 
-/* ---- flows and their numbers ----------------------------------------------------------------- */
+// ---- flows and their numbers -----------------------------------------------------------------
 
 const char *atp_flow_fault(const struct atp_flow *flow) {
-    if (flow->job < 1 || flow->job > ATP_MAX_JOB) {
+    if (flow->job < 1 || flow->job > ATP_MAX_JOB)
         return "the job's number must be 1..127";
-    }
-    if (flow->flow_bits > ATP_MAX_FLOW_BITS || flow->flow >> flow->flow_bits != 0) {
+    if (flow->flow_bits > ATP_MAX_FLOW_BITS || flow->flow >> flow->flow_bits != 0)
         return "a job has at most 64 flows, numbered below 2^flow_bits";
-    }
-    if (flow->server.port != ATP_UDP_PORT || flow->group.port != ATP_UDP_PORT) {
+    if (flow->server.port != ATP_UDP_PORT || flow->group.port != ATP_UDP_PORT)
         return "switches know ATP by the UDP port 0xa790 of server and group";
-    }
     return NULL;
 }
 
@@ -72,18 +69,16 @@ bool atp_is_of(const struct atp_flow *flow, const struct atp_packet *packet) {
            (flow->session == 0 || packet->session == flow->session);
 }
 
-/* ---- sending --------------------------------------------------------------------------------- */
+// ---- sending ---------------------------------------------------------------------------------
 
 void atp_frame_init(uint8_t *frame, const struct atp_flow *flow, bool to_server) {
     struct sk_endpoint from = to_server ? flow->worker : flow->server;
     uint8_t *atp = frame + ATP_AT;
 
-    for (int i = 0; i < ATP_H_BYTES; i++) {
+    for (int i = 0; i < ATP_H_BYTES; i++)
         atp[i] = 0;
-    }
-    if (flow->session) {
+    if (flow->session)
         from.port = flow->session;
-    }
     sk_udp_init(frame, &from, to_server ? &flow->server : &flow->group, PAYLOAD_BYTES);
     atp_h_set_is_ack(atp, !to_server);
     atp_h_set_fragment(atp, (uint32_t)flow->job << ATP_SEQUENCE_BITS);
@@ -116,7 +111,7 @@ void atp_frame_mark(uint8_t *frame, const struct atp_flow *flow, const struct at
     atp_h_set_fragment(atp, (uint32_t)flow->job << ATP_SEQUENCE_BITS | mark->sequence);
 }
 
-/* ---- receiving ------------------------------------------------------------------------------- */
+// ---- receiving -------------------------------------------------------------------------------
 
 #define SOURCE_PORT_AT 34
 
@@ -153,15 +148,12 @@ enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *fra
     case SK_UDP_IS:
         break;
     }
-    if (!sk_udp_is_to(frame, to)) {
+    if (!sk_udp_is_to(frame, to))
         return ATP_NOT_FOR_US;
-    }
-    if (len < ATP_FRAME_BYTES || !sk_udp_has_lengths(frame, PAYLOAD_BYTES)) {
+    if (len < ATP_FRAME_BYTES || !sk_udp_has_lengths(frame, PAYLOAD_BYTES))
         return ATP_BAD_LENGTH;
-    }
-    if (!sk_udp_has_sums(frame)) {
+    if (!sk_udp_has_sums(frame))
         return ATP_BAD_CHECKSUM;
-    }
     read_packet(frame, packet);
     return ATP_ACCEPTED;
 }
@@ -169,7 +161,7 @@ enum atp_reason atp_frame_check(const struct sk_endpoint *to, const uint8_t *fra
 #define LAST_OF_SOURCE  29
 #define UDP_CHECKSUM_AT 40
 
-/* What differs in sixteen bytes. */
+// What differs in sixteen bytes.
 static __m128i atp_frame_difference_at(const uint8_t *a, const uint8_t *b, size_t at) {
     return _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(a + at)),
                          _mm_loadu_si128((const __m128i *)(const void *)(b + at)));
@@ -188,9 +180,8 @@ enum atp_reason atp_frame_check_known(const struct sk_endpoint *to, struct atp_k
     enum atp_reason reason;
     unsigned sender;
 
-    if (len < ATP_FRAME_BYTES) {
+    if (len < ATP_FRAME_BYTES)
         return atp_frame_check(to, frame, len, packet);
-    }
     sender = frame[LAST_OF_SOURCE] % ATP_KNOWN_SENDERS;
     if (known->has[sender] && same_headers(frame, known->headers[sender])) {
         read_packet(frame, packet);
@@ -204,7 +195,7 @@ enum atp_reason atp_frame_check_known(const struct sk_endpoint *to, struct atp_k
     return reason;
 }
 
-/* ---- what the words of a parameter packet stand for ------------------------------------------ */
+// ---- what the words of a parameter packet stand for ------------------------------------------
 
 #define EXPONENT_BIAS 64
 
@@ -214,17 +205,16 @@ uint32_t atp_scale_pack(const struct atp_scale *scale) {
 }
 
 bool atp_scale_unpack(uint32_t word, struct atp_scale *scale) {
-    if (!(word & ATP_NEW)) {
+    if (!(word & ATP_NEW))
         return false;
-    }
     scale->exponent = (int8_t)((int)((word & ~ATP_NEW) >> ATP_SEQUENCE_BITS) - EXPONENT_BIAS);
     scale->after = word & SEQUENCE_MASK;
     return true;
 }
 
-/* ---- aggregators ----------------------------------------------------------------------------- */
+// ---- aggregators -----------------------------------------------------------------------------
 
-/* The finisher of MurmurHash3: every bit of the input changes half of those of the output. */
+// The finisher of MurmurHash3: every bit of the input changes half of those of the output.
 static uint32_t atp_frame_mix(uint32_t h) {
     h ^= h >> 16;
     h *= 0x85ebca6bu;

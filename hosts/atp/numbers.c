@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/atp/numbers.h"
 
 #include <endian.h>
@@ -7,8 +7,8 @@
 
 #include "hosts/atp/frame.h"
 
-/* Bodies are written once; each set of functions has them inlined and vectorised for its
- * processor. */
+// Bodies are written once; each set of functions has them inlined and vectorised for its
+// processor.
 #define BODY static inline __attribute__((always_inline))
 
 BODY int32_t load(const uint8_t *p) {
@@ -42,7 +42,7 @@ BODY bool any_saturated(const uint8_t *src) {
     uint32_t found = 0;
 
     for (int i = 0; i < ATP_VALUES; i++) {
-        uint32_t v; /* as it lies there */
+        uint32_t v; // as it lies there
         memcpy(&v, src + 4 * i, sizeof v);
         found |=
             (unsigned)(v == htobe32(INT32_MAX)) | (unsigned)(v == htobe32((uint32_t)INT32_MIN));
@@ -51,21 +51,18 @@ BODY bool any_saturated(const uint8_t *src) {
 }
 
 BODY void all_to_floats(uint8_t *restrict dst, const uint8_t *restrict src, double inverse) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         store_float(dst + 4 * i, (float)((double)load(src + 4 * i) * inverse));
-    }
 }
 
 BODY void all_begin(int64_t *restrict sum, const uint8_t *restrict src) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         sum[i] = load(src + 4 * i);
-    }
 }
 
 BODY void all_add(int64_t *restrict sum, const uint8_t *restrict src) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         sum[i] += load(src + 4 * i);
-    }
 }
 
 BODY int64_t integer(const uint8_t *p) {
@@ -75,31 +72,27 @@ BODY int64_t integer(const uint8_t *p) {
 }
 
 BODY void all_begin_integers(int64_t *restrict sum, const uint8_t *restrict src) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         sum[i] = integer(src + 4 * i);
-    }
 }
 
 BODY void all_add_integers(int64_t *restrict sum, const uint8_t *restrict src) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         sum[i] += integer(src + 4 * i);
-    }
 }
 
 BODY void all_begin_floats(double *restrict sum, const uint8_t *restrict src) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         sum[i] = (double)load_float(src + 4 * i);
-    }
 }
 
 BODY void all_add_floats(double *restrict sum, const uint8_t *restrict src) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         sum[i] += (double)load_float(src + 4 * i);
-    }
 }
 
-/* An integer between -2^51 and 2^51, as a sum of 1024 values is: added to 1.5 * 2^52 it is in the
- * lower bits of that double. AVX2 has no instruction for it. */
+// An integer between -2^51 and 2^51, as a sum of 1024 values is: added to 1.5 * 2^52 it is in the
+// lower bits of that double. AVX2 has no instruction for it.
 BODY double exact(int64_t v) {
     const double base = 0x1.8p52;
     int64_t bits;
@@ -112,9 +105,8 @@ BODY double exact(int64_t v) {
 }
 
 BODY void all_sums_to_floats(uint8_t *restrict dst, const int64_t *restrict sum, double inverse) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         store_float(dst + 4 * i, (float)(exact(sum[i]) * inverse));
-    }
 }
 
 BODY void all_sums_to_integers(uint8_t *restrict dst, const int64_t *restrict sum) {
@@ -125,9 +117,8 @@ BODY void all_sums_to_integers(uint8_t *restrict dst, const int64_t *restrict su
 }
 
 BODY void all_doubles_to_floats(uint8_t *restrict dst, const double *restrict sum) {
-    for (int i = 0; i < ATP_VALUES; i++) {
+    for (int i = 0; i < ATP_VALUES; i++)
         store_float(dst + 4 * i, (float)sum[i]);
-    }
 }
 
 BODY uint32_t greatest_of(const uint8_t *src) {
@@ -209,7 +200,7 @@ BODY float greatest_float_of(const uint8_t *src) {
         .greatest_float = set##_greatest_float,                                                    \
     };
 
-#ifdef __clang__ /* vectorises at -O2 */
+#ifdef __clang__ // vectorises at -O2
 #define OPTIMIZE(level)
 #else
 #define OPTIMIZE(level) __attribute__((optimize(level)))
@@ -219,9 +210,8 @@ FUNCTIONS(scalar, OPTIMIZE("O2"))
 FUNCTIONS(avx2, OPTIMIZE("O3") __attribute__((target("avx2"))))
 
 const struct atp_numbers *atp_numbers_named(const char *name) {
-    if (strcmp(name, "avx2") == 0) {
+    if (strcmp(name, "avx2") == 0)
         return __builtin_cpu_supports("avx2") ? &avx2 : NULL;
-    }
     return strcmp(name, "scalar") == 0 ? &scalar : NULL;
 }
 
@@ -231,7 +221,7 @@ const struct atp_numbers *atp_numbers_best(void) {
 
 #define INFINITY_BITS UINT32_C(0x7f800000)
 
-/* Whether the float with these bits, without sign, becomes a small enough number. */
+// Whether the float with these bits, without sign, becomes a small enough number.
 static bool is_small(uint32_t bits, uint32_t greatest, double scale) {
     float x;
 

@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a server sends: parameters, requests for floats, and restarts.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a server sends: parameters, requests for floats, and restarts.
 #include <string.h>
 
 #include "hosts/atp/server_impl.h"
@@ -9,9 +8,8 @@
 unsigned atp_note_index(struct atp_fragment *f, uint16_t index) {
     unsigned i = 0;
 
-    while (i < f->indices && f->index[i] != index) {
+    while (i < f->indices && f->index[i] != index)
         i++;
-    }
     if (i == f->indices) {
         i = i < ATP_SLOT_INDICES ? i : ATP_SLOT_INDICES - 1;
         f->indices = (uint8_t)(i + 1);
@@ -74,9 +72,8 @@ static void write_restart(struct atp_server *s, uint8_t *buf) {
 }
 
 size_t atp_server_write(struct atp_server *s, uint8_t *buf, size_t cap, uint64_t now) {
-    if (cap < ATP_FRAME_BYTES) {
+    if (cap < ATP_FRAME_BYTES)
         return 0;
-    }
     if (s->restart_due) {
         s->restart_due = false;
         s->restart_at = now;
@@ -87,17 +84,15 @@ size_t atp_server_write(struct atp_server *s, uint8_t *buf, size_t cap, uint64_t
         struct atp_fragment *f = &s->fragments[s->queue[s->queue_head]];
         bool writes = f->pending != 0 && f->state != ATP_SLOT_EMPTY;
 
-        if (writes) {
+        if (writes)
             atp_parameters_write_fragment(s, f, buf);
-        }
         if (!writes || f->pending == 0) {
             f->queued = false;
             s->queue_head = (s->queue_head + 1) & (uint32_t)s->ring_mask;
             s->queue_length--;
         }
-        if (writes) {
+        if (writes)
             return ATP_FRAME_BYTES;
-        }
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/atp/server.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "hosts/atp/server_impl.h"
 #include "hosts/core/rto.h"
 
-/* ---- making and freeing ---------------------------------------------------------------------- */
+// ---- making and freeing ----------------------------------------------------------------------
 
 void atp_server_config_init(struct atp_server_config *config) {
     *config = (struct atp_server_config){
@@ -22,40 +22,34 @@ void atp_server_config_init(struct atp_server_config *config) {
 
 static const char *shape_fault(const struct atp_shape *shape) {
     if (shape->workers < 1 || shape->workers > ATP_MAX_WORKERS || shape->entities < 1 ||
-        shape->entities > ATP_MAX_RACKS) {
+        shape->entities > ATP_MAX_RACKS)
         return "the job's shape must come from atp_places()";
-    }
     return NULL;
 }
 
 static const char *atp_server_config_fault(const struct atp_server_config *c) {
     const char *fault = atp_flow_fault(&c->flow);
 
-    if (fault || (fault = shape_fault(&c->shape)) != NULL) {
+    if (fault || (fault = shape_fault(&c->shape)) != NULL)
         return fault;
-    }
-    if (c->indices < 1 || c->indices > ATP_INDICES || c->first_index > ATP_INDICES - c->indices) {
+    if (c->indices < 1 || c->indices > ATP_INDICES || c->first_index > ATP_INDICES - c->indices)
         return "the aggregators must be at least one and lie within 0..65535";
-    }
-    if (c->window_max < 1 || c->window_max > ATP_WINDOW_LIMIT) {
+    if (c->window_max < 1 || c->window_max > ATP_WINDOW_LIMIT)
         return "window_max must be 1..16384";
-    }
-    if (c->restart_every < 1) {
+    if (c->restart_every < 1)
         return "the time between two restart packets must be above 0";
-    }
     return c->type == ATP_F32 || c->type == ATP_I32 ? NULL : "the type must be float32 or int32";
 }
 
-/* What follows from the shape. */
+// What follows from the shape.
 static void atp_server_take_shape(struct atp_server *s, const struct atp_shape *shape) {
     s->config.shape = *shape;
     memset(s->rack_bits, 0, sizeof s->rack_bits);
     memset(&s->all, 0, sizeof s->all);
     for (uint32_t i = 0; i < shape->workers; i++) {
         s->all.word[i / 64] |= UINT64_C(1) << i % 64;
-        if (!shape->beside[i]) {
+        if (!shape->beside[i])
             s->rack_bits[shape->entity[i]] |= UINT32_C(1) << shape->bit[i];
-        }
     }
 }
 
@@ -63,12 +57,10 @@ static struct atp_server *atp_server_allocate(const struct atp_server_config *co
     struct atp_server *s = calloc(1, sizeof *s);
     size_t ring = 1;
 
-    if (!s) {
+    if (!s)
         return NULL;
-    }
-    while (ring < 2 * (size_t)config->window_max) {
+    while (ring < 2 * (size_t)config->window_max)
         ring *= 2;
-    }
     s->ring_mask = ring - 1;
     s->words = (config->shape.workers + 63) / 64;
     s->fragments = calloc(ring, sizeof *s->fragments);
@@ -88,15 +80,13 @@ int atp_server_new(struct atp_server **out, const struct atp_server_config *conf
     struct atp_server *s;
 
     if (fault) {
-        if (why) {
+        if (why)
             *why = fault;
-        }
         return SILKEN_ERR_INVALID;
     }
     s = atp_server_allocate(config);
-    if (!s) {
+    if (!s)
         return SILKEN_ERR_NOMEM;
-    }
     s->config = *config;
     s->numbers = atp_numbers_best();
     s->first = config->first_fragment;
@@ -122,9 +112,8 @@ void atp_server_enter(struct atp_server *s, uint16_t session) {
 }
 
 void atp_server_free(struct atp_server *s) {
-    if (!s) {
+    if (!s)
         return;
-    }
     free(s->fragments);
     free(s->have);
     free(s->sums);
@@ -132,34 +121,32 @@ void atp_server_free(struct atp_server *s) {
     free(s);
 }
 
-/* ---- sets of workers ------------------------------------------------------------------------- */
+// ---- sets of workers -------------------------------------------------------------------------
 
 static uint64_t *have_at(const struct atp_server *s, uint64_t number) {
     return &s->have[(number & s->ring_mask) * s->words];
 }
 
-/* The sum over all, as it comes from the switches. */
+// The sum over all, as it comes from the switches.
 static bool is_of_all(const struct atp_server *s, const struct atp_packet *p) {
     uint32_t entities = s->config.shape.entities;
 
-    if (entities == 1) {
+    if (entities == 1)
         return p->bitmap1 == 1 && p->bitmap0 == s->rack_bits[0];
-    }
     return p->bitmap1 == (entities == 32 ? UINT32_MAX : (UINT32_C(1) << entities) - 1);
 }
 
 static uint32_t count_members(const struct atp_server *s, const struct atp_members *m) {
     uint32_t n = 0;
 
-    for (unsigned i = 0; i < s->words; i++) {
+    for (unsigned i = 0; i < s->words; i++)
         n += (uint32_t)__builtin_popcountll(m->word[i]);
-    }
     return n;
 }
 
 enum overlap { APART, INCLUDES, OVERLAPS };
 
-/* How a packet's workers are to those that are there already. */
+// How a packet's workers are to those that are there already.
 static enum overlap overlap(const struct atp_server *s, const uint64_t *have,
                             const struct atp_members *m) {
     uint64_t common = 0, lost = 0, more = 0;
@@ -169,66 +156,61 @@ static enum overlap overlap(const struct atp_server *s, const uint64_t *have,
         lost |= have[i] & ~m->word[i];
         more |= m->word[i] & ~have[i];
     }
-    if (!common) {
+    if (!common)
         return APART;
-    }
     return lost || !more ? OVERLAPS : INCLUDES;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+// ---- sums ------------------------------------------------------------------------------------
 
 static void begin_sum(struct atp_server *s, const struct atp_fragment *f, const uint8_t *values) {
     union atp_sum *sum = atp_sum_at(s, f->number);
 
-    if (f->floats) {
+    if (f->floats)
         s->numbers->begin_floats(sum->real, values);
-    } else if (s->config.type == ATP_F32) {
+    else if (s->config.type == ATP_F32)
         s->numbers->begin(sum->integer, values);
-    } else {
+    else
         s->numbers->begin_integers(sum->integer, values);
-    }
 }
 
 static void add_to_sum(struct atp_server *s, const struct atp_fragment *f, const uint8_t *values) {
     union atp_sum *sum = atp_sum_at(s, f->number);
 
-    if (f->floats) {
+    if (f->floats)
         s->numbers->add_floats(sum->real, values);
-    } else if (s->config.type == ATP_F32) {
+    else if (s->config.type == ATP_F32)
         s->numbers->add(sum->integer, values);
-    } else {
+    else
         s->numbers->add_integers(sum->integer, values);
-    }
 }
 
-/* Turns the sum into what is sent. */
+// Turns the sum into what is sent.
 static void finish_sum(struct atp_server *s, const struct atp_fragment *f) {
     union atp_sum *sum = atp_sum_at(s, f->number), from = *sum;
 
-    if (f->floats) {
+    if (f->floats)
         s->numbers->doubles_to_floats(sum->wire, from.real);
-    } else if (s->config.type == ATP_F32) {
+    else if (s->config.type == ATP_F32)
         s->numbers->sums_to_floats(sum->wire, from.integer, 1 / atp_scale_of(s, f->number));
-    } else {
+    else
         s->numbers->sums_to_integers(sum->wire, from.integer);
-    }
 }
 
-/* The same for one packet that has it all. */
+// The same for one packet that has it all.
 static void finish_at_once(struct atp_server *s, const struct atp_fragment *f,
                            const uint8_t *values) {
     union atp_sum *sum = atp_sum_at(s, f->number);
 
-    if (f->floats || s->config.type == ATP_I32) {
+    if (f->floats || s->config.type == ATP_I32)
         memcpy(sum->wire, values, 4 * ATP_VALUES);
-    } else {
+    else
         s->numbers->to_floats(sum->wire, values, 1 / atp_scale_of(s, f->number));
-    }
 }
 
-/* ---- fragments ------------------------------------------------------------------------------- */
+// ---- fragments -------------------------------------------------------------------------------
 
-/* Begins a fragment again, with nobody in its sum. */
+// Begins a fragment again, with nobody in its sum.
 static void clear_fragment(struct atp_server *s, struct atp_fragment *f, uint64_t number) {
     bool queued = f->queued;
 
@@ -241,15 +223,14 @@ static void atp_server_complete(struct atp_server *s, struct atp_fragment *f, ui
     f->state = ATP_SLOT_COMPLETE;
     s->stats.completed++;
     while (atp_fragment_at(s, s->first)->state == ATP_SLOT_COMPLETE &&
-           atp_fragment_at(s, s->first)->number == s->first) {
+           atp_fragment_at(s, s->first)->number == s->first)
         s->first++;
-    }
     f->scale = atp_scale_judge(s, f);
-    memset(have_at(s, f->number), 0, s->words * sizeof(uint64_t)); /* from now on: who has asked */
+    memset(have_at(s, f->number), 0, s->words * sizeof(uint64_t)); // from now on: who has asked
     atp_send(s, f, ATP_ALL_INDICES, now);
 }
 
-/* A value may have been beyond its range: what is there is thrown away. */
+// A value may have been beyond its range: what is there is thrown away.
 static void ask_for_floats(struct atp_server *s, struct atp_fragment *f, uint64_t now) {
     f->missing = s->config.shape.workers;
     memset(have_at(s, f->number), 0, s->words * sizeof(uint64_t));
@@ -274,7 +255,7 @@ static void note_collision(struct atp_server *s, struct atp_fragment *f,
     }
 }
 
-/* Adds a packet whose workers are all missing, or takes it for what is there. */
+// Adds a packet whose workers are all missing, or takes it for what is there.
 static void atp_server_add(struct atp_server *s, struct atp_fragment *f, const struct atp_packet *p,
                            const struct atp_members *m, enum overlap how, uint64_t now) {
     uint32_t n = count_members(s, m);
@@ -282,39 +263,36 @@ static void atp_server_add(struct atp_server *s, struct atp_fragment *f, const s
     bool alone =
         f->state == ATP_SLOT_EMPTY || how == INCLUDES || f->missing == s->config.shape.workers;
 
-    for (unsigned i = 0; i < s->words; i++) {
+    for (unsigned i = 0; i < s->words; i++)
         have[i] = alone ? m->word[i] : have[i] | m->word[i];
-    }
     f->missing = alone ? s->config.shape.workers - n : f->missing - n;
     f->state = ATP_SLOT_SUMMING;
     s->stats.gradients++;
     s->stats.values_from[n == 1 ? 0 : n < s->config.shape.workers ? 1 : 2]++;
-    if (f->floats) {
+    if (f->floats)
         atp_scale_see_floats(s, p->values);
-    } else {
+    else
         atp_scale_see_sum(s, p->values);
-    }
     if (alone && f->missing == 0) {
         finish_at_once(s, f, p->values);
         atp_server_complete(s, f, now);
         return;
     }
-    if (alone) {
+    if (alone)
         begin_sum(s, f, p->values);
-    } else {
+    else
         add_to_sum(s, f, p->values);
-    }
     if (f->missing == 0) {
         finish_sum(s, f);
         atp_server_complete(s, f, now);
     }
 }
 
-/* ---- receiving ------------------------------------------------------------------------------- */
+// ---- receiving -------------------------------------------------------------------------------
 
-/* Of a complete fragment: whether one of these workers has asked since it was answered last. Its
- * answer was lost then: it asks again only after what it sent later than its question has come
- * back. */
+// Of a complete fragment: whether one of these workers has asked since it was answered last. Its
+// answer was lost then: it asks again only after what it sent later than its question has come
+// back.
 static bool asks_again(struct atp_server *s, const struct atp_fragment *f,
                        const struct atp_members *m) {
     uint64_t *asked = have_at(s, f->number), again = 0;
@@ -326,8 +304,8 @@ static bool asks_again(struct atp_server *s, const struct atp_fragment *f,
     return again != 0;
 }
 
-/* Answers about a fragment that it has answered before, but not all of a burst. What was complete
- * without anybody sending it again is asked for because parameters were lost: that is the first. */
+// Answers about a fragment that it has answered before, but not all of a burst. What was complete
+// without anybody sending it again is asked for because parameters were lost: that is the first.
 static void atp_server_answer(struct atp_server *s, struct atp_fragment *f,
                               const struct atp_members *m, uint16_t index, uint64_t now) {
     uint8_t known = f->indices;
@@ -335,12 +313,10 @@ static void atp_server_answer(struct atp_server *s, struct atp_fragment *f,
     bool again = f->state == ATP_SLOT_COMPLETE && asks_again(s, f, m);
 
     if (f->indices == known && f->burst && !again &&
-        now < sk_time_add(f->answered_at, s->config.repeat_every)) {
+        now < sk_time_add(f->answered_at, s->config.repeat_every))
         return;
-    }
-    if (f->state == ATP_SLOT_COMPLETE) {
+    if (f->state == ATP_SLOT_COMPLETE)
         memcpy(have_at(s, f->number), m->word, s->words * sizeof(uint64_t));
-    }
     f->burst = true;
     s->stats.repeated += f->state == ATP_SLOT_COMPLETE;
     atp_send(s, f, bit, now);
@@ -356,11 +332,10 @@ static void atp_server_hear(struct atp_server *s, const struct atp_members *m) {
     s->restarting = s->restarting && missing != 0;
 }
 
-/* For one who uses numbers of before the restart. */
+// For one who uses numbers of before the restart.
 static void repeat_restart(struct atp_server *s, uint64_t now) {
-    if (now >= sk_time_add(s->restart_at, s->config.repeat_every)) {
+    if (now >= sk_time_add(s->restart_at, s->config.repeat_every))
         s->restart_due = true;
-    }
 }
 
 static enum atp_reason take_old(struct atp_server *s, const struct atp_packet *p, uint64_t number,
@@ -369,7 +344,7 @@ static enum atp_reason take_old(struct atp_server *s, const struct atp_packet *p
     struct atp_members m;
 
     if (f->number == number && f->state == ATP_SLOT_COMPLETE) {
-        atp_members(&s->config.shape, p, &m); /* nobody, if its bits are of another shape */
+        atp_members(&s->config.shape, p, &m); // nobody, if its bits are of another shape
         atp_server_answer(s, f, &m, p->index, now);
     } else if (number >= s->restart_from && number < s->restart_to) {
         repeat_restart(s, now);
@@ -377,7 +352,7 @@ static enum atp_reason take_old(struct atp_server *s, const struct atp_packet *p
     return ATP_OLD;
 }
 
-/* A gradient of a fragment in the window, of these workers. */
+// A gradient of a fragment in the window, of these workers.
 static enum atp_reason take_gradient(struct atp_server *s, const struct atp_packet *p,
                                      uint64_t number, const struct atp_members *m, uint64_t now) {
     struct atp_fragment *f = atp_fragment_at(s, number);
@@ -387,17 +362,15 @@ static enum atp_reason take_gradient(struct atp_server *s, const struct atp_pack
         atp_server_answer(s, f, m, p->index, now);
         return ATP_OLD;
     }
-    if (f->number != number || f->state == ATP_SLOT_EMPTY) {
+    if (f->number != number || f->state == ATP_SLOT_EMPTY)
         clear_fragment(s, f, number);
-    }
     if (f->floats && !p->overflow) {
         atp_server_answer(s, f, m, p->index, now);
         return ATP_NOT_FLOAT;
     }
-    if (p->overflow && s->config.type != ATP_F32) {
+    if (p->overflow && s->config.type != ATP_F32)
         return ATP_NOT_FLOAT;
-    }
-    if (p->overflow && !f->floats) { /* a worker's own values did not fit: all send floats */
+    if (p->overflow && !f->floats) { // a worker's own values did not fit: all send floats
         atp_note_index(f, p->index);
         ask_for_floats(s, f, now);
     }
@@ -407,17 +380,15 @@ static enum atp_reason take_gradient(struct atp_server *s, const struct atp_pack
     note_collision(s, f, p);
     atp_note_index(f, p->index);
     f->burst = f->burst || (p->resend && !p->collision);
-    if (how == OVERLAPS) {
+    if (how == OVERLAPS)
         return ATP_DUPLICATE;
-    }
     if (!f->floats && s->config.type == ATP_F32 && s->numbers->saturated(p->values)) {
         ask_for_floats(s, f, now);
         return ATP_ACCEPTED;
     }
     atp_server_add(s, f, p, m, how, now);
-    if (f->state == ATP_SLOT_COMPLETE && p->resend && !p->collision) {
-        memcpy(have_at(s, number), m->word, s->words * sizeof(uint64_t)); /* those have asked */
-    }
+    if (f->state == ATP_SLOT_COMPLETE && p->resend && !p->collision)
+        memcpy(have_at(s, number), m->word, s->words * sizeof(uint64_t)); // those have asked
     return ATP_ACCEPTED;
 }
 
@@ -426,26 +397,20 @@ static enum atp_reason atp_server_take(struct atp_server *s, const struct atp_pa
     uint64_t number = atp_unwrap(&s->config.flow, p->sequence, s->first);
     struct atp_members m;
 
-    if (p->is_ack) {
+    if (p->is_ack)
         return ATP_WRONG_WAY;
-    }
-    if (!atp_is_of(&s->config.flow, p)) {
+    if (!atp_is_of(&s->config.flow, p))
         return ATP_WRONG_JOB;
-    }
-    if ((int64_t)(number - s->first) < 0) {
+    if ((int64_t)(number - s->first) < 0)
         return take_old(s, p, number, now);
-    }
-    if (number - s->first >= s->config.window_max) {
+    if (number - s->first >= s->config.window_max)
         return ATP_AHEAD;
-    }
-    if (is_of_all(s, p)) {
+    if (is_of_all(s, p))
         m = s->all;
-    } else if (!atp_members(&s->config.shape, p, &m)) {
+    else if (!atp_members(&s->config.shape, p, &m))
         return ATP_WRONG_MEMBERS;
-    }
-    if (s->restarting) {
+    if (s->restarting)
         atp_server_hear(s, &m);
-    }
     return take_gradient(s, p, number, &m, now);
 }
 
@@ -455,20 +420,19 @@ enum atp_reason atp_server_read(struct atp_server *s, const uint8_t *frame, size
     enum atp_reason reason =
         atp_frame_check_known(&s->config.flow.server, &s->known, frame, len, &packet);
 
-    if (reason == ATP_ACCEPTED) {
+    if (reason == ATP_ACCEPTED)
         reason = atp_server_take(s, &packet, now);
-    }
     s->stats.ignored[reason] += reason != ATP_ACCEPTED;
     return reason;
 }
 
-/* ---- restarts -------------------------------------------------------------------------------- */
+// ---- restarts --------------------------------------------------------------------------------
 
-/* Who has not heard of it after so many packets is told when something comes with an old number. */
+// Who has not heard of it after so many packets is told when something comes with an old number.
 #define RESTARTS 10
 
-/* What is complete behind `first` keeps that under its new number, in the same slot, but for what
- * has no meaning after a restart. All else is empty. */
+// What is complete behind `first` keeps that under its new number, in the same slot, but for what
+// has no meaning after a restart. All else is empty.
 static void renumber(struct atp_server *s, uint64_t jump) {
     for (uint64_t n = s->first; n < s->first + s->config.window_max; n++) {
         struct atp_fragment *f = atp_fragment_at(s, n);
@@ -487,13 +451,11 @@ int atp_server_reshape(struct atp_server *s, const struct atp_shape *shape, uint
                        const char **why) {
     const char *fault = shape_fault(shape);
 
-    if (!fault && shape->workers != s->config.shape.workers) {
+    if (!fault && shape->workers != s->config.shape.workers)
         fault = "the number of a job's workers cannot change";
-    }
     if (fault) {
-        if (why) {
+        if (why)
             *why = fault;
-        }
         return SILKEN_ERR_INVALID;
     }
     atp_server_take_shape(s, shape);
@@ -524,7 +486,7 @@ void atp_server_expire(struct atp_server *s, uint64_t now) {
     }
 }
 
-/* ---- looking inside -------------------------------------------------------------------------- */
+// ---- looking inside --------------------------------------------------------------------------
 
 uint64_t atp_server_first(const struct atp_server *s) {
     return s->first;
@@ -538,9 +500,8 @@ bool atp_server_look(const struct atp_server *s, uint64_t number, struct atp_mem
                      bool *complete) {
     const struct atp_fragment *f = atp_fragment_at(s, number);
 
-    if (f->number != number || f->state == ATP_SLOT_EMPTY) {
+    if (f->number != number || f->state == ATP_SLOT_EMPTY)
         return false;
-    }
     memset(members, 0, sizeof *members);
     *complete = f->state == ATP_SLOT_COMPLETE;
     memcpy(members->word, *complete ? s->all.word : have_at(s, number),

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/atp/worker.h"
 
 #include <math.h>
@@ -9,41 +9,34 @@
 #include "hosts/atp/worker_impl.h"
 #include "hosts/core/fetch.h"
 
-/* ---- making and freeing ---------------------------------------------------------------------- */
+// ---- making and freeing ----------------------------------------------------------------------
 
 static bool is_one_bit(uint32_t bits) {
     return bits != 0 && (bits & (bits - 1)) == 0;
 }
 
 static const char *place_fault(const struct atp_place *p) {
-    if (!is_one_bit(p->bitmap1) || (!p->edge && !is_one_bit(p->bitmap0))) {
+    if (!is_one_bit(p->bitmap1) || (!p->edge && !is_one_bit(p->bitmap0)))
         return "a worker has one bit for each switch on its path";
-    }
     if (p->fan_in0 < 1 || p->fan_in0 > ATP_MAX_FAN_IN || p->fan_in1 < 1 ||
-        p->fan_in1 > ATP_MAX_FAN_IN) {
+        p->fan_in1 > ATP_MAX_FAN_IN)
         return "fan-ins must be 1..32";
-    }
     return NULL;
 }
 
 static const char *atp_worker_config_fault(const struct atp_worker_config *c) {
     const char *fault = atp_flow_fault(&c->flow);
 
-    if (fault || (fault = place_fault(&c->place)) != NULL) {
+    if (fault || (fault = place_fault(&c->place)) != NULL)
         return fault;
-    }
-    if (c->indices < 1 || c->indices > ATP_INDICES || c->first_index > ATP_INDICES - c->indices) {
+    if (c->indices < 1 || c->indices > ATP_INDICES || c->first_index > ATP_INDICES - c->indices)
         return "the aggregators must be at least one and lie within 0..65535";
-    }
-    if (c->window < 1 || c->window > c->window_max || c->window_max > ATP_WINDOW_LIMIT) {
+    if (c->window < 1 || c->window > c->window_max || c->window_max > ATP_WINDOW_LIMIT)
         return "the window must be at least 1, and within window_max, which is at most 16384";
-    }
-    if (c->rto_min < 1 || c->rto_min > c->rto_max || c->rto_max > ATP_NEVER / 4) {
+    if (c->rto_min < 1 || c->rto_min > c->rto_max || c->rto_max > ATP_NEVER / 4)
         return "the timeout's bounds must be 0 < rto_min <= rto_max";
-    }
-    if (c->stall_warning < 1 || c->hard_limit < 1) {
+    if (c->stall_warning < 1 || c->hard_limit < 1)
         return "the stall warning and hard limit must be above 0";
-    }
     return NULL;
 }
 
@@ -64,12 +57,10 @@ static struct atp_worker *atp_worker_allocate(const struct atp_worker_config *co
     struct atp_worker *w = calloc(1, sizeof *w);
     size_t ring = 1;
 
-    if (!w) {
+    if (!w)
         return NULL;
-    }
-    while (ring < config->window_max) {
+    while (ring < config->window_max)
         ring *= 2;
-    }
     w->ring_mask = ring - 1;
     w->slots = calloc(ring, sizeof *w->slots);
     w->queue = calloc(ring, sizeof *w->queue);
@@ -81,7 +72,7 @@ static struct atp_worker *atp_worker_allocate(const struct atp_worker_config *co
     return w;
 }
 
-/* What follows from the place. Between two switches no sum may saturate (worker.h, NUMBERS). */
+// What follows from the place. Between two switches no sum may saturate (worker.h, NUMBERS).
 static void atp_worker_take_place(struct atp_worker *w) {
     bool two_levels = !w->config.place.edge && w->config.place.fan_in1 > 1;
     struct atp_packet packet = {.bitmap0 = w->config.place.bitmap0,
@@ -103,15 +94,13 @@ int atp_worker_new(struct atp_worker **out, const struct atp_worker_config *conf
     struct atp_worker *w;
 
     if (fault) {
-        if (why) {
+        if (why)
             *why = fault;
-        }
         return SILKEN_ERR_INVALID;
     }
     w = atp_worker_allocate(config);
-    if (!w) {
+    if (!w)
         return SILKEN_ERR_NOMEM;
-    }
     w->config = *config;
     w->next_place = config->place;
     w->quantise = config->quantise ? config->quantise : sk_quantise_best();
@@ -135,9 +124,8 @@ void atp_worker_enter(struct atp_worker *w, uint16_t session, uint64_t now) {
 }
 
 void atp_worker_free(struct atp_worker *w) {
-    if (!w) {
+    if (!w)
         return;
-    }
     while (w->jobs) {
         struct atp_job *job = w->jobs;
         w->jobs = job->next;
@@ -153,7 +141,7 @@ void atp_worker_move(struct atp_worker *w, const struct atp_place *place) {
     w->next_place = *place;
 }
 
-/* ---- tensors --------------------------------------------------------------------------------- */
+// ---- tensors ---------------------------------------------------------------------------------
 
 static bool atp_worker_tensor_is_valid(const struct atp_tensor *t) {
     bool known = t->type == ATP_F32 || t->type == ATP_I32;
@@ -168,19 +156,15 @@ bool atp_worker_busy(const struct atp_worker *w) {
 int atp_worker_submit(struct atp_worker *w, const struct atp_tensor *tensor, uint64_t now) {
     struct atp_job *job;
 
-    if (w->failed) {
+    if (w->failed)
         return SILKEN_ERR_STALLED;
-    }
-    if (!atp_worker_tensor_is_valid(tensor)) {
+    if (!atp_worker_tensor_is_valid(tensor))
         return SILKEN_ERR_INVALID;
-    }
     job = calloc(1, sizeof *job);
-    if (!job) {
+    if (!job)
         return SILKEN_ERR_NOMEM;
-    }
-    if (!atp_worker_busy(w)) {
+    if (!atp_worker_busy(w))
         sk_watch_start(&w->watch, now);
-    }
     job->tensor = *tensor;
     job->number = w->next_number++;
     job->first = w->end;
@@ -188,28 +172,25 @@ int atp_worker_submit(struct atp_worker *w, const struct atp_tensor *tensor, uin
     w->end += job->fragments;
     *(w->jobs ? &w->jobs_last->next : &w->jobs) = job;
     w->jobs_last = job;
-    if (!w->sending && job->fragments > 0) {
+    if (!w->sending && job->fragments > 0)
         w->sending = job;
-    }
-    if (job->fragments == 0) {
+    if (job->fragments == 0)
         w->stats.tensors_done++;
-    }
     return 0;
 }
 
 bool atp_worker_done(struct atp_worker *w, void **cookie) {
     struct atp_job *job = w->jobs;
 
-    if (!job || job->missing > 0) {
+    if (!job || job->missing > 0)
         return false;
-    }
     *cookie = job->tensor.cookie;
     w->jobs = job->next;
     free(job);
     return true;
 }
 
-/* The elements of a fragment of a tensor: where they begin, and how many there are. */
+// The elements of a fragment of a tensor: where they begin, and how many there are.
 static size_t fragment_offset(const struct atp_job *job, uint64_t position) {
     return (size_t)(position - job->first) * ATP_VALUES;
 }
@@ -220,13 +201,13 @@ static size_t fragment_elements(const struct atp_job *job, uint64_t position) {
     return left < ATP_VALUES ? left : ATP_VALUES;
 }
 
-/* ---- the flow's numbers ---------------------------------------------------------------------- */
+// ---- the flow's numbers ----------------------------------------------------------------------
 
 static uint32_t sequence_of(const struct atp_worker *w, uint64_t position) {
     return atp_sequence(&w->config.flow, position + w->shift);
 }
 
-/* The position of a number of the present; it may be before 0 as well as after what is there. */
+// The position of a number of the present; it may be before 0 as well as after what is there.
 static uint64_t position_of(const struct atp_worker *w, uint32_t sequence) {
     return atp_unwrap(&w->config.flow, sequence, w->base + w->shift) - w->shift;
 }
@@ -235,7 +216,7 @@ static bool is_before(uint64_t position, uint64_t other) {
     return (int64_t)(position - other) < 0;
 }
 
-/* Finds the fragment in flight that was sent with a number. */
+// Finds the fragment in flight that was sent with a number.
 static bool find_sent(const struct atp_worker *w, uint32_t sequence, uint64_t *position) {
     uint64_t p = position_of(w, sequence);
 
@@ -262,22 +243,21 @@ static uint16_t atp_worker_index_of(const struct atp_worker *w, uint32_t sequenc
     return w->remaps[at].stamp ? w->remaps[at].index : (uint16_t)(w->config.first_index + at);
 }
 
-/* ---- sending --------------------------------------------------------------------------------- */
+// ---- sending ---------------------------------------------------------------------------------
 
-/* Fragments of a tensor are read in order; those so many bytes behind are fetched into the
- * cache. */
+// Fragments of a tensor are read in order; those so many bytes behind are fetched into the
+// cache.
 #define FETCH_AHEAD 4096
 
 static void atp_worker_fetch_ahead(const struct atp_job *job, size_t offset) {
     size_t at = 4 * offset + FETCH_AHEAD;
     const char *in = job->tensor.in;
 
-    if (at + 4 * ATP_VALUES <= 4 * job->tensor.count) {
+    if (at + 4 * ATP_VALUES <= 4 * job->tensor.count)
         sk_fetch(in + at, 4 * ATP_VALUES);
-    }
 }
 
-/* Whether the floats are small enough to be sent as fixed point numbers. */
+// Whether the floats are small enough to be sent as fixed point numbers.
 static bool are_small(struct atp_worker *w, const float *in, size_t n, double scale) {
     if (scale != w->largest_at) {
         w->largest_at = scale;
@@ -286,8 +266,8 @@ static bool are_small(struct atp_worker *w, const float *in, size_t n, double sc
     return w->quantise->max_abs_bits(in, n) <= w->largest;
 }
 
-/* Writes the values; false if they are floats of which some are too large for fixed point
- * numbers. */
+// Writes the values; false if they are floats of which some are too large for fixed point
+// numbers.
 static bool write_values(struct atp_worker *w, const struct atp_slot *slot, uint64_t position,
                          uint8_t *out) {
     const struct atp_job *job = slot->job;
@@ -296,16 +276,14 @@ static bool write_values(struct atp_worker *w, const struct atp_slot *slot, uint
 
     atp_worker_fetch_ahead(job, offset);
     if (job->tensor.type == ATP_F32 && !slot->floats) {
-        if (!are_small(w, (const float *)(const void *)in, n, slot->scale)) {
+        if (!are_small(w, (const float *)(const void *)in, n, slot->scale))
             return false;
-        }
         w->quantise->f32_to_wire(out, (const float *)(const void *)in, n, slot->scale);
     } else {
         w->quantise->i32_to_wire(out, (const int32_t *)(const void *)in, n);
     }
-    if (n < ATP_VALUES) {
+    if (n < ATP_VALUES)
         memset(out + 4 * n, 0, 4 * (ATP_VALUES - n));
-    }
     return true;
 }
 
@@ -330,7 +308,7 @@ static void atp_worker_write_fragment(struct atp_worker *w, uint64_t position, u
     slot->serial = ++w->serial;
 }
 
-/* What is to be sent again, if anything is. */
+// What is to be sent again, if anything is.
 static bool next_queued(struct atp_worker *w, uint64_t *position) {
     while (w->queue_length > 0) {
         uint32_t index = w->queue[w->queue_head];
@@ -358,7 +336,7 @@ void atp_resend(struct atp_worker *w, uint64_t position) {
     }
 }
 
-/* Makes the slot of the next fragment ready for its first transmission. */
+// Makes the slot of the next fragment ready for its first transmission.
 static void atp_worker_enter_fragment(struct atp_worker *w, uint64_t position) {
     struct atp_slot *slot = atp_slot_at(w, position);
 
@@ -373,19 +351,18 @@ static void atp_worker_enter_fragment(struct atp_worker *w, uint64_t position) {
     slot->index = atp_worker_index_of(w, slot->sequence);
 }
 
-/* Goes on after the fragment `next`. */
+// Goes on after the fragment `next`.
 static void atp_worker_step(struct atp_worker *w) {
     w->next++;
-    while (w->sending && w->next >= w->sending->first + w->sending->fragments) {
+    while (w->sending && w->next >= w->sending->first + w->sending->fragments)
         w->sending = w->sending->next;
-    }
 }
 
 static bool may_send_new(const struct atp_worker *w) {
     return w->next < w->end && w->next < w->base + w->window.packets;
 }
 
-/* The next new fragment, passing over those that were complete before a restart. */
+// The next new fragment, passing over those that were complete before a restart.
 static bool next_new(struct atp_worker *w, uint64_t *position) {
     while (may_send_new(w)) {
         *position = w->next;
@@ -402,12 +379,10 @@ static bool next_new(struct atp_worker *w, uint64_t *position) {
 size_t atp_worker_write(struct atp_worker *w, uint8_t *buf, size_t cap, uint64_t now) {
     uint64_t position;
 
-    if (cap < ATP_FRAME_BYTES || w->failed) {
+    if (cap < ATP_FRAME_BYTES || w->failed)
         return 0;
-    }
-    if (!next_queued(w, &position) && !next_new(w, &position)) {
+    if (!next_queued(w, &position) && !next_new(w, &position))
         return 0;
-    }
     atp_worker_write_fragment(w, position, buf, now);
     return ATP_FRAME_BYTES;
 }
@@ -415,22 +390,20 @@ size_t atp_worker_write(struct atp_worker *w, uint8_t *buf, size_t cap, uint64_t
 uint32_t atp_worker_queued(const struct atp_worker *w) {
     uint64_t limit = w->base + w->window.packets < w->end ? w->base + w->window.packets : w->end;
 
-    if (w->failed) {
+    if (w->failed)
         return 0;
-    }
     return w->queue_length + (uint32_t)(limit > w->next ? limit - w->next : 0);
 }
 
-/* ---- receiving: parameters ------------------------------------------------------------------- */
+// ---- receiving: parameters -------------------------------------------------------------------
 
 static void take_rehash(struct atp_worker *w, uint64_t position, uint32_t sequence, uint32_t word) {
     uint32_t stamp = (uint32_t)position + 1, index = word & ~ATP_NEW;
     struct atp_remap *remap;
 
     if (!(word & ATP_NEW) || index < w->config.first_index ||
-        index >= w->config.first_index + w->config.indices) {
+        index >= w->config.first_index + w->config.indices)
         return;
-    }
     remap = &w->remaps[atp_worker_hash_of(w, sequence)];
     stamp = stamp ? stamp : 1;
     if (remap->stamp == 0 || (int32_t)(stamp - remap->stamp) > 0) {
@@ -455,21 +428,20 @@ static void atp_worker_store(const struct atp_worker *w, const struct atp_job *j
     w->quantise->wire_to_i32((int32_t *)(void *)out, values, fragment_elements(job, position));
 }
 
-/* Moves the base over what is acknowledged, also what was so before a restart took back the
- * rest. */
+// Moves the base over what is acknowledged, also what was so before a restart took back the
+// rest.
 static void slide(struct atp_worker *w) {
     while (w->base < w->end && atp_slot_at(w, w->base)->acked) {
         *atp_slot_at(w, w->base) = (struct atp_slot){0};
-        if (w->base == w->next) {
+        if (w->base == w->next)
             atp_worker_step(w);
-        }
         w->base++;
     }
 }
 
-/* After a restart there may be fragments that were acknowledged before it. They are passed over as
- * soon as they are next: their tensor may be complete with this acknowledgement, and is then
- * gone. */
+// After a restart there may be fragments that were acknowledged before it. They are passed over as
+// soon as they are next: their tensor may be complete with this acknowledgement, and is then
+// gone.
 static void pass_over(struct atp_worker *w) {
     slide(w);
     while (w->next < w->end && w->next - w->base <= w->ring_mask &&
@@ -497,43 +469,37 @@ static void acknowledge(struct atp_worker *w, uint64_t position, const struct at
         w->stats.tensors_done++;
         w->stats.elements_done += job->tensor.count;
     }
-    if (sent.tries == 1 && now >= sent.sent_at) {
+    if (sent.tries == 1 && now >= sent.sent_at)
         sk_rto_measure(&w->rto, now - sent.sent_at);
-    }
-    if (packet->ecn) {
+    if (packet->ecn)
         sk_window_cut(&w->window, position, w->next);
-    } else {
+    else
         sk_window_grow(&w->window);
-    }
     w->last_ack = now;
     pass_over(w);
     atp_judge_losses(w, &sent);
     sk_watch_start(&w->watch, now);
 }
 
-/* ---- receiving: requests --------------------------------------------------------------------- */
+// ---- receiving: requests ---------------------------------------------------------------------
 
-/* The fragment's sum did not fit: it goes as floats, now or, if it has not been sent yet, then. */
+// The fragment's sum did not fit: it goes as floats, now or, if it has not been sent yet, then.
 static enum atp_reason take_overflow(struct atp_worker *w, const struct atp_packet *packet) {
     uint64_t position;
     struct atp_slot *slot;
 
     if (!find_sent(w, packet->sequence, &position)) {
         position = position_of(w, packet->sequence);
-        if (is_before(position, w->next)) {
+        if (is_before(position, w->next))
             return ATP_OLD;
-        }
-        if (position > w->base + w->ring_mask) {
+        if (position > w->base + w->ring_mask)
             return ATP_AHEAD;
-        }
     }
     slot = atp_slot_at(w, position);
-    if (slot->acked || slot->floats) {
+    if (slot->acked || slot->floats)
         return ATP_OLD;
-    }
-    if (slot->tries > 0 && slot->job->tensor.type != ATP_F32) {
+    if (slot->tries > 0 && slot->job->tensor.type != ATP_F32)
         return ATP_NOT_FLOAT;
-    }
     slot->floats = true;
     w->stats.floats++;
     if (slot->tries > 0) {
@@ -543,7 +509,7 @@ static enum atp_reason take_overflow(struct atp_worker *w, const struct atp_pack
     return ATP_ACCEPTED;
 }
 
-/* Takes back what was sent from a position on and is not acknowledged. */
+// Takes back what was sent from a position on and is not acknowledged.
 static void atp_worker_take_back(struct atp_worker *w, uint64_t from) {
     w->sending = from < w->next ? atp_slot_at(w, from)->job : w->sending;
     for (uint64_t p = from; p < w->next; p++) {
@@ -562,12 +528,10 @@ static enum atp_reason take_restart(struct atp_worker *w, const struct atp_packe
     uint64_t from = number - w->shift;
 
     if (!(packet->bitmap0 & ATP_NEW) || renumbered <= number || is_before(from, w->base) ||
-        is_before(from, w->restarted_at)) {
+        is_before(from, w->restarted_at))
         return ATP_OLD;
-    }
-    if (from > w->next) {
+    if (from > w->next)
         return ATP_AHEAD;
-    }
     atp_worker_take_back(w, from);
     w->shift += renumbered - number;
     w->restarted_at = from;
@@ -583,30 +547,24 @@ static enum atp_reason take_parameters(struct atp_worker *w, const struct atp_pa
                                        uint64_t now) {
     uint64_t position;
 
-    if (!find_sent(w, packet->sequence, &position)) {
+    if (!find_sent(w, packet->sequence, &position))
         return is_before(position_of(w, packet->sequence), w->next) ? ATP_OLD : ATP_AHEAD;
-    }
-    if (atp_slot_at(w, position)->acked) {
+    if (atp_slot_at(w, position)->acked)
         return ATP_OLD;
-    }
-    if (atp_slot_at(w, position)->index != packet->index) {
+    if (atp_slot_at(w, position)->index != packet->index)
         return ATP_OTHER_INDEX;
-    }
     acknowledge(w, position, packet, now);
     return ATP_ACCEPTED;
 }
 
 static enum atp_reason atp_worker_take(struct atp_worker *w, const struct atp_packet *packet,
                                        uint64_t now) {
-    if (!packet->is_ack) {
+    if (!packet->is_ack)
         return ATP_WRONG_WAY;
-    }
-    if (w->failed || !atp_is_of(&w->config.flow, packet)) {
+    if (w->failed || !atp_is_of(&w->config.flow, packet))
         return ATP_WRONG_JOB;
-    }
-    if (packet->resend) {
+    if (packet->resend)
         return take_restart(w, packet);
-    }
     return packet->overflow ? take_overflow(w, packet) : take_parameters(w, packet, now);
 }
 
@@ -616,29 +574,25 @@ enum atp_reason atp_worker_read(struct atp_worker *w, const uint8_t *frame, size
     enum atp_reason reason =
         atp_frame_check_known(&w->config.flow.group, &w->known, frame, len, &packet);
 
-    if (reason == ATP_ACCEPTED) {
+    if (reason == ATP_ACCEPTED)
         reason = atp_worker_take(w, &packet, now);
-    }
     w->stats.ignored[reason] += reason != ATP_ACCEPTED;
     return reason;
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
+// ---- time ------------------------------------------------------------------------------------
 
 uint64_t atp_worker_deadline(struct atp_worker *w) {
-    if (w->failed || !atp_worker_busy(w)) {
+    if (w->failed || !atp_worker_busy(w))
         return ATP_NEVER;
-    }
     return sk_time_earlier(sk_watch_deadline(&w->watch), atp_loss_deadline(w));
 }
 
 unsigned atp_worker_expire(struct atp_worker *w, uint64_t now) {
-    if (w->failed) {
+    if (w->failed)
         return ATP_FAILED;
-    }
-    if (!atp_worker_busy(w)) {
+    if (!atp_worker_busy(w))
         return 0;
-    }
     if (sk_watch_is_over(&w->watch, now)) {
         w->failed = true;
         return ATP_FAILED;

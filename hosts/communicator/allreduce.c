@@ -1,10 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A communicator is some lanes (lane.h), a protocol (protocol.h) and a way to cut a tensor into
- * shares for the lanes. The cut follows from the tensors' lengths and the number of lanes alone, so
- * that it is the same on all workers: whole blocks, each lane's in one piece; or the whole tensor
- * for the lane that has got the least so far.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// A communicator is some lanes (lane.h), a protocol (protocol.h) and a way to cut a tensor into
+// shares for the lanes. The cut follows from the tensors' lengths and the number of lanes alone, so
+// that it is the same on all workers: whole blocks, each lane's in one piece; or the whole tensor
+// for the lane that has got the least so far.
 #include "silken/allreduce.h"
 
 #include <pthread.h>
@@ -20,33 +19,33 @@
 #include "hosts/core/wire_type.h"
 
 struct silken_comm {
-    struct silken_config config; /* its lists are gone */
+    struct silken_config config; // its lists are gone
     const struct sk_protocol *protocol;
-    uint64_t nonce;        /* of this worker in its job's sessions */
-    uint32_t *server_rack; /* a copy, or NULL */
+    uint64_t nonce;        // of this worker in its job's sessions
+    uint32_t *server_rack; // a copy, or NULL
     uint32_t lanes;
-    pthread_mutex_t submitting;       /* shares of requests have the same order in all lanes */
-    struct silken_request *requests;  /* not waited for; under the same lock */
-    uint64_t given[SILKEN_MAX_LANES]; /* elements by lane, where tensors are not cut; likewise */
-    pthread_mutex_t saying;           /* one message at a time */
+    pthread_mutex_t submitting;       // shares of requests have the same order in all lanes
+    struct silken_request *requests;  // not waited for; under the same lock
+    uint64_t given[SILKEN_MAX_LANES]; // elements by lane, where tensors are not cut; likewise
+    pthread_mutex_t saying;           // one message at a time
     struct sk_lane lane[];
 };
 
 struct silken_request {
     struct silken_comm *comm;
-    struct silken_request *next, **at; /* in the communicator's list, and what points here */
+    struct silken_request *next, **at; // in the communicator's list, and what points here
     enum silken_type type;
     size_t count;
-    struct sk_wire wire;     /* of silken_submit(); else zeros */
-    void *pushed;            /* the result of a push until it is pulled, or NULL */
-    struct sk_share share[]; /* by lane */
+    struct sk_wire wire;     // of silken_submit(); else zeros
+    void *pushed;            // the result of a push until it is pulled, or NULL
+    struct sk_share share[]; // by lane
 };
 
-/* ---- configuration --------------------------------------------------------------------------- */
+// ---- configuration ---------------------------------------------------------------------------
 
 #undef silken_config_init
 
-/* The members of version 0, of which every application knows all. */
+// The members of version 0, of which every application knows all.
 #define CONFIG_SIZE_0                                                                              \
     (offsetof(struct silken_config, log_context) +                                                 \
      sizeof(((struct silken_config *)NULL)->log_context))
@@ -79,7 +78,7 @@ void silken_config_init(struct silken_config *config) {
     silken_config_init_sized(config, CONFIG_SIZE_0);
 }
 
-/* Of an application that knows more or fewer members: |*all| has what this library knows. */
+// Of an application that knows more or fewer members: '*all' has what this library knows.
 static int config_take(struct silken_config *all, const struct silken_config *given, char *why,
                        size_t why_cap) {
     const char *more = (const char *)given + sizeof *all;
@@ -103,19 +102,17 @@ static void allreduce_say(void *context, const char *text) {
     struct silken_comm *c = context;
 
     pthread_mutex_lock(&c->saying);
-    if (c->config.log) {
+    if (c->config.log)
         c->config.log(c->config.log_context, text);
-    } else {
+    else
         fputs(text, stderr);
-    }
     pthread_mutex_unlock(&c->saying);
 }
 
-/* What lane |i| is told: the configuration's list, or without one its own members. */
+// What lane 'i' is told: the configuration's list, or without one its own members.
 static struct silken_lane lane_config(const struct silken_config *f, uint32_t i) {
-    if (f->lane) {
+    if (f->lane)
         return f->lane[i];
-    }
     return (struct silken_lane){
         .worker_mac = f->worker_mac,
         .worker_ip = f->worker_ip,
@@ -135,7 +132,7 @@ static int allreduce_make_engine(struct silken_comm *c, uint32_t i, char *why, s
                              why_cap);
 }
 
-/* A device that is udp:, which has to know the station's addresses. */
+// A device that is udp:, which has to know the station's addresses.
 static int open_sockets(struct sk_transport **transport, const struct silken_config *f,
                         const struct silken_lane *l, char *why, size_t why_cap) {
     struct sk_station station;
@@ -172,7 +169,7 @@ static int check_lanes(const struct silken_config *f, char *why, size_t why_cap)
     return 0;
 }
 
-/* ATP's results come to the addresses of a group, which a socket does not receive. */
+// ATP's results come to the addresses of a group, which a socket does not receive.
 static int allreduce_check_devices(const struct silken_config *f, uint32_t lanes, char *why,
                                    size_t why_cap) {
     for (uint32_t i = 0; i < lanes; i++) {
@@ -187,7 +184,7 @@ static int allreduce_check_devices(const struct silken_config *f, uint32_t lanes
     return 0;
 }
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+// ---- opening and closing ---------------------------------------------------------------------
 
 static void free_request(struct silken_request *r) {
     sk_wire_free(&r->wire);
@@ -196,20 +193,17 @@ static void free_request(struct silken_request *r) {
 }
 
 static int fault_of(struct silken_comm *c) {
-    for (uint32_t i = 0; i < c->lanes; i++) {
-        if (sk_lane_fault(&c->lane[i])) {
+    for (uint32_t i = 0; i < c->lanes; i++)
+        if (sk_lane_fault(&c->lane[i]))
             return SILKEN_ERR_CLOSED;
-        }
-    }
     return 0;
 }
 
 static void free_comm(struct silken_comm *c) {
     const bool done = c->config.lease && fault_of(c) == 0;
 
-    for (uint32_t i = 0; i < c->lanes; i++) {
+    for (uint32_t i = 0; i < c->lanes; i++)
         sk_lane_free(&c->lane[i]);
-    }
     sk_lease_free(c->config.lease, done);
     while (c->requests) {
         struct silken_request *r = c->requests;
@@ -222,7 +216,7 @@ static void free_comm(struct silken_comm *c) {
     free(c);
 }
 
-/* Lane 0 is driven by those who wait, unless they want it otherwise. */
+// Lane 0 is driven by those who wait, unless they want it otherwise.
 static int start_threads(struct silken_comm *c, const cpu_set_t *anywhere, char *why,
                          size_t why_cap) {
     for (uint32_t i = c->config.progress_thread ? 0 : 1; i < c->lanes; i++) {
@@ -244,26 +238,23 @@ static int open_lanes(struct silken_comm *c, char *why, size_t why_cap) {
     cpu_set_t anywhere;
     int rc = 0;
 
-    /* before DPDK binds this thread */
+    // before DPDK binds this thread
     CPU_ZERO(&anywhere);
     pthread_getaffinity_np(pthread_self(), sizeof anywhere, &anywhere);
-    for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
+    for (uint32_t i = 0; i < c->lanes && rc == 0; i++)
         rc = allreduce_make_engine(c, i, why, why_cap);
-    }
-    for (uint32_t i = 0; i < c->lanes && rc == 0; i++) {
+    for (uint32_t i = 0; i < c->lanes && rc == 0; i++)
         rc = allreduce_make_transport(c, i, why, why_cap);
-    }
     return rc ? rc : start_threads(c, &anywhere, why, why_cap);
 }
 
-/* On an error, transports that were open before stay the caller's, and so does the lease. */
+// On an error, transports that were open before stay the caller's, and so does the lease.
 static void allreduce_hand_back_transports(struct silken_comm *c) {
     c->config.lease = NULL;
     for (uint32_t i = 0; i < c->lanes; i++) {
         sk_lane_stop(&c->lane[i]);
-        if (lane_config(&c->config, i).transport) {
+        if (lane_config(&c->config, i).transport)
             c->lane[i].drive.transport = NULL;
-        }
     }
 }
 
@@ -271,16 +262,15 @@ static const struct sk_protocol *protocol_of(enum silken_protocol p) {
     return p == SILKEN_ATP ? &sk_protocol_atp : &sk_protocol_switchml;
 }
 
-/* What is needed later of the lists, which are not ours to keep. */
+// What is needed later of the lists, which are not ours to keep.
 static int keep_lists(struct silken_comm *c) {
     struct silken_config *f = &c->config;
     size_t size = f->atp.servers * sizeof *c->server_rack;
 
     if (f->protocol == SILKEN_ATP && f->atp.server_rack) {
         c->server_rack = malloc(size);
-        if (!c->server_rack) {
+        if (!c->server_rack)
             return SILKEN_ERR_NOMEM;
-        }
         memcpy(c->server_rack, f->atp.server_rack, size);
     }
     f->lane = NULL;
@@ -301,9 +291,8 @@ static int open_comm(struct silken_comm **comm, const struct silken_config *conf
 
     rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
     rc = rc ? rc : allreduce_check_devices(config, lanes, why, why_cap);
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     c = calloc(1, sizeof *c + lanes * sizeof c->lane[0]);
     if (!c) {
         snprintf(why, why_cap, "out of memory");
@@ -316,9 +305,8 @@ static int open_comm(struct silken_comm **comm, const struct silken_config *conf
     pthread_mutex_init(&c->submitting, NULL);
     pthread_mutex_init(&c->saying, NULL);
     rc = open_lanes(c, why, why_cap);
-    if (rc == 0) {
+    if (rc == 0)
         rc = keep_lists(c);
-    }
     if (rc != 0) {
         allreduce_hand_back_transports(c);
         free_comm(c);
@@ -337,25 +325,23 @@ int silken_open(struct silken_comm **comm, const struct silken_config *config, c
 }
 
 void silken_close(struct silken_comm *comm) {
-    if (comm) {
+    if (comm)
         free_comm(comm);
-    }
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+// ---- requests --------------------------------------------------------------------------------
 
-/* With the lock: the lane for a tensor that is not cut. */
+// With the lock: the lane for a tensor that is not cut.
 static uint32_t least_loaded(struct silken_comm *c, size_t count) {
     uint32_t least = 0;
 
-    for (uint32_t i = 1; i < c->lanes; i++) {
+    for (uint32_t i = 1; i < c->lanes; i++)
         least = c->given[i] < c->given[least] ? i : least;
-    }
     c->given[least] += count;
     return least;
 }
 
-/* The part of |whole| that lane |i| reduces. */
+// The part of 'whole' that lane 'i' reduces.
 static struct sk_tensor share_of(const struct silken_comm *c, const struct sk_tensor *whole,
                                  uint32_t i) {
     size_t k = c->config.k, blocks = whole->count / k + (whole->count % k != 0);
@@ -371,18 +357,17 @@ static struct sk_tensor share_of(const struct silken_comm *c, const struct sk_te
     return share;
 }
 
-/* With the lock. */
+// With the lock.
 static void allreduce_hand_out(struct silken_comm *c, struct silken_request *r,
                                const struct sk_tensor *tensor) {
     uint32_t only = c->protocol->whole ? least_loaded(c, tensor->count) : 0;
 
-    for (uint32_t i = 0; i < c->lanes; i++) {
+    for (uint32_t i = 0; i < c->lanes; i++)
         sk_lane_begin(&c->lane[i]);
-    }
     for (uint32_t i = 0; i < c->lanes; i++) {
         struct sk_share *share = &r->share[i];
         if (c->protocol->whole && i != only) {
-            share->ended = true; /* nothing for this lane */
+            share->ended = true; // nothing for this lane
             continue;
         }
         share->tensor = c->protocol->whole ? *tensor : share_of(c, tensor, i);
@@ -391,22 +376,20 @@ static void allreduce_hand_out(struct silken_comm *c, struct silken_request *r,
     }
 }
 
-/* With the lock. */
+// With the lock.
 static void allreduce_put_in(struct silken_comm *c, struct silken_request *r) {
     r->next = c->requests;
     r->at = &c->requests;
-    if (r->next) {
+    if (r->next)
         r->next->at = &r->next;
-    }
     c->requests = r;
 }
 
-/* With the lock. */
+// With the lock.
 static void allreduce_take_out(struct silken_request *r) {
     *r->at = r->next;
-    if (r->next) {
+    if (r->next)
         r->next->at = r->at;
-    }
 }
 
 static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t) {
@@ -414,7 +397,7 @@ static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t)
            (c->config.protocol != SILKEN_ATP || t->type == c->config.atp.type);
 }
 
-/* With the request's memory; it becomes the caller's again on an error. */
+// With the request's memory; it becomes the caller's again on an error.
 static int allreduce_begin(struct silken_comm *c, const struct sk_tensor *tensor,
                            struct silken_request *r) {
     int rc;
@@ -437,16 +420,13 @@ static int allreduce_submit(struct silken_comm *c, const struct sk_tensor *tenso
     struct silken_request *r;
     int rc;
 
-    if (!is_reducible(c, tensor)) {
+    if (!is_reducible(c, tensor))
         return SILKEN_ERR_INVALID;
-    }
     r = calloc(1, sizeof *r + c->lanes * sizeof r->share[0]);
-    if (!r) {
+    if (!r)
         return SILKEN_ERR_NOMEM;
-    }
-    if (wire) {
+    if (wire)
         r->wire = *wire;
-    }
     rc = allreduce_begin(c, tensor, r);
     if (rc != 0) {
         free(r);
@@ -463,9 +443,8 @@ int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t co
     int rc = sk_wire_begin(&wire, &tensor, in, out, count, type, op, comm->config.workers);
 
     rc = rc ? rc : allreduce_submit(comm, &tensor, &wire, request);
-    if (rc != 0) {
+    if (rc != 0)
         sk_wire_free(&wire);
-    }
     return rc;
 }
 
@@ -483,15 +462,14 @@ int silken_submit_i32(struct silken_comm *comm, const int32_t *in, int32_t *out,
     return allreduce_submit(comm, &tensor, NULL, request);
 }
 
-/* Waits for all shares and takes the request out of the list. */
+// Waits for all shares and takes the request out of the list.
 static int allreduce_end(struct silken_request *r) {
     struct silken_comm *c = r->comm;
     int result = 0;
 
-    /* Nobody's session starts without all our lanes, also those that have no share in this. */
-    for (uint32_t i = 0; i < c->lanes; i++) {
+    // Nobody's session starts without all our lanes, also those that have no share in this.
+    for (uint32_t i = 0; i < c->lanes; i++)
         sk_lane_join(&c->lane[i]);
-    }
     for (uint32_t i = 0; i < c->lanes; i++) {
         int rc = sk_lane_wait(&c->lane[i], &r->share[i]);
         result = result ? result : rc;
@@ -513,9 +491,8 @@ int silken_test(struct silken_request *request) {
     struct silken_comm *c = request->comm;
     bool ended = true;
 
-    for (uint32_t i = 0; i < c->lanes; i++) {
+    for (uint32_t i = 0; i < c->lanes; i++)
         ended &= sk_lane_test(&c->lane[i], &request->share[i]);
-    }
     return ended ? silken_wait(request) : SILKEN_ERR_AGAIN;
 }
 
@@ -524,13 +501,11 @@ static int allreduce_push(struct silken_comm *c, const struct sk_tensor *tensor,
     struct sk_tensor kept = *tensor;
     int rc;
 
-    if (kept.count > SIZE_MAX / 8) {
+    if (kept.count > SIZE_MAX / 8)
         return SILKEN_ERR_INVALID;
-    }
     kept.out = malloc(kept.count ? 4 * kept.count : 1);
-    if (!kept.out) {
+    if (!kept.out)
         return SILKEN_ERR_NOMEM;
-    }
     rc = allreduce_submit(c, &kept, NULL, request);
     if (rc != 0) {
         free(kept.out);
@@ -557,13 +532,11 @@ int silken_push_i32(struct silken_comm *comm, const int32_t *in, size_t count,
 static int pull(struct silken_request *r, enum silken_type type, void *out) {
     int result;
 
-    if (!r->pushed || r->type != type || (r->count > 0 && !out)) {
+    if (!r->pushed || r->type != type || (r->count > 0 && !out))
         return SILKEN_ERR_INVALID;
-    }
     result = allreduce_end(r);
-    if (result == 0 && r->count > 0) {
+    if (result == 0 && r->count > 0)
         memcpy(out, r->pushed, 4 * r->count);
-    }
     free_request(r);
     return result;
 }
@@ -606,7 +579,7 @@ int silken_allreduce_i32(struct silken_comm *comm, const int32_t *in, int32_t *o
     return rc ? rc : silken_wait(request);
 }
 
-/* ---- another shape --------------------------------------------------------------------------- */
+// ---- another shape ---------------------------------------------------------------------------
 
 int silken_reshape(struct silken_comm *comm, const uint32_t *rack, char *why, size_t why_cap) {
     struct silken_config shape = comm->config;
@@ -620,20 +593,19 @@ int silken_reshape(struct silken_comm *comm, const uint32_t *rack, char *why, si
     for (uint32_t i = 0; i < comm->lanes && rc == 0; i++) {
         void *places;
         rc = comm->protocol->places(&places, &shape, why, why_cap);
-        if (rc == 0) {
+        if (rc == 0)
             sk_lane_move(&comm->lane[i], places);
-        }
     }
     return rc;
 }
 
-/* ---- counters -------------------------------------------------------------------------------- */
+// ---- counters --------------------------------------------------------------------------------
 
 static uint64_t allreduce_larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-/* A tensor is reduced when all lanes have reduced their parts, or the one that has it whole. */
+// A tensor is reduced when all lanes have reduced their parts, or the one that has it whole.
 static void allreduce_add_stats(struct silken_stats *s, const struct silken_stats *lane,
                                 bool whole) {
     uint64_t least = lane->tensors < s->tensors ? lane->tensors : s->tensors;
@@ -644,9 +616,8 @@ static void allreduce_add_stats(struct silken_stats *s, const struct silken_stat
     s->packets_sent += lane->packets_sent;
     s->retransmissions += lane->retransmissions;
     s->answers += lane->answers;
-    for (int i = 0; i < SILKEN_IGNORED_KINDS; i++) {
+    for (int i = 0; i < SILKEN_IGNORED_KINDS; i++)
         s->ignored[i] += lane->ignored[i];
-    }
     s->losses += lane->losses;
     s->timeouts += lane->timeouts;
     s->overflows += lane->overflows;

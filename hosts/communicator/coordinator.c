@@ -1,20 +1,20 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/coordinator.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Numbers of sessions are UDP source ports: those that are nobody's (RFC 6335, dynamic ports). */
+// Numbers of sessions are UDP source ports: those that are nobody's (RFC 6335, dynamic ports).
 #define FIRST_NUMBER 0xc000u
 #define NUMBERS      0x4000u
 
 struct sk_coordinator {
     pthread_mutex_t lock;
-    struct gather *gather; /* of the first server; else NULL */
+    struct gather *gather; // of the first server; else NULL
     struct sk_randomness random;
-    uint32_t number; /* of the next session */
+    uint32_t number; // of the next session
     uint32_t lanes;
-    /* The session that this server is in, or goes to, and how many of its lanes are there. */
+    // The session that this server is in, or goes to, and how many of its lanes are there.
     uint16_t session;
     uint64_t id;
     uint32_t entered;
@@ -24,16 +24,14 @@ struct sk_coordinator *sk_coordinator_new(const struct gather_config *gather, ui
                                           const struct sk_randomness *random) {
     struct sk_coordinator *c = calloc(1, sizeof *c);
 
-    if (!c) {
+    if (!c)
         return NULL;
-    }
     pthread_mutex_init(&c->lock, NULL);
     c->lanes = lanes;
     c->random = *random;
     c->number = (uint32_t)(sk_randomness_next(random) % NUMBERS);
-    if (gather) {
+    if (gather)
         c->gather = gather_new(gather);
-    }
     return c;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/environment.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "hosts/core/text.h"
 #include "silken/service.h"
 
-/* ---- the variables --------------------------------------------------------------------------- */
+// ---- the variables ---------------------------------------------------------------------------
 
 enum environment_kind {
     ENVIRONMENT_TEXT,
@@ -23,7 +23,7 @@ enum environment_kind {
 struct environment_variable {
     const char *name;
     enum environment_kind kind;
-    size_t at; /* in struct silken_config */
+    size_t at; // in struct silken_config
     uint32_t least, most;
 };
 
@@ -50,23 +50,23 @@ static const struct environment_variable environment_variables[] = {
     {"SILKEN_SESSION", ENVIRONMENT_NOT_FLAG, ENVIRONMENT_AT(no_session), 0, 1},
 };
 
-/* Who starts processes tells them their places; ours go first. */
+// Who starts processes tells them their places; ours go first.
 static const struct {
     const char *rank, *workers;
 } environment_launchers[] = {
     {"SILKEN_RANK", "SILKEN_WORKERS"},
-    {"RANK", "WORLD_SIZE"},                           /* torchrun */
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
-    {"PMI_RANK", "PMI_SIZE"},                         /* MPICH and others */
-    {"SLURM_PROCID", "SLURM_NTASKS"},                 /* srun */
+    {"RANK", "WORLD_SIZE"},                           // torchrun
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, // Open MPI
+    {"PMI_RANK", "PMI_SIZE"},                         // MPICH and others
+    {"SLURM_PROCID", "SLURM_NTASKS"},                 // srun
 };
 
-/* ---- reading --------------------------------------------------------------------------------- */
+// ---- reading ---------------------------------------------------------------------------------
 
 struct environment_reader {
     struct silken_config *config;
     char *texts;
-    size_t used; /* of |texts| */
+    size_t used; // of 'texts'
     sk_setting_get *get;
     void *aux;
     char *why;
@@ -79,14 +79,13 @@ static int environment_refuse(struct environment_reader *r, const char *name, co
     return SILKEN_ERR_INVALID;
 }
 
-/* Digits alone, without a sign or spaces. */
+// Digits alone, without a sign or spaces.
 static bool environment_number(const char *text, uint32_t least, uint32_t most, uint32_t *n) {
     uint64_t value = 0;
     size_t i = 0;
 
-    for (; text[i] >= '0' && text[i] <= '9' && value <= most; i++) {
+    for (; text[i] >= '0' && text[i] <= '9' && value <= most; i++)
         value = value * 10 + (uint64_t)(text[i] - '0');
-    }
     *n = (uint32_t)value;
     return i > 0 && !text[i] && value >= least && value <= most;
 }
@@ -95,32 +94,28 @@ static int environment_read_number(struct environment_reader *r, const char *nam
                                    uint32_t least, uint32_t most, uint32_t *n) {
     char expected[64];
 
-    if (environment_number(text, least, most, n)) {
+    if (environment_number(text, least, most, n))
         return 0;
-    }
     snprintf(expected, sizeof expected, "a number from %u to %u", least, most);
     return environment_refuse(r, name, text, expected);
 }
 
-/* A copy of |text| with the rank in place of %r. */
+// A copy of 'text' with the rank in place of %r.
 static int environment_read_text(struct environment_reader *r, const char *name, const char *text,
                                  const char **copy) {
     struct sk_text out = SK_TEXT(r->texts + r->used, SILKEN_ENV_TEXTS - r->used);
 
-    for (const char *p = text; *p; p++) {
-        if (*p != '%') {
+    for (const char *p = text; *p; p++)
+        if (*p != '%')
             sk_say(&out, "%c", *p);
-        } else if (*++p == 'r') {
+        else if (*++p == 'r')
             sk_say(&out, "%u", r->config->rank);
-        } else if (*p == '%') {
+        else if (*p == '%')
             sk_say(&out, "%%");
-        } else {
+        else
             return environment_refuse(r, name, text, "%r for the rank or %% for % after each %");
-        }
-    }
-    if (strlen(text) >= SILKEN_ENV_TEXTS / 4 || r->used + out.length + 2 > SILKEN_ENV_TEXTS) {
+    if (strlen(text) >= SILKEN_ENV_TEXTS / 4 || r->used + out.length + 2 > SILKEN_ENV_TEXTS)
         return environment_refuse(r, name, text, "a shorter text");
-    }
     *copy = r->texts + r->used;
     r->texts[r->used + out.length] = 0;
     r->used += out.length + 1;
@@ -134,16 +129,13 @@ static int environment_read_variable(struct environment_reader *r,
     uint32_t n = 0;
     int rc;
 
-    if (!text || !*text) {
+    if (!text || !*text)
         return 0;
-    }
-    if (v->kind == ENVIRONMENT_TEXT) {
+    if (v->kind == ENVIRONMENT_TEXT)
         return environment_read_text(r, v->name, text, (const char **)(void *)member);
-    }
     rc = environment_read_number(r, v->name, text, v->least, v->most, &n);
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     switch (v->kind) {
     case ENVIRONMENT_FLAG:
     case ENVIRONMENT_NOT_FLAG:
@@ -164,7 +156,7 @@ static int environment_read_variable(struct environment_reader *r,
     return 0;
 }
 
-/* Rank and number of workers, both of the first launcher that says one of them. */
+// Rank and number of workers, both of the first launcher that says one of them.
 static int environment_read_place(struct environment_reader *r) {
     struct silken_config *c = r->config;
 
@@ -172,9 +164,8 @@ static int environment_read_place(struct environment_reader *r) {
         const char *names[] = {environment_launchers[i].rank, environment_launchers[i].workers};
         bool rank = r->get(r->aux, names[0]) != NULL, workers = r->get(r->aux, names[1]) != NULL;
         int rc;
-        if (!rank && !workers) {
+        if (!rank && !workers)
             continue;
-        }
         if (!rank || !workers) {
             snprintf(r->why, r->why_cap, "%s is set, but %s is not", names[!rank], names[rank]);
             return SILKEN_ERR_INVALID;
@@ -206,9 +197,8 @@ int sk_environment_read(struct silken_config *config, char *texts, sk_setting_ge
     config->device = "udp:";
     rc = environment_read_place(&r);
     for (size_t i = 0; rc == 0 && i < sizeof environment_variables / sizeof *environment_variables;
-         i++) {
+         i++)
         rc = environment_read_variable(&r, &environment_variables[i]);
-    }
     if (rc == 0 && !config->switch_ip && !environment_has(&r, "SILKEN_CONTROLLER")) {
         snprintf(
             why, why_cap,
@@ -223,7 +213,7 @@ int sk_environment_read(struct silken_config *config, char *texts, sk_setting_ge
     return rc;
 }
 
-/* ---- the process's environment --------------------------------------------------------------- */
+// ---- the process's environment ---------------------------------------------------------------
 
 static const char *environment_of_process(void *aux, const char *name) {
     (void)aux;
@@ -250,9 +240,8 @@ int silken_config_admit(struct silken_config *config, char *why, size_t why_cap)
                                      .mac = config->worker_mac};
     const char *port = getenv("SILKEN_WORKER_PORT"), *pool = getenv("SILKEN_POOL");
 
-    if (!silken_service_from_env(&service)) {
+    if (!silken_service_from_env(&service))
         return 0;
-    }
     service.port = port && *port ? config->worker_port : 0;
     service.slots = pool && *pool ? config->pool_size : 0;
     return silken_config_from_service(config, &service, why, why_cap);
@@ -264,12 +253,10 @@ int silken_open_env(struct silken_comm **comm, char *why, size_t why_cap) {
     int rc = silken_config_env_sized(&config, sizeof config, texts, why, why_cap);
 
     rc = rc ? rc : silken_config_admit(&config, why, why_cap);
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     rc = silken_open(comm, &config, why, why_cap);
-    if (rc != 0) {
+    if (rc != 0)
         silken_lease_close(config.lease);
-    }
     return rc;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/join.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "hosts/core/udp.h"
 #include "base/random.h"
 
-/* ---- frames ---------------------------------------------------------------------------------- */
+// ---- frames ----------------------------------------------------------------------------------
 
 static struct session_end join_end_of(const struct sk_endpoint *e) {
     struct session_end end = {.ip = e->ip};
@@ -29,16 +29,15 @@ bool sk_join_message(const uint8_t *frame, size_t len, const struct sk_endpoint 
     const struct session_end to = join_end_of(self);
     struct session_end sender;
 
-    if (!session_frame_read(frame, len, &to, &sender, m)) {
+    if (!session_frame_read(frame, len, &to, &sender, m))
         return false;
-    }
     memcpy(from->mac, sender.mac, sizeof from->mac);
     from->ip = sender.ip;
     from->port = SESSION_PORT;
     return true;
 }
 
-/* ---- the member ------------------------------------------------------------------------------ */
+// ---- the member ------------------------------------------------------------------------------
 
 void sk_join_init(struct sk_join *j, const struct session_message *self, uint64_t nonce,
                   const struct sk_endpoint *station, const struct sk_endpoint *coordinator,
@@ -47,9 +46,8 @@ void sk_join_init(struct sk_join *j, const struct session_message *self, uint64_
                           .self = *station,
                           .coordinator = *coordinator,
                           .watch = {.warning = warning, .limit = limit}};
-    if (fabric) {
+    if (fabric)
         j->fabric = *fabric;
-    }
     session_member_init(&j->member, self, fabric != NULL, nonce);
 }
 
@@ -57,9 +55,8 @@ size_t sk_join_write(struct sk_join *j, uint8_t *buf, size_t cap, uint64_t now) 
     struct session_message m;
     bool to_switch;
 
-    if (!j->on || cap < SK_JOIN_FRAME || !session_member_write(&j->member, &m, &to_switch, now)) {
+    if (!j->on || cap < SK_JOIN_FRAME || !session_member_write(&j->member, &m, &to_switch, now))
         return 0;
-    }
     j->asked++;
     return sk_join_frame(buf, &j->self, to_switch ? &j->fabric : &j->coordinator, &m);
 }
@@ -75,13 +72,11 @@ static bool same_station(const struct sk_endpoint *a, const struct sk_endpoint *
 bool sk_join_read(struct sk_join *j, const uint8_t *frame, size_t len, uint64_t now) {
     struct session_message m;
     struct sk_endpoint from;
-    if (!j->on || !sk_join_message(frame, len, &j->self, &from, &m)) {
+    if (!j->on || !sk_join_message(frame, len, &j->self, &from, &m))
         return false;
-    }
     if (m.kind == SESSION_BEGUN ? same_station(&from, &j->fabric)
-                                : same_station(&from, &j->coordinator)) {
+                                : same_station(&from, &j->coordinator))
         session_member_hear(&j->member, &m, now);
-    }
     return true;
 }
 
@@ -98,27 +93,22 @@ static unsigned join_fail(struct sk_join *j, int fault) {
 }
 
 unsigned sk_join_expire(struct sk_join *j, uint64_t now) {
-    if (!j->on) {
+    if (!j->on)
         return 0;
-    }
-    if (j->now == 0) {
+    if (j->now == 0)
         sk_watch_start(&j->watch, now);
-    }
     j->now = now;
     session_member_expire(&j->member, now);
-    if (j->member.state == SESSION_LOST) {
+    if (j->member.state == SESSION_LOST)
         return join_fail(j, j->member.refused ? SILKEN_ERR_REFUSED : SILKEN_ERR_OVER);
-    }
-    if (!sk_join_is_joining(j)) {
+    if (!sk_join_is_joining(j))
         return 0;
-    }
-    if (sk_watch_is_over(&j->watch, now)) {
+    if (sk_watch_is_over(&j->watch, now))
         return join_fail(j, SILKEN_ERR_STALLED);
-    }
     return sk_watch_warns(&j->watch, now) ? SK_ENGINE_STALLED : 0;
 }
 
-/* ---- in words -------------------------------------------------------------------------------- */
+// ---- in words --------------------------------------------------------------------------------
 
 static void say_silence(const struct sk_join *j, bool of_switch, struct sk_text *t) {
     const struct sk_endpoint *to = of_switch ? &j->fabric : &j->coordinator;
@@ -147,9 +137,8 @@ bool sk_join_explain(const struct sk_join *j, uint64_t now, struct sk_text *t) {
     const struct session_member *m = &j->member;
     const struct session_message *self = &m->self;
 
-    if (!j->on || m->state == SESSION_IN) {
+    if (!j->on || m->state == SESSION_IN)
         return false;
-    }
     sk_say(t, "%s %u of %u, job %u: ", self->role == SESSION_SERVER ? "server" : "worker",
            self->rank, self->role == SESSION_SERVER ? self->servers : self->workers, self->job);
     if (m->state == SESSION_LOST || m->state == SESSION_ENDING) {
@@ -161,21 +150,19 @@ bool sk_join_explain(const struct sk_join *j, uint64_t now, struct sk_text *t) {
     sk_say(t, "the job's session has not started for %.1f ms%s%s\n",
            (double)(now - j->watch.since) / 1e6, m->answered && m->text[0] ? ": " : "",
            m->answered ? m->text : "");
-    if (m->state == SESSION_BEGINNING) {
+    if (m->state == SESSION_BEGINNING)
         say_silence(j, true, t);
-    } else if (!m->answered) {
+    else if (!m->answered)
         say_silence(j, false, t);
-    }
     return true;
 }
 
 void sk_join_remark(const struct sk_join *j, struct sk_text *t) {
-    if (j->on && j->member.text[0]) {
+    if (j->on && j->member.text[0])
         sk_say(t, "  The coordinator reports about the job's session: %s.\n", j->member.text);
-    }
 }
 
-/* ---- nonces ---------------------------------------------------------------------------------- */
+// ---- nonces ----------------------------------------------------------------------------------
 
 static uint64_t from_kernel(void *aux) {
     (void)aux;

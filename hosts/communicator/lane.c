@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/lane.h"
 
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "hosts/communicator/service.h"
 
-#define EXPLANATION 4096 /* bytes of a stall's explanation */
+#define EXPLANATION 4096 // bytes of a stall's explanation
 
-/* ---- lists ----------------------------------------------------------------------------------- */
+// ---- lists -----------------------------------------------------------------------------------
 
 static void lane_put(struct sk_shares *list, struct sk_share *r) {
     r->next = NULL;
@@ -21,9 +21,8 @@ static void lane_put(struct sk_shares *list, struct sk_share *r) {
 static struct sk_share *lane_take(struct sk_shares *list) {
     struct sk_share *r = list->first;
 
-    if (r) {
+    if (r)
         list->first = r->next;
-    }
     return r;
 }
 
@@ -31,17 +30,15 @@ static void lane_take_out(struct sk_shares *list, struct sk_share *r) {
     struct sk_shares rest = {NULL, NULL};
     struct sk_share *other;
 
-    while ((other = lane_take(list))) {
-        if (other != r) {
+    while ((other = lane_take(list)))
+        if (other != r)
             lane_put(&rest, other);
-        }
-    }
     *list = rest;
 }
 
-/* ---- one step of the driver; without the lock unless it says so ------------------------------ */
+// ---- one step of the driver; without the lock unless it says so ------------------------------
 
-/* With the lock: ends a share. */
+// With the lock: ends a share.
 static void end_share(struct sk_lane *l, struct sk_share *r, int result) {
     lane_take_out(&l->active, r);
     r->result = result;
@@ -49,20 +46,18 @@ static void end_share(struct sk_lane *l, struct sk_share *r, int result) {
     pthread_cond_broadcast(&l->changed);
 }
 
-/* With the lock: the job is over; everything ends. */
+// With the lock: the job is over; everything ends.
 static void fail_all(struct sk_lane *l, int fault) {
     struct sk_share *r;
 
     l->fault = fault;
-    while ((r = lane_take(&l->fresh))) {
+    while ((r = lane_take(&l->fresh)))
         lane_put(&l->active, r);
-    }
-    while (l->active.first) {
+    while (l->active.first)
         end_share(l, l->active.first, fault);
-    }
 }
 
-/* With the lock: gives new shares, and what it has to know, to the engine. */
+// With the lock: gives new shares, and what it has to know, to the engine.
 static void take_fresh(struct sk_lane *l, uint64_t now) {
     struct sk_engine *engine = l->drive.engine;
     struct sk_share *r;
@@ -75,14 +70,14 @@ static void take_fresh(struct sk_lane *l, uint64_t now) {
     while ((r = lane_take(&l->fresh))) {
         int rc = engine->ops->submit(engine, &r->tensor, now);
         lane_put(&l->active, r);
-        if (rc != 0) { /* the other workers have it and go on: this job cannot */
+        if (rc != 0) { // the other workers have it and go on: this job cannot
             fail_all(l, rc);
             return;
         }
     }
 }
 
-/* The engine knows the protocol's side of it, and we whether its packets leave at all. */
+// The engine knows the protocol's side of it, and we whether its packets leave at all.
 static void log_stall(struct sk_lane *l, uint64_t now) {
     char text[EXPLANATION];
     size_t length;
@@ -99,13 +94,12 @@ static void log_stall(struct sk_lane *l, uint64_t now) {
 }
 
 static void count_busy_time(struct sk_lane *l, uint64_t now) {
-    if (l->busy_since) {
+    if (l->busy_since)
         l->busy_ns += now - l->busy_since;
-    }
     l->busy_since = l->drive.engine->ops->busy(l->drive.engine) ? now : 0;
 }
 
-/* With the lock. */
+// With the lock.
 static void publish_stats(struct sk_lane *l) {
     const struct sk_transport_stats *t = &l->drive.transport->stats;
 
@@ -119,24 +113,22 @@ static void publish_stats(struct sk_lane *l) {
     l->drive.engine->ops->stats(l->drive.engine, &l->stats);
 }
 
-/* With the lock: what the others get to see of this step. */
+// With the lock: what the others get to see of this step.
 static void lane_publish(struct sk_lane *l, unsigned events) {
     void *share;
 
-    while (l->drive.engine->ops->done(l->drive.engine, &share)) {
+    while (l->drive.engine->ops->done(l->drive.engine, &share))
         end_share(l, share, 0);
-    }
     if (l->joining && !l->drive.engine->ops->joining(l->drive.engine)) {
         l->joining = false;
         pthread_cond_broadcast(&l->changed);
     }
-    if ((events & SK_ENGINE_FAILED) && !l->fault) {
+    if ((events & SK_ENGINE_FAILED) && !l->fault)
         fail_all(l, l->drive.engine->fault ? l->drive.engine->fault : SILKEN_ERR_STALLED);
-    }
     publish_stats(l);
 }
 
-/* Whether the lane's place in its job is lost; then everything has ended. */
+// Whether the lane's place in its job is lost; then everything has ended.
 static bool lost_place(struct sk_lane *l, uint64_t now) {
     const char *why = l->lease && !l->over ? sk_lease_over(l->lease, now) : NULL;
     char text[EXPLANATION];
@@ -146,30 +138,27 @@ static bool lost_place(struct sk_lane *l, uint64_t now) {
         snprintf(text, sizeof text, "the job is over: %s\n", why);
         l->say(l->say_context, text);
         pthread_mutex_lock(&l->lock);
-        if (!l->fault) {
+        if (!l->fault)
             fail_all(l, SILKEN_ERR_OVER);
-        }
         pthread_mutex_unlock(&l->lock);
     }
     return l->over;
 }
 
-/* Everything that can be done now. Returns whether anything moved. */
+// Everything that can be done now. Returns whether anything moved.
 static bool lane_step(struct sk_lane *l) {
     uint64_t now = sk_clock_now();
     unsigned events;
     bool moved;
 
-    if (lost_place(l, now)) {
+    if (lost_place(l, now))
         return false;
-    }
     pthread_mutex_lock(&l->lock);
     take_fresh(l, now);
     pthread_mutex_unlock(&l->lock);
     moved = sk_drive_step(&l->drive, now, &events);
-    if (events) {
+    if (events)
         log_stall(l, now);
-    }
     count_busy_time(l, now);
     pthread_mutex_lock(&l->lock);
     lane_publish(l, events);
@@ -177,29 +166,28 @@ static bool lane_step(struct sk_lane *l) {
     return moved;
 }
 
-/* ---- drivers --------------------------------------------------------------------------------- */
+// ---- drivers ---------------------------------------------------------------------------------
 
-/* Whether there is something to wait for: the share, or, without one, that the lane is in the
- * session. */
+// Whether there is something to wait for: the share, or, without one, that the lane is in the
+// session.
 static bool is_awaited(const struct sk_lane *l, const struct sk_share *r) {
     return r ? !r->ended : l->joining && !l->fault;
 }
 
-/* Called and left with the lock by a thread that has found no driver: drives until then. */
+// Called and left with the lock by a thread that has found no driver: drives until then.
 static void drive_until_ended(struct sk_lane *l, const struct sk_share *r) {
     l->driven = true;
     while (is_awaited(l, r)) {
         pthread_mutex_unlock(&l->lock);
-        if (!lane_step(l)) {
+        if (!lane_step(l))
             sk_drive_rest(&l->drive);
-        }
         pthread_mutex_lock(&l->lock);
     }
     l->driven = false;
     pthread_cond_broadcast(&l->changed);
 }
 
-/* The lane's own thread. */
+// The lane's own thread.
 static void *drive_always(void *argument) {
     struct sk_lane *l = argument;
 
@@ -211,16 +199,15 @@ static void *drive_always(void *argument) {
             continue;
         }
         pthread_mutex_unlock(&l->lock);
-        if (!lane_step(l)) {
+        if (!lane_step(l))
             sk_drive_rest(&l->drive);
-        }
         pthread_mutex_lock(&l->lock);
     }
     pthread_mutex_unlock(&l->lock);
     return NULL;
 }
 
-/* ---- making and freeing ---------------------------------------------------------------------- */
+// ---- making and freeing ----------------------------------------------------------------------
 
 void sk_lane_init(struct sk_lane *l, void (*say)(void *context, const char *text),
                   void *say_context) {
@@ -235,17 +222,15 @@ void sk_lane_init(struct sk_lane *l, void (*say)(void *context, const char *text
 int sk_lane_start(struct sk_lane *l, const cpu_set_t *processors) {
     l->processors = *processors;
     l->driven = true;
-    if (pthread_create(&l->thread, NULL, drive_always, l) != 0) {
+    if (pthread_create(&l->thread, NULL, drive_always, l) != 0)
         return SILKEN_ERR_NOMEM;
-    }
     l->has_thread = true;
     return 0;
 }
 
 void sk_lane_stop(struct sk_lane *l) {
-    if (!l->has_thread) {
+    if (!l->has_thread)
         return;
-    }
     pthread_mutex_lock(&l->lock);
     l->closing = true;
     pthread_cond_broadcast(&l->changed);
@@ -265,7 +250,7 @@ void sk_lane_free(struct sk_lane *l) {
     }
 }
 
-/* ---- shares ---------------------------------------------------------------------------------- */
+// ---- shares ----------------------------------------------------------------------------------
 
 void sk_lane_submit(struct sk_lane *l, struct sk_share *share) {
     pthread_mutex_lock(&l->lock);
@@ -279,15 +264,13 @@ void sk_lane_submit(struct sk_lane *l, struct sk_share *share) {
     pthread_mutex_unlock(&l->lock);
 }
 
-/* With the lock. */
+// With the lock.
 static void await(struct sk_lane *l, const struct sk_share *share) {
-    while (is_awaited(l, share)) {
-        if (l->driven) {
+    while (is_awaited(l, share))
+        if (l->driven)
             pthread_cond_wait(&l->changed, &l->lock);
-        } else {
+        else
             drive_until_ended(l, share);
-        }
-    }
 }
 
 void sk_lane_begin(struct sk_lane *l) {
@@ -334,7 +317,7 @@ bool sk_lane_test(struct sk_lane *l, const struct sk_share *share) {
 
 void sk_lane_move(struct sk_lane *l, void *places) {
     pthread_mutex_lock(&l->lock);
-    free(l->places); /* of a shape that was over before anybody drove */
+    free(l->places); // of a shape that was over before anybody drove
     l->places = places;
     pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);

@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * ATP for communicators: the engine of a lane is a worker's flows to all parameter servers. A
- * tensor is cut into as many parts of whole packets; it is done when all parts are.
- *
- * For a worker that takes a failed one's place, those fragments of each flow that were complete
- * before are counted down from the job's beginning, and left out.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// ATP for communicators: the engine of a lane is a worker's flows to all parameter servers. A
+// tensor is cut into as many parts of whole packets; it is done when all parts are.
+//
+// For a worker that takes a failed one's place, those fragments of each flow that were complete
+// before are counted down from the job's beginning, and left out.
 #include "hosts/communicator/protocol_atp.h"
 
 #include <stdio.h>
@@ -24,27 +23,27 @@ _Static_assert(SK_ENGINE_STALLED == ATP_STALLED && SK_ENGINE_FAILED == ATP_FAILE
                    (int)SILKEN_I32 == (int)ATP_I32,
                "one meaning");
 
-/* A tensor whose parts are with the flows. */
+// A tensor whose parts are with the flows.
 struct joint {
     struct joint *next;
     void *cookie;
     size_t elements;
-    uint32_t left; /* parts that are not done */
+    uint32_t left; // parts that are not done
 };
 
 struct flow {
     struct atp_worker *worker;
-    uint64_t complete; /* fragments to come that were complete before this worker began */
+    uint64_t complete; // fragments to come that were complete before this worker began
 };
 
 struct engine {
     struct sk_engine base;
     struct sk_join join;
-    struct joint *open; /* with parts left */
+    struct joint *open; // with parts left
     struct joint *ended, **ended_last;
     uint64_t tensors, elements;
     uint32_t flows;
-    uint32_t turn; /* the flow that writes next */
+    uint32_t turn; // the flow that writes next
     uint8_t first_flow, flow_bits;
     struct flow flow[];
 };
@@ -53,14 +52,13 @@ static struct engine *protocol_atp_engine_of(struct sk_engine *e) {
     return (struct engine *)e;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+// ---- places ----------------------------------------------------------------------------------
 
 uint8_t sk_atp_flow_bits(uint32_t flows) {
     uint8_t bits = 0;
 
-    while (UINT32_C(1) << bits < flows) {
+    while (UINT32_C(1) << bits < flows)
         bits++;
-    }
     return bits;
 }
 
@@ -75,7 +73,7 @@ int sk_atp_places(const uint32_t *rack, uint32_t workers, uint32_t server_rack,
     return atp_places(rack ? rack : one_rack, workers, server_rack, shape, places, why);
 }
 
-/* This worker's places below each of the servers. */
+// This worker's places below each of the servers.
 static int protocol_atp_places(void **made, const struct silken_config *f, char *why,
                                size_t why_cap) {
     const struct silken_atp *atp = &f->atp;
@@ -88,9 +86,8 @@ static int protocol_atp_places(void **made, const struct silken_config *f, char 
         struct atp_shape shape;
         rc = sk_atp_places(atp->rack, f->workers, atp->server_rack ? atp->server_rack[s] : 0,
                            &shape, all, &fault);
-        if (rc == 0) {
+        if (rc == 0)
             mine[s] = all[f->rank];
-        }
     }
     free(all);
     if (rc != 0) {
@@ -102,22 +99,21 @@ static int protocol_atp_places(void **made, const struct silken_config *f, char 
     return 0;
 }
 
-/* ---- tensors --------------------------------------------------------------------------------- */
+// ---- tensors ---------------------------------------------------------------------------------
 
 static void end_joint(struct engine *e, struct joint *j) {
     struct joint **at = &e->open;
 
-    while (*at != j) {
+    while (*at != j)
         at = &(*at)->next;
-    }
     *at = j->next;
     j->next = NULL;
     *e->ended_last = j;
     e->ended_last = &j->next;
 }
 
-/* The part of the tensor that goes to flow |i|, without what was complete before this worker
- * began. */
+// The part of the tensor that goes to flow 'i', without what was complete before this worker
+// began.
 static struct atp_tensor protocol_atp_part_of(struct engine *e, const struct sk_tensor *t,
                                               uint32_t i, struct joint *j) {
     struct flow *f = &e->flow[i];
@@ -128,9 +124,8 @@ static struct atp_tensor protocol_atp_part_of(struct engine *e, const struct sk_
 
     f->complete -= left_out;
     from += left_out;
-    if (from * ATP_VALUES >= end) {
+    if (from * ATP_VALUES >= end)
         return (struct atp_tensor){.count = 0};
-    }
     return (struct atp_tensor){
         .type = (enum atp_type)t->type,
         .in = (const char *)t->in + 4 * from * ATP_VALUES,
@@ -145,22 +140,19 @@ static int protocol_atp_engine_submit(struct sk_engine *base, const struct sk_te
     struct engine *e = protocol_atp_engine_of(base);
     struct joint *j = calloc(1, sizeof *j);
 
-    if (!j) {
+    if (!j)
         return SILKEN_ERR_NOMEM;
-    }
     *j = (struct joint){.next = e->open, .cookie = t->cookie, .elements = t->count};
     e->open = j;
     for (uint32_t i = 0; i < e->flows; i++) {
         struct atp_tensor part = protocol_atp_part_of(e, t, i, j);
         int rc = part.count > 0 ? atp_worker_submit(e->flow[i].worker, &part, now) : 0;
-        if (rc != 0) {
-            return rc; /* the lane ends with it */
-        }
+        if (rc != 0)
+            return rc; // the lane ends with it
         j->left += part.count > 0;
     }
-    if (j->left == 0) {
+    if (j->left == 0)
         end_joint(e, j);
-    }
     return 0;
 }
 
@@ -172,15 +164,13 @@ static bool protocol_atp_engine_done(struct sk_engine *base, void **cookie) {
     for (uint32_t i = 0; i < e->flows; i++) {
         while (atp_worker_done(e->flow[i].worker, &part)) {
             j = part;
-            if (--j->left == 0) {
+            if (--j->left == 0)
                 end_joint(e, j);
-            }
         }
     }
     j = e->ended;
-    if (!j) {
+    if (!j)
         return false;
-    }
     e->ended = j->next;
     e->ended_last = e->ended ? e->ended_last : &e->ended;
     e->tensors++;
@@ -190,17 +180,16 @@ static bool protocol_atp_engine_done(struct sk_engine *base, void **cookie) {
     return true;
 }
 
-/* ---- the engine ------------------------------------------------------------------------------ */
+// ---- the engine ------------------------------------------------------------------------------
 
-/* Flows take turns, so that none waits for the others' windows. */
+// Flows take turns, so that none waits for the others' windows.
 static size_t protocol_atp_engine_write(struct sk_engine *base, uint8_t *buf, size_t cap,
                                         uint64_t now) {
     struct engine *e = protocol_atp_engine_of(base);
     size_t len = sk_join_write(&e->join, buf, cap, now);
 
-    if (len || !sk_join_is_on(&e->join, now)) {
+    if (len || !sk_join_is_on(&e->join, now))
         return len;
-    }
     for (uint32_t i = 0; i < e->flows && len == 0; i++) {
         len = atp_worker_write(e->flow[e->turn].worker, buf, cap, now);
         e->turn = (e->turn + 1) % e->flows;
@@ -212,41 +201,36 @@ static uint32_t protocol_atp_engine_queued(const struct sk_engine *base) {
     const struct engine *e = (const struct engine *)base;
     uint32_t n = sk_join_queued(&e->join);
 
-    for (uint32_t i = 0; i < e->flows && sk_join_is_on(&e->join, e->join.now); i++) {
+    for (uint32_t i = 0; i < e->flows && sk_join_is_on(&e->join, e->join.now); i++)
         n += atp_worker_queued(e->flow[i].worker);
-    }
     return n;
 }
 
-/* The flow is in the upper bits of the sequence number, after the job's byte. What is none of ours
- * is given to the first, which says and counts why. */
+// The flow is in the upper bits of the sequence number, after the job's byte. What is none of ours
+// is given to the first, which says and counts why.
 static uint32_t flow_of(const struct engine *e, const uint8_t *frame, size_t len) {
     uint32_t flow;
 
-    if (e->flows == 1 || len < ATP_HEADER_BYTES) {
+    if (e->flows == 1 || len < ATP_HEADER_BYTES)
         return 0;
-    }
     flow = (uint32_t)frame[ATP_HEADER_BYTES - 3] >> (8 - e->flow_bits);
     return flow >= e->first_flow && flow - e->first_flow < e->flows ? flow - e->first_flow : 0;
 }
 
 static void engine_enter(struct engine *e, uint64_t now) {
-    for (uint32_t i = 0; i < e->flows; i++) {
+    for (uint32_t i = 0; i < e->flows; i++)
         atp_worker_enter(e->flow[i].worker, e->join.member.session, now);
-    }
 }
 
 static void protocol_atp_engine_read(struct sk_engine *base, const uint8_t *frame, size_t len,
                                      uint64_t now) {
     struct engine *e = protocol_atp_engine_of(base);
 
-    if (sk_join_read(&e->join, frame, len, now)) {
+    if (sk_join_read(&e->join, frame, len, now))
         engine_enter(e, now);
-    } else if (sk_join_is_on(&e->join, now) &&
-               atp_worker_read(e->flow[flow_of(e, frame, len)].worker, frame, len, now) ==
-                   ATP_ACCEPTED) {
+    else if (sk_join_is_on(&e->join, now) && atp_worker_read(e->flow[flow_of(e, frame, len)].worker,
+                                                             frame, len, now) == ATP_ACCEPTED)
         sk_join_heard(&e->join, now);
-    }
 }
 
 static uint64_t protocol_atp_engine_deadline(struct sk_engine *base) {
@@ -265,9 +249,8 @@ static unsigned protocol_atp_engine_expire(struct sk_engine *base, uint64_t now)
     unsigned events = sk_join_expire(&e->join, now);
 
     base->fault = e->join.fault;
-    for (uint32_t i = 0; i < e->flows && !base->fault && !sk_join_is_joining(&e->join); i++) {
+    for (uint32_t i = 0; i < e->flows && !base->fault && !sk_join_is_joining(&e->join); i++)
         events |= atp_worker_expire(e->flow[i].worker, now);
-    }
     return events;
 }
 
@@ -288,11 +271,9 @@ static void protocol_atp_engine_leave(struct sk_engine *base) {
 static bool protocol_atp_engine_busy(const struct sk_engine *base) {
     const struct engine *e = (const struct engine *)base;
 
-    for (uint32_t i = 0; i < e->flows; i++) {
-        if (atp_worker_busy(e->flow[i].worker)) {
+    for (uint32_t i = 0; i < e->flows; i++)
+        if (atp_worker_busy(e->flow[i].worker))
             return true;
-        }
-    }
     return false;
 }
 
@@ -302,9 +283,8 @@ static void protocol_atp_engine_explain(const struct sk_engine *base, uint64_t n
     struct sk_text t = SK_TEXT(buf, cap);
     size_t used = 0;
 
-    if (sk_join_explain(&e->join, now, &t)) {
+    if (sk_join_explain(&e->join, now, &t))
         return;
-    }
     for (uint32_t i = 0; i < e->flows && used + 1 < cap; i++) {
         if (e->flows == 1 || atp_worker_busy(e->flow[i].worker)) {
             atp_worker_explain(e->flow[i].worker, now, buf + used, cap - used);
@@ -336,9 +316,8 @@ static void protocol_atp_engine_stats(const struct sk_engine *base, struct silke
         s->rehashed += w.rehashed;
         s->rtt_ns = protocol_atp_larger(s->rtt_ns, w.rtt);
         s->rto_ns = protocol_atp_larger(s->rto_ns, w.rto);
-        for (int kind = 0; kind < ATP_REASON_COUNT; kind++) {
+        for (int kind = 0; kind < ATP_REASON_COUNT; kind++)
             s->ignored[kind] += w.ignored[kind];
-        }
     }
 }
 
@@ -346,9 +325,8 @@ static void engine_move(struct sk_engine *base, const void *moved) {
     struct engine *e = protocol_atp_engine_of(base);
     const struct atp_place *place = moved;
 
-    for (uint32_t i = 0; i < e->flows; i++) {
+    for (uint32_t i = 0; i < e->flows; i++)
         atp_worker_move(e->flow[i].worker, &place[i]);
-    }
 }
 
 static void free_joints(struct joint *j) {
@@ -362,9 +340,8 @@ static void free_joints(struct joint *j) {
 static void protocol_atp_engine_free(struct sk_engine *base) {
     struct engine *e = protocol_atp_engine_of(base);
 
-    for (uint32_t i = 0; i < e->flows; i++) {
+    for (uint32_t i = 0; i < e->flows; i++)
         atp_worker_free(e->flow[i].worker);
-    }
     free_joints(e->open);
     free_joints(e->ended);
     free(e);
@@ -388,7 +365,7 @@ static const struct sk_engine_ops engine_ops = {
     .move = engine_move,
 };
 
-/* ---- the protocol ---------------------------------------------------------------------------- */
+// ---- the protocol ----------------------------------------------------------------------------
 
 static int protocol_atp_check(const struct silken_config *f, uint32_t lanes, char *why,
                               size_t why_cap) {
@@ -434,7 +411,7 @@ static struct atp_worker_config worker_config(const struct silken_config *f, uin
     return config;
 }
 
-/* The flows of lane |i|, into |e|, which has room for them. */
+// The flows of lane 'i', into 'e', which has room for them.
 static int make_flows(struct engine *e, const struct silken_config *f, uint32_t lanes, uint32_t i,
                       const struct silken_lane *lane, const struct atp_place *place, char *why,
                       size_t why_cap) {
@@ -466,7 +443,7 @@ static int make_flows(struct engine *e, const struct silken_config *f, uint32_t 
     return 0;
 }
 
-/* Lane |i| is a member of the job's sessions, which its first server coordinates. */
+// Lane 'i' is a member of the job's sessions, which its first server coordinates.
 static int protocol_atp_join(struct engine *e, const struct silken_config *f, uint32_t lanes,
                              uint32_t i, const struct silken_lane *lane, uint64_t nonce, char *why,
                              size_t why_cap) {
@@ -485,7 +462,7 @@ static int protocol_atp_join(struct engine *e, const struct silken_config *f, ui
     struct sk_endpoint worker, server, fabric;
 
     sk_endpoint_parse(&worker, lane->worker_mac, lane->worker_ip,
-                      SESSION_PORT); /* make_flows() did */
+                      SESSION_PORT); // make_flows() did
     sk_endpoint_parse(&server, first->mac, first->ip, SESSION_PORT);
     if (!f->atp.no_switch &&
         !sk_endpoint_parse(&fabric, f->switch_mac, f->switch_ip, SESSION_PORT)) {

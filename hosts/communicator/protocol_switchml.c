@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * SwitchML for communicators: an engine is one worker, with a part of the pool's slots.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// SwitchML for communicators: an engine is one worker, with a part of the pool's slots.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static struct swml_worker *protocol_switchml_worker_of(const struct sk_engine *e
     return ((const struct engine *)e)->worker;
 }
 
-/* ---- the engine ------------------------------------------------------------------------------ */
+// ---- the engine ------------------------------------------------------------------------------
 
 static size_t protocol_switchml_engine_write(struct sk_engine *e, uint8_t *buf, size_t cap,
                                              uint64_t now) {
@@ -60,12 +59,11 @@ static void protocol_switchml_engine_read(struct sk_engine *e, const uint8_t *fr
                                           uint64_t now) {
     struct sk_join *join = &protocol_switchml_engine_of(e)->join;
 
-    if (sk_join_read(join, frame, len, now)) {
+    if (sk_join_read(join, frame, len, now))
         swml_worker_enter(protocol_switchml_worker_of(e), (uint8_t)join->member.session, now);
-    } else if (sk_join_is_on(join, now) &&
-               swml_worker_read(protocol_switchml_worker_of(e), frame, len, now) == SWML_ACCEPTED) {
+    else if (sk_join_is_on(join, now) &&
+             swml_worker_read(protocol_switchml_worker_of(e), frame, len, now) == SWML_ACCEPTED)
         sk_join_heard(join, now);
-    }
 }
 
 static bool protocol_switchml_engine_joining(const struct sk_engine *e) {
@@ -161,7 +159,7 @@ static const struct sk_engine_ops engine_ops = {
     .stats = protocol_switchml_engine_stats,
 };
 
-/* ---- the protocol ---------------------------------------------------------------------------- */
+// ---- the protocol ----------------------------------------------------------------------------
 
 static int protocol_switchml_check(const struct silken_config *f, uint32_t lanes, char *why,
                                    size_t why_cap) {
@@ -173,7 +171,7 @@ static int protocol_switchml_check(const struct silken_config *f, uint32_t lanes
     return 0;
 }
 
-/* Lane |i| is a member of the job's sessions, which the switch coordinates. */
+// Lane 'i' is a member of the job's sessions, which the switch coordinates.
 static void protocol_switchml_join(struct engine *e, const struct swml_config *config,
                                    const struct silken_config *f, uint32_t lanes, uint32_t i,
                                    uint64_t nonce) {
@@ -214,9 +212,8 @@ static int protocol_switchml_make(struct sk_engine **made, const struct silken_c
     struct engine *e;
     int rc = sk_station_resolve(&station, f, lane, why, why_cap);
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     config.flow.worker = station.worker;
     config.flow.fabric = station.fabric;
     e = calloc(1, sizeof *e);
@@ -227,9 +224,8 @@ static int protocol_switchml_make(struct sk_engine **made, const struct silken_c
         return rc;
     }
     e->base.ops = &engine_ops;
-    if (!f->no_session) {
+    if (!f->no_session)
         protocol_switchml_join(e, &config, f, lanes, i, nonce);
-    }
     *made = &e->base;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/reply.h"
 
 #include <stdio.h>
@@ -9,22 +9,20 @@ struct reader {
     bool good;
 };
 
-#define KEY 32 /* bytes of a key; longer ones are unknown */
+#define KEY 32 // bytes of a key; longer ones are unknown
 
-/* ---- characters ------------------------------------------------------------------------------ */
+// ---- characters ------------------------------------------------------------------------------
 
 static void reply_skip_blanks(struct reader *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')) {
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r'))
         r->at++;
-    }
 }
 
-/* Whether the character comes next; it is read. */
+// Whether the character comes next; it is read.
 static bool take_char(struct reader *r, char c) {
     reply_skip_blanks(r);
-    if (r->at == r->end || *r->at != c) {
+    if (r->at == r->end || *r->at != c)
         return false;
-    }
     r->at++;
     return true;
 }
@@ -33,18 +31,16 @@ static void expect_char(struct reader *r, char c) {
     r->good = take_char(r, c) && r->good;
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
+// ---- values ----------------------------------------------------------------------------------
 
 static bool reply_is_hexadecimal(const char *s) {
-    for (int i = 0; i < 4; i++) {
-        if (s[i] == '\0' || !strchr("0123456789abcdefABCDEF", s[i])) {
+    for (int i = 0; i < 4; i++)
+        if (s[i] == '\0' || !strchr("0123456789abcdefABCDEF", s[i]))
             return false;
-        }
-    }
     return true;
 }
 
-/* After a backslash: the character that is meant, '?' for what is not ASCII. */
+// After a backslash: the character that is meant, '?' for what is not ASCII.
 static char read_escape(struct reader *r) {
     static const char names[] = "\"\\/bfnrt";
     char c = r->at < r->end ? *r->at++ : '\0';
@@ -57,7 +53,7 @@ static char read_escape(struct reader *r) {
     return c == '"' || c == '\\' || c == '/' ? c : '?';
 }
 
-/* A text, cut to |cap| bytes with the zero. */
+// A text, cut to 'cap' bytes with the zero.
 static void read_text(struct reader *r, char *out, size_t cap) {
     size_t n = 0;
 
@@ -65,9 +61,8 @@ static void read_text(struct reader *r, char *out, size_t cap) {
     while (r->good && r->at < r->end && *r->at != '"') {
         char c = *r->at++;
         c = c == '\\' ? read_escape(r) : c;
-        if (n + 1 < cap) {
+        if (n + 1 < cap)
             out[n++] = c >= ' ' && c < 0x7f ? c : '?';
-        }
     }
     out[n] = '\0';
     expect_char(r, '"');
@@ -79,27 +74,24 @@ static uint32_t reply_read_number(struct reader *r) {
 
     reply_skip_blanks(r);
     from = r->at;
-    while (r->at < r->end && *r->at >= '0' && *r->at <= '9' && value <= UINT32_MAX) {
+    while (r->at < r->end && *r->at >= '0' && *r->at <= '9' && value <= UINT32_MAX)
         value = value * 10 + (uint64_t)(*r->at++ - '0');
-    }
     r->good = r->good && r->at > from && value <= UINT32_MAX;
     return (uint32_t)value;
 }
 
-/* A list of numbers, as "1, 3", cut to what fits. */
+// A list of numbers, as "1, 3", cut to what fits.
 static void read_list(struct reader *r, char *out, size_t cap) {
     size_t n = 0;
 
     out[0] = '\0';
     expect_char(r, '[');
-    if (take_char(r, ']')) {
+    if (take_char(r, ']'))
         return;
-    }
     do {
         const uint32_t number = reply_read_number(r);
-        if (n + 12 < cap) {
+        if (n + 12 < cap)
             n += (size_t)snprintf(out + n, cap - n, "%s%u", n ? ", " : "", number);
-        }
     } while (r->good && take_char(r, ','));
     expect_char(r, ']');
 }
@@ -107,14 +99,13 @@ static void read_list(struct reader *r, char *out, size_t cap) {
 static bool reply_take_word(struct reader *r, const char *word) {
     const size_t n = strlen(word);
 
-    if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0) {
+    if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0)
         return false;
-    }
     r->at += n;
     return true;
 }
 
-/* ---- the object ------------------------------------------------------------------------------ */
+// ---- the object ------------------------------------------------------------------------------
 
 struct reply_place {
     const char *key;
@@ -137,9 +128,8 @@ static void read_value(struct reader *r, const struct reply_place *p) {
     } else if (!reply_take_word(r, "true") && !reply_take_word(r, "false") &&
                !reply_take_word(r, "null")) {
         number = reply_read_number(r);
-        if (p && p->number) {
+        if (p && p->number)
             *p->number = number;
-        }
     }
 }
 
@@ -149,12 +139,10 @@ static void reply_read_member(struct reader *r, const struct reply_place *places
 
     read_text(r, key, sizeof key);
     expect_char(r, ':');
-    for (size_t i = 0; i < n && !p; i++) {
+    for (size_t i = 0; i < n && !p; i++)
         p = strcmp(places[i].key, key) == 0 ? &places[i] : NULL;
-    }
-    if (r->good) {
+    if (r->good)
         read_value(r, p);
-    }
 }
 
 bool sk_reply_read(struct sk_reply *reply, const char *line, size_t len) {

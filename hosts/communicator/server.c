@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A thread for each flow. What others may want of it is under the flow's lock: the counters, a copy
- * of which is made after each step in which something moved, and another shape.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread for each flow. What others may want of it is under the flow's lock: the counters, a copy
+// of which is made after each step in which something moved, and another shape.
 #include "silken/server.h"
 
 #include <pthread.h>
@@ -21,14 +20,14 @@ _Static_assert(SILKEN_IGNORED_KINDS >= ATP_REASON_COUNT, "public counters cover 
 struct flow {
     struct silken_server *of;
 
-    /* The thread's. */
+    // The thread's.
     struct sk_drive drive;
-    uint64_t warned; /* when it was said last that sessions do not start, and how long then */
+    uint64_t warned; // when it was said last that sessions do not start, and how long then
     uint64_t warn_after;
 
-    /* Under the lock. */
+    // Under the lock.
     pthread_mutex_t lock;
-    struct atp_shape *shape; /* to be told to the state machine, or NULL */
+    struct atp_shape *shape; // to be told to the state machine, or NULL
     struct silken_server_stats stats;
     struct silken_first first;
     bool closing;
@@ -39,7 +38,7 @@ struct flow {
 };
 
 struct silken_server {
-    struct sk_coordinator *sessions; /* NULL: it has none */
+    struct sk_coordinator *sessions; // NULL: it has none
     void (*log)(void *log_context, const char *text);
     void *log_context;
     uint32_t workers, server_rack;
@@ -51,9 +50,9 @@ static struct sk_server_engine *server_engine_of(struct sk_engine *e) {
     return (struct sk_server_engine *)e;
 }
 
-/* ---- the thread ------------------------------------------------------------------------------ */
+// ---- the thread ------------------------------------------------------------------------------
 
-/* With the lock. */
+// With the lock.
 static void server_publish(struct flow *f) {
     const struct atp_server_stats s = atp_server_stats(server_engine_of(f->drive.engine)->server);
     const struct sk_transport_stats *t = &f->drive.transport->stats;
@@ -79,7 +78,7 @@ static void server_publish(struct flow *f) {
     f->first.complete = f->first.number - server_engine_of(f->drive.engine)->renumbered;
 }
 
-/* With the lock. The shape has been checked by whoever has put it there. */
+// With the lock. The shape has been checked by whoever has put it there.
 static void server_take_shape(struct flow *f, uint64_t now) {
     if (f->shape) {
         sk_server_engine_reshape(server_engine_of(f->drive.engine), f->shape, now);
@@ -92,14 +91,13 @@ static void server_take_shape(struct flow *f, uint64_t now) {
 #define WARN_FIRST UINT64_C(2000000000)
 
 static void server_say(const struct silken_server *s, const char *text) {
-    if (s->log) {
+    if (s->log)
         s->log(s->log_context, text);
-    } else {
+    else
         fputs(text, stderr);
-    }
 }
 
-/* That others have not joined yet is as it should be; that nobody answers is not. */
+// That others have not joined yet is as it should be; that nobody answers is not.
 static void warn_of_silence(struct flow *f, uint64_t now) {
     const struct sk_join *join = &server_engine_of(f->drive.engine)->join;
     const struct session_member *m = &join->member;
@@ -128,15 +126,13 @@ static void *server_answer(void *argument) {
         unsigned events;
 
         server_take_shape(f, now);
-        if (moved) {
+        if (moved)
             server_publish(f);
-        }
         pthread_mutex_unlock(&f->lock);
         moved = sk_drive_step(&f->drive, now, &events);
         warn_of_silence(f, now);
-        if (!moved) {
+        if (!moved)
             sk_drive_rest(&f->drive);
-        }
         pthread_mutex_lock(&f->lock);
     }
     server_publish(f);
@@ -164,7 +160,7 @@ static void server_stop(struct flow *f) {
     }
 }
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+// ---- opening and closing ---------------------------------------------------------------------
 
 void silken_server_config_init(struct silken_server_config *config) {
     *config = (struct silken_server_config){
@@ -194,9 +190,8 @@ static int server_check(const struct silken_server_config *f, char *why, size_t 
 
 static int server_make_sessions(struct silken_server *server,
                                 const struct silken_server_config *f) {
-    if (!f->no_session) {
+    if (!f->no_session)
         server->sessions = sk_server_sessions(f, sk_clock_now(), &sk_random_of_kernel);
-    }
     return f->no_session || server->sessions ? 0 : SILKEN_ERR_NOMEM;
 }
 
@@ -219,7 +214,7 @@ static int open_flows(struct silken_server *s, const struct silken_server_config
     cpu_set_t anywhere;
     int rc = 0;
 
-    /* before DPDK binds this thread */
+    // before DPDK binds this thread
     CPU_ZERO(&anywhere);
     pthread_getaffinity_np(pthread_self(), sizeof anywhere, &anywhere);
     for (uint32_t i = 0; i < s->lanes && rc == 0; i++) {
@@ -229,26 +224,23 @@ static int open_flows(struct silken_server *s, const struct silken_server_config
         rc = sk_server_engine_new(&e, f, shape, i, s->sessions, &sk_random_of_kernel, why, why_cap);
         s->flow[i].drive.engine = rc == 0 ? &e->base : NULL;
     }
-    for (uint32_t i = 0; i < s->lanes && rc == 0; i++) {
+    for (uint32_t i = 0; i < s->lanes && rc == 0; i++)
         rc = server_make_transport(&s->flow[i], &f->lane[i], why, why_cap);
-    }
     for (uint32_t i = 0; i < s->lanes && rc == 0; i++) {
         rc = server_start(&s->flow[i], &anywhere, f->lane[i].cpu);
-        if (rc != 0) {
+        if (rc != 0)
             snprintf(why, why_cap, "a thread cannot be started");
-        }
     }
     return rc;
 }
 
-/* On an error, transports that were open before stay the caller's. */
+// On an error, transports that were open before stay the caller's.
 static void server_hand_back_transports(struct silken_server *s,
                                         const struct silken_server_config *f) {
     for (uint32_t i = 0; i < s->lanes; i++) {
         server_stop(&s->flow[i]);
-        if (f->lane[i].transport) {
+        if (f->lane[i].transport)
             s->flow[i].drive.transport = NULL;
-        }
     }
 }
 
@@ -259,9 +251,8 @@ int silken_server_open(struct silken_server **server, const struct silken_server
     struct atp_shape shape;
     int rc = server_check(config, why, why_cap);
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     rc = sk_atp_places(config->rack, config->workers, config->server_rack, &shape, NULL, &fault);
     if (rc != 0) {
         snprintf(why, why_cap, "%s", fault);
@@ -295,17 +286,15 @@ void silken_server_close(struct silken_server *s) {
         sk_drive_leave(&f->drive);
         sk_drive_free(&f->drive);
         free(f->shape);
-        if (f->has_lock) {
+        if (f->has_lock)
             pthread_mutex_destroy(&f->lock);
-        }
     }
-    if (s) {
+    if (s)
         sk_coordinator_free(s->sessions);
-    }
     free(s);
 }
 
-/* ---- while it answers ------------------------------------------------------------------------ */
+// ---- while it answers ------------------------------------------------------------------------
 
 int silken_server_reshape(struct silken_server *s, const uint32_t *rack, char *why,
                           size_t why_cap) {
@@ -325,7 +314,7 @@ int silken_server_reshape(struct silken_server *s, const uint32_t *rack, char *w
         }
         *copy = shape;
         pthread_mutex_lock(&s->flow[i].lock);
-        free(s->flow[i].shape); /* of a shape that was over before it was taken */
+        free(s->flow[i].shape); // of a shape that was over before it was taken
         s->flow[i].shape = copy;
         pthread_mutex_unlock(&s->flow[i].lock);
     }
@@ -354,9 +343,8 @@ static void server_add(struct silken_server_stats *sum, const struct silken_serv
     sum->overflows += s->overflows;
     sum->rehashed += s->rehashed;
     sum->marks += s->marks;
-    for (int i = 0; i < SILKEN_IGNORED_KINDS; i++) {
+    for (int i = 0; i < SILKEN_IGNORED_KINDS; i++)
         sum->ignored[i] += s->ignored[i];
-    }
     sum->tx_bytes += s->tx_bytes;
     sum->rx_bytes += s->rx_bytes;
     sum->tx_full += s->tx_full;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/server_engine.h"
 
 #include <stdio.h>
@@ -16,11 +16,11 @@ static struct sk_server_engine *server_engine_engine_of(struct sk_engine *e) {
     return (struct sk_server_engine *)e;
 }
 
-/* ---- sessions ---- */
+// ---- sessions ----
 
 static void put_answer(struct sk_server_engine *e, const struct sk_endpoint *to,
                        const struct session_message *m) {
-    if (e->n_answers < SK_SERVER_ANSWERS) { /* else it is asked for again */
+    if (e->n_answers < SK_SERVER_ANSWERS) { // else it is asked for again
         e->answers[(e->first_answer + e->n_answers++) % SK_SERVER_ANSWERS] =
             (struct sk_server_answer){*to, *m};
     }
@@ -29,9 +29,8 @@ static void put_answer(struct sk_server_engine *e, const struct sk_endpoint *to,
 static size_t write_answer(struct sk_server_engine *e, uint8_t *buf, size_t cap) {
     const struct sk_server_answer *a = &e->answers[e->first_answer];
 
-    if (e->n_answers == 0 || cap < SK_JOIN_FRAME) {
+    if (e->n_answers == 0 || cap < SK_JOIN_FRAME)
         return 0;
-    }
     e->first_answer = (e->first_answer + 1) % SK_SERVER_ANSWERS;
     e->n_answers--;
     return sk_join_frame(buf, &e->self, &a->to, &a->message);
@@ -41,41 +40,38 @@ static bool is_from_member(const struct session_message *m) {
     return m->kind == SESSION_JOIN || m->kind == SESSION_READY || m->kind == SESSION_LEAVE;
 }
 
-/* Whether the frame was about sessions. */
+// Whether the frame was about sessions.
 static bool server_engine_read_message(struct sk_server_engine *e, const uint8_t *frame, size_t len,
                                        uint64_t now) {
     struct session_message m, answers[GATHER_MAX_ANSWERS];
     struct sk_endpoint from;
     unsigned n;
 
-    if (!sk_join_message(frame, len, &e->self, &from, &m)) {
+    if (!sk_join_message(frame, len, &e->self, &from, &m))
         return false;
-    }
     if (is_from_member(&m)) {
         n = sk_coordinator_is_first(e->sessions)
                 ? sk_coordinator_hear(e->sessions, &m, now, answers)
                 : 0;
-        for (unsigned i = 0; i < n; i++) {
+        for (unsigned i = 0; i < n; i++)
             put_answer(e, &from, &answers[i]);
-        }
     } else {
         sk_join_read(&e->join, frame, len, now);
     }
     return true;
 }
 
-/* The first server is its own coordinator. */
+// The first server is its own coordinator.
 static void talk_to_oneself(struct sk_server_engine *e, const struct session_message *said,
                             uint64_t now) {
     struct session_message answers[GATHER_MAX_ANSWERS];
     unsigned n = sk_coordinator_hear(e->sessions, said, now, answers);
 
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n; i++)
         session_member_hear(&e->join.member, &answers[i], now);
-    }
 }
 
-/* The server's next message. It says that it is ready only when all its lanes are. */
+// The server's next message. It says that it is ready only when all its lanes are.
 static size_t write_join(struct sk_server_engine *e, uint8_t *buf, size_t cap, uint64_t now) {
     struct session_member *member = &e->join.member;
     struct session_message m;
@@ -83,38 +79,32 @@ static size_t write_join(struct sk_server_engine *e, uint8_t *buf, size_t cap, u
 
     if (!e->join.on || cap < SK_JOIN_FRAME ||
         (member->state == SESSION_IS_READY && !sk_coordinator_all_in(e->sessions, member->id)) ||
-        !session_member_write(member, &m, &to_switch, now)) {
+        !session_member_write(member, &m, &to_switch, now))
         return 0;
-    }
-    if (to_switch) {
+    if (to_switch)
         return sk_join_frame(buf, &e->self, &e->join.fabric, &m);
-    }
-    if (!sk_coordinator_is_first(e->sessions)) {
+    if (!sk_coordinator_is_first(e->sessions))
         return sk_join_frame(buf, &e->self, &e->join.coordinator, &m);
-    }
     talk_to_oneself(e, &m, now);
     return 0;
 }
 
-/* Goes on to another session with the other lanes. */
+// Goes on to another session with the other lanes.
 static void server_engine_follow(struct sk_server_engine *e) {
     const struct session_member *member = &e->join.member;
     uint16_t session;
 
-    if (e->join.on && member->id) {
+    if (e->join.on && member->id)
         sk_coordinator_enter(e->sessions, member->session, member->id);
-    }
     if (sk_coordinator_next(e->sessions, &e->session, &session)) {
         atp_server_enter(e->server, session);
         e->renumbered = 0;
     }
 }
 
-/*
- * Nobody restarts a server that was refused. A server is refused while another process has its
- * place, but that process may be gone: a late message can make it look alive. So the server asks
- * again, as a new member.
- */
+// Nobody restarts a server that was refused. A server is refused while another process has its
+// place, but that process may be gone: a late message can make it look alive. So the server asks
+// again, as a new member.
 static void join_again(struct sk_server_engine *e, uint64_t now) {
     struct session_member *member = &e->join.member;
     const struct session_message self = member->self;
@@ -129,7 +119,7 @@ static void join_again(struct sk_server_engine *e, uint64_t now) {
     }
 }
 
-/* ---- operations ---- */
+// ---- operations ----
 
 static size_t server_engine_write(struct sk_engine *base, uint8_t *buf, size_t cap, uint64_t now) {
     struct sk_server_engine *e = server_engine_engine_of(base);
@@ -148,9 +138,8 @@ static uint32_t server_engine_queued(const struct sk_engine *base) {
 static void server_engine_read(struct sk_engine *base, const uint8_t *frame, size_t len,
                                uint64_t now) {
     struct sk_server_engine *e = server_engine_engine_of(base);
-    if (!e->sessions || !server_engine_read_message(e, frame, len, now)) {
+    if (!e->sessions || !server_engine_read_message(e, frame, len, now))
         atp_server_read(e->server, frame, len, now);
-    }
 }
 
 static uint64_t server_engine_deadline(struct sk_engine *base) {
@@ -198,12 +187,12 @@ void sk_server_engine_reshape(struct sk_server_engine *e, const struct atp_shape
     e->renumbered += atp_server_first(e->server) - before;
 }
 
-/* ---- making it ------------------------------------------------------------------------------- */
+// ---- making it -------------------------------------------------------------------------------
 
-/* The session that no job has: nothing is accepted before one has started. */
+// The session that no job has: nothing is accepted before one has started.
 #define NO_SESSION 1
 
-/* Lane 0 is the server's membership. */
+// Lane 0 is the server's membership.
 static int server_engine_join(struct sk_server_engine *e, const struct silken_server_config *f,
                               const struct sk_randomness *random, char *why, size_t why_cap) {
     const struct session_message self = {

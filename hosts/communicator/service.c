@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/service.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include "hosts/communicator/reply.h"
 
 #define MS          UINT64_C(1000000)
-#define CONNECT_MS  10000u /* to reach the service */
-#define SILENCE_S   12     /* until a service that does not answer counts as gone */
+#define CONNECT_MS  10000u // to reach the service
+#define SILENCE_S   12     // until a service that does not answer counts as gone
 #define TOKEN_BYTES 256u
 #define NAME_BYTES  63u
 #define FOR_EVER    UINT64_MAX
@@ -29,8 +29,8 @@ struct silken_lease {
     int fd;
     char in[SK_REPLY_LINE];
     size_t n;
-    struct sk_reply reply; /* the last one */
-    pthread_mutex_t lock;  /* of what is above, once the lease is shared */
+    struct sk_reply reply; // the last one
+    pthread_mutex_t lock;  // of what is above, once the lease is shared
     _Atomic uint64_t looked;
     _Atomic bool over;
     char why[sizeof((struct sk_reply){0}.error) + 32];
@@ -41,7 +41,7 @@ static int service_fail(char *why, size_t cap, int code, const char *what, const
     return code;
 }
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+// ---- what is asked ---------------------------------------------------------------------------
 
 bool silken_service_from_env(struct silken_service *s) {
     static const char *const names[] = {"SILKEN_CONTROLLER", "SILKEN_TOKEN", "SILKEN_TOKEN_FILE",
@@ -50,29 +50,25 @@ bool silken_service_from_env(struct silken_service *s) {
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);
-        if (value && *value) {
+        if (value && *value)
             *members[i] = value;
-        }
     }
     const char *controller = getenv(names[0]);
     return controller && *controller;
 }
 
-/* As text of JSON, of at most |most| printable characters without blanks. */
+// As text of JSON, of at most 'most' printable characters without blanks.
 static bool put_quoted(char *out, size_t cap, const char *text, size_t most) {
     size_t n = 0;
 
     out[n++] = '"';
-    if (!text || !*text || strlen(text) > most) {
+    if (!text || !*text || strlen(text) > most)
         return false;
-    }
     for (const char *c = text; *c; c++) {
-        if ((unsigned char)*c <= ' ' || *c == 0x7f || n + 4 > cap) {
+        if ((unsigned char)*c <= ' ' || *c == 0x7f || n + 4 > cap)
             return false;
-        }
-        if (*c == '"' || *c == '\\') {
+        if (*c == '"' || *c == '\\')
             out[n++] = '\\';
-        }
         out[n++] = *c;
     }
     out[n++] = '"';
@@ -80,21 +76,20 @@ static bool put_quoted(char *out, size_t cap, const char *text, size_t most) {
     return true;
 }
 
-/* ", \"key\": \"text\"", or nothing without a text. */
+// ", \"key\": \"text\"", or nothing without a text.
 static bool put_optional(char *out, size_t cap, const char *key, const char *text) {
     char quoted[96];
 
     out[0] = '\0';
     if (text) {
-        if (!put_quoted(quoted, sizeof quoted, text, 40)) {
+        if (!put_quoted(quoted, sizeof quoted, text, 40))
             return false;
-        }
         snprintf(out, cap, ", \"%s\": %s", key, quoted);
     }
     return true;
 }
 
-/* The request as a line. Returns its length, or 0 after a sentence. */
+// The request as a line. Returns its length, or 0 after a sentence.
 static size_t write_request(char *out, size_t cap, const struct silken_service *s,
                             const char *token, char *why, size_t why_cap) {
     char name[2 * NAME_BYTES + 4], quoted[2 * TOKEN_BYTES + 4], ip[128], mac[128], port[32] = "",
@@ -115,12 +110,10 @@ static size_t write_request(char *out, size_t cap, const struct silken_service *
         service_fail(why, why_cap, 0, "addresses must be like 02:00:00:00:01:00 and 10.0.0.1", "");
         return 0;
     }
-    if (s->port) {
+    if (s->port)
         snprintf(port, sizeof port, ", \"port\": %u", s->port);
-    }
-    if (s->slots) {
+    if (s->slots)
         snprintf(slots, sizeof slots, ", \"slots\": %u", s->slots);
-    }
     n = snprintf(out, cap,
                  "{\"token\": %s, \"job\": %s, \"rank\": %u, \"workers\": %u, \"kind\": "
                  "\"switchml\"%s%s%s%s}\n",
@@ -128,13 +121,13 @@ static size_t write_request(char *out, size_t cap, const struct silken_service *
     return (size_t)n;
 }
 
-/* ---- the connection -------------------------------------------------------------------------- */
+// ---- the connection --------------------------------------------------------------------------
 
 static uint64_t deadline_in(uint32_t ms) {
     return ms ? sk_clock_now() + ms * MS : FOR_EVER;
 }
 
-/* Waits for |events|, at most until then or |ms|. */
+// Waits for 'events', at most until then or 'ms'.
 static bool service_wait_for(int fd, short events, uint64_t deadline, uint32_t ms) {
     struct pollfd p = {.fd = fd, .events = events};
     const uint64_t now = sk_clock_now(), left = deadline == FOR_EVER ? ms
@@ -144,7 +137,7 @@ static bool service_wait_for(int fd, short events, uint64_t deadline, uint32_t m
     return poll(&p, 1, (int)(left < ms ? left : ms)) > 0;
 }
 
-/* A service that is gone without a word, since the way to it is cut, is found out by TCP. */
+// A service that is gone without a word, since the way to it is cut, is found out by TCP.
 static void watch_peer(int fd) {
     static const struct {
         int level, option, value;
@@ -157,9 +150,8 @@ static void watch_peer(int fd) {
         {IPPROTO_TCP, TCP_NODELAY, 1},
     };
 
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         setsockopt(fd, settings[i].level, settings[i].option, &settings[i].value, sizeof(int));
-    }
 }
 
 static int connect_to(const struct addrinfo *a, uint64_t deadline) {
@@ -167,36 +159,31 @@ static int connect_to(const struct addrinfo *a, uint64_t deadline) {
     int error = 0;
     socklen_t size = sizeof error;
 
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
     watch_peer(fd);
-    if (connect(fd, a->ai_addr, a->ai_addrlen) == 0) {
+    if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
         return fd;
-    }
     error = errno;
     if (error == EINPROGRESS) {
         error = ETIMEDOUT;
-        if (service_wait_for(fd, POLLOUT, deadline, CONNECT_MS)) {
+        if (service_wait_for(fd, POLLOUT, deadline, CONNECT_MS))
             getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-        }
     }
-    if (error == 0) {
+    if (error == 0)
         return fd;
-    }
     close(fd);
     errno = error;
     return -1;
 }
 
-/* "host:port", "[v6]:port". */
+// "host:port", "[v6]:port".
 static bool split_address(const char *text, char host[256], char port[8]) {
     const char *colon = text ? strrchr(text, ':') : NULL;
     size_t n = colon ? (size_t)(colon - text) : 0;
 
-    if (n == 0 || n >= 256 || strlen(colon + 1) == 0 || strlen(colon + 1) >= 8) {
+    if (n == 0 || n >= 256 || strlen(colon + 1) == 0 || strlen(colon + 1) >= 8)
         return false;
-    }
     if (text[0] == '[' && n > 2 && text[n - 1] == ']') {
         text++;
         n -= 2;
@@ -223,9 +210,8 @@ static int connect_service(struct silken_lease *l, const char *controller, char 
         return SILKEN_ERR_TRANSPORT;
     }
     errno = 0;
-    for (const struct addrinfo *a = found; a && l->fd < 0; a = a->ai_next) {
+    for (const struct addrinfo *a = found; a && l->fd < 0; a = a->ai_next)
         l->fd = connect_to(a, deadline_in(CONNECT_MS));
-    }
     rc = errno;
     freeaddrinfo(found);
     if (l->fd < 0) {
@@ -235,18 +221,17 @@ static int connect_service(struct silken_lease *l, const char *controller, char 
     return 0;
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+// ---- lines -----------------------------------------------------------------------------------
 
-/* Reads what is there. Returns 1 with a new reply, 0 if there is none yet, negative with why it
- * cannot come. */
+// Reads what is there. Returns 1 with a new reply, 0 if there is none yet, negative with why it
+// cannot come.
 static int next_reply(struct silken_lease *l, const char **why) {
     char *end = memchr(l->in, '\n', l->n);
 
     if (!end && l->n < sizeof l->in) {
         const ssize_t n = recv(l->fd, l->in + l->n, sizeof l->in - l->n, 0);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return 0;
-        }
         if (n <= 0) {
             *why = n < 0 ? "the job service does not answer any more"
                          : "the job service has closed the connection";
@@ -255,9 +240,8 @@ static int next_reply(struct silken_lease *l, const char **why) {
         l->n += (size_t)n;
         end = memchr(l->in, '\n', l->n);
     }
-    if (!end && l->n < sizeof l->in) {
+    if (!end && l->n < sizeof l->in)
         return 0;
-    }
     if (!end || !sk_reply_read(&l->reply, l->in, (size_t)(end - l->in))) {
         *why = "the server that answered is not a job service";
         return -1;
@@ -278,14 +262,13 @@ static void say_waits(const struct silken_config *config, const struct silken_se
             : "worker %u of %u, job '%s': all workers have come; the job waits for its place in "
               "the switch%s\n",
         s->rank, s->workers, s->job, l->reply.missing);
-    if (config->log) {
+    if (config->log)
         config->log(config->log_context, text);
-    } else {
+    else
         fputs(text, stderr);
-    }
 }
 
-/* Waits until all have come. */
+// Waits until all have come.
 static int await_admission(struct silken_lease *l, const struct silken_config *config,
                            const struct silken_service *s, char *why, size_t cap) {
     const uint64_t deadline = deadline_in(s->wait_ms);
@@ -299,13 +282,11 @@ static int await_admission(struct silken_lease *l, const struct silken_config *c
                 return service_fail(why, cap, SILKEN_ERR_REFUSED,
                                     "the job service refuses: ", l->reply.error);
             }
-            if (strcmp(l->reply.state, "admitted") == 0) {
+            if (strcmp(l->reply.state, "admitted") == 0)
                 return 0;
-            }
         }
-        if (rc < 0) {
+        if (rc < 0)
             return service_fail(why, cap, SILKEN_ERR_TRANSPORT, fault, "");
-        }
         if (sk_clock_now() >= deadline) {
             return service_fail(why, cap, SILKEN_ERR_STALLED,
                                 "the other workers have not come to the job service in time: rank ",
@@ -319,16 +300,15 @@ static int await_admission(struct silken_lease *l, const struct silken_config *c
     }
 }
 
-/* The request is short and the connection new: it fits. */
+// The request is short and the connection new: it fits.
 static int service_ask(struct silken_lease *l, const char *line, size_t n, char *why, size_t cap) {
-    if (send(l->fd, line, n, MSG_NOSIGNAL) == (ssize_t)n) {
+    if (send(l->fd, line, n, MSG_NOSIGNAL) == (ssize_t)n)
         return 0;
-    }
     return service_fail(why, cap, SILKEN_ERR_TRANSPORT, "the job service does not take a request",
                         "");
 }
 
-/* ---- from beginning to end ------------------------------------------------------------------- */
+// ---- from beginning to end -------------------------------------------------------------------
 
 static int fill_config(struct silken_config *config, const struct silken_service *s,
                        struct silken_lease *l, char *why, size_t cap) {
@@ -388,9 +368,8 @@ int silken_config_from_service(struct silken_config *config, const struct silken
     size_t length;
     int rc;
 
-    if (!l) {
+    if (!l)
         return service_fail(why, why_cap, SILKEN_ERR_NOMEM, "out of memory", "");
-    }
     if (!s->token && s->token_file) {
         read = sk_read_regular_file(s->token_file, &length, &err);
         if (!read) {
@@ -401,15 +380,14 @@ int silken_config_from_service(struct silken_config *config, const struct silken
     }
     rc = service_take_place(l, config, s, s->token ? s->token : read, why, why_cap);
     free(read);
-    if (rc != 0) {
+    if (rc != 0)
         sk_lease_free(l, false);
-    }
     return rc;
 }
 
-/* What comes after the admission is why the place is lost. With the lock. */
+// What comes after the admission is why the place is lost. With the lock.
 static void service_look_at(struct silken_lease *l) {
-    struct sk_reply reply = l->reply; /* has the strings of the configuration */
+    struct sk_reply reply = l->reply; // has the strings of the configuration
     const char *why = "";
     const int rc = next_reply(l, &why);
 
@@ -420,22 +398,18 @@ static void service_look_at(struct silken_lease *l) {
                                              : "");
     }
     l->reply = reply;
-    if (l->why[0]) {
+    if (l->why[0])
         atomic_store(&l->over, true);
-    }
 }
 
 const char *sk_lease_over(struct silken_lease *l, uint64_t now) {
-    if (atomic_load(&l->over)) {
+    if (atomic_load(&l->over))
         return l->why;
-    }
-    if (now - atomic_load(&l->looked) < MS || pthread_mutex_trylock(&l->lock) != 0) {
+    if (now - atomic_load(&l->looked) < MS || pthread_mutex_trylock(&l->lock) != 0)
         return NULL;
-    }
     atomic_store(&l->looked, now);
-    if (!atomic_load(&l->over)) {
+    if (!atomic_load(&l->over))
         service_look_at(l);
-    }
     pthread_mutex_unlock(&l->lock);
     return atomic_load(&l->over) ? l->why : NULL;
 }
@@ -443,16 +417,14 @@ const char *sk_lease_over(struct silken_lease *l, uint64_t now) {
 void sk_lease_free(struct silken_lease *l, bool done) {
     static const char leave[] = "{\"leave\": true}\n";
 
-    if (!l) {
+    if (!l)
         return;
-    }
     if (done && l->fd >= 0) {
         const ssize_t ignored = send(l->fd, leave, sizeof leave - 1, MSG_NOSIGNAL);
         (void)ignored;
     }
-    if (l->fd >= 0) {
+    if (l->fd >= 0)
         close(l->fd);
-    }
     pthread_mutex_destroy(&l->lock);
     free(l);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/communicator/station.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static bool station_mac_or_none(const char *text, uint8_t mac[6]) {
     return !text || sk_mac_parse(text, mac);
 }
 
-/* The worker's address: as given, or the device's, or the system's choice. */
+// The worker's address: as given, or the device's, or the system's choice.
 static int station_own_ip(struct sk_station *s, const char *given, const char *device, char *why,
                           size_t why_cap) {
     uint32_t ip;
@@ -55,9 +55,8 @@ int sk_station_resolve(struct sk_station *s, const struct silken_config *f,
 
     *s = (struct sk_station){.worker = {.port = lane->worker_port},
                              .fabric = {.port = f->switch_port}};
-    if (device) {
+    if (device)
         return station_of_sockets(s, f, lane, device, why, why_cap);
-    }
     if (!sk_endpoint_parse(&s->worker, lane->worker_mac, lane->worker_ip, lane->worker_port) ||
         !sk_endpoint_parse(&s->fabric, f->switch_mac, f->switch_ip, f->switch_port)) {
         snprintf(why, why_cap,

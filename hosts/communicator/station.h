@@ -1,14 +1,13 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * station.h: the addresses of a SwitchML lane's ends, from what the configuration has of them;
- * internal to hosts/.
- *
- * Devices that send whole frames need all addresses. For udp: the kernel knows the MAC addresses,
- * which may be missing then, and the worker's IP address is the device's, or the one by which the
- * system would send to the switch.
- *
- * Concurrency: no state; any thread may call this.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// station.h: the addresses of a SwitchML lane's ends, from what the configuration has of them;
+// internal to hosts/.
+//
+// Devices that send whole frames need all addresses. For udp: the kernel knows the MAC addresses,
+// which may be missing then, and the worker's IP address is the device's, or the one by which the
+// system would send to the switch.
+//
+// Concurrency: no state; any thread may call this.
 #ifndef SILKEN_HOSTS_COMMUNICATOR_STATION_H
 #define SILKEN_HOSTS_COMMUNICATOR_STATION_H
 
@@ -19,7 +18,7 @@ struct sk_station {
     struct sk_endpoint worker, fabric;
 };
 
-/* Fills |*s| for |lane|. Returns 0 or SILKEN_ERR_INVALID, then with a sentence in |why|. */
+// Fills '*s' for 'lane'. Returns 0 or SILKEN_ERR_INVALID, then with a sentence in 'why'.
 int sk_station_resolve(struct sk_station *s, const struct silken_config *f,
                        const struct silken_lane *lane, char *why, size_t why_cap);
 

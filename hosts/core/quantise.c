@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/core/quantise.h"
 
 #include <immintrin.h>
@@ -7,14 +7,13 @@
 
 #define SIGN_BIT UINT32_C(0x80000000)
 
-/* ---- exponents and factors ------------------------------------------------------------------- */
+// ---- exponents and factors -------------------------------------------------------------------
 
 int8_t sk_block_exponent(uint32_t max_abs_bits) {
     int m = (int)(max_abs_bits >> 23) - 126;
 
-    if (max_abs_bits == 0) {
+    if (max_abs_bits == 0)
         return SK_EXPONENT_ZERO;
-    }
     return m < SK_EXPONENT_NOT_FINITE ? (int8_t)m : SK_EXPONENT_NOT_FINITE;
 }
 
@@ -26,31 +25,28 @@ static double quantise_power_of_two(int exponent) {
     return value;
 }
 
-/* The exponent of the smallest power of two from |workers| on. */
+// The exponent of the smallest power of two from 'workers' on.
 static int headroom(unsigned workers) {
     return workers > 1 ? 32 - __builtin_clz(workers - 1) : 0;
 }
 
 double sk_block_factor(int8_t m, unsigned workers) {
-    if (m == SK_EXPONENT_ZERO || m == SK_EXPONENT_NOT_FINITE) {
+    if (m == SK_EXPONENT_ZERO || m == SK_EXPONENT_NOT_FINITE)
         return 0;
-    }
     return quantise_power_of_two(31 - headroom(workers) - m);
 }
 
 double sk_block_inverse(int8_t m, unsigned workers) {
-    if (m == SK_EXPONENT_ZERO) {
+    if (m == SK_EXPONENT_ZERO)
         return 0;
-    }
-    if (m == SK_EXPONENT_NOT_FINITE) {
+    if (m == SK_EXPONENT_NOT_FINITE)
         return NAN;
-    }
     return quantise_power_of_two(m + headroom(workers) - 31);
 }
 
-/* May a product with |factor| be taken in single precision without changing the result? It may when
- * the factor is a power of two, so that nothing is rounded, and the product neither leaves the
- * range of floats nor loses digits below it. That needs a range for the factor, by direction. */
+// May a product with 'factor' be taken in single precision without changing the result? It may when
+// the factor is a power of two, so that nothing is rounded, and the product neither leaves the
+// range of floats nor loses digits below it. That needs a range for the factor, by direction.
 static int is_power_of_two(double factor, double low, double high) {
     uint64_t bits;
 
@@ -58,18 +54,18 @@ static int is_power_of_two(double factor, double low, double high) {
     return (bits << 12) == 0 && factor >= low && factor <= high;
 }
 
-/* A float times the factor: what is too small for a float is 0 as an integer, and what is too large
- * for one does not fit either way. */
+// A float times the factor: what is too small for a float is 0 as an integer, and what is too large
+// for one does not fit either way.
 static int scales_floats(double factor) {
     return is_power_of_two(factor, 0x1p-126, 0x1p127);
 }
 
-/* An integer of 32 bits, or 0, times the factor, as a float: never denormal, never infinite. */
+// An integer of 32 bits, or 0, times the factor, as a float: never denormal, never infinite.
 static int scales_integers(double factor) {
     return is_power_of_two(factor, 0x1p-126, 0x1p96);
 }
 
-/* ---- plain C: the reference ------------------------------------------------------------------ */
+// ---- plain C: the reference ------------------------------------------------------------------
 
 static void store_be32(uint8_t *p, uint32_t v) {
     v = __builtin_bswap32(v);
@@ -84,9 +80,8 @@ static uint32_t load_be32(const uint8_t *p) {
 }
 
 static int32_t round_to_i32(double v) {
-    if (!(v >= INT32_MIN - 0.5 && v < INT32_MAX + 0.5)) {
+    if (!(v >= INT32_MIN - 0.5 && v < INT32_MAX + 0.5))
         return INT32_MIN;
-    }
     return (int32_t)lrint(v);
 }
 
@@ -103,15 +98,13 @@ static uint32_t scalar_max_abs_bits(const float *src, size_t n) {
 }
 
 static void scalar_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         store_be32(dst + 4 * i, (uint32_t)round_to_i32((double)src[i] * factor));
-    }
 }
 
 static void scalar_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         dst[i] = (float)((double)(int32_t)load_be32(src + 4 * i) * inverse);
-    }
 }
 
 static void scalar_swap_copy(uint8_t *dst, const uint8_t *src, size_t n) {
@@ -139,8 +132,7 @@ static const struct sk_quantise scalar = {
     .wire_to_i32 = scalar_wire_to_i32,
 };
 
-/* ---- AVX2: eight elements at a time, the rest by the reference ---------------------------------
- */
+// ---- AVX2: eight elements at a time, the rest by the reference ---------------------------------
 
 #define AVX2 __attribute__((target("avx2")))
 
@@ -168,19 +160,16 @@ AVX2 static uint32_t avx2_max_abs_bits(const float *src, size_t n) {
     __m256i max[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
     size_t i = 0;
 
-    if (n < 8) {
+    if (n < 8)
         return scalar_max_abs_bits(src, n);
-    }
     for (; i + 16 <= n; i += 16) {
         max[0] = _mm256_max_epu32(max[0], avx2_load_abs(src + i));
         max[1] = _mm256_max_epu32(max[1], avx2_load_abs(src + i + 8));
     }
-    if (i + 8 <= n) {
+    if (i + 8 <= n)
         max[0] = _mm256_max_epu32(max[0], avx2_load_abs(src + i));
-    }
-    if (n % 8) {
+    if (n % 8)
         max[1] = _mm256_max_epu32(max[1], avx2_load_abs(src + n - 8));
-    }
     return avx2_greatest_lane(_mm256_max_epu32(max[0], max[1]));
 }
 
@@ -216,10 +205,10 @@ AVX2 static __m256 avx2_from_wire_double(const uint8_t *src, __m256d f) {
     return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
 }
 
-/* The next four convert eight elements and more. The last ones, if there are not eight, are taken
- * with some of those before; all of them are converted first and stored last, since source and
- * destination may be the same memory. (To take the last eight so always disturbs the order in which
- * memory is read.) */
+// The next four convert eight elements and more. The last ones, if there are not eight, are taken
+// with some of those before; all of them are converted first and stored last, since source and
+// destination may be the same memory. (To take the last eight so always disturbs the order in which
+// memory is read.)
 AVX2 static void avx2_f32_to_wire_single(uint8_t *dst, const float *src, size_t n, float factor) {
     const __m256 f = _mm256_set1_ps(factor);
     const __m256i last = n % 8 ? avx2_to_wire(src + n - 8, f) : _mm256_setzero_si256();
@@ -229,34 +218,29 @@ AVX2 static void avx2_f32_to_wire_single(uint8_t *dst, const float *src, size_t 
         avx2_store(dst + 4 * i, avx2_to_wire(src + i, f));
         avx2_store(dst + 4 * i + 32, avx2_to_wire(src + i + 8, f));
     }
-    for (; i + 8 <= n; i += 8) {
+    for (; i + 8 <= n; i += 8)
         avx2_store(dst + 4 * i, avx2_to_wire(src + i, f));
-    }
-    if (n % 8) {
+    if (n % 8)
         avx2_store(dst + 4 * (n - 8), last);
-    }
 }
 
 AVX2 static void avx2_f32_to_wire_double(uint8_t *dst, const float *src, size_t n, double factor) {
     const __m256d f = _mm256_set1_pd(factor);
     const __m256i last = n % 8 ? avx2_to_wire_double(src + n - 8, f) : _mm256_setzero_si256();
 
-    for (size_t i = 0; i + 8 <= n; i += 8) {
+    for (size_t i = 0; i + 8 <= n; i += 8)
         avx2_store(dst + 4 * i, avx2_to_wire_double(src + i, f));
-    }
-    if (n % 8) {
+    if (n % 8)
         avx2_store(dst + 4 * (n - 8), last);
-    }
 }
 
 AVX2 static void avx2_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
-    if (n < 8) {
+    if (n < 8)
         scalar_f32_to_wire(dst, src, n, factor);
-    } else if (scales_floats(factor)) {
+    else if (scales_floats(factor))
         avx2_f32_to_wire_single(dst, src, n, (float)factor);
-    } else {
+    else
         avx2_f32_to_wire_double(dst, src, n, factor);
-    }
 }
 
 AVX2 static void avx2_wire_to_f32_single(float *dst, const uint8_t *src, size_t n, float inverse) {
@@ -268,37 +252,32 @@ AVX2 static void avx2_wire_to_f32_single(float *dst, const uint8_t *src, size_t 
         _mm256_storeu_ps(dst + i, avx2_from_wire(src + 4 * i, f));
         _mm256_storeu_ps(dst + i + 8, avx2_from_wire(src + 4 * i + 32, f));
     }
-    for (; i + 8 <= n; i += 8) {
+    for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps(dst + i, avx2_from_wire(src + 4 * i, f));
-    }
-    if (n % 8) {
+    if (n % 8)
         _mm256_storeu_ps(dst + n - 8, last);
-    }
 }
 
 AVX2 static void avx2_wire_to_f32_double(float *dst, const uint8_t *src, size_t n, double inverse) {
     const __m256d f = _mm256_set1_pd(inverse);
     const __m256 last = n % 8 ? avx2_from_wire_double(src + 4 * (n - 8), f) : _mm256_setzero_ps();
 
-    for (size_t i = 0; i + 8 <= n; i += 8) {
+    for (size_t i = 0; i + 8 <= n; i += 8)
         _mm256_storeu_ps(dst + i, avx2_from_wire_double(src + 4 * i, f));
-    }
-    if (n % 8) {
+    if (n % 8)
         _mm256_storeu_ps(dst + n - 8, last);
-    }
 }
 
 AVX2 static void avx2_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
-    if (n < 8) {
+    if (n < 8)
         scalar_wire_to_f32(dst, src, n, inverse);
-    } else if (scales_integers(inverse)) {
+    else if (scales_integers(inverse))
         avx2_wire_to_f32_single(dst, src, n, (float)inverse);
-    } else {
+    else
         avx2_wire_to_f32_double(dst, src, n, inverse);
-    }
 }
 
-/* The same past the caches. */
+// The same past the caches.
 AVX2 static size_t avx2_wire_to_f32_past(float *dst, const uint8_t *src, size_t n, float inverse) {
     const __m256 f = _mm256_set1_ps(inverse);
     size_t i = 0;
@@ -313,9 +292,8 @@ AVX2 static size_t avx2_wire_to_f32_past(float *dst, const uint8_t *src, size_t 
 AVX2 static void avx2_wire_to_f32_far(float *dst, const uint8_t *src, size_t n, double inverse) {
     size_t i = 0;
 
-    if (scales_integers(inverse) && (uintptr_t)dst % 32 == 0) {
+    if (scales_integers(inverse) && (uintptr_t)dst % 32 == 0)
         i = avx2_wire_to_f32_past(dst, src, n, (float)inverse);
-    }
     avx2_wire_to_f32(dst + i, src + 4 * i, n - i, inverse);
 }
 
@@ -329,12 +307,10 @@ AVX2 static void avx2_swap_copy(void *dst, const void *src, size_t n) {
         return;
     }
     last = n % 8 ? avx2_load_swapped(s + 4 * (n - 8)) : _mm256_setzero_si256();
-    for (size_t i = 0; i + 8 <= n; i += 8) {
+    for (size_t i = 0; i + 8 <= n; i += 8)
         avx2_store(d + 4 * i, avx2_load_swapped(s + 4 * i));
-    }
-    if (n % 8) {
+    if (n % 8)
         avx2_store(d + 4 * (n - 8), last);
-    }
 }
 
 static void avx2_i32_to_wire(uint8_t *dst, const int32_t *src, size_t n) {
@@ -355,10 +331,9 @@ static const struct sk_quantise avx2 = {
     .wire_to_i32 = avx2_wire_to_i32,
 };
 
-/* ---- AVX-512: sixteen elements at a time, the last ones under a mask ----------------------------
- */
+// ---- AVX-512: sixteen elements at a time, the last ones under a mask ----------------------------
 
-#ifndef AVX512 /* a test has its own, with the instructions in C */
+#ifndef AVX512 // a test has its own, with the instructions in C
 #define AVX512 __attribute__((target("avx512f,avx512bw")))
 #endif
 
@@ -441,19 +416,17 @@ AVX512 static void avx512_wire_to_f32_single(float *dst, const uint8_t *src, siz
 }
 
 static void avx512_f32_to_wire(uint8_t *dst, const float *src, size_t n, double factor) {
-    if (scales_floats(factor)) {
+    if (scales_floats(factor))
         avx512_f32_to_wire_single(dst, src, n, (float)factor);
-    } else {
+    else
         avx512_f32_to_wire_double(dst, src, n, factor);
-    }
 }
 
 static void avx512_wire_to_f32(float *dst, const uint8_t *src, size_t n, double inverse) {
-    if (scales_integers(inverse)) {
+    if (scales_integers(inverse))
         avx512_wire_to_f32_single(dst, src, n, (float)inverse);
-    } else {
+    else
         avx512_wire_to_f32_double(dst, src, n, inverse);
-    }
 }
 
 AVX512 static size_t avx512_wire_to_f32_past(float *dst, const uint8_t *src, size_t n,
@@ -471,9 +444,8 @@ AVX512 static size_t avx512_wire_to_f32_past(float *dst, const uint8_t *src, siz
 static void avx512_wire_to_f32_far(float *dst, const uint8_t *src, size_t n, double inverse) {
     size_t i = 0;
 
-    if (scales_integers(inverse) && (uintptr_t)dst % 64 == 0) {
+    if (scales_integers(inverse) && (uintptr_t)dst % 64 == 0)
         i = avx512_wire_to_f32_past(dst, src, n, (float)inverse);
-    }
     avx512_wire_to_f32(dst + i, src + 4 * i, n - i, inverse);
 }
 
@@ -507,26 +479,22 @@ void sk_quantise_flush(void) {
     _mm_sfence();
 }
 
-/* ---- the choice --------------------------------------------------------------------------------
- */
+// ---- the choice --------------------------------------------------------------------------------
 
 static int has_avx512(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
 }
 
 const struct sk_quantise *sk_quantise_named(const char *name) {
-    if (strcmp(name, "avx512") == 0) {
+    if (strcmp(name, "avx512") == 0)
         return has_avx512() ? &avx512 : NULL;
-    }
-    if (strcmp(name, "avx2") == 0) {
+    if (strcmp(name, "avx2") == 0)
         return __builtin_cpu_supports("avx2") ? &avx2 : NULL;
-    }
     return strcmp(name, "scalar") == 0 ? &scalar : NULL;
 }
 
 const struct sk_quantise *sk_quantise_best(void) {
-    if (has_avx512()) {
+    if (has_avx512())
         return &avx512;
-    }
     return __builtin_cpu_supports("avx2") ? &avx2 : &scalar;
 }

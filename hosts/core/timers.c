@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/core/timers.h"
 
 #include <stdlib.h>
@@ -16,9 +16,8 @@ int sk_timers_init(struct sk_timers *t, uint32_t count) {
         sk_timers_free(t);
         return -1;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         t->deadline[i] = SK_TIMERS_NEVER;
-    }
     return 0;
 }
 
@@ -40,9 +39,8 @@ static void move_up(struct sk_timers *t, uint32_t position) {
 
     while (position > 0) {
         uint32_t parent = (position - 1) / 2;
-        if (t->bound[t->heap[parent]] <= t->bound[id]) {
+        if (t->bound[t->heap[parent]] <= t->bound[id])
             break;
-        }
         timers_put(t, position, t->heap[parent]);
         position = parent;
     }
@@ -54,15 +52,12 @@ static void move_down(struct sk_timers *t, uint32_t position) {
 
     for (;;) {
         uint32_t child = 2 * position + 1;
-        if (child >= t->in_heap) {
+        if (child >= t->in_heap)
             break;
-        }
-        if (child + 1 < t->in_heap && t->bound[t->heap[child + 1]] < t->bound[t->heap[child]]) {
+        if (child + 1 < t->in_heap && t->bound[t->heap[child + 1]] < t->bound[t->heap[child]])
             child++;
-        }
-        if (t->bound[id] <= t->bound[t->heap[child]]) {
+        if (t->bound[id] <= t->bound[t->heap[child]])
             break;
-        }
         timers_put(t, position, t->heap[child]);
         position = child;
     }
@@ -78,7 +73,7 @@ static void remove_top(struct sk_timers *t) {
     }
 }
 
-/* Makes the top's bound its deadline, dropping timers that are no longer armed. */
+// Makes the top's bound its deadline, dropping timers that are no longer armed.
 static void settle_top(struct sk_timers *t) {
     while (t->in_heap > 0) {
         uint32_t id = t->heap[0];
@@ -94,13 +89,11 @@ static void settle_top(struct sk_timers *t) {
 }
 
 void sk_timers_place(struct sk_timers *t, uint32_t id) {
-    if (t->deadline[id] == SK_TIMERS_NEVER) {
+    if (t->deadline[id] == SK_TIMERS_NEVER)
         return;
-    }
     t->bound[id] = t->deadline[id];
-    if (t->place[id] == 0) {
+    if (t->place[id] == 0)
         timers_put(t, t->in_heap++, id);
-    }
     move_up(t, t->place[id] - 1);
 }
 
@@ -110,11 +103,9 @@ uint64_t sk_timers_next(struct sk_timers *t) {
 }
 
 int sk_timers_expire(struct sk_timers *t, uint64_t now, uint32_t *id) {
-    /* Bounds are not above deadlines, so most calls end here. */
-    if (t->in_heap == 0 || t->bound[t->heap[0]] > now || sk_timers_next(t) > now ||
-        t->in_heap == 0) {
+    // Bounds are not above deadlines, so most calls end here.
+    if (t->in_heap == 0 || t->bound[t->heap[0]] > now || sk_timers_next(t) > now || t->in_heap == 0)
         return 0;
-    }
     *id = t->heap[0];
     t->deadline[*id] = SK_TIMERS_NEVER;
     remove_top(t);

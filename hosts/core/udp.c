@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/core/udp.h"
 
 #include <endian.h>
 #include <string.h>
 
 #include "base/address.h"
-#include "switchml_wire.h" /* whose headers of the three are everybody's */
+#include "switchml_wire.h" // whose headers of the three are everybody's
 
 #define IPV4_AT ETHERNET_H_BYTES
 #define UDP_AT  (IPV4_AT + IPV4_H_BYTES)
@@ -13,14 +13,14 @@
 #define ETHERTYPE_IPV4   0x0800
 #define PROTOCOL_UDP     17
 #define MORE_FRAGMENTS   1
-#define PSEUDO_HEADER_AT (IPV4_AT + 12) /* the two addresses, which open the UDP pseudo header */
+#define PSEUDO_HEADER_AT (IPV4_AT + 12) // the two addresses, which open the UDP pseudo header
 
 _Static_assert(UDP_AT + UDP_H_BYTES == SK_UDP_BYTES, "the headers' lengths");
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+// ---- sums ------------------------------------------------------------------------------------
 
-/* Adds bytes to a running one's-complement sum of 16-bit words, in the order of bytes that they lie
- * in: the sum of such words is that of numbers with its bytes exchanged (RFC 1071, section 2). */
+// Adds bytes to a running one's-complement sum of 16-bit words, in the order of bytes that they lie
+// in: the sum of such words is that of numbers with its bytes exchanged (RFC 1071, section 2).
 static uint64_t udp_add_words(uint64_t sum, const uint8_t *bytes, size_t len) {
     uint32_t word;
     uint8_t rest[4] = {0};
@@ -46,7 +46,7 @@ static uint16_t fold(uint64_t sum) {
     return (uint16_t)~be16toh((uint16_t)sum);
 }
 
-/* Of an IPv4 header: five words, without a loop. */
+// Of an IPv4 header: five words, without a loop.
 static uint16_t header_checksum(const uint8_t *ipv4) {
     uint32_t w[IPV4_H_BYTES / 4];
 
@@ -61,13 +61,12 @@ uint16_t sk_checksum(const uint8_t *bytes, size_t len) {
 static uint64_t mac_number(const uint8_t mac[6]) {
     uint64_t n = 0;
 
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         n = n << 8 | mac[i];
-    }
     return n;
 }
 
-/* ---- sending --------------------------------------------------------------------------------- */
+// ---- sending ---------------------------------------------------------------------------------
 
 void sk_udp_init(uint8_t *frame, const struct sk_endpoint *from, const struct sk_endpoint *to,
                  size_t payload) {
@@ -91,22 +90,19 @@ void sk_udp_init(uint8_t *frame, const struct sk_endpoint *from, const struct sk
     udp_h_set_length(udp, (uint16_t)udp_bytes);
 }
 
-/* ---- receiving ------------------------------------------------------------------------------- */
+// ---- receiving -------------------------------------------------------------------------------
 
 enum sk_udp_kind sk_udp_kind(const uint8_t *frame, size_t len, size_t payload) {
     const uint8_t *ipv4 = frame + IPV4_AT;
 
-    if (len < ETHERNET_H_BYTES || ethernet_h_get_ether_type(frame) != ETHERTYPE_IPV4) {
+    if (len < ETHERNET_H_BYTES || ethernet_h_get_ether_type(frame) != ETHERTYPE_IPV4)
         return SK_UDP_FOREIGN;
-    }
-    if (len < UDP_AT) {
+    if (len < UDP_AT)
         return SK_UDP_SHORT;
-    }
     if (ipv4_h_get_version(ipv4) != 4 || ipv4_h_get_ihl(ipv4) != IPV4_H_BYTES / 4 ||
         ipv4_h_get_frag_offset(ipv4) != 0 || (ipv4_h_get_flags(ipv4) & MORE_FRAGMENTS) ||
-        ipv4_h_get_protocol(ipv4) != PROTOCOL_UDP) {
+        ipv4_h_get_protocol(ipv4) != PROTOCOL_UDP)
         return SK_UDP_FOREIGN;
-    }
     return len < SK_UDP_BYTES + payload ? SK_UDP_SHORT : SK_UDP_IS;
 }
 
@@ -131,25 +127,22 @@ bool sk_udp_has_sums(const uint8_t *frame) {
     size_t len = udp_h_get_length(udp);
     uint64_t sum = (uint64_t)htobe16(PROTOCOL_UDP) + htobe16((uint16_t)len);
 
-    if (header_checksum(frame + IPV4_AT) != 0) {
+    if (header_checksum(frame + IPV4_AT) != 0)
         return false;
-    }
-    if (udp_h_get_checksum(udp) == 0) {
+    if (udp_h_get_checksum(udp) == 0)
         return true;
-    }
     sum = udp_add_words(sum, frame + PSEUDO_HEADER_AT, 8);
     return fold(udp_add_words(sum, udp, len)) == 0;
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+// ---- words -----------------------------------------------------------------------------------
 
 void sk_say_endpoint(struct sk_text *t, const char *who, const struct sk_endpoint *e) {
     char mac[SK_MAC_TEXT];
 
     sk_say(t, "%s ", who);
-    if (mac_number(e->mac) != 0) {
+    if (mac_number(e->mac) != 0)
         sk_say(t, "%s, ", sk_mac_text(e->mac, mac));
-    }
     sk_say(t, "%u.%u.%u.%u, UDP port %u", e->ip >> 24, e->ip >> 16 & 255, e->ip >> 8 & 255,
            e->ip & 255, e->port);
 }

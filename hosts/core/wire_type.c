@@ -1,10 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/core/wire_type.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- halves ---------------------------------------------------------------------------------- */
+// ---- halves ----------------------------------------------------------------------------------
 
 #define F32_SIGN     0x80000000u
 #define F32_INFINITY 0x7f800000u
@@ -28,24 +28,20 @@ static float wire_float(uint32_t bits) {
 float sk_f16_value(uint16_t bits) {
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fffu;
 
-    if (rest >= F16_INFINITY) {
+    if (rest >= F16_INFINITY)
         return wire_float(sign | F32_INFINITY | (rest & 0x3ff) << 13);
-    }
-    if (rest < 0x400) { /* zero or subnormal: an integer times 2^-24 */
+    if (rest < 0x400) // zero or subnormal: an integer times 2^-24
         return wire_float(sign | wire_bits((float)rest * 0x1p-24f));
-    }
     return wire_float(sign | ((rest << 13) + (112u << 23)));
 }
 
 uint16_t sk_f16_nearest(float value) {
     uint32_t bits = wire_bits(value), sign = bits >> 16 & 0x8000, rest = bits & ~F32_SIGN;
 
-    if (rest >= 0x47800000) { /* 65536 */
+    if (rest >= 0x47800000) // 65536
         return (uint16_t)(sign | (rest > F32_INFINITY ? F16_NAN : F16_INFINITY));
-    }
-    if (rest < 0x38800000) { /* below 2^-14: an f32 from 1/2 on has the step of a subnormal half */
+    if (rest < 0x38800000) // below 2^-14: an f32 from 1/2 on has the step of a subnormal half
         return (uint16_t)(sign | (wire_bits(wire_float(rest) + 0.5f) - wire_bits(0.5f)));
-    }
     rest += 0xfff + (rest >> 13 & 1);
     return (uint16_t)(sign | (rest - (112u << 23)) >> 13);
 }
@@ -57,13 +53,12 @@ float sk_bf16_value(uint16_t bits) {
 uint16_t sk_bf16_nearest(float value) {
     uint32_t bits = wire_bits(value);
 
-    if ((bits & ~F32_SIGN) > F32_INFINITY) {
+    if ((bits & ~F32_SIGN) > F32_INFINITY)
         return (uint16_t)(bits >> 16 | 0x40);
-    }
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* ---- integers of 64 bits --------------------------------------------------------------------- */
+// ---- integers of 64 bits ---------------------------------------------------------------------
 
 #define LIMBS     3
 #define LIMB_BITS 22
@@ -71,13 +66,12 @@ uint16_t sk_bf16_nearest(float value) {
 
 __extension__ typedef __int128 wire_i128;
 
-/* Plane i has the i-th limb of all elements. */
+// Plane i has the i-th limb of all elements.
 static void wire_put_i64(int32_t *limbs, const int64_t *in, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint64_t u = (uint64_t)in[i] ^ UINT64_C(1) << 63;
-        for (unsigned l = 0; l < LIMBS; l++) {
+        for (unsigned l = 0; l < LIMBS; l++)
             limbs[l * count + i] = (int32_t)(u >> (l * LIMB_BITS) & LIMB_MASK);
-        }
     }
 }
 
@@ -85,9 +79,8 @@ static wire_i128 wire_sum_i64(const struct sk_wire *w, size_t i) {
     const int32_t *limbs = w->room;
     wire_i128 sum = -((wire_i128)w->workers << 63);
 
-    for (unsigned l = 0; l < LIMBS; l++) {
+    for (unsigned l = 0; l < LIMBS; l++)
         sum += (wire_i128)limbs[l * w->count + i] << (l * LIMB_BITS);
-    }
     return sum;
 }
 
@@ -96,35 +89,29 @@ static int wire_get_i64(const struct sk_wire *w) {
 
     for (size_t i = 0; i < w->count; i++) {
         wire_i128 sum = wire_sum_i64(w, i);
-        if (sum < INT64_MIN || sum > INT64_MAX) {
+        if (sum < INT64_MIN || sum > INT64_MAX)
             return SILKEN_ERR_RANGE;
-        }
     }
-    for (size_t i = 0; i < w->count; i++) {
+    for (size_t i = 0; i < w->count; i++)
         out[i] = (int64_t)wire_sum_i64(w, i);
-    }
     return 0;
 }
 
-/* ---- floats ---------------------------------------------------------------------------------- */
+// ---- floats ----------------------------------------------------------------------------------
 
 static void wire_put_floats(float *room, const void *in, size_t count, enum silken_type type) {
     const uint16_t *half = in;
     const double *wide = in;
 
-    if (type == SILKEN_F64) {
-        for (size_t i = 0; i < count; i++) {
+    if (type == SILKEN_F64)
+        for (size_t i = 0; i < count; i++)
             room[i] = (float)wide[i];
-        }
-    } else if (type == SILKEN_F16) {
-        for (size_t i = 0; i < count; i++) {
+    else if (type == SILKEN_F16)
+        for (size_t i = 0; i < count; i++)
             room[i] = sk_f16_value(half[i]);
-        }
-    } else {
-        for (size_t i = 0; i < count; i++) {
+    else
+        for (size_t i = 0; i < count; i++)
             room[i] = sk_bf16_value(half[i]);
-        }
-    }
 }
 
 static void wire_get_floats(const struct sk_wire *w, float divisor) {
@@ -150,7 +137,7 @@ static void wire_get_floats(const struct sk_wire *w, float divisor) {
     }
 }
 
-/* ---- both ways ------------------------------------------------------------------------------- */
+// ---- both ways -------------------------------------------------------------------------------
 
 size_t sk_type_bytes(enum silken_type type) {
     switch (type) {
@@ -174,13 +161,11 @@ static bool wire_is_integer(enum silken_type type) {
 static int wire_check(size_t count, const void *in, const void *out, enum silken_type type,
                       enum silken_op op, uint32_t workers) {
     if (sk_type_bytes(type) == 0 || (op != SILKEN_SUM && op != SILKEN_AVERAGE) ||
-        count > SIZE_MAX / 32 || (count > 0 && (!in || !out))) {
+        count > SIZE_MAX / 32 || (count > 0 && (!in || !out)))
         return SILKEN_ERR_INVALID;
-    }
     if ((wire_is_integer(type) && op == SILKEN_AVERAGE) ||
-        (type == SILKEN_I64 && workers > SK_WIRE_I64_WORKERS)) {
+        (type == SILKEN_I64 && workers > SK_WIRE_I64_WORKERS))
         return SILKEN_ERR_UNSUPPORTED;
-    }
     return 0;
 }
 
@@ -193,29 +178,24 @@ int sk_wire_begin(struct sk_wire *w, struct sk_tensor *tensor, const void *in, v
                                  .in = in,
                                  .out = out,
                                  .count = type == SILKEN_I64 ? LIMBS * count : count};
-    if (rc != 0 || type == SILKEN_F32 || type == SILKEN_I32 || count == 0) {
+    if (rc != 0 || type == SILKEN_F32 || type == SILKEN_I32 || count == 0)
         return rc;
-    }
     w->room = malloc(4 * tensor->count);
-    if (!w->room) {
+    if (!w->room)
         return SILKEN_ERR_NOMEM;
-    }
-    if (type == SILKEN_I64) {
+    if (type == SILKEN_I64)
         wire_put_i64(w->room, in, count);
-    } else {
+    else
         wire_put_floats(w->room, in, count, type);
-    }
     tensor->in = tensor->out = w->room;
     return 0;
 }
 
 int sk_wire_end(struct sk_wire *w) {
-    if (w->type == SILKEN_I64) {
+    if (w->type == SILKEN_I64)
         return wire_get_i64(w);
-    }
-    if (w->room || w->op == SILKEN_AVERAGE) {
+    if (w->room || w->op == SILKEN_AVERAGE)
         wire_get_floats(w, w->op == SILKEN_AVERAGE ? (float)w->workers : 1);
-    }
     return 0;
 }
 

@@ -1,12 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A DPDK port as a transport: one queue each way, one mempool. Frames are built in mbufs on the way
- * out and handed up in their mbufs on the way in.
- *
- * Drivers without interrupts leave no way to sleep until a frame comes. So
- * wait() receives already, with yields and short sleeps in between, and recv() hands up what
- * wait() has found.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// A DPDK port as a transport: one queue each way, one mempool. Frames are built in mbufs on the way
+// out and handed up in their mbufs on the way in.
+//
+// Drivers without interrupts leave no way to sleep until a frame comes. So
+// wait() receives already, with yields and short sleeps in between, and recv() hands up what
+// wait() has found.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,7 @@
 #include "dpdk/eal.h"
 #include "hosts/dpdk/dpdk.h"
 
-#define MEMORY      "256" /* MB for all ports of the process; taken as they are touched */
+#define MEMORY      "256" // MB for all ports of the process; taken as they are touched
 #define MBUFS       2047
 #define MBUF_CACHE  128
 #define DESCRIPTORS 1024
@@ -31,10 +30,10 @@ struct dpdk {
     struct sk_transport base;
     uint16_t port;
     int started;
-    uint16_t freed, handed, count; /* of rx: given back, handed up by recv(), received */
+    uint16_t freed, handed, count; // of rx: given back, handed up by recv(), received
     struct rte_mempool *pool;
     struct rte_mbuf *rx[SK_BURST];
-    uint16_t lent; /* mbufs in tx */
+    uint16_t lent; // mbufs in tx
     struct rte_mbuf *tx[SK_BURST];
     char name[RTE_ETH_NAME_MAX_LEN];
 };
@@ -43,19 +42,17 @@ static struct dpdk *dpdk_of(struct sk_transport *t) {
     return (struct dpdk *)t;
 }
 
-/* ---- frames ---------------------------------------------------------------------------------- */
+// ---- frames ----------------------------------------------------------------------------------
 
 static size_t dpdk_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
     struct dpdk *d = dpdk_of(t);
 
     if (d->lent < n &&
-        rte_pktmbuf_alloc_bulk(d->pool, d->tx + d->lent, (unsigned)(n - d->lent)) == 0) {
+        rte_pktmbuf_alloc_bulk(d->pool, d->tx + d->lent, (unsigned)(n - d->lent)) == 0)
         d->lent = (uint16_t)n;
-    }
     n = d->lent < n ? d->lent : n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         frames[i] = (struct sk_frame){rte_pktmbuf_mtod(d->tx[i], uint8_t *), 0};
-    }
     return n;
 }
 
@@ -73,13 +70,13 @@ static size_t dpdk_post(struct sk_transport *t, const struct sk_frame *frames, s
     return sent;
 }
 
-/* Frees what the last recv() handed up. */
+// Frees what the last recv() handed up.
 static void dpdk_give_back(struct dpdk *d) {
     rte_pktmbuf_free_bulk(d->rx + d->freed, (unsigned)(d->handed - d->freed));
     d->freed = d->handed;
 }
 
-/* With all mbufs handed up and given back, receives the next ones. Returns whether some wait. */
+// With all mbufs handed up and given back, receives the next ones. Returns whether some wait.
 static int dpdk_something_waits(void *context) {
     struct dpdk *d = context;
 
@@ -98,11 +95,10 @@ static size_t dpdk_recv(struct sk_transport *t, struct sk_frame *frames, size_t 
     dpdk_something_waits(d);
     while (d->handed < d->count && got < n) {
         struct rte_mbuf *m = d->rx[d->handed++];
-        if (m->nb_segs == 1) {
+        if (m->nb_segs == 1)
             frames[got++] = (struct sk_frame){rte_pktmbuf_mtod(m, uint8_t *), m->data_len};
-        } else {
+        else
             t->stats.rx_dropped++;
-        }
     }
     return got;
 }
@@ -112,12 +108,11 @@ static void dpdk_wait(struct sk_transport *t, uint64_t timeout) {
     sk_clock_poll(dpdk_something_waits, dpdk_of(t), timeout);
 }
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+// ---- opening and closing ---------------------------------------------------------------------
 
 static void close_device(struct dpdk *d) {
-    if (d->started) {
+    if (d->started)
         rte_eth_dev_stop(d->port);
-    }
     rte_eth_dev_close(d->port);
     rte_eal_hotplug_remove("vdev", d->name);
 }
@@ -142,15 +137,14 @@ static const struct sk_transport_ops dpdk_ops = {
     .close = dpdk_close,
 };
 
-/* Starts DPDK if the process has not: only then it has logical cores. Returns 0 or -1. No huge
- * pages and no shared configuration: such processes leave no files and do not know of each other.
- * (--in-memory would say the same, but this DPDK refuses it together with --no-huge.) */
+// Starts DPDK if the process has not: only then it has logical cores. Returns 0 or -1. No huge
+// pages and no shared configuration: such processes leave no files and do not know of each other.
+// (--in-memory would say the same, but this DPDK refuses it together with --no-huge.)
 static int start_dpdk(int cpu) {
     struct eal_arguments *a;
 
-    if (rte_lcore_count() > 0) {
+    if (rte_lcore_count() > 0)
         return 0;
-    }
     a = eal_arguments();
     eal_add(a, "--no-huge");
     eal_add(a, "--no-shconf");
@@ -170,40 +164,35 @@ static int start_port(struct dpdk *d) {
 
     memset(&config, 0, sizeof config);
     rc = rte_eth_dev_configure(d->port, 1, 1, &config);
-    if (rc == 0) {
+    if (rc == 0)
         rc = rte_eth_rx_queue_setup(d->port, 0, DESCRIPTORS, (unsigned)socket, NULL, d->pool);
-    }
-    if (rc == 0) {
+    if (rc == 0)
         rc = rte_eth_tx_queue_setup(d->port, 0, DESCRIPTORS, (unsigned)socket, NULL);
-    }
-    if (rc < 0) {
+    if (rc < 0)
         return rc;
-    }
     rc = rte_eth_dev_start(d->port);
     d->started = rc == 0;
     return rc;
 }
 
-/* Splits "name,arguments" and makes the device. */
+// Splits "name,arguments" and makes the device.
 static int make_device(struct dpdk *d, const char *device) {
     const char *comma = strchr(device, ',');
     size_t len = comma ? (size_t)(comma - device) : strlen(device);
     int rc;
 
-    if (len == 0 || len >= sizeof d->name) {
+    if (len == 0 || len >= sizeof d->name)
         return -EINVAL;
-    }
     memcpy(d->name, device, len);
     d->name[len] = 0;
     rc = rte_eal_hotplug_add("vdev", d->name, comma ? comma + 1 : "");
-    if (rc == 0) {
+    if (rc == 0)
         rc = rte_eth_dev_get_port_by_name(d->name, &d->port);
-    }
     return rc;
 }
 
-/* A stack hands out what was given back last, which is in a cache still; also to threads that DPDK
- * does not know, such as a lane's. */
+// A stack hands out what was given back last, which is in a cache still; also to threads that DPDK
+// does not know, such as a lane's.
 static struct rte_mempool *dpdk_make_pool(void) {
     static unsigned number;
     char name[32];
@@ -231,17 +220,14 @@ int sk_transport_dpdk_open(struct sk_transport **t, const char *device, int cpu,
         return SILKEN_ERR_NOMEM;
     }
     d->base.ops = &dpdk_ops;
-    if (start_dpdk(cpu) < 0) {
+    if (start_dpdk(cpu) < 0)
         return dpdk_fail(d, why, why_cap, device, "DPDK cannot be started", rte_errno);
-    }
     d->pool = dpdk_make_pool();
-    if (!d->pool) {
+    if (!d->pool)
         return dpdk_fail(d, why, why_cap, device, "no memory for packets", rte_errno);
-    }
     rc = make_device(d, device);
-    if (rc < 0) {
+    if (rc < 0)
         return dpdk_fail(d, why, why_cap, device, "no such DPDK device", rc);
-    }
     rc = start_port(d);
     if (rc < 0) {
         close_device(d);

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* Apart from the module, which has no sk_transport_use_dpdk(): that is the library's. */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Apart from the module, which has no sk_transport_use_dpdk(): that is the library's.
 #include "hosts/dpdk/dpdk.h"
 
 void sk_dpdk_link(void) {

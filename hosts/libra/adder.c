@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/libra/adder.h"
 
 #include <math.h>
@@ -8,16 +8,16 @@
 #define SIGN      UINT32_C(0x80000000)
 #define INFINITE  UINT32_C(0x7f800000)
 #define NAN_BITS  UINT32_C(0x7fc00000)
-#define SMALLEST  UINT32_C(0x00800000) /* normal */
-#define ONE       65536                /* in 2^-16 */
-#define Z_SHIFT   5                    /* from 2^-16 to 5.11 */
+#define SMALLEST  UINT32_C(0x00800000) // normal
+#define ONE       65536                // in 2^-16
+#define Z_SHIFT   5                    // from 2^-16 to 5.11
 #define NEAR_KEYS 2048u
 #define DM_ZERO   (31u << 11)
 
 static struct libra_adder adder_tables;
 static pthread_once_t adder_once = PTHREAD_ONCE_INIT;
 
-/* To the nearest, within 16 bits. */
+// To the nearest, within 16 bits.
 static uint16_t adder_round16(double value) {
     long r = lround(value);
     return (uint16_t)(r > 65535 ? 65535 : r);
@@ -43,7 +43,7 @@ static void adder_make_powers(struct libra_adder *a) {
     }
 }
 
-/* The entries of 'minus' below 1 are not used: 'near' has them. */
+// The entries of 'minus' below 1 are not used: 'near' has them.
 static void adder_make_differences(struct libra_adder *a) {
     a->near[0] = 65535;
     for (unsigned i = 1; i < 65536; i++) {
@@ -72,7 +72,7 @@ int32_t libra_log2(const struct libra_adder *a, uint32_t bits) {
     return a->exponent[bits >> 23 & 0xff] * ONE + a->log_m[m] + a->term[(uint16_t)u];
 }
 
-/* The float 2^(t * 2^-16) with this sign. */
+// The float 2^(t * 2^-16) with this sign.
 static uint32_t adder_power(const struct libra_adder *a, int32_t t, uint32_t sign, bool *flushed) {
     int32_t exponent = (t >> 16) + 127;
     if (exponent >= 255)
@@ -84,12 +84,12 @@ static uint32_t adder_power(const struct libra_adder *a, int32_t t, uint32_t sig
     return sign | (uint32_t)exponent << 23 | (uint32_t)a->power[t & 0xffff] << 7;
 }
 
-/* x and y have ordinary magnitudes, that of x is not below that of y. */
+// x and y have ordinary magnitudes, that of x is not below that of y.
 static uint32_t adder_add_ordered(const struct libra_adder *a, uint32_t x, uint32_t y,
                                   bool *flushed) {
     int32_t l = libra_log2(a, x & ~SIGN);
     int32_t z = l - libra_log2(a, y & ~SIGN);
-    /* the logarithms of neighbours may be in the wrong order by a unit */
+    // the logarithms of neighbours may be in the wrong order by a unit
     uint32_t key = z < 0 ? 0 : ((uint32_t)z + (1u << (Z_SHIFT - 1))) >> Z_SHIFT;
     if (key > 65535)
         return x;
@@ -102,7 +102,7 @@ static uint32_t adder_add_ordered(const struct libra_adder *a, uint32_t x, uint3
     return sigma == 0 ? x : adder_power(a, l + sigma, x & SIGN, flushed);
 }
 
-/* One of them is infinite or NaN. */
+// One of them is infinite or NaN.
 static uint32_t adder_add_special(uint32_t x, uint32_t y) {
     uint32_t p = x & ~SIGN, q = y & ~SIGN;
     if (p > INFINITE || q > INFINITE || (p == q && x != y))
@@ -110,7 +110,7 @@ static uint32_t adder_add_special(uint32_t x, uint32_t y) {
     return p == INFINITE ? x : y;
 }
 
-/* Zero for what is too small to be a normal number. */
+// Zero for what is too small to be a normal number.
 static uint32_t adder_flush(uint32_t x, bool *flushed) {
     if ((x & ~SIGN) >= SMALLEST)
         return x;
@@ -127,7 +127,7 @@ uint32_t libra_add(const struct libra_adder *a, uint32_t x, uint32_t y, bool *fl
     x = adder_flush(x, flushed);
     y = adder_flush(y, flushed);
     if ((y & ~SIGN) == 0)
-        return (x & ~SIGN) == 0 ? x & y : x; /* -0 only of two of them */
+        return (x & ~SIGN) == 0 ? x & y : x; // -0 only of two of them
     if ((x & ~SIGN) == 0)
         return y;
     return (x & ~SIGN) >= (y & ~SIGN) ? adder_add_ordered(a, x, y, flushed)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/libra/frame.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #define LIBRA_AT      SK_UDP_BYTES
 #define PAYLOAD_ACK   LIBRA_H_BYTES
 #define PAYLOAD_PAIRS (LIBRA_H_BYTES + LIBRA_PLACES * PAIR_H_BYTES)
-#define CONGESTED     3 /* RFC 3168, 5 */
+#define CONGESTED     3 // RFC 3168, 5
 
 _Static_assert(LIBRA_AT + PAYLOAD_ACK == LIBRA_HEADERS &&
                    LIBRA_AT + PAYLOAD_PAIRS == LIBRA_FRAME_BYTES,
@@ -34,7 +34,7 @@ const char *libra_reason_text(enum libra_reason reason) {
     return texts[reason];
 }
 
-/* The bit of place p. */
+// The bit of place p.
 static uint16_t frame_place(unsigned p) {
     return (uint16_t)(1u << (LIBRA_PLACES - 1 - p));
 }

@@ -1,22 +1,21 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * frame.h: the bytes of Libra's packets: what a worker sends and what it accepts. The layouts come
- * from p4/libra, through the generated libra_wire.h.
- *
- *     ethernet_h 14 | ipv4_h 20 | udp_h 8 | libra_h 16 | 16 times: index 4, value 4
- *
- * An ack has no pairs. On the headers in front and their checksums see hosts/core/udp.h.
- *
- * Concurrency: no state; any thread may call anything.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// frame.h: the bytes of Libra's packets: what a worker sends and what it accepts. The layouts come
+// from p4/libra, through the generated libra_wire.h.
+//
+//     ethernet_h 14 | ipv4_h 20 | udp_h 8 | libra_h 16 | 16 times: index 4, value 4
+//
+// An ack has no pairs. On the headers in front and their checksums see hosts/core/udp.h.
+//
+// Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_HOSTS_LIBRA_FRAME_H
 #define SILKEN_HOSTS_LIBRA_FRAME_H
 
 #include "hosts/core/endpoint.h"
 #include "hosts/libra/pack.h"
 
-#define LIBRA_PORT        0xbec0u /* UDP, of switches */
-#define LIBRA_HEADERS     58u     /* bytes before the pairs; an ack has no more */
+#define LIBRA_PORT        0xbec0u // UDP, of switches
+#define LIBRA_HEADERS     58u     // bytes before the pairs; an ack has no more
 #define LIBRA_FRAME_BYTES (LIBRA_HEADERS + LIBRA_PLACES * 8)
 
 enum libra_kind {
@@ -26,25 +25,25 @@ enum libra_kind {
     LIBRA_ANSWER = 5,
 };
 
-/* What stays the same in all packets between a worker and its switch. */
+// What stays the same in all packets between a worker and its switch.
 struct libra_flow {
     struct sk_endpoint worker;
-    struct sk_endpoint fabric; /* the switch */
+    struct sk_endpoint fabric; // the switch
     uint8_t job;
-    uint16_t number; /* the worker's in its job */
-    uint16_t epoch;  /* of the job's layout */
+    uint16_t number; // the worker's in its job
+    uint16_t epoch;  // of the job's layout
 };
 
-/* What differs from packet to packet. */
+// What differs from packet to packet.
 struct libra_header {
     enum libra_kind kind;
-    bool again;        /* sent before */
-    bool congested;    /* a switch on the way marked it (ECN); of received ones */
-    uint32_t sequence; /* 1 to 2^31 - 1 */
+    bool again;        // sent before
+    bool congested;    // a switch on the way marked it (ECN); of received ones
+    uint32_t sequence; // 1 to 2^31 - 1
     uint32_t clock;
 };
 
-/* Why a received frame was ignored: enum, name in statistics, and what it tells the user. */
+// Why a received frame was ignored: enum, name in statistics, and what it tells the user.
 #define LIBRA_REASONS(X)                                                                           \
     X(FOREIGN, "foreign", "not IPv4 and UDP without options and fragments")                        \
     X(NOT_FOR_US, "not_for_us", "another station's MAC or IP address or UDP port")                 \
@@ -63,16 +62,16 @@ enum libra_reason {
 #undef LIBRA_REASON_ENUM
         LIBRA_REASON_COUNT
 };
-/* Short name ("foreign") and explanation; "accepted" for LIBRA_ACCEPTED. */
+// Short name ("foreign") and explanation; "accepted" for LIBRA_ACCEPTED.
 const char *libra_reason_name(enum libra_reason reason);
 const char *libra_reason_text(enum libra_reason reason);
 
-/* Writes a frame of LIBRA_FRAME_BYTES to 'frame'. */
+// Writes a frame of LIBRA_FRAME_BYTES to 'frame'.
 void libra_frame_write(uint8_t *frame, const struct libra_flow *flow,
                        const struct libra_header *header, const struct libra_packet *packet);
 
-/* Is it an ack or an answer for this worker: then '*header' is filled in and, of an answer,
- * '*packet' ('used' and the pairs). Reads nothing behind 'len'. */
+// Is it an ack or an answer for this worker: then '*header' is filled in and, of an answer,
+// '*packet' ('used' and the pairs). Reads nothing behind 'len'.
 enum libra_reason libra_frame_read(const uint8_t *frame, size_t len, const struct libra_flow *flow,
                                    struct libra_header *header, struct libra_packet *packet);
 

@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/libra/heat.h"
 
 #include <stdlib.h>
 
-#define STEP 1000u /* 5.3 adds that many parameters at a time */
+#define STEP 1000u // 5.3 adds that many parameters at a time
 
 void libra_heat_add(struct libra_heat *heat, uint64_t key, uint64_t updates) {
     int added;
@@ -30,7 +30,7 @@ struct libra_ranked *libra_heat_rank(const struct libra_heat *heat) {
     return all;
 }
 
-/* The smallest k whose updates are at least the portion of all; n at most. */
+// The smallest k whose updates are at least the portion of all; n at most.
 static size_t heat_of_portion(const struct libra_ranked *ranked, size_t n, double wanted) {
     uint64_t sum = 0;
     for (size_t k = 0; k < n; k++) {
@@ -41,7 +41,7 @@ static size_t heat_of_portion(const struct libra_ranked *ranked, size_t n, doubl
     return n;
 }
 
-/* The multiple of STEP beyond which STEP more add less than 1 % of all. */
+// The multiple of STEP beyond which STEP more add less than 1 % of all.
 static size_t heat_of_steps(const struct libra_ranked *ranked, size_t n, uint64_t total) {
     for (size_t k = 0; k < n; k += STEP) {
         uint64_t more = 0;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/libra/key_map.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #define FIRST_ROOM 1024u
 
-/* The finisher of MurmurHash3, over the key and the secret: each bit depends on all. */
+// The finisher of MurmurHash3, over the key and the secret: each bit depends on all.
 static uint64_t key_map_hash(uint64_t key, uint64_t secret) {
     uint64_t h = key ^ secret;
     h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
@@ -17,7 +17,7 @@ static uint64_t key_map_hash(uint64_t key, uint64_t secret) {
     return h ^ h >> 33;
 }
 
-/* Where the key is, or would be. */
+// Where the key is, or would be.
 static struct libra_key_slot *key_map_slot(const struct libra_key_map *map, uint64_t key) {
     size_t i = (size_t)key_map_hash(key, map->secret) & (map->room - 1);
     while (map->slots[i].used && map->slots[i].key != key)
@@ -33,7 +33,7 @@ static void key_map_grow(struct libra_key_map *map) {
     };
     larger.slots = calloc(larger.room, sizeof *larger.slots);
     if (!larger.slots)
-        abort(); /* as everywhere where a few bytes are not to be had */
+        abort(); // as everywhere where a few bytes are not to be had
     for (size_t i = 0; i < map->room; i++)
         if (map->slots[i].used)
             *key_map_slot(&larger, map->slots[i].key) = map->slots[i];

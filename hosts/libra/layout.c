@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/libra/layout.h"
 
 #include <inttypes.h>
@@ -11,17 +11,17 @@
 #define FIRST_LINE        "silken libra layout 1\n"
 #define DIGEST_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
-/* FNV-1a (Fowler, Noll, Vo) of 64 bits, continued. */
+// FNV-1a (Fowler, Noll, Vo) of 64 bits, continued.
 static uint64_t layout_digest(uint64_t digest, const char *text, size_t length) {
     for (size_t i = 0; i < length; i++)
         digest = (digest ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
     return digest;
 }
 
-/* ---- writing: to a file, or nowhere for the digest alone ---- */
+// ---- writing: to a file, or nowhere for the digest alone ----
 
 struct layout_out {
-    FILE *file; /* or null */
+    FILE *file; // or null
     uint64_t digest;
     bool failed;
 };
@@ -49,7 +49,7 @@ int libra_layout_write(const struct libra_layout *layout, FILE *out) {
     return !o.failed && fprintf(out, "digest %016" PRIx64 "\n", o.digest) > 0;
 }
 
-/* ---- making ---- */
+// ---- making ----
 
 static int layout_check(unsigned registers, size_t n, struct sk_error *err) {
     if (registers < 1 || registers > LIBRA_REGISTERS_MOST)
@@ -89,15 +89,15 @@ int libra_layout_make(struct libra_layout *layout, uint8_t job, uint16_t epoch, 
     return error;
 }
 
-/* ---- reading ---- */
+// ---- reading ----
 
 struct layout_in {
     const char *at, *end;
-    unsigned line; /* the one at 'at', from 1 */
+    unsigned line; // the one at 'at', from 1
     struct sk_error *err;
 };
 
-/* The decimal number of the line "<word> <number>" or, without a word, "<number>". */
+// The decimal number of the line "<word> <number>" or, without a word, "<number>".
 static int layout_take(struct layout_in *in, const char *word, uint64_t most, uint64_t *out) {
     size_t skip = *word ? strlen(word) + 1 : 0;
     const char *end = memchr(in->at, '\n', (size_t)(in->end - in->at));
@@ -123,7 +123,7 @@ static int layout_take(struct layout_in *in, const char *word, uint64_t most, ui
     return 0;
 }
 
-/* The digest's line is the last one, and right. */
+// The digest's line is the last one, and right.
 static int layout_take_digest(struct layout_in *in, const char *text) {
     char said[32];
     uint64_t digest = layout_digest(DIGEST_OF_NOTHING, text, (size_t)(in->at - text));
@@ -163,7 +163,7 @@ int libra_layout_parse(struct libra_layout *layout, const char *text, size_t len
         (error = layout_take(&in, "keys", LIBRA_KEYS_MOST, &n)) ||
         (error = layout_check((unsigned)registers, (size_t)n, err)))
         return error;
-    /* a key is two bytes at least, so no more memory is taken than the file has */
+    // a key is two bytes at least, so no more memory is taken than the file has
     if (n * 2 > (uint64_t)(in.end - in.at))
         return sk_fail(err, "line %u: the file is too short for %" PRIu64 " keys", in.line, n);
     uint64_t *keys = malloc((size_t)n * sizeof *keys);

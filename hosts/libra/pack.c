@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/libra/pack.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static size_t pack_packets(size_t n) {
     return (n + M - 1) / M;
 }
 
-/* How many pairs the fullest register has. */
+// How many pairs the fullest register has.
 static size_t pack_fullest(const struct libra_pair *pairs, size_t n) {
     size_t count[M] = {0}, most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -20,7 +20,7 @@ static size_t pack_fullest(const struct libra_pair *pairs, size_t n) {
 }
 
 size_t libra_pack_most(const struct libra_pair *pairs, size_t n, bool any) {
-    /* all of one register: one in each push, the rest in others */
+    // all of one register: one in each push, the rest in others
     return any ? 2 * pack_packets(n) : pack_fullest(pairs, n);
 }
 
@@ -34,15 +34,15 @@ unsigned libra_packet_passes(const struct libra_packet *packet) {
     return passes;
 }
 
-/* ---- packets with pairs at any place ---- */
+// ---- packets with pairs at any place ----
 
-/* A matching of pairs and places (Kuhn): pair i may be at the 'reach' places before that of its
- * register, and there. */
+// A matching of pairs and places (Kuhn): pair i may be at the 'reach' places before that of its
+// register, and there.
 struct pack_match {
     const struct libra_pair *pairs;
     unsigned reach;
-    int pair_at[M]; /* of each place; negative: none */
-    uint32_t tried; /* places, for the pair that is being placed */
+    int pair_at[M]; // of each place; negative: none
+    uint32_t tried; // places, for the pair that is being placed
 };
 
 static bool pack_place(struct pack_match *match, int i) {
@@ -70,11 +70,11 @@ static bool pack_all_placed(struct pack_match *match, unsigned n) {
     return true;
 }
 
-/* At most M pairs, with the fewest passes. */
+// At most M pairs, with the fewest passes.
 static void pack_any(const struct libra_pair *pairs, unsigned n, struct libra_packet *packet) {
     struct pack_match match = {.pairs = pairs};
     while (!pack_all_placed(&match, n))
-        match.reach++; /* with a reach of M - 1 each pair may be anywhere */
+        match.reach++; // with a reach of M - 1 each pair may be anywhere
     memset(packet, 0, sizeof *packet);
     packet->any = true;
     packet->passes = match.reach + 1;
@@ -85,9 +85,9 @@ static void pack_any(const struct libra_pair *pairs, unsigned n, struct libra_pa
         }
 }
 
-/* ---- all of a batch ---- */
+// ---- all of a batch ----
 
-struct pack_rest { /* pairs that wait for a packet of the other kind */
+struct pack_rest { // pairs that wait for a packet of the other kind
     struct libra_pair pairs[M];
     unsigned n;
     struct libra_packet *next;

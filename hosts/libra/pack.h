@@ -1,20 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * pack.h: pairs of hot parameters to packets, so that a packet meets each register of the switch
- * once (Libra 3.4, algorithm 1).
- *
- * A packet has as many places as the switch has registers, m. In a push, place j has a parameter of
- * register j: one pass handles them all. What algorithm 1 leaves over goes into packets of another
- * kind ("any"), whose pairs are at any place: pass t (from 0) handles the pair at place p if its
- * register is (p + t) mod m, since the packet is turned by a place between passes. Which pair gets
- * which place is chosen so that the last pass comes as early as it can.
- *
- * A switch that takes pushes alone gets as many as the fullest register needs.
- *
- * Algorithm 1 as it is printed looks through all packets for each pair. With as many places as
- * registers, the first packet that has none of register k yet is one further for each pair of k, so
- * a cursor for each register does the same in a time that grows with the number of pairs alone.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// pack.h: pairs of hot parameters to packets, so that a packet meets each register of the switch
+// once (Libra 3.4, algorithm 1).
+//
+// A packet has as many places as the switch has registers, m. In a push, place j has a parameter of
+// register j: one pass handles them all. What algorithm 1 leaves over goes into packets of another
+// kind ("any"), whose pairs are at any place: pass t (from 0) handles the pair at place p if its
+// register is (p + t) mod m, since the packet is turned by a place between passes. Which pair gets
+// which place is chosen so that the last pass comes as early as it can.
+//
+// A switch that takes pushes alone gets as many as the fullest register needs.
+//
+// Algorithm 1 as it is printed looks through all packets for each pair. With as many places as
+// registers, the first packet that has none of register k yet is one further for each pair of k, so
+// a cursor for each register does the same in a time that grows with the number of pairs alone.
 #ifndef SILKEN_HOSTS_LIBRA_PACK_H
 #define SILKEN_HOSTS_LIBRA_PACK_H
 
@@ -22,26 +21,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIBRA_PLACES 16u /* of a packet, and registers of the switch: m */
+#define LIBRA_PLACES 16u // of a packet, and registers of the switch: m
 
 struct libra_pair {
-    uint32_t rank;  /* of a hot parameter */
-    uint32_t value; /* bits of an integer, or of a float where the switch adds floats */
+    uint32_t rank;  // of a hot parameter
+    uint32_t value; // bits of an integer, or of a float where the switch adds floats
 };
 struct libra_packet {
-    uint16_t used;   /* bit j: place j has a pair */
-    bool any;        /* pairs are at any place */
-    unsigned passes; /* through the switch, that its places need */
+    uint16_t used;   // bit j: place j has a pair
+    bool any;        // pairs are at any place
+    unsigned passes; // through the switch, that its places need
     struct libra_pair places[LIBRA_PLACES];
 };
 
-/* The most packets that these pairs can make. 'any': the switch takes packets of the other kind,
- * too. */
+// The most packets that these pairs can make. 'any': the switch takes packets of the other kind,
+// too.
 size_t libra_pack_most(const struct libra_pair *pairs, size_t n, bool any);
-/* Packs 'n' pairs into 'packets' (room for libra_pack_most()); how many they are. Two of the same
- * rank come into two packets, or two places of one of the other kind. Any thread. */
+// Packs 'n' pairs into 'packets' (room for libra_pack_most()); how many they are. Two of the same
+// rank come into two packets, or two places of one of the other kind. Any thread.
 size_t libra_pack(const struct libra_pair *pairs, size_t n, bool any, struct libra_packet *packets);
-/* How many passes the places of a packet need: 1 for a push. */
+// How many passes the places of a packet need: 1 for a push.
 unsigned libra_packet_passes(const struct libra_packet *packet);
 
 #endif

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/libra/worker.h"
 
 #include <stdlib.h>
@@ -8,49 +8,49 @@
 #include "hosts/core/window.h"
 
 #define SLOTS LIBRA_WINDOW_MOST
-#define STEP  8u /* packets of 186 bytes in 1,500 */
+#define STEP  8u // packets of 186 bytes in 1,500
 
-/* A push or pull, as packets. In a pull's packets each pair's value is its place in 'out'. */
+// A push or pull, as packets. In a pull's packets each pair's value is its place in 'out'.
 struct request {
-    struct request *next; /* in the list of those that are sent, or are done */
+    struct request *next; // in the list of those that are sent, or are done
     enum libra_kind kind;
-    struct libra_packet *packets; /* owned */
-    size_t n, sent, left;         /* packets; begun; without an answer */
+    struct libra_packet *packets; // owned
+    size_t n, sent, left;         // packets; begun; without an answer
     size_t pairs;
-    uint32_t *out; /* of a pull */
+    uint32_t *out; // of a pull
     void *cookie;
 };
 struct request_list {
     struct request *first, **last;
 };
 
-/* A packet on the way, by its sequence number modulo SLOTS. */
+// A packet on the way, by its sequence number modulo SLOTS.
 struct slot {
-    struct request *request; /* null: none, or it was answered */
+    struct request *request; // null: none, or it was answered
     const struct libra_packet *packet;
     uint64_t sent_at;
-    uint32_t tries; /* that had no answer */
-    bool due;       /* is in the queue of those to be repeated */
+    uint32_t tries; // that had no answer
+    bool due;       // is in the queue of those to be repeated
 };
 
 struct libra_worker {
     struct libra_worker_config config;
     struct slot slot[SLOTS];
-    uint32_t base, next; /* the first without an answer, the first not used */
-    uint32_t on_the_way; /* slots in use */
-    uint64_t unsent;     /* packets of requests that have no number yet */
-    uint32_t repeat[SLOTS], repeat_first, repeat_n; /* sequence numbers, a ring */
+    uint32_t base, next; // the first without an answer, the first not used
+    uint32_t on_the_way; // slots in use
+    uint64_t unsent;     // packets of requests that have no number yet
+    uint32_t repeat[SLOTS], repeat_first, repeat_n; // sequence numbers, a ring
     struct sk_timers timers;
     struct sk_rto rto;
     struct sk_window window;
     struct sk_watch watch;
-    struct request_list waiting, done; /* waiting: with packets that have no number */
-    size_t open;                       /* requests that are not done */
+    struct request_list waiting, done; // waiting: with packets that have no number
+    size_t open;                       // requests that are not done
     bool failed;
     struct libra_worker_stats stats;
 };
 
-/* ---- lists ---- */
+// ---- lists ----
 
 static void worker_list_clear(struct request_list *list) {
     *list = (struct request_list){.last = &list->first};
@@ -75,7 +75,7 @@ static void worker_request_free(struct request *r) {
     free(r);
 }
 
-/* ---- made and freed ---- */
+// ---- made and freed ----
 
 static const char *worker_refuse(const struct libra_worker_config *c) {
     if (c->first_sequence < 1 || c->first_sequence > LIBRA_SEQUENCE_LAST)
@@ -116,7 +116,7 @@ int libra_worker_new(struct libra_worker **w, const struct libra_worker_config *
 void libra_worker_free(struct libra_worker *w) {
     if (!w)
         return;
-    /* a request is in 'waiting', in 'done', or has all its packets on the way */
+    // a request is in 'waiting', in 'done', or has all its packets on the way
     for (uint32_t i = 0; i < SLOTS; i++) {
         struct request *r = w->slot[i].request;
         if (r && r->sent == r->n && --r->left == 0)
@@ -130,7 +130,7 @@ void libra_worker_free(struct libra_worker *w) {
     free(w);
 }
 
-/* ---- requests ---- */
+// ---- requests ----
 
 static int worker_submit(struct libra_worker *w, struct request *r, uint64_t now) {
     uint64_t numbers = (uint64_t)w->next + w->unsent + r->n;
@@ -149,7 +149,7 @@ static int worker_submit(struct libra_worker *w, struct request *r, uint64_t now
     return 0;
 }
 
-/* With room for the packets of these pairs; null: no memory. */
+// With room for the packets of these pairs; null: no memory.
 static struct request *worker_request(enum libra_kind kind, const struct libra_pair *pairs,
                                       size_t n, void *cookie) {
     struct request *r = calloc(1, sizeof *r);
@@ -205,7 +205,7 @@ struct libra_worker_stats libra_worker_stats(const struct libra_worker *w) {
     return w->stats;
 }
 
-/* ---- sending ---- */
+// ---- sending ----
 
 static struct slot *worker_slot(struct libra_worker *w, uint32_t sequence) {
     return &w->slot[sequence % SLOTS];
@@ -229,7 +229,7 @@ static size_t worker_write_slot(struct libra_worker *w, uint32_t sequence, uint8
     return LIBRA_FRAME_BYTES;
 }
 
-/* Gives the next packet of the first waiting request a number. */
+// Gives the next packet of the first waiting request a number.
 static uint32_t worker_begin(struct libra_worker *w) {
     struct request *r = w->waiting.first;
     uint32_t sequence = w->next++;
@@ -250,7 +250,7 @@ size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint
         struct slot *s = worker_slot(w, sequence);
         w->repeat_first = (w->repeat_first + 1) % SLOTS;
         w->repeat_n--;
-        if (s->request && s->due) { /* else it was answered meanwhile */
+        if (s->request && s->due) { // else it was answered meanwhile
             s->due = false;
             return worker_write_slot(w, sequence, buf, now);
         }
@@ -260,9 +260,9 @@ size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint
     return worker_write_slot(w, worker_begin(w), buf, now);
 }
 
-/* ---- receiving ---- */
+// ---- receiving ----
 
-/* An answer has the pairs that were asked for. */
+// An answer has the pairs that were asked for.
 static bool worker_same_pairs(const struct libra_packet *asked, const struct libra_packet *got) {
     if (asked->used != got->used)
         return false;
@@ -285,7 +285,7 @@ static void worker_complete(struct libra_worker *w, struct request *r) {
     worker_list_add(&w->done, r);
 }
 
-/* The packet of this number has its answer. */
+// The packet of this number has its answer.
 static void worker_answered(struct libra_worker *w, const struct libra_header *header,
                             uint64_t now) {
     struct slot *s = worker_slot(w, header->sequence);
@@ -340,7 +340,7 @@ enum libra_reason libra_worker_read(struct libra_worker *w, const uint8_t *frame
     return reason;
 }
 
-/* ---- time ---- */
+// ---- time ----
 
 uint64_t libra_worker_deadline(struct libra_worker *w) {
     if (w->failed || w->open == 0)
@@ -354,7 +354,7 @@ bool libra_worker_expire(struct libra_worker *w, uint64_t now) {
     if (!w->failed && w->open > 0 && sk_watch_is_over(&w->watch, now))
         w->failed = true;
     while (!w->failed && sk_timers_expire(&w->timers, now, &id)) {
-        /* which of the numbers that have this slot is on the way */
+        // which of the numbers that have this slot is on the way
         uint32_t sequence = w->base + (id - w->base) % SLOTS;
         struct slot *s = &w->slot[id];
         if (!s->request || s->due)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include <stdint.h>
 #include <string.h>
 
@@ -8,22 +8,21 @@ static bool calls_is_aligned(const void *buffer, size_t bytes) {
     return (uintptr_t)buffer % bytes == 0;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+// ---- sums ------------------------------------------------------------------------------------
 
-/* Why the ranks do not sum |count| elements by the switch, by what is the same at all of them. */
+// Why the ranks do not sum 'count' elements by the switch, by what is the same at all of them.
 static enum sk_mpi_reason calls_sum(const struct sk_mpi_own *own, MPI_Datatype datatype,
                                     size_t count, MPI_Op op, MPI_Comm comm,
                                     enum silken_type *type) {
     enum sk_mpi_reason reason = sk_mpi_eligible(own, comm, sk_mpi_bytes(datatype, count));
 
-    if (reason == SK_MPI_NONE && op != MPI_SUM) {
+    if (reason == SK_MPI_NONE && op != MPI_SUM)
         reason = SK_MPI_OPERATION;
-    }
     return reason == SK_MPI_NONE ? sk_mpi_number(datatype, sk_mpi_doubles(), type) : reason;
 }
 
-/* This rank's own reason: |in_bytes| at |in| go in, and |out_bytes| come to |*out|, which is memory
- * of the shim when the input has to be kept. */
+// This rank's own reason: 'in_bytes' at 'in' go in, and 'out_bytes' come to '*out', which is memory
+// of the shim when the input has to be kept.
 static enum sk_mpi_reason calls_buffers(const void *in, void *recvbuf, bool in_place,
                                         size_t out_bytes, size_t element, void **out) {
     *out = in_place ? sk_mpi_scratch(out_bytes) : recvbuf;
@@ -49,9 +48,8 @@ int sk_mpi_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *re
     if (sk_mpi_enter(own, reason, &rc) &&
         sk_mpi_leave(own, silken_allreduce(sk_mpi_comm(), in, out, n, type, SILKEN_SUM), bytes,
                      &rc)) {
-        if (in_place) {
+        if (in_place)
             memcpy(recvbuf, out, bytes);
-        }
         return MPI_SUCCESS;
     }
     return rc != MPI_SUCCESS ? own->failed(comm, rc)
@@ -76,9 +74,8 @@ int sk_mpi_reduce_scatter_block(const struct sk_mpi_own *own, const void *sendbu
     if (sk_mpi_enter(own, reason, &rc) &&
         sk_mpi_leave(own, silken_reduce_scatter(sk_mpi_comm(), in, out, n, type, SILKEN_SUM), bytes,
                      &rc)) {
-        if (in_place) {
+        if (in_place)
             memcpy(recvbuf, out, bytes);
-        }
         return MPI_SUCCESS;
     }
     return rc != MPI_SUCCESS
@@ -86,7 +83,7 @@ int sk_mpi_reduce_scatter_block(const struct sk_mpi_own *own, const void *sendbu
                : own->reduce_scatter_block(own, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-/* ---- copies: ranks may describe the same bytes by different types ---------------------------- */
+// ---- copies: ranks may describe the same bytes by different types ----------------------------
 
 int sk_mpi_bcast(const struct sk_mpi_own *own, void *buffer, int count, MPI_Datatype datatype,
                  int root, MPI_Comm comm) {
@@ -101,9 +98,8 @@ int sk_mpi_bcast(const struct sk_mpi_own *own, void *buffer, int count, MPI_Data
     reason = sk_mpi_is_plain(datatype) && root >= 0 ? SK_MPI_NONE : SK_MPI_TYPE;
     if (sk_mpi_enter(own, reason, &rc) &&
         sk_mpi_leave(own, silken_broadcast(sk_mpi_comm(), buffer, bytes, (uint32_t)root), bytes,
-                     &rc)) {
+                     &rc))
         return MPI_SUCCESS;
-    }
     return rc != MPI_SUCCESS ? own->failed(comm, rc)
                              : own->bcast(own, buffer, count, datatype, root, comm);
 }
@@ -129,9 +125,8 @@ int sk_mpi_allgather(const struct sk_mpi_own *own, const void *sendbuf, int send
     reason = sk_mpi_is_plain(recvtype) && (in_place || sk_mpi_is_plain(sendtype)) ? SK_MPI_NONE
                                                                                   : SK_MPI_TYPE;
     if (sk_mpi_enter(own, reason, &rc) &&
-        sk_mpi_leave(own, silken_allgather(sk_mpi_comm(), in, recvbuf, bytes), bytes, &rc)) {
+        sk_mpi_leave(own, silken_allgather(sk_mpi_comm(), in, recvbuf, bytes), bytes, &rc))
         return MPI_SUCCESS;
-    }
     return rc != MPI_SUCCESS ? own->failed(comm, rc)
                              : own->allgather(own, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                               recvtype, comm);

@@ -1,13 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Open MPI's framework "coll" asks each component, for each communicator, for a module: functions
- * for some of the calls. The last that is asked, by its priority, has the calls; it may keep the
- * functions that were there before it, and the modules that these belong to. This one does, for
- * what does not go through the switch.
- *
- * The job begins when MPI_COMM_WORLD gets its module, in MPI_Init, where calls between the ranks
- * are possible, but no function of MPI's is; it ends when MPI_COMM_WORLD loses it, in MPI_Finalize.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Open MPI's framework "coll" asks each component, for each communicator, for a module: functions
+// for some of the calls. The last that is asked, by its priority, has the calls; it may keep the
+// functions that were there before it, and the modules that these belong to. This one does, for
+// what does not go through the switch.
+//
+// The job begins when MPI_COMM_WORLD gets its module, in MPI_Init, where calls between the ranks
+// are possible, but no function of MPI's is; it ends when MPI_COMM_WORLD loses it, in MPI_Finalize.
 #include <ompi_config.h>
 
 #include <ompi/communicator/communicator.h>
@@ -20,17 +19,17 @@
 
 #include "hosts/mpi/shim.h"
 
-/* Above Open MPI's own: "tuned" has 30. */
+// Above Open MPI's own: "tuned" has 30.
 #define COMPONENT_PRIORITY 90
 
 static int component_priority = COMPONENT_PRIORITY;
 
-/* ---- the module of a communicator ------------------------------------------------------------ */
+// ---- the module of a communicator ------------------------------------------------------------
 
 struct component_module {
     mca_coll_base_module_t super;
     struct sk_mpi_own own;
-    ompi_communicator_t *comm; /* set while it is enabled */
+    ompi_communicator_t *comm; // set while it is enabled
     mca_coll_base_module_allreduce_fn_t allreduce;
     mca_coll_base_module_reduce_scatter_block_fn_t reduce_scatter_block;
     mca_coll_base_module_bcast_fn_t bcast;
@@ -52,7 +51,7 @@ static bool component_is_world(const ompi_communicator_t *comm) {
     return comm == MPI_COMM_WORLD;
 }
 
-/* ---- what the communicator would do without it ----------------------------------------------- */
+// ---- what the communicator would do without it -----------------------------------------------
 
 static int component_own_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf,
                                    int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
@@ -82,20 +81,20 @@ static int component_own_allgather(const struct sk_mpi_own *own, const void *sen
                         m->allgather_module);
 }
 
-/* On the communicator that the call is on: at all its ranks it stands in the same place. */
+// On the communicator that the call is on: at all its ranks it stands in the same place.
 static int component_own_largest(const struct sk_mpi_own *own, long long *values, int n) {
     const struct component_module *m = module_of_own(own);
     return m->allreduce(MPI_IN_PLACE, values, n, MPI_LONG_LONG, MPI_MAX, m->comm,
                         m->allreduce_module);
 }
 
-/* Who called the function asks the error handler. */
+// Who called the function asks the error handler.
 static int component_own_failed(MPI_Comm comm, int rc) {
     (void)comm;
     return rc;
 }
 
-/* Others have no module. */
+// Others have no module.
 static bool component_own_has_all_ranks(MPI_Comm comm) {
     (void)comm;
     return true;
@@ -111,9 +110,9 @@ static const struct sk_mpi_own component_own = {
     .has_all_ranks = component_own_has_all_ranks,
 };
 
-/* ---- calls ----------------------------------------------------------------------------------- */
+// ---- calls -----------------------------------------------------------------------------------
 
-/* Open MPI itself makes some before and after, when no function of MPI's may be called. */
+// Open MPI itself makes some before and after, when no function of MPI's may be called.
 static bool component_is_running(void) {
     return ompi_mpi_state == OMPI_MPI_STATE_INIT_COMPLETED;
 }
@@ -151,9 +150,9 @@ static int component_allgather(const void *sendbuf, int sendcount, struct ompi_d
         own, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-/* ---- modules come and go --------------------------------------------------------------------- */
+// ---- modules come and go ---------------------------------------------------------------------
 
-/* Keeps a function that the communicator has, and its module, for as long as this one lives. */
+// Keeps a function that the communicator has, and its module, for as long as this one lives.
 #define COMPONENT_KEEP(m, comm, call)                                                              \
     ((m)->call = (comm)->c_coll->coll_##call,                                                      \
      (m)->call##_module = (comm)->c_coll->coll_##call##_module, (m)->call && (m)->call##_module)
@@ -179,9 +178,8 @@ static int component_enable(mca_coll_base_module_t *super, struct ompi_communica
     OBJ_RETAIN(m->bcast_module);
     OBJ_RETAIN(m->allgather_module);
     m->comm = comm;
-    if (!component_is_world(comm)) {
+    if (!component_is_world(comm))
         return OMPI_SUCCESS;
-    }
     return sk_mpi_begin(&m->own, ompi_comm_rank(comm), ompi_comm_size(comm),
                         ompi_mpi_thread_provided == MPI_THREAD_MULTIPLE) == MPI_SUCCESS
                ? OMPI_SUCCESS
@@ -201,9 +199,8 @@ static void component_construct(struct component_module *m) {
 }
 
 static void component_destruct(struct component_module *m) {
-    if (m->comm && component_is_world(m->comm)) {
+    if (m->comm && component_is_world(m->comm))
         sk_mpi_end();
-    }
     COMPONENT_DROP(m, allreduce);
     COMPONENT_DROP(m, reduce_scatter_block);
     COMPONENT_DROP(m, bcast);
@@ -214,7 +211,7 @@ typedef struct component_module component_module;
 static OBJ_CLASS_INSTANCE(component_module, mca_coll_base_module_t, component_construct,
                           component_destruct);
 
-/* ---- the component --------------------------------------------------------------------------- */
+// ---- the component ---------------------------------------------------------------------------
 
 static int component_register(void);
 
@@ -238,9 +235,8 @@ static mca_coll_base_module_t *component_query(struct ompi_communicator_t *comm,
     struct component_module *m = NULL;
 
     *priority = component_priority;
-    if (component_priority >= 0 && component_has_all_ranks(comm)) {
+    if (component_priority >= 0 && component_has_all_ranks(comm))
         m = OBJ_NEW(component_module);
-    }
     return m ? &m->super : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,15 +22,14 @@ void sk_mpi_count_passed(enum sk_mpi_reason reason) {
     atomic_fetch_add(&counts_passed[reason], 1);
 }
 
-/* One write, so that lines of several ranks do not mix. */
+// One write, so that lines of several ranks do not mix.
 void sk_mpi_report(int rank) {
     char line[2048];
     uint64_t passed = 0;
     int length;
 
-    for (int i = 0; i < SK_MPI_REASON_COUNT; i++) {
+    for (int i = 0; i < SK_MPI_REASON_COUNT; i++)
         passed += atomic_load(&counts_passed[i]);
-    }
     length = snprintf(line, sizeof line,
                       "silken-mpi, rank %d: switch %" PRIu64 " calls, %" PRIu64
                       " bytes; passed on %" PRIu64 " calls",

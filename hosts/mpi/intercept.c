@@ -1,13 +1,13 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/mpi/shim.h"
 
 #define INTERCEPT_PUBLIC __attribute__((visibility("default")))
 
-static MPI_Comm intercept_ranks = MPI_COMM_NULL;  /* of all ranks; the shim's own */
-static int intercept_keyval = MPI_KEYVAL_INVALID; /* of communicators: one of the next two */
+static MPI_Comm intercept_ranks = MPI_COMM_NULL;  // of all ranks; the shim's own
+static int intercept_keyval = MPI_KEYVAL_INVALID; // of communicators: one of the next two
 static char intercept_congruent, intercept_other;
 
-/* ---- MPI's own calls ------------------------------------------------------------------------- */
+// ---- MPI's own calls -------------------------------------------------------------------------
 
 static int own_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf,
                          int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
@@ -45,24 +45,21 @@ static int own_failed(MPI_Comm comm, int rc) {
     return rc;
 }
 
-/* Looked up once for a communicator. */
+// Looked up once for a communicator.
 static bool own_has_all_ranks(MPI_Comm comm) {
     void *value;
     int found, result;
 
-    if (comm == MPI_COMM_WORLD) {
+    if (comm == MPI_COMM_WORLD)
         return true;
-    }
     if (comm == MPI_COMM_NULL ||
-        PMPI_Comm_get_attr(comm, intercept_keyval, &value, &found) != MPI_SUCCESS) {
+        PMPI_Comm_get_attr(comm, intercept_keyval, &value, &found) != MPI_SUCCESS)
         return false;
-    }
     if (!found) {
         int inter = 0;
         if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
-            (!inter && PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) != MPI_SUCCESS)) {
+            (!inter && PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) != MPI_SUCCESS))
             return false;
-        }
         value = !inter && result == MPI_CONGRUENT ? &intercept_congruent : &intercept_other;
         PMPI_Comm_set_attr(comm, intercept_keyval, value);
     }
@@ -79,21 +76,19 @@ static const struct sk_mpi_own intercept_own = {
     .has_all_ranks = own_has_all_ranks,
 };
 
-/* ---- beginning and end ----------------------------------------------------------------------- */
+// ---- beginning and end -----------------------------------------------------------------------
 
 static int intercept_begin(void) {
     int level, rank, size;
     int rc = PMPI_Comm_dup(MPI_COMM_WORLD, &intercept_ranks);
 
-    if (rc != MPI_SUCCESS) {
+    if (rc != MPI_SUCCESS)
         return rc;
-    }
     PMPI_Comm_set_errhandler(intercept_ranks, MPI_ERRORS_RETURN);
     rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &intercept_keyval,
                                  NULL);
-    if (rc != MPI_SUCCESS) {
+    if (rc != MPI_SUCCESS)
         return rc;
-    }
     PMPI_Query_thread(&level);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -114,16 +109,14 @@ INTERCEPT_PUBLIC int MPI_Init_thread(int *argc, char ***argv, int required, int 
 
 INTERCEPT_PUBLIC int MPI_Finalize(void) {
     sk_mpi_end();
-    if (intercept_keyval != MPI_KEYVAL_INVALID) {
+    if (intercept_keyval != MPI_KEYVAL_INVALID)
         PMPI_Comm_free_keyval(&intercept_keyval);
-    }
-    if (intercept_ranks != MPI_COMM_NULL) {
+    if (intercept_ranks != MPI_COMM_NULL)
         PMPI_Comm_free(&intercept_ranks);
-    }
     return PMPI_Finalize();
 }
 
-/* ---- calls ----------------------------------------------------------------------------------- */
+// ---- calls -----------------------------------------------------------------------------------
 
 INTERCEPT_PUBLIC int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count,
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
@@ -148,8 +141,8 @@ INTERCEPT_PUBLIC int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datat
                             recvtype, comm);
 }
 
-/* Counted, and always MPI's: a sum under way would need the ranks' decision in MPI_Wait() and all
- * that are like it. */
+// Counted, and always MPI's: a sum under way would need the ranks' decision in MPI_Wait() and all
+// that are like it.
 INTERCEPT_PUBLIC int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count,
                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                     MPI_Request *request) {

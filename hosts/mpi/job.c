@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,27 +11,27 @@
 
 enum job_state { JOB_NOT_BEGUN, JOB_NOT_OPEN, JOB_OPEN, JOB_ALONE, JOB_NO_SWITCH, JOB_LOST };
 
-/* Of the process. After sk_mpi_begin() only calls that are eligible change it, which come one after
- * the other. */
+// Of the process. After sk_mpi_begin() only calls that are eligible change it, which come one after
+// the other.
 static struct {
     enum job_state state;
     int rank, size;
-    bool threads; /* some rank has MPI_THREAD_MULTIPLE */
+    bool threads; // some rank has MPI_THREAD_MULTIPLE
     bool doubles, require, report;
     size_t min_bytes;
     struct silken_config config;
     char texts[SILKEN_ENV_TEXTS];
-    char why[512]; /* what was wrong at this rank */
+    char why[512]; // what was wrong at this rank
     bool configured;
     struct silken_comm *comm;
     void *scratch;
     size_t scratch_bytes;
 } job;
 
-enum { JOB_ALIKE = 5 }; /* numbers that all ranks have alike */
+enum { JOB_ALIKE = 5 }; // numbers that all ranks have alike
 
-/* Ends the job after a sentence that says why. A launcher that hears of the end may not pass on any
- * more what the ranks wrote just before it: MPICH's does not. */
+// Ends the job after a sentence that says why. A launcher that hears of the end may not pass on any
+// more what the ranks wrote just before it: MPICH's does not.
 static void job_abort(void) {
     const struct timespec until_passed_on = {.tv_nsec = 300000000};
     nanosleep(&until_passed_on, NULL);
@@ -48,7 +48,7 @@ __attribute__((format(printf, 1, 2))) static void job_say(const char *format, ..
     fprintf(stderr, "silken-mpi, rank %d: %s\n", job.rank, text);
 }
 
-/* ---- beginning ------------------------------------------------------------------------------- */
+// ---- beginning -------------------------------------------------------------------------------
 
 static bool job_flag(const char *name) {
     const char *text = getenv(name);
@@ -56,21 +56,20 @@ static bool job_flag(const char *name) {
     return text && strcmp(text, "1") == 0;
 }
 
-/* A number of bytes, or -1. */
+// A number of bytes, or -1.
 static long long job_read_min_bytes(void) {
     const char *text = getenv("SILKEN_MPI_MIN_BYTES");
     char *end;
     long long n;
 
-    if (!text || !*text) {
+    if (!text || !*text)
         return 65536;
-    }
     n = strtoll(text, &end, 10);
     return *text >= '0' && *text <= '9' && !*end && n < INT64_MAX ? n : -1;
 }
 
-/* libsilken reads rank and number of workers from the environment: ours go before a launcher's, and
- * are gone again afterwards. */
+// libsilken reads rank and number of workers from the environment: ours go before a launcher's, and
+// are gone again afterwards.
 static void job_configure(void) {
     const char *const names[] = {"SILKEN_RANK", "SILKEN_WORKERS"};
     const int values[] = {job.rank, job.size};
@@ -84,11 +83,10 @@ static void job_configure(void) {
     }
     job.configured = silken_config_env(&job.config, job.texts, job.why, sizeof job.why) == 0;
     for (int i = 0; i < 2; i++) {
-        if (before[i]) {
+        if (before[i])
             setenv(names[i], before[i], 1);
-        } else {
+        else
             unsetenv(names[i]);
-        }
         free(before[i]);
     }
 }
@@ -114,46 +112,38 @@ int sk_mpi_begin(const struct sk_mpi_own *mpi, int rank, int size, bool threads)
         job_say("SILKEN_MPI_MIN_BYTES=%.40s: a number of bytes is expected",
                 getenv("SILKEN_MPI_MIN_BYTES"));
     }
-    if (rc == MPI_SUCCESS && said[2] > 0) {
+    if (rc == MPI_SUCCESS && said[2] > 0)
         job_abort();
-    }
     job.state = job.size > 1 ? JOB_NOT_OPEN : JOB_ALONE;
     return rc;
 }
 
 void sk_mpi_end(void) {
-    if (job.state == JOB_NOT_BEGUN) {
+    if (job.state == JOB_NOT_BEGUN)
         return;
-    }
     silken_close(job.comm);
     job.comm = NULL;
     free(job.scratch);
     job.scratch = NULL;
     job.scratch_bytes = 0;
-    if (job.report) {
+    if (job.report)
         sk_mpi_report(job.rank);
-    }
     job.state = JOB_NOT_BEGUN;
 }
 
-/* ---- one call -------------------------------------------------------------------------------- */
+// ---- one call --------------------------------------------------------------------------------
 
 enum sk_mpi_reason sk_mpi_eligible(const struct sk_mpi_own *own, MPI_Comm comm, size_t bytes) {
-    if (job.state == JOB_NOT_BEGUN) {
+    if (job.state == JOB_NOT_BEGUN)
         return SK_MPI_NO_SWITCH;
-    }
-    if (bytes == 0) {
+    if (bytes == 0)
         return SK_MPI_EMPTY;
-    }
-    if (bytes < job.min_bytes) {
+    if (bytes < job.min_bytes)
         return SK_MPI_SMALL;
-    }
-    if (!own->has_all_ranks(comm)) {
+    if (!own->has_all_ranks(comm))
         return SK_MPI_COMMUNICATOR;
-    }
-    if (job.threads && comm != MPI_COMM_WORLD) {
+    if (job.threads && comm != MPI_COMM_WORLD)
         return SK_MPI_THREADS;
-    }
     switch (job.state) {
     case JOB_ALONE:
         return SK_MPI_ALONE;
@@ -170,26 +160,24 @@ bool sk_mpi_doubles(void) {
     return job.doubles;
 }
 
-/* The ranks have no switch, or none any more: |worst| is job.size - the first rank that found
- * out. */
+// The ranks have no switch, or none any more: 'worst' is job.size - the first rank that found
+// out.
 static void job_without(enum job_state state, long long worst) {
     silken_close(job.comm);
     job.comm = NULL;
     job.state = state;
-    if (job.rank != job.size - worst) {
+    if (job.rank != job.size - worst)
         return;
-    }
     job_say("%s: %s; %s", state == JOB_LOST ? "the switch is lost" : "there is no switch", job.why,
             job.require ? "the job is aborted, as SILKEN_MPI_REQUIRE asks"
                         : "all calls are MPI's from here on");
-    if (job.require) {
+    if (job.require)
         job_abort();
-    }
 }
 
-/* |own| is 0, or what job_without() is told when this rank cannot go on. |*worst| is the largest of
- * all ranks'. While it is 0, |*same| says whether |values| are the same at all ranks: each is said
- * twice, once negative, and the largest of both tell. Returns MPI's error code. */
+// 'own' is 0, or what job_without() is told when this rank cannot go on. '*worst' is the largest of
+// all ranks'. While it is 0, '*same' says whether 'values' are the same at all ranks: each is said
+// twice, once negative, and the largest of both tell. Returns MPI's error code.
 static int job_agree(const struct sk_mpi_own *mpi, long long own, const int64_t values[JOB_ALIKE],
                      long long *worst, bool *same) {
     long long said[1 + 2 * JOB_ALIKE];
@@ -203,14 +191,13 @@ static int job_agree(const struct sk_mpi_own *mpi, long long own, const int64_t 
     rc = mpi->largest(mpi, said, 1 + 2 * JOB_ALIKE);
     *worst = said[0];
     *same = true;
-    for (int i = 0; i < JOB_ALIKE && *worst == 0; i++) {
+    for (int i = 0; i < JOB_ALIKE && *worst == 0; i++)
         *same = *same && said[1 + 2 * i] == -said[2 + 2 * i];
-    }
     return rc;
 }
 
-/* Opens the job, at all ranks or none. They compare what each has from its environment before one
- * of them asks the switch: the job service waits for all ranks of a job, and would wait in vain. */
+// Opens the job, at all ranks or none. They compare what each has from its environment before one
+// of them asks the switch: the job service waits for all ranks of a job, and would wait in vain.
 static int job_open(const struct sk_mpi_own *mpi) {
     const struct silken_config *c = &job.config;
     struct silken_service service = {0};
@@ -225,26 +212,23 @@ static int job_open(const struct sk_mpi_own *mpi) {
 
     if (rc == MPI_SUCCESS && worst == 0 && same) {
         if (silken_config_admit(&job.config, job.why, sizeof job.why) == 0 &&
-            silken_open(&job.comm, c, job.why, sizeof job.why) != 0) {
+            silken_open(&job.comm, c, job.why, sizeof job.why) != 0)
             silken_lease_close(c->lease);
-        }
         memcpy(after, (int64_t[JOB_ALIKE]){c->job, c->pool_size, c->k}, sizeof after);
         rc = job_agree(mpi, job.comm ? 0 : mine, after, &worst, &same);
     }
-    if (rc != MPI_SUCCESS) {
+    if (rc != MPI_SUCCESS)
         return rc;
-    }
     if (worst == 0 && !same) {
         snprintf(job.why, sizeof job.why,
                  "the ranks differ in SILKEN_JOB, SILKEN_POOL, SILKEN_K, SILKEN_HARD_LIMIT_MS "
                  "or SILKEN_CONTROLLER");
         worst = job.size;
     }
-    if (worst == 0) {
+    if (worst == 0)
         job.state = JOB_OPEN;
-    } else {
+    else
         job_without(JOB_NO_SWITCH, worst);
-    }
     return MPI_SUCCESS;
 }
 
@@ -256,12 +240,10 @@ bool sk_mpi_enter(const struct sk_mpi_own *mpi, enum sk_mpi_reason own, int *rc)
         sk_mpi_count_passed(SK_MPI_NO_SWITCH);
         return false;
     }
-    if (*rc == MPI_SUCCESS) {
+    if (*rc == MPI_SUCCESS)
         *rc = mpi->largest(mpi, &reason, 1);
-    }
-    if (*rc == MPI_SUCCESS && reason != SK_MPI_NONE) {
+    if (*rc == MPI_SUCCESS && reason != SK_MPI_NONE)
         sk_mpi_count_passed((enum sk_mpi_reason)reason);
-    }
     return *rc == MPI_SUCCESS && reason == SK_MPI_NONE;
 }
 
@@ -269,7 +251,7 @@ struct silken_comm *sk_mpi_comm(void) {
     return job.comm;
 }
 
-/* What libsilken's |code| means for one call: the sum is not there, but the switch is. */
+// What libsilken's 'code' means for one call: the sum is not there, but the switch is.
 static enum sk_mpi_reason job_refused(int code) {
     switch (code) {
     case SILKEN_ERR_RANGE:
@@ -287,9 +269,8 @@ bool sk_mpi_leave(const struct sk_mpi_own *mpi, int code, size_t bytes, int *rc)
     long long said[2] = {code != 0 && !refused ? job.size - job.rank : 0, refused};
 
     *rc = mpi->largest(mpi, said, 2);
-    if (*rc != MPI_SUCCESS) {
+    if (*rc != MPI_SUCCESS)
         return false;
-    }
     if (said[0] > 0) {
         snprintf(job.why, sizeof job.why, "%s", silken_strerror(code));
         job_without(JOB_LOST, said[0]);

@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include <stdint.h>
 
 #include "hosts/mpi/shim.h"
 
-/* Sums of unsigned numbers have the same bits as those of signed ones. */
+// Sums of unsigned numbers have the same bits as those of signed ones.
 static const struct {
     MPI_Datatype datatype;
     enum silken_type type;
@@ -47,8 +47,7 @@ size_t sk_mpi_bytes(MPI_Datatype datatype, size_t count) {
     int size;
 
     if (datatype == MPI_DATATYPE_NULL || count > INT32_MAX ||
-        PMPI_Type_size(datatype, &size) != MPI_SUCCESS || size <= 0) {
+        PMPI_Type_size(datatype, &size) != MPI_SUCCESS || size <= 0)
         return 0;
-    }
     return count * (size_t)size;
 }

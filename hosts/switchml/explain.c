@@ -1,12 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a worker waits for, in words. A stalled all-reduce has many possible causes and one symptom,
- * silence; what the worker has seen so far rules most of them out:
- *
- *      nothing ever came           the switch does not know us, or not all workers are there
- *      frames came, none accepted  the reasons for ignoring them name the wrong setting
- *      answers came, then none     another worker stopped, or submitted something else
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker waits for, in words. A stalled all-reduce has many possible causes and one symptom,
+// silence; what the worker has seen so far rules most of them out:
+//
+//      nothing ever came           the switch does not know us, or not all workers are there
+//      frames came, none accepted  the reasons for ignoring them name the wrong setting
+//      answers came, then none     another worker stopped, or submitted something else
 #include "hosts/switchml/worker_impl.h"
 #include "hosts/core/udp.h"
 
@@ -19,18 +18,16 @@ static double swml_explain_milliseconds(uint64_t ns) {
 static uint64_t swml_explain_ignored_total(const struct swml_stats *stats) {
     uint64_t total = 0;
 
-    for (int i = 0; i < SWML_REASON_COUNT; i++) {
+    for (int i = 0; i < SWML_REASON_COUNT; i++)
         total += stats->ignored[i];
-    }
     return total;
 }
 
 static uint32_t slots_in_flight(const struct swml_worker *w) {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < w->config.pool_size; i++) {
+    for (uint32_t i = 0; i < w->config.pool_size; i++)
         n += w->slots[i].job != NULL;
-    }
     return n;
 }
 
@@ -65,14 +62,11 @@ static void say_slot(const struct swml_worker *w, uint32_t index, uint64_t now, 
 static void say_slots(const struct swml_worker *w, uint64_t now, struct sk_text *t) {
     uint32_t seen = 0;
 
-    for (uint32_t i = 0; i < w->config.pool_size; i++) {
-        if (w->slots[i].job && seen++ < LISTED_SLOTS) {
+    for (uint32_t i = 0; i < w->config.pool_size; i++)
+        if (w->slots[i].job && seen++ < LISTED_SLOTS)
             say_slot(w, i, now, t);
-        }
-    }
-    if (seen > LISTED_SLOTS) {
+    if (seen > LISTED_SLOTS)
         sk_say(t, "  and %u more slots\n", seen - LISTED_SLOTS);
-    }
 }
 
 static void swml_explain_say_nothing_came(const struct swml_worker *w, struct sk_text *t) {

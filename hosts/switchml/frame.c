@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/switchml/frame.h"
 
 #include <emmintrin.h>
@@ -16,7 +16,7 @@
 _Static_assert(EXPONENTS_AT + EXPONENTS_H_BYTES == SWML_HEADER_BYTES,
                "the P4 program's headers are not the ones this code was written for");
 
-/* ---- names ----------------------------------------------------------------------------------- */
+// ---- names -----------------------------------------------------------------------------------
 
 const char *swml_reason_name(enum swml_reason reason) {
     static const char *const names[SWML_REASON_COUNT] = {[SWML_ACCEPTED] = "accepted",
@@ -36,7 +36,7 @@ const char *swml_reason_text(enum swml_reason reason) {
     return texts[reason];
 }
 
-/* ---- sizes ----------------------------------------------------------------------------------- */
+// ---- sizes -----------------------------------------------------------------------------------
 
 int swml_size_code(unsigned k) {
     switch (k) {
@@ -57,7 +57,7 @@ static size_t payload_bytes(const struct swml_flow *flow) {
     return swml_frame_bytes(flow) - SK_UDP_BYTES;
 }
 
-/* ---- sending --------------------------------------------------------------------------------- */
+// ---- sending ---------------------------------------------------------------------------------
 
 void swml_frame_init(uint8_t *frame, const struct swml_flow *flow) {
     memset(frame, 0, SWML_HEADER_BYTES);
@@ -83,16 +83,15 @@ void swml_reply_init(uint8_t *frame, const struct swml_flow *flow) {
 void swml_frame_set_chunk(uint8_t *frame, const struct swml_chunk *chunk) {
     uint16_t version = chunk->version ? VERSION_BIT : 0;
 
-    if (chunk->message) {
+    if (chunk->message)
         switchml_h_set_msg_type(frame + SWITCHML_AT, chunk->message);
-    }
     switchml_h_set_tsi(frame + SWITCHML_AT, chunk->tsi);
     switchml_h_set_pool_index(frame + SWITCHML_AT, (uint16_t)(chunk->slot | version));
     exponents_h_set_e0(frame + EXPONENTS_AT, (uint8_t)chunk->e0);
     exponents_h_set_e1(frame + EXPONENTS_AT, (uint8_t)chunk->e0);
 }
 
-/* ---- receiving ------------------------------------------------------------------------------- */
+// ---- receiving -------------------------------------------------------------------------------
 
 static enum swml_reason check_is_udp(const uint8_t *frame, size_t len) {
     switch (sk_udp_kind(frame, len, SWITCHML_H_BYTES + EXPONENTS_H_BYTES)) {
@@ -106,23 +105,20 @@ static enum swml_reason check_is_udp(const uint8_t *frame, size_t len) {
     return SWML_ACCEPTED;
 }
 
-/* Says what kind of message it is, by the port that it comes from. */
+// Says what kind of message it is, by the port that it comes from.
 static enum swml_reason swml_frame_check_addresses(const struct swml_flow *flow,
                                                    const uint8_t *frame,
                                                    enum swml_message *message) {
     const struct sk_endpoint restart = restart_end(flow);
 
     *message = SWML_DATA;
-    if (!sk_udp_is_to(frame, &flow->worker)) {
+    if (!sk_udp_is_to(frame, &flow->worker))
         return SWML_NOT_FOR_US;
-    }
-    if (sk_udp_is_from(frame, &flow->fabric)) {
+    if (sk_udp_is_from(frame, &flow->fabric))
         return SWML_ACCEPTED;
-    }
     *message = (enum swml_message)switchml_h_get_msg_type(frame + SWITCHML_AT);
-    if (*message == SWML_DATA) {
+    if (*message == SWML_DATA)
         *message = SWML_NO_MESSAGE;
-    }
     return sk_udp_is_from(frame, &restart) ? SWML_ACCEPTED : SWML_NOT_FROM_SWITCH;
 }
 
@@ -134,27 +130,23 @@ static enum swml_reason swml_frame_check_switchml(const struct swml_flow *flow,
                                                   const uint8_t *frame, enum swml_message message) {
     const uint8_t *header = frame + SWITCHML_AT;
 
-    if (message != SWML_DATA && message != SWML_KEPT && !is_question(message)) {
+    if (message != SWML_DATA && message != SWML_KEPT && !is_question(message))
         return SWML_BAD_MESSAGE;
-    }
-    if (switchml_h_get_job_number(header) != flow->job) {
+    if (switchml_h_get_job_number(header) != flow->job)
         return SWML_WRONG_JOB;
-    }
-    if (!is_question(message) && switchml_h_get_size(header) != swml_size_code(flow->k)) {
+    if (!is_question(message) && switchml_h_get_size(header) != swml_size_code(flow->k))
         return SWML_WRONG_SIZE;
-    }
     return SWML_ACCEPTED;
 }
 
-/* With the length known: does every header agree to it, is all of it there. */
+// With the length known: does every header agree to it, is all of it there.
 static enum swml_reason check_lengths(const struct swml_flow *flow, const uint8_t *frame,
                                       size_t len, enum swml_message message) {
     size_t payload =
         is_question(message) ? SWML_QUESTION_BYTES - SK_UDP_BYTES : payload_bytes(flow);
 
-    if (!sk_udp_has_lengths(frame, payload) || len < SK_UDP_BYTES + payload) {
+    if (!sk_udp_has_lengths(frame, payload) || len < SK_UDP_BYTES + payload)
         return SWML_BAD_LENGTH;
-    }
     return SWML_ACCEPTED;
 }
 
@@ -177,25 +169,20 @@ enum swml_reason swml_frame_check(const struct swml_flow *flow, const uint8_t *f
     enum swml_reason reason = check_is_udp(frame, len);
     enum swml_message message = SWML_DATA;
 
-    if (reason == SWML_ACCEPTED) {
+    if (reason == SWML_ACCEPTED)
         reason = swml_frame_check_addresses(flow, frame, &message);
-    }
-    if (reason == SWML_ACCEPTED) {
+    if (reason == SWML_ACCEPTED)
         reason = swml_frame_check_switchml(flow, frame, message);
-    }
-    if (reason == SWML_ACCEPTED) {
+    if (reason == SWML_ACCEPTED)
         reason = check_lengths(flow, frame, len, message);
-    }
-    if (reason == SWML_ACCEPTED) {
+    if (reason == SWML_ACCEPTED)
         reason = check_sums(frame);
-    }
-    if (reason == SWML_ACCEPTED) {
+    if (reason == SWML_ACCEPTED)
         read_chunk(frame, message, chunk);
-    }
     return reason;
 }
 
-/* ---- receiving, with a memory ---------------------------------------------------------------- */
+// ---- receiving, with a memory ----------------------------------------------------------------
 
 _Static_assert(SWML_KNOWN_BYTES == SWITCHML_AT + 2, "message type, size and job are the last");
 
@@ -207,13 +194,13 @@ void swml_known_init(struct swml_known *known, const struct swml_flow *flow) {
     memcpy(known->bytes, frame, sizeof known->bytes);
 }
 
-/* What differs in sixteen bytes. */
+// What differs in sixteen bytes.
 static __m128i swml_frame_difference_at(const uint8_t *a, const uint8_t *b, size_t at) {
     return _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(a + at)),
                          _mm_loadu_si128((const __m128i *)(const void *)(b + at)));
 }
 
-/* All of the frame's first bytes at once; the last sixteen reach back into those before. */
+// All of the frame's first bytes at once; the last sixteen reach back into those before.
 static bool swml_frame_begins_with(const uint8_t *frame, const struct swml_known *known) {
     __m128i difference =
         _mm_or_si128(_mm_or_si128(swml_frame_difference_at(frame, known->bytes, 0),
@@ -234,8 +221,7 @@ enum swml_reason swml_frame_check_known(const struct swml_flow *flow, struct swm
     }
     reason = swml_frame_check(flow, frame, len, chunk);
     if (reason == SWML_ACCEPTED && chunk->message == SWML_DATA &&
-        udp_h_get_checksum(frame + UDP_AT) == 0) {
+        udp_h_get_checksum(frame + UDP_AT) == 0)
         memcpy(known->bytes, frame, sizeof known->bytes);
-    }
     return reason;
 }

@@ -1,15 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A worker's part in a switch's restart (worker.h, RESTARTS): it answers questions, from what it
- * keeps.
- *
- * The last answer of a slot is not copied when it comes: that would be a sixth pass over a block's
- * memory where there are five. It is in the tensor as long as that is ours. Integers are what the
- * answer was. Floats are as much of its integers as a float holds, 24 bits, and times the factor
- * they are integers again: not always the answer's own, but such as become the same floats with
- * whoever takes them. When a tensor is complete, what slots keep of it is copied: as many blocks as
- * there are slots, at most.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// A worker's part in a switch's restart (worker.h, RESTARTS): it answers questions, from what it
+// keeps.
+//
+// The last answer of a slot is not copied when it comes: that would be a sixth pass over a block's
+// memory where there are five. It is in the tensor as long as that is ours. Integers are what the
+// answer was. Floats are as much of its integers as a float holds, 24 bits, and times the factor
+// they are integers again: not always the answer's own, but such as become the same floats with
+// whoever takes them. When a tensor is complete, what slots keep of it is copied: as many blocks as
+// there are slots, at most.
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,19 +24,17 @@ int swml_kept_init(struct swml_worker *w) {
     return w->kept ? 0 : SILKEN_ERR_NOMEM;
 }
 
-/* What was rounded up to 2^31, or is beyond the range of floats, has become the smallest number:
- * here the largest one, which is rounded in the same way again. */
+// What was rounded up to 2^31, or is beyond the range of floats, has become the smallest number:
+// here the largest one, which is rounded in the same way again.
 static void recover_largest(const float *sums, size_t n, uint8_t *out) {
     static const uint8_t largest[4] = {0x7f, 0xff, 0xff, 0xff};
 
-    for (size_t i = 0; i < n; i++) {
-        if (sums[i] > 0 && (out[4 * i] & 0x80)) {
+    for (size_t i = 0; i < n; i++)
+        if (sums[i] > 0 && (out[4 * i] & 0x80))
             memcpy(out + 4 * i, largest, sizeof largest);
-        }
-    }
 }
 
-/* The elements of a slot's last answer, which are in a tensor. */
+// The elements of a slot's last answer, which are in a tensor.
 static void swml_resume_recover(const struct swml_worker *w, const struct swml_slot *slot,
                                 uint8_t *out) {
     const struct swml_tensor *t = &slot->kept_job->tensor;
@@ -71,16 +68,15 @@ void swml_keep_copies(struct swml_worker *w, const struct swml_job *job) {
 static void swml_resume_write_elements(const struct swml_worker *w, uint32_t index, uint8_t *out) {
     const struct swml_slot *slot = &w->slots[index];
 
-    if (slot->kept_job) {
+    if (slot->kept_job)
         swml_resume_recover(w, slot, out);
-    } else if (slot->kept_nothing) {
+    else if (slot->kept_nothing)
         memset(out, 0, element_bytes(w));
-    } else {
+    else
         memcpy(out, w->kept + index * element_bytes(w), element_bytes(w));
-    }
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+// ---- questions -------------------------------------------------------------------------------
 
 static uint32_t last_chunk(const struct swml_worker *w, uint32_t index) {
     return swml_chunk_number(w->config.session, w->slots[index].uses - 1);
@@ -89,25 +85,22 @@ static uint32_t last_chunk(const struct swml_worker *w, uint32_t index) {
 enum swml_reason swml_question(struct swml_worker *w, const struct swml_chunk *chunk) {
     uint32_t index = (uint32_t)chunk->slot - w->config.pool_base;
 
-    if (chunk->slot < w->config.pool_base || index >= w->config.pool_size) {
+    if (chunk->slot < w->config.pool_base || index >= w->config.pool_size)
         return SWML_WRONG_SLOT;
-    }
     if (chunk->message == SWML_AGAIN &&
-        (w->slots[index].uses == 0 || chunk->tsi != last_chunk(w, index))) {
+        (w->slots[index].uses == 0 || chunk->tsi != last_chunk(w, index)))
         return SWML_STALE;
-    }
-    if (w->n_questions == SWML_QUESTIONS) {
+    if (w->n_questions == SWML_QUESTIONS)
         return SWML_BUSY;
-    }
     w->questions[(w->first_question + w->n_questions++) % SWML_QUESTIONS] =
         (struct swml_question){chunk->message, index};
     w->stats.asked++;
     return SWML_ACCEPTED;
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+// ---- answers ---------------------------------------------------------------------------------
 
-/* Where all slots from `first` on are, as far as a packet has room. */
+// Where all slots from `first` on are, as far as a packet has room.
 static void write_here(const struct swml_worker *w, uint32_t first, uint8_t *buf) {
     const struct swml_chunk chunk = {.slot = (uint16_t)(w->config.pool_base + first),
                                      .tsi = w->config.pool_size,
@@ -141,11 +134,10 @@ void swml_write_reply(struct swml_worker *w, uint8_t *buf) {
     const struct swml_question *q = &w->questions[w->first_question];
 
     memcpy(buf, w->reply, SWML_HEADER_BYTES);
-    if (q->message == SWML_AGAIN) {
+    if (q->message == SWML_AGAIN)
         write_kept(w, q->index, buf);
-    } else {
+    else
         write_here(w, q->index, buf);
-    }
     w->first_question = (w->first_question + 1) % SWML_QUESTIONS;
     w->n_questions--;
     w->stats.packets_sent++;

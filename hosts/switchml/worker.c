@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/switchml/worker.h"
 
 #include <stdlib.h>
@@ -7,28 +7,22 @@
 #include "hosts/core/fetch.h"
 #include "hosts/switchml/worker_impl.h"
 
-/* ---- making and freeing ---------------------------------------------------------------------- */
+// ---- making and freeing ----------------------------------------------------------------------
 
 static const char *swml_worker_config_fault(const struct swml_config *c) {
-    if (swml_size_code(c->flow.k) < 0) {
+    if (swml_size_code(c->flow.k) < 0)
         return "the packet size k must be 32, 64, 128 or 256 elements";
-    }
-    if (c->workers < 1 || c->workers > SK_MAX_WORKERS) {
+    if (c->workers < 1 || c->workers > SK_MAX_WORKERS)
         return "the number of workers must be 1..255";
-    }
-    if (c->rank >= c->workers) {
+    if (c->rank >= c->workers)
         return "the rank must be below the number of workers";
-    }
     if (c->pool_size < 1 || c->pool_size > SWML_MAX_SLOTS ||
-        c->pool_base > SWML_MAX_SLOTS - c->pool_size) {
+        c->pool_base > SWML_MAX_SLOTS - c->pool_size)
         return "the pool's slots must be at least one and lie within 0..16383";
-    }
-    if (c->rto_min < 1 || c->rto_min > c->rto_max || c->rto_max > SWML_NEVER / 4) {
+    if (c->rto_min < 1 || c->rto_min > c->rto_max || c->rto_max > SWML_NEVER / 4)
         return "the timeout's bounds must be 0 < rto_min <= rto_max";
-    }
-    if (c->stall_warning < 1 || c->hard_limit < 1) {
+    if (c->stall_warning < 1 || c->hard_limit < 1)
         return "the stall warning and hard limit must be above 0";
-    }
     return NULL;
 }
 
@@ -43,9 +37,8 @@ static void make_scales(struct swml_worker *w, unsigned workers) {
 static struct swml_worker *swml_worker_allocate(const struct swml_config *config) {
     struct swml_worker *w = calloc(1, sizeof *w);
 
-    if (!w) {
+    if (!w)
         return NULL;
-    }
     w->slots = calloc(config->pool_size, sizeof *w->slots);
     w->queue = calloc(config->pool_size, sizeof *w->queue);
     w->config = *config;
@@ -62,15 +55,13 @@ int swml_worker_new(struct swml_worker **out, const struct swml_config *config, 
     struct swml_worker *w;
 
     if (fault) {
-        if (why) {
+        if (why)
             *why = fault;
-        }
         return SILKEN_ERR_INVALID;
     }
     w = swml_worker_allocate(config);
-    if (!w) {
+    if (!w)
         return SILKEN_ERR_NOMEM;
-    }
     w->quantise = config->quantise ? config->quantise : sk_quantise_best();
     make_scales(w, config->workers);
     sk_rto_init(&w->rto, config->rto_initial, config->rto_min, config->rto_max);
@@ -90,9 +81,8 @@ static void free_jobs(struct swml_job *job) {
 }
 
 void swml_worker_free(struct swml_worker *w) {
-    if (!w) {
+    if (!w)
         return;
-    }
     free_jobs(w->jobs);
     free_jobs(w->done);
     sk_timers_free(&w->timers);
@@ -102,17 +92,16 @@ void swml_worker_free(struct swml_worker *w) {
     free(w);
 }
 
-/* ---- lists ----------------------------------------------------------------------------------- */
+// ---- lists -----------------------------------------------------------------------------------
 
 static void swml_worker_append(struct swml_job **first, struct swml_job **last,
                                struct swml_job *job) {
     job->next = NULL;
     job->previous = *last;
-    if (*last) {
+    if (*last)
         (*last)->next = job;
-    } else {
+    else
         *first = job;
-    }
     *last = job;
 }
 
@@ -125,9 +114,8 @@ static void queue_slot(struct swml_worker *w, uint32_t index) {
     uint32_t size = w->config.pool_size;
     uint32_t tail = w->queue_head + w->queue_length;
 
-    if (w->slots[index].queued) {
+    if (w->slots[index].queued)
         return;
-    }
     w->slots[index].queued = true;
     w->queue[tail < size ? tail : tail - size] = index;
     w->queue_length++;
@@ -142,7 +130,7 @@ static uint32_t dequeue_slot(struct swml_worker *w) {
     return index;
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
+// ---- blocks ----------------------------------------------------------------------------------
 
 static const float *block_floats(const struct swml_worker *w, const struct swml_job *job,
                                  uint64_t block) {
@@ -156,8 +144,8 @@ static int8_t local_exponent(const struct swml_worker *w, const struct swml_job 
     return sk_block_exponent(w->quantise->max_abs_bits(block_floats(w, job, block), n));
 }
 
-/* Blocks of the tensor are read in order, over all slots; elements this far behind the present one
- * are fetched into the cache, since memory is slower than the conversions. Bytes. */
+// Blocks of the tensor are read in order, over all slots; elements this far behind the present one
+// are fetched into the cache, since memory is slower than the conversions. Bytes.
 #define FETCH_AHEAD 8192
 
 static void swml_worker_fetch_ahead(const struct swml_worker *w, const struct swml_job *job,
@@ -165,13 +153,12 @@ static void swml_worker_fetch_ahead(const struct swml_worker *w, const struct sw
     size_t at = 4 * swml_block_offset(w, block) + FETCH_AHEAD, bytes = 4 * (size_t)w->config.flow.k;
     const char *in = job->tensor.in;
 
-    if (at + bytes > 4 * job->tensor.count) {
+    if (at + bytes > 4 * job->tensor.count)
         return;
-    }
     sk_fetch(in + at, bytes);
 }
 
-/* The first block of a job that goes to a slot; it may lie after the job's end. */
+// The first block of a job that goes to a slot; it may lie after the job's end.
 static uint64_t first_block(const struct swml_worker *w, const struct swml_job *job,
                             uint32_t index) {
     uint32_t size = w->config.pool_size;
@@ -179,10 +166,9 @@ static uint64_t first_block(const struct swml_worker *w, const struct swml_job *
     return index >= job->first_slot ? index - job->first_slot : index + size - job->first_slot;
 }
 
-/* ---- a slot's way through its blocks --------------------------------------------------------- */
+// ---- a slot's way through its blocks ---------------------------------------------------------
 
-/* Puts the data of `block` in flight, with the exponent of the block that follows it in the slot.
- */
+// Puts the data of `block` in flight, with the exponent of the block that follows it in the slot.
 static void enter_data(struct swml_worker *w, uint32_t index, uint64_t block) {
     struct swml_slot *slot = &w->slots[index];
     uint64_t following = block + w->config.pool_size;
@@ -194,7 +180,7 @@ static void enter_data(struct swml_worker *w, uint32_t index, uint64_t block) {
     swml_worker_fetch_ahead(w, slot->job, looks_ahead ? following : block);
 }
 
-/* Begins a job in a slot, at the slot's first block of it. */
+// Begins a job in a slot, at the slot's first block of it.
 static void enter_job(struct swml_worker *w, uint32_t index, struct swml_job *job) {
     struct swml_slot *slot = &w->slots[index];
 
@@ -210,19 +196,17 @@ static void enter_job(struct swml_worker *w, uint32_t index, struct swml_job *jo
     queue_slot(w, index);
 }
 
-/* Goes on with the first of the given job and those after it that has a block for the slot. */
+// Goes on with the first of the given job and those after it that has a block for the slot.
 static void enter_next_job(struct swml_worker *w, uint32_t index, struct swml_job *job) {
-    while (job && first_block(w, job, index) >= job->blocks) {
+    while (job && first_block(w, job, index) >= job->blocks)
         job = job->next;
-    }
-    if (job) {
+    if (job)
         enter_job(w, index, job);
-    } else {
+    else
         w->slots[index].job = NULL;
-    }
 }
 
-/* The packet in flight has been answered, with the global exponent of the following block. */
+// The packet in flight has been answered, with the global exponent of the following block.
 static void swml_worker_advance(struct swml_worker *w, uint32_t index, int8_t exponent) {
     struct swml_slot *slot = &w->slots[index];
     uint64_t following = slot->exponent_round ? slot->block : slot->block + w->config.pool_size;
@@ -245,7 +229,7 @@ void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now) {
     }
 }
 
-/* ---- submitting ------------------------------------------------------------------------------ */
+// ---- submitting ------------------------------------------------------------------------------
 
 static bool swml_worker_tensor_is_valid(const struct swml_tensor *t) {
     bool known = t->type == SWML_F32 || t->type == SWML_I32;
@@ -259,16 +243,15 @@ static void swml_worker_complete(struct swml_worker *w, struct swml_job *job) {
     w->stats.elements_done += job->tensor.count;
 }
 
-/* Gives a new job to the slots that wait for one; the others find it when they are through. */
+// Gives a new job to the slots that wait for one; the others find it when they are through.
 static void wake_idle_slots(struct swml_worker *w, struct swml_job *job) {
     uint32_t size = w->config.pool_size;
     uint64_t touched = job->blocks < size ? job->blocks : size;
 
     for (uint32_t i = 0; i < touched; i++) {
         uint32_t index = (uint32_t)(((uint64_t)job->first_slot + i) % size);
-        if (!w->slots[index].job) {
+        if (!w->slots[index].job)
             enter_job(w, index, job);
-        }
     }
 }
 
@@ -276,16 +259,13 @@ int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, 
     uint32_t k = w->config.flow.k;
     struct swml_job *job;
 
-    if (w->failed) {
+    if (w->failed)
         return SILKEN_ERR_STALLED;
-    }
-    if (!swml_worker_tensor_is_valid(tensor)) {
+    if (!swml_worker_tensor_is_valid(tensor))
         return SILKEN_ERR_INVALID;
-    }
     job = calloc(1, sizeof *job);
-    if (!job) {
+    if (!job)
         return SILKEN_ERR_NOMEM;
-    }
     job->tensor = *tensor;
     job->number = w->next_number++;
     job->blocks = job->missing = tensor->count / k + (tensor->count % k != 0);
@@ -295,9 +275,8 @@ int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, 
         swml_worker_complete(w, job);
         return 0;
     }
-    if (!w->jobs) {
+    if (!w->jobs)
         sk_watch_start(&w->watch, now);
-    }
     swml_worker_append(&w->jobs, &w->jobs_last, job);
     wake_idle_slots(w, job);
     return 0;
@@ -306,9 +285,8 @@ int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, 
 bool swml_worker_done(struct swml_worker *w, void **cookie) {
     struct swml_job *job = w->done;
 
-    if (!job) {
+    if (!job)
         return false;
-    }
     *cookie = job->tensor.cookie;
     unlink_job(&w->done, &w->done_last, job);
     free(job);
@@ -319,31 +297,29 @@ bool swml_worker_busy(const struct swml_worker *w) {
     return w->jobs != NULL;
 }
 
-/* ---- sending --------------------------------------------------------------------------------- */
+// ---- sending ---------------------------------------------------------------------------------
 
 static uint32_t chunk_number(const struct swml_worker *w, uint32_t index) {
     return swml_chunk_number(w->config.session, w->slots[index].uses);
 }
 
-/* Writes the elements of the packet in flight. Returns how many there are; the rest is zeros. */
+// Writes the elements of the packet in flight. Returns how many there are; the rest is zeros.
 static size_t swml_worker_write_elements(const struct swml_worker *w, const struct swml_slot *slot,
                                          uint8_t *out) {
     const struct swml_job *job = slot->job;
     size_t n = swml_block_elements(w, job, slot->block);
     double factor;
 
-    if (slot->exponent_round) {
+    if (slot->exponent_round)
         return 0;
-    }
     if (job->tensor.type == SWML_I32) {
         const int32_t *in = job->tensor.in;
         w->quantise->i32_to_wire(out, in + swml_block_offset(w, slot->block), n);
         return n;
     }
     factor = swml_scale_of(w, slot->scale)->factor;
-    if (factor == 0) {
+    if (factor == 0)
         return 0;
-    }
     w->quantise->f32_to_wire(out, block_floats(w, job, slot->block), n, factor);
     return n;
 }
@@ -362,13 +338,11 @@ static void write_frame(const struct swml_worker *w, uint32_t index, uint8_t *bu
     swml_frame_set_chunk(buf, &chunk);
     buf += SWML_HEADER_BYTES;
     n = swml_worker_write_elements(w, slot, buf);
-    if (n < w->config.flow.k) {
+    if (n < w->config.flow.k)
         memset(buf + 4 * n, 0, 4 * (w->config.flow.k - n));
-    }
 }
 
-/* The timeout, doubled as often as the slot has seen it pass without a clean round trip in between.
- */
+// The timeout, doubled as often as the slot has seen it pass without a clean round trip in between.
 static uint64_t timeout_of(const struct swml_worker *w, const struct swml_slot *slot) {
     return sk_rto_backed_off(&w->rto, slot->backoff);
 }
@@ -386,9 +360,8 @@ static void mark_sent(struct swml_worker *w, uint32_t index, uint64_t now) {
 size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64_t now) {
     size_t len = swml_frame_bytes(&w->config.flow);
 
-    if (cap < len || w->failed) {
+    if (cap < len || w->failed)
         return 0;
-    }
     if (w->n_questions > 0) {
         swml_write_reply(w, buf);
         return len;
@@ -408,28 +381,25 @@ uint32_t swml_worker_queued(const struct swml_worker *w) {
     return w->failed ? 0 : w->queue_length + w->n_questions;
 }
 
-/* ---- receiving ------------------------------------------------------------------------------- */
+// ---- receiving -------------------------------------------------------------------------------
 
-/* Is this the answer to the packet in flight in its slot? */
+// Is this the answer to the packet in flight in its slot?
 static enum swml_reason judge(const struct swml_worker *w, const struct swml_chunk *chunk) {
     uint32_t index = (uint32_t)chunk->slot - w->config.pool_base;
     const struct swml_slot *slot;
 
-    if (chunk->slot < w->config.pool_base || index >= w->config.pool_size) {
+    if (chunk->slot < w->config.pool_base || index >= w->config.pool_size)
         return SWML_WRONG_SLOT;
-    }
     slot = &w->slots[index];
-    if (!slot->job || slot->tries == 0) {
+    if (!slot->job || slot->tries == 0)
         return SWML_NOT_EXPECTED;
-    }
-    if (chunk->tsi != chunk_number(w, index) || chunk->version != (slot->uses & 1)) {
+    if (chunk->tsi != chunk_number(w, index) || chunk->version != (slot->uses & 1))
         return SWML_STALE;
-    }
     return chunk->e0 < slot->lookahead ? SWML_BAD_EXPONENT : SWML_ACCEPTED;
 }
 
-/* A result that is written over its input finds that in a cache. One that goes elsewhere does not,
- * and if it is long enough it will not stay in one either. */
+// A result that is written over its input finds that in a cache. One that goes elsewhere does not,
+// and if it is long enough it will not stay in one either.
 #define FAR_ELEMENTS (1u << 20)
 
 static void store_result(const struct swml_worker *w, const struct swml_slot *slot,
@@ -443,11 +413,10 @@ static void store_result(const struct swml_worker *w, const struct swml_slot *sl
     } else {
         double inverse = swml_scale_of(w, slot->scale)->inverse;
         float *out = (float *)t->out + offset;
-        if (t->in == t->out || t->count < FAR_ELEMENTS) {
+        if (t->in == t->out || t->count < FAR_ELEMENTS)
             w->quantise->wire_to_f32(out, elements, n, inverse);
-        } else {
+        else
             w->quantise->wire_to_f32_far(out, elements, n, inverse);
-        }
     }
 }
 
@@ -460,8 +429,8 @@ static void finish_block(struct swml_worker *w, struct swml_job *job) {
     }
 }
 
-/* 'elements' are those of the answer to the packet in flight; 'measured': when it came says how
- * long answers take. */
+// 'elements' are those of the answer to the packet in flight; 'measured': when it came says how
+// long answers take.
 static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const uint8_t *elements,
                    bool measured, uint64_t now) {
     struct swml_slot *slot = &w->slots[index];
@@ -473,14 +442,12 @@ static void accept(struct swml_worker *w, uint32_t index, int8_t exponent, const
         sk_rto_measure(&w->rto, now - slot->sent_at);
         slot->backoff = 0;
     }
-    if (was_data) {
+    if (was_data)
         store_result(w, slot, elements);
-    }
     swml_keep(slot, exponent);
     swml_worker_advance(w, index, exponent);
-    if (was_data) {
+    if (was_data)
         finish_block(w, job);
-    }
     w->stats.answers++;
     sk_watch_start(&w->watch, now);
 }
@@ -494,9 +461,8 @@ enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, s
     if (reason == SWML_ACCEPTED) {
         bool asks = chunk.message == SWML_WHERE || chunk.message == SWML_AGAIN;
         reason = w->failed ? SWML_NOT_EXPECTED : asks ? swml_question(w, &chunk) : judge(w, &chunk);
-        if (asks && reason == SWML_ACCEPTED) {
+        if (asks && reason == SWML_ACCEPTED)
             return SWML_ACCEPTED;
-        }
     }
     if (reason != SWML_ACCEPTED) {
         w->stats.ignored[reason]++;
@@ -507,12 +473,11 @@ enum swml_reason swml_worker_read(struct swml_worker *w, const uint8_t *frame, s
     return SWML_ACCEPTED;
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
+// ---- time ------------------------------------------------------------------------------------
 
 uint64_t swml_worker_deadline(struct swml_worker *w) {
-    if (w->failed || !w->jobs) {
+    if (w->failed || !w->jobs)
         return SWML_NEVER;
-    }
     return sk_time_earlier(sk_watch_deadline(&w->watch), sk_timers_next(&w->timers));
 }
 
@@ -534,12 +499,10 @@ static unsigned watch_progress(struct swml_worker *w, uint64_t now) {
 }
 
 unsigned swml_worker_expire(struct swml_worker *w, uint64_t now) {
-    if (w->failed) {
+    if (w->failed)
         return SWML_FAILED;
-    }
-    if (!w->jobs) {
+    if (!w->jobs)
         return 0;
-    }
     retransmit_due(w, now);
     return watch_progress(w, now);
 }

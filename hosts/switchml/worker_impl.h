@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * worker_impl.h: the inside of a worker, for worker.c and explain.c only.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// worker_impl.h: the inside of a worker, for worker.c and explain.c only.
 #ifndef SILKEN_HOSTS_SWITCHML_WORKER_IMPL_H
 #define SILKEN_HOSTS_SWITCHML_WORKER_IMPL_H
 
@@ -10,77 +9,77 @@
 #include "hosts/switchml/worker.h"
 #include "hosts/core/timers.h"
 
-/* A queued tensor. A job is in the list of jobs until its last block has come, then in the list of
- * those done. */
+// A queued tensor. A job is in the list of jobs until its last block has come, then in the list of
+// those done.
 struct swml_job {
     struct swml_tensor tensor;
-    uint64_t number;     /* 0 for the worker's first tensor; for messages */
-    uint64_t blocks;     /* the tensor's length in blocks, the last one perhaps not full */
-    uint64_t missing;    /* blocks whose result has not come */
-    uint32_t first_slot; /* slot of block 0 */
+    uint64_t number;     // 0 for the worker's first tensor; for messages
+    uint64_t blocks;     // the tensor's length in blocks, the last one perhaps not full
+    uint64_t missing;    // blocks whose result has not come
+    uint32_t first_slot; // slot of block 0
     struct swml_job *next;
     struct swml_job *previous;
 };
 
-/* A slot is idle (job is NULL) or has one packet in flight or about to be. An idle slot has no
- * block in any job of the list. */
+// A slot is idle (job is NULL) or has one packet in flight or about to be. An idle slot has no
+// block in any job of the list.
 struct swml_slot {
     struct swml_job *job;
-    uint64_t block;      /* block in flight; in an exponent round the one that follows it */
-    uint64_t sent_at;    /* time of the last transmission */
-    uint32_t uses;       /* packets of this slot answered so far: its parity is the version */
-    uint32_t tries;      /* transmissions of the packet in flight */
-    uint32_t backoff;    /* timeouts since the last clean round trip */
-    bool exponent_round; /* the packet carries an exponent and no block */
-    bool queued;         /* is in the send queue */
-    int8_t scale;        /* global exponent of `block`, when it is a block of floats */
-    int8_t lookahead;    /* our exponent of the block after the packet in flight */
+    uint64_t block;      // block in flight; in an exponent round the one that follows it
+    uint64_t sent_at;    // time of the last transmission
+    uint32_t uses;       // packets of this slot answered so far: its parity is the version
+    uint32_t tries;      // transmissions of the packet in flight
+    uint32_t backoff;    // timeouts since the last clean round trip
+    bool exponent_round; // the packet carries an exponent and no block
+    bool queued;         // is in the send queue
+    int8_t scale;        // global exponent of `block`, when it is a block of floats
+    int8_t lookahead;    // our exponent of the block after the packet in flight
 
-    /* The slot's last answer. */
+    // The slot's last answer.
     int8_t kept_exponent;
-    int8_t kept_scale;         /* of its elements, when they are floats */
-    bool kept_nothing;         /* it was one of exponents: its elements are zeros */
-    struct swml_job *kept_job; /* its elements are in this tensor, or, without one, in `kept` */
-    uint64_t kept_block;       /* there */
+    int8_t kept_scale;         // of its elements, when they are floats
+    bool kept_nothing;         // it was one of exponents: its elements are zeros
+    struct swml_job *kept_job; // its elements are in this tensor, or, without one, in `kept`
+    uint64_t kept_block;       // there
 };
 
-/* What a switch that was restarted has asked. */
+// What a switch that was restarted has asked.
 #define SWML_QUESTIONS 64
 
 struct swml_question {
-    enum swml_message message; /* WHERE or AGAIN */
-    uint32_t index;            /* of the slot */
+    enum swml_message message; // WHERE or AGAIN
+    uint32_t index;            // of the slot
 };
 
-/* What a block is multiplied with, there and back. */
+// What a block is multiplied with, there and back.
 struct swml_scale {
     double factor, inverse;
 };
 
 struct swml_worker {
     struct swml_config config;
-    struct swml_scale scales[256]; /* by exponent, as a byte without sign */
+    struct swml_scale scales[256]; // by exponent, as a byte without sign
     const struct sk_quantise *quantise;
-    uint8_t header[SWML_HEADER_BYTES]; /* all that does not change from frame to frame */
-    struct swml_known known;           /* the same of answers */
+    uint8_t header[SWML_HEADER_BYTES]; // all that does not change from frame to frame
+    struct swml_known known;           // the same of answers
 
     struct swml_slot *slots;
-    struct sk_timers timers; /* one per slot */
-    uint32_t *queue;         /* ring of slots to send, each at most once */
+    struct sk_timers timers; // one per slot
+    uint32_t *queue;         // ring of slots to send, each at most once
     uint32_t queue_head, queue_length;
 
-    uint8_t *kept;                    /* the elements of slots' last answers: copies, by slot */
-    uint8_t reply[SWML_HEADER_BYTES]; /* all that does not change in what is said of restarts */
-    struct swml_question questions[SWML_QUESTIONS]; /* ring */
+    uint8_t *kept;                    // the elements of slots' last answers: copies, by slot
+    uint8_t reply[SWML_HEADER_BYTES]; // all that does not change in what is said of restarts
+    struct swml_question questions[SWML_QUESTIONS]; // ring
     uint32_t first_question, n_questions;
 
-    struct swml_job *jobs, *jobs_last; /* not complete, in order */
-    struct swml_job *done, *done_last; /* complete, not yet fetched */
+    struct swml_job *jobs, *jobs_last; // not complete, in order
+    struct swml_job *done, *done_last; // complete, not yet fetched
     uint64_t next_number;
-    uint32_t next_first; /* slot for block 0 of the next tensor */
+    uint32_t next_first; // slot for block 0 of the next tensor
 
     struct sk_rto rto;
-    struct sk_watch watch; /* since the last accepted answer, or the start of work after idleness */
+    struct sk_watch watch; // since the last accepted answer, or the start of work after idleness
     bool failed;
     struct swml_stats stats;
 };
@@ -89,7 +88,7 @@ static inline uint64_t swml_block_offset(const struct swml_worker *w, uint64_t b
     return block * w->config.flow.k;
 }
 
-/* Elements in a block: k, or fewer in a tensor's last one. */
+// Elements in a block: k, or fewer in a tensor's last one.
 static inline size_t swml_block_elements(const struct swml_worker *w, const struct swml_job *job,
                                          uint64_t block) {
     uint64_t left = job->tensor.count - swml_block_offset(w, block);
@@ -101,11 +100,11 @@ static inline const struct swml_scale *swml_scale_of(const struct swml_worker *w
     return &w->scales[(uint8_t)exponent];
 }
 
-/* ---- resume.c ---- */
+// ---- resume.c ----
 
-/* 0, or SILKEN_ERR_NOMEM. */
+// 0, or SILKEN_ERR_NOMEM.
 int swml_kept_init(struct swml_worker *w);
-/* The slot's answer has come, and is in the tensor. */
+// The slot's answer has come, and is in the tensor.
 static inline void swml_keep(struct swml_slot *slot, int8_t exponent) {
     slot->kept_exponent = exponent;
     slot->kept_scale = slot->scale;
@@ -113,11 +112,11 @@ static inline void swml_keep(struct swml_slot *slot, int8_t exponent) {
     slot->kept_job = slot->exponent_round ? NULL : slot->job;
     slot->kept_block = slot->block;
 }
-/* A tensor is complete, and about to be its owner's again: what slots keep of it is copied. */
+// A tensor is complete, and about to be its owner's again: what slots keep of it is copied.
 void swml_keep_copies(struct swml_worker *w, const struct swml_job *job);
-/* A WHERE or AGAIN: queued, or the reason why not. */
+// A WHERE or AGAIN: queued, or the reason why not.
 enum swml_reason swml_question(struct swml_worker *w, const struct swml_chunk *chunk);
-/* The reply to the next question, a whole frame. There is one. */
+// The reply to the next question, a whole frame. There is one.
 void swml_write_reply(struct swml_worker *w, uint8_t *buf);
 
 #endif

@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A network interface through a raw packet socket: sendmmsg and recvmmsg on bursts, ppoll to wait.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// A network interface through a raw packet socket: sendmmsg and recvmmsg on bursts, ppoll to wait.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -16,12 +15,12 @@
 
 #include "hosts/transport/transport.h"
 
-#define SOCKET_BUFFER (4 << 20) /* bytes each way, as far as the system allows */
+#define SOCKET_BUFFER (4 << 20) // bytes each way, as far as the system allows
 
 struct afpacket {
     struct sk_transport base;
     int fd;
-    unsigned first; /* of the lent buffers */
+    unsigned first; // of the lent buffers
     uint8_t lent[SK_BURST][SK_MAX_FRAME];
     uint8_t received[SK_BURST][SK_MAX_FRAME];
 };
@@ -33,9 +32,8 @@ static struct afpacket *afpacket_of(struct sk_transport *t) {
 static size_t afpacket_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
     struct afpacket *a = afpacket_of(t);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         frames[i] = (struct sk_frame){a->lent[(a->first + i) % SK_BURST], 0};
-    }
     return n;
 }
 
@@ -52,9 +50,8 @@ static size_t afpacket_post(struct sk_transport *t, const struct sk_frame *frame
         messages[i].msg_hdr.msg_iovlen = 1;
     }
     sent = sendmmsg(a->fd, messages, (unsigned)n, MSG_DONTWAIT);
-    if (sent <= 0) {
+    if (sent <= 0)
         return 0;
-    }
     a->first = (a->first + (unsigned)sent) % SK_BURST;
     return (size_t)sent;
 }
@@ -73,13 +70,11 @@ static size_t afpacket_recv(struct sk_transport *t, struct sk_frame *frames, siz
         messages[i].msg_hdr.msg_iovlen = 1;
     }
     received = recvmmsg(a->fd, messages, (unsigned)n, MSG_DONTWAIT, NULL);
-    for (int i = 0; i < received; i++) {
-        if (messages[i].msg_hdr.msg_flags & MSG_TRUNC) {
+    for (int i = 0; i < received; i++)
+        if (messages[i].msg_hdr.msg_flags & MSG_TRUNC)
             t->stats.rx_dropped++;
-        } else {
+        else
             frames[got++] = (struct sk_frame){a->received[i], messages[i].msg_len};
-        }
-    }
     return got;
 }
 
@@ -104,7 +99,7 @@ static const struct sk_transport_ops afpacket_ops = {
     .close = afpacket_close,
 };
 
-/* A socket bound to an interface, or -1 with errno. */
+// A socket bound to an interface, or -1 with errno.
 static int bound_socket(unsigned interface) {
     struct sockaddr_ll address = {
         .sll_family = AF_PACKET,
@@ -114,9 +109,8 @@ static int bound_socket(unsigned interface) {
     int on = 1, size = SOCKET_BUFFER;
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
     setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);

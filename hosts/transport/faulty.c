@@ -1,17 +1,16 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A transport that misbehaves on purpose. Each direction has a place for one frame that is held
- * back, and leaves right after the next frame. On the way out it leaves at the end of the call to
- * send at the latest: a later call might bring the sender's next packet for the same slot, which
- * must not overtake.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// A transport that misbehaves on purpose. Each direction has a place for one frame that is held
+// back, and leaves right after the next frame. On the way out it leaves at the end of the call to
+// send at the latest: a later call might bring the sender's next packet for the same slot, which
+// must not overtake.
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hosts/transport/transport.h"
 
-/* One frame held back. */
+// One frame held back.
 struct held {
     bool full;
     uint32_t len;
@@ -24,7 +23,7 @@ struct faulty {
     struct sk_faults faults;
     uint64_t random;
     struct held out, in;
-    uint32_t ready, next; /* received frames in store, and the first that has not been handed up */
+    uint32_t ready, next; // received frames in store, and the first that has not been handed up
     struct held store[3 * SK_BURST];
     uint8_t lent[SK_BURST][SK_MAX_FRAME];
 };
@@ -33,7 +32,7 @@ static struct faulty *faulty_of(struct sk_transport *t) {
     return (struct faulty *)t;
 }
 
-/* A step of splitmix64. */
+// A step of splitmix64.
 static uint64_t next_random(struct faulty *f) {
     uint64_t z = f->random += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -52,7 +51,7 @@ static void transport_faulty_hold(struct held *h, const struct sk_frame *frame) 
     memcpy(h->bytes, frame->data, frame->len);
 }
 
-/* Hands on the frame that is held back, if there is one. */
+// Hands on the frame that is held back, if there is one.
 static void transport_faulty_let_go(struct faulty *f, struct held *held,
                                     void (*pass)(struct faulty *, const struct sk_frame *)) {
     struct sk_frame late = {held->bytes, held->len};
@@ -63,24 +62,22 @@ static void transport_faulty_let_go(struct faulty *f, struct held *held,
     }
 }
 
-/* Hands a frame on, as often and in the order the dice say. |pass| takes one frame. */
+// Hands a frame on, as often and in the order the dice say. 'pass' takes one frame.
 static void misbehave(struct faulty *f, struct held *held, const struct sk_frame *frame,
                       void (*pass)(struct faulty *, const struct sk_frame *)) {
-    if (chance(f, f->faults.drop)) {
+    if (chance(f, f->faults.drop))
         return;
-    }
     if (!held->full && chance(f, f->faults.reorder)) {
         transport_faulty_hold(held, frame);
         return;
     }
     pass(f, frame);
-    if (chance(f, f->faults.duplicate)) {
+    if (chance(f, f->faults.duplicate))
         pass(f, frame);
-    }
     transport_faulty_let_go(f, held, pass);
 }
 
-/* A frame the inner transport has no room for is lost, as on a real link. */
+// A frame the inner transport has no room for is lost, as on a real link.
 static void pass_out(struct faulty *f, const struct sk_frame *frame) {
     sk_transport_send(f->inner, frame, 1);
 }
@@ -88,18 +85,16 @@ static void pass_out(struct faulty *f, const struct sk_frame *frame) {
 static size_t faulty_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
     struct faulty *f = faulty_of(t);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         frames[i] = (struct sk_frame){f->lent[i], 0};
-    }
     return n;
 }
 
 static size_t faulty_post(struct sk_transport *t, const struct sk_frame *frames, size_t n) {
     struct faulty *f = faulty_of(t);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         misbehave(f, &f->out, &frames[i], pass_out);
-    }
     transport_faulty_let_go(f, &f->out, pass_out);
     return n;
 }
@@ -113,23 +108,19 @@ static void transport_faulty_receive_burst(struct faulty *f) {
     size_t n = sk_transport_recv(f->inner, frames, SK_BURST);
 
     f->ready = f->next = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (frames[i].len <= SK_MAX_FRAME) {
+    for (size_t i = 0; i < n; i++)
+        if (frames[i].len <= SK_MAX_FRAME)
             misbehave(f, &f->in, &frames[i], pass_in);
-        }
-    }
-    if (n == 0) {
+    if (n == 0)
         transport_faulty_let_go(f, &f->in, pass_in);
-    }
 }
 
 static size_t faulty_recv(struct sk_transport *t, struct sk_frame *frames, size_t n) {
     struct faulty *f = faulty_of(t);
     size_t got = 0;
 
-    if (f->next == f->ready) {
+    if (f->next == f->ready)
         transport_faulty_receive_burst(f);
-    }
     while (got < n && f->next < f->ready) {
         struct held *h = &f->store[f->next++];
         frames[got++] = (struct sk_frame){h->bytes, h->len};
@@ -140,9 +131,8 @@ static size_t faulty_recv(struct sk_transport *t, struct sk_frame *frames, size_
 static void faulty_wait(struct sk_transport *t, uint64_t timeout) {
     struct faulty *f = faulty_of(t);
 
-    if (f->next == f->ready) {
+    if (f->next == f->ready)
         sk_transport_wait(f->inner, timeout);
-    }
 }
 
 static void faulty_close(struct sk_transport *t) {

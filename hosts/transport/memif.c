@@ -1,12 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Shared memory with a switch process as a transport, by the driver of memif/: frames are copied
- * into the switch's rings and out of them, so what lies in the buffers here nobody else changes.
- *
- * Nothing tells that a frame came, so wait() receives already, with yields and short sleeps in
- * between, and recv() hands up what wait() has found. A client may be opened before its server is
- * there, and looks for it until it comes.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared memory with a switch process as a transport, by the driver of memif/: frames are copied
+// into the switch's rings and out of them, so what lies in the buffers here nobody else changes.
+//
+// Nothing tells that a frame came, so wait() receives already, with yields and short sleeps in
+// between, and recv() hands up what wait() has found. A client may be opened before its server is
+// there, and looks for it until it comes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,16 @@
 #include "hosts/transport/transport.h"
 #include "memif/memif.h"
 
-/* Apart by more than a frame: places that are a multiple of 2048 bytes apart share few lines of a
- * cache. */
+// Apart by more than a frame: places that are a multiple of 2048 bytes apart share few lines of a
+// cache.
 #define STRIDE (SK_MAX_FRAME + 192)
 
 struct memif_transport {
     struct sk_transport base;
     struct memif *device;
-    uint64_t refused; /* frames that the driver could not hand up, of which rx_dropped knows */
-    unsigned handed, count; /* of rx: handed up by recv(), received */
-    uint8_t *tx[SK_BURST];  /* those lent come first */
+    uint64_t refused;       // frames that the driver could not hand up, of which rx_dropped knows
+    unsigned handed, count; // of rx: handed up by recv(), received
+    uint8_t *tx[SK_BURST];  // those lent come first
     struct memif_frame rx[SK_BURST];
     _Alignas(64) uint8_t room[2 * SK_BURST][STRIDE];
 };
@@ -36,9 +35,8 @@ static struct memif_transport *memif_transport_of(struct sk_transport *t) {
 static size_t memif_transport_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
     struct memif_transport *m = memif_transport_of(t);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         frames[i] = (struct sk_frame){m->tx[i], 0};
-    }
     return n;
 }
 
@@ -49,9 +47,8 @@ static size_t memif_transport_post(struct sk_transport *t, const struct sk_frame
     uint8_t *gone[SK_BURST];
     size_t sent;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         out[i] = (struct memif_frame){m->tx[i], frames[i].len};
-    }
     sent = memif_send(m->device, out, (unsigned)n);
     memcpy(gone, m->tx, sent * sizeof *gone);
     memmove(m->tx, m->tx + sent, (SK_BURST - sent) * sizeof *m->tx);
@@ -59,7 +56,7 @@ static size_t memif_transport_post(struct sk_transport *t, const struct sk_frame
     return sent;
 }
 
-/* What the driver refused since the last time. */
+// What the driver refused since the last time.
 static void memif_transport_count(struct memif_transport *m) {
     struct memif_counts counts;
 
@@ -68,7 +65,7 @@ static void memif_transport_count(struct memif_transport *m) {
     m->refused = counts.rx_errors;
 }
 
-/* With all frames handed up, receives the next ones. Returns whether some wait. */
+// With all frames handed up, receives the next ones. Returns whether some wait.
 static int memif_transport_waits(void *context) {
     struct memif_transport *m = context;
 
@@ -85,9 +82,8 @@ static size_t memif_transport_recv(struct sk_transport *t, struct sk_frame *fram
     size_t got = 0;
 
     memif_transport_waits(m);
-    for (; m->handed < m->count && got < n; m->handed++) {
+    for (; m->handed < m->count && got < n; m->handed++)
         frames[got++] = (struct sk_frame){m->rx[m->handed].data, m->rx[m->handed].length};
-    }
     return got;
 }
 

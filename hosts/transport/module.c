@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * DPDK's ports are in a module of its own: who does not ask for one needs no library of DPDK's.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// DPDK's ports are in a module of its own: who does not ask for one needs no library of DPDK's.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,31 +16,28 @@ void sk_transport_use_dpdk(const struct sk_transport_module *module) {
     module_dpdk = module;
 }
 
-/* Beside the file that this code is in, or NULL. */
+// Beside the file that this code is in, or NULL.
 static void *module_beside(void) {
     char path[4096];
     const char *slash;
     Dl_info here;
 
-    if (!dladdr(&module_dpdk, &here) || !here.dli_fname) {
+    if (!dladdr(&module_dpdk, &here) || !here.dli_fname)
         return NULL;
-    }
     slash = strrchr(here.dli_fname, '/');
     if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname),
-                                   here.dli_fname, MODULE_FILE) >= sizeof path) {
+                                   here.dli_fname, MODULE_FILE) >= sizeof path)
         return NULL;
-    }
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The module stays loaded: DPDK cannot be started twice. */
+// The module stays loaded: DPDK cannot be started twice.
 static const struct sk_transport_module *module_load(char *why, size_t why_cap) {
     void *handle = module_beside();
     const struct sk_transport_module *module;
 
-    if (!handle) {
+    if (!handle)
         handle = dlopen(MODULE_FILE, RTLD_NOW | RTLD_LOCAL);
-    }
     if (!handle) {
         snprintf(why, why_cap, "DPDK's ports need Silken's module for them: %s", dlerror());
         return NULL;
@@ -60,9 +56,8 @@ int sk_transport_module_open(struct sk_transport **t, const char *device, int cp
                              size_t why_cap) {
     char fault[256];
 
-    if (!module_dpdk) {
+    if (!module_dpdk)
         module_dpdk = module_load(fault, sizeof fault);
-    }
     if (!module_dpdk) {
         snprintf(why, why_cap, "%s: %s", device, fault);
         return SILKEN_ERR_UNSUPPORTED;

@@ -1,10 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Two rings of frames between two threads. Each ring has one producer and one consumer: the
- * producer alone writes |tail|, the consumer alone writes |head|, both count frames and never wrap
- * in practice. A slot's bytes are published by the release store of |tail| and given back by that
- * of |head|.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two rings of frames between two threads. Each ring has one producer and one consumer: the
+// producer alone writes 'tail', the consumer alone writes 'head', both count frames and never wrap
+// in practice. A slot's bytes are published by the release store of 'tail' and given back by that
+// of 'head'.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +17,15 @@ struct entry {
 };
 
 struct ring {
-    _Alignas(64) _Atomic uint64_t tail; /* frames ever put in */
-    _Alignas(64) _Atomic uint64_t head; /* frames ever taken out */
+    _Alignas(64) _Atomic uint64_t tail; // frames ever put in
+    _Alignas(64) _Atomic uint64_t head; // frames ever taken out
     _Alignas(64) struct entry *entries;
 };
 
-/* What both ends share; freed with the second end. */
+// What both ends share; freed with the second end.
 struct pair {
-    struct ring rings[2]; /* rings[i] is what end i receives from */
-    uint32_t mask;        /* capacity - 1 */
+    struct ring rings[2]; // rings[i] is what end i receives from
+    uint32_t mask;        // capacity - 1
     _Atomic int ends;
 };
 
@@ -34,7 +33,7 @@ struct end {
     struct sk_transport base;
     struct pair *pair;
     int index;
-    uint64_t borrowed; /* frames handed up by the last recv, not yet given back */
+    uint64_t borrowed; // frames handed up by the last recv, not yet given back
 };
 
 static struct end *transport_ring_end_of(struct sk_transport *t) {
@@ -48,9 +47,8 @@ static size_t ring_lend(struct sk_transport *t, struct sk_frame *frames, size_t 
     uint64_t used = tail - atomic_load_explicit(&r->head, memory_order_acquire);
     size_t i;
 
-    for (i = 0; i < n && used + i <= e->pair->mask; i++) {
+    for (i = 0; i < n && used + i <= e->pair->mask; i++)
         frames[i] = (struct sk_frame){r->entries[(tail + i) & e->pair->mask].bytes, 0};
-    }
     return i;
 }
 
@@ -59,9 +57,8 @@ static size_t ring_post(struct sk_transport *t, const struct sk_frame *frames, s
     struct ring *r = &e->pair->rings[!e->index];
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         r->entries[(tail + i) & e->pair->mask].len = frames[i].len;
-    }
     atomic_store_explicit(&r->tail, tail + n, memory_order_release);
     return n;
 }
@@ -116,9 +113,8 @@ static void free_pair(struct pair *p) {
 static void ring_close(struct sk_transport *t) {
     struct end *e = transport_ring_end_of(t);
 
-    if (atomic_fetch_sub(&e->pair->ends, 1) == 1) {
+    if (atomic_fetch_sub(&e->pair->ends, 1) == 1)
         free_pair(e->pair);
-    }
     free(e);
 }
 
@@ -134,15 +130,13 @@ static const struct sk_transport_ops ring_ops = {
 static struct pair *new_pair(uint32_t capacity) {
     struct pair *p = aligned_alloc(_Alignof(struct pair), sizeof *p);
 
-    if (!p) {
+    if (!p)
         return NULL;
-    }
     memset(p, 0, sizeof *p);
     p->mask = capacity - 1;
     p->ends = 2;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         p->rings[i].entries = malloc(capacity * sizeof(struct entry));
-    }
     if (!p->rings[0].entries || !p->rings[1].entries) {
         free_pair(p);
         return NULL;
@@ -153,9 +147,8 @@ static struct pair *new_pair(uint32_t capacity) {
 static uint32_t power_of_two_from(uint32_t n) {
     uint32_t power = 1;
 
-    while (power < n) {
+    while (power < n)
         power *= 2;
-    }
     return power;
 }
 
@@ -170,9 +163,8 @@ int sk_transport_ring_open(struct sk_transport *ends[2], uint32_t capacity) {
     }
     p = new_pair(power_of_two_from(capacity));
     if (!p || !made[0] || !made[1]) {
-        if (p) {
+        if (p)
             free_pair(p);
-        }
         free(made[0]);
         free(made[1]);
         return SILKEN_ERR_NOMEM;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "hosts/transport/transport.h"
 
 #include <stdbool.h>
@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the interface, with its counters -------------------------------------------------------- */
+// ---- the interface, with its counters --------------------------------------------------------
 
 static uint64_t transport_bytes_of(const struct sk_frame *frames, size_t n) {
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         bytes += frames[i].len;
-    }
     return bytes;
 }
 
@@ -57,14 +56,13 @@ void sk_transport_wait(struct sk_transport *t, uint64_t timeout) {
 }
 
 void sk_transport_close(struct sk_transport *t) {
-    if (t) {
+    if (t)
         t->ops->close(t);
-    }
 }
 
-/* ---- device strings -------------------------------------------------------------------------- */
+// ---- device strings --------------------------------------------------------------------------
 
-/* If |text| begins with |prefix|, the rest of it, else NULL. */
+// If 'text' begins with 'prefix', the rest of it, else NULL.
 static const char *behind(const char *text, const char *prefix) {
     size_t len = strlen(prefix);
 
@@ -79,7 +77,7 @@ static bool parse_probability(const char *text, double *p, const char **end) {
     return stop != text && *p >= 0 && *p <= 1;
 }
 
-/* key=value of a fault; sets |*end| after it. */
+// key=value of a fault; sets '*end' after it.
 static bool parse_fault(const char *text, struct sk_faults *f, const char **end) {
     const char *value;
     char *stop;
@@ -89,31 +87,25 @@ static bool parse_fault(const char *text, struct sk_faults *f, const char **end)
         *end = stop;
         return stop != value;
     }
-    if ((value = behind(text, "drop="))) {
+    if ((value = behind(text, "drop=")))
         return parse_probability(value, &f->drop, end);
-    }
-    if ((value = behind(text, "duplicate="))) {
+    if ((value = behind(text, "duplicate=")))
         return parse_probability(value, &f->duplicate, end);
-    }
-    if ((value = behind(text, "reorder="))) {
+    if ((value = behind(text, "reorder=")))
         return parse_probability(value, &f->reorder, end);
-    }
     return false;
 }
 
-/* "key=value,...:device": fills |*f| and returns the device, or NULL. */
+// "key=value,...:device": fills '*f' and returns the device, or NULL.
 static const char *parse_faults(const char *text, struct sk_faults *f) {
     *f = (struct sk_faults){.seed = 1};
     for (;;) {
-        if (!parse_fault(text, f, &text)) {
+        if (!parse_fault(text, f, &text))
             return NULL;
-        }
-        if (*text == ':') {
+        if (*text == ':')
             return text + 1;
-        }
-        if (*text++ != ',') {
+        if (*text++ != ',')
             return NULL;
-        }
     }
 }
 
@@ -139,9 +131,8 @@ const char *sk_transport_udp_address(const char *device) {
     const char *rest = device;
     struct sk_faults faults;
 
-    while (rest && behind(rest, "faulty:")) {
+    while (rest && behind(rest, "faulty:"))
         rest = parse_faults(behind(rest, "faulty:"), &faults);
-    }
     return rest ? behind(rest, "udp:") : NULL;
 }
 
@@ -154,15 +145,12 @@ int sk_transport_open_at(struct sk_transport **t, const char *device, int cpu,
                          const struct sk_endpoint *self, char *why, size_t why_cap) {
     const char *rest;
 
-    if ((rest = behind(device, "faulty:"))) {
+    if ((rest = behind(device, "faulty:")))
         return open_faulty(t, rest, cpu, self, why, why_cap);
-    }
-    if ((rest = behind(device, "udp:"))) {
+    if ((rest = behind(device, "udp:")))
         return sk_transport_udp_open(t, rest, self, why, why_cap);
-    }
-    if ((rest = behind(device, "afpacket:"))) {
+    if ((rest = behind(device, "afpacket:")))
         return sk_transport_afpacket_open(t, rest, why, why_cap);
-    }
     rest = behind(device, "dpdk:");
     if (rest || behind(device, "net_")) {
         rest = rest ? rest : device;

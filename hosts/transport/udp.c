@@ -1,19 +1,18 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Kernel UDP sockets: for a process without privileges, by the interface that has the station's
- * address. The engines' frames lose their Ethernet, IPv4 and UDP headers here, which the kernel
- * makes, and what is received gets headers back, as if it had come by Ethernet.
- *
- * Two sockets are bound to the station's IP address: one to its own port, and one to SESSION_PORT.
- * Neither is connected: answers come from several ports of the switch, and an ICMP error must not
- * end a job.
- *
- * MAC addresses mean nothing to a socket. Received frames have those of the frames sent: the
- * station's as the receiver's and its peer's as the sender's.
- *
- * Checksums of UDP are off (0), as in all frames of hosts/core/udp.h: a switch replaces what they
- * cover. The kernel's segmentation and coalescing need them, so frames go one by one, in bursts.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernel UDP sockets: for a process without privileges, by the interface that has the station's
+// address. The engines' frames lose their Ethernet, IPv4 and UDP headers here, which the kernel
+// makes, and what is received gets headers back, as if it had come by Ethernet.
+//
+// Two sockets are bound to the station's IP address: one to its own port, and one to SESSION_PORT.
+// Neither is connected: answers come from several ports of the switch, and an ICMP error must not
+// end a job.
+//
+// MAC addresses mean nothing to a socket. Received frames have those of the frames sent: the
+// station's as the receiver's and its peer's as the sender's.
+//
+// Checksums of UDP are off (0), as in all frames of hosts/core/udp.h: a switch replaces what they
+// cover. The kernel's segmentation and coalescing need them, so frames go one by one, in bursts.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -32,10 +31,10 @@
 #include "hosts/transport/transport.h"
 #include "session/message.h"
 
-#define SOCKET_BUFFER (4 << 20) /* bytes each way, as far as the system allows */
-#define LOOK_EVERY    32        /* receptions without a look at the other socket at most */
+#define SOCKET_BUFFER (4 << 20) // bytes each way, as far as the system allows
+#define LOOK_EVERY    32        // receptions without a look at the other socket at most
 
-/* Places in a frame. */
+// Places in a frame.
 #define SRC_PORT_AT (SK_UDP_BYTES - 8)
 #define DST_PORT_AT (SK_UDP_BYTES - 6)
 #define DST_IP_AT   (SK_UDP_BYTES - 12)
@@ -46,12 +45,12 @@ struct udp_transport {
     struct sk_transport base;
     int fd[UDP_SOCKETS];
     uint16_t port[UDP_SOCKETS];
-    struct sk_endpoint self, peer; /* |peer| as of the last frame received: |headers| are for it */
-    size_t payload;                /* likewise */
-    bool known;                    /* they are set */
+    struct sk_endpoint self, peer; // 'peer' as of the last frame received: 'headers' are for it
+    size_t payload;                // likewise
+    bool known;                    // they are set
     uint8_t headers[SK_UDP_BYTES];
-    unsigned looks; /* receptions since the other socket was looked at */
-    unsigned first; /* of the lent buffers */
+    unsigned looks; // receptions since the other socket was looked at
+    unsigned first; // of the lent buffers
     uint8_t lent[SK_BURST][SK_MAX_FRAME];
     uint8_t received[SK_BURST][SK_MAX_FRAME];
 };
@@ -60,14 +59,13 @@ static struct udp_transport *udp_of(struct sk_transport *t) {
     return (struct udp_transport *)t;
 }
 
-/* ---- sending --------------------------------------------------------------------------------- */
+// ---- sending ---------------------------------------------------------------------------------
 
 static size_t udp_lend(struct sk_transport *t, struct sk_frame *frames, size_t n) {
     struct udp_transport *u = udp_of(t);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         frames[i] = (struct sk_frame){u->lent[(u->first + i) % SK_BURST], 0};
-    }
     return n;
 }
 
@@ -75,13 +73,12 @@ static uint16_t udp_port_at(const uint8_t *frame, size_t at) {
     return (uint16_t)(frame[at] << 8 | frame[at + 1]);
 }
 
-/* Of a frame of the engines: its UDP payload, without what fills short frames up. */
+// Of a frame of the engines: its UDP payload, without what fills short frames up.
 static size_t udp_payload(const uint8_t *frame, size_t len) {
     size_t udp = udp_port_at(frame, SK_UDP_BYTES - 4);
 
-    if (len < SK_UDP_BYTES) {
+    if (len < SK_UDP_BYTES)
         return 0;
-    }
     return udp >= 8 && SK_UDP_BYTES + udp - 8 <= len ? udp - 8 : len - SK_UDP_BYTES;
 }
 
@@ -89,8 +86,8 @@ static unsigned udp_socket_for(const struct udp_transport *u, const uint8_t *fra
     return udp_port_at(frame, SRC_PORT_AT) == u->port[UDP_SESSION] ? UDP_SESSION : UDP_OWN;
 }
 
-/* Sends |n| frames of one socket. Returns how many have gone. An error that the kernel remembers of
- * an earlier packet is told once, and taken away by that. */
+// Sends 'n' frames of one socket. Returns how many have gone. An error that the kernel remembers of
+// an earlier packet is told once, and taken away by that.
 static size_t udp_post_run(struct udp_transport *u, unsigned which, unsigned first,
                            const struct sk_frame *frames, size_t n) {
     struct mmsghdr messages[SK_BURST];
@@ -109,9 +106,8 @@ static size_t udp_post_run(struct udp_transport *u, unsigned which, unsigned fir
             .msg_name = &to[i], .msg_namelen = sizeof to[i], .msg_iov = &parts[i], .msg_iovlen = 1};
     }
     sent = sendmmsg(u->fd[which], messages, (unsigned)n, MSG_DONTWAIT);
-    if (sent < 0 && errno == ECONNREFUSED) {
+    if (sent < 0 && errno == ECONNREFUSED)
         sent = sendmmsg(u->fd[which], messages, (unsigned)n, MSG_DONTWAIT);
-    }
     return sent > 0 ? (size_t)sent : 0;
 }
 
@@ -140,9 +136,9 @@ static size_t udp_post(struct sk_transport *t, const struct sk_frame *frames, si
     return done;
 }
 
-/* ---- receiving ------------------------------------------------------------------------------- */
+// ---- receiving -------------------------------------------------------------------------------
 
-/* Headers for |payload| bytes from |from|. */
+// Headers for 'payload' bytes from 'from'.
 static void udp_put_headers(struct udp_transport *u, uint8_t *frame, unsigned which,
                             const struct sockaddr_in *from, size_t payload) {
     uint32_t ip = ntohl(from->sin_addr.s_addr);
@@ -211,16 +207,14 @@ static void udp_wait(struct sk_transport *t, uint64_t timeout) {
     ppoll(fds, UDP_SOCKETS, &span, NULL);
 }
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+// ---- opening and closing ---------------------------------------------------------------------
 
 static void udp_close(struct sk_transport *t) {
     struct udp_transport *u = udp_of(t);
 
-    for (unsigned i = 0; i < UDP_SOCKETS; i++) {
-        if (u->fd[i] >= 0) {
+    for (unsigned i = 0; i < UDP_SOCKETS; i++)
+        if (u->fd[i] >= 0)
             close(u->fd[i]);
-        }
-    }
     free(u);
 }
 
@@ -233,28 +227,26 @@ static const struct sk_transport_ops udp_ops = {
     .close = udp_close,
 };
 
-/* The interface that has this address, or 0: the system's routes choose, as for an address of the
- * loopback interface. A host with several links to one network has a link for each lane, and routes
- * see one of them. */
+// The interface that has this address, or 0: the system's routes choose, as for an address of the
+// loopback interface. A host with several links to one network has a link for each lane, and routes
+// see one of them.
 static unsigned udp_interface(uint32_t ip) {
     struct ifaddrs *all = NULL;
     unsigned found = 0;
 
-    if (getifaddrs(&all) < 0) {
+    if (getifaddrs(&all) < 0)
         return 0;
-    }
     for (const struct ifaddrs *a = all; a && !found; a = a->ifa_next) {
         const struct sockaddr_in *in = (const void *)a->ifa_addr;
         if (in && in->sin_family == AF_INET && ntohl(in->sin_addr.s_addr) == ip &&
-            !(a->ifa_flags & IFF_LOOPBACK)) {
+            !(a->ifa_flags & IFF_LOOPBACK))
             found = if_nametoindex(a->ifa_name);
-        }
     }
     freeifaddrs(all);
     return found;
 }
 
-/* A socket bound to an address and port, or -1 with errno. */
+// A socket bound to an address and port, or -1 with errno.
 static int udp_bound_socket(uint32_t ip, uint16_t port) {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ip)};
@@ -262,9 +254,8 @@ static int udp_bound_socket(uint32_t ip, uint16_t port) {
     uint32_t interface = htonl(udp_interface(ip));
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
     setsockopt(fd, SOL_SOCKET, SO_NO_CHECK, &on, sizeof on);
     setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &whole, sizeof whole);
     setsockopt(fd, IPPROTO_IP, IP_UNICAST_IF, &interface, sizeof interface);
@@ -318,9 +309,8 @@ int sk_transport_udp_open(struct sk_transport **t, const char *ip, const struct 
                           char *why, size_t why_cap) {
     struct sk_endpoint station = {.port = 0};
 
-    if (self) {
+    if (self)
         station = *self;
-    }
     if (*ip && !sk_ip_parse(ip, &station.ip)) {
         snprintf(why, why_cap, "udp:%s: expected udp: or udp:IP-ADDRESS", ip);
         return SILKEN_ERR_INVALID;
@@ -332,7 +322,7 @@ int sk_transport_udp_open(struct sk_transport **t, const char *ip, const struct 
     return udp_open(t, &station, why, why_cap);
 }
 
-/* ---- addresses ------------------------------------------------------------------------------- */
+// ---- addresses -------------------------------------------------------------------------------
 
 bool sk_udp_local_ip(uint32_t peer, uint32_t *ip) {
     struct sockaddr_in to = {
@@ -343,9 +333,8 @@ bool sk_udp_local_ip(uint32_t peer, uint32_t *ip) {
     bool found = fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof to) == 0 &&
                  getsockname(fd, (struct sockaddr *)&from, &len) == 0;
 
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-    }
     *ip = ntohl(from.sin_addr.s_addr);
     return found && *ip != 0;
 }

@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * error.h: the error codes of the host stacks.
- *
- * Every function of hosts/ that can fail returns 0 (or a count) or one of these negative codes. A
- * packet from outside is never an error: it is counted by reason and ignored. The list below makes
- * the enum and the texts.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// error.h: the error codes of the host stacks.
+//
+// Every function of hosts/ that can fail returns 0 (or a count) or one of these negative codes. A
+// packet from outside is never an error: it is counted by reason and ignored. The list below makes
+// the enum and the texts.
 #ifndef SILKEN_ERROR_H
 #define SILKEN_ERROR_H
 
@@ -31,9 +30,9 @@ enum silken_error {
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default) /* what libsilken exports */
+#pragma GCC visibility push(default) // what libsilken exports
 
-/* A sentence about `code`: "success" for 0 and above, never NULL. Any thread. */
+// A sentence about `code`: "success" for 0 and above, never NULL. Any thread.
 const char *silken_strerror(int code);
 
 #pragma GCC visibility pop
