@@ -1,12 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * reduce: what the ranks of all three all-reduces have in common: the tensor, its check, the
- * stamps. Plain C that a C++ compiler takes too, for Gloo.
- *
- * A rank reduces REDUCE_TIMED tensors, after one that nobody times, and says for each when it began
- * and ended, on the clock that all processes of the machine share. Before each there is a sum of
- * one element, so that no rank begins long before the others are there.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce: what the ranks of all three all-reduces have in common: the tensor, its check, the
+// stamps. Plain C that a C++ compiler takes too, for Gloo.
+//
+// A rank reduces REDUCE_TIMED tensors, after one that nobody times, and says for each when it began
+// and ended, on the clock that all processes of the machine share. Before each there is a sum of
+// one element, so that no rank begins long before the others are there.
 #ifndef SILKEN_BENCH_ALLREDUCE_REDUCE_H
 #define SILKEN_BENCH_ALLREDUCE_REDUCE_H
 
@@ -17,7 +16,7 @@
 #include <time.h>
 
 #define REDUCE_WORKERS 4
-#define REDUCE_COUNT   25000000u /* float32: 100 MB */
+#define REDUCE_COUNT   25000000u // float32: 100 MB
 #define REDUCE_TIMED   2
 
 static inline float reduce_element(size_t i) {
@@ -29,7 +28,7 @@ static inline void reduce_fill(float *tensor, int rank) {
         tensor[i] = (float)(rank + 1) * reduce_element(i);
 }
 
-/* Ends the process when the tensor is not the sum over ranks 0 to REDUCE_WORKERS - 1. */
+// Ends the process when the tensor is not the sum over ranks 0 to REDUCE_WORKERS - 1.
 static inline void reduce_check(const float *tensor) {
     const float factor = REDUCE_WORKERS * (REDUCE_WORKERS + 1) / 2.0f;
     for (size_t i = 0; i < REDUCE_COUNT; i++)
@@ -53,12 +52,12 @@ static inline float *reduce_tensor(void) {
     return tensor;
 }
 
-/* 'sum' adds up 'n' elements over all ranks, from 'in' to 'out'. */
+// 'sum' adds up 'n' elements over all ranks, from 'in' to 'out'.
 static inline int reduce_run(int rank, void (*sum)(void *aux, float *in, float *out, size_t n),
                              void *aux) {
     float *in = reduce_tensor(), *out = reduce_tensor();
     reduce_fill(in, rank);
-    reduce_fill(out, rank); /* its pages are there then */
+    reduce_fill(out, rank); // its pages are there then
     sum(aux, in, out, REDUCE_COUNT);
     reduce_check(out);
     for (int i = 0; i < REDUCE_TIMED; i++) {

@@ -106,7 +106,7 @@ static bool batch_send(struct ctl *c, struct batch *b) {
 }
 
 // Returns the request that a line stands for, as a new reference, or null if the line stands for no
-// request. Sets |*bad| after a message.
+// request. Sets '*bad' after a message.
 static json_t *batch_request(const struct batch *b, char *text, size_t line, bool *bad) {
     static char *words[BATCH_WORDS + 1];
     *bad = true;

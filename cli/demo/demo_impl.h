@@ -37,7 +37,7 @@ struct demo_job {
 struct demo {
     struct spaces spaces;
     struct demo_options o;
-    char *program; /* the path of o.program */
+    char *program; // the path of o.program
     struct report report;
     struct supervisor supervisor;
     struct dataset train, test;

@@ -53,7 +53,7 @@ static double exact_sum(const float *const *inputs, unsigned workers, size_t i) 
     return sum;
 }
 
-// Half the distance from 'x' to its neighbour away from zero: 2^(e - 24) for 2^e <= |x| < 2^(e+1).
+// Half the distance from 'x' to its neighbour away from zero: 2^(e - 24) for 2^e <= 'x' < 2^(e+1).
 // Taken from the bits, since this is done for every element of every sum.
 static double half_ulp(float x) {
     uint32_t bits;

@@ -35,7 +35,7 @@ struct top_page {
 void top_page_free(struct top_page *p);
 // Of the rest of the line; an ellipsis stands for what is cut.
 void top_put(struct top_page *p, enum top_colour c, const char *text);
-// Exactly |width| columns, cut or padded; right aligned, when negative left aligned.
+// Exactly 'width' columns, cut or padded; right aligned, when negative left aligned.
 void top_cell(struct top_page *p, enum top_colour c, int width, const char *text);
 void top_line(struct top_page *p); // ends the line
 // Columns that text takes on the terminal.

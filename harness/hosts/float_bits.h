@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * float_bits.h: floats as 32-bit numbers, in which form tests keep elements of either type.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// float_bits.h: floats as 32-bit numbers, in which form tests keep elements of either type.
 #ifndef SILKEN_HARNESS_HOSTS_FLOAT_BITS_H
 #define SILKEN_HARNESS_HOSTS_FLOAT_BITS_H
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/model_switch.h"
 
 #include <stdbool.h>
@@ -13,17 +13,17 @@
 #define SWITCHML_AT  (UDP_AT + UDP_H_BYTES)
 #define EXPONENTS_AT (SWITCHML_AT + SWITCHML_H_BYTES)
 
-/* One version of one slot. */
+// One version of one slot.
 struct copy {
     uint32_t values[SWML_MAX_K];
-    uint32_t seen; /* bit per worker */
+    uint32_t seen; // bit per worker
     uint32_t count;
     int8_t e0, e1;
 };
 
 struct model {
     struct sut_job job;
-    struct copy (*pool)[2]; /* by slot, then by version */
+    struct copy (*pool)[2]; // by slot, then by version
 };
 
 static int model_reset(void *state, const struct sut_job *job) {
@@ -32,9 +32,8 @@ static int model_reset(void *state, const struct sut_job *job) {
     free(m->pool);
     m->job = *job;
     m->pool = calloc(job->pool_base + job->pool_size, sizeof *m->pool);
-    if (!m->pool) {
+    if (!m->pool)
         abort();
-    }
     return 0;
 }
 
@@ -53,15 +52,14 @@ static int8_t max_of(int8_t a, int8_t b) {
     return a > b ? a : b;
 }
 
-/* Lines 9 to 12 of the algorithm: the first packet writes, the others add. */
+// Lines 9 to 12 of the algorithm: the first packet writes, the others add.
 static void aggregate(struct copy *c, const uint8_t *frame, unsigned k, bool first) {
     const uint8_t *elements = frame + SWML_HEADER_BYTES;
     int8_t e0 = (int8_t)exponents_h_get_e0(frame + EXPONENTS_AT);
     int8_t e1 = (int8_t)exponents_h_get_e1(frame + EXPONENTS_AT);
 
-    for (unsigned i = 0; i < k; i++) {
+    for (unsigned i = 0; i < k; i++)
         c->values[i] = load(elements + 4 * i) + (first ? 0 : c->values[i]);
-    }
     c->e0 = first ? e0 : max_of(c->e0, e0);
     c->e1 = first ? e1 : max_of(c->e1, e1);
 }
@@ -69,13 +67,12 @@ static void aggregate(struct copy *c, const uint8_t *frame, unsigned k, bool fir
 static uint64_t mac_number(const uint8_t mac[6]) {
     uint64_t n = 0;
 
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         n = n << 8 | mac[i];
-    }
     return n;
 }
 
-/* Turns the update in |frame| into the answer to the worker on |port|. */
+// Turns the update in 'frame' into the answer to the worker on 'port'.
 static void readdress(const struct model *m, uint8_t *frame, unsigned port) {
     const struct swml_flow *flow = &m->job.flow[port];
     uint8_t *ipv4 = frame + IPV4_AT, *udp = frame + UDP_AT;
@@ -97,9 +94,8 @@ static void answer(const struct model *m, uint8_t *frame, size_t len, unsigned p
 }
 
 static void fill_in_result(const struct copy *c, uint8_t *frame, unsigned k) {
-    for (unsigned i = 0; i < k; i++) {
+    for (unsigned i = 0; i < k; i++)
         store(frame + SWML_HEADER_BYTES + 4 * i, c->values[i]);
-    }
     exponents_h_set_e0(frame + EXPONENTS_AT, (uint8_t)c->e0);
     exponents_h_set_e1(frame + EXPONENTS_AT, (uint8_t)c->e1);
 }
@@ -110,7 +106,7 @@ static void update(struct model *m, struct copy copies[2], bool version, unsigne
     uint32_t bit = UINT32_C(1) << port;
     unsigned n = m->job.workers, k = m->job.flow[0].k;
 
-    if (c->seen & bit) { /* lines 18 to 23: a packet we know */
+    if (c->seen & bit) { // lines 18 to 23: a packet we know
         if (c->count == 0) {
             fill_in_result(c, frame, k);
             answer(m, frame, len, port, emit, context);
@@ -123,9 +119,8 @@ static void update(struct model *m, struct copy copies[2], bool version, unsigne
     aggregate(c, frame, k, c->count == 1 % n);
     if (c->count == 0) {
         fill_in_result(c, frame, k);
-        for (unsigned i = 0; i < n; i++) {
+        for (unsigned i = 0; i < n; i++)
             answer(m, frame, len, i, emit, context);
-        }
     }
 }
 
@@ -137,15 +132,13 @@ static void model_deliver(void *state, unsigned port, const uint8_t *frame, size
     uint32_t slot;
 
     (void)now;
-    if (len != swml_frame_bytes(&m->job.flow[0]) || port >= m->job.workers) {
+    if (len != swml_frame_bytes(&m->job.flow[0]) || port >= m->job.workers)
         return;
-    }
     memcpy(copy, frame, len);
     index = switchml_h_get_pool_index(frame + SWITCHML_AT);
     slot = index & 0x7fff;
-    if (slot >= m->job.pool_base && slot < m->job.pool_base + m->job.pool_size) {
+    if (slot >= m->job.pool_base && slot < m->job.pool_base + m->job.pool_size)
         update(m, m->pool[slot], index >> 15, port, copy, len, emit, context);
-    }
 }
 
 static void model_free(void *state) {
@@ -158,9 +151,8 @@ static void model_free(void *state) {
 struct switch_under_test model_switch_new(void) {
     struct model *m = calloc(1, sizeof *m);
 
-    if (!m) {
+    if (!m)
         abort();
-    }
     return (struct switch_under_test){
         .name = "model",
         .state = m,

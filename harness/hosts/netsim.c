@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/netsim.h"
 
 #include <stdlib.h>
@@ -16,16 +16,16 @@ struct event {
     enum event_kind kind;
     unsigned worker;
     struct event *next_free;
-    struct swml_tensor tensor; /* EVENT_SUBMIT */
-    size_t len;                /* EVENT_AT_* */
+    struct swml_tensor tensor; // EVENT_SUBMIT
+    size_t len;                // EVENT_AT_*
     uint8_t frame[SWML_MAX_FRAME];
 };
 
 struct host {
     struct swml_worker *worker;
-    uint64_t timer_at;   /* time of the earliest EVENT_TIMER that is still to come */
-    uint64_t *slot_free; /* by slot: last arrival of a frame for it at the switch */
-    uint64_t undone;     /* tensors promised and not complete */
+    uint64_t timer_at;   // time of the earliest EVENT_TIMER that is still to come
+    uint64_t *slot_free; // by slot: last arrival of a frame for it at the switch
+    uint64_t undone;     // tensors promised and not complete
 };
 
 struct netsim {
@@ -34,23 +34,22 @@ struct netsim {
     struct sk_random random;
     struct host hosts[SUT_MAX_WORKERS];
     uint64_t now;
-    uint64_t undone; /* sum over the hosts */
+    uint64_t undone; // sum over the hosts
     bool failed;
     struct net_events events;
     struct event *free_events;
     struct netsim_traffic traffic;
 };
 
-/* ---- events ---------------------------------------------------------------------------------- */
+// ---- events ----------------------------------------------------------------------------------
 
 static struct event *new_event(struct netsim *sim, enum event_kind kind, unsigned worker) {
     struct event *e = sim->free_events;
 
-    if (e) {
+    if (e)
         sim->free_events = e->next_free;
-    } else {
+    else
         e = net_must(malloc(sizeof *e));
-    }
     e->kind = kind;
     e->worker = worker;
     return e;
@@ -65,10 +64,9 @@ static void release_event(struct netsim *sim, struct event *e) {
     sim->free_events = e;
 }
 
-/* ---- links -------------------------------------------------------------------------------------
- */
+// ---- links -------------------------------------------------------------------------------------
 
-/* Keeps the order of a worker's frames for one slot, for frames that are addressed to the pool. */
+// Keeps the order of a worker's frames for one slot, for frames that are addressed to the pool.
 static uint64_t after_the_last_for_its_slot(struct netsim *sim, struct host *host,
                                             const uint8_t *frame, uint64_t at) {
     uint32_t slot = switchml_h_get_pool_index(frame + POOL_INDEX_AT) & 0x7fff;
@@ -85,9 +83,8 @@ static void send_copy(struct netsim *sim, enum event_kind kind, unsigned worker,
     uint64_t at = net_link_arrival(link, &sim->random, sim->now);
     struct event *e;
 
-    if (up) {
+    if (up)
         at = after_the_last_for_its_slot(sim, &sim->hosts[worker], frame, at);
-    }
     e = new_event(sim, kind, worker);
     e->len = len;
     memcpy(e->frame, frame, len);
@@ -123,10 +120,9 @@ static void send_down(void *context, unsigned port, const uint8_t *frame, size_t
     }
 }
 
-/* ---- hosts -------------------------------------------------------------------------------------
- */
+// ---- hosts -------------------------------------------------------------------------------------
 
-/* After anything has happened to a worker: sends, collects what is complete, sets the timer. */
+// After anything has happened to a worker: sends, collects what is complete, sets the timer.
 static void serve(struct netsim *sim, unsigned index) {
     struct host *host = &sim->hosts[index];
     uint8_t frame[SWML_MAX_FRAME];
@@ -134,9 +130,8 @@ static void serve(struct netsim *sim, unsigned index) {
     size_t len;
     void *cookie;
 
-    while ((len = swml_worker_write(host->worker, frame, sizeof frame, sim->now)) > 0) {
+    while ((len = swml_worker_write(host->worker, frame, sizeof frame, sim->now)) > 0)
         send_up(sim, index, frame, len);
-    }
     while (swml_worker_done(host->worker, &cookie)) {
         host->undone--;
         sim->undone--;
@@ -151,18 +146,15 @@ static void serve(struct netsim *sim, unsigned index) {
 static void at_timer(struct netsim *sim, const struct event *e) {
     struct host *host = &sim->hosts[e->worker];
 
-    if (e->when.time == host->timer_at) {
+    if (e->when.time == host->timer_at)
         host->timer_at = SWML_NEVER;
-    }
-    if (swml_worker_expire(host->worker, sim->now) & SWML_FAILED) {
+    if (swml_worker_expire(host->worker, sim->now) & SWML_FAILED)
         sim->failed = true;
-    }
 }
 
 static void at_submit(struct netsim *sim, const struct event *e) {
-    if (swml_worker_submit(sim->hosts[e->worker].worker, &e->tensor, sim->now) != 0) {
+    if (swml_worker_submit(sim->hosts[e->worker].worker, &e->tensor, sim->now) != 0)
         abort();
-    }
 }
 
 static void happen(struct netsim *sim, const struct event *e) {
@@ -183,7 +175,7 @@ static void happen(struct netsim *sim, const struct event *e) {
     serve(sim, e->worker);
 }
 
-/* ---- the interface --------------------------------------------------------------------------- */
+// ---- the interface ---------------------------------------------------------------------------
 
 struct sut_job netsim_default_job(unsigned workers, unsigned k, uint32_t pool_base,
                                   uint32_t pool_size) {
@@ -219,9 +211,8 @@ static void new_host(struct netsim *sim, unsigned index) {
     config.workers = sim->options.job.workers;
     config.pool_base = sim->options.job.pool_base;
     config.pool_size = sim->options.job.pool_size;
-    if (swml_worker_new(&host->worker, &config, NULL) != 0) {
+    if (swml_worker_new(&host->worker, &config, NULL) != 0)
         abort();
-    }
     host->timer_at = SWML_NEVER;
     host->slot_free = net_must(calloc(config.pool_size, sizeof *host->slot_free));
 }
@@ -230,26 +221,22 @@ struct netsim *netsim_new(const struct netsim_options *options,
                           const struct switch_under_test *sut) {
     struct netsim *sim;
 
-    if (sut->reset(sut->state, &options->job) != 0) {
+    if (sut->reset(sut->state, &options->job) != 0)
         return NULL;
-    }
     sim = net_must(calloc(1, sizeof *sim));
     sim->options = *options;
     sim->sut = sut;
     sim->random = sk_random_seeded(options->seed);
-    for (unsigned i = 0; i < options->job.workers; i++) {
+    for (unsigned i = 0; i < options->job.workers; i++)
         new_host(sim, i);
-    }
     return sim;
 }
 
 void netsim_free(struct netsim *sim) {
-    if (!sim) {
+    if (!sim)
         return;
-    }
-    while (sim->events.length > 0) {
+    while (sim->events.length > 0)
         release_event(sim, pop(sim));
-    }
     while (sim->free_events) {
         struct event *e = sim->free_events;
         sim->free_events = e->next_free;
@@ -276,9 +263,8 @@ void netsim_submit(struct netsim *sim, unsigned worker, const struct swml_tensor
 enum netsim_end netsim_run(struct netsim *sim) {
     while (sim->undone > 0 && !sim->failed) {
         struct event *e;
-        if (sim->events.length == 0) {
-            abort(); /* work in flight and no timer: a worker that forgot its own deadline */
-        }
+        if (sim->events.length == 0)
+            abort(); // work in flight and no timer: a worker that forgot its own deadline
         e = pop(sim);
         sim->now = e->when.time;
         sim->traffic.events++;

@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * script_bytes.h: numbers out of a string of any bytes, for tests that a fuzzer or a seed directs.
- * Behind the end there are zeros.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// script_bytes.h: numbers out of a string of any bytes, for tests that a fuzzer or a seed directs.
+// Behind the end there are zeros.
 #ifndef SILKEN_HARNESS_HOSTS_SCRIPT_BYTES_H
 #define SILKEN_HARNESS_HOSTS_SCRIPT_BYTES_H
 
@@ -18,7 +17,7 @@ static inline uint8_t script_byte(struct script *s) {
     return s->at < s->len ? s->bytes[s->at++] : 0;
 }
 
-/* Two bytes. */
+// Two bytes.
 static inline uint32_t script_number(struct script *s) {
     uint32_t high = script_byte(s);
 

@@ -1,13 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/net/events.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 void *net_must(void *memory) {
-    if (!memory) {
+    if (!memory)
         abort();
-    }
     return memory;
 }
 
@@ -24,9 +23,8 @@ void net_events_push(struct net_events *q, struct net_event *e, uint64_t at) {
         q->capacity = 2 * q->length;
         q->heap = net_must(realloc(q->heap, q->capacity * sizeof(struct net_event *)));
     }
-    for (; i > 0 && before(e, q->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+    for (; i > 0 && before(e, q->heap[(i - 1) / 2]); i = (i - 1) / 2)
         q->heap[i] = q->heap[(i - 1) / 2];
-    }
     q->heap[i] = e;
 }
 
@@ -35,12 +33,10 @@ struct net_event *net_events_pop(struct net_events *q) {
     size_t i = 0, child;
 
     while ((child = 2 * i + 1) < q->length) {
-        if (child + 1 < q->length && before(q->heap[child + 1], q->heap[child])) {
+        if (child + 1 < q->length && before(q->heap[child + 1], q->heap[child]))
             child++;
-        }
-        if (!before(q->heap[child], last)) {
+        if (!before(q->heap[child], last))
             break;
-        }
         q->heap[i] = q->heap[child];
         i = child;
     }
@@ -56,8 +52,7 @@ void net_events_free(struct net_events *q) {
 uint64_t net_link_arrival(const struct net_link *link, struct sk_random *random, uint64_t now) {
     uint64_t extra = 0;
 
-    if (link->jitter > 0 && sk_random_chance(random, link->reorder)) {
+    if (link->jitter > 0 && sk_random_chance(random, link->reorder))
         extra = sk_random_below(random, link->jitter);
-    }
     return now + link->delay + extra;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/net/program.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ net_switch(const struct sk_program *program,
     return sw;
 }
 
-/* "name value name value ... NULL" as named values; returns their number. */
+// "name value name value ... NULL" as named values; returns their number.
 static size_t named(struct sk_named_value *out, const char *const *text) {
     size_t n = 0;
 

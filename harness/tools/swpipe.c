@@ -1,21 +1,20 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * swpipe: a switch on standard input and output, for tests in other languages.
- *
- *     swpipe CONFIG.json
- *
- * The configuration is that of `silken run`; the ports' devices are not opened. Prints "ready",
- * then answers each input line with lines of data and a last line "ok", or with "error: ...":
- *
- *     rx PORT HEX                a frame comes in; "tx PORT HEX" for each that goes out
- *     register NAME INDEX [FIELD] one line, a value for each pipe
- *     counter NAME INDEX         "PACKETS BYTES", all pipes together
- *     drops                      "N REASON" for each of the engine's reasons that occurred
- *     digests                    "NAME FIELD=VALUE..." for each that came since the last time
- *     wait NS                    the clock goes on
- *
- * Each line is a nanosecond-clock tick of 1000.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// swpipe: a switch on standard input and output, for tests in other languages.
+//
+//     swpipe CONFIG.json
+//
+// The configuration is that of `silken run`; the ports' devices are not opened. Prints "ready",
+// then answers each input line with lines of data and a last line "ok", or with "error: ...":
+//
+//     rx PORT HEX                a frame comes in; "tx PORT HEX" for each that goes out
+//     register NAME INDEX [FIELD] one line, a value for each pipe
+//     counter NAME INDEX         "PACKETS BYTES", all pipes together
+//     drops                      "N REASON" for each of the engine's reasons that occurred
+//     digests                    "NAME FIELD=VALUE..." for each that came since the last time
+//     wait NS                    the clock goes on
+//
+// Each line is a nanosecond-clock tick of 1000.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +43,7 @@ static int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Bytes of 'hex' in 'out'; -1 when it is no even number of hexadecimal digits, or too long. */
+// Bytes of 'hex' in 'out'; -1 when it is no even number of hexadecimal digits, or too long.
 static long parse_hex(const char *hex, uint8_t *out) {
     size_t n = strlen(hex);
 
@@ -104,8 +103,8 @@ static bool do_drops(struct sk_switch *sw) {
     return true;
 }
 
-/* A line for each that came since the last time: "pipe.D.learned vid=10 interface=1"; of a wide
- * field the low 64 bits. */
+// A line for each that came since the last time: "pipe.D.learned vid=10 interface=1"; of a wide
+// field the low 64 bits.
 static bool do_digests(struct sk_switch *sw, struct sk_digest_reader *reader) {
     struct sk_digest d;
 
@@ -157,7 +156,7 @@ static _Noreturn void die(const char *why) {
     exit(2);
 }
 
-/* The configuration's program; its path is taken relative to the working directory. */
+// The configuration's program; its path is taken relative to the working directory.
 static struct sk_program *load(const struct sk_config *c) {
     struct compile_options opt = {.path = c->program,
                                   .include_dirs = c->include,

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/atp/net.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "control/tables/control.h"
 #include "harness/net/program.h"
 
-#define HOST_PORTS 40 /* of a switch: 0..39 for hosts, from here on for the other switches */
+#define HOST_PORTS 40 // of a switch: 0..39 for hosts, from here on for the other switches
 #define MAX_GROUPS 8
 
 enum event_kind { EVENT_AT_SWITCH, EVENT_AT_HOST, EVENT_TIMER, EVENT_CALL };
@@ -15,8 +15,8 @@ enum event_kind { EVENT_AT_SWITCH, EVENT_AT_HOST, EVENT_TIMER, EVENT_CALL };
 struct event {
     struct net_event when;
     enum event_kind kind;
-    unsigned to;   /* switch or host */
-    unsigned port; /* of the switch */
+    unsigned to;   // switch or host
+    unsigned port; // of the switch
     struct event *next_free;
     void (*call)(void *);
     void *context;
@@ -51,16 +51,15 @@ struct net {
     struct net_traffic traffic;
 };
 
-/* ---- events and links ------------------------------------------------------------------------ */
+// ---- events and links ------------------------------------------------------------------------
 
 static struct event *new_event(struct net *net, enum event_kind kind, unsigned to) {
     struct event *e = net->free_events;
 
-    if (e) {
+    if (e)
         net->free_events = e->next_free;
-    } else {
+    else
         e = net_must(malloc(sizeof *e));
-    }
     e->kind = kind;
     e->to = to;
     return e;
@@ -96,9 +95,9 @@ static void transmit(struct net *net, bool up, enum event_kind kind, unsigned to
     }
 }
 
-/* ---- switches -------------------------------------------------------------------------------- */
+// ---- switches --------------------------------------------------------------------------------
 
-/* Of 40 hosts and 4 switches, 11 at each pipe, or all at the first one. */
+// Of 40 hosts and 4 switches, 11 at each pipe, or all at the first one.
 static uint16_t dev_port(const struct net *net, unsigned port) {
     return (uint16_t)(net->options.spread ? (port % SK_PIPES) << 7 | port / SK_PIPES : port);
 }
@@ -112,10 +111,9 @@ static bool tx(void *aux, uint16_t dev, const uint8_t *frame, uint32_t length) {
     struct net *net = node->net;
     unsigned port = port_of(net, dev);
 
-    if (length != ATP_FRAME_BYTES) {
+    if (length != ATP_FRAME_BYTES)
         net_die("output", "of another length");
-    }
-    if (port >= HOST_PORTS) { /* up only to rack 0 */
+    if (port >= HOST_PORTS) { // up only to rack 0
         transmit(net, port == HOST_PORTS, EVENT_AT_SWITCH, port - HOST_PORTS,
                  HOST_PORTS + node->index, frame);
     } else {
@@ -137,11 +135,10 @@ static void way_to(struct net *net, struct node *node, const uint8_t mac[6], con
     net_entry(node->sw, "macs", key, action, args);
 }
 
-/* The port of a switch that leads to a host. */
+// The port of a switch that leads to a host.
 static unsigned port_to(const struct node *node, const struct host *h, unsigned index) {
-    if (h->rack == node->index) {
+    if (h->rack == node->index)
         return index;
-    }
     return HOST_PORTS + (node->index == 0 ? h->rack : 0);
 }
 
@@ -155,19 +152,15 @@ static void set_group(struct net *net, struct node *node, const struct host *ser
     for (unsigned i = 0; i < net->host_count; i++) {
         const struct host *h = &net->hosts[i];
         if (!h->is_server && memcmp(h->flow.group.mac, server->flow.group.mac, 6) == 0 &&
-            (node->index == 0 || h->rack == node->index)) {
+            (node->index == 0 || h->rack == node->index))
             used[port_to(node, h, i)] = true;
-        }
     }
-    for (unsigned p = 0; p < 2 * HOST_PORTS; p++) {
-        if (used[p]) {
+    for (unsigned p = 0; p < 2 * HOST_PORTS; p++)
+        if (used[p])
             ports[n++] = dev_port(net, p);
-        }
-    }
     if (sk_pre_node_set(node->sw, group, 0, ports, n) < 0 ||
-        sk_pre_group_set(node->sw, (uint16_t)group, &member, 1) < 0) {
+        sk_pre_group_set(node->sw, (uint16_t)group, &member, 1) < 0)
         net_die("multicast", "refused");
-    }
     way_to(net, node, server->flow.group.mac, "to_group", "group", group);
 }
 
@@ -176,16 +169,14 @@ void net_start(struct net *net) {
         struct node *node = &net->nodes[s];
         unsigned groups = 0;
 
-        for (unsigned p = 0; p < HOST_PORTS + NET_MAX_RACKS; p++) {
+        for (unsigned p = 0; p < HOST_PORTS + NET_MAX_RACKS; p++)
             sk_switch_port_up(node->sw, dev_port(net, p), true);
-        }
         for (unsigned i = 0; i < net->host_count; i++) {
             const struct host *h = &net->hosts[i];
             const struct sk_endpoint *e = h->is_server ? &h->flow.server : &h->flow.worker;
             way_to(net, node, e->mac, "to_port", "port", dev_port(net, port_to(node, h, i)));
-            if (h->is_server) {
+            if (h->is_server)
                 set_group(net, node, h, ++groups);
-            }
         }
     }
 }
@@ -198,28 +189,25 @@ unsigned net_owned(const struct net *net, uint32_t first, uint32_t count) {
             uint64_t value[SK_PIPES] = {0};
             struct sk_error err;
             if (sk_control_register_read(net->nodes[s].sw, "owners", i & 0x3fff, "fragment", value,
-                                         &err) < 0) {
+                                         &err) < 0)
                 net_die("owners", err.text);
-            }
             owned += value[i >> 14] != 0;
         }
     }
     return owned;
 }
 
-/* ---- hosts ----------------------------------------------------------------------------------- */
+// ---- hosts -----------------------------------------------------------------------------------
 
 static size_t host_write(struct net *net, struct host *h, uint8_t *frame) {
-    if (h->is_server) {
+    if (h->is_server)
         return atp_server_write(h->server, frame, ATP_FRAME_BYTES, net->now);
-    }
     return h->worker ? atp_worker_write(h->worker, frame, ATP_FRAME_BYTES, net->now) : 0;
 }
 
 static uint64_t host_deadline(struct host *h) {
-    if (h->is_server) {
+    if (h->is_server)
         return atp_server_deadline(h->server);
-    }
     return h->worker ? atp_worker_deadline(h->worker) : ATP_NEVER;
 }
 
@@ -228,9 +216,8 @@ void net_serve(struct net *net, unsigned index) {
     uint8_t frame[ATP_FRAME_BYTES];
     uint64_t deadline;
 
-    while (host_write(net, h, frame) > 0) {
+    while (host_write(net, h, frame) > 0)
         transmit(net, !h->is_server, EVENT_AT_SWITCH, h->rack, index, frame);
-    }
     deadline = host_deadline(h);
     if (deadline < h->timer_at) {
         h->timer_at = deadline;
@@ -241,29 +228,26 @@ void net_serve(struct net *net, unsigned index) {
 static void at_host(struct net *net, const struct event *e) {
     struct host *h = &net->hosts[e->to];
 
-    if (h->is_server) {
+    if (h->is_server)
         atp_server_read(h->server, e->frame, ATP_FRAME_BYTES, net->now);
-    } else if (h->worker) {
+    else if (h->worker)
         atp_worker_read(h->worker, e->frame, ATP_FRAME_BYTES, net->now);
-    }
     net_serve(net, e->to);
 }
 
 static void at_timer(struct net *net, const struct event *e) {
     struct host *h = &net->hosts[e->to];
 
-    if (e->when.time == h->timer_at) {
+    if (e->when.time == h->timer_at)
         h->timer_at = ATP_NEVER;
-    }
-    if (h->is_server) {
+    if (h->is_server)
         atp_server_expire(h->server, net->now);
-    } else if (h->worker && (atp_worker_expire(h->worker, net->now) & ATP_FAILED)) {
+    else if (h->worker && (atp_worker_expire(h->worker, net->now) & ATP_FAILED))
         net->failed = true;
-    }
     net_serve(net, e->to);
 }
 
-/* ---- the interface --------------------------------------------------------------------------- */
+// ---- the interface ---------------------------------------------------------------------------
 
 struct net *net_new(const struct net_options *options, const struct sk_program *program) {
     struct net *net = net_must(calloc(1, sizeof *net));
@@ -279,25 +263,22 @@ struct net *net_new(const struct net_options *options, const struct sk_program *
 }
 
 void net_free(struct net *net) {
-    while (net->events.length > 0) {
+    while (net->events.length > 0)
         free(net_events_pop(&net->events));
-    }
     while (net->free_events) {
         struct event *e = net->free_events;
         net->free_events = e->next_free;
         free(e);
     }
-    for (unsigned s = 0; s < net->options.racks; s++) {
+    for (unsigned s = 0; s < net->options.racks; s++)
         sk_switch_free(net->nodes[s].sw);
-    }
     net_events_free(&net->events);
     free(net);
 }
 
 static unsigned add_host(struct net *net, struct host host) {
-    if (net->host_count == NET_MAX_HOSTS) {
+    if (net->host_count == NET_MAX_HOSTS)
         net_die("net", "too many hosts");
-    }
     host.timer_at = ATP_NEVER;
     net->hosts[net->host_count] = host;
     return net->host_count++;
@@ -327,9 +308,8 @@ void net_call(struct net *net, uint64_t at, void (*call)(void *context), void *c
 bool net_step(struct net *net) {
     struct event *e;
 
-    if (net->events.length == 0) {
+    if (net->events.length == 0)
         return false;
-    }
     e = (struct event *)net_events_pop(&net->events);
     net->now = e->when.time;
     switch (e->kind) {

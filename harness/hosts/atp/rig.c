@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/atp/rig.h"
 
 #include <stdio.h>
@@ -69,9 +69,8 @@ bool rig_sent(struct atp_worker *w, uint64_t now, uint8_t *frame, struct atp_pac
     struct atp_flow flow = rig_flow(0);
     size_t len = atp_worker_write(w, frame, ATP_FRAME_BYTES, now);
 
-    if (len == 0) {
+    if (len == 0)
         return false;
-    }
     must(atp_frame_check(&flow.server, frame, len, packet) == ATP_ACCEPTED, "a worker's frame");
     return true;
 }
@@ -80,9 +79,8 @@ bool rig_answer(struct atp_server *s, uint64_t now, uint8_t *frame, struct atp_p
     struct atp_flow flow = rig_flow(0);
     size_t len = atp_server_write(s, frame, ATP_FRAME_BYTES, now);
 
-    if (len == 0) {
+    if (len == 0)
         return false;
-    }
     must(atp_frame_check(&flow.group, frame, len, packet) == ATP_ACCEPTED, "a server's frame");
     return true;
 }
@@ -90,9 +88,8 @@ bool rig_answer(struct atp_server *s, uint64_t now, uint8_t *frame, struct atp_p
 static void write_values(uint8_t *out, const uint32_t *values) {
     for (unsigned i = 0; i < ATP_VALUES; i++) {
         uint32_t v = values ? values[i] : 0;
-        for (int b = 0; b < 4; b++) {
+        for (int b = 0; b < 4; b++)
             out[4 * i + (unsigned)b] = (uint8_t)(v >> (24 - 8 * b));
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/atp/scenario.h"
 
 #include <math.h>
@@ -17,13 +17,13 @@
 struct tensor {
     size_t count;
     uint32_t *in[MAX_WORKERS];
-    uint32_t *room[MAX_WORKERS]; /* where the sum goes: count words and a canary */
+    uint32_t *room[MAX_WORKERS]; // where the sum goes: count words and a canary
 };
 
-/* One flow of a job: a server and the workers' parts of it. */
+// One flow of a job: a server and the workers' parts of it.
 struct flow {
     struct scenario *scenario;
-    struct atp_flow addresses; /* the worker's are each worker's own */
+    struct atp_flow addresses; // the worker's are each worker's own
     enum atp_type type;
     unsigned workers, tensors;
     uint32_t rack_of[MAX_WORKERS];
@@ -33,9 +33,9 @@ struct flow {
     unsigned server_host;
     struct tensor tensor[MAX_TENSORS];
     uint64_t first_fragment;
-    /* the worker that dies, and where its successor is */
+    // the worker that dies, and where its successor is
     unsigned victim, spare_host, spare_rack;
-    uint64_t known_from; /* the first fragment of which the victim's successor knows */
+    uint64_t known_from; // the first fragment of which the victim's successor knows
     struct atp_worker *dead;
 };
 
@@ -55,7 +55,7 @@ static uint64_t below(struct scenario *s, uint64_t bound) {
     return sk_random_below(&s->random, bound);
 }
 
-/* ---- making it ------------------------------------------------------------------------------- */
+// ---- making it -------------------------------------------------------------------------------
 
 static double often_zero(struct scenario *s, double worst) {
     return below(s, 3) == 0 ? 0 : worst * (double)below(s, 1000) / 1000;
@@ -76,17 +76,15 @@ static struct net_link any_link(struct scenario *s) {
 static void choose_shared(struct scenario *s, uint64_t seed) {
     s->options.seed = seed;
     s->options.racks = 1 + (unsigned)below(s, s->limits->max_racks);
-    if (s->limits->max_racks > 1 && s->options.racks == 1) {
+    if (s->limits->max_racks > 1 && s->options.racks == 1)
         s->options.racks = 2;
-    }
     s->options.up = any_link(s);
     s->options.down = any_link(s);
     s->options.spread = below(s, 2);
     s->indices = 1 + (uint32_t)below(s, below(s, 3) ? 64 : 6);
     s->first_index = (uint32_t)(below(s, 4) << 14 | below(s, 1000));
-    if (below(s, 3) == 0) { /* in two pipes */
+    if (below(s, 3) == 0) // in two pipes
         s->first_index = 16384 - s->indices / 2;
-    }
     s->window_max = 1 + (uint32_t)below(s, 32);
     s->linear = below(s, 3) == 0;
     s->rehash = below(s, 3) != 0;
@@ -94,10 +92,10 @@ static void choose_shared(struct scenario *s, uint64_t seed) {
     s->respawns = s->limits->respawn;
 }
 
-/* Values whose magnitudes are above the tolerance by far. With `overflows`, some fragments have
- * values up to 100, which times 1e8 are beyond 32 bits, or up to 10, of which three can be too
- * many, until one with another sign comes: two values of the fragment alone, so that each has to be
- * seen. */
+// Values whose magnitudes are above the tolerance by far. With `overflows`, some fragments have
+// values up to 100, which times 1e8 are beyond 32 bits, or up to 10, of which three can be too
+// many, until one with another sign comes: two values of the fragment alone, so that each has to be
+// seen.
 static void fill(struct scenario *s, enum atp_type type, uint32_t *out, size_t count) {
     bool large = s->limits->overflows && below(s, 2);
     float most = below(s, 2) ? 1e-3f : 1e-4f;
@@ -144,9 +142,8 @@ static struct atp_worker *new_worker(struct scenario *s, struct flow *f, unsigne
     c.rto_max = 5000000;
     c.hard_limit = UINT64_C(100000000000);
     c.first_fragment = first;
-    if (atp_worker_new(&worker, &c, NULL) != 0) {
+    if (atp_worker_new(&worker, &c, NULL) != 0)
         net_die("worker", "refused");
-    }
     return worker;
 }
 
@@ -167,9 +164,8 @@ static struct atp_server *new_server(struct scenario *s, struct flow *f,
     c.repeat_every = 30000;
     c.restart_every = 300000;
     c.first_fragment = f->first_fragment;
-    if (atp_server_new(&server, &c, NULL) != 0) {
+    if (atp_server_new(&server, &c, NULL) != 0)
         net_die("server", "refused");
-    }
     return server;
 }
 
@@ -201,7 +197,7 @@ static void set_worker_address(struct flow *f, unsigned number, unsigned w) {
         {2, 0, 0, (uint8_t)(number + 1), 1, (uint8_t)w}, 4000, 0x0a010001 + 256 * number + w};
 }
 
-/* All workers are made in one go: places depend on all of them. */
+// All workers are made in one go: places depend on all of them.
 static void make_flow(struct scenario *s, unsigned number, uint8_t job, bool two_flows) {
     struct flow *f = &s->flow[number];
     struct atp_place places[MAX_WORKERS];
@@ -213,12 +209,10 @@ static void make_flow(struct scenario *s, unsigned number, uint8_t job, bool two
     f->tensors = 1 + (unsigned)below(s, MAX_TENSORS);
     f->first_fragment = any_first(s);
     choose_addresses(f, number, job, two_flows);
-    for (unsigned w = 0; w < f->workers; w++) {
+    for (unsigned w = 0; w < f->workers; w++)
         f->rack_of[w] = (uint32_t)below(s, s->options.racks);
-    }
-    if (atp_places(f->rack_of, f->workers, 0, &shape, places, NULL) != 0) {
+    if (atp_places(f->rack_of, f->workers, 0, &shape, places, NULL) != 0)
         net_die("places", "refused");
-    }
     f->server = new_server(s, f, &shape);
     f->server_host = net_add_server(s->net, f->server, &f->addresses);
     for (unsigned w = 0; w < f->workers; w++) {
@@ -226,16 +220,15 @@ static void make_flow(struct scenario *s, unsigned number, uint8_t job, bool two
         f->worker[w] = new_worker(s, f, w, &places[w], f->first_fragment);
         f->host[w] = net_add_worker(s->net, f->rack_of[w], f->worker[w], &f->addresses);
     }
-    for (unsigned t = 0; t < f->tensors; t++) {
+    for (unsigned t = 0; t < f->tensors; t++)
         choose_tensor(s, f, &f->tensor[t]);
-    }
     f->victim = (unsigned)below(s, f->workers);
     f->spare_rack = (unsigned)below(s, s->options.racks);
     set_worker_address(f, number, 100);
     f->spare_host = net_add_worker(s->net, f->spare_rack, NULL, &f->addresses);
 }
 
-/* ---- running it ------------------------------------------------------------------------------ */
+// ---- running it ------------------------------------------------------------------------------
 
 static void submit(struct scenario *s, struct flow *f, unsigned w, const struct tensor *t,
                    size_t from) {
@@ -247,9 +240,8 @@ static void submit(struct scenario *s, struct flow *f, unsigned w, const struct 
         memcpy(job.out, job.in, job.count * sizeof(uint32_t));
         job.in = job.out;
     }
-    if (atp_worker_submit(f->worker[w], &job, net_now(s->net)) != 0) {
+    if (atp_worker_submit(f->worker[w], &job, net_now(s->net)) != 0)
         net_die("submit", "refused");
-    }
 }
 
 struct start {
@@ -268,7 +260,7 @@ static void start_tensor(void *context) {
     free(start);
 }
 
-/* Every worker submits its tensors one after the other, at times of its own. */
+// Every worker submits its tensors one after the other, at times of its own.
 static void submit_all(struct scenario *s, struct flow *f) {
     for (unsigned w = 0; w < f->workers; w++) {
         uint64_t at = 0;
@@ -288,7 +280,7 @@ static void die(void *context) {
     net_replace(f->scenario->net, f->host[f->victim], NULL);
 }
 
-/* The successor begins where the server is: the rest of the tensors in which that is. */
+// The successor begins where the server is: the rest of the tensors in which that is.
 static void respawn(void *context) {
     struct flow *f = context;
     struct scenario *s = f->scenario;
@@ -298,17 +290,13 @@ static void respawn(void *context) {
 
     f->known_from = atp_server_first(f->server) - f->first_fragment;
     f->rack_of[f->victim] = f->spare_rack;
-    if (atp_places(f->rack_of, f->workers, 0, &shape, places, NULL) != 0) {
+    if (atp_places(f->rack_of, f->workers, 0, &shape, places, NULL) != 0)
         net_die("places", "refused");
-    }
-    for (unsigned w = 0; w < f->workers; w++) {
-        if (w != f->victim) {
+    for (unsigned w = 0; w < f->workers; w++)
+        if (w != f->victim)
             atp_worker_move(f->worker[w], &places[w]);
-        }
-    }
-    if (atp_server_reshape(f->server, &shape, net_now(s->net), NULL) != 0) {
+    if (atp_server_reshape(f->server, &shape, net_now(s->net), NULL) != 0)
         net_die("reshape", "refused");
-    }
     set_worker_address(f, (unsigned)(f - s->flow), 100);
     f->worker[f->victim] =
         new_worker(s, f, f->victim, &places[f->victim], atp_server_first(f->server));
@@ -326,7 +314,7 @@ static void respawn(void *context) {
     net_serve(s->net, f->spare_host);
 }
 
-/* What everybody waits for, when it takes too long. */
+// What everybody waits for, when it takes too long.
 static void explain(struct scenario *s) {
     char text[3000];
 
@@ -362,10 +350,10 @@ static bool run(struct scenario *s) {
     return true;
 }
 
-/* ---- checking it ----------------------------------------------------------------------------- */
+// ---- checking it -----------------------------------------------------------------------------
 
-/* The least factor that a server can have chosen: what prevents an overflow of the largest values,
- * at half of it for the power of two. */
+// The least factor that a server can have chosen: what prevents an overflow of the largest values,
+// at half of it for the power of two.
 static double least_scale(const struct scenario *s, const struct flow *f) {
     double n = f->workers, largest = 101 * 1e-3 * 1000;
 
@@ -381,14 +369,13 @@ static bool element_is_right(const struct scenario *s, const struct flow *f, con
         whole += (int32_t)t->in[v][i];
         exact += (double)float_of(t->in[v][i]);
     }
-    if (f->type == ATP_I32) {
+    if (f->type == ATP_I32)
         return (int32_t)t->room[w][i] == whole;
-    }
     got = (double)float_of(t->room[w][i]);
     return fabs(got - exact) <= f->workers * 0.5 / least_scale(s, f) + fabs(exact) * 0x1p-23;
 }
 
-/* |base|: the number of the tensor's first fragment, counted from the flow's. */
+// 'base': the number of the tensor's first fragment, counted from the flow's.
 static bool tensor_is_right(struct scenario *s, const struct flow *f, const struct tensor *t,
                             uint64_t base) {
     unsigned same = f->workers > 1 && f->victim == 0 ? 1 : 0;
@@ -396,9 +383,8 @@ static bool tensor_is_right(struct scenario *s, const struct flow *f, const stru
     for (unsigned w = 0; w < f->workers; w++) {
         bool late = f->dead && w == f->victim;
         for (size_t i = 0; i < t->count; i++) {
-            if (late && base + i / ATP_VALUES < f->known_from) {
+            if (late && base + i / ATP_VALUES < f->known_from)
                 continue;
-            }
             if (!element_is_right(s, f, t, w, i) ||
                 ((!late || f->workers > 1) && t->room[w][i] != t->room[same][i])) {
                 snprintf(s->fault, 200,
@@ -421,9 +407,8 @@ static bool flow_is_right(struct scenario *s, const struct flow *f) {
     uint64_t base = 0;
 
     for (unsigned t = 0; t < f->tensors; t++) {
-        if (!tensor_is_right(s, f, &f->tensor[t], base)) {
+        if (!tensor_is_right(s, f, &f->tensor[t], base))
             return false;
-        }
         base += (f->tensor[t].count + ATP_VALUES - 1) / ATP_VALUES;
     }
     for (unsigned w = 0; w < f->workers; w++) {
@@ -451,9 +436,8 @@ static bool nothing_is_left(struct scenario *s, struct scenario_counts *counts) 
     net_step(s->net);
     net_sweep(s->net, &s->flow[0].addresses, s->first_index, s->indices);
     owned = net_owned(s->net, s->first_index, s->indices);
-    if (owned) {
+    if (owned)
         snprintf(s->fault, 200, "%u aggregators have an owner after the time-out", owned);
-    }
     return owned == 0;
 }
 
@@ -507,9 +491,8 @@ bool scenario_run(const struct sk_program *program, uint64_t seed,
     s->net = net_new(&s->options, program);
     s->flows = 1 + (unsigned)below(s, MAX_FLOWS);
     two_flows = below(s, 2);
-    for (unsigned i = 0; i < s->flows; i++) {
+    for (unsigned i = 0; i < s->flows; i++)
         make_flow(s, i, (uint8_t)(two_flows ? 5 : 5 + i), two_flows);
-    }
     net_start(s->net);
     for (unsigned i = 0; i < s->flows; i++) {
         submit_all(s, &s->flow[i]);
@@ -520,15 +503,13 @@ bool scenario_run(const struct sk_program *program, uint64_t seed,
         }
     }
     right = run(s);
-    for (unsigned i = 0; right && i < s->flows; i++) {
+    for (unsigned i = 0; right && i < s->flows; i++)
         right = flow_is_right(s, &s->flow[i]);
-    }
     right = right && nothing_is_left(s, counts);
     count(s, counts);
     net_free(s->net);
-    for (unsigned i = 0; i < s->flows; i++) {
+    for (unsigned i = 0; i < s->flows; i++)
         free_flow(&s->flow[i]);
-    }
     free(s);
     return right;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/atp/script.h"
 
 #include <stdlib.h>
@@ -13,12 +13,11 @@
 #define CANARY   0x7eadbeef
 
 static void must(bool condition) {
-    if (!condition) {
+    if (!condition)
         abort();
-    }
 }
 
-/* Changes some bytes of a frame, mends the header's checksum or not, and cuts it or not. */
+// Changes some bytes of a frame, mends the header's checksum or not, and cuts it or not.
 static size_t spoil(struct script *s, uint8_t *frame) {
     unsigned changes = script_byte(s);
     uint16_t sum;
@@ -33,14 +32,13 @@ static size_t spoil(struct script *s, uint8_t *frame) {
             frame[24] = (uint8_t)(sum >> 8);
             frame[25] = (uint8_t)sum;
         }
-        if (script_byte(s) == 1) {
+        if (script_byte(s) == 1)
             return script_number(s) % ATP_FRAME_BYTES;
-        }
     }
     return ATP_FRAME_BYTES;
 }
 
-/* An exact-size copy, so that a read behind the end is seen. */
+// An exact-size copy, so that a read behind the end is seen.
 static uint8_t *exact(const uint8_t *frame, size_t len) {
     uint8_t *copy = malloc(len ? len : 1);
 
@@ -58,7 +56,7 @@ static size_t raw_bytes(struct script *s, const uint8_t **bytes) {
     return len;
 }
 
-/* Flags of which most are unlikely. */
+// Flags of which most are unlikely.
 static void any_flags(struct script *s, struct atp_packet *p) {
     unsigned f = script_byte(s);
 
@@ -75,7 +73,7 @@ static void any_values(struct script *s, uint8_t *frame) {
     }
 }
 
-/* ---- a worker -------------------------------------------------------------------------------- */
+// ---- a worker --------------------------------------------------------------------------------
 
 struct worker_fuzz {
     struct script script;
@@ -86,7 +84,7 @@ struct worker_fuzz {
     uint64_t lowest;
     int32_t in[TENSORS][ELEMENTS];
     int32_t out[TENSORS][ELEMENTS + 1];
-    uint32_t sent; /* sequence of the last one */
+    uint32_t sent; // sequence of the last one
 };
 
 static void make_worker(struct worker_fuzz *f) {
@@ -113,12 +111,10 @@ static void submit(struct worker_fuzz *f) {
     int rc;
 
     t.count = script_number(s) % (ELEMENTS + 1);
-    if (i == TENSORS) {
+    if (i == TENSORS)
         return;
-    }
-    for (size_t j = 0; j < t.count; j += 16) {
+    for (size_t j = 0; j < t.count; j += 16)
         f->in[i][j] = (int32_t)(script_number(s) << 16);
-    }
     t.in = f->in[i];
     t.out = f->out[i];
     t.cookie = &f->out[i][t.count];
@@ -158,18 +154,14 @@ static void give_parameters(struct worker_fuzz *f) {
                      atp_unwrap(&f->config.flow, f->sent, UINT64_C(1) << 40) - script_byte(s) % 8);
     p.index = (uint16_t)atp_hash(RIG_JOB, p.sequence, f->config.indices, f->config.linear);
     any_flags(s, &p);
-    if (words % 4 == 1) {
+    if (words % 4 == 1)
         p.bitmap0 = ATP_NEW | script_number(s);
-    }
-    if (words % 4 == 2) {
+    if (words % 4 == 2)
         p.bitmap1 = ATP_NEW | script_number(s) << 16 | script_number(s);
-    }
-    if (words % 8 == 7) {
+    if (words % 8 == 7)
         p.index = script_byte(s);
-    }
-    if (p.resend) {
+    if (p.resend)
         p.bitmap0 = ATP_NEW | ((p.sequence + script_byte(s)) & 0xffffff);
-    }
     atp_frame_init(frame, &f->config.flow, false);
     atp_frame_set(frame, &p);
     any_values(s, frame);
@@ -223,9 +215,8 @@ static uint64_t ignored_by_worker(const struct worker_fuzz *f) {
     uint64_t total = 0;
 
     must(stats.ignored[ATP_ACCEPTED] == 0);
-    for (int i = 0; i < ATP_REASON_COUNT; i++) {
+    for (int i = 0; i < ATP_REASON_COUNT; i++)
         total += stats.ignored[i];
-    }
     return total;
 }
 
@@ -261,7 +252,7 @@ void script_worker(const uint8_t *bytes, size_t len, struct script_reach *reach)
     free(f);
 }
 
-/* ---- a server -------------------------------------------------------------------------------- */
+// ---- a server --------------------------------------------------------------------------------
 
 struct server_fuzz {
     struct script script;
@@ -273,9 +264,8 @@ struct server_fuzz {
 static void any_shape(struct script *s, uint32_t workers, struct atp_shape *shape) {
     uint32_t rack_of[70];
 
-    for (uint32_t i = 0; i < workers; i++) {
+    for (uint32_t i = 0; i < workers; i++)
         rack_of[i] = i % (1 + script_byte(s) % 4);
-    }
     must(atp_places(rack_of, workers, script_byte(s) % 4, shape, NULL, NULL) == 0);
 }
 
@@ -317,16 +307,14 @@ static void give_gradient(struct server_fuzz *f) {
     p.index = script_byte(s);
     p.bitmap0 = 1u << script_byte(s) % 8 | 1u << script_byte(s) % 4;
     p.bitmap1 = 1u << script_byte(s) % 4;
-    if (script_byte(s) % 8 == 0) {
+    if (script_byte(s) % 8 == 0)
         p.bitmap1 = script_byte(s);
-    }
     any_flags(s, &p);
     atp_frame_init(frame, &f->config.flow, true);
     atp_frame_set(frame, &p);
     any_values(s, frame);
-    if (script_byte(s) % 8 == 0) {
+    if (script_byte(s) % 8 == 0)
         memcpy(frame + ATP_HEADER_BYTES, "\x7f\xff\xff\xff", 4);
-    }
     give_server(f, frame, spoil(s, frame));
 }
 
@@ -335,9 +323,8 @@ static void server_sends(struct server_fuzz *f) {
     uint8_t frame[ATP_FRAME_BYTES];
     struct atp_packet p;
 
-    while (count-- > 0 && rig_answer(f->server, f->now, frame, &p)) {
+    while (count-- > 0 && rig_answer(f->server, f->now, frame, &p))
         must(p.is_ack && p.job == RIG_JOB);
-    }
 }
 
 static void reshape(struct server_fuzz *f) {
@@ -354,9 +341,8 @@ static void check_server(struct server_fuzz *f) {
     struct atp_members members;
     bool complete;
 
-    for (int i = 0; i < ATP_REASON_COUNT; i++) {
+    for (int i = 0; i < ATP_REASON_COUNT; i++)
         total += stats.ignored[i];
-    }
     must(stats.ignored[ATP_ACCEPTED] == 0 && total + f->accepted == f->given);
     must(first >= f->first);
     f->first = first;
@@ -389,9 +375,8 @@ void script_server(const uint8_t *bytes, size_t len, struct script_reach *reach)
             atp_server_expire(f->server, f->now);
             break;
         case 2:
-            if (script_byte(&f->script) % 8 == 0) {
+            if (script_byte(&f->script) % 8 == 0)
                 reshape(f);
-            }
             break;
         case 3:
         case 4:

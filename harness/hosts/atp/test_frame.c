@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * ATP packets byte by byte, workers' places, and whom bits stand for.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// ATP packets byte by byte, workers' places, and whom bits stand for.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,22 +12,22 @@
 #include "harness/hosts/random.h"
 #include "hosts/core/udp.h"
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
+// ---- bytes -----------------------------------------------------------------------------------
 
 static void test_bytes_of_a_gradient(void **state) {
     static const uint8_t expected[ATP_HEADER_BYTES] = {
         0x02, 0x00, 0x00, 0x00, 0xee, 0x01, 0x02, 0x00, 0x00, 0x00, 0x01, 0x03, 0x08, 0x00,
-        /* 10.0.0.4 to 10.0.254.1, 292 bytes; the checksum is added by hand:
-         * 4500+0124+0000+0000+4011+0a00+0004+0a00+fe01 = 1983a, 983a + 1 = 983b, inverted 67c4 */
+        // 10.0.0.4 to 10.0.254.1, 292 bytes; the checksum is added by hand:
+        // 4500+0124+0000+0000+4011+0a00+0004+0a00+fe01 = 1983a, 983a + 1 = 983b, inverted 67c4
         0x45, 0x00, 0x01, 0x24, 0x00, 0x00, 0x00, 0x00, 0x40, 0x11, 0x67, 0xc4, 0x0a, 0x00, 0x00,
         0x04, 0x0a, 0x00, 0xfe, 0x01,
-        /* UDP */
+        // UDP
         0xa7, 0x90, 0xa7, 0x90, 0x01, 0x10, 0x00, 0x00,
-        /* bitmaps */
+        // bitmaps
         0x00, 0x00, 0x00, 0x08, 0x80, 0x00, 0x00, 0x01,
-        /* edge, resend and 32; overflow and 2 */
+        // edge, resend and 32; overflow and 2
         0xc0 | 31, 0x40 | 1,
-        /* index; job and sequence */
+        // index; job and sequence
         0xbe, 0xef, 0x05, 0x12, 0x34, 0x56};
     struct atp_flow flow = rig_flow(3);
     struct atp_packet p = {.bitmap0 = 8,
@@ -108,26 +107,26 @@ static enum atp_reason changed(size_t at, uint8_t mask, bool mend, size_t len) {
 static void test_what_is_refused(void **state) {
     (void)state;
     assert_int_equal(changed(100, 0xff, false, 306), ATP_ACCEPTED);
-    assert_int_equal(changed(100, 0xff, false, 310), ATP_ACCEPTED); /* padding */
-    assert_int_equal(changed(13, 1, false, 306), ATP_FOREIGN);      /* EtherType */
-    assert_int_equal(changed(14, 1, false, 306), ATP_FOREIGN);      /* options */
-    assert_int_equal(changed(20, 0x20, false, 306), ATP_FOREIGN);   /* more fragments */
-    assert_int_equal(changed(23, 1, false, 306), ATP_FOREIGN);      /* not UDP */
-    assert_int_equal(changed(5, 1, false, 306), ATP_NOT_FOR_US);    /* MAC */
-    assert_int_equal(changed(33, 1, true, 306), ATP_NOT_FOR_US);    /* IP */
-    assert_int_equal(changed(37, 1, false, 306), ATP_NOT_FOR_US);   /* UDP port */
+    assert_int_equal(changed(100, 0xff, false, 310), ATP_ACCEPTED); // padding
+    assert_int_equal(changed(13, 1, false, 306), ATP_FOREIGN);      // EtherType
+    assert_int_equal(changed(14, 1, false, 306), ATP_FOREIGN);      // options
+    assert_int_equal(changed(20, 0x20, false, 306), ATP_FOREIGN);   // more fragments
+    assert_int_equal(changed(23, 1, false, 306), ATP_FOREIGN);      // not UDP
+    assert_int_equal(changed(5, 1, false, 306), ATP_NOT_FOR_US);    // MAC
+    assert_int_equal(changed(33, 1, true, 306), ATP_NOT_FOR_US);    // IP
+    assert_int_equal(changed(37, 1, false, 306), ATP_NOT_FOR_US);   // UDP port
     assert_int_equal(changed(0, 0, false, 305), ATP_BAD_LENGTH);
     assert_int_equal(changed(0, 0, false, 41), ATP_BAD_LENGTH);
     assert_int_equal(changed(0, 0, false, 13), ATP_FOREIGN);
-    assert_int_equal(changed(17, 1, true, 306), ATP_BAD_LENGTH);    /* IPv4's */
-    assert_int_equal(changed(39, 1, false, 306), ATP_BAD_LENGTH);   /* UDP's */
-    assert_int_equal(changed(22, 1, false, 306), ATP_BAD_CHECKSUM); /* TTL, not mended */
-    assert_int_equal(changed(41, 1, false, 306), ATP_BAD_CHECKSUM); /* UDP's */
+    assert_int_equal(changed(17, 1, true, 306), ATP_BAD_LENGTH);    // IPv4's
+    assert_int_equal(changed(39, 1, false, 306), ATP_BAD_LENGTH);   // UDP's
+    assert_int_equal(changed(22, 1, false, 306), ATP_BAD_CHECKSUM); // TTL, not mended
+    assert_int_equal(changed(41, 1, false, 306), ATP_BAD_CHECKSUM); // UDP's
 }
 
-/* The check with a memory gives the verdict of the one without, whatever frames came before: of
- * several senders, some of which have one place in it, whole and changed in any bit of the
- * headers. */
+// The check with a memory gives the verdict of the one without, whatever frames came before: of
+// several senders, some of which have one place in it, whole and changed in any bit of the
+// headers.
 static void test_memory_of_headers_changes_nothing(void **state) {
     struct atp_flow flow = rig_flow(0);
     struct atp_known known = {0};
@@ -142,12 +141,10 @@ static void test_memory_of_headers_changes_nothing(void **state) {
         enum atp_reason reason;
 
         flow.worker.ip = 0x0a000000 + (uint32_t)sk_random_below(&r, 20);
-        if (sk_random_below(&r, 50)) { /* else all zeros */
+        if (sk_random_below(&r, 50)) // else all zeros
             atp_frame_init(frame, &flow, true);
-        }
-        if (sk_random_below(&r, 2)) {
+        if (sk_random_below(&r, 2))
             frame[sk_random_below(&r, ATP_HEADER_BYTES)] ^= (uint8_t)(1 << sk_random_below(&r, 8));
-        }
         reason = atp_frame_check(&flow.server, frame, len, &a);
         assert_int_equal(reason, atp_frame_check_known(&flow.server, &known, frame, len, &b));
         if (reason == ATP_ACCEPTED) {
@@ -168,7 +165,7 @@ static void test_every_reason_has_words(void **state) {
     }
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+// ---- numbers ---------------------------------------------------------------------------------
 
 static void test_sequence_numbers(void **state) {
     struct atp_flow flow = rig_flow(0);
@@ -228,9 +225,8 @@ static void test_hashes_stay_in_range_and_spread(void **state) {
         assert_true(at < 1024);
         hits[at]++;
     }
-    for (unsigned i = 0; i < 1024; i++) {
-        assert_in_range(hits[i], 40, 180); /* 100, with a deviation of 10 */
-    }
+    for (unsigned i = 0; i < 1024; i++)
+        assert_in_range(hits[i], 40, 180); // 100, with a deviation of 10
     assert_int_equal(atp_hash(3, 1025, 1024, true), 1);
     assert_int_equal(atp_hash(3, 7, 1, false), 0);
     for (uint32_t p = 0; p < 1000; p++) {
@@ -240,8 +236,8 @@ static void test_hashes_stay_in_range_and_spread(void **state) {
     }
 }
 
-/* 1000 positions that have collided 50 times each are still all over the place (one throw of 1000
- * balls hits 632 bins), and not in the cycles of one function. */
+// 1000 positions that have collided 50 times each are still all over the place (one throw of 1000
+// balls hits 632 bins), and not in the cycles of one function.
 static void test_rehashing_again_and_again_does_not_gather_positions(void **state) {
     static bool hit[1000];
     uint32_t n = 0, fragment = UINT32_C(3) << 24;
@@ -249,18 +245,16 @@ static void test_rehashing_again_and_again_does_not_gather_positions(void **stat
     (void)state;
     for (uint32_t p = 0; p < 1000; p++) {
         uint32_t at = p;
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < 50; i++)
             at = atp_rehash(at, 1000, fragment++);
-        }
         hit[at] = true;
     }
-    for (uint32_t p = 0; p < 1000; p++) {
+    for (uint32_t p = 0; p < 1000; p++)
         n += hit[p];
-    }
     assert_in_range(n, 580, 690);
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+// ---- places ----------------------------------------------------------------------------------
 
 static void test_one_rack_has_one_switch(void **state) {
     const uint32_t rack_of[] = {9, 9, 9};
@@ -268,7 +262,7 @@ static void test_one_rack_has_one_switch(void **state) {
     struct atp_place places[3];
 
     (void)state;
-    /* with the server in it or elsewhere */
+    // with the server in it or elsewhere
     for (uint32_t server = 8; server < 10; server++) {
         assert_int_equal(atp_places(rack_of, 3, server, &shape, places, NULL), 0);
         for (uint32_t w = 0; w < 3; w++) {
@@ -281,7 +275,7 @@ static void test_one_rack_has_one_switch(void **state) {
     }
 }
 
-/* Workers 0, 2 and 5 in rack 7; 1 and 4 in the server's; 3 in rack 2. */
+// Workers 0, 2 and 5 in rack 7; 1 and 4 in the server's; 3 in rack 2.
 static const uint32_t MIXED[] = {7, 1, 7, 2, 1, 7};
 
 static void test_racks_and_workers_beside_them(void **state) {
@@ -313,11 +307,10 @@ static void test_places_that_cannot_be(void **state) {
     assert_int_equal(atp_places(rack_of, 1025, 0, &shape, NULL, &why), SILKEN_ERR_INVALID);
     assert_int_equal(atp_places(rack_of, 33, 0, &shape, NULL, &why), SILKEN_ERR_INVALID);
     assert_string_equal(why, "more than 32 workers in a rack");
-    for (uint32_t i = 0; i < 1024; i++) {
+    for (uint32_t i = 0; i < 1024; i++)
         rack_of[i] = i / 32;
-    }
     assert_int_equal(atp_places(rack_of, 1024, 99, &shape, NULL, &why), 0);
-    rack_of[1023] = 99; /* beside the server: one too many below its switch */
+    rack_of[1023] = 99; // beside the server: one too many below its switch
     assert_int_equal(atp_places(rack_of, 1024, 99, &shape, NULL, &why), SILKEN_ERR_INVALID);
 }
 
@@ -343,12 +336,12 @@ static void test_members(void **state) {
     assert_int_equal(members_of(&shape, 7, rack7), 1 << 0 | 1 << 2 | 1 << 5);
     assert_int_equal(members_of(&shape, 0, p[4].bitmap1), 1 << 4);
     assert_int_equal(members_of(&shape, 7, p[4].bitmap1), 1 << 4);
-    /* the second switch's sum: bitmap0 is the last packet's */
+    // the second switch's sum: bitmap0 is the last packet's
     assert_int_equal(members_of(&shape, 7, 15), 63);
     assert_int_equal(members_of(&shape, 0, 15), 63);
     assert_int_equal(members_of(&shape, 1, rack7 | p[3].bitmap1),
                      1 << 0 | 1 << 2 | 1 << 3 | 1 << 5);
-    /* nobody's */
+    // nobody's
     assert_int_equal(members_of(&shape, 1, 0), 0);
     assert_int_equal(members_of(&shape, 1, 16), 0);
     assert_int_equal(members_of(&shape, 0, rack7), 0);

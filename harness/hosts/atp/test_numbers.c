@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The parameter server's arithmetic on the values of a packet, in plain C and with AVX2.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parameter server's arithmetic on the values of a packet, in plain C and with AVX2.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,9 +28,8 @@ static void test_avx2_gives_the_same_bits(void **state) {
     double sd[ATP_VALUES], td[ATP_VALUES];
 
     (void)state;
-    if (!b) {
+    if (!b)
         skip();
-    }
     for (uint64_t seed = 0; seed < 2000; seed++) {
         fill(x, 2 * seed);
         fill(y, 2 * seed + 1);
@@ -56,7 +54,7 @@ static void test_avx2_gives_the_same_bits(void **state) {
         a->sums_to_integers(u, si);
         b->sums_to_integers(v, ti);
         assert_memory_equal(u, v, sizeof u);
-        for (unsigned i = 0; i < ATP_VALUES; i++) { /* no NaN, whose payload is nobody's business */
+        for (unsigned i = 0; i < ATP_VALUES; i++) { // no NaN, whose payload is nobody's business
             x[4 * i] &= 0xbf;
             y[4 * i] &= 0xbf;
         }
@@ -71,7 +69,7 @@ static void test_avx2_gives_the_same_bits(void **state) {
     }
 }
 
-/* Sums of up to 1024 workers' values become the floats that a conversion of each gives. */
+// Sums of up to 1024 workers' values become the floats that a conversion of each gives.
 static void test_sums_of_many_become_floats(void **state) {
     static const char *const names[] = {"scalar", "avx2"};
 
@@ -101,7 +99,7 @@ static void test_sums_of_many_become_floats(void **state) {
     }
 }
 
-/* One value that is the greatest or the least, at any place, is enough. */
+// One value that is the greatest or the least, at any place, is enough.
 static void test_one_saturated_value(void **state) {
     static const uint8_t limits[][4] = {{0x7f, 0xff, 0xff, 0xff}, {0x80, 0, 0, 0}};
     static const uint8_t others[][4] = {{0x7f, 0xff, 0xff, 0xfe}, {0x80, 0, 0, 1},
@@ -126,8 +124,8 @@ static void test_one_saturated_value(void **state) {
     }
 }
 
-/* Found by halving: held against its neighbours, for all powers of two that a factor may be and for
- * 10^8. */
+// Found by halving: held against its neighbours, for all powers of two that a factor may be and for
+// 10^8.
 static void test_largest_float(void **state) {
     static const uint32_t greatest[] = {1, 1000, INT32_MAX / 32, INT32_MAX / 3, INT32_MAX - 1};
 

@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The fuzzers' scripts with random bytes: they hold, and they reach what they are about.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fuzzers' scripts with random bytes: they hold, and they reach what they are about.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,9 +20,8 @@ static void run(void (*script)(const uint8_t *, size_t, struct script_reach *),
     uint8_t bytes[BYTES];
 
     for (int i = 0; i < SCRIPTS; i++) {
-        for (int b = 0; b < BYTES; b++) {
+        for (int b = 0; b < BYTES; b++)
             bytes[b] = (uint8_t)(sk_random_next(&random) >> 40);
-        }
         script(bytes, sizeof bytes, reach);
     }
     printf("accepted %llu, ignored %llu, done %llu, floats %llu, restarts %llu\n",

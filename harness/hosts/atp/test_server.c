@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The parameter server's rules one by one, with the packets that switches would let pass.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parameter server's rules one by one, with the packets that switches would let pass.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,9 +19,8 @@ static struct atp_packet answer;
 static uint32_t values[ATP_VALUES];
 
 static const uint32_t *all(uint32_t v) {
-    for (unsigned i = 0; i < ATP_VALUES; i++) {
+    for (unsigned i = 0; i < ATP_VALUES; i++)
         values[i] = v;
-    }
     return values;
 }
 
@@ -51,7 +49,7 @@ static struct atp_server *new_server(unsigned workers, enum atp_type type) {
     return rig_server(&c);
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+// ---- sums ------------------------------------------------------------------------------------
 
 static void test_a_complete_sum(void **state) {
     struct atp_server *s = new_server(3, ATP_F32);
@@ -70,9 +68,8 @@ static void test_a_complete_sum(void **state) {
     assert_false(answer.overflow || answer.resend || answer.ecn || answer.collision);
     assert_int_equal(answer.bitmap0, 0);
     assert_int_equal(answer.bitmap1, 0);
-    for (unsigned i = 0; i < ATP_VALUES; i++) {
+    for (unsigned i = 0; i < ATP_VALUES; i++)
         assert_int_equal(rig_value(&answer, i), rig_bits(1.5f));
-    }
     assert_false(answers(s, 0));
     assert_int_equal(atp_server_first(s), 1);
     assert_true(atp_server_look(s, 0, &m, &complete));
@@ -91,7 +88,7 @@ static void test_single_and_partial_sums(void **state) {
     assert_int_equal(push(s, 1, 0, 1, 0), ATP_DUPLICATE);
     assert_int_equal(push(s, 6, 0, 10, 0), ATP_ACCEPTED);
     assert_int_equal(push(s, 3, 0, 11, 0), ATP_DUPLICATE);
-    assert_int_equal(push(s, 9, 0, 101, 0), ATP_DUPLICATE); /* 8 is missing, 1 is there */
+    assert_int_equal(push(s, 9, 0, 101, 0), ATP_DUPLICATE); // 8 is missing, 1 is there
     assert_true(atp_server_look(s, 0, &m, &complete));
     assert_int_equal(m.word[0], 7);
     assert_false(complete);
@@ -123,9 +120,8 @@ static void test_sums_of_more_than_32_bits(void **state) {
     struct atp_server *s = new_server(3, ATP_F32);
 
     (void)state;
-    for (uint32_t w = 0; w < 3; w++) {
+    for (uint32_t w = 0; w < 3; w++)
         assert_int_equal(push(s, 1u << w, 0, 2000000000, 0), ATP_ACCEPTED);
-    }
     assert_true(answers(s, 0));
     assert_int_equal(rig_value(&answer, 5), rig_bits(60));
     atp_server_free(s);
@@ -134,7 +130,7 @@ static void test_sums_of_more_than_32_bits(void **state) {
     assert_int_equal(push(s, 2, 0, 2000000000, 0), ATP_ACCEPTED);
     assert_true(answers(s, 0));
     assert_int_equal((int32_t)rig_value(&answer, 0), INT32_MAX);
-    /* what is saturated already stays so */
+    // what is saturated already stays so
     assert_int_equal(push(s, 1, 1, INT32_MIN, 0), ATP_ACCEPTED);
     assert_int_equal(push(s, 2, 1, 5, 0), ATP_ACCEPTED);
     assert_true(answers(s, 0));
@@ -148,7 +144,7 @@ static void test_old_ahead_and_foreign(void **state) {
 
     (void)state;
     assert_int_equal(push(s, 3, 0, 1, 0), ATP_ACCEPTED);
-    assert_int_equal(push(s, 1, 16, 1, 0), ATP_ACCEPTED); /* first is 1, the window 16 */
+    assert_int_equal(push(s, 1, 16, 1, 0), ATP_ACCEPTED); // first is 1, the window 16
     assert_int_equal(push(s, 1, 17, 1, 0), ATP_AHEAD);
     assert_int_equal(push(s, 1, 0xffffff, 1, 0), ATP_OLD);
     assert_int_equal(push(s, 4, 1, 1, 0), ATP_WRONG_MEMBERS);
@@ -185,7 +181,7 @@ static void test_numbers_wrap(void **state) {
     atp_server_free(s);
 }
 
-/* ---- repetitions ----------------------------------------------------------------------------- */
+// ---- repetitions -----------------------------------------------------------------------------
 
 static void test_one_repetition_for_a_burst(void **state) {
     struct atp_server *s = new_server(3, ATP_I32);
@@ -197,7 +193,7 @@ static void test_one_repetition_for_a_burst(void **state) {
     assert_int_equal(push(s, 2, 0, 7, 20 * US), ATP_OLD);
     assert_true(answers(s, 20 * US));
     assert_int_equal(rig_value(&answer, 0), 42);
-    /* the third is of the same burst; the first, or the third again, has lost the answer */
+    // the third is of the same burst; the first, or the third again, has lost the answer
     assert_int_equal(push(s, 4, 0, 7, 30 * US), ATP_OLD);
     assert_false(answers(s, 30 * US));
     assert_int_equal(push(s, 1, 0, 7, 31 * US), ATP_OLD);
@@ -206,7 +202,7 @@ static void test_one_repetition_for_a_burst(void **state) {
     assert_false(answers(s, 32 * US));
     assert_int_equal(push(s, 4, 0, 7, 33 * US), ATP_OLD);
     assert_true(answers(s, 33 * US));
-    /* and after a while every question is a new one */
+    // and after a while every question is a new one
     assert_int_equal(push(s, 2, 0, 7, 532 * US), ATP_OLD);
     assert_false(answers(s, 532 * US));
     assert_int_equal(push(s, 1, 0, 7, 533 * US), ATP_OLD);
@@ -221,7 +217,7 @@ static void test_a_burst_that_completes(void **state) {
     struct atp_packet p = of(3, 0);
 
     (void)state;
-    /* all send it again: the first has taken along what the switch had of another */
+    // all send it again: the first has taken along what the switch had of another
     p.resend = true;
     assert_int_equal(rig_push(s, 0, &p, all(1), 0), ATP_ACCEPTED);
     p.bitmap0 = 4;
@@ -264,7 +260,7 @@ static void test_a_packet_for_each_index(void **state) {
     assert_true(answers(s, 0));
     assert_int_equal(answer.index, 77);
     assert_false(answers(s, 0));
-    /* one that nobody has used before is answered at once */
+    // one that nobody has used before is answered at once
     p.index = 78;
     assert_int_equal(rig_push(s, 0, &p, NULL, 0), ATP_OLD);
     assert_true(answers(s, 0));
@@ -272,7 +268,7 @@ static void test_a_packet_for_each_index(void **state) {
     atp_server_free(s);
 }
 
-/* ---- marks, collisions ----------------------------------------------------------------------- */
+// ---- marks, collisions -----------------------------------------------------------------------
 
 static void test_marks_are_passed_on(void **state) {
     struct atp_server *s = new_server(2, ATP_I32);
@@ -312,7 +308,7 @@ static void test_a_collision_gives_a_new_index(void **state) {
         assert_true(answers(s, 0));
         assert_int_equal(answer.bitmap0, expected);
         assert_int_equal(atp_server_stats(s).rehashed, rehash);
-        /* the same each time */
+        // the same each time
         assert_int_equal(rig_push(s, 0, &p, NULL, 1000 * US), ATP_OLD);
         assert_true(answers(s, 1000 * US));
         assert_int_equal(answer.bitmap0, expected);
@@ -320,7 +316,7 @@ static void test_a_collision_gives_a_new_index(void **state) {
     }
 }
 
-/* ---- overflow -------------------------------------------------------------------------------- */
+// ---- overflow --------------------------------------------------------------------------------
 
 static enum atp_reason push_float(struct atp_server *s, uint32_t worker, float x, uint64_t now) {
     struct atp_packet p = of(worker, 0);
@@ -343,7 +339,7 @@ static void test_overflow(void **state) {
         assert_int_equal(answer.index, 1000);
         assert_false(answers(s, 0));
         assert_int_equal(push_float(s, 1, 3e30f, 0), ATP_ACCEPTED);
-        /* late, and repeated, fixed point numbers; the request was lost */
+        // late, and repeated, fixed point numbers; the request was lost
         assert_int_equal(push(s, 2, 0, 5, 10 * US), ATP_NOT_FLOAT);
         assert_false(answers(s, 10 * US));
         assert_int_equal(push(s, 2, 0, 5, 500 * US), ATP_NOT_FLOAT);
@@ -354,7 +350,7 @@ static void test_overflow(void **state) {
         assert_int_equal(push_float(s, 4, 0.5f, 0), ATP_ACCEPTED);
         assert_true(answers(s, 0));
         assert_false(answer.overflow);
-        assert_int_equal(rig_value(&answer, 0), rig_bits(0.5f)); /* in double precision */
+        assert_int_equal(rig_value(&answer, 0), rig_bits(0.5f)); // in double precision
         assert_int_equal(atp_server_stats(s).overflows, 1);
         atp_server_free(s);
     }
@@ -374,7 +370,7 @@ static void test_floats_that_nobody_asked_for(void **state) {
     atp_server_free(s);
 }
 
-/* ---- dynamic scale --------------------------------------------------------------------------- */
+// ---- dynamic scale ---------------------------------------------------------------------------
 
 static void test_scale_follows_overflows(void **state) {
     struct atp_server_config c = rig_server_config(2);
@@ -385,7 +381,7 @@ static void test_scale_follows_overflows(void **state) {
     (void)state;
     c.dynamic_scale = true;
     s = rig_server(&c);
-    /* all overflow, with values of 100: s = (2^31 - 2) / 200 = 10737418.2, 2^23 = 8388608 */
+    // all overflow, with values of 100: s = (2^31 - 2) / 200 = 10737418.2, 2^23 = 8388608
     for (; n < 33; n++) {
         struct atp_packet p = of(3, n);
         assert_int_equal(push(s, 3, n, INT32_MAX, 0), ATP_ACCEPTED);
@@ -396,7 +392,7 @@ static void test_scale_follows_overflows(void **state) {
             assert_int_equal(rig_push(s, 0, &p, all(rig_bits(100)), 0), ATP_ACCEPTED);
         }
         assert_true(answers(s, 0));
-        assert_int_equal(answer.bitmap1 != 0, n == 32); /* two windows of 16 */
+        assert_int_equal(answer.bitmap1 != 0, n == 32); // two windows of 16
     }
     assert_true(atp_scale_unpack(answer.bitmap1, &scale));
     assert_int_equal(scale.exponent, 23);
@@ -407,7 +403,7 @@ static void test_scale_follows_overflows(void **state) {
         assert_int_equal(rig_value(&answer, 0), rig_bits(n < 48 ? (float)(8388608 / 1e8) : 1));
         assert_int_equal(answer.bitmap1, 0);
     }
-    /* no overflow any more, and small sums: it grows again */
+    // no overflow any more, and small sums: it grows again
     for (; n < 110 && answer.bitmap1 == 0; n++) {
         assert_int_equal(push(s, 3, n, 1000, 0), ATP_ACCEPTED);
         assert_true(answers(s, 0));
@@ -417,7 +413,7 @@ static void test_scale_follows_overflows(void **state) {
     atp_server_free(s);
 }
 
-/* ---- another shape --------------------------------------------------------------------------- */
+// ---- another shape ---------------------------------------------------------------------------
 
 static void test_reshape(void **state) {
     static const uint32_t before[] = {0, 0, 0}, after[] = {0, 0, 1};
@@ -443,7 +439,7 @@ static void test_reshape(void **state) {
     assert_true(answers(s, 5));
     assert_true(answer.resend);
     assert_int_equal(answer.sequence, 1);
-    assert_int_equal(answer.bitmap0, ATP_NEW | 33); /* twice the window more */
+    assert_int_equal(answer.bitmap0, ATP_NEW | 33); // twice the window more
     assert_int_equal(atp_server_first(s), 33);
     assert_false(answers(s, 5));
     assert_int_equal(atp_server_deadline(s), 5 + 10000 * US);
@@ -451,7 +447,7 @@ static void test_reshape(void **state) {
     assert_true(answers(s, 5 + 10000 * US));
     assert_true(answer.resend);
 
-    /* the old numbers: worker 2's bit is nobody's in the new shape */
+    // the old numbers: worker 2's bit is nobody's in the new shape
     assert_int_equal(push(s, 4, 0, 1, 20000 * US), ATP_OLD);
     assert_true(answers(s, 20000 * US));
     assert_int_equal(answer.sequence, 0);
@@ -460,10 +456,10 @@ static void test_reshape(void **state) {
     assert_true(answers(s, 20000 * US));
     assert_true(answer.resend);
 
-    /* the new ones; 2 is 34 and stays complete */
+    // the new ones; 2 is 34 and stays complete
     p = of(3, 33);
     assert_int_equal(rig_push(s, 0, &p, all(10), 20000 * US), ATP_ACCEPTED);
-    assert_true(atp_server_deadline(s) != ATP_NEVER); /* worker 2 has not been heard of */
+    assert_true(atp_server_deadline(s) != ATP_NEVER); // worker 2 has not been heard of
     p = of(1, 33);
     p.bitmap1 = 2;
     assert_int_equal(rig_push(s, 2, &p, all(100), 20000 * US), ATP_ACCEPTED);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/communicator/atp_net.h"
 
 #include <stdio.h>
@@ -20,12 +20,11 @@ static _Noreturn void die(const char *what, const char *why) {
 }
 
 static void must(int rc, const char *what) {
-    if (rc != 0) {
+    if (rc != 0)
         die(what, silken_strerror(rc));
-    }
 }
 
-/* ---- names: a link is a lane of a station, workers first ------------------------------------- */
+// ---- names: a link is a lane of a station, workers first -------------------------------------
 
 struct name {
     char mac[18], ip[16];
@@ -59,7 +58,7 @@ static struct name group_name(uint32_t lane) {
     return name;
 }
 
-/* ---- switches -------------------------------------------------------------------------------- */
+// ---- switches --------------------------------------------------------------------------------
 
 static void add_mac(struct sk_switch *sw, const char *mac, const char *action,
                     const char *parameter, uint32_t value) {
@@ -75,34 +74,29 @@ static void add_mac(struct sk_switch *sw, const char *mac, const char *action,
     struct sk_error err;
 
     snprintf(text, sizeof text, "%u", value);
-    if (sk_control_entry_add(sw, &e, &err) < 0) {
+    if (sk_control_entry_add(sw, &e, &err) < 0)
         die("macs", err.text);
-    }
 }
 
 static void add_node(struct sk_switch *sw, uint32_t port) {
     uint16_t number = (uint16_t)port;
 
-    if (sk_pre_node_set(sw, port, number, &number, 1) < 0) {
+    if (sk_pre_node_set(sw, port, number, &number, 1) < 0)
         die("multicast", "node refused");
-    }
     sk_switch_port_up(sw, number, true);
 }
 
-/* All workers are in all racks' groups: where nothing is connected, a copy goes nowhere. */
+// All workers are in all racks' groups: where nothing is connected, a copy goes nowhere.
 static void add_group(const struct atp_net *n, uint32_t rack, uint32_t lane) {
     struct sk_pre_member member[ATP_NET_WORKERS + ATP_NET_RACKS] = {0};
     size_t count = 0;
 
-    for (uint32_t w = 0; w < n->workers; w++) {
+    for (uint32_t w = 0; w < n->workers; w++)
         member[count++].node = port_of(n, w, lane);
-    }
-    for (uint32_t other = 0; rack == n->racks - 1 && other < rack; other++) {
+    for (uint32_t other = 0; rack == n->racks - 1 && other < rack; other++)
         member[count++].node = uplink_of(other);
-    }
-    if (sk_pre_group_set(n->sw[rack], GROUP + lane, member, count) < 0) {
+    if (sk_pre_group_set(n->sw[rack], GROUP + lane, member, count) < 0)
         die("multicast", "group refused");
-    }
     add_mac(n->sw[rack], group_name(lane).mac, "to_group", "group", GROUP + lane);
 }
 
@@ -111,9 +105,8 @@ static bool tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) 
     struct sk_transport *t = port < ATP_NET_PORTS ? out->net->port[out->rack][port] : NULL;
     struct sk_frame one = {(uint8_t *)(uintptr_t)frame, length};
 
-    if (t) {
+    if (t)
         sk_transport_send(t, &one, 1);
-    }
     return true;
 }
 
@@ -125,9 +118,8 @@ static void make_switch(struct atp_net *n, uint32_t rack) {
 
     n->out[rack] = (struct atp_net_out){n, rack};
     n->sw[rack] = sk_switch_new(n->program, &opt, error, sizeof error);
-    if (!n->sw[rack]) {
+    if (!n->sw[rack])
         die("switch", error);
-    }
     for (uint32_t link = 0; link < links(n); link++) {
         bool server = link >= n->workers * n->lanes;
         add_node(n->sw[rack], link + 1);
@@ -136,14 +128,11 @@ static void make_switch(struct atp_net *n, uint32_t rack) {
                     last ? link + 1 : uplink_of(rack));
         }
     }
-    for (uint32_t other = 0; other + 1 < n->racks; other++) {
-        if (last || other == rack) {
+    for (uint32_t other = 0; other + 1 < n->racks; other++)
+        if (last || other == rack)
             add_node(n->sw[rack], uplink_of(other));
-        }
-    }
-    for (uint32_t lane = 0; lane < n->lanes; lane++) {
+    for (uint32_t lane = 0; lane < n->lanes; lane++)
         add_group(n, rack, lane);
-    }
 }
 
 static size_t serve_port(struct atp_net *n, uint32_t rack, uint32_t port) {
@@ -166,24 +155,21 @@ static void *run_switches(void *argument) {
     pthread_mutex_lock(&n->lock);
     while (!n->stop) {
         moved = 0;
-        for (uint32_t rack = 0; rack < n->racks; rack++) {
-            for (uint32_t port = 0; port < ATP_NET_PORTS; port++) {
+        for (uint32_t rack = 0; rack < n->racks; rack++)
+            for (uint32_t port = 0; port < ATP_NET_PORTS; port++)
                 moved += n->port[rack][port] ? serve_port(n, rack, port) : 0;
-            }
-        }
         pthread_mutex_unlock(&n->lock);
-        if (moved == 0) {
+        if (moved == 0)
             nanosleep(&pause, NULL);
-        }
         pthread_mutex_lock(&n->lock);
     }
     pthread_mutex_unlock(&n->lock);
     return NULL;
 }
 
-/* ---- stations -------------------------------------------------------------------------------- */
+// ---- stations --------------------------------------------------------------------------------
 
-/* A station's end of a new ring to that port. */
+// A station's end of a new ring to that port.
 static struct sk_transport *connect_port(struct atp_net *n, uint32_t rack, uint32_t port) {
     struct sk_transport *ends[2], *t;
 
@@ -283,28 +269,24 @@ void atp_net_open(struct atp_net *n, uint32_t rank, const struct silken_first *f
 void atp_net_kill(struct atp_net *n, uint32_t rank) {
     silken_close(n->comm[rank]);
     n->comm[rank] = NULL;
-    for (uint32_t i = 0; i < n->lanes; i++) {
+    for (uint32_t i = 0; i < n->lanes; i++)
         disconnect_port(n, n->rack[rank], port_of(n, rank, i));
-    }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+// ---- the whole -------------------------------------------------------------------------------
 
 static void make_switches(struct atp_net *n) {
     struct compile_options opt = {.path = "p4/atp/atp.p4"};
     char error[256], *object = compile_p4(&opt, stderr);
 
-    if (!object) {
+    if (!object)
         die(opt.path, "does not compile");
-    }
     n->program = sk_program_load(object, error, sizeof error);
-    if (!n->program) {
+    if (!n->program)
         die(object, error);
-    }
     free(object);
-    for (uint32_t rack = 0; rack < n->racks; rack++) {
+    for (uint32_t rack = 0; rack < n->racks; rack++)
         make_switch(n, rack);
-    }
     for (uint32_t rack = 0; rack + 1 < n->racks; rack++) {
         struct sk_transport *ends[2];
         must(sk_transport_ring_open(ends, RING), "ring");
@@ -323,19 +305,15 @@ void atp_net_start(struct atp_net *n, const struct silken_config *config, uint32
     n->servers = config->atp.servers;
     n->racks = racks;
     n->faults = faults;
-    for (uint32_t w = 0; w < n->workers; w++) {
+    for (uint32_t w = 0; w < n->workers; w++)
         n->rack[w] = config->atp.rack ? config->atp.rack[w] : 0;
-    }
-    for (uint32_t s = 0; s < n->servers; s++) {
+    for (uint32_t s = 0; s < n->servers; s++)
         n->server_rack[s] = racks - 1;
-    }
     make_switches(n);
-    for (uint32_t s = 0; s < n->servers; s++) {
+    for (uint32_t s = 0; s < n->servers; s++)
         open_server(n, s);
-    }
-    for (uint32_t w = 0; w < n->workers; w++) {
+    for (uint32_t w = 0; w < n->workers; w++)
         atp_net_open(n, w, NULL);
-    }
     must(pthread_create(&n->thread, NULL, run_switches, n), "thread");
 }
 
@@ -344,16 +322,13 @@ void atp_net_stop(struct atp_net *n) {
     n->stop = true;
     pthread_mutex_unlock(&n->lock);
     pthread_join(n->thread, NULL);
-    for (uint32_t w = 0; w < n->workers; w++) {
+    for (uint32_t w = 0; w < n->workers; w++)
         silken_close(n->comm[w]);
-    }
-    for (uint32_t s = 0; s < n->servers; s++) {
+    for (uint32_t s = 0; s < n->servers; s++)
         silken_server_close(n->server[s]);
-    }
     for (uint32_t rack = 0; rack < n->racks; rack++) {
-        for (uint32_t port = 0; port < ATP_NET_PORTS; port++) {
+        for (uint32_t port = 0; port < ATP_NET_PORTS; port++)
             sk_transport_close(n->port[rack][port]);
-        }
         sk_switch_free(n->sw[rack]);
     }
     sk_program_free(n->program);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/communicator/cluster.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void format_address(const struct sk_endpoint *e, char mac[18], char ip[16
     snprintf(ip, 16, "%u.%u.%u.%u", e->ip >> 24, e->ip >> 16 & 255, e->ip >> 8 & 255, e->ip & 255);
 }
 
-/* The worker's end of a new link, whose other end becomes a port. */
+// The worker's end of a new link, whose other end becomes a port.
 static struct sk_transport *open_link(struct cluster *c, unsigned port,
                                       const struct sk_faults *faults) {
     struct sk_transport *ends[2], *t;
@@ -37,13 +37,12 @@ static struct sk_transport *open_link(struct cluster *c, unsigned port,
     must_be_zero(sk_transport_ring_open(ends, RING), "ring");
     c->loop.port[port] = ends[1];
     t = ends[0];
-    if (faults) {
+    if (faults)
         must_be_zero(sk_transport_faulty_open(&t, ends[0], faults), "faults");
-    }
     return t;
 }
 
-/* All lanes of a worker have its addresses: their switches do not know of each other. */
+// All lanes of a worker have its addresses: their switches do not know of each other.
 static void open_worker(struct cluster *c, unsigned rank, const struct swml_flow *flow,
                         struct silken_config config, const struct sk_faults *faults) {
     struct silken_lane lane[SWITCH_LOOP_LANES] = {0};
@@ -85,24 +84,20 @@ void cluster_start(struct cluster *c, const struct silken_config *config,
         c->sut[i] = model_switch_new();
         must_be_zero(c->sut[i].reset(c->sut[i].state, &job), "switch");
     }
-    for (unsigned i = 0; i < config->workers; i++) {
+    for (unsigned i = 0; i < config->workers; i++)
         open_worker(c, i, &job.flow[i], *config, faults);
-    }
     must_be_zero(pthread_create(&c->thread, NULL, run_loop, &c->loop), "thread");
 }
 
 void cluster_stop(struct cluster *c) {
     switch_loop_stop(&c->loop);
     pthread_join(c->thread, NULL);
-    for (unsigned i = 0; i < c->workers; i++) {
+    for (unsigned i = 0; i < c->workers; i++)
         silken_close(c->comm[i]);
-    }
-    for (unsigned i = 0; i < c->workers * c->lanes; i++) {
+    for (unsigned i = 0; i < c->workers * c->lanes; i++)
         sk_transport_close(c->loop.port[i]);
-    }
-    for (unsigned i = 0; i < c->lanes; i++) {
+    for (unsigned i = 0; i < c->lanes; i++)
         c->sut[i].free(c->sut[i].state);
-    }
 }
 
 void cluster_run(struct cluster *c, void (*work)(void *context, unsigned rank), void *context) {

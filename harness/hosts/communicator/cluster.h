@@ -1,13 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cluster.h: communicators and a model switch in one process, for tests in real time.
- *
- * Each worker has a communicator on a ring, or on one for each of its lanes; the other ends of the
- * rings are ports of a switch loop with the model of algorithm 3, in a thread of its own.
- *
- * Concurrency: cluster_start() and cluster_stop() are for one thread; each communicator may be used
- * as hosts/include/silken/allreduce.h allows. Failures to set up end the process.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// cluster.h: communicators and a model switch in one process, for tests in real time.
+//
+// Each worker has a communicator on a ring, or on one for each of its lanes; the other ends of the
+// rings are ports of a switch loop with the model of algorithm 3, in a thread of its own.
+//
+// Concurrency: cluster_start() and cluster_stop() are for one thread; each communicator may be used
+// as hosts/include/silken/allreduce.h allows. Failures to set up end the process.
 #ifndef SILKEN_HARNESS_HOSTS_COMMUNICATOR_CLUSTER_H
 #define SILKEN_HARNESS_HOSTS_COMMUNICATOR_CLUSTER_H
 
@@ -25,15 +24,15 @@ struct cluster {
     pthread_t thread;
 };
 
-/* |config| is what the communicators have in common, with the number of lanes; rank, addresses,
- * transports and the description of lanes are filled in. */
+// 'config' is what the communicators have in common, with the number of lanes; rank, addresses,
+// transports and the description of lanes are filled in.
 void cluster_start(struct cluster *c, const struct silken_config *config,
                    const struct sk_faults *faults);
 
-/* Closes what is open of the communicators, and the switch. */
+// Closes what is open of the communicators, and the switch.
 void cluster_stop(struct cluster *c);
 
-/* Runs |work(context, rank)| in one thread per worker and waits for all. */
+// Runs |work(context, rank)| in one thread per worker and waits for all.
 void cluster_run(struct cluster *c, void (*work)(void *context, unsigned rank), void *context);
 
 #endif

@@ -1,22 +1,21 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/communicator/switch_loop.h"
 
 #include "base/clock.h"
 
-#define IDLE_WAIT 200000 /* ns */
+#define IDLE_WAIT 200000 // ns
 
 struct way_out {
     struct switch_loop *loop;
-    unsigned first; /* port of the lane */
+    unsigned first; // port of the lane
 };
 
 static void send_one(void *context, unsigned port, const uint8_t *frame, size_t len) {
     struct way_out *way = context;
     struct sk_frame out = {(uint8_t *)(uintptr_t)frame, (uint32_t)len};
 
-    if (port < way->loop->ports) {
+    if (port < way->loop->ports)
         sk_transport_send(way->loop->port[way->first + port], &out, 1);
-    }
 }
 
 static size_t serve_port(struct switch_loop *loop, unsigned at) {
@@ -37,12 +36,10 @@ void switch_loop_run(struct switch_loop *loop) {
 
     while (!atomic_load(&loop->stop)) {
         size_t n = 0;
-        for (unsigned i = 0; i < ports; i++) {
+        for (unsigned i = 0; i < ports; i++)
             n += serve_port(loop, i);
-        }
-        if (n == 0) {
+        if (n == 0)
             sk_transport_wait(loop->port[0], IDLE_WAIT / ports);
-        }
     }
 }
 

@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The public interface in real time, over rings and a model switch: results, requests, threads,
- * faults, and how jobs end that cannot finish.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The public interface in real time, over rings and a model switch: results, requests, threads,
+// faults, and how jobs end that cannot finish.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +19,7 @@
 #define TENSORS 5
 
 static struct cluster cluster;
-static char said[8192]; /* what the log got */
+static char said[8192]; // what the log got
 
 static void keep_log(void *context, const char *text) {
     (void)context;
@@ -31,7 +30,7 @@ static struct silken_config small_config(unsigned workers) {
     struct silken_config config;
 
     silken_config_init(&config);
-    config.no_session = true; /* harness/session has the others */
+    config.no_session = true; // harness/session has the others
     config.workers = workers;
     config.k = 64;
     config.pool_size = 32;
@@ -45,7 +44,7 @@ static void stop_cluster(void) {
     memset(&cluster, 0, sizeof cluster);
 }
 
-/* ---- results --------------------------------------------------------------------------------- */
+// ---- results ---------------------------------------------------------------------------------
 
 static float float_of(unsigned rank, size_t i) {
     return (float)((double)(rank + 1) * sin((double)i) * 1e-3);
@@ -53,15 +52,14 @@ static float float_of(unsigned rank, size_t i) {
 
 static void fail_work(const char *what, int rc) {
     fprintf(stderr, "%s: %s\n", what, silken_strerror(rc));
-    abort(); /* not in the test's thread: cmocka cannot be told */
+    abort(); // not in the test's thread: cmocka cannot be told
 }
 
 static void check_floats(const float *got, size_t count, unsigned workers) {
     for (size_t i = 0; i < count; i++) {
         double exact = 0;
-        for (unsigned w = 0; w < workers; w++) {
+        for (unsigned w = 0; w < workers; w++)
             exact += (double)float_of(w, i);
-        }
         if (fabs(got[i] - exact) > 1e-7 * workers) {
             fprintf(stderr, "element %zu is %g, not %g\n", i, (double)got[i], exact);
             abort();
@@ -83,15 +81,13 @@ static void reduce_both_types(void *context, unsigned rank) {
         }
         if ((rc = silken_allreduce_f32(comm, f, f, COUNT)) != 0 ||
             (rc = silken_allreduce_i32(comm, in, out, COUNT - (unsigned)round)) != 0 ||
-            (rc = silken_allreduce_f32(comm, NULL, NULL, 0)) != 0) {
+            (rc = silken_allreduce_f32(comm, NULL, NULL, 0)) != 0)
             fail_work("allreduce", rc);
-        }
         check_floats(f, COUNT, cluster.workers);
         for (size_t i = 0; i < COUNT - (unsigned)round; i++) {
             unsigned n = cluster.workers;
-            if (out[i] != (int32_t)(i * n * (n + 1) / 2) - (int32_t)n * 1000000) {
+            if (out[i] != (int32_t)(i * n * (n + 1) / 2) - (int32_t)n * 1000000)
                 fail_work("wrong sum of integers", 0);
-            }
         }
     }
     free(f);
@@ -162,31 +158,27 @@ static void test_sums_by_lanes_over_a_bad_network(void **state) {
     (void)state;
     config.rto_initial_us = 3000;
     config.rto_min_us = 1000;
-    config.pool_size = 31; /* shared unevenly */
+    config.pool_size = 31; // shared unevenly
     for (unsigned lanes = 2; lanes <= SWITCH_LOOP_LANES; lanes += 2) {
         config.lanes = lanes;
         check_reductions(config, &faults);
     }
 }
 
-/* Tensors with fewer blocks than lanes, and with a last block that is not full: every element is
- * summed exactly once, none behind the end is touched. */
+// Tensors with fewer blocks than lanes, and with a last block that is not full: every element is
+// summed exactly once, none behind the end is touched.
 static void reduce_short_tensors(void *context, unsigned rank) {
     int32_t values[70 * 5];
 
     (void)context;
     for (int count = 0; count < 70 * 5; count += 23) {
-        for (int i = 0; i < 70 * 5; i++) {
+        for (int i = 0; i < 70 * 5; i++)
             values[i] = i < count ? i + (int)rank : -1;
-        }
-        if (silken_allreduce_i32(cluster.comm[rank], values, values, (size_t)count)) {
+        if (silken_allreduce_i32(cluster.comm[rank], values, values, (size_t)count))
             fail_work("short", -1);
-        }
-        for (int i = 0; i < 70 * 5; i++) {
-            if (values[i] != (i < count ? 2 * i + 1 : -1)) {
+        for (int i = 0; i < 70 * 5; i++)
+            if (values[i] != (i < count ? 2 * i + 1 : -1))
                 fail_work("wrong sum in a short tensor", i);
-            }
-        }
     }
 }
 
@@ -200,7 +192,7 @@ static void test_lanes_share_short_tensors(void **state) {
     stop_cluster();
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+// ---- requests --------------------------------------------------------------------------------
 
 static void reduce_by_requests(void *context, unsigned rank) {
     struct silken_comm *comm = cluster.comm[rank];
@@ -211,19 +203,16 @@ static void reduce_by_requests(void *context, unsigned rank) {
     (void)context;
     for (int t = 0; t < TENSORS; t++) {
         f[t] = malloc(COUNT * sizeof(float));
-        for (size_t i = 0; i < COUNT; i++) {
+        for (size_t i = 0; i < COUNT; i++)
             f[t][i] = float_of(rank, i);
-        }
-        if ((rc = silken_submit_f32(comm, f[t], f[t], COUNT, &requests[t])) != 0) {
+        if ((rc = silken_submit_f32(comm, f[t], f[t], COUNT, &requests[t])) != 0)
             fail_work("submit", rc);
-        }
     }
-    for (int t = TENSORS - 1; t >= 0; t--) { /* waited for in another order than submitted */
+    for (int t = TENSORS - 1; t >= 0; t--) { // waited for in another order than submitted
         while (t % 2 && (rc = silken_test(requests[t])) == SILKEN_ERR_AGAIN) {
         }
-        if ((t % 2 ? rc : silken_wait(requests[t])) != 0) {
+        if ((t % 2 ? rc : silken_wait(requests[t])) != 0)
             fail_work("request", rc);
-        }
         check_floats(f[t], COUNT, cluster.workers);
         free(f[t]);
     }
@@ -242,8 +231,8 @@ static void test_requests(void **state) {
     }
 }
 
-/* Several threads wait on one communicator. Worker 1's requests are submitted in order by one
- * thread; each is then waited for by a thread of its own. */
+// Several threads wait on one communicator. Worker 1's requests are submitted in order by one
+// thread; each is then waited for by a thread of its own.
 struct waiter {
     struct silken_request *request;
     pthread_t thread;
@@ -263,19 +252,16 @@ static void reduce_by_many_threads(void *context, unsigned rank) {
 
     (void)context;
     for (int t = 0; t < TENSORS; t++) {
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 100; i++)
             values[t][i] = t * i;
-        }
-        if (silken_submit_i32(cluster.comm[rank], values[t], values[t], 100, &waiters[t].request)) {
+        if (silken_submit_i32(cluster.comm[rank], values[t], values[t], 100, &waiters[t].request))
             fail_work("submit", -1);
-        }
         pthread_create(&waiters[t].thread, NULL, wait_for_one, &waiters[t]);
     }
     for (int t = 0; t < TENSORS; t++) {
         pthread_join(waiters[t].thread, NULL);
-        if (waiters[t].result != 0 || values[t][99] != 2 * t * 99) {
+        if (waiters[t].result != 0 || values[t][99] != 2 * t * 99)
             fail_work("one of many threads", waiters[t].result);
-        }
     }
 }
 
@@ -292,7 +278,7 @@ static void test_many_threads_on_one_communicator(void **state) {
     }
 }
 
-/* A communicator may be closed with work in flight: nothing leaks, nothing hangs. */
+// A communicator may be closed with work in flight: nothing leaks, nothing hangs.
 static void test_close_with_work_in_flight(void **state) {
     struct silken_config config = small_config(2);
     struct silken_request *request;
@@ -309,8 +295,7 @@ static void test_close_with_work_in_flight(void **state) {
     }
 }
 
-/* ---- jobs that cannot finish ------------------------------------------------------------------
- */
+// ---- jobs that cannot finish ------------------------------------------------------------------
 
 static void test_a_missing_worker_is_reported_and_ends_the_job(void **state) {
     struct silken_config config = small_config(2);
@@ -351,16 +336,15 @@ static void test_a_stall_ends_all_requests(void **state) {
             assert_int_equal(
                 0, silken_submit_i32(cluster.comm[1], values[i], values[i], 1000, &requests[i]));
         }
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3; i++)
             assert_int_equal(SILKEN_ERR_STALLED, silken_wait(requests[i]));
-        }
         assert_int_equal(SILKEN_ERR_CLOSED,
                          silken_allreduce_i32(cluster.comm[1], values[0], values[0], 1000));
         stop_cluster();
     }
 }
 
-/* Without anybody at the other end of the ring. */
+// Without anybody at the other end of the ring.
 static void test_a_transport_that_takes_nothing_is_named(void **state) {
     struct silken_config config = small_config(2);
     struct sk_transport *ends[2];
@@ -380,17 +364,15 @@ static void test_a_transport_that_takes_nothing_is_named(void **state) {
     sk_transport_close(ends[1]);
 }
 
-/* ---- configuration -----------------------------------------------------------------------------
- */
+// ---- configuration -----------------------------------------------------------------------------
 
 static void check_refused(struct silken_config config, int code, const char *says) {
     struct silken_comm *comm;
     char why[256] = "";
 
     assert_int_equal(code, silken_open(&comm, &config, why, sizeof why));
-    if (!strstr(why, says)) {
+    if (!strstr(why, says))
         fail_msg("\"%s\" does not say \"%s\"", why, says);
-    }
 }
 
 static void test_bad_configurations(void **state) {

@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The public interface with ATP in real time: communicators and servers over rings and the compiled
- * p4/atp/atp.p4, in one rack and in several. The calls are those of test_allreduce.c.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The public interface with ATP in real time: communicators and servers over rings and the compiled
+// p4/atp/atp.p4, in one rack and in several. The calls are those of test_allreduce.c.
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -26,7 +25,7 @@ static struct silken_config small_config(uint32_t workers) {
     struct silken_config config;
 
     silken_config_init(&config);
-    config.no_session = true; /* harness/session has the others */
+    config.no_session = true; // harness/session has the others
     config.workers = workers;
     config.rto_initial_us = 20000;
     config.rto_min_us = 5000;
@@ -37,12 +36,12 @@ static struct silken_config small_config(uint32_t workers) {
 
 static void fail_work(const char *what, int rc) {
     fprintf(stderr, "%s: %s\n", what, silken_strerror(rc));
-    abort(); /* not in the test's thread: cmocka cannot be told */
+    abort(); // not in the test's thread: cmocka cannot be told
 }
 
-/* ---- floats ---------------------------------------------------------------------------------- */
+// ---- floats ----------------------------------------------------------------------------------
 
-/* Some sums do not fit below 2^31 / 10^8: those are added up as floats. */
+// Some sums do not fit below 2^31 / 10^8: those are added up as floats.
 static float float_of(unsigned rank, size_t i, unsigned round) {
     double size = i / 620 % 4 == 3 ? 30 : 1e-3;
 
@@ -52,9 +51,8 @@ static float float_of(unsigned rank, size_t i, unsigned round) {
 static void check_floats(const float *got, size_t count, unsigned round) {
     for (size_t i = 0; i < count; i++) {
         double exact = 0, bound;
-        for (unsigned w = 0; w < net.workers; w++) {
+        for (unsigned w = 0; w < net.workers; w++)
             exact += (double)float_of(w, i, round);
-        }
         bound = net.workers * 0.5e-8 * 1.000001 + fabs(exact) * 0x1p-24;
         if (!(fabs(got[i] - exact) <= bound)) {
             fprintf(stderr, "element %zu is %.9g, not %.9g\n", i, (double)got[i], exact);
@@ -68,13 +66,11 @@ static void reduce_floats(void *context, unsigned rank) {
     float *f = malloc(COUNT * sizeof *f);
 
     for (unsigned round = 0; round < *rounds; round++) {
-        for (size_t i = 0; i < COUNT; i++) {
+        for (size_t i = 0; i < COUNT; i++)
             f[i] = float_of(rank, i, round);
-        }
         int rc = silken_allreduce_f32(net.comm[rank], f, f, COUNT);
-        if (rc != 0 || (rc = silken_allreduce_f32(net.comm[rank], NULL, NULL, 0)) != 0) {
+        if (rc != 0 || (rc = silken_allreduce_f32(net.comm[rank], NULL, NULL, 0)) != 0)
             fail_work("allreduce", rc);
-        }
         check_floats(f, COUNT, round);
     }
     free(f);
@@ -160,7 +156,7 @@ static void test_sums_over_a_bad_network(void **state) {
     check_reductions(config, 2, &faults);
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+// ---- requests --------------------------------------------------------------------------------
 
 static void reduce_integers(void *context, unsigned rank) {
     struct silken_comm *comm = net.comm[rank];
@@ -172,30 +168,25 @@ static void reduce_integers(void *context, unsigned rank) {
     (void)context;
     for (int t = 0; t < TENSORS; t++) {
         in[t] = malloc(COUNT * sizeof **in);
-        for (int i = 0; i < COUNT; i++) {
+        for (int i = 0; i < COUNT; i++)
             in[t][i] = i == 7 ? INT32_MAX : i * ((int)rank + t);
-        }
-        if ((rc = silken_push_i32(comm, in[t], COUNT - (unsigned)t, &request[t])) != 0) {
+        if ((rc = silken_push_i32(comm, in[t], COUNT - (unsigned)t, &request[t])) != 0)
             fail_work("push", rc);
-        }
     }
-    for (int t = TENSORS - 1; t >= 0; t--) { /* in another order than pushed */
+    for (int t = TENSORS - 1; t >= 0; t--) { // in another order than pushed
         if (silken_pull_f32(request[t], &f) != SILKEN_ERR_INVALID ||
-            (rc = silken_pull_i32(request[t], out)) != 0) {
+            (rc = silken_pull_i32(request[t], out)) != 0)
             fail_work("pull", rc);
-        }
         for (int i = 0; i < COUNT - t; i++) {
             int due = i == 7 ? INT32_MAX : i * (2 * t + 1);
-            if (out[i] != due || in[t][i] != (i == 7 ? due : i * ((int)rank + t))) {
+            if (out[i] != due || in[t][i] != (i == 7 ? due : i * ((int)rank + t)))
                 fail_work("wrong sum of integers", i);
-            }
         }
         free(in[t]);
     }
     free(out);
-    if (silken_allreduce_f32(comm, &f, &f, 1) != SILKEN_ERR_INVALID) {
+    if (silken_allreduce_f32(comm, &f, &f, 1) != SILKEN_ERR_INVALID)
         fail_work("a float in a job of integers", 0);
-    }
 }
 
 static void test_push_and_pull(void **state) {
@@ -211,8 +202,8 @@ static void test_push_and_pull(void **state) {
     }
 }
 
-/* The tensors 5, 1, 2, 1, 1, 1 with two lanes: 0, 1, 1, 1, 1, then lane 0 and 1 have five each, so
- * lane 0 again. What each lane has sent shows in the servers' flows. */
+// The tensors 5, 1, 2, 1, 1, 1 with two lanes: 0, 1, 1, 1, 1, then lane 0 and 1 have five each, so
+// lane 0 again. What each lane has sent shows in the servers' flows.
 static void reduce_for_balance(void *context, unsigned rank) {
     static const size_t packets[] = {5, 1, 2, 1, 1, 1};
     float values[5 * 62] = {0};
@@ -220,9 +211,8 @@ static void reduce_for_balance(void *context, unsigned rank) {
     (void)context;
     for (size_t t = 0; t < sizeof packets / sizeof *packets; t++) {
         int rc = silken_allreduce_f32(net.comm[rank], values, values, packets[t] * 62);
-        if (rc != 0) {
+        if (rc != 0)
             fail_work("balance", rc);
-        }
     }
 }
 
@@ -242,7 +232,7 @@ static void test_tensors_go_to_the_lane_with_the_least(void **state) {
     atp_net_stop(&net);
 }
 
-/* ---- a worker's place is taken by another (appendix A.3) ------------------------------------- */
+// ---- a worker's place is taken by another (appendix A.3) -------------------------------------
 
 #define ROUNDS 6
 #define UNSET  (-12345.0f)
@@ -252,7 +242,7 @@ struct survivor {
     pthread_t thread;
 };
 
-/* All rounds; what was complete before is not written. Returns how many elements that were. */
+// All rounds; what was complete before is not written. Returns how many elements that were.
 static size_t reduce_rounds(unsigned rank) {
     float *in = malloc(COUNT * sizeof *in), *out = malloc(COUNT * sizeof *out);
     size_t before = 0;
@@ -263,18 +253,15 @@ static size_t reduce_rounds(unsigned rank) {
             out[i] = UNSET;
         }
         int rc = silken_allreduce_f32(net.comm[rank], in, out, COUNT);
-        if (rc != 0) {
+        if (rc != 0)
             fail_work("a round", rc);
-        }
         for (size_t i = 0; i < COUNT; i++) {
             double exact = 0;
-            for (unsigned w = 0; w < net.workers; w++) {
+            for (unsigned w = 0; w < net.workers; w++)
                 exact += (double)float_of(w, i, round);
-            }
             before += out[i] == UNSET;
-            if (out[i] != UNSET && !(fabs(out[i] - exact) <= 2e-8 + fabs(exact) * 0x1p-24)) {
+            if (out[i] != UNSET && !(fabs(out[i] - exact) <= 2e-8 + fabs(exact) * 0x1p-24))
                 fail_work("wrong sum", (int)round);
-            }
         }
     }
     free(in);
@@ -285,27 +272,24 @@ static size_t reduce_rounds(unsigned rank) {
 static void *survive(void *argument) {
     const struct survivor *s = argument;
 
-    if (reduce_rounds(s->rank) != 0) {
+    if (reduce_rounds(s->rank) != 0)
         fail_work("an element was never summed", (int)s->rank);
-    }
     return NULL;
 }
 
-/* Takes part in two rounds, and dies early in the third. */
+// Takes part in two rounds, and dies early in the third.
 static void reduce_and_die(unsigned rank) {
     float *f = malloc(COUNT * sizeof *f);
     struct silken_request *request;
 
     for (unsigned round = 0; round < 3; round++) {
-        for (size_t i = 0; i < COUNT; i++) {
+        for (size_t i = 0; i < COUNT; i++)
             f[i] = float_of(rank, i, round);
-        }
         assert_int_equal(0, silken_submit_f32(net.comm[rank], f, f, COUNT, &request));
-        if (round < 2) {
+        if (round < 2)
             assert_int_equal(0, silken_wait(request));
-        } else {
+        else
             assert_int_equal(SILKEN_ERR_AGAIN, silken_test(request));
-        }
     }
     atp_net_kill(&net, rank);
     free(f);
@@ -314,18 +298,14 @@ static void reduce_and_die(unsigned rank) {
 static void tell_everybody(const uint32_t *rack, unsigned dead, struct silken_first *first) {
     char why[256] = "";
 
-    for (unsigned w = 0; w < net.workers; w++) {
-        if (w != dead) {
+    for (unsigned w = 0; w < net.workers; w++)
+        if (w != dead)
             assert_int_equal(0, silken_reshape(net.comm[w], rack, why, sizeof why));
-        }
-    }
     for (uint32_t s = 0; s < net.servers; s++) {
         assert_int_equal(0, silken_server_reshape(net.server[s], rack, why, sizeof why));
-        for (uint32_t lane = 0; lane < net.lanes; lane++) {
-            while (!silken_server_first(net.server[s], lane, &first[lane * net.servers + s])) {
+        for (uint32_t lane = 0; lane < net.lanes; lane++)
+            while (!silken_server_first(net.server[s], lane, &first[lane * net.servers + s]))
                 sched_yield();
-            }
-        }
     }
 }
 
@@ -339,21 +319,18 @@ static void check_respawn(struct silken_config config, uint32_t racks, const uin
     atp_net_start(&net, &config, racks, faults);
     for (unsigned w = 0; w < net.workers; w++) {
         survivor[w].rank = w;
-        if (w != dead) {
+        if (w != dead)
             pthread_create(&survivor[w].thread, NULL, survive, &survivor[w]);
-        }
     }
     reduce_and_die(dead);
     tell_everybody(then, dead, first);
     memcpy(net.rack, then, net.workers * sizeof *then);
     atp_net_open(&net, dead, first);
     before = reduce_rounds(dead);
-    for (unsigned w = 0; w < net.workers; w++) {
-        if (w != dead) {
+    for (unsigned w = 0; w < net.workers; w++)
+        if (w != dead)
             pthread_join(survivor[w].thread, NULL);
-        }
-    }
-    /* two rounds, and not more than another one was begun */
+    // two rounds, and not more than another one was begun
     assert_true(before >= 2 * COUNT && before <= 3 * COUNT);
     atp_net_stop(&net);
 }
@@ -386,7 +363,7 @@ static void test_bad_shapes(void **state) {
     assert_int_equal(0, silken_server_reshape(net.server[0], rack, why, sizeof why));
     atp_net_stop(&net);
 
-    config = small_config(33); /* one more than a rack has bits for */
+    config = small_config(33); // one more than a rack has bits for
     config.atp.rack = many;
     config.atp.server = &(struct silken_address){"02:00:00:00:00:01", "10.0.0.1"};
     config.atp.group = config.atp.server;
@@ -404,9 +381,8 @@ static void check_refused(struct silken_config config, const char *sentence) {
     char why[256] = "";
 
     assert_int_equal(SILKEN_ERR_INVALID, silken_open(&comm, &config, why, sizeof why));
-    if (!strstr(why, sentence)) {
+    if (!strstr(why, sentence))
         fail_msg("expected '%s' in: %s", sentence, why);
-    }
 }
 
 static void test_bad_configurations(void **state) {

@@ -1,9 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A whole job as it is deployed on one machine: each worker is a process with a communicator on
- * net_memif, and the switch is a process with a memif port for each. The switch is the model; what
- * is tested is everything around it. The workers start before the switch does.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// A whole job as it is deployed on one machine: each worker is a process with a communicator on
+// net_memif, and the switch is a process with a memif port for each. The switch is the model; what
+// is tested is everything around it. The workers start before the switch does.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -62,7 +61,7 @@ static struct silken_comm *open_worker(unsigned rank) {
     char device[128], why[256], mac[18], ip[16];
 
     silken_config_init(&config);
-    config.no_session = true; /* harness/session has the others */
+    config.no_session = true; // harness/session has the others
     device_of(device, sizeof device, rank, "client");
     snprintf(mac, sizeof mac, "02:00:00:00:01:%02x", rank);
     snprintf(ip, sizeof ip, "10.0.0.%u", rank + 1);
@@ -101,12 +100,10 @@ static void run_worker(unsigned rank) {
     struct silken_stats s;
 
     for (unsigned round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0; i < COUNT; i++) {
+        for (size_t i = 0; i < COUNT; i++)
             x[i] = (float)((i % 1000) * (rank + 1) + round);
-        }
-        if (silken_allreduce_f32(comm, x, x, COUNT) != 0 || !sums_are_right(x, round)) {
+        if (silken_allreduce_f32(comm, x, x, COUNT) != 0 || !sums_are_right(x, round))
             _exit(1);
-        }
     }
     silken_stats(comm, &s);
     fprintf(stderr,

@@ -1,10 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Configurations from variables: what launchers set, texts with the rank, and one sentence that
- * names the variable for each thing that is wrong. The header and the manual list the same names. A
- * configuration of an application that knows fewer members, or more, is taken or refused by its
- * size.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Configurations from variables: what launchers set, texts with the rank, and one sentence that
+// names the variable for each thing that is wrong. The header and the manual list the same names. A
+// configuration of an application that knows fewer members, or more, is taken or refused by its
+// size.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,15 +17,13 @@
 
 static char why[256], texts[SILKEN_ENV_TEXTS];
 
-/* "NAME=text" pairs, up to NULL. */
+// "NAME=text" pairs, up to NULL.
 static const char *get(void *aux, const char *name) {
     const size_t len = strlen(name);
 
-    for (const char *const *p = aux; *p; p++) {
-        if (strncmp(*p, name, len) == 0 && (*p)[len] == '=') {
+    for (const char *const *p = aux; *p; p++)
+        if (strncmp(*p, name, len) == 0 && (*p)[len] == '=')
             return *p + len + 1;
-        }
-    }
     return NULL;
 }
 
@@ -142,9 +139,8 @@ static void test_what_is_wrong(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(SILKEN_ERR_INVALID, read_from(&c, rows[i].pairs));
-        if (!strstr(why, rows[i].says)) {
+        if (!strstr(why, rows[i].says))
             fail_msg("row %zu: \"%s\" does not say \"%s\"", i, why, rows[i].says);
-        }
     }
 }
 
@@ -161,9 +157,8 @@ static void test_long_texts(void **state) {
     device[14 + 1000] = 0;
     assert_int_equal(0, read_from(&c, pairs));
     assert_int_equal(1000, strlen(c.device));
-    for (size_t i = 14; i + 1 < 14 + 1000; i += 2) {
+    for (size_t i = 14; i + 1 < 14 + 1000; i += 2)
         memcpy(device + i, "%r", 2);
-    }
     assert_int_equal(0, read_from(&c, pairs));
     assert_int_equal(500, strlen(c.device));
 }
@@ -178,26 +173,22 @@ static char *text_of(const char *path) {
     return text;
 }
 
-/* Each name of the table in |source| is in the documents too. */
+// Each name of the table in 'source' is in the documents too.
 static void test_documents_list_them(void **state) {
     static const char *const documents[] = {"hosts/include/silken/allreduce.h", "docs/manual.md"};
     static char names[64][32];
     unsigned count = 0;
 
     (void)state;
-    for (const char *p = text_of("hosts/communicator/environment.c"); (p = strstr(p, "{\"")); p++) {
-        if (sscanf(p, "{\"%31[A-Z_]\"", names[count]) == 1) {
+    for (const char *p = text_of("hosts/communicator/environment.c"); (p = strstr(p, "{\"")); p++)
+        if (sscanf(p, "{\"%31[A-Z_]\"", names[count]) == 1)
             assert_in_range(++count, 1, 63);
-        }
-    }
     assert_in_range(count, 20, 63);
     for (unsigned d = 0; d < 2; d++) {
         const char *text = text_of(documents[d]);
-        for (unsigned i = 0; i < count; i++) {
-            if (!strstr(text, names[i])) {
+        for (unsigned i = 0; i < count; i++)
+            if (!strstr(text, names[i]))
                 fail_msg("%s does not have %s", documents[d], names[i]);
-            }
-        }
     }
 }
 

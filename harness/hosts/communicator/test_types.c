@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * All types and operations through communicators, over rings and a model switch, and the collective
- * operations above all-reduce; with two lanes and with loss.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// All types and operations through communicators, over rings and a model switch, and the collective
+// operations above all-reduce; with two lanes and with loss.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +20,7 @@
 
 static struct cluster cluster;
 
-/* In the threads of workers: cmocka cannot be told. */
+// In the threads of workers: cmocka cannot be told.
 static void demand(bool holds, const char *what, size_t i) {
     if (!holds) {
         fprintf(stderr, "%s, element %zu\n", what, i);
@@ -36,9 +35,8 @@ static double value_of(unsigned rank, size_t i) {
 static double exact_of(size_t i) {
     double sum = 0;
 
-    for (unsigned rank = 0; rank < WORKERS; rank++) {
+    for (unsigned rank = 0; rank < WORKERS; rank++)
         sum += value_of(rank, i);
-    }
     return sum;
 }
 
@@ -71,8 +69,8 @@ static double got_of(const struct numbers *n, enum silken_type type, size_t i) {
     }
 }
 
-/* Inputs, and the result, are rounded to |step| of themselves; the wire's bound is h * n * N /
- * 2^31. */
+// Inputs, and the result, are rounded to 'step' of themselves; the wire's bound is h * n * N /
+// 2^31.
 static void reduce_floats(unsigned rank, enum silken_type type, enum silken_op op) {
     const double step = type == SILKEN_F16 ? 0x1p-11 : type == SILKEN_BF16 ? 0x1p-8 : 0x1p-24;
     const double divisor = op == SILKEN_AVERAGE ? WORKERS : 1;
@@ -94,9 +92,8 @@ static void reduce_integers(unsigned rank) {
     struct silken_request *first, *second;
     int32_t small = (int32_t)rank, sum = 0;
 
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < COUNT; i++)
         in[i] = (i % 2 ? -1 : 1) * ((INT64_C(3000000000000000000) >> i % 62) + (int64_t)rank);
-    }
     demand(silken_submit(comm, in, out, COUNT, SILKEN_I64, SILKEN_SUM, &first) == 0, "submit", 0);
     demand(silken_submit(comm, &small, &sum, 1, SILKEN_I32, SILKEN_SUM, &second) == 0, "submit", 1);
     demand(silken_wait(second) == 0 && sum == 3, "a wrong i32", 0);
@@ -121,22 +118,18 @@ static void collect(unsigned rank) {
 
     memset(text, (int)(0xf0 + rank), sizeof text);
     demand(silken_allgather(comm, text, all, sizeof text) == 0, "allgather", 0);
-    for (size_t i = 0; i < sizeof all; i++) {
+    for (size_t i = 0; i < sizeof all; i++)
         demand(all[i] == 0xf0 + i / 9, "a wrong byte gathered", i);
-    }
     demand(silken_broadcast(comm, text, sizeof text, 2) == 0, "broadcast", 0);
-    for (size_t i = 0; i < sizeof text; i++) {
+    for (size_t i = 0; i < sizeof text; i++)
         demand(text[i] == 0xf2, "a wrong byte sent to all", i);
-    }
     demand(silken_broadcast(comm, text, 1, 3) == SILKEN_ERR_INVALID, "a root that is none", 3);
-    for (size_t i = 0; i < 15; i++) {
+    for (size_t i = 0; i < 15; i++)
         parts[i] = (float)(i + rank);
-    }
     demand(silken_reduce_scatter(comm, parts, mine, 5, SILKEN_F32, SILKEN_AVERAGE) == 0, "scatter",
            0);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 5; i++)
         demand(fabsf(mine[i] - (float)(5 * rank + i + 1)) < 1e-6f, "a wrong part", i);
-    }
     demand(silken_barrier(comm) == 0, "barrier", 0);
     demand(silken_broadcast(comm, NULL, 0, 0) == 0, "nothing", 0);
 }

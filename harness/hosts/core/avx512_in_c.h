@@ -1,13 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * avx512_in_c.h: the AVX-512 instructions that hosts/core/quantise.c uses, in C.
- *
- * Included before quantise.c by a test, so that what the AVX-512 code computes is known on
- * processors without them: the same source with these functions in place of the intrinsics. Each
- * does what Intel's manual says of the instruction, lane by lane; conversions round as the
- * processor's scalar instructions of the same kind do. Bits that an intrinsic leaves undefined are
- * set to something that no test expects.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// avx512_in_c.h: the AVX-512 instructions that hosts/core/quantise.c uses, in C.
+//
+// Included before quantise.c by a test, so that what the AVX-512 code computes is known on
+// processors without them: the same source with these functions in place of the intrinsics. Each
+// does what Intel's manual says of the instruction, lane by lane; conversions round as the
+// processor's scalar instructions of the same kind do. Bits that an intrinsic leaves undefined are
+// set to something that no test expects.
 #ifndef SILKEN_HARNESS_HOSTS_CORE_AVX512_IN_C_H
 #define SILKEN_HARNESS_HOSTS_CORE_AVX512_IN_C_H
 
@@ -196,7 +195,7 @@ static inline __m256 zmm_d_to_f(zmm x) {
     return v;
 }
 
-/* Within each quarter; an index with its top bit set makes a zero. */
+// Within each quarter; an index with its top bit set makes a zero.
 static inline zmm zmm_shuffle_bytes(zmm a, zmm order) {
     zmm v;
 
@@ -217,26 +216,23 @@ static inline zmm zmm_load_lanes(uint16_t lanes, const void *p) {
     zmm v = zmm_set_i(0);
 
     EACH(16) {
-        if (lanes >> i & 1) {
+        if (lanes >> i & 1)
             memcpy(&v.i[i], (const char *)p + 4 * i, 4);
-        }
     }
     return v;
 }
 
 static inline void zmm_store_lanes(void *p, uint16_t lanes, zmm v) {
     EACH(16) {
-        if (lanes >> i & 1) {
+        if (lanes >> i & 1)
             memcpy((char *)p + 4 * i, &v.i[i], 4);
-        }
     }
 }
 
-/* The processor raises a fault where the address is not a multiple of 64. */
+// The processor raises a fault where the address is not a multiple of 64.
 static inline void zmm_stream(void *p, zmm v) {
-    if ((uintptr_t)p % 64 != 0) {
+    if ((uintptr_t)p % 64 != 0)
         abort();
-    }
     memcpy(p, &v, sizeof v);
 }
 

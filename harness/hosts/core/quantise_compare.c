@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static float float_of_bits(uint32_t bits) {
     return x;
 }
 
-/* Any bit pattern, or one of the values where conversions usually go wrong. */
+// Any bit pattern, or one of the values where conversions usually go wrong.
 static float any_float(struct sk_random *r) {
     static const uint32_t special[] = {
         0x00000000, 0x80000000, 0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff,
@@ -28,9 +28,8 @@ static float any_float(struct sk_random *r) {
         0x3f800000, 0xbf800000, 0x4effffff, 0x4f000000, 0xcf000000, 0x3f000000,
     };
 
-    if (sk_random_below(r, 4) == 0) {
+    if (sk_random_below(r, 4) == 0)
         return float_of_bits(special[sk_random_below(r, sizeof special / sizeof special[0])]);
-    }
     return float_of_bits((uint32_t)sk_random_next(r));
 }
 
@@ -97,8 +96,8 @@ static void check_integers(const struct sk_quantise *v, const struct sk_quantise
     assert_memory_equal(want, got, sizeof want[0] * n);
 }
 
-/* One comparison at a length and two misalignments: of the floats in elements, of the wire in
- * bytes. */
+// One comparison at a length and two misalignments: of the floats in elements, of the wire in
+// bytes.
 static void compare_once(const struct sk_quantise *v, const struct sk_quantise *ref, size_t n,
                          struct sk_random *r) {
     float src[MAX_N + 16];
@@ -121,9 +120,7 @@ void compare_with_scalar(const struct sk_quantise *v, uint64_t seed) {
     const struct sk_quantise *ref = sk_quantise_named("scalar");
     struct sk_random r = sk_random_seeded(seed);
 
-    for (size_t n = 0; n <= MAX_N; n++) {
-        for (int round = 0; round < 20; round++) {
+    for (size_t n = 0; n <= MAX_N; n++)
+        for (int round = 0; round < 20; round++)
             compare_once(v, ref, n, &r);
-        }
-    }
 }

@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Quantisation: every vector implementation this processor has gives the scalar reference's bits,
- * and the reference keeps the two theorems of SwitchML's appendix E.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantisation: every vector implementation this processor has gives the scalar reference's bits,
+// and the reference keeps the two theorems of SwitchML's appendix E.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,9 +31,8 @@ static void test_vectors_equal_the_reference(void **state) {
         present++;
         compare_with_scalar(v, i + 1);
     }
-    if (!present) {
+    if (!present)
         skip();
-    }
 }
 
 static void test_best_is_one_of_the_named(void **state) {
@@ -73,7 +71,7 @@ static void test_block_exponent(void **state) {
     }
 }
 
-/* Theorem 2: n workers that all send the largest float below 2^m, both signs, for every n. */
+// Theorem 2: n workers that all send the largest float below 2^m, both signs, for every n.
 static void test_no_sum_overflows(void **state) {
     (void)state;
     for (unsigned n = 1; n <= SK_MAX_WORKERS; n++) {
@@ -90,7 +88,7 @@ static void test_no_sum_overflows(void **state) {
     }
 }
 
-/* Theorem 1, for one worker's share: the error is at most half a unit of 1/f. */
+// Theorem 1, for one worker's share: the error is at most half a unit of 1/f.
 static void test_rounding_error_is_half_a_unit(void **state) {
     struct sk_random r = sk_random_seeded(3);
 

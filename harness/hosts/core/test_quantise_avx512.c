@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The AVX-512 conversions give the scalar ones' bits, also where no processor can run them: their
- * source is compiled here with the instructions in C (avx512_in_c.h).
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The AVX-512 conversions give the scalar ones' bits, also where no processor can run them: their
+// source is compiled here with the instructions in C (avx512_in_c.h).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@
 #pragma GCC target("avx2")
 #include "harness/hosts/core/avx512_in_c.h"
 
-/* This copy is the test's own. */
+// This copy is the test's own.
 #define AVX512
 #define sk_block_exponent copied_block_exponent
 #define sk_block_factor   copied_block_factor
@@ -28,9 +27,8 @@
 
 static void test_avx512_equals_the_reference(void **state) {
     (void)state;
-    if (!__builtin_cpu_supports("avx2")) {
+    if (!__builtin_cpu_supports("avx2"))
         skip();
-    }
     compare_with_scalar(&avx512, 1);
 }
 

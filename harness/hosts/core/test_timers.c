@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Timers: the lazy heap against an array of deadlines that is searched from end to end.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timers: the lazy heap against an array of deadlines that is searched from end to end.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +15,12 @@
 static uint64_t earliest(const uint64_t *deadline) {
     uint64_t min = SK_TIMERS_NEVER;
 
-    for (uint32_t i = 0; i < COUNT; i++) {
+    for (uint32_t i = 0; i < COUNT; i++)
         min = deadline[i] < min ? deadline[i] : min;
-    }
     return min;
 }
 
-/* Takes all due timers from both, and checks that each came out at its deadline and in order. */
+// Takes all due timers from both, and checks that each came out at its deadline and in order.
 static void expire_all(struct sk_timers *t, uint64_t *model, uint64_t now) {
     uint32_t id;
 
@@ -42,9 +40,8 @@ static void test_equals_a_searched_array(void **state) {
 
     (void)state;
     assert_int_equal(0, sk_timers_init(&t, COUNT));
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i++)
         model[i] = SK_TIMERS_NEVER;
-    }
     for (int step = 0; step < 200000; step++) {
         uint32_t id = (uint32_t)sk_random_below(&r, COUNT);
         if (sk_random_below(&r, 3) == 0) {

@@ -1,9 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Conversions of types: halves against the compiler's own type, all of them one way and millions of
- * floats the other; bfloat16 against its definition; sums of 64-bit integers against 128-bit
- * arithmetic, with the all-reduce played by a loop.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conversions of types: halves against the compiler's own type, all of them one way and millions of
+// floats the other; bfloat16 against its definition; sums of 64-bit integers against 128-bit
+// arithmetic, with the all-reduce played by a loop.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +48,7 @@ static void test_all_halves(void **state) {
     }
 }
 
-/* What is even among the two neighbours of |value| in the upper halves of floats. */
+// What is even among the two neighbours of 'value' in the upper halves of floats.
 static uint16_t nearest_bf16(float value) {
     uint32_t bits = bits_of(value), low = bits & 0xffff, up = bits >> 16;
 
@@ -75,7 +74,7 @@ static void test_floats_to_the_nearest(void **state) {
     uint64_t seed = 1;
 
     (void)state;
-    for (uint32_t up = 0; up < 0x10000; up++) { /* all ties of both types, and beside them */
+    for (uint32_t up = 0; up < 0x10000; up++) { // all ties of both types, and beside them
         for (int32_t d = -1; d <= 1; d++) {
             check_float(up << 16 | (uint32_t)(0x8000 + d));
             check_float((up << 16) + (uint32_t)(0x1000 + d));
@@ -96,7 +95,7 @@ static uint64_t next(uint64_t *seed) {
     return *seed ^ *seed >> 29;
 }
 
-/* Sums as the network makes them: i32 that wrap. Returns what the last worker got, in |out|. */
+// Sums as the network makes them: i32 that wrap. Returns what the last worker got, in 'out'.
 static int sum_up(unsigned workers, const int64_t *in, int64_t *out) {
     struct sk_wire w = {0};
     struct sk_tensor t = {.count = 0};
@@ -111,9 +110,8 @@ static int sum_up(unsigned workers, const int64_t *in, int64_t *out) {
         assert_int_equal(SILKEN_I32, t.type);
         assert_int_equal(3 * COUNT, t.count);
         values = t.in;
-        for (size_t e = 0; e < t.count; e++) {
+        for (size_t e = 0; e < t.count; e++)
             sum[e] += (uint32_t)values[e];
-        }
     }
     memcpy(w.room, sum, sizeof sum);
     rc = sk_wire_end(&w);
@@ -121,28 +119,25 @@ static int sum_up(unsigned workers, const int64_t *in, int64_t *out) {
     return rc;
 }
 
-/* Magnitudes of |bits| bits: compares with sums of 128 bits. */
+// Magnitudes of 'bits' bits: compares with sums of 128 bits.
 static void check_sums(unsigned workers, unsigned bits, uint64_t *seed) {
     static int64_t in[WORKERS * COUNT], out[COUNT];
     bool fits = true;
     int rc;
 
-    for (size_t i = 0; i < workers * COUNT; i++) {
+    for (size_t i = 0; i < workers * COUNT; i++)
         in[i] = (int64_t)next(seed) >> (64 - bits);
-    }
     memset(out, 0x55, sizeof out);
     rc = sum_up(workers, in, out);
     for (size_t e = 0; e < COUNT; e++) {
         i128 exact = 0;
-        for (unsigned i = 0; i < workers; i++) {
+        for (unsigned i = 0; i < workers; i++)
             exact += in[i * COUNT + e];
-        }
         fits &= exact >= INT64_MIN && exact <= INT64_MAX;
-        if (rc == 0) {
+        if (rc == 0)
             assert_true(exact == out[e]);
-        } else {
+        else
             assert_int_equal(0x5555555555555555, out[e]);
-        }
     }
     assert_int_equal(fits ? 0 : SILKEN_ERR_RANGE, rc);
 }
@@ -153,11 +148,9 @@ static void test_i64_is_exact_or_refused(void **state) {
     uint64_t seed = 7;
 
     (void)state;
-    for (unsigned w = 0; w < 5; w++) {
-        for (unsigned bits = 1; bits <= 64; bits += 3) {
+    for (unsigned w = 0; w < 5; w++)
+        for (unsigned bits = 1; bits <= 64; bits += 3)
             check_sums(workers[w], bits, &seed);
-        }
-    }
     assert_int_equal(0, sum_up(2, edge, out));
     assert_true(out[0] == INT64_MAX && out[1] == INT64_MIN);
     edge[COUNT] = 1;

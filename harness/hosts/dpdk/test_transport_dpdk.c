@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The DPDK transport over net_memif, between two processes and without root's privileges: frames
- * pass both ways whole and in order, also when the client is there before the server.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The DPDK transport over net_memif, between two processes and without root's privileges: frames
+// pass both ways whole and in order, also when the client is there before the server.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -25,14 +24,14 @@
 static char socket_path[64];
 static pid_t server;
 
-/* Sends back what comes, until it is killed. */
+// Sends back what comes, until it is killed.
 static void echo(void) {
     struct sk_transport *t;
     struct sk_frame frames[SK_BURST];
     char device[128], why[256];
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    usleep(500000); /* the client is to be there first */
+    usleep(500000); // the client is to be there first
     snprintf(device, sizeof device, "net_memif0,role=server,id=0,socket-abstract=no,socket=%s",
              socket_path);
     if (sk_transport_open(&t, device, -1, why, sizeof why) != 0) {
@@ -41,12 +40,10 @@ static void echo(void) {
     }
     for (;;) {
         size_t n = sk_transport_recv(t, frames, SK_BURST), sent = 0;
-        while (sent < n) {
+        while (sent < n)
             sent += sk_transport_send(t, frames + sent, n - sent);
-        }
-        if (n == 0) {
+        if (n == 0)
             sk_transport_wait(t, MS);
-        }
     }
 }
 
@@ -56,9 +53,8 @@ static struct sk_transport *open_client(void) {
 
     snprintf(device, sizeof device, "dpdk:net_memif0,role=client,id=0,socket-abstract=no,socket=%s",
              socket_path);
-    if (sk_transport_open(&t, device, -1, why, sizeof why) != 0) {
+    if (sk_transport_open(&t, device, -1, why, sizeof why) != 0)
         fail_msg("client: %s", why);
-    }
     return t;
 }
 
@@ -77,7 +73,7 @@ static void check(const struct sk_frame *f, uint32_t number) {
     assert_int_equal(number & 0xff, f->data[f->len - 1]);
 }
 
-/* Keeps at most 256 frames on the way, and checks them as they come back. */
+// Keeps at most 256 frames on the way, and checks them as they come back.
 static void bounce(struct sk_transport *t) {
     uint64_t limit = sk_clock_now() + 20000 * MS;
     uint32_t sent = 0, got = 0;
@@ -88,18 +84,15 @@ static void bounce(struct sk_transport *t) {
         size_t n;
         while (sent < FRAMES && sent - got < 256) {
             fill(&out, room, sent);
-            if (sk_transport_send(t, &out, 1) == 0) {
+            if (sk_transport_send(t, &out, 1) == 0)
                 break;
-            }
             sent++;
         }
         n = sk_transport_recv(t, in, SK_BURST);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             check(&in[i], got++);
-        }
-        if (n == 0) {
+        if (n == 0)
             sk_transport_wait(t, MS);
-        }
         assert_true(sk_clock_now() < limit);
     }
 }
@@ -112,9 +105,8 @@ static void test_memif_between_processes(void **state) {
     snprintf(socket_path, sizeof socket_path, "/tmp/silken-memif-%d.sock", (int)getpid());
     server = fork();
     assert_true(server >= 0);
-    if (server == 0) {
+    if (server == 0)
         echo();
-    }
     t = open_client();
     start = sk_clock_now();
     bounce(t);

@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The sum of floats by tables: against sums in double precision, at all pairs of exponents and at
- * random, and what is not a sum of two ordinary numbers against IEEE 754.
- *
- * The bound for equal signs is relative to the sum, that for opposite ones relative to the larger
- * operand. PAIRS random pairs (environment; 2,000,000) are tried.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sum of floats by tables: against sums in double precision, at all pairs of exponents and at
+// random, and what is not a sum of two ordinary numbers against IEEE 754.
+//
+// The bound for equal signs is relative to the sum, that for opposite ones relative to the larger
+// operand. PAIRS random pairs (environment; 2,000,000) are tried.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +29,7 @@ static uint32_t add(uint32_t x, uint32_t y) {
     return libra_add(libra_adder(), x, y, NULL);
 }
 
-/* Of two ordinary numbers: within the bounds, and the same the other way round. */
+// Of two ordinary numbers: within the bounds, and the same the other way round.
 static void check_pair(uint32_t x, uint32_t y) {
     double a = (double)float_of(x), b = (double)float_of(y), exact = a + b;
     uint32_t bits = add(x, y);
@@ -39,7 +38,7 @@ static void check_pair(uint32_t x, uint32_t y) {
 
     assert_int_equal(bits, add(y, x));
     if (fabs(exact) < 0x1p-125 && fabs(sum) < 0x1p-125)
-        return; /* flushed, or about to be */
+        return; // flushed, or about to be
     if (isinf(sum)) {
         assert_true(fabs(exact) > 3.4e38);
         return;
@@ -48,7 +47,7 @@ static void check_pair(uint32_t x, uint32_t y) {
         fail_msg("%a + %a: %a, exactly %a", a, b, sum, exact);
 }
 
-/* Mantissas where the tables' keys change or end. */
+// Mantissas where the tables' keys change or end.
 static const uint32_t edges[] = {0x000000, 0x000001, 0x000fff, 0x001000, 0x001001, 0x3fffff,
                                  0x400000, 0x555555, 0x7fefff, 0x7ff000, 0x7ffffe, 0x7fffff};
 #define EDGES (sizeof edges / sizeof *edges)
@@ -80,9 +79,9 @@ static void test_random_pairs(void **state) {
     }
 }
 
-/* The sum of 10,000 equal terms is within 0.1 %, and that of fewer within 0.3 %: the sum lags
- * behind while the last digit of sigma stands for a fifth of a term, and catches up. (With the
- * paper's own width it stands still long before.) */
+// The sum of 10,000 equal terms is within 0.1 %, and that of fewer within 0.3 %: the sum lags
+// behind while the last digit of sigma stands for a fifth of a term, and catches up. (With the
+// paper's own width it stands still long before.)
 static void test_long_sums(void **state) {
     const float terms[] = {0.001f, 1, 3.14159f, -0.7f};
 
@@ -109,9 +108,9 @@ static void test_special_values(void **state) {
         {0, SIGN, 0},
         {one, 0, one},
         {one | SIGN, SIGN, one | SIGN},
-        {one, one | SIGN, 0},         /* equal magnitudes */
-        {one | 1, one | SIGN, 0},     /* the tables cannot tell them apart */
-        {LARGEST, LARGEST, INFINITE}, /* overflow */
+        {one, one | SIGN, 0},         // equal magnitudes
+        {one | 1, one | SIGN, 0},     // the tables cannot tell them apart
+        {LARGEST, LARGEST, INFINITE}, // overflow
         {LARGEST | SIGN, LARGEST | SIGN, INFINITE | SIGN},
         {INFINITE, one, INFINITE},
         {INFINITE, LARGEST | SIGN, INFINITE},
@@ -120,9 +119,9 @@ static void test_special_values(void **state) {
         {NOT_A_NUM, one, NOT_A_NUM},
         {0x7f800001, 0, NOT_A_NUM},
         {0xffc00000, INFINITE, NOT_A_NUM},
-        {one, 0x30000000, one}, /* too small to matter: bits unchanged */
+        {one, 0x30000000, one}, // too small to matter: bits unchanged
         {0x3fabcdef, 0xb0000000, 0x3fabcdef},
-        {small, small, 0}, /* denormals are zero */
+        {small, small, 0}, // denormals are zero
         {one, small, one},
         {small | SIGN, SIGN, SIGN},
     };
@@ -146,12 +145,12 @@ static void test_says_what_it_flushed(void **state) {
     assert_true(flushed);
     libra_add(a, 0x3f800000, SIGN, &flushed);
     assert_false(flushed);
-    /* 1.5 and 1 times the smallest normal number differ by a denormal */
+    // 1.5 and 1 times the smallest normal number differ by a denormal
     assert_int_equal(0, libra_add(a, SMALLEST | 0x400000, SMALLEST | SIGN, &flushed));
     assert_true(flushed);
 }
 
-/* What the paper says of its tables' sizes. */
+// What the paper says of its tables' sizes.
 static void test_sizes(void **state) {
     const struct libra_adder *a = libra_adder();
 
@@ -162,7 +161,7 @@ static void test_sizes(void **state) {
     assert_int_equal(135168, sizeof a->minus + sizeof a->near);
 }
 
-/* l(p) within two units of 2^-16. */
+// l(p) within two units of 2^-16.
 static void test_logarithm(void **state) {
     struct sk_random r = sk_random_seeded(2);
 

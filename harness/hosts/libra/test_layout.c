@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Who is hot, by hand and against a plain count; layouts written and read again, and damaged ones.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is hot, by hand and against a plain count; layouts written and read again, and damaged ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@
 #include "hosts/libra/layout.h"
 #include "harness/hosts/random.h"
 
-/* ---- heat ---- */
+// ---- heat ----
 
 #define KEYS 3000u
 
@@ -53,8 +52,8 @@ static void test_how_many_are_hot(void **state) {
         double portion, memory;
         size_t hot;
     } cases[] = {
-        {0.5, 1, 1},  {0.51, 1, 2},       {0.8, 1, 2},        {0.801, 1, 3}, {1, 1, 4},
-        {1e-9, 1, 1}, {1, 8.0 / 20e6, 2}, {1, 1.0 / 20e6, 0}, /* not even one has room */
+        {0.5, 1, 1}, {0.51, 1, 2}, {0.8, 1, 2},        {0.801, 1, 3},
+        {1, 1, 4},   {1e-9, 1, 1}, {1, 8.0 / 20e6, 2}, {1, 1.0 / 20e6, 0}, // not even one has room
     };
 
     (void)state;
@@ -64,7 +63,7 @@ static void test_how_many_are_hot(void **state) {
     }
 }
 
-/* 5.3: with 1 % of the updates in each thousand it goes on, with a little less it stops. */
+// 5.3: with 1 % of the updates in each thousand it goes on, with a little less it stops.
 static void test_stops_below_one_hundredth(void **state) {
     const struct libra_choice c = {.portion = 1, .memory = 1, .stop_at_one_hundredth = true};
     static struct libra_ranked all[50000];
@@ -79,7 +78,7 @@ static void test_stops_below_one_hundredth(void **state) {
     assert_int_equal(3000, libra_heat_hot(all, 50000, &c));
 }
 
-/* ---- layouts ---- */
+// ---- layouts ----
 
 static char *written(const struct libra_layout *layout, size_t *length) {
     char *text = NULL;
@@ -161,7 +160,7 @@ static void test_refuses_a_key_that_comes_twice(void **state) {
     assert_null(layout.keys);
 }
 
-/* Whatever byte is changed or missing, the file is refused. */
+// Whatever byte is changed or missing, the file is refused.
 static void test_refuses_each_damaged_byte(void **state) {
     uint64_t keys[40];
     struct libra_layout layout, damaged;

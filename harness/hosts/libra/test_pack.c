@@ -1,9 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pairs to packets: each pair is in one packet, a push has each at its register, and what is left
- * over is placed so that no other placing needs fewer passes (checked by trying all for small
- * ones).
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pairs to packets: each pair is in one packet, a push has each at its register, and what is left
+// over is placed so that no other placing needs fewer passes (checked by trying all for small
+// ones).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +17,7 @@
 #define M     LIBRA_PLACES
 #define RANKS 4096u
 
-/* Ranks of 'n' pairs, each once, skewed towards low ones; with 'one' all of register 5. */
+// Ranks of 'n' pairs, each once, skewed towards low ones; with 'one' all of register 5.
 static void make_pairs(struct sk_random *r, struct libra_pair *pairs, size_t n, int one) {
     static uint8_t taken[RANKS];
 
@@ -78,8 +77,8 @@ static void test_each_pair_is_in_one_packet(void **state) {
     }
 }
 
-/* n pairs of n registers are one push; of one register they are a push for each packet's worth, and
- * the rest at any place. */
+// n pairs of n registers are one push; of one register they are a push for each packet's worth, and
+// the rest at any place.
 static void test_the_two_ends(void **state) {
     struct libra_pair pairs[2 * M];
     struct libra_packet packets[4];
@@ -95,12 +94,12 @@ static void test_the_two_ends(void **state) {
     assert_int_equal(2, libra_pack(pairs, M, true, packets));
     assert_int_equal(1 << 3, packets[0].used);
     assert_true(packets[1].any);
-    assert_int_equal(15, packets[1].passes); /* 15 pairs of one register */
+    assert_int_equal(15, packets[1].passes); // 15 pairs of one register
     static struct libra_packet pushes[M];
     assert_int_equal(M, libra_pack(pairs, M, false, pushes));
 }
 
-/* The fewest passes of all ways to place 'n' pairs: by trying all. */
+// The fewest passes of all ways to place 'n' pairs: by trying all.
 static unsigned fewest(const struct libra_pair *pairs, unsigned n, uint32_t places) {
     unsigned best = M + 1;
 
@@ -124,7 +123,7 @@ static void test_no_placing_needs_fewer_passes(void **state) {
 
     (void)state;
     while (tried < 200) {
-        /* two registers, so that half and more is left over */
+        // two registers, so that half and more is left over
         unsigned a = (unsigned)sk_random_below(&r, M), b = (unsigned)sk_random_below(&r, M);
         unsigned n = 2 + (unsigned)sk_random_below(&r, 5);
         for (unsigned i = 0; i < n; i++)

@@ -1,9 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Workers of Libra around p4/libra, over links that lose, repeat and reorder, in virtual time:
- * every acknowledged push is in the sums once and none twice, whatever happens on the way. SEEDS
- * networks (environment; 60).
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers of Libra around p4/libra, over links that lose, repeat and reorder, in virtual time:
+// every acknowledged push is in the sums once and none twice, whatever happens on the way. SEEDS
+// networks (environment; 60).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,11 +37,11 @@ struct net {
     double damage;
     uint64_t now;
     struct libra_worker *worker[WORKERS];
-    uint32_t sum[RANKS]; /* of what was pushed */
+    uint32_t sum[RANKS]; // of what was pushed
     unsigned frames;
 };
 
-/* ---- the network ---- */
+// ---- the network ----
 
 static const struct sk_program *program;
 
@@ -66,7 +65,7 @@ static void net_carry(struct net *n, unsigned worker, bool to_switch, const uint
             .worker = worker, .to_switch = to_switch, .length = (uint16_t)length};
         assert_true(length <= sizeof e->bytes);
         memcpy(e->bytes, bytes, length);
-        if (sk_random_chance(&n->random, n->damage)) /* of the IPv4 header: its checksum tells */
+        if (sk_random_chance(&n->random, n->damage)) // of the IPv4 header: its checksum tells
             e->bytes[14 + sk_random_below(&n->random, 20)] ^=
                 (uint8_t)(1 << sk_random_below(&n->random, 8));
         net_events_push(&n->events, &e->event, net_link_arrival(link, &n->random, n->now));
@@ -133,7 +132,7 @@ static void net_deliver(struct net *n, const struct frame_event *e) {
     }
 }
 
-/* Until no worker has work; whether none has failed. */
+// Until no worker has work; whether none has failed.
 static bool net_run(struct net *n) {
     bool failed = false, busy = true;
 
@@ -165,7 +164,7 @@ static bool net_run(struct net *n) {
     return !failed;
 }
 
-/* ---- what is asked ---- */
+// ---- what is asked ----
 
 static void push_random(struct net *n, unsigned w, size_t pairs) {
     struct libra_pair batch[400];
@@ -186,7 +185,7 @@ static unsigned take_done(struct net *n, unsigned w) {
     return done;
 }
 
-/* All sums, as worker w pulls them. */
+// All sums, as worker w pulls them.
 static void check_sums(struct net *n, unsigned w) {
     static uint32_t ranks[RANKS], out[RANKS];
 
@@ -255,7 +254,7 @@ static void test_adds_once_over_bad_links(void **state) {
         one_faulty_network(seed);
 }
 
-/* ---- the worker alone ---- */
+// ---- the worker alone ----
 
 static void test_refuses(void **state) {
     struct libra_worker_config c = net_config(0);
@@ -313,7 +312,7 @@ static void test_gives_up(void **state) {
     assert_int_equal(0, libra_worker_push(w, &pair, 1, NULL, now));
     for (bool over = false; !over; sent++) {
         while (libra_worker_write(w, frame, sizeof frame, now) > 0)
-            assert_int_equal(sent > 0, frame[42] >> 3 & 1); /* again */
+            assert_int_equal(sent > 0, frame[42] >> 3 & 1); // again
         now = libra_worker_deadline(w);
         over = libra_worker_expire(w, now);
     }
@@ -324,7 +323,7 @@ static void test_gives_up(void **state) {
     libra_worker_free(w);
 }
 
-/* What is not the answer is ignored, and counted by reason. */
+// What is not the answer is ignored, and counted by reason.
 static void test_ignores(void **state) {
     struct net n;
     struct frame_event *e;

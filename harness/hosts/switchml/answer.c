@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/switchml/answer.h"
 
 uint16_t answer_get16(const uint8_t *frame, size_t at) {
@@ -21,16 +21,14 @@ static void swap(uint8_t *a, uint8_t *b, size_t n) {
 static uint32_t sum_of(const uint8_t *frame, size_t from, size_t len) {
     uint32_t sum = 0;
 
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i++)
         sum += i % 2 ? frame[from + i] : (uint32_t)frame[from + i] << 8;
-    }
     return sum;
 }
 
 static uint16_t complement(uint32_t sum) {
-    while (sum > 0xffff) {
+    while (sum > 0xffff)
         sum = (sum & 0xffff) + (sum >> 16);
-    }
     return (uint16_t)~sum;
 }
 

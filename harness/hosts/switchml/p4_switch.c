@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/switchml/p4_switch.h"
 
 #include <stdio.h>
@@ -8,13 +8,13 @@
 
 #define PROGRAM    "p4/switchml/switchml.p4"
 #define GROUP      1
-#define PIPE_SLOTS 8192 /* SLOTS of the program */
+#define PIPE_SLOTS 8192 // SLOTS of the program
 
 struct p4_switch {
     struct sk_program *program;
     struct sk_switch *sw;
     bool spread;
-    /* the caller of deliver() */
+    // the caller of deliver()
     sut_emit *emit;
     void *context;
 };
@@ -43,7 +43,7 @@ static void add_worker(struct p4_switch *s, const struct sut_job *job, unsigned 
                           "ig_intr_md.ingress_port",
                           NET_NUMBER(number[2], dev_port(s, i)),
                           NULL};
-    /* indices of the hosts are absolute: the job's pool is everything up to its end */
+    // indices of the hosts are absolute: the job's pool is everything up to its end
     const char *args[] = {"worker_bit",  NET_NUMBER(number[3], UINT64_C(1) << i),
                           "num_workers", NET_NUMBER(number[4], job->workers),
                           "group",       "1",

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/switchml/schedule.h"
 
 #include <math.h>
@@ -13,12 +13,12 @@
 #define MAX_TENSORS 4
 #define CANARY      0x5eed5eedu
 
-/* All tensors as 32-bit patterns, whatever their type. */
+// All tensors as 32-bit patterns, whatever their type.
 struct tensor {
     enum swml_type type;
     size_t count;
-    uint32_t *in[SUT_MAX_WORKERS];   /* what each worker contributes */
-    uint32_t *room[SUT_MAX_WORKERS]; /* where the result goes: count words and a canary */
+    uint32_t *in[SUT_MAX_WORKERS];   // what each worker contributes
+    uint32_t *room[SUT_MAX_WORKERS]; // where the result goes: count words and a canary
 };
 
 struct scenario {
@@ -42,7 +42,7 @@ struct schedule_limits schedule_default_limits(void) {
     };
 }
 
-/* ---- making a scenario ----------------------------------------------------------------------- */
+// ---- making a scenario -----------------------------------------------------------------------
 
 static uint64_t below(struct scenario *s, uint64_t bound) {
     return sk_random_below(&s->random, bound);
@@ -100,18 +100,17 @@ static size_t any_count(struct scenario *s) {
     }
 }
 
-/* A block's values have magnitudes of one size, as gradients have; some blocks are special. */
+// A block's values have magnitudes of one size, as gradients have; some blocks are special.
 static void fill_block(struct scenario *s, enum swml_type type, uint32_t *out, size_t n) {
     int exponent = (int)below(s, 60) - 40;
     uint64_t special = below(s, 12);
 
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = (uint32_t)sk_random_next(&s->random);
-        if (type == SWML_F32 && special > 1) {
+        if (type == SWML_F32 && special > 1)
             bits = bits_of(ldexpf((float)(int32_t)bits, exponent - 31));
-        } else if (special == 0) {
+        else if (special == 0)
             bits = 0;
-        }
         out[i] = bits;
     }
 }
@@ -119,17 +118,15 @@ static void fill_block(struct scenario *s, enum swml_type type, uint32_t *out, s
 static void fill(struct scenario *s, enum swml_type type, uint32_t *out, size_t count) {
     size_t k = s->options.job.flow[0].k;
 
-    for (size_t i = 0; i < count; i += k) {
+    for (size_t i = 0; i < count; i += k)
         fill_block(s, type, out + i, count - i < k ? count - i : k);
-    }
 }
 
 static uint32_t *words(size_t count) {
     uint32_t *p = malloc((count + 1) * sizeof *p);
 
-    if (!p) {
+    if (!p)
         abort();
-    }
     return p;
 }
 
@@ -158,12 +155,11 @@ static void make_scenario(struct scenario *s, uint64_t seed, const struct schedu
     *s = (struct scenario){.random = sk_random_seeded(seed)};
     choose_options(s, seed, limits);
     s->tensors = 1 + (unsigned)below(s, MAX_TENSORS);
-    for (unsigned t = 0; t < s->tensors; t++) {
+    for (unsigned t = 0; t < s->tensors; t++)
         choose_tensor(s, &s->tensor[t]);
-    }
 }
 
-/* Every worker submits all tensors, at times of its own; half of them in place. */
+// Every worker submits all tensors, at times of its own; half of them in place.
 static void submit_all(struct scenario *s, struct netsim *sim) {
     for (unsigned w = 0; w < s->options.job.workers; w++) {
         uint64_t at = 0;
@@ -177,7 +173,7 @@ static void submit_all(struct scenario *s, struct netsim *sim) {
     }
 }
 
-/* ---- checking -------------------------------------------------------------------------------- */
+// ---- checking --------------------------------------------------------------------------------
 
 static int8_t global_exponent(const struct scenario *s, const struct tensor *t, size_t at,
                               size_t n) {
@@ -192,7 +188,7 @@ static int8_t global_exponent(const struct scenario *s, const struct tensor *t, 
     return max;
 }
 
-/* The bits that the protocol defines for element |i|. */
+// The bits that the protocol defines for element 'i'.
 static uint32_t expected(const struct scenario *s, const struct tensor *t, size_t i, int8_t m) {
     const struct sk_quantise *q = sk_quantise_named("scalar");
     unsigned n = s->options.job.workers;
@@ -210,26 +206,23 @@ static uint32_t expected(const struct scenario *s, const struct tensor *t, size_
             sum += one;
         }
     }
-    if (t->type == SWML_I32) {
+    if (t->type == SWML_I32)
         return sum;
-    }
     q->i32_to_wire(wire, (const int32_t *)(const void *)&sum, 1);
     q->wire_to_f32(&result, wire, 1, sk_block_inverse(m, n));
     return bits_of(result);
 }
 
-/* Theorem 1 with rounding to nearest, half a unit per worker; and the float's own rounding. */
+// Theorem 1 with rounding to nearest, half a unit per worker; and the float's own rounding.
 static bool within_bound(const struct scenario *s, const struct tensor *t, size_t i, int8_t m,
                          uint32_t got) {
     unsigned n = s->options.job.workers;
     double exact = 0, unit = sk_block_inverse(m, n);
 
-    if (m == SK_EXPONENT_NOT_FINITE) {
+    if (m == SK_EXPONENT_NOT_FINITE)
         return isnan(float_of(got));
-    }
-    for (unsigned w = 0; w < n; w++) {
+    for (unsigned w = 0; w < n; w++)
         exact += (double)float_of(t->in[w][i]);
-    }
     return fabs(float_of(got) - exact) <= n * unit / 2 + fabs(exact) * 0x1p-23 + 0x1p-149 ||
            fabs(exact) > 0x1.fffffep127;
 }
@@ -256,12 +249,10 @@ static bool tensor_is_right(const struct scenario *s, const struct tensor *t, ch
     int8_t m = 0;
 
     for (size_t i = 0; i < t->count; i++) {
-        if (i % k == 0 && t->type == SWML_F32) {
+        if (i % k == 0 && t->type == SWML_F32)
             m = global_exponent(s, t, i, t->count - i < k ? t->count - i : k);
-        }
-        if (!element_is_right(s, t, i, m, fault)) {
+        if (!element_is_right(s, t, i, m, fault))
             return false;
-        }
     }
     for (unsigned w = 0; w < s->options.job.workers; w++) {
         if (t->room[w][t->count] != CANARY) {
@@ -273,11 +264,9 @@ static bool tensor_is_right(const struct scenario *s, const struct tensor *t, ch
 }
 
 static bool everything_is_right(const struct scenario *s, char fault[160]) {
-    for (unsigned t = 0; t < s->tensors; t++) {
-        if (!tensor_is_right(s, &s->tensor[t], fault)) {
+    for (unsigned t = 0; t < s->tensors; t++)
+        if (!tensor_is_right(s, &s->tensor[t], fault))
             return false;
-        }
-    }
     return true;
 }
 
@@ -287,9 +276,8 @@ static void describe(const struct scenario *s, struct netsim *sim, struct schedu
     r->pool_size = s->options.job.pool_size;
     r->tensors = s->tensors;
     r->traffic = netsim_traffic(sim);
-    for (unsigned w = 0; w < r->workers; w++) {
+    for (unsigned w = 0; w < r->workers; w++)
         r->retransmissions += swml_worker_stats(netsim_worker(sim, w)).retransmissions;
-    }
 }
 
 int schedule_run(const struct switch_under_test *sut, uint64_t seed,
@@ -305,11 +293,10 @@ int schedule_run(const struct switch_under_test *sut, uint64_t seed,
         return -1;
     }
     submit_all(&s, sim);
-    if (netsim_run(sim) != NETSIM_DONE) {
+    if (netsim_run(sim) != NETSIM_DONE)
         snprintf(result->fault, sizeof result->fault, "a worker gave up");
-    } else {
+    else
         everything_is_right(&s, result->fault);
-    }
     describe(&s, sim, result);
     netsim_free(sim);
     free_scenario(&s);

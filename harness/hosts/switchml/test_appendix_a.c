@@ -1,10 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The example execution of SwitchML's appendix A (figure 8), event by event: three workers, one
- * slot x, two chunks; the update of worker 3 is lost on the way up, an answer to worker 1 on the
- * way down. Then the limit of the algorithm: what an update does that is overtaken by its worker's
- * next one for the same slot.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The example execution of SwitchML's appendix A (figure 8), event by event: three workers, one
+// slot x, two chunks; the update of worker 3 is lost on the way up, an answer to worker 1 on the
+// way down. Then the limit of the algorithm: what an update does that is overtaken by its worker's
+// next one for the same slot.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@
 #define W       3
 #define TIMEOUT 100
 
-/* A frame somewhere on its way; len 0 when there is none. */
+// A frame somewhere on its way; len 0 when there is none.
 struct packet {
     size_t len;
     uint8_t bytes[SWML_MAX_FRAME];
@@ -30,8 +29,8 @@ struct packet {
 static struct switch_under_test sut;
 static struct swml_worker *workers[W];
 static int32_t in[W][4 * K], out[W][4 * K];
-static struct packet answers[W]; /* the last that the switch has emitted for each worker */
-static unsigned emitted;         /* frames of the last delivery */
+static struct packet answers[W]; // the last that the switch has emitted for each worker
+static unsigned emitted;         // frames of the last delivery
 
 static void catch (void *context, unsigned port, const uint8_t *frame, size_t len) {
     (void)context;
@@ -41,7 +40,7 @@ static void catch (void *context, unsigned port, const uint8_t *frame, size_t le
     emitted++;
 }
 
-/* Worker w sends; exactly one packet is there to be sent. */
+// Worker w sends; exactly one packet is there to be sent.
 static struct packet sends(unsigned w, uint64_t now) {
     struct packet p, none;
 
@@ -56,7 +55,7 @@ static void times_out(unsigned w, uint64_t now) {
     assert_int_equal(0, swml_worker_expire(workers[w], now));
 }
 
-/* The packet of worker w reaches the switch, which answers |copies| times. */
+// The packet of worker w reaches the switch, which answers 'copies' times.
 static void reaches_switch(unsigned w, const struct packet *p, unsigned copies) {
     emitted = 0;
     memset(answers, 0, sizeof answers);
@@ -70,9 +69,8 @@ static void reaches_worker(unsigned w, const struct packet *p, uint64_t now) {
 }
 
 static void check_result(unsigned w, unsigned chunk) {
-    for (unsigned i = chunk * K; i < (chunk + 1) * K; i++) {
+    for (unsigned i = chunk * K; i < (chunk + 1) * K; i++)
         assert_int_equal(in[0][i] + in[1][i] + in[2][i], out[w][i]);
-    }
 }
 
 static unsigned version_of(const struct packet *p) {
@@ -86,7 +84,7 @@ static void make_worker(unsigned w, const struct sut_job *job) {
     config.flow = job->flow[w];
     config.rank = w;
     config.workers = W;
-    config.pool_size = 1; /* the slot is x */
+    config.pool_size = 1; // the slot is x
     config.rto_initial = config.rto_min = config.rto_max = TIMEOUT;
     assert_int_equal(0, swml_worker_new(&workers[w], &config, NULL));
     for (int i = 0; i < 4 * K; i++) {
@@ -102,17 +100,15 @@ static int set_up(void **state) {
     (void)state;
     sut = model_switch_new();
     assert_int_equal(0, sut.reset(sut.state, &job));
-    for (unsigned w = 0; w < W; w++) {
+    for (unsigned w = 0; w < W; w++)
         make_worker(w, &job);
-    }
     return 0;
 }
 
 static int tear_down(void **state) {
     (void)state;
-    for (unsigned w = 0; w < W; w++) {
+    for (unsigned w = 0; w < W; w++)
         swml_worker_free(workers[w]);
-    }
     sut.free(sut.state);
     return 0;
 }
@@ -121,35 +117,35 @@ static void test_appendix_a(void **state) {
     struct packet p1, p2, p3, again, lost, unicast, blue[W];
 
     (void)state;
-    p1 = sends(0, 0); /* t0: w1 sends its update for slot x */
+    p1 = sends(0, 0); // t0: w1 sends its update for slot x
     reaches_switch(0, &p1, 0);
-    p2 = sends(1, 1); /* t1: w2 */
+    p2 = sends(1, 1); // t1: w2
     reaches_switch(1, &p2, 0);
-    lost = sends(2, 2); /* t2: w3; lost at t3 */
+    lost = sends(2, 2); // t2: w3; lost at t3
     assert_int_equal(0, version_of(&lost));
 
-    times_out(0, 100); /* t4: w1 sends it again; the switch ignores it */
+    times_out(0, 100); // t4: w1 sends it again; the switch ignores it
     again = sends(0, 100);
     assert_memory_equal(p1.bytes, again.bytes, LEN);
     reaches_switch(0, &again, 0);
-    times_out(1, 101); /* t5: so does w2 */
+    times_out(1, 101); // t5: so does w2
     again = sends(1, 101);
     reaches_switch(1, &again, 0);
-    times_out(2, 102); /* t6: w3 too; its update completes the slot: three answers */
+    times_out(2, 102); // t6: w3 too; its update completes the slot: three answers
     p3 = sends(2, 102);
     assert_memory_equal(lost.bytes, p3.bytes, LEN);
     reaches_switch(2, &p3, 3);
     memcpy(blue, answers, sizeof blue);
-    /* t7: the answer to w1 is lost */
-    reaches_worker(1, &blue[1], 110); /* t9: w2 gets the result, t10: w3 */
+    // t7: the answer to w1 is lost
+    reaches_worker(1, &blue[1], 110); // t9: w2 gets the result, t10: w3
     reaches_worker(2, &blue[2], 111);
     check_result(1, 0);
     check_result(2, 0);
 
-    p2 = sends(1, 112); /* t12: w2 goes on in the other version, t13: w3 */
+    p2 = sends(1, 112); // t12: w2 goes on in the other version, t13: w3
     p3 = sends(2, 113);
     assert_int_equal(1, version_of(&p2));
-    times_out(0, 300); /* t8: w1 sends for the third time, and is answered alone */
+    times_out(0, 300); // t8: w1 sends for the third time, and is answered alone
     again = sends(0, 300);
     assert_memory_equal(p1.bytes, again.bytes, LEN);
     reaches_switch(0, &again, 1);
@@ -157,22 +153,22 @@ static void test_appendix_a(void **state) {
     reaches_switch(1, &p2, 0);
     reaches_switch(2, &p3, 0);
 
-    reaches_worker(0, &unicast, 310); /* t11: the answer arrives */
+    reaches_worker(0, &unicast, 310); // t11: the answer arrives
     check_result(0, 0);
-    p1 = sends(0, 311); /* t14: w1 goes on too */
+    p1 = sends(0, 311); // t14: w1 goes on too
     assert_int_equal(1, version_of(&p1));
-    reaches_switch(0, &p1, 3); /* t15: which completes the next chunk */
+    reaches_switch(0, &p1, 3); // t15: which completes the next chunk
     memcpy(blue, answers, sizeof blue);
     for (unsigned w = 0; w < W; w++) {
         reaches_worker(w, &blue[w], 320);
         check_result(w, 1);
-        p1 = sends(w, 321); /* and the versions change places again */
+        p1 = sends(w, 321); // and the versions change places again
         assert_int_equal(0, version_of(&p1));
     }
 }
 
-/* The same with t8 after t12 and t13 have reached the switch: the shadow copy still has w1's
- * result. */
+// The same with t8 after t12 and t13 have reached the switch: the shadow copy still has w1's
+// result.
 static void test_shadow_copy_survives_the_next_chunk(void **state) {
     struct packet first[W], next[2];
 
@@ -193,8 +189,8 @@ static void test_shadow_copy_survives_the_next_chunk(void **state) {
     check_result(0, 0);
 }
 
-/* Appendix C's condition is needed: an old copy of an update that arrives after its worker's next
- * update for the slot is taken for a new one. netsim keeps the condition; networks have to. */
+// Appendix C's condition is needed: an old copy of an update that arrives after its worker's next
+// update for the slot is taken for a new one. netsim keeps the condition; networks have to.
 static void test_an_overtaken_update_is_the_algorithms_limit(void **state) {
     struct packet first[W];
 
@@ -203,17 +199,15 @@ static void test_an_overtaken_update_is_the_algorithms_limit(void **state) {
         first[w] = sends(w, 0);
         reaches_switch(w, &first[w], w == W - 1 ? 3 : 0);
     }
-    for (unsigned w = 0; w < W; w++) {
+    for (unsigned w = 0; w < W; w++)
         reaches_worker(w, &answers[w], 10);
-    }
     for (unsigned w = 0; w < W; w++) {
         struct packet next = sends(w, 10);
         reaches_switch(w, &next, w == W - 1 ? 3 : 0);
     }
-    reaches_switch(0, &first[0], 0); /* not answered, as a repeated update would be: it counts */
-    for (unsigned w = 1; w < W; w++) {
-        reaches_switch(w, &first[w], w == W - 1 ? 3 : 0); /* and so it goes on */
-    }
+    reaches_switch(0, &first[0], 0); // not answered, as a repeated update would be: it counts
+    for (unsigned w = 1; w < W; w++)
+        reaches_switch(w, &first[w], w == W - 1 ? 3 : 0); // and so it goes on
 }
 
 int main(void) {

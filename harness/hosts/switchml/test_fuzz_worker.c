@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The fuzzer's scripts without the fuzzer: random bytes, for the invariants in worker_script.h, and
- * a check that random scripts reach what they are for.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fuzzer's scripts without the fuzzer: random bytes, for the invariants in worker_script.h, and
+// a check that random scripts reach what they are for.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,9 +21,8 @@ static void test_random_scripts(void **state) {
     for (uint64_t seed = 0; seed < SCRIPTS; seed++) {
         struct sk_random r = sk_random_seeded(seed);
         size_t len = sk_random_below(&r, sizeof script);
-        for (size_t i = 0; i < len; i++) {
+        for (size_t i = 0; i < len; i++)
             script[i] = (uint8_t)sk_random_next(&r);
-        }
         fuzz_worker_script(script, len, &reach);
     }
     print_message("%u scripts: %llu steps, %llu frames accepted, %llu ignored, %llu tensors done\n",

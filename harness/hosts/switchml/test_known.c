@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The check with a memory (frame.h) gives the verdict of the one without, whatever frames came
- * before: answers with other headers that are fine as well, and damaged ones.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The check with a memory (frame.h) gives the verdict of the one without, whatever frames came
+// before: answers with other headers that are fine as well, and damaged ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +35,7 @@ static void set_ttl(uint8_t *frame, uint8_t ttl) {
     frame[CHECKSUM_AT + 1] = (uint8_t)sum;
 }
 
-/* RFC 1071, section 4.1, in steps of two bytes, for any length, place and content. */
+// RFC 1071, section 4.1, in steps of two bytes, for any length, place and content.
 static void test_checksum(void **state) {
     static uint8_t bytes[9100];
     struct sk_random r = sk_random_seeded(5);
@@ -47,21 +46,18 @@ static void test_checksum(void **state) {
         size_t len = sk_random_below(&r, i % 100 ? 80 : sizeof bytes - 8);
         uint64_t sum = 0, kind = sk_random_below(&r, 3);
 
-        for (size_t k = 0; k < len; k++) {
+        for (size_t k = 0; k < len; k++)
             bytes[at + k] = kind == 0 ? 0xff : kind == 1 ? 0 : (uint8_t)sk_random_next(&r);
-        }
-        for (size_t k = 0; k < len; k++) {
+        for (size_t k = 0; k < len; k++)
             sum += (uint64_t)bytes[at + k] << (k % 2 ? 0 : 8);
-        }
-        while (sum >> 16) {
+        while (sum >> 16)
             sum = (sum & 0xffff) + (sum >> 16);
-        }
         assert_int_equal(sk_checksum(bytes + at, len), (uint16_t)~sum);
     }
 }
 
-/* An answer with a time to live of its own, now and then with a wrong bit, cut, or with a UDP
- * checksum, which is then wrong. Returns its length. */
+// An answer with a time to live of its own, now and then with a wrong bit, cut, or with a UDP
+// checksum, which is then wrong. Returns its length.
 static size_t any_answer(struct sk_random *r, uint8_t *frame) {
     const struct swml_flow back = {flow.fabric, flow.worker, flow.job, flow.k};
     const struct swml_chunk chunk = {(uint16_t)sk_random_below(r, 16384), sk_random_below(r, 2), 3,
@@ -72,12 +68,10 @@ static size_t any_answer(struct sk_random *r, uint8_t *frame) {
     swml_frame_init(frame, &back);
     swml_frame_set_chunk(frame, &chunk);
     set_ttl(frame, (uint8_t)(60 + sk_random_below(r, 3)));
-    if (sk_random_below(r, 3) == 0) {
+    if (sk_random_below(r, 3) == 0)
         frame[sk_random_below(r, SWML_HEADER_BYTES)] ^= (uint8_t)(1u << sk_random_below(r, 8));
-    }
-    if (sk_random_below(r, 16) == 0) {
+    if (sk_random_below(r, 16) == 0)
         frame[UDP_SUM_AT] = 1;
-    }
     return sk_random_below(r, 16) ? len : sk_random_below(r, len);
 }
 

@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Ten thousand random all-reduces through the compiled SwitchML program: 1 to 32 workers, 64 and
- * 256 elements a packet (and some with 32 and 128), float32 and int32 tensors of random length,
- * loss, duplication and reordering in both directions. Every element of every result is compared
- * with the reference (schedule.h). SILKEN_SEEDS=first..last runs other ones; a seed that fails is
- * printed.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ten thousand random all-reduces through the compiled SwitchML program: 1 to 32 workers, 64 and
+// 256 elements a packet (and some with 32 and 128), float32 and int32 tensors of random length,
+// loss, duplication and reordering in both directions. Every element of every result is compared
+// with the reference (schedule.h). SILKEN_SEEDS=first..last runs other ones; a seed that fails is
+// printed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +18,7 @@
 #include "harness/hosts/switchml/schedule.h"
 
 #define SCHEDULES           10000
-#define SCHEDULES_SANITIZED 200 /* the sanitizers' build is some ten times slower */
+#define SCHEDULES_SANITIZED 200 // the sanitizers' build is some ten times slower
 #define OTHERS              300
 #define OTHERS_SANITIZED    60
 
@@ -44,7 +43,7 @@ static void test_all_results_are_right(void **state) {
     (void)state;
     run_seeds(false, &limits, first_seed, last_seed, &total);
     schedule_print(&total, last_seed - first_seed + 1);
-    if (last_seed - first_seed >= 100) { /* the population has to contain what the test is about */
+    if (last_seed - first_seed >= 100) { // the population has to contain what the test is about
         assert_true(total.traffic.up_lost > 0 && total.traffic.down_lost > 0);
         assert_true(total.traffic.up_duplicated > 0 && total.traffic.down_duplicated > 0);
         assert_true(total.retransmissions > 0);

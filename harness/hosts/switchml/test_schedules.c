@@ -1,9 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Thousands of random all-reduces with loss, duplication and reordering in both directions, against
- * the model of algorithm 3. Which seeds: SILKEN_SEEDS=first..last in the environment; a seed that
- * fails is printed and can be run alone.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Thousands of random all-reduces with loss, duplication and reordering in both directions, against
+// the model of algorithm 3. Which seeds: SILKEN_SEEDS=first..last in the environment; a seed that
+// fails is printed and can be run alone.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +37,7 @@ static void test_all_results_are_right(void **state) {
     (void)state;
     run_seeds(&limits, first_seed, last_seed, &total);
     schedule_print(&total, last_seed - first_seed + 1);
-    if (last_seed - first_seed >= 100) { /* the population has to contain what the test is about */
+    if (last_seed - first_seed >= 100) { // the population has to contain what the test is about
         assert_true(total.traffic.up_lost > 0 && total.traffic.down_lost > 0);
         assert_true(total.traffic.up_duplicated > 0 && total.traffic.down_duplicated > 0);
         assert_true(total.retransmissions > 0);
@@ -56,7 +55,7 @@ static void test_small_packets(void **state) {
     assert_true(total.retransmissions > 0);
 }
 
-/* The same seed gives the same run, to the last counter. */
+// The same seed gives the same run, to the last counter.
 static void test_a_seed_is_a_run(void **state) {
     struct schedule_limits limits = schedule_default_limits();
     struct switch_under_test sut = model_switch_new();

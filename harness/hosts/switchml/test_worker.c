@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The worker alone, in virtual time: what it sends when, what it accepts, and what it says. The
- * test plays the switch; times are small numbers.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worker alone, in virtual time: what it sends when, what it accepts, and what it says. The
+// test plays the switch; times are small numbers.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +22,7 @@
 static struct swml_worker *worker;
 static uint8_t frame[SWML_MAX_FRAME];
 
-/* One worker of two, 4 slots, k = 64; timeouts of 100, between 50 and 1000. */
+// One worker of two, 4 slots, k = 64; timeouts of 100, between 50 and 1000.
 static struct swml_config test_config(void) {
     struct sut_job job = netsim_default_job(2, K, 0, 4);
 
@@ -43,9 +42,8 @@ static struct swml_config test_config(void) {
 static void make_worker(const struct swml_config *config) {
     const char *why = "";
 
-    if (swml_worker_new(&worker, config, &why) != 0) {
+    if (swml_worker_new(&worker, config, &why) != 0)
         fail_msg("%s", why);
-    }
 }
 
 static int set_up(void **state) {
@@ -76,13 +74,13 @@ static bool write_one(uint64_t now) {
     return len > 0;
 }
 
-/* Answers the frame in `frame` as if the other worker had sent zeros and no exponent. */
+// Answers the frame in `frame` as if the other worker had sent zeros and no exponent.
 static enum swml_reason answer(uint64_t now) {
     answer_make(frame);
     return swml_worker_read(worker, frame, LEN, now);
 }
 
-/* Sends and answers until nothing is left; returns the number of packets. */
+// Sends and answers until nothing is left; returns the number of packets.
 static unsigned run_to_the_end(uint64_t now) {
     unsigned packets = 0;
 
@@ -100,7 +98,7 @@ static int32_t element(unsigned i) {
                      answer_get16(frame, AT_ELEMENTS + 4 * i + 2));
 }
 
-/* ---- configuration --------------------------------------------------------------------------- */
+// ---- configuration ---------------------------------------------------------------------------
 
 static void check_refused(struct swml_config config, const char *says) {
     const char *why = NULL;
@@ -152,15 +150,15 @@ static void test_bad_tensors(void **state) {
     }
 }
 
-/* ---- what is sent ---------------------------------------------------------------------------- */
+// ---- what is sent ----------------------------------------------------------------------------
 
 static void test_bytes_of_a_packet(void **state) {
     static const uint8_t headers[SWML_HEADER_BYTES] = {
-        2,    0,    0,    0,    0,    254,  2, 0, 0,    0,    1, 0, 8,  0, /* Ethernet */
+        2,    0,    0,    0,    0,    254,  2, 0, 0,    0,    1, 0, 8,  0, // Ethernet
         0x45, 0,    0x01, 0x26, 0,    0,    0, 0, 64,   17,   0, 0, 10, 0,
-        0,    1,    10,   0,    0,    254,                    /* IPv4 */
-        0xbe, 0xe0, 0xbe, 0xe0, 0x01, 0x12, 0, 0,             /* UDP */
-        0x11, 5,    0,    0,    0,    0,    0, 8, 0x80, 0x80, /* SwitchML */
+        0,    1,    10,   0,    0,    254,                    // IPv4
+        0xbe, 0xe0, 0xbe, 0xe0, 0x01, 0x12, 0, 0,             // UDP
+        0x11, 5,    0,    0,    0,    0,    0, 8, 0x80, 0x80, // SwitchML
     };
     int32_t x[3] = {1, -2, 0x01020304};
     uint16_t sum;
@@ -176,9 +174,8 @@ static void test_bytes_of_a_packet(void **state) {
     assert_int_equal(1, element(0));
     assert_int_equal(-2, element(1));
     assert_int_equal(0x01020304, element(2));
-    for (unsigned i = 3; i < K; i++) {
+    for (unsigned i = 3; i < K; i++)
         assert_int_equal(0, element(i));
-    }
 }
 
 static void test_number_of_packets(void **state) {
@@ -211,7 +208,7 @@ static void test_number_of_packets(void **state) {
     assert_int_equal(16, swml_worker_stats(worker).tensors_done);
 }
 
-/* Slots are used in turn and versions alternate in each slot, also from tensor to tensor. */
+// Slots are used in turn and versions alternate in each slot, also from tensor to tensor.
 static void test_slots_and_versions_carry_on(void **state) {
     unsigned uses[4] = {0}, next = 0;
     int32_t x[3 * K] = {0};
@@ -233,7 +230,7 @@ static void test_slots_and_versions_carry_on(void **state) {
     assert_true(next > 30);
 }
 
-/* At most one packet per slot is on the way, and only an answer brings the next one. */
+// At most one packet per slot is on the way, and only an answer brings the next one.
 static void test_self_clocking(void **state) {
     static int32_t x[20 * K];
     uint8_t first[LEN];
@@ -242,9 +239,8 @@ static void test_self_clocking(void **state) {
     submit(SWML_I32, x, x, 20 * K, 0);
     for (int i = 0; i < 4; i++) {
         assert_true(write_one(0));
-        if (i == 0) {
+        if (i == 0)
             memcpy(first, frame, LEN);
-        }
     }
     assert_false(write_one(0));
     memcpy(frame, first, LEN);
@@ -254,7 +250,7 @@ static void test_self_clocking(void **state) {
     assert_false(write_one(1));
 }
 
-/* While one slot still waits in the first tensor, others go on with the second. */
+// While one slot still waits in the first tensor, others go on with the second.
 static void test_tensors_overlap(void **state) {
     static int32_t a[5 * K], b[4 * K];
     void *cookie;
@@ -262,12 +258,12 @@ static void test_tensors_overlap(void **state) {
     (void)state;
     submit(SWML_I32, a, a, 5 * K, 0);
     submit(SWML_I32, b, b, 4 * K, 0);
-    assert_true(write_one(0)); /* slot 8, not answered */
+    assert_true(write_one(0)); // slot 8, not answered
     for (int i = 0; i < 3; i++) {
         assert_true(write_one(0));
         assert_int_equal(SWML_ACCEPTED, answer(0));
     }
-    for (int i = 0; i < 3; i++) { /* slots 9, 10, 11: blocks 0, 1, 2 of the second */
+    for (int i = 0; i < 3; i++) { // slots 9, 10, 11: blocks 0, 1, 2 of the second
         assert_true(write_one(0));
         assert_int_equal((0x8009 + i), answer_get16(frame, AT_POOL_INDEX));
         assert_int_equal(SWML_ACCEPTED, answer(0));
@@ -285,33 +281,30 @@ static void test_short_buffer(void **state) {
     assert_int_equal(LEN, swml_worker_write(worker, frame, LEN, 0));
 }
 
-/* ---- exponents ------------------------------------------------------------------------------- */
+// ---- exponents -------------------------------------------------------------------------------
 
 static void test_exponents_look_ahead(void **state) {
     static float x[9 * K], out[9 * K];
     static const int8_t announced[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, -128, -128, -128, -128};
 
     (void)state;
-    for (unsigned i = 0; i < 9 * K; i++) {
-        x[i] = ldexpf(-1.0f, (int)(i / K)); /* 2^b in block b: exponent b + 1 */
-    }
+    for (unsigned i = 0; i < 9 * K; i++)
+        x[i] = ldexpf(-1.0f, (int)(i / K)); // 2^b in block b: exponent b + 1
     submit(SWML_F32, x, out, 9 * K, 0);
     for (unsigned i = 0; i < sizeof announced; i++) {
         assert_true(write_one(0));
         assert_int_equal(announced[i], (int8_t)frame[AT_E0]);
         assert_int_equal(announced[i], (int8_t)frame[AT_E1]);
-        /* The first packet of a slot has no elements; f = (2^31-1) / (2 * 2^m), half of that here.
-         */
+        // The first packet of a slot has no elements; f = (2^31-1) / (2 * 2^m), half of that here.
         assert_int_equal(i < 4 ? 0 : -(1 << 29), element(5));
         assert_int_equal(SWML_ACCEPTED, answer(0));
     }
     assert_false(write_one(0));
-    for (unsigned i = 0; i < 9 * K; i++) {
+    for (unsigned i = 0; i < 9 * K; i++)
         assert_true(fabsf(out[i] - x[i]) <= fabsf(x[i]) * 0x1p-23f);
-    }
 }
 
-/* Another worker's larger exponent sets the scale. */
+// Another worker's larger exponent sets the scale.
 static void test_global_exponent_scales(void **state) {
     float x[2] = {0.75f, 0}, out[2];
 
@@ -357,7 +350,7 @@ static void test_zero_blocks(void **state) {
     assert_true(out[0] == 0 && out[1] == 0 && !signbit(out[0]) && !signbit(out[1]));
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
+// ---- time ------------------------------------------------------------------------------------
 
 static void test_retransmission_times_and_bytes(void **state) {
     static const uint64_t sent[] = {0, 100, 300, 700, 1500, 2500, 3500};
@@ -373,15 +366,14 @@ static void test_retransmission_times_and_bytes(void **state) {
         assert_int_equal(0, swml_worker_expire(worker, sent[i]));
         assert_true(write_one(sent[i]));
         assert_false(write_one(sent[i]));
-        if (i == 0) {
+        if (i == 0)
             memcpy(first, frame, LEN);
-        }
         assert_memory_equal(first, frame, LEN);
     }
     assert_int_equal(6, swml_worker_stats(worker).retransmissions);
     assert_int_equal(SWML_ACCEPTED, answer(3600));
     assert_true(swml_worker_deadline(worker) == SWML_NEVER);
-    assert_int_equal(100, swml_worker_stats(worker).rto); /* no sample from a repeated packet */
+    assert_int_equal(100, swml_worker_stats(worker).rto); // no sample from a repeated packet
 }
 
 static void one_round_trip(uint64_t *now, uint64_t rtt) {
@@ -400,21 +392,19 @@ static void test_timeout_follows_the_round_trip(void **state) {
     one_round_trip(&now, 80);
     assert_int_equal(80, swml_worker_stats(worker).rtt);
     assert_int_equal(80 + 4 * 40, swml_worker_stats(worker).rto);
-    one_round_trip(&now, 160); /* deviation 40*3/4 + 80/4, mean 80*7/8 + 160/8 */
+    one_round_trip(&now, 160); // deviation 40*3/4 + 80/4, mean 80*7/8 + 160/8
     assert_int_equal(90, swml_worker_stats(worker).rtt);
     assert_int_equal(90 + 4 * 50, swml_worker_stats(worker).rto);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 200; i++)
         one_round_trip(&now, 8);
-    }
-    assert_int_equal(50, swml_worker_stats(worker).rto); /* not below the lower bound */
-    for (int i = 0; i < 50; i++) {
+    assert_int_equal(50, swml_worker_stats(worker).rto); // not below the lower bound
+    for (int i = 0; i < 50; i++)
         one_round_trip(&now, 40000);
-    }
-    assert_int_equal(1000, swml_worker_stats(worker).rto); /* nor above the upper */
+    assert_int_equal(1000, swml_worker_stats(worker).rto); // nor above the upper
 }
 
-/* With answers that take longer than the timeout, the slot's next packet waits longer, which gives
- * a clean sample; then the timeout fits. */
+// With answers that take longer than the timeout, the slot's next packet waits longer, which gives
+// a clean sample; then the timeout fits.
 static void test_slow_answers_are_learnt(void **state) {
     uint64_t now = 0;
     int32_t x = 0;
@@ -426,10 +416,10 @@ static void test_slow_answers_are_learnt(void **state) {
         assert_int_equal(0, swml_worker_expire(worker, now));
         write_one(now);
     }
-    assert_int_equal(2, swml_worker_stats(worker).retransmissions); /* at 100 and 300 */
+    assert_int_equal(2, swml_worker_stats(worker).retransmissions); // at 100 and 300
     assert_int_equal(SWML_ACCEPTED, answer(now));
     assert_int_equal(0, swml_worker_stats(worker).rtt);
-    for (int slot = 1; slot < 4; slot++) { /* other slots know nothing of it */
+    for (int slot = 1; slot < 4; slot++) { // other slots know nothing of it
         submit(SWML_I32, &x, &x, 1, now);
         assert_true(write_one(now));
         assert_int_equal(now + swml_worker_stats(worker).rto, swml_worker_deadline(worker));
@@ -438,7 +428,7 @@ static void test_slow_answers_are_learnt(void **state) {
     submit(SWML_I32, &x, &x, 1, now);
     assert_true(write_one(now));
     assert_int_equal(now + 4 * swml_worker_stats(worker).rto, swml_worker_deadline(worker));
-    assert_int_equal(SWML_ACCEPTED, answer(now + 1)); /* clean: forgotten */
+    assert_int_equal(SWML_ACCEPTED, answer(now + 1)); // clean: forgotten
     for (int slot = 1; slot <= 4; slot++) {
         submit(SWML_I32, &x, &x, 1, now);
         assert_true(write_one(now));
@@ -447,7 +437,7 @@ static void test_slow_answers_are_learnt(void **state) {
     }
 }
 
-/* A packet that was due for retransmission when its answer came is not sent again. */
+// A packet that was due for retransmission when its answer came is not sent again.
 static void test_answer_beats_retransmission(void **state) {
     int32_t x = 5;
 
@@ -459,14 +449,14 @@ static void test_answer_beats_retransmission(void **state) {
     assert_false(write_one(101));
 }
 
-/* ---- what is ignored ------------------------------------------------------------------------- */
+// ---- what is ignored -------------------------------------------------------------------------
 
 struct change {
     enum swml_reason reason;
     size_t at;
     uint16_t value;
-    bool keep_checksum; /* do not repair the IPv4 checksum */
-    size_t len;         /* 0: the whole frame */
+    bool keep_checksum; // do not repair the IPv4 checksum
+    size_t len;         // 0: the whole frame
 };
 
 static void test_every_reason_to_ignore(void **state) {
@@ -512,17 +502,15 @@ static void test_every_reason_to_ignore(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         memcpy(frame, good, LEN);
         answer_set16(frame, rows[i].at, rows[i].value);
-        if (!rows[i].keep_checksum) {
+        if (!rows[i].keep_checksum)
             answer_fix_checksum(frame);
-        }
         want[rows[i].reason]++;
-        if (swml_worker_read(worker, frame, rows[i].len ? rows[i].len : LEN, 1) != rows[i].reason) {
+        if (swml_worker_read(worker, frame, rows[i].len ? rows[i].len : LEN, 1) != rows[i].reason)
             fail_msg("row %zu was not %s", i, swml_reason_name(rows[i].reason));
-        }
         assert_false(write_one(1));
     }
     for (int r = SWML_ACCEPTED + 1; r < SWML_REASON_COUNT; r++) {
-        assert_true(want[r] > 0 || r == SWML_BUSY); /* no reason without a row */
+        assert_true(want[r] > 0 || r == SWML_BUSY); // no reason without a row
         assert_int_equal(want[r], swml_worker_stats(worker).ignored[r]);
     }
     assert_int_equal(SWML_ACCEPTED, swml_worker_read(worker, good, LEN, 1));
@@ -542,7 +530,7 @@ static void test_udp_checksum_is_verified_when_there_is_one(void **state) {
     assert_int_equal(SWML_ACCEPTED, swml_worker_read(worker, frame, LEN, 1));
 }
 
-/* Twice the same answer: the second is counted, and does not touch the result. */
+// Twice the same answer: the second is counted, and does not touch the result.
 static void test_duplicate_answer(void **state) {
     static int32_t x[8 * K], out[8 * K];
     uint8_t again[LEN];
@@ -556,14 +544,14 @@ static void test_duplicate_answer(void **state) {
     assert_int_equal(SWML_ACCEPTED, swml_worker_read(worker, again, LEN, 1));
     assert_int_equal(11, out[0]);
     again[AT_ELEMENTS + 3] = 22;
-    assert_int_equal(SWML_NOT_EXPECTED, swml_worker_read(worker, again, LEN, 2)); /* not sent yet */
+    assert_int_equal(SWML_NOT_EXPECTED, swml_worker_read(worker, again, LEN, 2)); // not sent yet
     while (write_one(2)) {
     }
     assert_int_equal(SWML_STALE, swml_worker_read(worker, again, LEN, 3));
     assert_int_equal(11, out[0]);
 }
 
-/* The wire's headroom: what follows the frame in the buffer is not part of it. */
+// The wire's headroom: what follows the frame in the buffer is not part of it.
 static void test_padding_behind_the_frame(void **state) {
     uint8_t padded[LEN + 4] = {0};
     int32_t x = 7;
@@ -576,7 +564,7 @@ static void test_padding_behind_the_frame(void **state) {
     assert_int_equal(SWML_ACCEPTED, swml_worker_read(worker, padded, sizeof padded, 1));
 }
 
-/* ---- stalls ---------------------------------------------------------------------------------- */
+// ---- stalls ----------------------------------------------------------------------------------
 
 static const char *explanation(uint64_t now) {
     static char text[4096];
@@ -595,9 +583,8 @@ static void use_limits(uint64_t stall_warning, uint64_t hard_limit) {
 }
 
 static void check_says(uint64_t now, const char *part) {
-    if (!strstr(explanation(now), part)) {
+    if (!strstr(explanation(now), part))
         fail_msg("\"%s\" is missing in:\n%s", part, explanation(now));
-    }
 }
 
 static void test_warnings_come_at_doubling_times(void **state) {

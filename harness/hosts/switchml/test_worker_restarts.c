@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A worker and a switch that was restarted: what it answers when it is asked where it is, and what
- * it takes from another worker. The test plays the switch; messages are written out here once more.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// A worker and a switch that was restarted: what it answers when it is asked where it is, and what
+// it takes from another worker. The test plays the switch; messages are written out here once more.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +59,7 @@ static bool write_one(uint64_t now) {
     return len > 0;
 }
 
-/* As if the other worker had sent zeros and no exponent. */
+// As if the other worker had sent zeros and no exponent.
 static void answer(uint64_t now) {
     answer_make(frame);
     assert_int_equal(SWML_ACCEPTED, swml_worker_read(worker, frame, LEN, now));
@@ -75,11 +74,11 @@ static void set32(uint8_t *f, size_t at, uint32_t value) {
     answer_set16(f, at + 2, (uint16_t)value);
 }
 
-/* ---- what the switch says -------------------------------------------------------------------- */
+// ---- what the switch says --------------------------------------------------------------------
 
 static uint8_t said[LEN];
 
-/* From any frame that the worker has sent: where to is where from. */
+// From any frame that the worker has sent: where to is where from.
 static void say_head(const uint8_t *sent, unsigned type, uint16_t index, uint32_t tsi,
                      size_t payload) {
     memset(said, 0, sizeof said);
@@ -96,7 +95,7 @@ static void say_head(const uint8_t *sent, unsigned type, uint16_t index, uint32_
 
 static enum swml_reason ask_where(const uint8_t *sent, uint16_t slot) {
     say_head(sent, 2, slot, 0, 10);
-    return swml_worker_read(worker, said, 60, 0); /* with Ethernet's padding */
+    return swml_worker_read(worker, said, 60, 0); // with Ethernet's padding
 }
 
 static enum swml_reason ask_again(const uint8_t *sent, uint16_t slot, uint32_t tsi) {
@@ -119,10 +118,10 @@ static void expect_reply(unsigned type, uint16_t index, uint32_t tsi) {
     assert_int_equal(tsi, get32(frame, AT_TSI));
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+// ---- questions -------------------------------------------------------------------------------
 
-/* Slots 0 and 1 are used twice, 2 and 3 once, and nothing is in flight: a worker that has all it
- * wants answers. */
+// Slots 0 and 1 are used twice, 2 and 3 once, and nothing is in flight: a worker that has all it
+// wants answers.
 static void test_where(void **state) {
     int32_t x[6 * K] = {0};
     uint8_t sent[LEN];
@@ -135,14 +134,12 @@ static void test_where(void **state) {
     }
     assert_int_equal(SWML_ACCEPTED, ask_where(sent, BASE));
     expect_reply(3, BASE, POOL);
-    for (unsigned i = 0; i < K; i++) {
+    for (unsigned i = 0; i < K; i++)
         assert_int_equal(i < 2 ? 2 : i < 4 ? 1 : 0, get32(frame, AT_ELEMENTS + 4 * i));
-    }
     assert_int_equal(SWML_ACCEPTED, ask_where(sent, BASE + 1));
     expect_reply(3, BASE + 1, POOL);
-    for (unsigned i = 0; i < K; i++) {
+    for (unsigned i = 0; i < K; i++)
         assert_int_equal(i < 1 ? 2 : i < 3 ? 1 : 0, get32(frame, AT_ELEMENTS + 4 * i));
-    }
     assert_false(write_one(0));
     assert_int_equal(SWML_WRONG_SLOT, ask_where(sent, BASE + POOL));
     assert_int_equal(SWML_WRONG_SLOT, ask_where(sent, BASE - 1));
@@ -150,8 +147,8 @@ static void test_where(void **state) {
     assert_int_equal(0, swml_worker_queued(worker));
 }
 
-/* The elements of two frames, which may differ where floats hold less than integers do, become the
- * same floats. */
+// The elements of two frames, which may differ where floats hold less than integers do, become the
+// same floats.
 static void assert_same_floats(const uint8_t *given, const uint8_t *kept, int8_t exponent) {
     const struct sk_quantise *scalar = sk_quantise_named("scalar");
     double inverse = sk_block_inverse(exponent, 2);
@@ -162,36 +159,33 @@ static void assert_same_floats(const uint8_t *given, const uint8_t *kept, int8_t
     assert_memory_equal(a, b, sizeof a);
 }
 
-/* The last answer comes back: of a block, and of an exponent alone; and no other. */
+// The last answer comes back: of a block, and of an exponent alone; and no other.
 static void test_again(void **state) {
     float x[4 * K];
     uint8_t sent[LEN], given[LEN];
 
     (void)state;
-    for (unsigned i = 0; i < 2 * K; i++) {
+    for (unsigned i = 0; i < 2 * K; i++)
         x[i] = (float)i;
-    }
     submit(SWML_F32, x, x, K);
     assert_true(write_one(0));
     memcpy(sent, frame, LEN);
-    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 0)); /* nothing was answered yet */
+    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 0)); // nothing was answered yet
     frame[AT_E0] = 100;
-    answer(0); /* of the round with the exponent */
+    answer(0); // of the round with the exponent
     assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, 0));
     expect_reply(5, BASE, 0);
     assert_int_equal(100, frame[AT_E0]);
-    for (unsigned i = 0; i < 4 * K; i++) {
+    for (unsigned i = 0; i < 4 * K; i++)
         assert_int_equal(0, frame[AT_ELEMENTS + i]);
-    }
-    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 1)); /* is in flight */
+    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 1)); // is in flight
     assert_true(write_one(0));
     assert_int_equal(0x8000 | BASE, answer_get16(frame, AT_POOL_INDEX));
-    for (unsigned i = 0; i < 4 * K; i++) {
+    for (unsigned i = 0; i < 4 * K; i++)
         frame[AT_ELEMENTS + i] = (uint8_t)(7 * i);
-    }
     frame[AT_E0] = 0x80;
     memcpy(given, frame, LEN);
-    answer(0); /* the tensor is done, its memory has numbers in it again */
+    answer(0); // the tensor is done, its memory has numbers in it again
     memset(x, 0, sizeof x);
     for (int twice = 0; twice < 2; twice++) {
         assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, 1));
@@ -201,16 +195,16 @@ static void test_again(void **state) {
     }
     assert_int_equal(SWML_STALE, ask_again(sent, BASE, 0));
     assert_int_equal(SWML_STALE, ask_again(sent, BASE, 2));
-    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 1 << 24 | 1)); /* another session's */
-    /* the next tensor is in flight in the slot: still the answer before */
+    assert_int_equal(SWML_STALE, ask_again(sent, BASE, 1 << 24 | 1)); // another session's
+    // the next tensor is in flight in the slot: still the answer before
     submit(SWML_F32, x, x, 4 * K);
     assert_int_equal(SWML_ACCEPTED, ask_again(sent, BASE, 1));
     expect_reply(5, 0x8000 | BASE, 1);
     assert_same_floats(given, frame, 100);
 }
 
-/* The answer is in a tensor that is not complete: of all exponents, those of zeros, of what is not
- * finite, of floats below the normal ones and of sums beyond the range of floats, too. */
+// The answer is in a tensor that is not complete: of all exponents, those of zeros, of what is not
+// finite, of floats below the normal ones and of sums beyond the range of floats, too.
 static void test_again_from_the_tensor(void **state) {
     static const int8_t exponents[] = {SK_EXPONENT_ZERO, -126, -20, 0, 30, 125, 126, 127};
     static const uint32_t edges[] = {0,          1,          0x7fffffff, 0x7fffff80,
@@ -227,7 +221,7 @@ static void test_again_from_the_tensor(void **state) {
         memcpy(sent, frame, LEN);
         frame[AT_E0] = (uint8_t)exponents[e];
         answer(0);
-        assert_true(write_one(0)); /* the other slot's exponent */
+        assert_true(write_one(0)); // the other slot's exponent
         assert_true(write_one(0));
         for (unsigned i = 0; i < K && exponents[e] != SK_EXPONENT_ZERO; i++) {
             uint32_t sum = i < sizeof edges / sizeof edges[0] ? edges[i] : i * 2654435761u;
@@ -243,15 +237,14 @@ static void test_again_from_the_tensor(void **state) {
     }
 }
 
-/* Replies go before packets, which go on as if nobody had asked. */
+// Replies go before packets, which go on as if nobody had asked.
 static void test_questions_do_not_disturb(void **state) {
     int32_t x[POOL * K], out[POOL * K];
     uint8_t sent[LEN];
 
     (void)state;
-    for (unsigned i = 0; i < POOL * K; i++) {
+    for (unsigned i = 0; i < POOL * K; i++)
         x[i] = (int32_t)i;
-    }
     submit(SWML_I32, x, out, POOL * K);
     assert_true(write_one(0));
     memcpy(sent, frame, LEN);
@@ -281,20 +274,18 @@ static void test_more_questions_than_wait(void **state) {
     submit(SWML_I32, x, x, K);
     assert_true(write_one(0));
     memcpy(sent, frame, LEN);
-    while (ask_where(sent, BASE) == SWML_ACCEPTED) {
+    while (ask_where(sent, BASE) == SWML_ACCEPTED)
         taken++;
-    }
     assert_int_equal(64, taken);
     assert_int_equal(SWML_BUSY, ask_where(sent, BASE));
     assert_int_equal(2, swml_worker_stats(worker).ignored[SWML_BUSY]);
-    for (unsigned i = 0; i < taken; i++) {
+    for (unsigned i = 0; i < taken; i++)
         expect_reply(3, BASE, POOL);
-    }
     assert_false(write_one(0));
     assert_int_equal(SWML_ACCEPTED, ask_where(sent, BASE));
 }
 
-/* What is no question: other ports, jobs, types, lengths. */
+// What is no question: other ports, jobs, types, lengths.
 static void test_no_questions(void **state) {
     int32_t x[K] = {0};
     uint8_t sent[LEN];
@@ -332,10 +323,10 @@ static void test_no_questions(void **state) {
     assert_false(write_one(0));
 }
 
-/* ---- answers of others ----------------------------------------------------------------------- */
+// ---- answers of others -----------------------------------------------------------------------
 
-/* What another worker kept is taken as the switch's answer would be, if it is the one; how long it
- * took says nothing about the time to an answer. */
+// What another worker kept is taken as the switch's answer would be, if it is the one; how long it
+// took says nothing about the time to an answer.
 static void test_kept_by_others(void **state) {
     int32_t x[POOL * 2 * K] = {0};
     uint8_t sent[LEN];
@@ -346,10 +337,10 @@ static void test_kept_by_others(void **state) {
     assert_true(write_one(0));
     memcpy(sent, frame, LEN);
     rto = swml_worker_stats(worker).rto;
-    say_head(sent, 5, BASE, POOL, 10 + 4 * K); /* the next use */
+    say_head(sent, 5, BASE, POOL, 10 + 4 * K); // the next use
     said[AT_E0] = 0x80;
     assert_int_equal(SWML_STALE, swml_worker_read(worker, said, LEN, 10000));
-    say_head(sent, 5, 0x8000 | BASE, 0, 10 + 4 * K); /* the other version */
+    say_head(sent, 5, 0x8000 | BASE, 0, 10 + 4 * K); // the other version
     said[AT_E0] = 0x80;
     assert_int_equal(SWML_STALE, swml_worker_read(worker, said, LEN, 10000));
     say_head(sent, 5, BASE, 0, 10 + 4 * K);
@@ -359,8 +350,8 @@ static void test_kept_by_others(void **state) {
     assert_int_equal(4711, x[0]);
     assert_int_equal(rto, swml_worker_stats(worker).rto);
     assert_int_equal(1, swml_worker_stats(worker).answers);
-    assert_int_equal(SWML_NOT_EXPECTED, swml_worker_read(worker, said, LEN, 10001)); /* twice */
-    /* the slot goes on, and has kept it for others in turn */
+    assert_int_equal(SWML_NOT_EXPECTED, swml_worker_read(worker, said, LEN, 10001)); // twice
+    // the slot goes on, and has kept it for others in turn
     while (write_one(10001) && answer_get16(frame, AT_POOL_INDEX) != (0x8000 | BASE)) {
     }
     assert_int_equal(0x8000 | BASE, answer_get16(frame, AT_POOL_INDEX));

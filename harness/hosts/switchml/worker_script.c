@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #include "harness/hosts/switchml/worker_script.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 #define TENSORS  8
 #define ELEMENTS 700
-#define SENT     16 /* frames remembered, to be answered late or twice */
+#define SENT     16 // frames remembered, to be answered late or twice
 #define CANARY   0x7eadbeef
 
 struct fuzz {
@@ -27,9 +27,8 @@ struct fuzz {
 };
 
 static void must(bool condition) {
-    if (!condition) {
+    if (!condition)
         abort();
-    }
 }
 
 static void make_worker(struct fuzz *f) {
@@ -53,12 +52,10 @@ static void submit(struct fuzz *f) {
     int rc;
 
     t.count = script_number(&f->script) % (ELEMENTS + 1);
-    if (i == TENSORS) {
+    if (i == TENSORS)
         return;
-    }
-    for (size_t j = 0; j < t.count; j += 16) {
+    for (size_t j = 0; j < t.count; j += 16)
         f->in[i][j] = (int32_t)(script_number(&f->script) << 16);
-    }
     t.in = f->in[i];
     t.out = f->out[i];
     t.cookie = &f->out[i][t.count];
@@ -74,15 +71,14 @@ static void send_some(struct fuzz *f) {
 
     while (count-- > 0) {
         size_t len = swml_worker_write(f->worker, frame, sizeof frame, f->now);
-        if (len == 0) {
+        if (len == 0)
             return;
-        }
         must(len == f->frame_bytes);
         memcpy(f->sent[f->sent_count++ % SENT], frame, len);
     }
 }
 
-/* Gives the worker an exact-size copy, so that a read behind the end is seen. */
+// Gives the worker an exact-size copy, so that a read behind the end is seen.
 static void give(struct fuzz *f, const uint8_t *frame, size_t len) {
     uint8_t *copy = malloc(len ? len : 1);
 
@@ -98,43 +94,38 @@ static void give_answer(struct fuzz *f) {
     uint8_t frame[SWML_MAX_FRAME];
     size_t len = f->frame_bytes;
 
-    if (f->sent_count == 0) {
+    if (f->sent_count == 0)
         return;
-    }
     memcpy(frame, f->sent[which % (f->sent_count < SENT ? f->sent_count : SENT)], len);
     answer_make(frame);
     while (changes-- > 0) {
         size_t at = script_number(&f->script) % len;
         frame[at] = script_byte(&f->script);
     }
-    if (script_byte(&f->script) % 2) {
+    if (script_byte(&f->script) % 2)
         answer_fix_checksum(frame);
-    }
-    if (script_byte(&f->script) % 16 == 0) {
+    if (script_byte(&f->script) % 16 == 0)
         len = script_number(&f->script) % (len + 1);
-    }
     give(f, frame, len);
 }
 
-/* A message of a switch that was restarted, changed at a byte or not: kept by others, or a
- * question. */
+// A message of a switch that was restarted, changed at a byte or not: kept by others, or a
+// question.
 static void give_message(struct fuzz *f) {
     unsigned which = script_byte(&f->script), type = 2 + script_byte(&f->script) % 4;
     uint8_t frame[SWML_MAX_FRAME];
     size_t len = type == SWML_KEPT ? f->frame_bytes : SWML_QUESTION_BYTES;
 
-    if (f->sent_count == 0) {
+    if (f->sent_count == 0)
         return;
-    }
     memcpy(frame, f->sent[which % (f->sent_count < SENT ? f->sent_count : SENT)], f->frame_bytes);
     answer_make(frame);
     answer_set16(frame, AT_UDP_SOURCE, SWML_RESTART_PORT);
     answer_set16(frame, AT_IP_TOTAL, (uint16_t)(len - 14));
     answer_set16(frame, AT_UDP_LENGTH, (uint16_t)(len - 34));
     frame[AT_SIZE] = (uint8_t)(type << 4 | (frame[AT_SIZE] & 7));
-    if (script_byte(&f->script) % 4 == 0) {
+    if (script_byte(&f->script) % 4 == 0)
         frame[AT_TSI + 3 + script_byte(&f->script) % 4] = script_byte(&f->script);
-    }
     answer_fix_checksum(frame);
     give(f, frame, len);
 }
@@ -172,9 +163,8 @@ static void explain(struct fuzz *f) {
 static uint64_t total_ignored(const struct swml_stats *s) {
     uint64_t total = 0;
 
-    for (int i = 0; i < SWML_REASON_COUNT; i++) {
+    for (int i = 0; i < SWML_REASON_COUNT; i++)
         total += s->ignored[i];
-    }
     return total;
 }
 

@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Transports: the contract that all kinds share (bursts, order, borrowed frames, waiting), each
- * kind's own promises, and the device strings.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transports: the contract that all kinds share (bursts, order, borrowed frames, waiting), each
+// kind's own promises, and the device strings.
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -22,7 +21,7 @@
 
 static char why[256];
 
-/* Frames that carry a number, as IPv4 so that every kind passes them on. */
+// Frames that carry a number, as IPv4 so that every kind passes them on.
 static void make_frame(struct sk_frame *f, uint8_t *room, uint32_t number, uint32_t len) {
     memset(room, 0, len);
     memset(room, 0xff, 6);
@@ -41,7 +40,7 @@ static uint32_t number_of(const struct sk_frame *f) {
     return number;
 }
 
-/* Sends |count| numbered frames and receives them at the other end, whole and in order. */
+// Sends 'count' numbered frames and receives them at the other end, whole and in order.
 static void check_frames_pass(struct sk_transport *from, struct sk_transport *to, uint32_t count) {
     uint8_t room[SK_BURST][1100];
     struct sk_frame out[SK_BURST], in[SK_BURST];
@@ -50,18 +49,16 @@ static void check_frames_pass(struct sk_transport *from, struct sk_transport *to
 
     while (got < count) {
         size_t n = 0, received;
-        for (; n < SK_BURST && sent + n < count; n++) {
+        for (; n < SK_BURST && sent + n < count; n++)
             make_frame(&out[n], room[n], sent + (uint32_t)n, 64 + (sent + (uint32_t)n) % 1000);
-        }
         sent += (uint32_t)sk_transport_send(from, out, n);
         received = sk_transport_recv(to, in, 1 + got % SK_BURST);
         for (size_t i = 0; i < received; i++) {
             assert_int_equal(got % 1000 + 64, in[i].len);
             assert_int_equal(got++, number_of(&in[i]));
         }
-        if (received == 0) {
+        if (received == 0)
             sk_transport_wait(to, MS);
-        }
         assert_true(sk_clock_now() < limit);
     }
 }
@@ -74,7 +71,7 @@ static void check_wait_times_out(struct sk_transport *t) {
     assert_in_range(took, 2 * MS, 2000 * MS);
 }
 
-/* ---- ring ------------------------------------------------------------------------------------ */
+// ---- ring ------------------------------------------------------------------------------------
 
 static void test_ring_passes_frames(void **state) {
     struct sk_transport *ends[2];
@@ -99,12 +96,11 @@ static void test_ring_takes_its_capacity_and_no_more(void **state) {
     (void)state;
     assert_int_equal(0, sk_transport_ring_open(ends, 4));
     make_frame(&f, room, 1, sizeof room);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         assert_int_equal(1, sk_transport_send(ends[0], &f, 1));
-    }
     assert_int_equal(0, sk_transport_send(ends[0], &f, 1));
     assert_int_equal(1, ends[0]->stats.tx_full);
-    assert_int_equal(1, sk_transport_recv(ends[1], &f, 1)); /* still borrowed: no room yet */
+    assert_int_equal(1, sk_transport_recv(ends[1], &f, 1)); // still borrowed: no room yet
     make_frame(&f, room, 1, sizeof room);
     assert_int_equal(0, sk_transport_send(ends[0], &f, 1));
     sk_transport_wait(ends[1], 0);
@@ -134,9 +130,8 @@ static void *send_numbers(void *argument) {
 
     for (uint32_t i = 0; i < s->count; i++) {
         make_frame(&f, room, i, 70 + i % 100);
-        while (sk_transport_send(s->t, &f, 1) == 0) {
+        while (sk_transport_send(s->t, &f, 1) == 0)
             sched_yield();
-        }
     }
     return NULL;
 }
@@ -153,21 +148,19 @@ static void test_ring_between_threads(void **state) {
     pthread_create(&thread, NULL, send_numbers, &sender);
     for (uint32_t got = 0; got < sender.count;) {
         size_t n = sk_transport_recv(ends[1], in, SK_BURST);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             assert_int_equal(got++, number_of(&in[i]));
-        }
-        if (n == 0) {
+        if (n == 0)
             sk_transport_wait(ends[1], 100 * MS);
-        }
     }
     pthread_join(thread, NULL);
     sk_transport_close(ends[0]);
     sk_transport_close(ends[1]);
 }
 
-/* ---- faulty ---------------------------------------------------------------------------------- */
+// ---- faulty ----------------------------------------------------------------------------------
 
-/* What arrived: how often each number, and how many numbers below the one before. */
+// What arrived: how often each number, and how many numbers below the one before.
 struct arrivals {
     uint8_t *times;
     uint32_t inversions, last;
@@ -187,7 +180,7 @@ static void receive_numbers(struct sk_transport *t, struct arrivals *a) {
     }
 }
 
-/* Sends numbers through faults on the way out, in bursts of |burst|. */
+// Sends numbers through faults on the way out, in bursts of 'burst'.
 static void run_faults(const struct sk_faults *faults, uint32_t count, size_t burst,
                        struct arrivals *a) {
     struct sk_transport *ends[2], *faulty;
@@ -197,9 +190,8 @@ static void run_faults(const struct sk_faults *faults, uint32_t count, size_t bu
     assert_int_equal(0, sk_transport_ring_open(ends, 128));
     assert_int_equal(0, sk_transport_faulty_open(&faulty, ends[0], faults));
     for (uint32_t i = 0; i < count; i += (uint32_t)burst) {
-        for (size_t j = 0; j < burst; j++) {
+        for (size_t j = 0; j < burst; j++)
             make_frame(&out[j], room[j], i + (uint32_t)j, sizeof room[j]);
-        }
         assert_int_equal(burst, sk_transport_send(faulty, out, burst));
         receive_numbers(ends[1], a);
     }
@@ -251,7 +243,7 @@ static void test_no_faults_change_nothing(void **state) {
     sk_transport_close(ends[1]);
 }
 
-/* A frame held back on receipt is not lost when nothing follows it. */
+// A frame held back on receipt is not lost when nothing follows it.
 static void test_held_frame_comes_in_the_end(void **state) {
     struct sk_transport *ends[2], *faulty;
     struct sk_faults always = {.seed = 1, .reorder = 1};
@@ -270,7 +262,7 @@ static void test_held_frame_comes_in_the_end(void **state) {
     sk_transport_close(ends[1]);
 }
 
-/* ---- device strings -------------------------------------------------------------------------- */
+// ---- device strings --------------------------------------------------------------------------
 
 static void test_bad_device_strings(void **state) {
     static const struct {
@@ -294,14 +286,13 @@ static void test_bad_device_strings(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         why[0] = 0;
         assert_int_equal(rows[i].code, sk_transport_open(&t, rows[i].device, -1, why, sizeof why));
-        if (!strstr(why, rows[i].says)) {
+        if (!strstr(why, rows[i].says))
             fail_msg("%s: \"%s\" does not say \"%s\"", rows[i].device, why, rows[i].says);
-        }
     }
     sk_transport_close(NULL);
 }
 
-/* ---- AF_PACKET ------------------------------------------------------------------------------- */
+// ---- AF_PACKET -------------------------------------------------------------------------------
 
 static char veth[2][24];
 
@@ -312,7 +303,7 @@ static int run(const char *format, const char *a, const char *b) {
     return system(command);
 }
 
-/* Whether it comes up within ten seconds. Until then its queue drops what is sent. */
+// Whether it comes up within ten seconds. Until then its queue drops what is sent.
 static int carries(int i) {
     char path[64], state[16] = "";
 
@@ -320,21 +311,18 @@ static int carries(int i) {
     for (int tries = 0; tries < 1000; tries++) {
         FILE *f = fopen(path, "r");
         const bool up = f && fgets(state, sizeof state, f) && strcmp(state, "up\n") == 0;
-        if (f) {
+        if (f)
             fclose(f);
-        }
-        if (up) {
+        if (up)
             return 1;
-        }
         usleep(10000);
     }
     return 0;
 }
 
 static int make_veth(void) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         snprintf(veth[i], sizeof veth[i], "skt%d-%u", i, (unsigned)getpid() % 1000000u);
-    }
     return run("ip link add %s type veth peer name %s 2>/dev/null", veth[0], veth[1]) == 0 &&
            run("ip link set %s up && ip link set %s up", veth[0], veth[1]) == 0;
 }
@@ -350,9 +338,8 @@ static struct sk_transport *open_veth(int i) {
     char device[32];
 
     snprintf(device, sizeof device, "afpacket:%s", veth[i]);
-    if (sk_transport_open(&t, device, -1, why, sizeof why) != 0) {
+    if (sk_transport_open(&t, device, -1, why, sizeof why) != 0)
         fail_msg("%s", why);
-    }
     return t;
 }
 

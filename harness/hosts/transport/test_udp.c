@@ -1,9 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Kernel UDP sockets as a transport: what is sent as a frame comes as the same frame, between
- * addresses of the loopback interface that only this process has; of both kinds, the station's own
- * and sessions'; an ICMP error changes nothing, and what cannot be bound is said.
- */
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernel UDP sockets as a transport: what is sent as a frame comes as the same frame, between
+// addresses of the loopback interface that only this process has; of both kinds, the station's own
+// and sessions'; an ICMP error changes nothing, and what cannot be bound is said.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@
 
 static char why[256];
 
-/* Station |n| of this process. */
+// Station 'n' of this process.
 static struct sk_endpoint station(unsigned n) {
     return (struct sk_endpoint){.mac = {2, 0, 0, 0, 1, (uint8_t)n},
                                 .ip = 0x7f000000u | ((unsigned)getpid() & 0xffff) << 8 | (10 + n),
@@ -32,28 +31,25 @@ static struct sk_transport *open_station(unsigned n) {
     const struct sk_endpoint self = station(n);
     struct sk_transport *t = NULL;
 
-    if (sk_transport_open_at(&t, "udp:", -1, &self, why, sizeof why) != 0) {
+    if (sk_transport_open_at(&t, "udp:", -1, &self, why, sizeof why) != 0)
         fail_msg("%s", why);
-    }
     return t;
 }
 
 static struct sk_frame frame_of(uint8_t *room, const struct sk_endpoint *from,
                                 const struct sk_endpoint *to, size_t payload, unsigned number) {
     sk_udp_init(room, from, to, payload);
-    for (size_t i = 0; i < payload; i++) {
+    for (size_t i = 0; i < payload; i++)
         room[SK_UDP_BYTES + i] = (uint8_t)(number + 3 * i);
-    }
     return (struct sk_frame){room, (uint32_t)(SK_UDP_BYTES + payload)};
 }
 
-/* Receives one frame, from the copy that the transport keeps. */
+// Receives one frame, from the copy that the transport keeps.
 static struct sk_frame receive(struct sk_transport *t) {
     struct sk_frame f = {0};
 
-    for (int i = 0; i < 20 && sk_transport_recv(t, &f, 1) == 0; i++) {
+    for (int i = 0; i < 20 && sk_transport_recv(t, &f, 1) == 0; i++)
         sk_transport_wait(t, SECOND / 10);
-    }
     assert_non_null(f.data);
     return f;
 }
@@ -69,7 +65,7 @@ static void pass(struct sk_transport *a, const struct sk_endpoint *from, struct 
     assert_memory_equal(sent.data, got.data, sent.len);
 }
 
-/* A station knows MAC addresses from what it sends: each says something first. */
+// A station knows MAC addresses from what it sends: each says something first.
 static void introduce(struct sk_transport *a, const struct sk_endpoint *from,
                       struct sk_transport *b, const struct sk_endpoint *to) {
     uint8_t room[SK_MAX_FRAME];
@@ -98,7 +94,7 @@ static void test_frames_come_as_they_were_sent(void **state) {
     sk_transport_close(tb);
 }
 
-/* A burst for both sockets goes as a whole. */
+// A burst for both sockets goes as a whole.
 static void test_a_mixed_burst_goes_whole(void **state) {
     struct sk_endpoint a = station(0), b = station(1);
     struct sk_transport *ta = open_station(0), *tb = open_station(1);
@@ -125,8 +121,8 @@ static void test_a_mixed_burst_goes_whole(void **state) {
     sk_transport_close(tb);
 }
 
-/* Nobody listens: the kernel answers with ICMP errors, and the next packet to somebody else goes
- * all the same. */
+// Nobody listens: the kernel answers with ICMP errors, and the next packet to somebody else goes
+// all the same.
 static void test_refusals_do_not_matter(void **state) {
     struct sk_endpoint a = station(0), b = station(1), nobody = station(2);
     struct sk_transport *ta = open_station(0), *tb = open_station(1);
@@ -151,9 +147,8 @@ static void check_refused(const char *device, const struct sk_endpoint *self, in
 
     why[0] = 0;
     assert_int_equal(code, sk_transport_open_at(&t, device, -1, self, why, sizeof why));
-    if (!strstr(why, says)) {
+    if (!strstr(why, says))
         fail_msg("%s: \"%s\" does not say \"%s\"", device, why, says);
-    }
 }
 
 static void test_refused_addresses(void **state) {
