@@ -191,7 +191,7 @@ static _Noreturn void preprocess_become(const struct child *c, const int pipes[3
     _exit(said == sizeof error ? 127 : 126);
 }
 
-static void close_all(const int *fds, size_t n) {
+static void preprocess_close(const int *fds, size_t n) {
     for (size_t i = 0; i < n; i++)
         close(fds[i]);
 }
@@ -203,14 +203,14 @@ static int preprocess_start(struct arena *a, const char *const *argv, struct chi
     for (size_t i = 0; i < 6; i += 2)
         if (pipe2(fds + i, O_CLOEXEC) != 0) {
             const int error = errno;
-            close_all(fds, i);
+            preprocess_close(fds, i);
             return error;
         }
     c->pid = fork();
     if (c->pid == 0)
         preprocess_become(c, (const int[]){fds[1], fds[3], fds[5]}, argv, env);
     int error = c->pid < 0 ? errno : 0;
-    close_all((const int[]){fds[1], fds[3], fds[5]}, 3);
+    preprocess_close((const int[]){fds[1], fds[3], fds[5]}, 3);
     ssize_t n = -1;
     while (!error && (n = read(fds[4], &error, sizeof error)) < 0 && errno == EINTR)
         ;
@@ -218,7 +218,7 @@ static int preprocess_start(struct arena *a, const char *const *argv, struct chi
         waitpid(c->pid, NULL, 0);
     close(fds[4]);
     if (error)
-        close_all((const int[]){fds[0], fds[2]}, 2);
+        preprocess_close((const int[]){fds[0], fds[2]}, 2);
     c->fd[0] = fds[0];
     c->fd[1] = fds[2];
     return error;

@@ -147,7 +147,7 @@ bool sk_pktgen_is_clear(const struct sk_switch *sw, uint16_t port) {
 }
 
 static bool pktgen_is_open(const struct sk_core *core, const struct pktgen *g, uint8_t open,
-                    unsigned local) {
+                           unsigned local) {
     const unsigned first = core->tofino_2 ? 0 : SK_RECIRCULATION_PORT;
     return !g->gated || (local >= first && local - first < 8 && open >> (local - first) & 1);
 }
