@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/p4info.h"
 #include "cli/sde.h"
 
 static const char usage[] =
@@ -30,6 +31,7 @@ static const char usage[] =
     "  --wire-header FILE   also write C structs of the program's headers\n"
     "  --bf-rt FILE         also write the BF Runtime schema (JSON)\n"
     "  --p4info FILE        also write the P4Info (protobuf text)\n"
+    "  --p4info-binary FILE also write the P4Info (protobuf binary)\n"
     "  --wireshark FILE     also write a dissector for Wireshark (Lua): docs/wireshark.md\n"
     "  --sde DIR            also write the files that controllers of a Tofino read, below "
     "DIR/share\n";
@@ -48,7 +50,8 @@ enum {
     MARCH,
     DUMP_PLAN,
     WITHOUT_PASS,
-    SDE
+    SDE,
+    P4INFO_BINARY
 };
 
 static const struct option options[] = {
@@ -66,6 +69,7 @@ static const struct option options[] = {
     {"wire-header", required_argument, NULL, WIRE_HEADER},
     {"bf-rt", required_argument, NULL, BF_RT},
     {"p4info", required_argument, NULL, P4INFO},
+    {"p4info-binary", required_argument, NULL, P4INFO_BINARY},
     {"wireshark", required_argument, NULL, WIRESHARK},
     {"sde", required_argument, NULL, SDE},
     {NULL, 0, NULL, 0},
@@ -122,10 +126,10 @@ static void cmd_build_take_option(int c, struct compile_options *opt, struct cli
 }
 
 // 0, or the exit status after a message: one of the outputs is the program itself.
-static int cmd_build_check_outputs(const struct compile_options *opt) {
-    const char *const outputs[] = {opt->output,   opt->wire_header, opt->emit_c,
-                                   opt->dump_ast, opt->dump_ir,     opt->dump_plan,
-                                   opt->bfrt,     opt->p4info,      opt->wireshark};
+static int cmd_build_check_outputs(const struct compile_options *opt, const char *binary) {
+    const char *const outputs[] = {
+        opt->output,    opt->wire_header, opt->emit_c, opt->dump_ast,  opt->dump_ir,
+        opt->dump_plan, opt->bfrt,        opt->p4info, opt->wireshark, binary};
     struct stat program, out;
     if (stat(opt->path, &program) || !S_ISREG(program.st_mode))
         return 0;
@@ -153,10 +157,24 @@ static char *cmd_build_with_sde(struct compile_options *opt, const char *dir) {
     return object;
 }
 
+// The object's path; null after messages.
+static char *cmd_build_all(struct compile_options *opt, const char *sde, const char *binary) {
+    struct p4info_text text = {.fd = -1};
+    char *object = NULL;
+    if (!binary || p4info_begin(&text, opt))
+        object = sde ? cmd_build_with_sde(opt, sde) : compile_p4(opt, stderr);
+    if (object && binary && !p4info_write(&text, binary)) {
+        free(object);
+        object = NULL;
+    }
+    p4info_end(&text);
+    return object;
+}
+
 int cmd_build(int argc, char **argv) {
     struct compile_options opt = {.colour = cli_in_colour(STDERR_FILENO)};
     struct cli_flags flags = {0};
-    const char *sde = NULL;
+    const char *sde = NULL, *binary = NULL;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":hI:D:o:", options, NULL)) != -1;) {
         if (c == '?' || c == ':')
@@ -169,6 +187,8 @@ int cmd_build(int argc, char **argv) {
             return EXIT_UNUSABLE;
         if (c == SDE)
             sde = optarg;
+        else if (c == P4INFO_BINARY)
+            binary = optarg;
         else if (c != CLI_TARGET)
             cmd_build_take_option(c, &opt, &flags);
     }
@@ -179,12 +199,15 @@ int cmd_build(int argc, char **argv) {
         return cli_misused("build", opt.parse_only
                                         ? "--sde needs the whole compilation"
                                         : "--sde writes the schema, too; leave --bf-rt out");
+    if (binary && (opt.parse_only || (opt.p4info && strcmp(opt.p4info, "-") == 0)))
+        return cli_misused("build", opt.parse_only ? "--p4info-binary needs the whole compilation"
+                                                   : "with --p4info-binary, --p4info needs a file");
     opt.path = argv[optind];
-    int status = cmd_build_check_outputs(&opt);
+    int status = cmd_build_check_outputs(&opt, binary);
     if (status)
         return status;
     cli_use_flags(&opt, &flags);
-    char *object = sde ? cmd_build_with_sde(&opt, sde) : compile_p4(&opt, stderr);
+    char *object = cmd_build_all(&opt, sde, binary);
     bool good = object;
     free(object);
     cli_free_flags(&flags);

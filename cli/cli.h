@@ -16,6 +16,7 @@
 //     job_file.c  the job file of ATP's stations
 //     build.c, check.c, schema.c  subcommands of the compiler
 //     sde.c       what controllers of a Tofino look for, of `silken build --sde`
+//     p4info.c    the P4Info in binary form, of `silken build --p4info-binary`
 //     compile.c   a compilation with limits, as a process of `silken run`
 //     test.c, replay.c, explain.c, record.c  subcommands about packets
 //     run.c       silken run; run/run.h lists its files

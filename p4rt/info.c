@@ -147,6 +147,19 @@ struct p4rt_info *p4rt_info_new(const struct brt_schema *s, const char *text,
     return NULL;
 }
 
+uint8_t *p4rt_info_binary(const char *p4info, size_t *n, struct sk_error *err) {
+    ProtobufCMessage *const m = p4rt_text_read(&p4__config__v1__p4_info__descriptor, p4info, err);
+    if (!m)
+        return NULL;
+    *n = protobuf_c_message_get_packed_size(m);
+    uint8_t *const bytes = malloc(*n + 1);
+    if (!bytes)
+        abort();
+    protobuf_c_message_pack(m, bytes);
+    protobuf_c_message_free_unpacked(m, NULL);
+    return bytes;
+}
+
 void p4rt_info_free(struct p4rt_info *i) {
     if (!i)
         return;

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import tempfile
 
+from google.protobuf import text_format
+
 sys.path[:0] = ["harness/p4rt", "harness/control"]
-from client import Client, Expect, call, pb  # noqa: E402
+from client import Client, Expect, call, info_pb, pb  # noqa: E402
 from live import SILKEN, Checks, Switch  # noqa: E402
 
 PROGRAM = os.path.abspath("harness/stf/everything.p4")
@@ -154,6 +156,28 @@ def programs(address):
         fails("reading another device", "NOT_FOUND", c.read, c.entry(), device=3)
 
 
+def binary(folder):
+    """The P4Info in both forms, of programs with every kind of object, and what cannot be written."""
+    text, octets = os.path.join(folder, "i.txt"), os.path.join(folder, "i.bin")
+    build = lambda *words: subprocess.run([SILKEN, "build", "-o", os.path.join(folder, "o.so"), *words], text=True,  # noqa: E731
+                                          capture_output=True, check=False)
+    for program in ("p4/l2/l2.p4", "harness/stf/everything.p4", "harness/p4rt/packets.p4"):
+        done = build("--p4info", text, "--p4info-binary", octets, program)
+        with open(text, encoding="utf-8") as t, open(octets, "rb") as o:
+            info = info_pb.P4Info.FromString(o.read())
+            checks.equal(f"{program}: both forms", (done.returncode, info), (0, text_format.Parse(t.read(), info_pb.P4Info())))
+        checks.true("with tables", len(info.tables) > 0)
+    os.remove(octets)
+    checks.equal("alone", (build("--p4info-binary", octets, "p4/l2/l2.p4").returncode, os.path.getsize(octets) > 0), (0, True))
+    for what, words, sentence in (
+            ("no such folder", ["--p4info-binary", f"{folder}/no/i.bin", "p4/l2/l2.p4"], "cannot write"),
+            ("the program itself", ["--p4info-binary", octets, octets], "it would be overwritten"),
+            ("text to standard output", ["--p4info", "-", "--p4info-binary", octets, "p4/l2/l2.p4"], "needs a file"),
+            ("no compilation", ["--parse-only", "--p4info-binary", octets, "p4/l2/l2.p4"], "whole compilation")):
+        done = build(*words)
+        checks.true(what, done.returncode != 0 and sentence in done.stderr and done.stdout == "")
+
+
 def configurations(folder):
     """Each mistake in "p4runtime" is one sentence, before anything runs."""
     for section, wanted in (({"listen": "0.0.0.0:9559"}, '"public": true'),
@@ -171,6 +195,7 @@ def configurations(folder):
 
 with tempfile.TemporaryDirectory(prefix="silken-p4rt-") as folder:
     configurations(folder)
+    binary(folder)
     ADDRESS = f"unix:{folder}/p.sock"
     with Switch({"program": PROGRAM, "ports": [{"port": 1, "device": "net_null0"}],
                  "p4runtime": {"listen": ADDRESS}}) as sw:
