@@ -67,8 +67,8 @@ void p4rt_packet(struct p4rt *p, const uint8_t *frame, uint32_t length);
 uint64_t p4rt_lost(const struct p4rt *p); // messages that a client did not take in time
 void p4rt_free(struct p4rt *p);           // null allowed; ends all calls
 
-// A P4Info in protobuf's text format, as the compiler writes it, in the binary one: '*n' bytes, which
-// the caller frees; null with a sentence. Any thread.
+// A P4Info in protobuf's text format, as the compiler writes it, in the binary one: '*n' bytes,
+// which the caller frees; null with a sentence. Any thread.
 uint8_t *p4rt_info_binary(const char *p4info, size_t *n, struct sk_error *err);
 
 // ---- on a socket, as of struct brt ----
