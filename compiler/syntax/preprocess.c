@@ -172,6 +172,17 @@ struct child {
     bool out_of_time; // of the processor
 };
 
+// No more than now: a limit that the caller has may be lower.
+static bool preprocess_limit(int resource, rlim_t soft, rlim_t hard) {
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return false;
+    now.rlim_max = hard < now.rlim_max ? hard : now.rlim_max;
+    now.rlim_cur = soft < now.rlim_cur ? soft : now.rlim_cur;
+    now.rlim_cur = now.rlim_cur < now.rlim_max ? now.rlim_cur : now.rlim_max;
+    return setrlimit(resource, &now) == 0;
+}
+
 // In the new process. The command and what it starts are a process group, which can be ended at
 // once (or part of the caller's, who ends that), and each has limits from its first instruction on:
 // a device that is included has no end, and macros can grow without one. The soft limit of time has
@@ -179,12 +190,11 @@ struct child {
 // Between fork() and exec() only what signal handlers may do is done.
 static _Noreturn void preprocess_become(const struct child *c, const int pipes[3],
                                         const char *const *argv, const char *const *env) {
-    const struct rlimit memory = {MAX_MEMORY, MAX_MEMORY};
-    const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS + 1};
     const int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0 && dup2(nothing, 0) == 0 && dup2(pipes[0], 1) == 1 && dup2(pipes[1], 2) == 2 &&
-        (c->in_group || setpgid(0, 0) == 0) && setrlimit(RLIMIT_AS, &memory) == 0 &&
-        setrlimit(RLIMIT_CPU, &seconds) == 0)
+        (c->in_group || setpgid(0, 0) == 0) &&
+        preprocess_limit(RLIMIT_AS, MAX_MEMORY, MAX_MEMORY) &&
+        preprocess_limit(RLIMIT_CPU, MAX_SECONDS, MAX_SECONDS + 1))
         execvpe(argv[0], (char *const *)argv, (char *const *)env);
     const int error = errno;
     const ssize_t said = write(pipes[2], &error, sizeof error);
