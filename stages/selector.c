@@ -43,7 +43,6 @@ const struct sk_action_desc sk_group_reference = {.name = "$SELECTOR_GROUP_ID",
                                                   .params = group_id,
                                                   .n_params = 1,
                                                   .data_words = 1,
-                                                  .table_only = true,
                                                   .refers = SK_REFERS_GROUP};
 
 static const struct sk_field_desc id_key[] = {
