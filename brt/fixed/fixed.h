@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fixed: the tables that every switch has, whatever program runs: multicast, mirror sessions,
-// packet generators, ports and the device itself. Their names, ids, fields and types are those that the
-// chip's driver publishes for a Tofino and a Tofino 2 (bf-drivers,
+// packet generators, ports and the device itself. Their names, ids, fields and types are those that
+// the chip's driver publishes for a Tofino and a Tofino 2 (bf-drivers,
 // src/bf_rt/bf_rt_*/bf_rt_*_tf[12].json).
 //
 // A table is a description (struct fixed_table) with a few functions over the switch (struct
