@@ -30,14 +30,6 @@ struct brt_pre_limits {
     uint32_t before_yield, nodes, port_lags;
 };
 
-// What clients have said of a pipe's packet generator: once they have, its ports take part only
-// where they said so.
-struct brt_pktgen {
-    bool is_theirs;
-    uint8_t generate, match;         // sk_pktgen_gate
-    uint8_t sources[SK_PKTGEN_APPS]; // pipe_local_source_port
-};
-
 // A program, and what clients have set beside its tables.
 struct brt_running {
     struct sk_switch *sw; // null: no program yet
@@ -47,8 +39,8 @@ struct brt_running {
     size_t n_binary;
     uint64_t mirrors[SK_MIRROR_LAST / 64 + 1]; // sessions that are there, enabled or not
     struct brt_pre_limits pre_limits;
-    struct brt_pktgen pktgen[SK_PIPES];
-    uint64_t has_metadata[SK_PORTS / 64]; // ports whose metadata a client has written
+    uint8_t pktgen_sources[SK_PIPES][SK_PKTGEN_APPS]; // pipe_local_source_port, as written
+    uint64_t has_metadata[SK_PORTS / 64];             // ports whose metadata a client has written
 };
 
 struct brt_start;

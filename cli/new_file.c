@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,4 +68,19 @@ const char *new_file_close(struct new_file *f) {
         unlink(f->beside);
     new_file_forget(f);
     return error ? strerror(error) : NULL;
+}
+
+const char *new_file_put(const char *path, const void *bytes, size_t n) {
+    struct new_file f;
+    const char *why = new_file_open(&f, path);
+    if (why)
+        return why;
+    fwrite(bytes, 1, n, f.out);
+    return new_file_close(&f);
+}
+
+int new_file_in_memory(char path[NEW_FILE_MEMORY]) {
+    const int fd = memfd_create("silken", MFD_CLOEXEC);
+    snprintf(path, NEW_FILE_MEMORY, "/proc/self/fd/%d", fd);
+    return fd;
 }

@@ -22,5 +22,12 @@ struct new_file {
 // changed.
 const char *new_file_open(struct new_file *f, const char *path);
 const char *new_file_close(struct new_file *f);
+// Both, with these bytes.
+const char *new_file_put(const char *path, const void *bytes, size_t n);
+
+// A file in memory, with a path to write to. Returns its descriptor, which alone keeps it; -1 and
+// errno.
+#define NEW_FILE_MEMORY 40u
+int new_file_in_memory(char path[NEW_FILE_MEMORY]);
 
 #endif

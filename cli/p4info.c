@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -16,24 +15,13 @@ bool p4info_begin(struct p4info_text *t, struct compile_options *opt) {
     *t = (struct p4info_text){.fd = -1, .path = opt->p4info};
     if (opt->p4info)
         return true;
-    t->fd = memfd_create("silken-p4info", MFD_CLOEXEC);
+    t->fd = new_file_in_memory(t->memory);
     if (t->fd < 0) {
         fprintf(stderr, "silken build: cannot make a file in memory: %s\n", strerror(errno));
         return false;
     }
-    snprintf(t->memory, sizeof t->memory, "/proc/self/fd/%d", t->fd);
     t->path = opt->p4info = t->memory;
     return true;
-}
-
-static const char *p4info_put(const char *path, const uint8_t *bytes, size_t n) {
-    struct new_file f;
-    const char *why = new_file_open(&f, path);
-    if (why)
-        return why;
-    const bool whole = fwrite(bytes, 1, n, f.out) == n;
-    why = new_file_close(&f);
-    return why || whole ? why : "not all of it could be written";
 }
 
 bool p4info_write(const struct p4info_text *t, const char *binary) {
@@ -41,7 +29,7 @@ bool p4info_write(const struct p4info_text *t, const char *binary) {
     size_t length, n = 0;
     char *const text = sk_read_file(t->path, &length, &err);
     uint8_t *const bytes = text ? p4rt_info_binary(text, &n, &err) : NULL;
-    const char *const why = bytes ? p4info_put(binary, bytes, n) : err.text;
+    const char *const why = bytes ? new_file_put(binary, bytes, n) : err.text;
     if (why)
         fprintf(stderr, "silken build: cannot write %s: %s\n", binary, why);
     free(text);

@@ -11,11 +11,12 @@
 
 #include <stdbool.h>
 
+#include "cli/new_file.h"
 #include "compiler/compile.h"
 
 struct p4info_text {
     int fd; // of a file in memory; -1: the text goes to a file of the user's
-    char memory[40];
+    char memory[NEW_FILE_MEMORY];
     const char *path;
 };
 

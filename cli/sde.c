@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,18 +35,12 @@ struct sde {
 
 // ---- texts that the compiler leaves ----
 
-static int sde_memory(char path[SDE_PATH]) {
-    const int fd = memfd_create("silken-sde", MFD_CLOEXEC);
-    if (fd < 0)
-        fprintf(stderr, "silken build: cannot make a file in memory: %s\n", strerror(errno));
-    snprintf(path, SDE_PATH, "/proc/self/fd/%d", fd);
-    return fd;
-}
-
 bool sde_begin(struct sde_outputs *o) {
-    o->text = sde_memory(o->text_path);
-    o->schema = sde_memory(o->schema_path);
-    return o->text >= 0 && o->schema >= 0;
+    o->text = new_file_in_memory(o->text_path);
+    o->schema = o->text < 0 ? -1 : new_file_in_memory(o->schema_path);
+    if (o->schema < 0)
+        fprintf(stderr, "silken build: cannot make a file in memory: %s\n", strerror(errno));
+    return o->schema >= 0;
 }
 
 void sde_end(struct sde_outputs *o) {
@@ -99,17 +92,12 @@ static bool sde_folders(const char *path) {
 }
 
 static bool sde_write(const char *folder, const char *file, const void *bytes, size_t n) {
-    struct new_file f;
     char *path;
     if (asprintf(&path, "%s/%s", folder, file) < 0)
         abort();
     bool ok = sde_folders(path);
     if (ok) {
-        const char *why = new_file_open(&f, path);
-        if (!why) {
-            fwrite(bytes, 1, n, f.out);
-            why = new_file_close(&f);
-        }
+        const char *const why = new_file_put(path, bytes, n);
         if (why)
             fprintf(stderr, "silken build: cannot write %s: %s\n", path, why);
         ok = !why;

@@ -10,11 +10,11 @@
 
 #include <stdbool.h>
 
-#define SDE_PATH 40u
+#include "cli/new_file.h"
 
 struct sde_outputs {
     int text, schema; // files in memory
-    char text_path[SDE_PATH], schema_path[SDE_PATH];
+    char text_path[NEW_FILE_MEMORY], schema_path[NEW_FILE_MEMORY];
 };
 
 // False after a message.

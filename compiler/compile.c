@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,10 @@ struct compilation {
 
 #define SPARE_MEMORY UINT64_C(100000000) // of the limit: for the stack and for C text that grows
 
+#define TOO_MUCH_TIME                                                                              \
+    "compiling '%s' takes more than %d s of processor time, the most that Silken's compiler uses " \
+    "for a program"
+
 // Limits the rest of the compilation. Returns false a second time if a limit was exceeded.
 #define WITHIN_LIMITS(c)                                                                           \
     (arena_limit((c)->a, COMPILE_MAX_MEMORY - SPARE_MEMORY, COMPILE_MAX_SECONDS, &(c)->leave),     \
@@ -66,10 +71,7 @@ static void left_at_limit(struct compilation *c) {
             "uses for a program",
             c->opt->path, (unsigned)(COMPILE_MAX_MEMORY / 1000000000));
     else
-        diag_error(c->d, (struct loc){0},
-                   "compiling '%s' takes more than %d s of processor time, the most that Silken's "
-                   "compiler uses for a program",
-                   c->opt->path, COMPILE_MAX_SECONDS);
+        diag_error(c->d, (struct loc){0}, TOO_MUCH_TIME, c->opt->path, COMPILE_MAX_SECONDS);
 }
 
 // ---- a compilation that does not look at its limit ----
@@ -79,7 +81,7 @@ static void left_at_limit(struct compilation *c) {
 
 #define NET_SECONDS 4
 
-static char net_sentence[600];
+static char net_sentence[PATH_MAX + 200];
 static size_t net_length;
 static int net_status;
 
@@ -98,11 +100,8 @@ static void net_set(int seconds) {
 static void net_up(const struct compile_options *opt) {
     if (!opt->status_at_limit)
         return;
-    snprintf(
-        net_sentence, sizeof net_sentence,
-        "silken: error: compiling '%.400s' takes more than %d s of processor time, the most that "
-        "Silken's compiler uses for a program\n",
-        opt->path, COMPILE_MAX_SECONDS);
+    snprintf(net_sentence, sizeof net_sentence, "silken: error: " TOO_MUCH_TIME "\n", opt->path,
+             COMPILE_MAX_SECONDS);
     net_length = strlen(net_sentence);
     net_status = opt->status_at_limit;
     sigaction(SIGPROF, &(struct sigaction){.sa_handler = net_caught}, NULL);

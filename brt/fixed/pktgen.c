@@ -29,10 +29,9 @@ static enum brt_code pktgen_no_memory(struct sk_error *err) {
 }
 
 // From here on the pipe's ports do what clients say, as after a start of the chip.
-static enum brt_code pktgen_gate(struct brt *b, unsigned pipe, struct sk_error *err) {
-    struct brt_pktgen *g = &b->now.pktgen[pipe];
-    g->is_theirs = true;
-    return sk_pktgen_gate(b->now.sw, pipe, g->generate, g->match) ? pktgen_no_memory(err) : BRT_OK;
+static enum brt_code pktgen_gate(struct brt *b, unsigned pipe, struct sk_pktgen_ports ports,
+                                 struct sk_error *err) {
+    return sk_pktgen_gate(b->now.sw, pipe, ports) ? pktgen_no_memory(err) : BRT_OK;
 }
 
 // ---- port_cfg ----
@@ -60,9 +59,10 @@ static bool pktgen_port_get(struct brt *b, struct brt_memory *m, struct fixed_en
     (void)m;
     if (e->key[0] >= SK_PORTS)
         return false;
-    const struct brt_pktgen *g = &b->now.pktgen[sk_port_pipe((uint16_t)e->key[0])];
+    const struct sk_pktgen_ports ports =
+        sk_pktgen_ports(b->now.sw, sk_port_pipe((uint16_t)e->key[0]));
     const uint8_t bit = pktgen_bit(b, e->key[0]);
-    const bool data[] = {bit != 0, g->generate & bit, g->match & bit,
+    const bool data[] = {bit != 0, ports.generate & bit, ports.match & bit,
                          sk_pktgen_is_clear(b->now.sw, (uint16_t)e->key[0])};
     for (size_t i = 0; i < PKTGEN_SIZE(data); i++)
         e->data[i] = (struct fixed_value){.given = true, .number = data[i]};
@@ -85,15 +85,16 @@ static enum brt_code pktgen_port_set(struct brt *b, const struct fixed_entry *e,
                                      struct sk_error *err) {
     const unsigned pipe = sk_port_pipe((uint16_t)e->key[0]);
     const uint8_t bit = pktgen_bit(b, e->key[0]);
-    struct brt_pktgen *g = &b->now.pktgen[pipe];
+    struct sk_pktgen_ports ports = sk_pktgen_ports(b->now.sw, pipe);
     const enum brt_code code = pktgen_port_check(bit, e, err);
     if (code)
         return code;
-    g->generate = (uint8_t)((g->generate & ~bit) | (e->data[PORT_GENERATES].number ? bit : 0));
-    g->match = (uint8_t)((g->match & ~bit) | (e->data[PORT_MATCHES].number ? bit : 0));
+    ports.generate =
+        (uint8_t)((ports.generate & ~bit) | (e->data[PORT_GENERATES].number ? bit : 0));
+    ports.match = (uint8_t)((ports.match & ~bit) | (e->data[PORT_MATCHES].number ? bit : 0));
     if (e->data[PORT_CLEAR].number && sk_pktgen_clear_down(b->now.sw, (uint16_t)e->key[0]))
         return pktgen_no_memory(err);
-    return pktgen_gate(b, pipe, err);
+    return pktgen_gate(b, pipe, ports, err);
 }
 
 static enum brt_code pktgen_port_remove(struct brt *b, const struct fixed_entry *e,
@@ -236,7 +237,7 @@ static bool pktgen_app_get(struct brt *b, struct brt_memory *m, struct fixed_ent
         [APP_ENABLE] = as.enabled,
         [APP_LENGTH] = as.length,
         [APP_OFFSET] = as.offset,
-        [APP_SOURCE] = b->now.pktgen[pipe].sources[e->key[0]],
+        [APP_SOURCE] = b->now.pktgen_sources[pipe][e->key[0]],
         [APP_BATCHES] = as.batches - 1u,
         [APP_PACKETS] = as.packets - 1u,
         [APP_BATCH_GAP] = as.batch_gap_ns,
@@ -346,11 +347,11 @@ static enum brt_code pktgen_app_set(struct brt *b, const struct fixed_entry *e,
     }
     if (code)
         return code;
-    b->now.pktgen[pipe].sources[app] = (uint8_t)d[APP_SOURCE].number;
+    b->now.pktgen_sources[pipe][app] = (uint8_t)d[APP_SOURCE].number;
     counts = (struct sk_pktgen_counts){.triggers = d[APP_TRIGGER_COUNT].number,
                                        .batches = d[APP_BATCH_COUNT].number,
                                        .packets = d[APP_PACKET_COUNT].number};
-    code = pktgen_gate(b, pipe, err);
+    code = pktgen_gate(b, pipe, sk_pktgen_ports(b->now.sw, pipe), err);
     sk_pktgen_put_counts(b->now.sw, pipe, app, &counts);
     return code;
 }
@@ -364,7 +365,7 @@ static enum brt_code pktgen_app_remove(struct brt *b, const struct fixed_entry *
                                      sk_switch_now(b->now.sw));
         if (rc)
             return pktgen_refused(rc, err);
-        b->now.pktgen[pipe].sources[e->key[0]] = 0;
+        b->now.pktgen_sources[pipe][e->key[0]] = 0;
     }
     return BRT_OK;
 }

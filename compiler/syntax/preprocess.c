@@ -197,8 +197,9 @@ static _Noreturn void preprocess_become(const struct child *c, const int pipes[3
         preprocess_limit(RLIMIT_CPU, MAX_SECONDS, MAX_SECONDS + 1))
         execvpe(argv[0], (char *const *)argv, (char *const *)env);
     const int error = errno;
-    const ssize_t said = write(pipes[2], &error, sizeof error);
-    _exit(said == sizeof error ? 127 : 126);
+    const ssize_t ignored = write(pipes[2], &error, sizeof error);
+    (void)ignored;
+    _exit(127);
 }
 
 static void preprocess_close(const int *fds, size_t n) {

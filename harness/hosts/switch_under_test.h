@@ -3,8 +3,8 @@
 // switch_under_test.h: the switch as the host tests see it.
 //
 // The tests of the worker run against any switch that can be told about a job and then turns one
-// frame into some frames: the small model in model_switch.h, or a compiled P4 program behind the
-// same four functions. Ports are numbered 0..workers-1, worker i is on port i; an implementation
+// frame into some frames: the small model in model_switch.h, or a compiled P4 program with the same
+// four functions. Ports are numbered 0..workers-1, worker i is on port i; an implementation
 // maps them to its own. Time is virtual, in nanoseconds, and never goes back between two resets.
 //
 // Concurrency: a switch belongs to one thread at a time.

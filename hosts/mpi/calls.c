@@ -30,8 +30,15 @@ static enum sk_mpi_reason calls_buffers(const void *in, void *recvbuf, bool in_p
                                                                                     : SK_MPI_BUFFER;
 }
 
-int sk_mpi_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf, int count,
-                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+typedef int by_switch(struct silken_comm *comm, const void *in, void *out, size_t n,
+                      enum silken_type type, enum silken_op op);
+typedef int by_mpi(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf, int count,
+                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+
+// 'count': elements of a rank's result.
+static int calls_reduce(const struct sk_mpi_own *own, by_switch *silken, by_mpi *mpi,
+                        const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                        MPI_Op op, MPI_Comm comm) {
     const bool in_place = sendbuf == MPI_IN_PLACE;
     const void *in = in_place ? recvbuf : sendbuf;
     const size_t n = count > 0 ? (size_t)count : 0, bytes = sk_mpi_bytes(datatype, n);
@@ -42,45 +49,29 @@ int sk_mpi_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *re
 
     if (reason != SK_MPI_NONE) {
         sk_mpi_count_passed(reason);
-        return own->allreduce(own, sendbuf, recvbuf, count, datatype, op, comm);
+        return mpi(own, sendbuf, recvbuf, count, datatype, op, comm);
     }
     reason = calls_buffers(in, recvbuf, in_place, bytes, bytes / n, &out);
     if (sk_mpi_enter(own, reason, &rc) &&
-        sk_mpi_leave(own, silken_allreduce(sk_mpi_comm(), in, out, n, type, SILKEN_SUM), bytes,
-                     &rc)) {
+        sk_mpi_leave(own, silken(sk_mpi_comm(), in, out, n, type, SILKEN_SUM), bytes, &rc)) {
         if (in_place)
             memcpy(recvbuf, out, bytes);
         return MPI_SUCCESS;
     }
     return rc != MPI_SUCCESS ? own->failed(comm, rc)
-                             : own->allreduce(own, sendbuf, recvbuf, count, datatype, op, comm);
+                             : mpi(own, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int sk_mpi_allreduce(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf, int count,
+                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return calls_reduce(own, silken_allreduce, own->allreduce, sendbuf, recvbuf, count, datatype,
+                        op, comm);
 }
 
 int sk_mpi_reduce_scatter_block(const struct sk_mpi_own *own, const void *sendbuf, void *recvbuf,
                                 int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    const bool in_place = sendbuf == MPI_IN_PLACE;
-    const void *in = in_place ? recvbuf : sendbuf;
-    const size_t n = recvcount > 0 ? (size_t)recvcount : 0, bytes = sk_mpi_bytes(datatype, n);
-    enum silken_type type = SILKEN_F32;
-    enum sk_mpi_reason reason = calls_sum(own, datatype, n, op, comm, &type);
-    void *out;
-    int rc;
-
-    if (reason != SK_MPI_NONE) {
-        sk_mpi_count_passed(reason);
-        return own->reduce_scatter_block(own, sendbuf, recvbuf, recvcount, datatype, op, comm);
-    }
-    reason = calls_buffers(in, recvbuf, in_place, bytes, bytes / n, &out);
-    if (sk_mpi_enter(own, reason, &rc) &&
-        sk_mpi_leave(own, silken_reduce_scatter(sk_mpi_comm(), in, out, n, type, SILKEN_SUM), bytes,
-                     &rc)) {
-        if (in_place)
-            memcpy(recvbuf, out, bytes);
-        return MPI_SUCCESS;
-    }
-    return rc != MPI_SUCCESS
-               ? own->failed(comm, rc)
-               : own->reduce_scatter_block(own, sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return calls_reduce(own, silken_reduce_scatter, own->reduce_scatter_block, sendbuf, recvbuf,
+                        recvcount, datatype, op, comm);
 }
 
 // ---- copies: ranks may describe the same bytes by different types ----------------------------

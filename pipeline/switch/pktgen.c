@@ -34,8 +34,8 @@ struct app {
 struct pktgen {
     struct app apps[SK_PKTGEN_APPS];
     uint8_t buffer[SK_PKTGEN_BUFFER];
-    bool gated; // the next three count
-    uint8_t generate, match;
+    bool gated; // the next two count
+    struct sk_pktgen_ports ports;
     uint64_t clear[2]; // local ports that trigger when they go down
 };
 
@@ -121,14 +121,18 @@ const uint8_t *sk_pktgen_bytes(const struct sk_switch *sw, unsigned pipe) {
 
 // ---- which ports take part ----
 
-int sk_pktgen_gate(struct sk_switch *sw, unsigned pipe, uint8_t generate, uint8_t match) {
+int sk_pktgen_gate(struct sk_switch *sw, unsigned pipe, struct sk_pktgen_ports ports) {
     struct pktgen *g = pipe < SK_PIPES ? generator(switch_owner(sw, pipe), pipe) : NULL;
     if (!g)
         return pipe < SK_PIPES ? -ENOMEM : -EINVAL;
     g->gated = true;
-    g->generate = generate;
-    g->match = match;
+    g->ports = ports;
     return 0;
+}
+
+struct sk_pktgen_ports sk_pktgen_ports(const struct sk_switch *sw, unsigned pipe) {
+    const struct pktgen *g = switch_owner(sw, pipe)->pipes[pipe].pktgen;
+    return g ? g->ports : (struct sk_pktgen_ports){0};
 }
 
 int sk_pktgen_clear_down(struct sk_switch *sw, uint16_t port) {
@@ -200,7 +204,7 @@ void pktgen_port_down(struct sk_core *core, uint16_t port) {
 void pktgen_recirculated(struct sk_core *core, const struct sk_packet *p, uint64_t now_ns) {
     struct pktgen *g = core->pipes[sk_port_pipe(p->ingress_port)].pktgen;
     if (!g || !core->sw->settings[p->ingress_port].internal || p->len < 4 ||
-        !pktgen_is_open(core, g, g->match, p->ingress_port & 127u))
+        !pktgen_is_open(core, g, g->ports.match, p->ingress_port & 127u))
         return;
     const uint8_t *d = sk_packet_data(p);
     uint32_t first = (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3];
@@ -313,7 +317,7 @@ uint64_t pktgen_next(const struct sk_core *core, unsigned *pipe) {
         const struct pktgen *g = core->pipes[i].pktgen;
         for (unsigned k = 0; g && k < SK_PKTGEN_APPS; k++)
             if (g->apps[k].next < first &&
-                pktgen_is_open(core, g, g->generate, g->apps[k].as.source_port)) {
+                pktgen_is_open(core, g, g->ports.generate, g->apps[k].as.source_port)) {
                 first = g->apps[k].next;
                 *pipe = i;
             }
@@ -326,7 +330,7 @@ void pktgen_fire(struct sk_core *core, unsigned pipe, uint64_t now_ns) {
     unsigned first = SK_PKTGEN_APPS;
     for (unsigned k = 0; k < SK_PKTGEN_APPS; k++)
         if ((first == SK_PKTGEN_APPS || g->apps[k].next < g->apps[first].next) &&
-            pktgen_is_open(core, g, g->generate, g->apps[k].as.source_port))
+            pktgen_is_open(core, g, g->ports.generate, g->apps[k].as.source_port))
             first = k;
     struct app *a = &g->apps[first]; // one is due: pktgen_next()
     if (!a->sending)

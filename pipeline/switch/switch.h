@@ -348,10 +348,15 @@ void sk_pktgen_get(const struct sk_switch *sw, unsigned pipe, unsigned app,
 void sk_pktgen_put_counts(struct sk_switch *sw, unsigned pipe, unsigned app,
                           const struct sk_pktgen_counts *counts);
 // Of a pipe's internal ports, by local number less 68 (on a Tofino 2: by local number): which
-// generate packets and which look for patterns, one bit each. All do, and each port that goes down
-// triggers, until this is called; from then on a port triggers once after each
-// sk_pktgen_clear_down(), as on the chip. -EINVAL: no such pipe; -ENOMEM.
-int sk_pktgen_gate(struct sk_switch *sw, unsigned pipe, uint8_t generate, uint8_t match);
+// generate packets and which look for patterns, one bit each.
+struct sk_pktgen_ports {
+    uint8_t generate, match;
+};
+// All do, and each port that goes down triggers, until this is called; from then on a port triggers
+// once after each sk_pktgen_clear_down(), as on the chip. -EINVAL: no such pipe; -ENOMEM.
+int sk_pktgen_gate(struct sk_switch *sw, unsigned pipe, struct sk_pktgen_ports ports);
+// As the last call said; none before the first.
+struct sk_pktgen_ports sk_pktgen_ports(const struct sk_switch *sw, unsigned pipe);
 int sk_pktgen_clear_down(struct sk_switch *sw, uint16_t port);
 bool sk_pktgen_is_clear(const struct sk_switch *sw, uint16_t port);
 // The buffer's SK_PKTGEN_BUFFER bytes; null: never written, all zero.

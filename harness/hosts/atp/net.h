@@ -55,7 +55,7 @@ void net_call(struct net *net, uint64_t at, void (*call)(void *context), void *c
 // Lets a host send what it has to, after the caller has done something to it.
 void net_serve(struct net *net, unsigned host);
 
-// Runs one event; false when there is none.
+// Runs one event; false if no event is left.
 bool net_step(struct net *net);
 uint64_t net_now(const struct net *net);
 bool net_failed(const struct net *net); // a worker has reached its hard limit

@@ -21,7 +21,7 @@ struct atp_server_config rig_server_config(unsigned workers);
 struct atp_worker *rig_worker(const struct atp_worker_config *config);
 struct atp_server *rig_server(const struct atp_server_config *config);
 
-// The next frame of a worker or server: false if there is none. 'frame' has ATP_FRAME_BYTES; the
+// The next frame of a worker or server: false if no frame is left. 'frame' has ATP_FRAME_BYTES; the
 // packet points into it.
 bool rig_sent(struct atp_worker *w, uint64_t now, uint8_t *frame, struct atp_packet *packet);
 bool rig_answer(struct atp_server *s, uint64_t now, uint8_t *frame, struct atp_packet *packet);

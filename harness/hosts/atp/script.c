@@ -38,7 +38,7 @@ static size_t spoil(struct script *s, uint8_t *frame) {
     return ATP_FRAME_BYTES;
 }
 
-// An exact-size copy, so that a read behind the end is seen.
+// An exact-size copy, so that a read past the end is seen.
 static uint8_t *exact(const uint8_t *frame, size_t len) {
     uint8_t *copy = malloc(len ? len : 1);
 

@@ -166,7 +166,7 @@ static void test_sums_by_lanes_over_a_bad_network(void **state) {
 }
 
 // Tensors with fewer blocks than lanes, and with a last block that is not full: every element is
-// summed exactly once, none behind the end is touched.
+// summed exactly once, none past the end is touched.
 static void reduce_short_tensors(void *context, unsigned rank) {
     int32_t values[70 * 5];
 

@@ -20,7 +20,7 @@
 #define W       3
 #define TIMEOUT 100
 
-// A frame somewhere on its way; len 0 when there is none.
+// A frame somewhere on its way; its length is 0 if no frame is there.
 struct packet {
     size_t len;
     uint8_t bytes[SWML_MAX_FRAME];

@@ -78,7 +78,7 @@ static void send_some(struct fuzz *f) {
     }
 }
 
-// Gives the worker an exact-size copy, so that a read behind the end is seen.
+// Gives the worker an exact-size copy, so that a read past the end is seen.
 static void give(struct fuzz *f, const uint8_t *frame, size_t len) {
     uint8_t *copy = malloc(len ? len : 1);
 
