@@ -646,6 +646,9 @@ struct ir_stmt {
     enum ir_stmt_kind kind;
     struct loc at;
     const struct ir_application *within; // that it was inlined by, the innermost; null: none
+    // The action, called by a control outside of tables, whose body it is of: statements with one
+    // number are of one call, which the chip runs as a table of its own. 0: of none.
+    unsigned action_call;
     const char
         *text; // IR_IF, IR_SWITCH: what it asks, in the source's words; null: not the source's
     struct ir_var *var, *var2;

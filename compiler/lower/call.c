@@ -145,8 +145,12 @@ static struct value *inline_body(struct lower *lw, struct expr *call, struct dec
     begin_body(lw, &args, &f, call->at);
     lw->env = env;
     note_consumption(lw, d, call->at);
+    const unsigned outer = lw->action_call;
+    if (d->kind == D_ACTION && outer == 0)
+        lw->action_call = ++lw->action_calls;
     if (d->body)
         lower_stmt(lw, d->body);
+    lw->action_call = outer;
     lw->env = saved;
     end_body(lw, &args, &f, true, call->at);
     return f.result ? f.result : nothing(lw, call);

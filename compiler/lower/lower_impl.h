@@ -220,6 +220,7 @@ struct lower {
     reset_field_vec reset_fields; // of this gress: only 0 may be assigned to them
     unsigned labels;              // given out so far, in this gress
     unsigned temps;
+    unsigned action_calls, action_call; // so far; that is being inlined, the outermost, or 0
     unsigned depth, stmts, work;
     bool copying;   // an assignment is a copy: see copy_value
     bool discard;   // the value of the call being evaluated is not used

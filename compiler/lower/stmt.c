@@ -12,6 +12,7 @@ void put(struct lower *lw, struct ir_stmt *s) {
     }
     if (!s->within)
         s->within = lw->within;
+    s->action_call = lw->action_call;
     ir_push(lw->a, lw->block, s);
 }
 

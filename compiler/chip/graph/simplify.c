@@ -42,6 +42,12 @@ struct simplify {
     bool *set_before; // by variable id: by the parser, or for the architecture to see
     unsigned moves, nest;
     bool *visited_action;
+    // The call of an action, not by a table, that the walk is in (ir_stmt.action_call), where its
+    // changes begin in 'log', and the floor outside of it.
+    unsigned call;
+    size_t call_log;
+    unsigned call_floor;
+    bool in_table; // in an action of a table
 };
 // What is still to come after the statement that is being looked at, to the end of the innermost
 // body.
@@ -172,6 +178,29 @@ static struct ir_stmt *graph_simplify_copy_of(struct simplify *s, const struct i
     return n;
 }
 
+// An action that the control calls itself is one by itself to the chip's compiler, which makes a
+// table of it: what is known outside is not known in it, nor the other way round.
+static void graph_simplify_enter_call(struct simplify *s, const struct ir_stmt *t) {
+    if (s->in_table || t->action_call == s->call)
+        return;
+    if (s->call) {
+        s->now++;
+        for (size_t i = s->call_log, n = s->log.n; i < n; i++) {
+            struct simplify_known *k = &s->known[s->log.v[i].var];
+            struct change c = {s->log.v[i].var, *k};
+            VEC_PUSH(s->a, &s->log, c);
+            k->e = NULL;
+        }
+        s->floor = s->call_floor;
+    }
+    s->call = t->action_call;
+    if (s->call) {
+        s->call_log = s->log.n;
+        s->call_floor = s->floor;
+        s->floor = ++s->now;
+    }
+}
+
 static void replace_operands(struct simplify *s, struct ir_stmt *n, const struct ir_stmt *t) {
     n->e = replaced(s, t->e);
     n->e2 = replaced(s, t->e2);
@@ -292,10 +321,10 @@ static bool graph_simplify_assign_parts(struct simplify *s, struct ir_block *out
     return true;
 }
 
-// A variable that nobody has written is zero: setting it to zero costs nothing. In an action,
-// nothing is known of what ran before.
+// A variable that nobody has written is zero: setting it to zero costs nothing. In an action of a
+// table, nothing is known of what ran before.
 static bool is_zero_already(struct simplify *s, const struct ir_stmt *n) {
-    return s->floor == 0 && is_var(s, n->var) && n->e->op == IR_CONST &&
+    return !s->in_table && is_var(s, n->var) && n->e->op == IR_CONST &&
            big_sign(n->e->value) == 0 && !n->var->header && !s->set_before[n->var->id] &&
            s->known[n->var->id].written == 0;
 }
@@ -349,7 +378,8 @@ static bool graph_simplify_plain(struct simplify *s, struct ir_block *out, const
                                  const struct ir_stmt *next) {
     struct ir_stmt *n = graph_simplify_copy_of(s, t);
     replace_operands(s, n, t);
-    bool both = has_result(t) && takes_result(s, t, next);
+    bool both =
+        has_result(t) && takes_result(s, t, next) && next->action_call == t->action_call;
     if (both) {
         n->var = next->var;
         n->slice = next->slice;
@@ -390,7 +420,13 @@ static struct ir_block *side(struct simplify *s, const struct ir_block *b, const
     struct ir_block *out = ir_block_new(s->a);
     struct rest r = {b, 0, rest};
     size_t log = s->log.n;
+    const unsigned call = s->call, floor = s->floor, call_floor = s->call_floor;
+    const size_t call_log = s->call_log;
     graph_simplify_walk(s, out, &r);
+    s->call = call;
+    s->floor = floor;
+    s->call_floor = call_floor;
+    s->call_log = call_log;
     for (size_t i = log; i < s->log.n; i++)
         VEC_PUSH(s->a, written, s->log.v[i].var);
     graph_simplify_forget(s, log);
@@ -528,7 +564,9 @@ static void simplify_action(struct simplify *s, struct ir_action *act) {
     // An action may run at several places, so nothing is known where it starts.
     unsigned floor = s->floor;
     s->floor = ++s->now;
+    s->in_table = true;
     graph_simplify_walk(s, out, &r);
+    s->in_table = false;
     graph_simplify_forget(s, log);
     s->floor = floor;
     s->g->action_bodies[act->id] = out;
@@ -594,6 +632,7 @@ static void graph_simplify_walk(struct simplify *s, struct ir_block *out, const 
             struct rest after = {r->b, i + 1, r->up};
             const struct ir_stmt *next = i + 1 < r->b->stmts.n ? r->b->stmts.v[i + 1] : NULL;
             bool skip;
+            graph_simplify_enter_call(s, r->b->stmts.v[i]);
             if (graph_simplify_statement(s, out, r->b->stmts.v[i], &after, next, &skip)) {
                 s->nest--;
                 return;

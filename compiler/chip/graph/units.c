@@ -173,6 +173,11 @@ static bool read_then_write(const struct run *r, const struct ir_stmt *t) {
 static bool graph_units_joins(const struct run *r, const struct ir_stmt *t) {
     if (!r->body || read_then_write(r, t))
         return true;
+    // An action that the control calls is one table, whatever its statements do.
+    if (t->action_call != r->last->action_call)
+        return false;
+    if (t->action_call)
+        return true;
     if (r->has_extern && uses_extern(t))
         return false;
     for (size_t i = 0; i < r->written.n; i++)
