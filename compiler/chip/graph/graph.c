@@ -28,6 +28,7 @@ static void name_parents(struct graph *g) {
 static void gress(struct chip_report *r, struct chip_gress *cg) {
     struct graph g = {.r = r, .a = r->arena, .gress = cg, .ir = cg->ir};
     graph_simplify(&g);
+    graph_parallel(&g);
     graph_live(&g);
     graph_units(&g);
     graph_deps(&g);

@@ -19,6 +19,7 @@
 //
 //     graph.c     the steps in order
 //     simplify.c  a control as the chip's compiler sees it after its own simplifications
+//     parallel.c  an action's statements as the chip runs them, all at once
 //     live.c      statements whose results no one reads
 //     units.c     units in program order, and which exclude each other
 //     action.c    instructions and accesses of an action

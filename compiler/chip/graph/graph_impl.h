@@ -4,6 +4,7 @@
 //
 //   graph_simplify   a control as the chip's compiler sees it after its own simplifications: a
 //                    second IR, which shares variables, tables and externs with the first
+//   graph_parallel   an action's statements as the chip runs them, all at once
 //   graph_live       statements of it whose results somebody reads
 //   graph_units      units, in program order, and which of them exclude each other
 //   graph_action     instructions and accesses of an action
@@ -64,6 +65,11 @@ struct graph_node { // beside chip_unit, by unit id
     struct ir_block *body;             // CHIP_KEYLESS: the statements
     unsigned applied;                  // a table: how many places apply it
 };
+// A statement of an action that reads what an earlier one of it has computed.
+struct graph_late {
+    const struct ir_stmt *stmt, *first;
+    const struct ir_var *var;
+};
 struct graph {
     struct chip_report *r;
     struct arena *a;
@@ -73,6 +79,8 @@ struct graph {
     struct ir_block *control;
     struct ir_block **action_bodies; // by action id; null: not applied by any table
     unsigned n_vars;
+    // graph_parallel
+    VEC(struct graph_late) late;
     // graph_live, by variable id
     bool *output; // read by the deparser or the architecture
     // graph_units
@@ -83,6 +91,7 @@ struct graph {
 };
 
 void graph_simplify(struct graph *g);
+void graph_parallel(struct graph *g); // in place
 void graph_live(struct graph *g); // takes dead statements out of control and action_bodies
 void graph_units(struct graph *g);
 void graph_gateways(struct graph *g); // conditions join the units after them
@@ -92,6 +101,16 @@ void graph_check_action(struct graph *g, const struct chip_action *act,
                         const struct ir_block *body);
 void graph_check_condition(struct graph *g, const struct ir_stmt *s);
 
+// A statement without further blocks, after which the next one runs.
+bool graph_is_plain(const struct ir_stmt *t);
+// Of plain statements only, but for an exit at the end.
+bool graph_is_straight(const struct ir_block *b);
+// Plain statements from 'from' on, which is one, are of one action called by the control, up to
+// the returned index.
+size_t graph_run_end(const struct ir_block *b, size_t from);
+// 'e' with other operands.
+struct ir_expr *graph_rebuilt(struct arena *a, struct ir_expr *e, struct ir_expr *x,
+                              struct ir_expr *y, struct ir_expr *z);
 void graph_add_bits(struct arena *a, chip_bits_vec *v, struct chip_bits b);
 void graph_expr_bits(struct arena *a, const struct ir_expr *e, chip_bits_vec *out);
 // "name.p4:12", of the source's place.

@@ -229,27 +229,24 @@ static bool check_ifs(struct graph *g, const struct chip_action *act, const stru
     return false;
 }
 
-// A statement that reads what an earlier one of the same action computed: values that can be
-// carried along were, so this one needs a second stage.
+// A statement that reads what an earlier one of the same action computed: what was only moved is
+// read from where it came from, so this one needs a second stage.
 static void graph_limits_check_order(struct graph *g, const struct chip_action *act) {
-    for (size_t i = 0; i < act->ops.n; i++)
-        for (size_t k = 0; k < i && !act->ops.v[i].dead; k++) {
-            const struct chip_op *first = &act->ops.v[k], *later = &act->ops.v[i];
-            if (first->stmt == later->stmt || first->dead || first->stmt->kind == IR_HASH)
+    for (size_t k = 0; k < g->late.n; k++)
+        for (size_t i = 0; i < act->ops.n; i++) {
+            const struct graph_late *late = &g->late.v[k];
+            if (act->ops.v[i].dead || act->ops.v[i].stmt != late->stmt)
                 continue;
-            for (size_t n = 0; n < later->from.n; n++)
-                if (chip_bits_meet(first->to, later->from.v[n])) {
-                    struct chip_violation *v = chip_violate(
-                        g->r, "action-stages", later->stmt->at,
-                        arena_printf(g->a,
-                                     "action %s reads %s, which it has written before: that takes "
-                                     "two stages, and an action runs in one",
-                                     act->name, first->to.var->name),
-                        "move this to an action of a later table");
-                    v->also = first->stmt->at;
-                    v->also_text = "it is written here";
-                    return;
-                }
+            struct chip_violation *v = chip_violate(
+                g->r, "action-stages", late->stmt->at,
+                arena_printf(g->a,
+                             "action %s reads %s, which it has written before: that takes two "
+                             "stages, and an action runs in one",
+                             act->name, late->var->name),
+                "move this to an action of a later table");
+            v->also = late->first->at;
+            v->also_text = "it is written here";
+            return;
         }
 }
 

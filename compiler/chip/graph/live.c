@@ -22,6 +22,7 @@ struct live {
     const struct ir_stmt **kept;
     size_t n_kept, cap;
     unsigned nest;
+    bool in_straight_action; // of a table, without conditions
 };
 
 // ---- statements that stay -----------------------------------------------------------------------
@@ -145,7 +146,10 @@ static void graph_live_walk_apply(struct live *l, const struct ir_stmt *t, graph
     graph_word *before = set_copy(l, s);
     for (size_t i = 0; i < tab->actions.n; i++) {
         graph_word *one = set_copy(l, s);
-        graph_live_walk(l, l->g->action_bodies[tab->actions.v[i].action->id], one);
+        const struct ir_block *body = l->g->action_bodies[tab->actions.v[i].action->id];
+        l->in_straight_action = body && graph_is_straight(body);
+        graph_live_walk(l, body, one);
+        l->in_straight_action = false;
         graph_unite(before, one, l->words);
     }
     memcpy(s, before, l->words * sizeof *s);
@@ -158,16 +162,37 @@ static bool is_pure(const struct ir_stmt *t) {
     return t->kind == IR_ASSIGN || t->kind == IR_HASH || t->kind == IR_RANDOM;
 }
 
-static bool walk_plain(struct live *l, const struct ir_stmt *t, graph_word *s) {
-    if (is_pure(t) && !graph_live_wanted(l, s, t->var))
-        return false;
-    if (!t->slice) {
+static bool is_validity(const struct ir_stmt *t) {
+    return t->kind == IR_SET_VALID || t->kind == IR_SET_INVALID;
+}
+
+static bool graph_live_is_needed(const struct live *l, const struct ir_stmt *t,
+                                 const graph_word *s) {
+    if (is_validity(t))
+        return graph_live_wanted(l, s, t->header->valid);
+    return !is_pure(t) || graph_live_wanted(l, s, t->var);
+}
+
+static void write_results(const struct live *l, const struct ir_stmt *t, graph_word *s) {
+    if (is_validity(t)) {
+        set_var(l, s, t->header->valid);
+    } else if (!t->slice) {
         set_var(l, s, t->var);
         set_var(l, s, t->var2);
     }
+}
+
+static void read_all_operands(struct live *l, const struct ir_stmt *t, graph_word *s) {
     read_operands(l, s, t);
     if (t->regaction)
         graph_live_read_block(l, s, t->regaction->body);
+}
+
+static bool walk_plain(struct live *l, const struct ir_stmt *t, graph_word *s) {
+    if (!graph_live_is_needed(l, t, s))
+        return false;
+    write_results(l, t, s);
+    read_all_operands(l, t, s);
     return true;
 }
 
@@ -183,15 +208,39 @@ static bool graph_live_walk_stmt(struct live *l, const struct ir_stmt *t, graph_
     case IR_EXIT:
         memcpy(s, l->at_end, l->words * sizeof *s);
         return true;
-    case IR_SET_VALID:
-    case IR_SET_INVALID:
-        if (!graph_live_wanted(l, s, t->header->valid))
-            return false;
-        set_var(l, s, t->header->valid);
-        return true;
     default:
         return walk_plain(l, t, s);
     }
+}
+
+// Statements [from, end) are one action: what they read is what was there before all of them
+// (parallel.c).
+static bool graph_live_walk_action(struct live *l, const struct ir_block *b, size_t from,
+                                   size_t end, graph_word *s) {
+    bool some = false;
+    for (size_t i = end; i-- > from;)
+        if (graph_live_is_needed(l, b->stmts.v[i], s)) {
+            graph_live_keep(l, b->stmts.v[i]);
+            write_results(l, b->stmts.v[i], s);
+            some = true;
+        }
+    for (size_t i = from; i < end; i++)
+        if (graph_live_stays(l, b->stmts.v[i]))
+            read_all_operands(l, b->stmts.v[i], s);
+    return some;
+}
+
+// Where the action begins that the statement before 'end' is of; 'end' - 1: it is of none, or by
+// itself.
+static size_t graph_live_begin_of(const struct live *l, const struct ir_block *b, size_t end) {
+    size_t from = end - 1;
+    const struct ir_stmt *last = b->stmts.v[from];
+    if (!graph_is_plain(last) || (!last->action_call && !l->in_straight_action))
+        return from;
+    while (from > 0 && graph_is_plain(b->stmts.v[from - 1]) &&
+           (l->in_straight_action || b->stmts.v[from - 1]->action_call == last->action_call))
+        from--;
+    return from;
 }
 
 static bool graph_live_walk(struct live *l, const struct ir_block *b, graph_word *s) {
@@ -199,11 +248,15 @@ static bool graph_live_walk(struct live *l, const struct ir_block *b, graph_word
     if (!b || l->nest >= MAX_NEST)
         return false;
     l->nest++;
-    for (size_t i = b->stmts.n; i-- > 0;)
-        if (graph_live_walk_stmt(l, b->stmts.v[i], s)) {
-            graph_live_keep(l, b->stmts.v[i]);
+    for (size_t end = b->stmts.n, from; end > 0; end = from) {
+        from = graph_live_begin_of(l, b, end);
+        if (end - from > 1) {
+            some |= graph_live_walk_action(l, b, from, end, s);
+        } else if (graph_live_walk_stmt(l, b->stmts.v[from], s)) {
+            graph_live_keep(l, b->stmts.v[from]);
             some = true;
         }
+    }
     l->nest--;
     return some;
 }

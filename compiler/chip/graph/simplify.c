@@ -92,8 +92,11 @@ static unsigned nodes(const struct ir_expr *e, unsigned limit) {
     return n;
 }
 
-static bool graph_simplify_carries(const struct ir_expr *e) { // nothing in it belongs to an extern
+// Nothing in it belongs to an extern. min() and max() are functions, which the chip's compiler does
+// not move.
+static bool graph_simplify_carries(const struct ir_expr *e) {
     return !e || (e->op != IR_REG_PARAM && e->op != IR_MATH_UNIT && e->op != IR_LOOKAHEAD &&
+                  e->op != IR_UMIN && e->op != IR_UMAX && e->op != IR_SMIN && e->op != IR_SMAX &&
                   graph_simplify_carries(e->a) && graph_simplify_carries(e->b) &&
                   graph_simplify_carries(e->c));
 }
@@ -108,29 +111,29 @@ static void graph_simplify_learn(struct simplify *s, const struct ir_var *v, str
     }
 }
 
-static struct ir_expr *rebuilt(struct simplify *s, struct ir_expr *e, struct ir_expr *x,
-                               struct ir_expr *y, struct ir_expr *z) {
+struct ir_expr *graph_rebuilt(struct arena *a, struct ir_expr *e, struct ir_expr *x,
+                              struct ir_expr *y, struct ir_expr *z) {
     struct ir_expr *n;
     switch (e->op) {
     case IR_NOT:
     case IR_NEG:
-        n = ir_unary(s->a, e->op, x);
+        n = ir_unary(a, e->op, x);
         break;
     case IR_SLICE:
-        n = ir_slice(s->a, x, e->lo, e->width);
+        n = ir_slice(a, x, e->lo, e->width);
         break;
     case IR_ZEXT:
     case IR_SEXT:
-        n = ir_resize(s->a, x, e->width, e->op == IR_SEXT);
+        n = ir_resize(a, x, e->width, e->op == IR_SEXT);
         break;
     case IR_COND:
-        n = ir_choose(s->a, x, y, z);
+        n = ir_choose(a, x, y, z);
         break;
     case IR_MATH_UNIT:
-        n = ir_math_unit_of(s->a, e->math, x);
+        n = ir_math_unit_of(a, e->math, x);
         break;
     default:
-        n = ir_binary(s->a, e->op, x, y);
+        n = ir_binary(a, e->op, x, y);
         break;
     }
     if (n->at.line == 0 && n != x && n != y && n != z)
@@ -149,7 +152,7 @@ static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
     struct ir_expr *x = replaced(s, e->a), *y = replaced(s, e->b), *z = replaced(s, e->c);
     if (x == e->a && y == e->b && z == e->c)
         return e;
-    return rebuilt(s, e, x, y, z);
+    return graph_rebuilt(s->a, e, x, y, z);
 }
 
 // ---- statements ---------------------------------------------------------------------------------
