@@ -20,6 +20,16 @@ static unsigned needed_from(const struct graph *g, unsigned gate) {
     return s;
 }
 
+// The unit changes what the condition asks.
+static bool graph_gateway_is_changed_by(const struct chip_unit *gate, const struct chip_unit *w) {
+    for (size_t i = 0; i < w->actions.n; i++)
+        for (size_t k = 0; k < w->actions.v[i].writes.n; k++)
+            for (size_t n = 0; n < gate->gateway.n; n++)
+                if (chip_bits_meet(w->actions.v[i].writes.v[k], gate->gateway.v[n]))
+                    return true;
+    return false;
+}
+
 // 'u' is the first of its side: no other unit under the same side comes before it.
 static bool is_free(const struct graph *g, unsigned gate, unsigned u, unsigned stage) {
     const struct chip_gress *cg = g->gress;
@@ -36,6 +46,11 @@ static bool is_free(const struct graph *g, unsigned gate, unsigned u, unsigned s
             other->parents.v[0].branch == side)
             return false;
     }
+    // What runs before 'u' and changes what is asked would have to wait for the answer at 'u'.
+    for (unsigned w = gate + 1; w < u; w++)
+        if (graph_has(g->together + w * g->words, u) &&
+            graph_gateway_is_changed_by(&cg->units.v[gate], &cg->units.v[w]))
+            return false;
     return true;
 }
 
