@@ -323,6 +323,10 @@ static struct ir_expr *ir_identity(struct arena *a, enum ir_op op, struct ir_exp
         if (x->width == 1 && ir_is_const(y))
             return ir_is_true(y) ? x : NULL;
         return NULL;
+    case IR_ULT: // nothing is below 0
+        return ir_is_zero(y) ? ir_const_u64(a, 1, 0) : NULL;
+    case IR_ULE:
+        return ir_is_zero(x) ? ir_const_u64(a, 1, 1) : NULL;
     default:
         return NULL;
     }
@@ -348,6 +352,30 @@ static unsigned result_width(enum ir_op op, const struct ir_expr *x, const struc
     return ir_is_condition(op) ? 1 : op == IR_CONCAT ? x->width + y->width : x->width;
 }
 
+// (x + 14) + 8 is x + 22, and so with the bitwise operations; null: it is nothing like that.
+static struct ir_expr *ir_with_one_constant(struct arena *a, enum ir_op op, struct ir_expr *x,
+                                            struct ir_expr *y) {
+    struct ir_expr *t = x;
+    if (!ir_is_const(y)) {
+        x = y;
+        y = t;
+        if (op == IR_SUB)
+            return NULL;
+    }
+    const bool sums = (op == IR_ADD || op == IR_SUB) && (x->op == IR_ADD || x->op == IR_SUB);
+    if (!ir_is_const(y) || !(sums || (x->op == op && (op == IR_AND || op == IR_OR || op == IR_XOR))))
+        return NULL;
+    if (!ir_is_const(x->b)) { // c + x, not c - x
+        if (!ir_is_const(x->a) || x->op == IR_SUB)
+            return NULL;
+        return ir_binary(a, op, ir_binary(a, x->op, x->b, x->a), y);
+    }
+    enum ir_op of_constants = op;
+    if (sums)
+        of_constants = x->op == op ? IR_ADD : IR_SUB;
+    return ir_binary(a, x->op, x->a, ir_binary(a, of_constants, x->b, y));
+}
+
 struct ir_expr *ir_binary(struct arena *a, enum ir_op op, struct ir_expr *x, struct ir_expr *y) {
     struct ir_expr *folded = NULL;
     if (op == IR_CONCAT && (x->width == 0 || y->width == 0))
@@ -356,6 +384,8 @@ struct ir_expr *ir_binary(struct arena *a, enum ir_op op, struct ir_expr *x, str
         folded = fold_binary_const(a, op, x, y);
     if (!folded)
         folded = ir_identity(a, op, x, y);
+    if (!folded)
+        folded = ir_with_one_constant(a, op, x, y);
     if (folded)
         return folded;
     struct ir_expr *e = ir_node(a, op, result_width(op, x, y));

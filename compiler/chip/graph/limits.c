@@ -315,6 +315,31 @@ static int mask_of_order(const struct ir_expr *e) {
     return rest && rest < all && (rest & (rest - 1)) == 0 ? __builtin_ctzll(rest) : -1;
 }
 
+// The bits of 'e' that a mask leaves, the mask being a constant of at most 64 bits.
+static void graph_limits_masked_bits(struct arena *a, struct ir_expr *e, uint64_t mask,
+                                     chip_bits_vec *out) {
+    for (unsigned lo = 0; lo < e->width && mask >> lo; lo++) {
+        unsigned n = 0;
+        while (lo + n < e->width && lo + n < 64 && mask >> (lo + n) & 1)
+            n++;
+        if (n > 0)
+            graph_expr_bits(a, ir_slice(a, e, lo, n), out);
+        lo += n;
+        if (lo >= 64)
+            return;
+    }
+}
+
+// What is compared, of the operand that is no constant.
+static void graph_limits_compared_bits(struct arena *a, const struct ir_expr *e,
+                                       chip_bits_vec *out) {
+    const struct ir_expr *m = e->op == IR_AND && ir_is_const(e->a) ? e->a : e->b;
+    if (e->op == IR_AND && e->width <= 64 && ir_is_const(m))
+        graph_limits_masked_bits(a, m == e->a ? e->b : e->a, big_to_u64(m->value), out);
+    else
+        graph_expr_bits(a, e, out);
+}
+
 static void ask_comparison(struct ask *k, const struct ir_expr *e) {
     const struct ir_expr *x = unwrapped(e->a), *y = unwrapped(e->b);
     bool order = e->op != IR_EQ && e->op != IR_NE;
@@ -340,8 +365,8 @@ static void ask_comparison(struct ask *k, const struct ir_expr *e) {
         return;
     }
     chip_bits_vec bits = {0};
-    graph_expr_bits(k->g->a, y->op == IR_CONST ? (e->a->op == IR_CONST ? e->b : e->a) : e->a,
-                    &bits);
+    graph_limits_compared_bits(
+        k->g->a, y->op == IR_CONST ? (e->a->op == IR_CONST ? e->b : e->a) : e->a, &bits);
     bool whole = bits.n == 1 && bits.v[0].width == e->a->width;
     int mask = order && y->op == IR_CONST && whole ? mask_of_order(e) : -1;
     for (size_t i = 0; i < bits.n; i++)
