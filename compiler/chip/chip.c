@@ -38,18 +38,67 @@ static void forget_consumption(struct ir_gress *g) {
     g->intrinsic[IRI_CONSUMED] = NULL;
 }
 
-static struct chip_pipe *check_pipe(struct chip_report *r, struct ir_pipeline *p) {
+// One placement, of its own units.
+static struct chip_pipe *chip_place_with(struct chip_report *r, struct ir_pipeline *p,
+                                         enum chip_gateways gateways) {
     struct chip_pipe *pipe = ARENA_NEW(r->arena, struct chip_pipe);
     pipe->ir = p;
+    pipe->gateways = gateways;
     for (unsigned g = 0; g < 2; g++) {
         pipe->gress[g].kind = (enum ir_gress_kind)g;
         pipe->gress[g].ir = &p->gress[g];
-        forget_consumption(&p->gress[g]);
     }
     chip_graph(r, pipe);
     chip_salu(r, pipe);
     chip_memory(r, pipe);
     chip_place(r, pipe);
+    return pipe;
+}
+
+// What a placement has added to the report.
+struct attempt {
+    struct chip_pipe *pipe;
+    VEC(struct chip_violation) violations;
+    unsigned stages;
+};
+
+static bool chip_is_better(const struct attempt *x, const struct attempt *y) {
+    if (x->violations.n != y->violations.n)
+        return x->violations.n < y->violations.n;
+    return x->stages < y->stages;
+}
+
+// The chip's compiler, too, tries several placements and takes one that fits.
+static struct chip_pipe *chip_place_best(struct chip_report *r, struct ir_pipeline *p) {
+    const size_t violations = r->violations.n, notes = r->notes.n;
+    const bool fits = r->fits;
+    struct attempt best = {0};
+    for (int k = 0; k < CHIP_GATEWAY_WAYS; k++) {
+        struct attempt one = {.pipe = chip_place_with(r, p, (enum chip_gateways)k)};
+        for (size_t i = violations; i < r->violations.n; i++)
+            VEC_PUSH(r->arena, &one.violations, r->violations.v[i]);
+        for (unsigned g = 0; g < 2; g++)
+            if (one.pipe->gress[g].stages > one.stages)
+                one.stages = one.pipe->gress[g].stages;
+        if (!best.pipe || chip_is_better(&one, &best))
+            best = one;
+        r->violations.n = violations;
+        if (best.violations.n == 0)
+            break;
+        if (k + 1 < CHIP_GATEWAY_WAYS)
+            r->notes.n = notes;
+        r->fits = fits;
+    }
+    for (size_t i = 0; i < best.violations.n; i++)
+        VEC_PUSH(r->arena, &r->violations, best.violations.v[i]);
+    r->fits = fits && best.violations.n == 0;
+    return best.pipe;
+}
+
+static struct chip_pipe *check_pipe(struct chip_report *r, struct ir_pipeline *p) {
+    for (unsigned g = 0; g < 2; g++)
+        forget_consumption(&p->gress[g]);
+    struct chip_pipe *pipe = chip_place_best(r, p);
     chip_parde(r, pipe);
     chip_phv(r, pipe);
     chip_parde_states(r, pipe);

@@ -19,6 +19,9 @@
 //   parde      parser and deparser: states, rows, depth, extractors, POV bits, checksums (parde.h)
 //   phv        containers: which field sits where, and from which stage to which it lives (phv.h)
 //
+// The first four are tried with the conditions in different places (chip_gateways) until the
+// stages are enough; the shortest one counts.
+//
 // A phase that finds a limit exceeded adds a violation and continues, so that one run reports all;
 // placement continues past the last stage. Numbers are estimates where the chip's compiler has
 // choices, and the report lists them (chip_report.notes).
@@ -219,8 +222,16 @@ struct chip_violation {
     // "register-once": the way on which a packet comes to 'also' and then to 'at'; empty: none.
     VEC(struct chip_step) path;
 };
+// Which conditions stand before a table that is under them, in one unit (graph/gateway.c).
+enum chip_gateways {
+    CHIP_GATEWAYS_JOINED,
+    CHIP_GATEWAYS_UNSHARED, // not before what has a register that others use, too
+    CHIP_GATEWAYS_APART,    // none
+    CHIP_GATEWAY_WAYS
+};
 struct chip_pipe {
     const struct ir_pipeline *ir;
+    enum chip_gateways gateways;
     struct chip_gress gress[2];
     // Stages in use, beyond the chip's when it does not fit: what is taken of each,
     // [stage][resource].

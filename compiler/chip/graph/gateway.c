@@ -5,7 +5,8 @@
 // A table's memory has a gateway before it, so a condition costs no table of its own when something
 // directly under it, on either side, can take it: applied at one place, without a condition yet,
 // and waiting for nothing in its own run, nor longer than others under the condition: those have to
-// wait for it.
+// wait for it. A unit with a register that another one uses, too, may have to wait for that one;
+// CHIP_GATEWAYS_UNSHARED leaves such units alone.
 #include "compiler/chip/graph/graph_impl.h"
 
 #include <limits.h>
@@ -30,12 +31,46 @@ static bool graph_gateway_is_changed_by(const struct chip_unit *gate, const stru
     return false;
 }
 
+static const struct ir_register *graph_gateway_register(const struct chip_unit *u, size_t *at) {
+    for (size_t i = 0, n = 0; i < u->actions.n; i++)
+        for (size_t k = 0; k < u->actions.v[i].accesses.n; k++, n++)
+            if (n >= *at && u->actions.v[i].accesses.v[k].kind == CHIP_REGISTER) {
+                *at = n + 1;
+                return u->actions.v[i].accesses.v[k].reg;
+            }
+    return NULL;
+}
+
+// By register id: how many units use it.
+static unsigned *graph_gateway_users(const struct graph *g) {
+    unsigned *users = ARENA_ARRAY(g->a, unsigned, g->ir->registers.n + 1),
+             *last = ARENA_ARRAY(g->a, unsigned, g->ir->registers.n + 1);
+    for (unsigned u = 0; u < g->gress->units.n; u++) {
+        const struct ir_register *reg;
+        for (size_t at = 0; (reg = graph_gateway_register(&g->gress->units.v[u], &at)) != NULL;) {
+            users[reg->id] += last[reg->id] != u + 1;
+            last[reg->id] = u + 1;
+        }
+    }
+    return users;
+}
+
+static bool graph_gateway_shares(const struct chip_unit *u, const unsigned *users) {
+    const struct ir_register *reg;
+    for (size_t at = 0; (reg = graph_gateway_register(u, &at)) != NULL;)
+        if (users[reg->id] > 1)
+            return true;
+    return false;
+}
+
 // 'u' is the first of its side: no other unit under the same side comes before it.
-static bool is_free(const struct graph *g, unsigned gate, unsigned u, unsigned stage) {
+static bool is_free(const struct graph *g, unsigned gate, unsigned u, unsigned stage,
+                    const unsigned *users) {
     const struct chip_gress *cg = g->gress;
     const struct chip_unit *cu = &cg->units.v[u];
     if (cu->kind == CHIP_GATEWAY || cu->condition || g->nodes.v[u].parents.n != 1 ||
-        g->nodes.v[u].applied > 1 || cu->earliest != stage)
+        g->nodes.v[u].applied > 1 || cu->earliest != stage ||
+        (g->gateways == CHIP_GATEWAYS_UNSHARED && graph_gateway_shares(cu, users)))
         return false;
     unsigned side = g->nodes.v[u].parents.v[0].branch;
     for (size_t i = 0; i < cg->deps.n; i++) {
@@ -117,13 +152,14 @@ static void compact(struct graph *g) {
 }
 
 void graph_gateways(struct graph *g) {
+    const unsigned *users = graph_gateway_users(g);
     for (unsigned i = 0; i < g->gress->units.n; i++) {
         if (g->gress->units.v[i].kind != CHIP_GATEWAY)
             continue;
         const struct graph_node *node = &g->nodes.v[i];
         unsigned stage = needed_from(g, i);
         for (size_t k = 0; k < node->children.n; k++)
-            if (is_free(g, i, node->children.v[k], stage)) {
+            if (is_free(g, i, node->children.v[k], stage, users)) {
                 take_along(g, i, node->children.v[k]);
                 break;
             }

@@ -25,19 +25,21 @@ static void name_parents(struct graph *g) {
     }
 }
 
-static void gress(struct chip_report *r, struct chip_gress *cg) {
-    struct graph g = {.r = r, .a = r->arena, .gress = cg, .ir = cg->ir};
+static void gress(struct chip_report *r, struct chip_pipe *pipe, struct chip_gress *cg) {
+    struct graph g = {
+        .r = r, .a = r->arena, .gress = cg, .ir = cg->ir, .gateways = pipe->gateways};
     graph_simplify(&g);
     graph_parallel(&g);
     graph_live(&g);
     graph_units(&g);
     graph_deps(&g);
-    graph_gateways(&g);
+    if (g.gateways != CHIP_GATEWAYS_APART)
+        graph_gateways(&g);
     graph_deps(&g);
     name_parents(&g);
 }
 
 void chip_graph(struct chip_report *r, struct chip_pipe *pipe) {
     for (int i = 0; i < 2; i++)
-        gress(r, &pipe->gress[i]);
+        gress(r, pipe, &pipe->gress[i]);
 }

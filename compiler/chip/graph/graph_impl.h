@@ -75,6 +75,7 @@ struct graph {
     struct arena *a;
     struct chip_gress *gress;
     const struct ir_gress *ir;
+    enum chip_gateways gateways;
     // graph_simplify
     struct ir_block *control;
     struct ir_block **action_bodies; // by action id; null: not applied by any table
