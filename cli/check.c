@@ -15,13 +15,16 @@
 #define PLAIN_WIDTH 100u // of lines that go to no terminal
 #define NARROWEST   40u
 
+enum { EXIT_IN_DOUBT = 3 };
+
 static const char usage[] =
     "usage: silken check [OPTION]... PROGRAM.p4\n\n"
     "Checks whether a P4 program fits a Tofino, and reports how full the chip is and what to\n"
     "change. The result comes from a model of the chip and of the way a compiler places a "
     "program.\n"
-    "The exit status is 0 if the program fits, 1 if it does not, and 2 if there is no result: the\n"
-    "program or an option has errors, or the program exceeds a limit of Silken's own.\n\n"
+    "The exit status is 0 if the program fits, 1 if it does not, and 3 if it may not fit: the model\n"
+    "finds no placement, but a compiler for the chip may. It is 2 if there is no result: the program\n"
+    "or an option has errors, or the program exceeds a limit of Silken's own.\n\n"
     "  --target CHIP             tofino1 or tofino2 (default: that of the program's architecture)\n"
     "  --json                    one JSON document\n"
     "  --html FILE               also write the report to this file, as one HTML page\n"
@@ -186,6 +189,7 @@ static int write_report(const struct command *c, const struct compile_checked *k
 
 static int cmd_check_run(struct command *c) {
     static const int status_of[] = {[COMPILE_FITS] = EXIT_GOOD,
+                                    [COMPILE_MAY_NOT_FIT] = EXIT_IN_DOUBT,
                                     [COMPILE_DOES_NOT_FIT] = EXIT_FAILED,
                                     [COMPILE_REFUSED] = EXIT_UNUSABLE};
     cli_use_flags(&c->compile, &c->flags);

@@ -420,8 +420,11 @@ static void violate_by_messages(struct chip_report *r, const struct diag *d, con
     }
 }
 
-static struct chip_report *compile_refused(struct compilation *c, enum chip_target target) {
+// The program is 'wrong', or the chip's rules refuse it.
+static struct chip_report *compile_refused(struct compilation *c, enum chip_target target,
+                                           bool wrong) {
     struct chip_report *r = ARENA_NEW(c->a, struct chip_report);
+    r->refused = wrong;
     r->limits = chip_limits_of(target);
     r->target = target;
     r->arena = c->a;
@@ -445,18 +448,22 @@ static enum compile_verdict check_fit(struct compilation *c, struct chip_report 
     enum chip_target target = c->tofino == 2 ? CHIP_TOFINO2 : CHIP_TOFINO1;
     const bool is_program = ok && c->ast->main;
     if (!ok || !middle(c)) {
-        *report = compile_refused(c, target);
-        return is_program && !compile_is_ours(c->d) ? COMPILE_DOES_NOT_FIT : COMPILE_REFUSED;
+        const bool wrong = !is_program || compile_is_ours(c->d);
+        *report = compile_refused(c, target, wrong);
+        return wrong ? COMPILE_REFUSED : COMPILE_DOES_NOT_FIT;
     }
     const bool allowed = is_allowed(c);
     if (!allowed && compile_is_ours(c->d)) {
-        *report = compile_refused(c, target);
+        *report = compile_refused(c, target, true);
         return COMPILE_REFUSED;
     }
     *report = chip_check(c->a, c->d, c->ir, target);
     if (!allowed)
         violate_by_messages(*report, c->d, "compile");
-    return (*report)->fits ? COMPILE_FITS : COMPILE_DOES_NOT_FIT;
+    static const enum compile_verdict verdict_of[] = {[CHIP_FITS] = COMPILE_FITS,
+                                                      [CHIP_MAY_NOT_FIT] = COMPILE_MAY_NOT_FIT,
+                                                      [CHIP_DOES_NOT_FIT] = COMPILE_DOES_NOT_FIT};
+    return verdict_of[chip_verdict(*report)];
 }
 
 static enum compile_verdict check_within_limits(struct compilation *c,
@@ -464,7 +471,7 @@ static enum compile_verdict check_within_limits(struct compilation *c,
     if (WITHIN_LIMITS(c))
         return check_fit(c, report);
     left_at_limit(c);
-    *report = compile_refused(c, c->tofino == 2 ? CHIP_TOFINO2 : CHIP_TOFINO1);
+    *report = compile_refused(c, c->tofino == 2 ? CHIP_TOFINO2 : CHIP_TOFINO1, true);
     return COMPILE_REFUSED;
 }
 

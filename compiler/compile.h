@@ -93,6 +93,7 @@ char *compile_p4(const struct compile_options *opt, FILE *messages);
 // the options only path, folders, macros, colour and target count.
 enum compile_verdict {
     COMPILE_FITS,
+    COMPILE_MAY_NOT_FIT,  // the model finds no way, but the chip's compiler may
     COMPILE_DOES_NOT_FIT, // exceeds a limit of the chip, or needs a function that it lacks
     COMPILE_REFUSED, // is no program of the architecture, cannot be read, is for another chip, or
                      // needs something that Silken does not support, or more than it compiles

@@ -121,6 +121,14 @@ static void note_what_is_left_out(struct chip_report *r) {
                  "not modelled.");
 }
 
+enum chip_verdict chip_verdict(const struct chip_report *r) {
+    enum chip_verdict verdict = r->fits ? CHIP_FITS : CHIP_MAY_NOT_FIT;
+    for (size_t i = 0; i < r->violations.n; i++)
+        if (!r->violations.v[i].doubtful)
+            verdict = CHIP_DOES_NOT_FIT;
+    return verdict;
+}
+
 struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_program *p,
                                enum chip_target target) {
     struct chip_report *r = ARENA_NEW(a, struct chip_report);

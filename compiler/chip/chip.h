@@ -219,6 +219,7 @@ struct chip_violation {
     struct loc also;        // a second place (line 0: none), and
     const char *also_text;  // what is there
     uint64_t limit, used;   // both 0: not a matter of numbers
+    bool doubtful;          // the chip's compiler may find a way that the model does not
     // "register-once": the way on which a packet comes to 'also' and then to 'at'; empty: none.
     VEC(struct chip_step) path;
 };
@@ -254,9 +255,17 @@ struct chip_report {
     const char *path;
     bool target_of_program; // not asked for: the program says it
     bool judged;
+    bool refused; // there is no verdict: the program has errors, or exceeds Silken's own limits
     bool fits;
     unsigned stages; // of the fullest pipe, both gresses
 };
+
+enum chip_verdict {
+    CHIP_FITS,
+    CHIP_MAY_NOT_FIT, // all that is exceeded is doubtful
+    CHIP_DOES_NOT_FIT,
+};
+enum chip_verdict chip_verdict(const struct chip_report *r);
 
 // Never null. Messages go into the report, not into 'd', which is there for names of files and
 // source lines.

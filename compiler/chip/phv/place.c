@@ -166,6 +166,7 @@ static void too_linked(struct placing *pl, const struct piece *set, unsigned n) 
         "before");
     v->limit = group;
     v->used = needs;
+    v->doubtful = true; // an instruction may be split, a field be copied in an earlier stage
 }
 
 static void phv_place_leave(struct placing *pl, const struct piece *piece) {
@@ -463,6 +464,7 @@ static void not_fitting(struct placing *pl, unsigned g) {
             : "let fields live shorter, make them narrower, or work on fewer of them in one pass");
     v->limit = most;
     v->used = wanted;
+    v->doubtful = wanted <= most; // another packing may have room
 }
 
 // ---- start --------------------------------------------------------------------------------------

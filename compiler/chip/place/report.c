@@ -84,6 +84,18 @@ static void explain_chain(struct place *p, const struct place_unit *last) {
     v->used = stages;
 }
 
+// Even if each stage were full, the chip would have too little of something.
+static bool place_report_exceeds_chip(const struct place *p) {
+    for (unsigned k = 0; k < CHIP_RESOURCES; k++) {
+        uint64_t used = 0;
+        for (size_t s = 0; s < p->stages.n; s++)
+            used += p->stages.v[s]->used[k];
+        if (used > (uint64_t)p->r->limits->stages * p->r->limits->per_stage[k])
+            return true;
+    }
+    return false;
+}
+
 // The first unit after the chip's last stage tells what ran out.
 static void explain_resource(struct place *p, unsigned used) {
     struct arena *a = p->r->arena;
@@ -121,6 +133,29 @@ static void explain_resource(struct place *p, unsigned used) {
                            : "make tables smaller, or merge tables that exclude each other");
     v->limit = limit;
     v->used = used;
+    v->doubtful = !large && !place_report_exceeds_chip(p);
+}
+
+// A chain of values leads from one unit to the other: they are never in one stage.
+static bool place_report_leads_to(const struct place *p, unsigned from, unsigned to) {
+    bool *reached = ARENA_ARRAY(p->r->arena, bool, p->units.n + 1);
+    reached[from] = true;
+    // Units are in the order of the program, which all dependencies keep.
+    for (unsigned i = from; i < to; i++)
+        for (size_t k = 0; reached[i] && k < p->units.v[i].behind.n; k++) {
+            const struct place_dep *d = &p->units.v[i].behind.v[k];
+            if (d->dep && d->distance > 0)
+                reached[d->from] = true;
+        }
+    return reached[to];
+}
+
+static bool place_report_are_apart(const struct place *p, const struct place_shared *m) {
+    for (size_t i = 0; i < m->users.n; i++)
+        for (size_t k = i + 1; k < m->users.n; k++)
+            if (place_report_leads_to(p, m->users.v[i], m->users.v[k]))
+                return true;
+    return false;
 }
 
 void place_explain(struct place *p) {
@@ -145,6 +180,7 @@ void place_explain(struct place *p) {
                 "use it in one table, or make its users independent of each other");
             v->also = m->object->at;
             v->also_text = "declared here";
+            v->doubtful = !place_report_are_apart(p, m);
         }
     if (!last || used <= p->r->limits->stages)
         return;

@@ -37,6 +37,7 @@ static void put_violation(struct writer *w, const struct chip_violation *v) {
     jout_open(j, NULL, '{');
     jout_string(j, "rule", v->rule);
     jout_string(j, "message", v->message);
+    jout_bool(j, "doubtful", v->doubtful);
     chip_json_put_text(w, "suggestion", v->suggestion);
     if (v->at.line)
         jout_string(j, "file", diag_path(w->r->diag, v->at.file));
@@ -332,7 +333,11 @@ void chip_print_json(FILE *out, const struct chip_report *r) {
     jout_open(j, NULL, '{');
     jout_u64(j, "form", 1);
     jout_string(j, "program", r->path);
+    static const char *const verdicts[] = {[CHIP_FITS] = "fits",
+                                           [CHIP_MAY_NOT_FIT] = "may not fit",
+                                           [CHIP_DOES_NOT_FIT] = "does not fit"};
     jout_bool(j, "fits", r->fits);
+    chip_json_put_text(&w, "verdict", r->refused ? NULL : verdicts[chip_verdict(r)]);
     jout_string(j, "target", r->limits->name);
     jout_string(j, "target_by", r->target_of_program ? "program" : "option");
     jout_u64(j, "stages_limit", r->limits->stages);

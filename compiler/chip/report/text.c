@@ -43,8 +43,8 @@ static void chip_text_violation(struct text *t, const struct chip_violation *v) 
                   v->at.col);
     else
         lines_put(l, "\n%s: ", clean(t, t->r->path));
-    lines_put(l, INK_BAD "error:" INK_PLAIN " %s " INK_DIM "[%s]" INK_PLAIN "\n",
-              clean(t, v->message), v->rule);
+    lines_put(l, "%s" INK_PLAIN " %s " INK_DIM "[%s]" INK_PLAIN "\n",
+              v->doubtful ? INK_NOTE "note:" : INK_BAD "error:", clean(t, v->message), v->rule);
     diag_print_source(t->r->diag, l->out, v->at, l->colour);
     if (v->limit || v->used)
         lines_paragraph(l, 4, 4, "the limit is %" PRIu64 ", this is %" PRIu64, v->limit, v->used);
@@ -320,6 +320,9 @@ static void chip_text_verdict(struct text *t, const struct chip_pipe *p) {
     const size_t n = r->violations.n;
     if (r->fits)
         lines_put(&t->l, INK_GOOD "fits %s" INK_PLAIN "\n", r->limits->title);
+    else if (chip_verdict(r) == CHIP_MAY_NOT_FIT)
+        lines_put(&t->l, INK_NOTE "may not fit %s: %zu limit%s exceeded by the model" INK_PLAIN "\n",
+                  r->limits->title, n, n == 1 ? "" : "s");
     else
         lines_put(&t->l, INK_BAD "does not fit %s: %zu limit%s exceeded" INK_PLAIN "\n",
                   r->limits->title, n, n == 1 ? "" : "s");
