@@ -13,6 +13,7 @@ void put(struct lower *lw, struct ir_stmt *s) {
     if (!s->within)
         s->within = lw->within;
     s->action_call = lw->action_call;
+    s->in_hash = lw->in_hash;
     ir_push(lw->a, lw->block, s);
 }
 
@@ -309,12 +310,19 @@ static void lower_stmts(struct lower *lw, struct stmt *s) {
     lw->env = outer;
 }
 
+static void lower_block(struct lower *lw, struct stmt *s) {
+    const bool outer = lw->in_hash;
+    lw->in_hash |= annot_find(&s->annots, "in_hash") != NULL;
+    lower_stmts(lw, s);
+    lw->in_hash = outer;
+}
+
 static void lower_stmt_inner(struct lower *lw, struct stmt *s) {
     switch (s->kind) {
     case ST_EMPTY:
         return;
     case ST_BLOCK:
-        lower_stmts(lw, s);
+        lower_block(lw, s);
         return;
     case ST_DECL:
         declare_local(lw, s->decl);

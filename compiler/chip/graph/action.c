@@ -185,6 +185,44 @@ static void graph_action_assign_parts(struct make *m, const struct ir_stmt *t,
     op->hash = o.hash;
 }
 
+// What the hash matrix can compute: each bit is a sum, modulo 2, of others.
+static bool graph_action_is_linear(const struct ir_expr *e) {
+    switch (e->op) {
+    case IR_VAR:
+    case IR_CONST:
+        return true;
+    case IR_SLICE:
+    case IR_ZEXT:
+    case IR_NOT:
+        return graph_action_is_linear(e->a);
+    case IR_CONCAT:
+    case IR_XOR:
+        return graph_action_is_linear(e->a) && graph_action_is_linear(e->b);
+    case IR_AND:
+        return (ir_is_const(e->a) && graph_action_is_linear(e->b)) ||
+               (ir_is_const(e->b) && graph_action_is_linear(e->a));
+    case IR_SHL:
+    case IR_LSHR:
+        return ir_is_const(e->b) && graph_action_is_linear(e->a);
+    default:
+        return false;
+    }
+}
+
+bool graph_is_hashed(const struct ir_stmt *t) {
+    return t->kind == IR_ASSIGN && t->in_hash && graph_action_is_linear(t->e);
+}
+
+static void graph_action_assign_hashed(struct make *m, const struct ir_stmt *t) {
+    struct chip_op *op = add_op(m, t, target_of(t));
+    op->kind = CHIP_OP_SET;
+    op->op = t->e->op;
+    op->hash = true;
+    if (!op->dead)
+        graph_expr_bits(m->a, t->e, &m->act->hashed);
+    VEC_PUSH(m->a, &m->results, t);
+}
+
 static void set_valid(struct make *m, const struct ir_stmt *t) {
     struct chip_op *op = add_op(m, t, (struct chip_bits){t->header->valid, 0, 1});
     op->constant = true;
@@ -311,7 +349,10 @@ static void graph_action_statements(struct make *m, const struct ir_block *b, un
         const struct ir_stmt *t = b->stmts.v[i];
         switch (t->kind) {
         case IR_ASSIGN:
-            graph_action_assign_parts(m, t, t->e, target_of(t));
+            if (graph_is_hashed(t))
+                graph_action_assign_hashed(m, t);
+            else
+                graph_action_assign_parts(m, t, t->e, target_of(t));
             break;
         case IR_SET_VALID:
         case IR_SET_INVALID:
@@ -354,7 +395,7 @@ void graph_action(struct graph *g, struct chip_action *act, struct ir_block *bod
     graph_action_statements(&m, body, 0);
     for (size_t i = 0; i < act->ops.n; i++) {
         struct chip_op *op = &act->ops.v[i];
-        if (op->stmt->kind == IR_HASH && !op->dead)
+        if ((op->stmt->kind == IR_HASH || graph_is_hashed(op->stmt)) && !op->dead)
             act->hash_bits += op->to.width;
         if (op->dead)
             continue;

@@ -102,6 +102,8 @@ void graph_check_action(struct graph *g, const struct chip_action *act,
                         const struct ir_block *body);
 void graph_check_condition(struct graph *g, const struct ir_stmt *s);
 
+// An assignment that is computed in the hash matrix, as @in_hash asks.
+bool graph_is_hashed(const struct ir_stmt *t);
 // A statement without further blocks, after which the next one runs.
 bool graph_is_plain(const struct ir_stmt *t);
 // Of plain statements only, but for an exit at the end.

@@ -169,7 +169,7 @@ static bool graph_limits_say_joined(struct chip_violation *v, const struct ir_ex
 
 static void check_op(struct graph *g, const struct chip_op *op) {
     const struct ir_expr *e = op->stmt->kind == IR_ASSIGN ? op->stmt->e : NULL;
-    if (!e || op->dead)
+    if (!e || op->dead || graph_is_hashed(op->stmt))
         return;
     check_operation(g, op, e);
     if (find_condition(e) || (e->op == IR_CONCAT && op->kind == CHIP_OP_SET))

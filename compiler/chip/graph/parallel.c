@@ -132,7 +132,8 @@ static void parallel_assign(struct parallel *p, struct ir_stmt *t) {
     t->e = parallel_read(p, t->e);
     m.from = parallel_is_move(t->e) ? t->e : NULL;
     parallel_forget(p, m.to);
-    VEC_PUSH(p->a, &p->moved, m);
+    if (!graph_is_hashed(t)) // as the result of a hash it is there in the same stage
+        VEC_PUSH(p->a, &p->moved, m);
 }
 
 // ---- an action ----------------------------------------------------------------------------------

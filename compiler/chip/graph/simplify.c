@@ -345,7 +345,7 @@ static struct ir_expr *graph_simplify_placed(struct simplify *s, struct ir_expr 
 
 static void graph_simplify_assign(struct simplify *s, struct ir_block *out,
                                   const struct ir_stmt *t) {
-    if (graph_simplify_assign_parts(s, out, t))
+    if (!graph_is_hashed(t) && graph_simplify_assign_parts(s, out, t))
         return;
     struct ir_stmt *n = graph_simplify_copy_of(s, t);
     n->e = replaced(s, t->e);
