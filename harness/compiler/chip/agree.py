@@ -24,6 +24,9 @@ import tempfile
 STAGES = {"tofino1": 12, "tofino2": 20}
 COLUMNS = ["program", "from", "fits", "stages", "ingress", "egress"]
 SECTION = re.compile(r"^stage (\d+) (ingress|egress|ghost):")
+# Errors of p4c's front end, and of functions that the open backend lacks.
+NO_LIMIT = re.compile(r"(--Werror=(type-error|syntax|not-found|legacy|unsupported|unknown|missing|duplicate)\]"
+                      r"|syntax error|No such file|Unimplemented)[^\n]*")
 TABLE = re.compile(r"^  (\w+) (\S+) \d+:\s*$")  # with its logical number; what is attached to one has none
 
 
@@ -45,42 +48,57 @@ def stages_of_assembly(text):
     return last["ingress"], last["egress"]
 
 
-def answer(fits, ingress, egress):
-    return {"fits": fits, "stages": max(ingress, egress), "ingress": ingress, "egress": egress}
+def answer(fits, ingress, egress, sure=True):
+    return {"fits": fits, "stages": max(ingress, egress), "ingress": ingress, "egress": egress, "sure": sure}
 
 
-def by_p4c(p4c, path, include, seconds):
-    """The backend's answer; None when it broke down or took too long."""
+ARCHITECTURE = {"tofino1": ["--target", "tofino", "--arch", "tna"],
+                "tofino2": ["--target", "tofino2", "--arch", "t2na"]}
+
+
+def by_p4c(p4c, path, include, seconds, target="tofino1", told=None, log=None):
+    """The backend's answer; None when it broke down or took too long, or refuses the program for what is no limit
+    of the chip. 'told', a list, gets the reason of a None; 'log', a file, what the backend prints."""
+    told = [] if told is None else told
     with tempfile.TemporaryDirectory() as out:
-        command = [p4c, "--target", "tofino", "--arch", "tna", "-o", out]
+        command = [p4c, *ARCHITECTURE[target], "-o", out]
         for folder in [os.path.dirname(path) or ".", *include]:
             command += ["-I", folder]
         try:
             done = subprocess.run([*command, path], capture_output=True, text=True, timeout=seconds)
         except subprocess.TimeoutExpired:
+            told.append(f"not ended after {seconds} s")
             return None
         text = done.stdout + done.stderr
+        if log:
+            with open(log, "w", encoding="utf-8") as f:
+                f.write(text)
         if done.returncode < 0 or "Compiler Bug" in text or "COMPILER BUG" in text:
+            told.append("breaks down")
+            return None
+        language = NO_LIMIT.search(text) if done.returncode else None
+        if language:
+            told.append("takes no such program: " + language.group(0).strip())
             return None
         gresses = [(0, 0)]
         for assembly in glob.glob(out + "/*/*.bfa"):
             with open(assembly) as f:
                 gresses.append(stages_of_assembly(f.read()))
         ingress, egress = max(g[0] for g in gresses), max(g[1] for g in gresses)
-        fits = done.returncode == 0 and len(gresses) > 1 and max(ingress, egress) <= STAGES["tofino1"]
+        fits = done.returncode == 0 and len(gresses) > 1 and max(ingress, egress) <= STAGES[target]
         return answer(fits, ingress, egress) if done.returncode == 0 else answer(False, 0, 0)
 
 
-def by_silken(silken, path, include):
+def by_silken(silken, path, include, target="tofino1"):
     """The model's answer; None when Silken does not support the program. 'path' may be followed by options."""
-    command = [silken, "check", "--json", "--target", "tofino1"]
+    command = [silken, "check", "--json", "--target", target]
     for folder in include:
         command += ["-I", folder]
     done = subprocess.run([*command, *path.split()], capture_output=True, text=True, timeout=300)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1, 3):
         return None
     doc = json.loads(done.stdout)
-    return answer(doc["fits"], doc["stages_ingress"], doc["stages_egress"])
+    return answer(doc["fits"], doc["stages_ingress"], doc["stages_egress"], doc["verdict"] != "may not fit")
 
 
 def programs(words):
@@ -114,16 +132,19 @@ def row_of(program, origin, theirs):
 
 
 def rates(pairs):
-    """(alike in fit, of how many), (stages within one, of how many) of pairs (backend's, model's)."""
+    """(alike in fit, of how many), (stages within one, of how many) of pairs (backend's, model's). A program of
+    which the model says that it may not fit is not alike."""
     both = [(t, o) for t, o in pairs if t and o]
     fit = [(t, o) for t, o in both if t["fits"] and o["fits"]]
     near = [1 for t, o in fit if abs(t["stages"] - o["stages"]) <= 1]
-    alike = [1 for t, o in both if t["fits"] == o["fits"]]
+    alike = [1 for t, o in both if t["fits"] == o["fits"] and o.get("sure", True)]
     return (len(alike), len(both)), (len(near), len(fit))
 
 
 def word(a):
-    return "unknown" if not a else f"{a['stages']} stages" if a["fits"] else "no fit"
+    if not a:
+        return "unknown"
+    return f"{a['stages']} stages" if a["fits"] else "no fit" if a.get("sure", True) else "in doubt"
 
 
 def remark(theirs, ours):
@@ -131,6 +152,8 @@ def remark(theirs, ours):
         return "not counted"
     if theirs["fits"] != ours["fits"]:
         return "DISAGREE"
+    if not ours.get("sure", True):
+        return "in doubt"
     d = ours["stages"] - theirs["stages"]
     return f"{d:+d}{' !' if abs(d) > 1 else ''}" if theirs["fits"] and d else ""
 
