@@ -203,7 +203,7 @@ static bool parde_is_number(const struct ir_stmt *st, const struct ir_expr *e) {
 
 // What goes beside the packet comes from containers, or is zero.
 static void constants(struct sending *s, const struct ir_stmt *st) {
-    bool any = st->kind == IR_MIRROR && parde_is_number(st, st->e);
+    bool any = st->kind == IR_MIRROR && st->args.n > 0 && parde_is_number(st, st->e);
     for (size_t i = 0; i < st->args.n; i++)
         any |= parde_is_number(st, st->args.v[i]);
     if (any)
@@ -238,6 +238,24 @@ static void send_stmt(void *ctx, struct ir_stmt *st) {
     }
 }
 
+// Which mirror.emit() of an ingress is meant is read off mirror_type alone; 'asked' is the
+// innermost condition of the source around the block, or null.
+static void parde_mirrors(struct sending *s, const struct ir_block *b, const struct ir_expr *asked,
+                          unsigned depth) {
+    const struct ir_var *type = s->phv->pipe->ir->gress[s->g].intrinsic[IRI_MIRROR_TYPE];
+    for (size_t i = 0; b && depth < 100 && i < b->stmts.n; i++) {
+        const struct ir_stmt *t = b->stmts.v[i];
+        const struct ir_expr *inner = t->kind == IR_IF && t->text ? t->e : asked;
+        parde_mirrors(s, t->then_b, inner, depth + 1);
+        parde_mirrors(s, t->else_b, inner, depth + 1);
+        if (t->kind == IR_MIRROR && !(asked && type && ir_mentions(asked, type)))
+            chip_violate(s->r, "mirror-selector", t->at,
+                         "an ingress deparser chooses what to mirror by mirror_type, and by nothing "
+                         "else",
+                         "call emit() in 'if (mirror_type == ...)', with a constant");
+    }
+}
+
 static void parde_too_many(struct sending *s, const char *rule, const char *what, uint64_t limit,
                            uint64_t used) {
     const char *gress = gress_name(&s->phv->pipe->ir->gress[s->g]);
@@ -258,6 +276,8 @@ static void deparser(struct chip_report *r, struct chip_pipe *pipe, unsigned g,
     struct sending s = {.r = r, .out = out, .phv = phv, .g = g, .other = &pipe->ir->gress[1 - g]};
     struct ir_visitor visitor = {.ctx = &s, .stmt = send_stmt, .shallow = true};
     ir_visit_block(&visitor, ir->deparser);
+    if (g == IR_INGRESS)
+        parde_mirrors(&s, ir->deparser, NULL, 0);
     if (s.over_pov)
         parde_too_many(&s, "pov-bits", "validity bits", l->pov_bits, out->pov_bits);
     if (s.over_entries)

@@ -298,30 +298,35 @@ struct written {
     const struct ir_stmt *by;
 };
 struct order {
-    bool copies; // they do no harm
+    const struct ir_action *action;
+    bool in_register_action; // which cannot have action data
     VEC(struct written) before;
     const struct written *found;
 };
 
-static bool salu_users_is_copy(const struct ir_stmt *s) {
+// A copy does no harm: its source is read in its place.
+static bool salu_users_is_copy(const struct order *o, const struct ir_stmt *s) {
     const struct ir_expr *e = s->e;
     while (s->kind == IR_ASSIGN && (e->op == IR_SLICE || e->op == IR_ZEXT))
         e = e->a;
-    return s->kind == IR_ASSIGN && !s->slice && (e->op == IR_VAR || e->op == IR_CONST);
+    if (s->kind != IR_ASSIGN || s->slice)
+        return false;
+    if (e->op == IR_VAR)
+        return !(o->in_register_action && is_data(o->action, e->var));
+    return e->op == IR_CONST;
 }
 
 static void salu_users_note_written(void *ctx, struct ir_expr *e) {
     struct order *o = ctx;
     for (size_t i = 0; e->op == IR_VAR && !o->found && i < o->before.n; i++)
-        if (o->before.v[i].var == e->var && !(o->copies && salu_users_is_copy(o->before.v[i].by)))
+        if (o->before.v[i].var == e->var && !salu_users_is_copy(o, o->before.v[i].by))
             o->found = &o->before.v[i];
 }
 
 // A stateful ALU starts from what the fields hold when the stage begins. What an action assigns
-// before is seen where the chip's compiler can put in what was assigned: a plain copy in an index
-// or a write.
+// before is seen where the chip's compiler can put in what was assigned: a plain copy.
 static void salu_users_check_order(struct users *u, const struct use *x) {
-    struct order o = {.copies = true};
+    struct order o = {.action = x->action};
     struct ir_visitor v = {.ctx = &o, .expr = salu_users_note_written, .shallow = true};
     const struct ir_block *b = x->action->body;
     for (size_t i = 0; i < b->stmts.n && b->stmts.v[i] != x->stmt; i++) {
@@ -332,7 +337,7 @@ static void salu_users_check_order(struct users *u, const struct use *x) {
     ir_visit_expr(&v, x->stmt->e2);
     ir_visit_expr(&v, x->stmt->e3);
     ir_visit_expr(&v, x->stmt->e);
-    o.copies = false; // nothing is put into a register action
+    o.in_register_action = true;
     if (x->stmt->kind == IR_REG_EXEC)
         ir_visit_block(&v, x->stmt->regaction->body);
     if (!o.found)
