@@ -273,7 +273,7 @@ static bool share_byte(const struct touch *x, const struct touch *y) {
     return xa <= yb && ya <= xb;
 }
 
-// Bits of one byte are in one container.
+// Bits of one byte of a header are in one container. Metadata is cut where tables write parts of it.
 static void graph_deps_bytes_of(struct deps *d, const struct ir_var *v, const struct ir_var *w) {
     for (size_t i = 0; i < d->of[v->id].n; i++)
         for (size_t k = 0; k < d->of[w->id].n; k++) {
@@ -287,7 +287,8 @@ static void graph_deps_bytes_of(struct deps *d, const struct ir_var *v, const st
 static void bytes_conflict(struct deps *d) {
     const struct ir_gress *ir = d->g->ir;
     for (unsigned i = 0; i < d->g->n_vars; i++)
-        graph_deps_bytes_of(d, ir->vars.v[i], ir->vars.v[i]);
+        if (ir->vars.v[i]->header)
+            graph_deps_bytes_of(d, ir->vars.v[i], ir->vars.v[i]);
     for (size_t h = 0; h < ir->headers.n; h++)
         for (size_t i = 1; i < ir->headers.v[h]->fields.n; i++) {
             const struct ir_var *v = ir->headers.v[h]->fields.v[i];

@@ -113,14 +113,7 @@ static void parser(struct chip_report *r, struct chip_pipe *pipe, unsigned g) {
     out->max_depth = longest < UINT32_MAX ? (unsigned)longest : UINT32_MAX;
     out->min_depth = shortest < UINT32_MAX ? (unsigned)shortest : UINT32_MAX;
     uint64_t limit = r->limits->parser_depth[g];
-    if (r->target == CHIP_TOFINO1 && g == IR_EGRESS && longest > limit &&
-        longest <= r->limits->parser_depth[IR_INGRESS])
-        chip_note(r, arena_printf(r->arena,
-                                  "The longest path through the egress parser takes %llu bytes of "
-                                  "a packet. With more than %llu the chip's compiler turns off "
-                                  "that parser's second thread, and warns.",
-                                  (unsigned long long)longest, (unsigned long long)limit));
-    else if (longest > limit) {
+    if (longest > limit) {
         struct chip_violation *v = chip_violate(
             r, "parser-depth", ir->states.v[0]->at,
             arena_printf(

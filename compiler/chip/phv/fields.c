@@ -124,9 +124,17 @@ static void parsed_var(void *ctx, struct ir_var **var) {
         f->parsed = true;
 }
 
+// Metadata is zero where nobody has set it: the chip's compiler drops what says so, and sees to it
+// in the stage before the field is used.
+static bool phv_fields_says_zero(const struct ir_stmt *st) {
+    return st->kind == IR_ASSIGN && !st->var->header && st->e->op == IR_CONST &&
+           big_sign(st->e->value) == 0;
+}
+
 static void phv_fields_parser_stmt(void *ctx, struct ir_stmt *st) {
     struct scan *s = ctx;
-    ir_written_vars(st, parsed_var, s);
+    if (!phv_fields_says_zero(st))
+        ir_written_vars(st, parsed_var, s);
     if (st->kind != IR_EXTRACT)
         return;
     if (st->header)
