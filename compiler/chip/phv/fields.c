@@ -83,8 +83,10 @@ static void computed(struct scan *s, const struct chip_op *op) {
     struct phv_field *to = op->to.var ? phv_fields_of(s->g, op->to.var) : NULL;
     if (op->dead || op->kind != CHIP_OP_COMPUTE)
         return;
-    // Bit by bit they may be cut like moves.
-    if (op->op == IR_AND || op->op == IR_OR || op->op == IR_XOR || op->op == IR_NOT)
+    // Bit by bit they may be cut like moves; what a shift takes from the container beside it comes
+    // with it.
+    if (op->op == IR_AND || op->op == IR_OR || op->op == IR_XOR || op->op == IR_NOT ||
+        op->op == IR_SHL || op->op == IR_LSHR)
         return;
     if (to)
         to->computed = to->result = true;
