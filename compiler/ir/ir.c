@@ -363,7 +363,8 @@ static struct ir_expr *ir_with_one_constant(struct arena *a, enum ir_op op, stru
             return NULL;
     }
     const bool sums = (op == IR_ADD || op == IR_SUB) && (x->op == IR_ADD || x->op == IR_SUB);
-    if (!ir_is_const(y) || !(sums || (x->op == op && (op == IR_AND || op == IR_OR || op == IR_XOR))))
+    if (!ir_is_const(y) ||
+        !(sums || (x->op == op && (op == IR_AND || op == IR_OR || op == IR_XOR))))
         return NULL;
     if (!ir_is_const(x->b)) { // c + x, not c - x
         if (!ir_is_const(x->a) || x->op == IR_SUB)

@@ -273,7 +273,8 @@ static bool share_byte(const struct touch *x, const struct touch *y) {
     return xa <= yb && ya <= xb;
 }
 
-// Bits of one byte of a header are in one container. Metadata is cut where tables write parts of it.
+// Bits of one byte of a header are in one container. Metadata is cut where tables write parts of
+// it.
 static void graph_deps_bytes_of(struct deps *d, const struct ir_var *v, const struct ir_var *w) {
     for (size_t i = 0; i < d->of[v->id].n; i++)
         for (size_t k = 0; k < d->of[w->id].n; k++) {

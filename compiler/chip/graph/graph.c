@@ -26,8 +26,7 @@ static void name_parents(struct graph *g) {
 }
 
 static void gress(struct chip_report *r, struct chip_pipe *pipe, struct chip_gress *cg) {
-    struct graph g = {
-        .r = r, .a = r->arena, .gress = cg, .ir = cg->ir, .gateways = pipe->gateways};
+    struct graph g = {.r = r, .a = r->arena, .gress = cg, .ir = cg->ir, .gateways = pipe->gateways};
     graph_simplify(&g);
     graph_parallel(&g);
     graph_live(&g);

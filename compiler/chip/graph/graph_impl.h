@@ -93,7 +93,7 @@ struct graph {
 
 void graph_simplify(struct graph *g);
 void graph_parallel(struct graph *g); // in place
-void graph_live(struct graph *g); // takes dead statements out of control and action_bodies
+void graph_live(struct graph *g);     // takes dead statements out of control and action_bodies
 void graph_units(struct graph *g);
 void graph_gateways(struct graph *g); // conditions join the units after them
 void graph_deps(struct graph *g);

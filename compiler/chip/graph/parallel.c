@@ -192,7 +192,8 @@ static void parallel_calls(struct graph *g, struct ir_block *b) {
         parallel_calls(g, t->else_b);
         for (size_t k = 0; k < t->cases.n; k++)
             parallel_calls(g, t->cases.v[k].body);
-        i = t->action_call && graph_is_plain(t) ? parallel_run(g, b, i, graph_run_end(b, i)) : i + 1;
+        i = t->action_call && graph_is_plain(t) ? parallel_run(g, b, i, graph_run_end(b, i))
+                                                : i + 1;
     }
 }
 

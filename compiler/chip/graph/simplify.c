@@ -381,8 +381,7 @@ static bool graph_simplify_plain(struct simplify *s, struct ir_block *out, const
                                  const struct ir_stmt *next) {
     struct ir_stmt *n = graph_simplify_copy_of(s, t);
     replace_operands(s, n, t);
-    bool both =
-        has_result(t) && takes_result(s, t, next) && next->action_call == t->action_call;
+    bool both = has_result(t) && takes_result(s, t, next) && next->action_call == t->action_call;
     if (both) {
         n->var = next->var;
         n->slice = next->slice;

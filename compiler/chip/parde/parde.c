@@ -242,10 +242,11 @@ static void parde_mirrors(struct sending *s, const struct ir_block *b, const str
         parde_mirrors(s, t->then_b, inner, depth + 1);
         parde_mirrors(s, t->else_b, inner, depth + 1);
         if (t->kind == IR_MIRROR && !(asked && type && ir_mentions(asked, type)))
-            chip_violate(s->r, "mirror-selector", t->at,
-                         "an ingress deparser chooses what to mirror by mirror_type, and by nothing "
-                         "else",
-                         "call emit() in 'if (mirror_type == ...)', with a constant");
+            chip_violate(
+                s->r, "mirror-selector", t->at,
+                "an ingress deparser chooses what to mirror by mirror_type, and by nothing "
+                "else",
+                "call emit() in 'if (mirror_type == ...)', with a constant");
     }
 }
 

@@ -264,9 +264,9 @@ static void html_verdict(struct html *h) {
     if (r->fits)
         html_put(h, "<p class=\"answer good\">fits %s</p>\n", r->limits->title);
     else if (chip_verdict(r) == CHIP_MAY_NOT_FIT)
-        html_put(h,
-                 "<p class=\"answer doubt\">may not fit %s: %zu limit%s exceeded by the model</p>\n",
-                 r->limits->title, n, n == 1 ? "" : "s");
+        html_put(
+            h, "<p class=\"answer doubt\">may not fit %s: %zu limit%s exceeded by the model</p>\n",
+            r->limits->title, n, n == 1 ? "" : "s");
     else
         html_put(h, "<p class=\"answer bad\">does not fit %s: %zu limit%s exceeded</p>\n",
                  r->limits->title, n, n == 1 ? "" : "s");

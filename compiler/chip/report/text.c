@@ -321,7 +321,8 @@ static void chip_text_verdict(struct text *t, const struct chip_pipe *p) {
     if (r->fits)
         lines_put(&t->l, INK_GOOD "fits %s" INK_PLAIN "\n", r->limits->title);
     else if (chip_verdict(r) == CHIP_MAY_NOT_FIT)
-        lines_put(&t->l, INK_NOTE "may not fit %s: %zu limit%s exceeded by the model" INK_PLAIN "\n",
+        lines_put(&t->l,
+                  INK_NOTE "may not fit %s: %zu limit%s exceeded by the model" INK_PLAIN "\n",
                   r->limits->title, n, n == 1 ? "" : "s");
     else
         lines_put(&t->l, INK_BAD "does not fit %s: %zu limit%s exceeded" INK_PLAIN "\n",
