@@ -9,13 +9,13 @@ under FOLDER that has a script PROGRAM.stf beside it into a TNA program (wrap.py
 Of a program, one of these becomes true:
 
     passed           every packet came out as the script says
-    differs          Silken refuses the wrapped program, or other packets came out: as on a Tofino, which has not what
-                     the program needs
+    differs          Silken refuses the wrapped program, or other packets came out; a Tofino does not have
+                     what the program needs
     not translated   wrap.py has no TNA for what the program says
 
 harness/compat/v1model/reasons says in which way the architectures differ: a line "REGULAR EXPRESSION | REASON" for
 each way; the expression is matched with PROGRAM: MESSAGE. What no reason explains is wrong until somebody has
-looked at it: it is marked, counted, and makes the exit status 1, as does a reason that explains nothing.
+looked at it: it is marked, counted, and makes the exit status 1.
 
 With --keep DIR the wrapped programs and their scripts stay in DIR. The last line is 'N programs: A passed, B differ,
 C not translated, D unexplained'.
@@ -80,22 +80,21 @@ def run(args, path, to):
     return "differs", message_of(done.stdout.decode(errors="replace"))
 
 
-def reasons():
+def reasons(file):
     """[(expression, reason)]"""
     out = []
-    for line in (HERE / "reasons").read_text().splitlines():
+    for line in pathlib.Path(file).read_text().splitlines():
         if line and not line.startswith("#"):
             expression, reason = line.rsplit(" | ", 1)
             out.append((re.compile(expression.strip()), reason.strip()))
     return out
 
 
-def explained(name, status, message, known, used):
+def explained(name, status, message, known):
     if status == "passed":
         return Result(name, status, "", "")
-    for i, (expression, reason) in enumerate(known):
+    for expression, reason in known:
         if expression.search(f"{name}: {message}"):
-            used.add(i)
             return Result(name, status, message, reason)
     return Result(name, "UNEXPLAINED", f"{status}: {message}", "")
 
@@ -120,14 +119,16 @@ def write(out, results):
     for r in results:
         if r.status != "passed":
             print(f"| {r.name} | {r.status} | {cell(r.message)} | {cell(r.reason)} |", file=out)
-    print("\nPassed:\n", file=out)
+    passed = [r.name for r in results if r.status == "passed"]
+    print(f"\n{len(passed)} passed{':' if passed else '.'}\n", file=out)
     line = ""
-    for name in [r.name for r in results if r.status == "passed"]:
+    for name in passed:
         if len(line) + len(name) > 110:
             print(line.rstrip(), file=out)
             line = ""
         line += name + ", "
-    print(line.rstrip(", ") + ".", file=out)
+    if passed:
+        print(line.rstrip(", ") + ".", file=out)
 
 
 def arguments():
@@ -136,6 +137,8 @@ def arguments():
     p.add_argument("--silken", default="build/silken", help="the compiler (build/silken)")
     p.add_argument("--test-option", action="append", default=[], metavar="OPT",
                    help="passed on to silken test: --test-option=--checked")
+    p.add_argument("--reasons", metavar="FILE", default=HERE / "reasons",
+                   help="how the architectures differ (reasons, beside this file)")
     p.add_argument("--keep", metavar="DIR", help="write the wrapped programs and scripts there")
     p.add_argument("--out", metavar="FILE", help="write the table there (standard output)")
     p.add_argument("--seconds", type=float, default=180, help="limit for a program (180)")
@@ -151,13 +154,13 @@ def main():
     found = list(programs(folder))
     if not found:
         sys.exit(f"v1model: {args.folder}: no v1model program with a packet script in it")
-    known, used = reasons(), set()
+    known = reasons(args.reasons)
     with tempfile.TemporaryDirectory() as temporary:
         to = pathlib.Path(args.keep or temporary)
         to.mkdir(parents=True, exist_ok=True)
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             fates = list(pool.map(lambda path: run(args, path, to), found))
-    results = [explained(path.stem, *fate, known, used) for path, fate in zip(found, fates)]
+    results = [explained(path.stem, *fate, known) for path, fate in zip(found, fates)]
     out = open(args.out, "w") if args.out else sys.stdout
     write(out, results)
     if args.out:

@@ -30,7 +30,7 @@ import re
 HERE = pathlib.Path(__file__).resolve().parent
 TNA = HERE.parents[2] / "p4/include"
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', re.DOTALL)
-DECLARED = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s*)*(?:(?:typedef|type|const)\s+[\w<>]+|header|struct"
+DECLARED = re.compile(r"(?:^|[;}])\s*(?:@\w+(?:\([^)]*\))?\s*)*(?:(?:typedef|type|const)\s+[\w<>]+|header|struct"
                       r"|enum(?:\s+bit<\d+>)?|control|parser|package|extern(?:\s+[\w<>]+(?=\s+\w+\s*[<(]))?"
                       r"|header_union|action)\s+(\w+)", re.MULTILINE)
 FRAME = "020000000001 020000000002 88b5"
