@@ -44,7 +44,7 @@ static struct ir_expr *late_value(const struct late_walk *w, struct ir_expr *e) 
     return y ? ir_binary(a, e->op, x, y) : e;
 }
 
-static bool is_shift(const struct ir_expr *e) {
+static bool late_is_shift(const struct ir_expr *e) {
     return e->op == IR_SHL || e->op == IR_LSHR || e->op == IR_ASHR;
 }
 
@@ -56,7 +56,7 @@ static void late_expr(void *ctx, struct ir_expr *e) {
             continue;
         struct ir_expr *x = late_value(w, e->a), *y = late_value(w, e->b);
         op->met = true;
-        if (!is_shift(e)) {
+        if (!late_is_shift(e)) {
             struct ir_expr *done = product_of_known(w->lw, e->op, x, y);
             op->failed |= !done;
             if (done)
@@ -134,7 +134,7 @@ static void late_report(struct lower *lw) {
         if (op->met && !op->failed)
             continue;
         const enum ir_op kind = op->e->op;
-        if (is_shift(op->e))
+        if (late_is_shift(op->e))
             lower_error(lw, op->at, "a Tofino shifts by distances known at compile time only");
         else
             lower_error(lw, op->at,

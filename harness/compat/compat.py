@@ -289,13 +289,13 @@ def behaviour(args, out, groups, folders):
     bad = sum(1 for _, results in groups for r in results if not r.scripts or r.scripts[1])
     print(f"\n## {args.behaviour}\n\n{n} programs of {len(groups)} projects: {n - bad} behave as their scripts say, "
           f"{bad} do not.\n", file=out)
-    print("| project | program | what is tried | packets | fast, checked, trace |\n"
-          "| --- | --- | --- | --- | --- |", file=out)
+    print("| program | what is tried | packets | fast, checked, trace |\n"
+          "| --- | --- | --- | --- |", file=out)
     for (name, results), folder in zip(groups, folders):
         for r in results:
             scripts = own_scripts(args, folder / r.name, folder)
             done = f"{r.scripts[0]} of {r.scripts[0] + r.scripts[1]} pass" if r.scripts else f"{r.status}: {r.note}"
-            row = (name, r.name, "; ".join(said_of(s) for s in scripts), str(sum(packets_of(s) for s in scripts)), done)
+            row = (f"{name}/{r.name}", "; ".join(said_of(s) for s in scripts), str(sum(packets_of(s) for s in scripts)), done)
             print("| " + " | ".join(cell(c) for c in row) + " |", file=out)
 
 

@@ -93,13 +93,13 @@ class Projects(unittest.TestCase):
         done, page = self.behaviour(good, more)
         self.assertEqual(done.returncode, 0, done.stderr + page)
         self.assertIn("1 programs of 1 projects: 1 behave as their scripts say, 0 do not.", page)
-        self.assertIn("| somebody/good | deep/switch.p4 | Sent where the table says | 1 | 3 of 3 pass |", page)
+        self.assertIn("| somebody/good/deep/switch.p4 | Sent where the table says | 1 | 3 of 3 pass |", page)
         self.script("somebody+good/deep/other/wrong.stf",
                     "# It floods.\npacket 1 000000000001 000000000002 88b5\nexpect 3 000000000001 $\n")
         done, page = self.behaviour(good, more)
         self.assertEqual(done.returncode, 1, page)
         self.assertIn("2 programs of 1 projects: 1 behave as their scripts say, 1 do not.", page)
-        self.assertIn("| deep/other.p4 | It floods | 1 | 0 of 3 pass |", page)
+        self.assertIn("| somebody/good/deep/other.p4 | It floods | 1 | 0 of 3 pass |", page)
 
     def test_a_script_whose_program_is_gone(self):
         good = self.project("somebody+good", switch=GOOD)
