@@ -131,6 +131,20 @@ class Wrapped(unittest.TestCase):
                     "packet 0 02 01 0000 0000\nexpect 1 02 01 0000 00c1 $\n"
                     "check_counter c(2) packets == 2\n")
 
+    def test_meters(self):
+        self.passes(program(top="meter(4, MeterType.packets) m;",
+                            ingress="m.execute_meter((bit<32>)hdr.t.n, hdr.t.x);"),
+                    # one packet of the burst is green, one more yellow, then they are red
+                    "meter_write m(2) $METER_SPEC_CIR_PPS:1 $METER_SPEC_PIR_PPS:1 $METER_SPEC_CBS_PKTS:1 "
+                    "$METER_SPEC_PBS_PKTS:2\n"
+                    "packet 0 00 02 0000 ffff\nexpect 1 00 02 0000 0000 $\n"
+                    "packet 0 00 02 0000 ffff\nexpect 1 00 02 0000 0001 $\n"
+                    "packet 0 00 02 0000 ffff\nexpect 1 00 02 0000 0002 $\n")
+
+    def test_random_numbers(self):
+        self.passes(program(ingress="random(hdr.t.x, 16w0, 16w15);"),
+                    "packet 0 00 02 0000 ffff\nexpect 1 00 02 0000 000* $\n" * 20)
+
     def test_copies_to_a_group(self):
         self.passes(program(ingress="meta.kept = 0x1200; sm.mcast_grp = (bit<16>)hdr.t.op;",
                             egress="hdr.t.x = meta.kept + sm.egress_rid; hdr.t.n = (bit<8>)sm.instance_type; "
@@ -172,6 +186,7 @@ class Wrapped(unittest.TestCase):
                               (dict(ingress="hdr.t.x = (bit<16>)sm.packet_length;"), "packet_length"),
                               (dict(egress="hdr.t.x = (bit<16>)sm.deq_qdepth;"), "queue"),
                               (dict(ingress="hash(hdr.t.x, HashAlgorithm.crc16, 16w0, { hdr.t.n }, 32w10);"), "modulo"),
+                              (dict(ingress="random(hdr.t.x, 16w1, 16w15);"), "of a range"),
                               (dict(top="control X() { apply { exit; } }", declare="X() x;", ingress="x.apply();"),
                                "'X' exits")):
             (self.folder / "one.p4").write_text(program(**words))

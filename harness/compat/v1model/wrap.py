@@ -15,7 +15,8 @@ The program's text stays as it is, but for what the two architectures call diffe
                               the packet, and P parses what D wrote
     exit                      ends I or E only, not what comes after them: the packet's port is set before it
     verify                    a select with the error's state: a Tofino's parser has no 'verify'
-    register, counter, hash   TNA's Register, Counter, Hash
+    register, counter, meter, hash, random
+                              TNA's; a meter's colours keep their numbers
     optional                  a ternary key
     packets of any length     14 bytes, FRAME, stand before each packet and pass unseen: a port takes whole frames only
     names that TNA declares, too, get '_v1' behind them
@@ -45,9 +46,7 @@ REFUSED = (
     (r"\bdigest\s*[<(]", "digests with a receiver: a Tofino's deparser sends them by type"),
     (r"\btruncate\s*\(", "truncates: a Tofino 1 cannot"),
     (r"\bdirect_(?:counter|meter)\b", "direct counters that count without a call: a Tofino's actions call them"),
-    (r"\bmeter\s*[<(]", "meters: their colours have other numbers"),
     (r"\baction_(?:profile|selector)\s*\(", "action profiles without a selector's hash"),
-    (r"\brandom\s*[<(]", "random numbers of a range: a Tofino's fill a whole width"),
     (r"\b(?:verify|update)_checksum_with_payload\b", "checksums over the payload: a Tofino's parser does not see it"),
     (r"\.\s*packet_length\b", "reads packet_length: a Tofino's ingress does not know it"),
 )
@@ -231,6 +230,19 @@ def hashes(text):
     return text
 
 
+def randoms(text):
+    n = 0
+    for start, end, (result, low, high) in calls(text, "random"):
+        bits = (number(high) or 0).bit_length()
+        if number(low) != 0 or number(high) != (1 << bits) - 1 or bits == 0:
+            raise Refused("a random number of a range: a Tofino's fill a whole number of bits")
+        text = text[:start] + f"{result} = (bit<{result_width(text, result)}>)v1_random_{n}.get();" + text[end:]
+        at = around(text, start)
+        text = text[:at] + f"\n    Random<bit<{bits}>>() v1_random_{n};\n" + text[at:]
+        n += 1
+    return text
+
+
 def result_width(text, name):
     """Of a field or variable that is declared as bit<N> and has one width wherever its name is declared."""
     last = re.split(r"[.\s]", name)[-1]
@@ -244,11 +256,17 @@ def externs(text):
     for pattern, reason in REFUSED:
         if re.search(pattern, text):
             raise Refused(reason)
-    text = hashes(text)
+    text = randoms(hashes(text))
     text = re.sub(r"(?<![\w.])register\s*<([^;(]*?)(?:,\s*bit<\d+>\s*)?>\s*\(", r"Register<\1, bit<32>>(", text)
     for name in re.findall(r"\bRegister<[^;]*?>\([^;]*?\)\s*(\w+)\s*;", text):
         for start, end, (result, index) in calls_of(text, name, "read"):
             text = text[:start] + f"{result} = {name}.read({index});" + text[end:]
+    text = re.sub(r"(?<![\w.])meter\s*(?:<[^(;]*>)?\s*\(([^;]*?),\s*MeterType\.(\w+)\s*\)",
+                  lambda m: f"Meter<bit<32>>({m[1]}, MeterType_t.{m[2].upper()}, 2, 1, 0)", text)
+    for name in re.findall(r"\bMeter<bit<32>>\([^;]*?\)\s*(\w+)\s*;", text):
+        for start, end, (index, result) in calls_of(text, name, "execute_meter"):
+            cast = f"(bit<{result_width(text, result)}>)"
+            text = text[:start] + f"{result} = {cast}{name}.execute({index});" + text[end:]
     text = re.sub(r"(?<![\w.])counter\s*(?:<[^(;]*>)?\s*\(", "Counter<bit<64>, bit<32>>(", text)
     text = re.sub(r"\bCounterType\.(\w+)", lambda m: "CounterType_t." + m[1].upper(), text)
     return re.sub(r":\s*optional\b", ": ternary", text)
