@@ -274,7 +274,9 @@ def brief(out, label, groups):
 
 
 def said_of(script):
-    """The first sentence of its first comment."""
+    """The first sentence of its first comment, or who wrote it."""
+    if script.read_text().startswith("# p4testgen"):
+        return "by p4testgen"
     words = " ".join(re.match(r"(?:#[^\n]*\n)*", script.read_text())[0].replace("#", "").split())
     return re.split(r"(?<=[.]) ", words)[0].rstrip(".")
 
@@ -295,7 +297,10 @@ def behaviour(args, out, groups, folders):
         for r in results:
             scripts = own_scripts(args, folder / r.name, folder)
             done = f"{r.scripts[0]} of {r.scripts[0] + r.scripts[1]} pass" if r.scripts else f"{r.status}: {r.note}"
-            row = (f"{name}/{r.name}", "; ".join(said_of(s) for s in scripts), str(sum(packets_of(s) for s in scripts)), done)
+            if r.scripts and r.scripts[1]:
+                done += f"; first that fails: {r.scripts[2]}"
+            said = "; ".join(dict.fromkeys(said_of(s) for s in scripts))
+            row = (f"{name}/{r.name}", said, str(sum(packets_of(s) for s in scripts)), done)
             print("| " + " | ".join(cell(c) for c in row) + " |", file=out)
 
 
