@@ -26,7 +26,8 @@ OWNER+PROJECT is shown as OWNER/PROJECT. --append adds to the page that --out na
 With --scripts DIR, the packet scripts DIR/PROGRAM/*.stf are run on a compiled program and counted. Scripts of
 our own are in harness/compat/scripts/PROJECT/PATH/*.stf, where PROJECT is FOLDER's name and PATH the program's below
 it, without '.p4': what comes out was derived from what the program is for. --own runs them too, in the fast build, the
-checked one and with a trace; --behaviour looks at nothing else, and at no program without one.
+checked one and with a trace; --behaviour looks at nothing else, and at no program without one. Where a script is wrong,
+not Silken, harness/compat/limits says why, a line as in 'reasons', matched with PROGRAM: WHAT THE SCRIPT SAYS.
 With --reference CMD, CMD is run with the path of each refused program, and the table says whether it
 refuses as well (exit status other than 0).
 
@@ -73,10 +74,10 @@ def text_of(path):
     return COMMENT.sub("", path.read_text(errors="replace"))
 
 
-def reasons():
+def reasons(file):
     """[(expression, reason)]"""
     out = []
-    for line in (HERE / "reasons").read_text().splitlines():
+    for line in file.read_text().splitlines():
         if line and not line.startswith("#"):
             expression, reason = line.rsplit(" | ", 1)
             out.append((re.compile(expression.strip()), reason.strip()))
@@ -159,18 +160,30 @@ def own_without_program(args, folders):
 
 
 def scripts_of(args, path, folder, includes):
-    """(passed, failed, first failing script)"""
+    """(passed, failed, first failing script, [why it is not Silken that fails])"""
     passed = failed = 0
     worst = ""
+    limits = []
     for s, options in script_runs(args, path, folder):
-        status, _ = run([args.silken, "test"] + options + includes + [str(path), str(s)],
-                        args.seconds)
+        status, output = run([args.silken, "test"] + options + includes + [str(path), str(s)],
+                             args.seconds)
+        said = re.findall(rf"{re.escape(str(s))}:\d+: (.*)", output)
+        limit = why_limited(args, path, said) if status else None
         if status == 0:
             passed += 1
+        elif limit:
+            limits.append(limit)
         else:
             failed += 1
             worst = worst or s.name
-    return passed, failed, worst
+    return passed, failed, worst, limits
+
+
+def why_limited(args, path, said):
+    for expression, reason in args.limits:
+        if any(expression.search(f"{path}: {sentence}") for sentence in said):
+            return reason
+    return None
 
 
 def build(args, path, folder, options, includes):
@@ -285,6 +298,16 @@ def packets_of(script):
     return len(re.findall(r"^\s*packet\s", script.read_text(), re.MULTILINE))
 
 
+def outcome(result):
+    if not result.scripts:
+        return f"{result.status}: {result.note}"
+    passed, failed, worst, limits = result.scripts
+    said = f"{passed} of {passed + failed + len(limits)} pass"
+    for limit, n in collections.Counter(limits).items():
+        said += f"; {n}: {limit}"
+    return said + (f"; first that fails: {worst}" if failed else "")
+
+
 def behaviour(args, out, groups, folders):
     """Of the programs that have scripts of our own."""
     n = sum(len(results) for _, results in groups)
@@ -296,11 +319,8 @@ def behaviour(args, out, groups, folders):
     for (name, results), folder in zip(groups, folders):
         for r in results:
             scripts = own_scripts(args, folder / r.name, folder)
-            done = f"{r.scripts[0]} of {r.scripts[0] + r.scripts[1]} pass" if r.scripts else f"{r.status}: {r.note}"
-            if r.scripts and r.scripts[1]:
-                done += f"; first that fails: {r.scripts[2]}"
-            said = "; ".join(dict.fromkeys(said_of(s) for s in scripts))
-            row = (f"{name}/{r.name}", said, str(sum(packets_of(s) for s in scripts)), done)
+            row = (f"{name}/{r.name}", "; ".join(dict.fromkeys(said_of(s) for s in scripts)),
+                   str(sum(packets_of(s) for s in scripts)), outcome(r))
             print("| " + " | ".join(cell(c) for c in row) + " |", file=out)
 
 
@@ -347,7 +367,8 @@ def arguments():
 
 def main():
     args = arguments()
-    args.reasons = reasons()
+    args.reasons = reasons(HERE / "reasons")
+    args.limits = reasons(HERE / "limits") if args.behaviour else []
     args.own = args.own or bool(args.behaviour)
     if args.translate:
         compiler = tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False)
