@@ -312,8 +312,11 @@ def behaviour(args, out, groups, folders):
     """Of the programs that have scripts of our own."""
     n = sum(len(results) for _, results in groups)
     bad = sum(1 for _, results in groups for r in results if not r.scripts or r.scripts[1])
+    limits = sum(len(r.scripts[3]) for _, results in groups for r in results if r.scripts)
+    runs = sum(sum(r.scripts[:2]) for _, results in groups for r in results if r.scripts) + limits
+    wrong = f"; {limits} of {runs} runs are of scripts that are wrong themselves" if limits else ""
     print(f"\n## {args.behaviour}\n\n{n} programs of {len(groups)} projects: {n - bad} behave as their scripts say, "
-          f"{bad} do not.\n", file=out)
+          f"{bad} do not{wrong}.\n", file=out)
     print("| program | what is tried | packets | fast, checked, trace |\n"
           "| --- | --- | --- | --- |", file=out)
     for (name, results), folder in zip(groups, folders):

@@ -99,7 +99,7 @@ class Projects(unittest.TestCase):
         done, page = self.behaviour(good, more)
         self.assertEqual(done.returncode, 1, page)
         self.assertIn("2 programs of 1 projects: 1 behave as their scripts say, 1 do not.", page)
-        self.assertIn("| somebody/good/deep/other.p4 | It floods | 1 | 0 of 3 pass; first that fails: wrong.stf |", page)
+        self.assertIn("good/deep/other.p4 | It floods | 1 | 0 of 3 pass; first that fails: wrong.stf |", page)
 
     def test_scripts_that_are_wrong(self):
         good = self.project("somebody+good", switch=GOOD)
@@ -111,6 +111,7 @@ class Projects(unittest.TestCase):
         self.assertEqual(done.returncode, 0, page)
         self.assertIn("| by p4testgen | 2 | 0 of 6 pass; 3: the packet leaves by a recirculation port", page)
         self.assertIn("; 3: the generator writes half a byte", page)
+        self.assertIn("1 behave as their scripts say, 0 do not; 6 of 6 runs are of scripts that are wrong", page)
         self.assertNotIn("first that fails", page)
 
     def test_a_script_whose_program_is_gone(self):
