@@ -300,6 +300,7 @@ void lower_gress(struct lower *lw, struct ir_gress *g, const struct blocks *b, s
     choose_mirrored(lw, g, parts.parsers[0]);
     if (!lw->gave_up)
         check_reset_fields(lw->a, lw->d, &lw->reset_fields, g);
+    late_gress(lw, g);
     g->parser_err_used = lower_gress_mentions(g->control, g->intrinsic[IRI_PARSER_ERR]);
     if (!lw->gave_up)
         check_applied_once(lw->a, lw->d, g);

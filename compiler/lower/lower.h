@@ -21,6 +21,7 @@
 //     header.c    validity; unions and varbit fields as headers of fixed size
 //     expr.c      expressions, except calls
 //     op.c        operators and casts
+//     late.c      products and shifts whose operands are known when calls have been inlined
 //     lvalue.c    places to assign to
 //     call.c      calls: dispatch, built-in methods, functions, actions
 //     bind.c      arguments to parameters: copies and references

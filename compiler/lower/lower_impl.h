@@ -192,6 +192,13 @@ enum place {
     IN_DEPARSER_BODY,
 };
 
+// A shift or product with an operand that is not a constant yet.
+struct late_op {
+    struct ir_expr *e;
+    struct loc at;
+    bool met, failed; // by the walk over the gress; in one of its places, if it stands in several
+};
+
 struct lower {
     struct arena *a;
     struct diag *d;
@@ -218,6 +225,7 @@ struct lower {
     struct ir_var *wanted;        // an extern method may put its result right here
     VEC(struct early) early;      // arguments of extern calls that are evaluated already
     reset_field_vec reset_fields; // of this gress: only 0 may be assigned to them
+    VEC(struct late_op) late;     // of this gress: see late.c
     unsigned labels;              // given out so far, in this gress
     unsigned temps;
     unsigned action_calls, action_call; // so far; that is being inlined, the outermost, or 0
@@ -340,6 +348,15 @@ struct value *eval_binary(struct lower *lw, struct expr *e);
 struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct value *y,
                            struct type *t, struct loc at);
 struct value *convert(struct lower *lw, struct value *v, struct type *t, struct loc at);
+
+// What a product, quotient or remainder is on a Tofino; null when nothing is known of its operands.
+struct ir_expr *product_of_known(struct lower *lw, enum ir_op op, struct ir_expr *x,
+                                 struct ir_expr *y);
+struct ir_expr *shift_distance(struct lower *lw, struct ir_expr *n); // a constant, as IR has it
+
+// ---- late.c: operands that are known when calls have been inlined
+void note_late(struct lower *lw, struct ir_expr *e, struct loc at); // a shift or a product
+void late_gress(struct lower *lw, struct ir_gress *g);
 
 // ---- lvalue.c
 struct lvalue eval_lvalue(struct lower *lw, struct expr *e);

@@ -195,6 +195,16 @@ static struct ir_expr *compare_bits(struct lower *lw, enum op op, struct ir_expr
     }
 }
 
+static bool lower_op_is_zero(const struct ir_expr *e) {
+    return ir_is_const(e) && big_sign(e->value) == 0;
+}
+
+struct ir_expr *shift_distance(struct lower *lw, struct ir_expr *n) {
+    if (n->width <= 32)
+        return n;
+    return ir_const_u64(lw->a, 32, big_bits(n->value) > 31 ? UINT32_MAX : big_to_u64(n->value));
+}
+
 static struct value *apply_shift(struct lower *lw, enum op op, struct value *x, struct value *y,
                                  struct type *t, struct loc at) {
     struct ir_expr *n;
@@ -206,14 +216,14 @@ static struct value *apply_shift(struct lower *lw, enum op op, struct value *x, 
         n = ir_const_u64(lw->a, 32, big_bits(y->num) > 31 ? UINT32_MAX : big_to_u64(y->num));
     else
         n = y->e;
-    enum ir_op ir = op == OP_SHL ? IR_SHL : is_signed_type(x->type) ? IR_ASHR : IR_LSHR;
-    if (!ir_is_const(n)) {
-        lower_error(lw, at, "a Tofino shifts by distances known at compile time only");
+    if (lower_op_is_zero(x->e)) // whatever the distance; what its expression does has been done
         return value_bits(lw, t, x->e);
-    }
-    if (n->op == IR_CONST && n->width > 32)
-        n = ir_const_u64(lw->a, 32, big_bits(n->value) > 31 ? UINT32_MAX : big_to_u64(n->value));
-    return value_bits(lw, t, ir_binary(lw->a, ir, x->e, n));
+    enum ir_op ir = op == OP_SHL ? IR_SHL : is_signed_type(x->type) ? IR_ASHR : IR_LSHR;
+    if (ir_is_const(n))
+        return value_bits(lw, t, ir_binary(lw->a, ir, x->e, shift_distance(lw, n)));
+    struct ir_expr *e = ir_binary(lw->a, ir, x->e, n);
+    note_late(lw, e, at);
+    return value_bits(lw, t, e);
 }
 
 static struct value *apply_concat(struct lower *lw, struct value *x, struct value *y,
@@ -248,30 +258,36 @@ static bool lower_op_power_of_two(struct lower *lw, const struct ir_expr *e, uns
     return big_cmp(e->value, big_shl(lw->a, big_u64(lw->a, 1), *exponent)) == 0;
 }
 
-// An ALU adds; a product or quotient by a power of two is a shift (tna-facts 5.1).
-static struct value *apply_product(struct lower *lw, enum op op, struct value *x, struct value *y,
-                                   struct type *t, struct loc at) {
+// An ALU adds; a product or quotient by a power of two is a shift (tna-facts 5.1). Null: there is
+// nothing for it.
+struct ir_expr *product_of_known(struct lower *lw, enum ir_op op, struct ir_expr *x,
+                                 struct ir_expr *y) {
     struct arena *a = lw->a;
-    struct ir_expr *whole = x->e, *by = y->e;
+    struct ir_expr *whole = x, *by = y;
     unsigned w = whole->width, n;
-    if (ir_is_const(whole) && (op == OP_MUL || ir_is_const(by))) {
-        whole = y->e;
-        by = x->e;
+    if (ir_is_const(whole) && (op == IR_MUL || ir_is_const(by))) {
+        whole = y;
+        by = x;
     }
-    bool nothing = op == OP_MUL && ir_is_const(by) && big_sign(by->value) == 0;
-    if (nothing || (ir_is_const(whole) && ir_is_const(by)))
-        return value_bits(lw, t, ir_binary(a, arithmetic_op(op, false), x->e, y->e));
-    if (!lower_op_power_of_two(lw, by, &n)) {
-        lower_error(lw, at, "a Tofino cannot %s at run time, except by constant powers of two",
-                    op == OP_MUL ? "multiply" : "divide");
-        return value_bits(lw, t, whole);
+    if (op == IR_MUL ? lower_op_is_zero(by) : lower_op_is_zero(whole))
+        return ir_const_u64(a, w, 0);
+    if (ir_is_const(whole) && ir_is_const(by))
+        return ir_binary(a, op, x, y);
+    if (!lower_op_power_of_two(lw, by, &n))
+        return NULL;
+    if (op == IR_UMOD)
+        return n == 0 ? ir_const_u64(a, w, 0) : ir_resize(a, ir_slice(a, whole, 0, n), w, false);
+    return ir_binary(a, op == IR_MUL ? IR_SHL : IR_LSHR, whole, ir_const_u64(a, 32, n));
+}
+
+static struct value *apply_product(struct lower *lw, enum ir_op op, struct value *x,
+                                   struct value *y, struct type *t, struct loc at) {
+    struct ir_expr *e = product_of_known(lw, op, x->e, y->e);
+    if (!e) {
+        e = ir_binary(lw->a, op, x->e, y->e);
+        note_late(lw, e, at);
     }
-    if (op == OP_MOD)
-        return value_bits(lw, t,
-                          n == 0 ? ir_const_u64(a, w, 0)
-                                 : ir_resize(a, ir_slice(a, whole, 0, n), w, false));
-    return value_bits(lw, t,
-                      ir_binary(a, op == OP_MUL ? IR_SHL : IR_LSHR, whole, ir_const_u64(a, 32, n)));
+    return value_bits(lw, t, e);
 }
 
 struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct value *y,
@@ -301,7 +317,7 @@ struct value *apply_binary(struct lower *lw, enum op op, struct value *x, struct
     if (is_signed && (op == OP_DIV || op == OP_MOD))
         return lower_op_mismatch(lw, op, t, at);
     if (op == OP_MUL || op == OP_DIV || op == OP_MOD)
-        return apply_product(lw, op, x, y, t, at);
+        return apply_product(lw, arithmetic_op(op, false), x, y, t, at);
     return value_bits(lw, t, ir_binary(lw->a, arithmetic_op(op, is_signed), x->e, y->e));
 }
 

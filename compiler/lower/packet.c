@@ -269,6 +269,14 @@ static void csum_flat(struct lower *lw, struct value *v, ir_expr_vec *out, struc
         VEC_PUSH(lw->a, out, flat.v[i]);
 }
 
+static void csum_parts_of(struct lower *lw, struct ir_stmt *s, struct value *data, struct loc at) {
+    ir_expr_vec flat = {0};
+    csum_flat(lw, data, &flat, at);
+    check_csum_bits(lw, &flat, at);
+    for (size_t i = 0; i < flat.n; i++)
+        csum_parts(lw, s, flat.v[i]);
+}
+
 static struct value *csum_update(struct lower *lw, struct object *o, struct expr *e,
                                  struct ir_var *wanted) {
     if (lw->place != IN_DEPARSER_BODY || !bound_arg(e, 0)) {
@@ -276,12 +284,8 @@ static struct value *csum_update(struct lower *lw, struct object *o, struct expr
         return lower_packet_none(lw, e);
     }
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_CSUM_UPDATE, e->at);
-    ir_expr_vec flat = {0};
-    csum_flat(lw, eval(lw, bound_arg(e, 0)), &flat, e->at);
-    check_csum_bits(lw, &flat, e->at);
     s->checksum = o->checksum;
-    for (size_t i = 0; i < flat.n; i++)
-        csum_parts(lw, s, flat.v[i]);
+    csum_parts_of(lw, s, eval(lw, bound_arg(e, 0)), e->at);
     if (bound_arg(e, 1)) {
         big ones = eval_const(lw, bound_arg(e, 1), "'zeros_as_ones'");
         s->flag = ones && big_sign(ones) != 0;
@@ -291,13 +295,27 @@ static struct value *csum_update(struct lower *lw, struct object *o, struct expr
     return value_bits(lw, env_type(lw, e->type), ir_ref(lw->a, s->var));
 }
 
+static bool csum_has_varbit(const struct value *v) {
+    bool has = v->kind == VAL_VARBIT;
+    for (size_t i = 0; i < v->n && !has && (v->kind == VAL_TUPLE || v->kind == VAL_HEADER); i++)
+        has = csum_has_varbit(v->items[i]);
+    return has;
+}
+
 static struct value *csum_add(struct lower *lw, struct object *o, struct expr *e, bool subtract) {
     if (!bound_arg(e, 0))
         return lower_packet_none(lw, e);
     struct ir_stmt *s = ir_stmt_new(lw->a, subtract ? IR_CSUM_SUBTRACT : IR_CSUM_ADD, e->at);
     s->checksum = o->checksum;
-    s->args = value_flat(lw, eval(lw, bound_arg(e, 0)), e->at);
-    check_csum_bits(lw, &s->args, e->at);
+    struct value *data = eval(lw, bound_arg(e, 0));
+    if (!csum_has_varbit(data)) {
+        s->args = value_flat(lw, data, e->at);
+        check_csum_bits(lw, &s->args, e->at);
+    } else if (subtract) {
+        lower_error(lw, e->at, "a Tofino's parser subtracts no varbit from a checksum");
+    } else {
+        csum_parts_of(lw, s, data, e->at);
+    }
     put(lw, s);
     return lower_packet_none(lw, e);
 }

@@ -24,8 +24,10 @@ With --translate the C compiler is not run: the programs are 'translated', to C 
 With --brief, a project is a line of counts, and only what was refused or failed is listed by program. A folder
 OWNER+PROJECT is shown as OWNER/PROJECT. --append adds to the page that --out names.
 With --scripts DIR, the packet scripts DIR/PROGRAM/*.stf are run on a compiled program and counted. Scripts of
-our own are in harness/compat/scripts/PROJECT/PROGRAM/*.stf, where PROJECT is FOLDER's name (--own runs them,
-in the fast build, the checked one and with a trace).
+our own are in harness/compat/scripts/PROJECT/PATH/*.stf, where PROJECT is FOLDER's name and PATH the program's below
+it, without '.p4': what comes out was derived from what the program is for. --own runs them too, in the fast build, the
+checked one and with a trace; --behaviour looks at nothing else, and at no program without one. Where a script is wrong,
+not Silken, harness/compat/limits says why, a line as in 'reasons', matched with PROGRAM: WHAT THE SCRIPT SAYS.
 With --reference CMD, CMD is run with the path of each refused program, and the table says whether it
 refuses as well (exit status other than 0).
 
@@ -72,10 +74,10 @@ def text_of(path):
     return COMMENT.sub("", path.read_text(errors="replace"))
 
 
-def reasons():
+def reasons(file):
     """[(expression, reason)]"""
     out = []
-    for line in (HERE / "reasons").read_text().splitlines():
+    for line in file.read_text().splitlines():
         if line and not line.startswith("#"):
             expression, reason = line.rsplit(" | ", 1)
             out.append((re.compile(expression.strip()), reason.strip()))
@@ -142,24 +144,46 @@ def script_runs(args, path, folder):
         for s in sorted((pathlib.Path(args.scripts) / path.stem).glob("*.stf")):
             yield s, args.test_option
     if args.own:
-        for s in sorted((HERE / "scripts" / folder.name / path.stem).glob("*.stf")):
+        for s in own_scripts(args, path, folder):
             for options in ([], ["--checked"], ["--trace"]):
                 yield s, args.test_option + options
 
 
+def own_scripts(args, path, folder):
+    return sorted((args.own_scripts / folder.name / path.relative_to(folder).with_suffix("")).glob("*.stf"))
+
+
+def own_without_program(args, folders):
+    """Scripts of our own that no program in these folders was found for."""
+    known = {s for folder in folders for path in programs(folder) for s in own_scripts(args, path, folder)}
+    return [str(s.relative_to(args.own_scripts)) for s in sorted(args.own_scripts.rglob("*.stf")) if s not in known]
+
+
 def scripts_of(args, path, folder, includes):
-    """(passed, failed, first failing script)"""
+    """(passed, failed, first failing script, [why it is not Silken that fails])"""
     passed = failed = 0
     worst = ""
+    limits = []
     for s, options in script_runs(args, path, folder):
-        status, _ = run([args.silken, "test"] + options + includes + [str(path), str(s)],
-                        args.seconds)
+        status, output = run([args.silken, "test"] + options + includes + [str(path), str(s)],
+                             args.seconds)
+        said = re.findall(rf"{re.escape(str(s))}:\d+: (.*)", output)
+        limit = why_limited(args, path, said) if status else None
         if status == 0:
             passed += 1
+        elif limit:
+            limits.append(limit)
         else:
             failed += 1
             worst = worst or s.name
-    return passed, failed, worst
+    return passed, failed, worst, limits
+
+
+def why_limited(args, path, said):
+    for expression, reason in args.limits:
+        if any(expression.search(f"{path}: {sentence}") for sentence in said):
+            return reason
+    return None
 
 
 def build(args, path, folder, options, includes):
@@ -262,7 +286,48 @@ def brief(out, label, groups):
         print("| " + " | ".join(cell(c) for c in (name, r.name, r.status, r.note)) + " |", file=out)
 
 
-def write(args, out, groups):
+def said_of(script):
+    """The first sentence of its first comment, or who wrote it."""
+    if script.read_text().startswith("# p4testgen"):
+        return "by p4testgen"
+    words = " ".join(re.match(r"(?:#[^\n]*\n)*", script.read_text())[0].replace("#", "").split())
+    return re.split(r"(?<=[.]) ", words)[0].rstrip(".")
+
+
+def packets_of(script):
+    return len(re.findall(r"^\s*packet\s", script.read_text(), re.MULTILINE))
+
+
+def outcome(result):
+    if not result.scripts:
+        return f"{result.status}: {result.note}"
+    passed, failed, worst, limits = result.scripts
+    said = f"{passed} of {passed + failed + len(limits)} pass"
+    for limit, n in collections.Counter(limits).items():
+        said += f"; {n}: {limit}"
+    return said + (f"; first that fails: {worst}" if failed else "")
+
+
+def behaviour(args, out, groups, folders):
+    """Of the programs that have scripts of our own."""
+    n = sum(len(results) for _, results in groups)
+    bad = sum(1 for _, results in groups for r in results if not r.scripts or r.scripts[1])
+    limits = sum(len(r.scripts[3]) for _, results in groups for r in results if r.scripts)
+    runs = sum(sum(r.scripts[:2]) for _, results in groups for r in results if r.scripts) + limits
+    wrong = f"; {limits} of {runs} runs are of scripts that are wrong themselves" if limits else ""
+    print(f"\n## {args.behaviour}\n\n{n} programs of {len(groups)} projects: {n - bad} behave as their scripts say, "
+          f"{bad} do not{wrong}.\n", file=out)
+    print("| program | what is tried | packets | fast, checked, trace |\n"
+          "| --- | --- | --- | --- |", file=out)
+    for (name, results), folder in zip(groups, folders):
+        for r in results:
+            scripts = own_scripts(args, folder / r.name, folder)
+            row = (f"{name}/{r.name}", "; ".join(dict.fromkeys(said_of(s) for s in scripts)),
+                   str(sum(packets_of(s) for s in scripts)), outcome(r))
+            print("| " + " | ".join(cell(c) for c in row) + " |", file=out)
+
+
+def write(args, out, groups, folders):
     if not args.append:
         print("# Programs of others\n\nWritten by `harness/compat/compat.py`, which says what the words "
               "mean.\nNothing of these programs is in this tree.", file=out)
@@ -270,6 +335,9 @@ def write(args, out, groups):
             print("\n" + pathlib.Path(args.preface).read_text().strip(), file=out)
     if args.brief:
         brief(out, args.brief, groups)
+        return
+    if args.behaviour:
+        behaviour(args, out, groups, folders)
         return
     for label, results in groups:
         table(out, label, results, args.scripts or args.own)
@@ -282,6 +350,8 @@ def arguments():
     p.add_argument("--silken", default="build/silken", help="the compiler (build/silken)")
     p.add_argument("--scripts", metavar="DIR", help="packet scripts: DIR/PROGRAM/*.stf")
     p.add_argument("--own", action="store_true", help="packet scripts of our own, too")
+    p.add_argument("--own-scripts", type=pathlib.Path, default=HERE / "scripts", metavar="DIR",
+                   help="where those are (harness/compat/scripts)")
     p.add_argument("--translate", action="store_true", help="to C text; the C compiler is not run")
     p.add_argument("--test-option", action="append", default=[], metavar="OPT",
                    help="passed on to silken test")
@@ -289,6 +359,8 @@ def arguments():
     p.add_argument("--label", action="append", default=[],
                    help="heading for a folder, in their order (its name)")
     p.add_argument("--brief", metavar="HEADING", help="one section: counts by project, and what was refused")
+    p.add_argument("--behaviour", metavar="HEADING",
+                   help="one section: the programs with packet scripts of our own, and how they behave")
     p.add_argument("--append", action="store_true", help="add to the file that --out names")
     p.add_argument("--preface", metavar="FILE", help="text to put before the tables")
     p.add_argument("--out", metavar="FILE", help="write the tables there (standard output)")
@@ -298,7 +370,9 @@ def arguments():
 
 def main():
     args = arguments()
-    args.reasons = reasons()
+    args.reasons = reasons(HERE / "reasons")
+    args.limits = reasons(HERE / "limits") if args.behaviour else []
+    args.own = args.own or bool(args.behaviour)
     if args.translate:
         compiler = tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False)
         compiler.write(NO_COMPILER)
@@ -306,29 +380,35 @@ def main():
         os.chmod(compiler.name, 0o755)
         os.environ["CC"] = compiler.name
         os.environ["SILKEN_CACHE"] = tempfile.mkdtemp(prefix="silken-compat-")
-    groups = []
+    groups, folders = [], []
     for i, f in enumerate(args.folders):
         folder = pathlib.Path(f).resolve()
         if not folder.is_dir():
             sys.exit(f"compat: {f}: no such folder")
         results = []
         for path in programs(folder):
+            if args.behaviour and not own_scripts(args, path, folder):
+                continue
             r = judge(args, path, folder)
             results.append(r)
             print(f"{r.status:9} {r.name} {r.note}", file=sys.stderr)
-        if not results and args.brief:
+        if not results and (args.brief or args.behaviour):
             continue
         if not results:
             sys.exit(f"compat: {f}: no P4 program in it")
+        folders.append(folder)
         groups.append((args.label[i] if i < len(args.label) else folder.name.replace("+", "/"), results))
     out = open(args.out, "a" if args.append else "w") if args.out else sys.stdout
-    write(args, out, groups)
+    write(args, out, groups, folders)
     every = [r for _, results in groups for r in results]
     bad = sum(r.scripts[1] for r in every if r.scripts)
     if args.out:
         out.close()
     print(totals(every))
-    wrong = any(r.status in ("FAILED", "REFUSED") for r in every)
+    lost = own_without_program(args, folders) if args.behaviour else []
+    for script in lost:
+        print(f"compat: no program for {script}", file=sys.stderr)
+    wrong = lost or any(r.status in ("FAILED", "REFUSED") for r in every)
     return 1 if wrong or bad else 0
 
 

@@ -33,7 +33,9 @@ class Projects(unittest.TestCase):
 
     def compat(self, *words):
         page = self.folder / "page.md"
-        done = subprocess.run([sys.executable, HERE / "compat.py", "--silken", SILKEN, "--translate", "--out", page,
+        if "--behaviour" not in words:
+            words += ("--translate",)
+        done = subprocess.run([sys.executable, HERE / "compat.py", "--silken", SILKEN, "--out", page,
                                *words], text=True, capture_output=True, check=False, timeout=600)
         return done, page.read_text()
 
@@ -73,6 +75,51 @@ class Projects(unittest.TestCase):
         self.assertEqual(page.count("# Programs of others"), 1)
         self.assertIn("## somebody/good", page)
         self.assertIn("## More", page)
+
+    def script(self, path, text):
+        path = self.folder / "scripts" / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def behaviour(self, *folders):
+        return self.compat("--behaviour", "Behaviour", "--own-scripts", str(self.folder / "scripts"), *folders)
+
+    def test_scripts_of_our_own(self):
+        good = self.project("somebody+good", deep__switch=GOOD, deep__other=GOOD)
+        more = self.project("somebody+more", switch="#error nobody looks at it\n" + MAIN)
+        self.script("somebody+good/deep/switch/way.stf",
+                    "# Sent where the table says. To\n# port 3.\nadd forward hdr.ethernet.dst_addr:1 send(port:3)\n"
+                    "packet 1 000000000001 000000000002 88b5\nexpect 3 000000000001 000000000002 88b5 $\n")
+        done, page = self.behaviour(good, more)
+        self.assertEqual(done.returncode, 0, done.stderr + page)
+        self.assertIn("1 programs of 1 projects: 1 behave as their scripts say, 0 do not.", page)
+        self.assertIn("| somebody/good/deep/switch.p4 | Sent where the table says | 1 | 3 of 3 pass |", page)
+        self.script("somebody+good/deep/other/wrong.stf",
+                    "# It floods.\npacket 1 000000000001 000000000002 88b5\nexpect 3 000000000001 $\n")
+        done, page = self.behaviour(good, more)
+        self.assertEqual(done.returncode, 1, page)
+        self.assertIn("2 programs of 1 projects: 1 behave as their scripts say, 1 do not.", page)
+        self.assertIn("good/deep/other.p4 | It floods | 1 | 0 of 3 pass; first that fails: wrong.stf |", page)
+
+    def test_scripts_that_are_wrong(self):
+        good = self.project("somebody+good", switch=GOOD)
+        self.script("somebody+good/switch/a.stf",
+                    "# p4testgen seed: 1\nadd forward hdr.ethernet.dst_addr:1 send(port:68)\n"
+                    "packet 1 000000000001 000000000002 88b5\nexpect 68 000000000001 000000000002 88b5 $\n")
+        self.script("somebody+good/switch/b.stf", "# p4testgen seed: 1\npacket 1 000000000001 000000000002 8\n")
+        done, page = self.behaviour(good)
+        self.assertEqual(done.returncode, 0, page)
+        self.assertIn("| by p4testgen | 2 | 0 of 6 pass; 3: the packet leaves by a recirculation port", page)
+        self.assertIn("; 3: the generator writes half a byte", page)
+        self.assertIn("1 behave as their scripts say, 0 do not; 6 of 6 runs are of scripts that are wrong", page)
+        self.assertNotIn("first that fails", page)
+
+    def test_a_script_whose_program_is_gone(self):
+        good = self.project("somebody+good", switch=GOOD)
+        self.script("somebody+good/gone/way.stf", "packet 1 00\n")
+        done, page = self.behaviour(good)
+        self.assertEqual(done.returncode, 1, page)
+        self.assertIn("compat: no program for somebody+good/gone/way.stf", done.stderr)
 
 
 if __name__ == "__main__":

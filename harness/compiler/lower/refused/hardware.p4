@@ -49,6 +49,11 @@ control Ingress(inout headers_t hdr, inout md_t md) {
             hdr.num.b = 1;
         }
         v.apply();
+        bit<32> by = 2;
+        if (hdr.num.a == 10)
+            by = 3;
+        hdr.num.d = hdr.num.d << by;
+        hdr.num.d = hdr.num.d * by;
     }
 }
 
