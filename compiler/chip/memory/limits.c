@@ -95,8 +95,9 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
         if (!op->stmt) // of a unit that a test makes up
             continue;
         const enum ir_stmt_kind kind = op->stmt->kind;
+        // What @in_hash computes reaches each container on a way of its own.
         bool comes = kind == IR_ASSIGN
-                         ? op->kind == CHIP_OP_SET && op->hash
+                         ? op->kind == CHIP_OP_SET && op->hash && !op->stmt->in_hash
                          : op->to.var->header && (is_hash_of_fields(r, op->stmt) ||
                                                   kind == IR_RANDOM || kind == IR_METER_EXEC);
         // one that is too long by itself, whatever is left of it
