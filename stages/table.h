@@ -169,6 +169,8 @@ enum sk_table_error {
     SK_E_NOT_EMPTY = -18,  // its key mask can only change while it has no entries
     SK_E_PARSERS = -19,    // the value set is that of single parsers
     SK_E_GROUP_SIZE = -14, // more members than the group may have, or than any group may have
+    SK_E_FILLED = -20,      // it was filled as a whole
+    SK_E_HAS_ENTRIES = -21, // only a table without entries can be filled
     SK_E_LINES = -16,      // the selector's memory has no free lines for the group
 };
 const char *sk_table_strerror(int error);
@@ -201,6 +203,17 @@ struct sk_entry *sk_table_default(const struct sk_table *t);
 // action.
 int sk_table_add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, int64_t priority,
                  uint32_t action, const uint64_t *data);
+// Fills a table without entries, or one that was filled before, as a whole: key i gets values[i], as
+// the one parameter of the action. For large tables of small values: two or four bytes each, which
+// equal tables share. Then it takes no single changes (SK_E_FILLED) until sk_table_clear, and counts
+// no hits. SK_E_ACTION where sk_table_may_be_filled is false, SK_E_KEY when n is 0 or above the
+// largest key, SK_E_DATA, SK_E_FULL, SK_E_HAS_ENTRIES, SK_E_MEMORY.
+int sk_table_fill(struct sk_table *t, uint32_t action, const uint32_t *values, size_t n);
+// What that would answer, with nothing changed (but for SK_E_MEMORY).
+int sk_table_may_fill(const struct sk_table *t, uint32_t action, const uint32_t *values, size_t n);
+// One exact key of at most 16 bits, nothing counted or metered or aged by entry, and an action with
+// one parameter of at most 32 bits.
+bool sk_table_may_be_filled(const struct sk_table_desc *d, uint32_t action);
 int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                     int64_t priority, uint32_t action, const uint64_t *data);
 int sk_table_delete(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
@@ -245,7 +258,8 @@ bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def);
 uint64_t sk_tables_generation(void);
 void sk_tables_changed(void);
 // The entry that sk_table_add made for this key, or null. Its counter, meter cell and 'idle' may be
-// changed between packets; it is valid until the table changes.
+// changed between packets; it is valid until the table changes. Of a table that was filled, and of
+// sk_table_each and sk_table_lookup there: until the next call, and not to be changed.
 struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
                                const uint64_t *mask, int64_t priority);
 // The program counts the hits of its own entries in hits[i], by their order in the description, and

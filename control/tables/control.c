@@ -321,6 +321,38 @@ int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e,
     return rc;
 }
 
+static int control_fill_failure(const struct change *c, int code, size_t n, struct sk_error *err) {
+    if (code == SK_E_ACTION)
+        return sk_fail(err,
+                       "table '%s' cannot be filled as a whole with action '%s': that takes one "
+                       "exact key of at most 16 bits, one argument of at most 32, and nothing "
+                       "that is counted, metered or aged by entry",
+                       c->desc->name, c->desc->actions[c->action]->name);
+    if (code == SK_E_KEY)
+        return sk_fail(err, "table '%s' has no %zu keys", c->desc->name, n);
+    return table_failure(c, code, err);
+}
+
+int sk_control_table_fill(struct sk_switch *sw, const char *table, const char *action,
+                          const uint32_t *values, size_t n, int pipe, struct sk_error *err) {
+    struct change c;
+    int rc = resolve_table(sw, table, pipe, &c, err);
+    int i = rc ? rc : sk_find_action(c.desc, action, err);
+    if (i < 0)
+        return i;
+    c.action = (uint32_t)i;
+    int code = SK_OK;
+    for (unsigned p = 0; p < c.pipes.n && !code; p++)
+        code = sk_table_may_fill(control_table_in(sw, &c.object, c.pipes.list[p]), c.action, values,
+                                 n);
+    for (unsigned p = 0; p < c.pipes.n && !code; p++) {
+        struct sk_table *t = control_table_in(sw, &c.object, c.pipes.list[p]);
+        code = sk_table_fill(t, c.action, values, n);
+        sk_table_quiesce(t);
+    }
+    return code ? control_fill_failure(&c, code, n, err) : 0;
+}
+
 // Pipes written one by one may differ: every pipe is asked before one is changed.
 typedef int ask_fn(const struct change *c, struct sk_table *t);
 

@@ -27,10 +27,16 @@ struct request_list {
 // A packet on the way, by its sequence number modulo SLOTS.
 struct slot {
     struct request *request; // null: none, or it was answered
-    const struct libra_packet *packet;
+    struct libra_packet *packet; // the request's
     uint64_t sent_at;
     uint32_t tries; // that had no answer
     bool due;       // is in the queue of those to be repeated
+};
+
+// Pairs that the switch gave up on: they wait for a new number.
+struct rest {
+    struct request *request;
+    struct libra_packet *packet;
 };
 
 struct libra_worker {
@@ -38,7 +44,9 @@ struct libra_worker {
     struct slot slot[SLOTS];
     uint32_t base, next; // the first without an answer, the first not used
     uint32_t on_the_way; // slots in use
-    uint64_t unsent;     // packets of requests that have no number yet
+    uint64_t unsent;     // packets of requests that have no number yet, and rests
+    struct rest rest[SLOTS]; // a ring; with the slots in use they are SLOTS at most
+    uint32_t rest_first, rest_n;
     uint32_t repeat[SLOTS], repeat_first, repeat_n; // sequence numbers, a ring
     struct sk_timers timers;
     struct sk_rto rto;
@@ -122,6 +130,12 @@ void libra_worker_free(struct libra_worker *w) {
         if (r && r->sent == r->n && --r->left == 0)
             worker_request_free(r);
     }
+    for (; w->rest_n > 0; w->rest_n--) {
+        struct request *r = w->rest[w->rest_first].request;
+        w->rest_first = (w->rest_first + 1) % SLOTS;
+        if (r->sent == r->n && --r->left == 0)
+            worker_request_free(r);
+    }
     for (struct request *r; (r = worker_list_take(&w->waiting));)
         worker_request_free(r);
     for (struct request *r; (r = worker_list_take(&w->done));)
@@ -151,15 +165,15 @@ static int worker_submit(struct libra_worker *w, struct request *r, uint64_t now
 
 // With room for the packets of these pairs; null: no memory.
 static struct request *worker_request(enum libra_kind kind, const struct libra_pair *pairs,
-                                      size_t n, void *cookie) {
+                                      size_t n, bool any, void *cookie) {
     struct request *r = calloc(1, sizeof *r);
-    size_t most = libra_pack_most(pairs, n, false);
+    size_t most = libra_pack_most(pairs, n, any);
     if (!r || !(r->packets = calloc(most ? most : 1, sizeof *r->packets))) {
         free(r);
         return NULL;
     }
     r->kind = kind;
-    r->n = r->left = libra_pack(pairs, n, false, r->packets);
+    r->n = r->left = libra_pack(pairs, n, any, r->packets);
     r->pairs = n;
     r->cookie = cookie;
     return r;
@@ -169,7 +183,7 @@ int libra_worker_push(struct libra_worker *w, const struct libra_pair *pairs, si
                       void *cookie, uint64_t now) {
     if (n > LIBRA_REQUEST_MOST)
         return SILKEN_ERR_INVALID;
-    struct request *r = worker_request(LIBRA_PUSH, pairs, n, cookie);
+    struct request *r = worker_request(LIBRA_PUSH, pairs, n, w->config.floats, cookie);
     return r ? worker_submit(w, r, now) : SILKEN_ERR_NOMEM;
 }
 
@@ -180,7 +194,7 @@ int libra_worker_pull(struct libra_worker *w, const uint32_t *ranks, size_t n, u
     struct libra_pair *pairs = malloc((n ? n : 1) * sizeof *pairs);
     for (size_t i = 0; pairs && i < n; i++)
         pairs[i] = (struct libra_pair){ranks[i], (uint32_t)i};
-    struct request *r = pairs ? worker_request(LIBRA_PULL, pairs, n, cookie) : NULL;
+    struct request *r = pairs ? worker_request(LIBRA_PULL, pairs, n, false, cookie) : NULL;
     free(pairs);
     if (!r)
         return SILKEN_ERR_NOMEM;
@@ -215,8 +229,9 @@ static size_t worker_write_slot(struct libra_worker *w, uint32_t sequence, uint8
                                 uint64_t now) {
     struct slot *s = worker_slot(w, sequence);
     struct libra_packet packet = *s->packet;
-    const struct libra_header header = {
-        .kind = s->request->kind, .again = s->tries > 0, .sequence = sequence};
+    const struct libra_header header = {.kind = packet.any ? LIBRA_PUSH_ANY : s->request->kind,
+                                        .again = s->tries > 0,
+                                        .sequence = sequence};
 
     for (unsigned p = 0; s->request->kind == LIBRA_PULL && p < LIBRA_PLACES; p++)
         packet.places[p].value = 0;
@@ -229,16 +244,29 @@ static size_t worker_write_slot(struct libra_worker *w, uint32_t sequence, uint8
     return LIBRA_FRAME_BYTES;
 }
 
-// Gives the next packet of the first waiting request a number.
-static uint32_t worker_begin(struct libra_worker *w) {
+// Pairs that were left, else the next packet of the first waiting request.
+static struct rest worker_next(struct libra_worker *w) {
     struct request *r = w->waiting.first;
-    uint32_t sequence = w->next++;
-
-    *worker_slot(w, sequence) = (struct slot){.request = r, .packet = &r->packets[r->sent]};
-    w->on_the_way++;
-    w->unsent--;
+    struct rest rest = w->rest[w->rest_first];
+    if (w->rest_n > 0) {
+        w->rest_first = (w->rest_first + 1) % SLOTS;
+        w->rest_n--;
+        return rest;
+    }
+    rest = (struct rest){r, &r->packets[r->sent]};
     if (++r->sent == r->n)
         worker_list_take(&w->waiting);
+    return rest;
+}
+
+// Gives the next packet a number.
+static uint32_t worker_begin(struct libra_worker *w) {
+    uint32_t sequence = w->next++;
+    struct rest next = worker_next(w);
+
+    *worker_slot(w, sequence) = (struct slot){.request = next.request, .packet = next.packet};
+    w->on_the_way++;
+    w->unsent--;
     return sequence;
 }
 
@@ -255,8 +283,12 @@ size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint
             return worker_write_slot(w, sequence, buf, now);
         }
     }
-    if (!w->waiting.first || w->on_the_way >= w->window.packets || w->next - w->base >= SLOTS)
+    if (w->unsent == 0 || w->on_the_way >= w->window.packets || w->next - w->base >= SLOTS)
         return 0;
+    if (w->next > LIBRA_SEQUENCE_LAST) { // more was left than there are numbers
+        w->failed = true;
+        return 0;
+    }
     return worker_write_slot(w, worker_begin(w), buf, now);
 }
 
@@ -285,9 +317,9 @@ static void worker_complete(struct libra_worker *w, struct request *r) {
     worker_list_add(&w->done, r);
 }
 
-// The packet of this number has its answer.
+// The packet of this number has its answer; 'rest' is what the switch has left of it, or null.
 static void worker_answered(struct libra_worker *w, const struct libra_header *header,
-                            uint64_t now) {
+                            struct libra_packet *rest, uint64_t now) {
     struct slot *s = worker_slot(w, header->sequence);
     struct request *r = s->request;
 
@@ -306,8 +338,13 @@ static void worker_answered(struct libra_worker *w, const struct libra_header *h
     w->on_the_way--;
     while (w->base != w->next && !worker_slot(w, w->base)->request)
         w->base++;
-    if (--r->left == 0)
+    if (rest) {
+        w->stats.pairs_left += (unsigned)__builtin_popcount(rest->used);
+        w->rest[(w->rest_first + w->rest_n++) % SLOTS] = (struct rest){r, rest};
+        w->unsent++;
+    } else if (--r->left == 0) {
         worker_complete(w, r);
+    }
 }
 
 static enum libra_reason worker_take(struct libra_worker *w, const struct libra_header *header,
@@ -321,9 +358,16 @@ static enum libra_reason worker_take(struct libra_worker *w, const struct libra_
         return LIBRA_WRONG_KIND;
     if (header->kind == LIBRA_ANSWER && !worker_same_pairs(s->packet, packet))
         return LIBRA_OTHER_PAIRS;
+    if (header->kind == LIBRA_ACK && packet->used & ~s->packet->used)
+        return LIBRA_OTHER_PAIRS;
+    struct libra_packet *rest = NULL;
     if (header->kind == LIBRA_ANSWER)
         worker_take_values(s->request, s->packet, packet);
-    worker_answered(w, header, now);
+    else if (packet->used)
+        rest = s->packet;
+    if (rest)
+        rest->used = packet->used;
+    worker_answered(w, header, rest, now);
     return LIBRA_ACCEPTED;
 }
 

@@ -25,6 +25,9 @@
 // numbers apart (p4/libra), so all that are on the way lie within 'window' numbers, at most 512:
 // what is repeated is then always known to the switch, however late the first copy comes.
 //
+// LEFT. A switch that adds floats gives up on pairs whose cells other packets keep changing. Its ack
+// says which; they go out again, under a new number.
+//
 // LOSS. Each packet on the way has a timer, which follows the measured time to an answer
 // (hosts/core/rto.h) without samples of packets that were repeated, and doubles with each time that
 // it passes. How many may be on the way follows marks and losses (hosts/core/window.h).
@@ -42,12 +45,13 @@
 
 #define LIBRA_NEVER         UINT64_MAX
 #define LIBRA_WINDOW_MOST   512u
-#define LIBRA_SEQUENCE_LAST 0x7fffffffu
+#define LIBRA_SEQUENCE_LAST 0x3fffffffu
 #define LIBRA_REQUEST_MOST  (1u << 24) // pairs
 
 // All times are in nanoseconds.
 struct libra_worker_config {
     struct libra_flow flow;
+    bool floats; // the switch adds floats, and takes packets with pairs at any place
     uint32_t first_sequence; // 1 and up
     uint32_t window;         // packets on the way: at the beginning, and at most
     uint32_t window_max;     // LIBRA_WINDOW_MOST at most
@@ -59,6 +63,7 @@ struct libra_worker_stats {
     uint64_t repeated, acks, answers, marks;
     uint64_t ignored[LIBRA_REASON_COUNT];
     uint64_t pairs_pushed, pairs_pulled; // of requests that are done
+    uint64_t pairs_left;                 // that went out again
 };
 struct libra_worker;
 
@@ -67,7 +72,8 @@ int libra_worker_new(struct libra_worker **w, const struct libra_worker_config *
                      const char **why);
 void libra_worker_free(struct libra_worker *w); // null allowed
 
-// Submits a push of 'n' pairs (copied). Values are added as integers modulo 2^32. 0,
+// Submits a push of 'n' pairs (copied). Values are integers, which are
+// added modulo 2^32, or the bits of floats. 0,
 // SILKEN_ERR_NOMEM, SILKEN_ERR_INVALID (more than LIBRA_REQUEST_MOST) or SILKEN_ERR_STALLED after
 // the worker has failed or when its numbers are used up. An error leaves the worker as it was.
 int libra_worker_push(struct libra_worker *w, const struct libra_pair *pairs, size_t n,
