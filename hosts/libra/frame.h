@@ -24,6 +24,7 @@ enum libra_kind {
     LIBRA_ACK = 3,
     LIBRA_PULL = 4,
     LIBRA_ANSWER = 5,
+    LIBRA_BARRIER = 7, // worker to server: tell me when all workers are here
 };
 
 // What stays the same in all packets between a worker and its switch.
@@ -54,7 +55,8 @@ struct libra_header {
     X(WRONG_JOB, "wrong_job", "another job's number, worker or epoch")                             \
     X(WRONG_KIND, "wrong_kind", "neither an ack nor an answer")                                    \
     X(NOT_EXPECTED, "not_expected", "of no packet on the way: a duplicate")                        \
-    X(OTHER_PAIRS, "other_pairs", "of parameters that were not asked for or pushed")
+    X(OTHER_PAIRS, "other_pairs", "of parameters that were not asked for or pushed")               \
+    X(NO_MEMORY, "no_memory", "a server had no memory for it, or no switch")
 
 enum libra_reason {
     LIBRA_ACCEPTED,
