@@ -250,7 +250,7 @@ run: $(BUILD)/silken
 # name of ours meets one of the application's.
 SONAME       := libsilken.so.0
 LIBSILKEN    := $(BUILD)/$(SONAME) $(BUILD)/libsilken.so $(BUILD)/libsilken.a $(BUILD)/libsilken-dpdk.so.0
-LIB_FACES    := hosts/core hosts/communicator
+LIB_FACES    := hosts/core hosts/communicator hosts/keyvalue
 LIB_ARCHIVES := $(call archive,$(sort $(foreach r,$(LIB_FACES),$(call below,$(r)))))
 lib_inputs    = -Wl,--whole-archive $(filter $(call archive,$(LIB_FACES)),$^) -Wl,--no-whole-archive \
     -Wl,--start-group $(filter-out $(call archive,$(LIB_FACES)),$(filter %.a,$^)) -Wl,--end-group
