@@ -114,6 +114,10 @@ struct sk_filled *sk_filled_of(const struct sk_table *t) {
     return s ? atomic_load_explicit(&s->filled, memory_order_relaxed) : NULL;
 }
 
+bool sk_table_is_filled(const struct sk_table *t) {
+    return sk_filled_of(t) != NULL;
+}
+
 // What readers may still see waits for sk_table_quiesce.
 static void filled_replace(struct sk_table *t, struct sk_filled *f) {
     struct sk_filled *old = sk_filled_of(t);

@@ -1037,6 +1037,7 @@ static void test_filled(void **state) {
     assert_ptr_equal(sk_filled_of(t)->values, sk_filled_of(same)->values); // two have one block
     sk_table_free(same);
     assert_int_equal(4000, sk_table_count(t));
+    assert_true(sk_table_is_filled(t));
     for (uint64_t key = 0; key < 4096; key++) {
         const struct sk_entry *e = sk_lookup_index(t, key), *w = sk_table_lookup(t, &key);
         assert_int_equal(key < 4000, e != NULL);
@@ -1063,6 +1064,7 @@ static void test_filled(void **state) {
     assert_int_equal(SK_E_FILLED, sk_table_delete(t, &key, NULL, 0));
     assert_int_equal(SK_OK, sk_table_clear(t));
     assert_int_equal(0, sk_table_count(t));
+    assert_false(sk_table_is_filled(t));
     assert_null(sk_lookup_index(t, 3));
     assert_int_equal(SK_OK, sk_table_add(t, &key, NULL, 0, 0, &data));
     assert_int_equal(9, sk_entry_data(sk_lookup_index(t, 3), 1)[0]);
