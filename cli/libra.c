@@ -18,7 +18,8 @@ static const char usage[] =
     "       silken libra tables\n\n"
     "tables prints the section \"filled\" of a configuration with p4/libra: the tables with which\n"
     "the program adds floats.\n\n"
-    "profile finds out which parameters of a sparse model are hot: counts their updates, ranks them, and\n"
+    "profile finds out which parameters of a sparse model are hot: counts their updates, ranks "
+    "them, and\n"
     "writes the layout that all workers and servers of the job load. UPDATES are text files\n"
     "(without one: standard input) with a line for each iteration of a worker: the keys of the\n"
     "parameters that it updates, decimal numbers separated by spaces. Lines that begin with\n"
@@ -298,6 +299,7 @@ int cmd_libra(int argc, char **argv) {
         fputs(usage, stdout);
         return EXIT_GOOD;
     }
-    return argc > 1 ? cli_misused("libra", "there is no '%s'; there are profile and tables", argv[1])
-                    : cli_misused("libra", "what to do is missing: profile or tables");
+    return argc > 1
+               ? cli_misused("libra", "there is no '%s'; there are profile and tables", argv[1])
+               : cli_misused("libra", "what to do is missing: profile or tables");
 }

@@ -131,8 +131,7 @@ static void filled_replace(struct sk_table *t, struct sk_filled *f) {
     sk_tables_changed();
 }
 
-int sk_table_may_fill(const struct sk_table *t, uint32_t action, const uint32_t *values,
-                      size_t n) {
+int sk_table_may_fill(const struct sk_table *t, uint32_t action, const uint32_t *values, size_t n) {
     if (!sk_table_may_be_filled(t->desc, action) || t->of_parser)
         return SK_E_ACTION;
     if (n == 0 || n > UINT64_C(1) << t->desc->keys[0].width)

@@ -54,8 +54,8 @@ typedef _Atomic(struct sk_entry *) sk_slot;
 struct sk_retired {
     struct sk_retired *next;
 };
-// A table that was filled as a whole. 'reader' is written by the lookups of the pipe's thread, which
-// put there what they find; 'writer' is the control plane's.
+// A table that was filled as a whole. 'reader' is written by the lookups of the pipe's thread,
+// which put there what they find; 'writer' is the control plane's.
 struct filled_values;
 struct sk_filled {
     struct sk_retired retired;
@@ -67,7 +67,7 @@ struct sk_filled {
 };
 struct sk_slots {
     struct sk_retired retired;
-    uint64_t mask; // capacity - 1, a power of two minus one
+    uint64_t mask;                      // capacity - 1, a power of two minus one
     _Atomic(struct sk_filled *) filled; // null: of entries
     sk_slot slot[];
 };

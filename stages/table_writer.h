@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // table_writer: what the files of a table's writer share: table.c (the control plane's calls),
-// table_entry.c (one entry), table_filled.c (tables of values alone), table_exact.c, table_lpm.c and table_ternary.c (what finds entries).
-// Everything here is for the one writer; nothing of it is on a packet's path.
+// table_entry.c (one entry), table_filled.c (tables of values alone), table_exact.c, table_lpm.c
+// and table_ternary.c (what finds entries). Everything here is for the one writer; nothing of it is
+// on a packet's path.
 #ifndef SILKEN_STAGES_TABLE_WRITER_H
 #define SILKEN_STAGES_TABLE_WRITER_H
 

@@ -20,7 +20,8 @@ const char demo_usage[] =
     "program in a software switch, and checks every sum.\n\n"
     "  --protocol NAME   switchml; atp, which has parameter servers too; both: a job of each, "
     "side by\n"
-    "                    side on one switch; or libra: a sparse model, whose parameters are at the\n"
+    "                    side on one switch; or libra: a sparse model, whose parameters are at "
+    "the\n"
     "                    switch and at parameter servers (switchml)\n"
     "  --servers N       parameter servers, 1 to 4 (atp: 1, libra: 2)\n"
     "  --sync            all workers' steps at the same parameters (libra)\n"
@@ -234,18 +235,29 @@ static const struct option {
     bool takes_value;
     int (*set)(const struct parser *p);
 } options[] = {
-    {"--protocol", true, set_protocol}, {"--servers", true, set_servers},
-    {"--racks", true, set_racks},       {"--links", true, set_links},
-    {"--workers", true, set_workers},   {"--elements", true, set_elements},
-    {"--lanes", true, set_lanes},       {"--loss", true, set_loss},
-    {"--epochs", true, set_epochs},     {"--steps", true, set_steps},
-    {"--batch", true, set_batch},       {"--images", true, set_images},
-    {"--seed", true, set_seed},         {"--program", true, set_program},
-    {"--data", true, set_data},         {"--keep", true, set_keep},
-    {"--record", true, set_record},     {"--limit", true, demo_options_set_limit},
-    {"--quiet", false, set_quiet},      {"-q", false, set_quiet},
+    {"--protocol", true, set_protocol},
+    {"--servers", true, set_servers},
+    {"--racks", true, set_racks},
+    {"--links", true, set_links},
+    {"--workers", true, set_workers},
+    {"--elements", true, set_elements},
+    {"--lanes", true, set_lanes},
+    {"--loss", true, set_loss},
+    {"--epochs", true, set_epochs},
+    {"--steps", true, set_steps},
+    {"--batch", true, set_batch},
+    {"--images", true, set_images},
+    {"--seed", true, set_seed},
+    {"--program", true, set_program},
+    {"--data", true, set_data},
+    {"--keep", true, set_keep},
+    {"--record", true, set_record},
+    {"--limit", true, demo_options_set_limit},
+    {"--quiet", false, set_quiet},
+    {"-q", false, set_quiet},
     {"--sync", false, set_sync},
-    {"--help", false, set_help},        {"-h", false, set_help},
+    {"--help", false, set_help},
+    {"-h", false, set_help},
 };
 
 // 'length' is that of the name in "--name=value".
@@ -311,8 +323,9 @@ static int check_libra(const struct parser *p) {
     const struct {
         bool given;
         const char *name;
-    } others[] = {{o->racks, "--racks"},     {o->lanes != 1, "--lanes"},   {o->elements, "--elements"},
-                  {o->veth, "--links veth"}, {o->epochs != 1, "--epochs"}, {o->images, "--images"},
+    } others[] = {{o->racks, "--racks"},        {o->lanes != 1, "--lanes"},
+                  {o->elements, "--elements"},  {o->veth, "--links veth"},
+                  {o->epochs != 1, "--epochs"}, {o->images, "--images"},
                   {o->record, "--record"}};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -230,9 +230,9 @@ static int sparse_start(struct sparse *s, bool servers, unsigned n, struct child
         struct sparse_child *c = &s->child[servers ? i : DEMO_MAX_SERVERS + i];
         *c = (struct sparse_child){&s->job, i};
         snprintf(name, sizeof name, "%s-%u", servers ? "server" : "worker", i);
-        children[i] = supervise_call(&s->supervisor, name,
-                                     servers ? sparse_run_server : sparse_run_worker, c, error,
-                                     sizeof error);
+        children[i] =
+            supervise_call(&s->supervisor, name, servers ? sparse_run_server : sparse_run_worker, c,
+                           error, sizeof error);
         if (!children[i])
             return sparse_fail(s, "%s", error);
     }

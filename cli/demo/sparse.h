@@ -4,9 +4,10 @@
 // in parameter servers.
 //
 // The model is a logistic regression over 65,536 features, of which a sample has some; how often
-// features occur follows Zipf's law, as in click logs and in text. Data are generated from the seed,
-// so every process has the same. A parameter is the sum of what all workers have pushed for it: a
-// worker pulls those of its batch, and pushes the steps of gradient descent back (hosts/keyvalue).
+// features occur follows Zipf's law, as in click logs and in text. Data are generated from the
+// seed, so every process has the same. A parameter is the sum of what all workers have pushed for
+// it: a worker pulls those of its batch, and pushes the steps of gradient descent back
+// (hosts/keyvalue).
 //
 //      parent          finds out who is hot from a sample of 8 % of all batches, writes the layout,
 //                      starts the others, checks, reports
@@ -47,8 +48,8 @@ struct sparse_pushed { // by one worker, of one parameter
     uint32_t terms;
 };
 struct sparse_board {
-    volatile bool release;                        // the servers may end
-    volatile bool ready[DEMO_MAX_SERVERS];        // a server
+    volatile bool release;                 // the servers may end
+    volatile bool ready[DEMO_MAX_SERVERS]; // a server
     struct sparse_status status[DEMO_MAX_WORKERS];
     float reference[SPARSE_KEYS], trained[SPARSE_KEYS];
     struct sparse_pushed pushed[][SPARSE_KEYS]; // by worker
@@ -73,8 +74,8 @@ void sparse_batch(uint64_t seed, unsigned worker, unsigned step, struct sparse_s
 // The keys of samples, ascending, each once (room for n * SPARSE_FEATURES); how many.
 size_t sparse_keys(const struct sparse_sample *samples, unsigned n, uint64_t *keys);
 // The step of gradient descent for each key, at these weights.
-void sparse_step(const struct sparse_sample *samples, unsigned n, const uint64_t *keys, size_t n_keys,
-                 const float *weights, float *step);
+void sparse_step(const struct sparse_sample *samples, unsigned n, const uint64_t *keys,
+                 size_t n_keys, const float *weights, float *step);
 // The mean cross entropy over the test, at the weights of all keys.
 double sparse_loss(uint64_t seed, const float *weights);
 

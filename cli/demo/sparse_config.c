@@ -22,8 +22,7 @@ struct sparse_address sparse_address(const struct sparse_job *job, unsigned stat
     snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
     snprintf(a.socket, sizeof a.socket, "%s/port-%u.sock", job->folder, a.port);
     snprintf(a.device, sizeof a.device,
-             "net_memif%u,role=client,id=0,rsize=9,socket-abstract=no,socket=%s", a.port,
-             a.socket);
+             "net_memif%u,role=client,id=0,rsize=9,socket-abstract=no,socket=%s", a.port, a.socket);
     return a;
 }
 
@@ -36,14 +35,14 @@ static json_t *config_port(const struct sparse_address *a) {
 
 // A worker of the job, as which servers push too.
 static json_t *config_admission(const struct sparse_address *a, unsigned number) {
-    return json_pack("{s:s, s:{s:i, s:i, s:s, s:i}, s:s, s:{s:i, s:i, s:i, s:i}}",    //
-                     "table", "pipe.Ingress.admission.workers",                       //
-                     "key",                                                           //
-                     "hdr.libra.job", SPARSE_JOB, "hdr.libra.worker", number,         //
-                     "hdr.ipv4.src_addr", a->ip, "ig_intr_md.ingress_port", a->port,  //
-                     "action", "admit",                                               //
-                     "args",                                                          //
-                     "cell_base", 0, "cell_last", CELLS - 1,                          //
+    return json_pack("{s:s, s:{s:i, s:i, s:s, s:i}, s:s, s:{s:i, s:i, s:i, s:i}}",   //
+                     "table", "pipe.Ingress.admission.workers",                      //
+                     "key",                                                          //
+                     "hdr.libra.job", SPARSE_JOB, "hdr.libra.worker", number,        //
+                     "hdr.ipv4.src_addr", a->ip, "ig_intr_md.ingress_port", a->port, //
+                     "action", "admit",                                              //
+                     "args",                                                         //
+                     "cell_base", 0, "cell_last", CELLS - 1,                         //
                      "record_base", number * LIBRA_WINDOW_MOST, "epoch", SPARSE_EPOCH);
 }
 
@@ -58,8 +57,8 @@ static int config_add_filled(void *aux, const char *table, const char *action,
     for (size_t i = 0; digits && i < n; i++)
         snprintf(digits + 4 * i, 5, "%04x", values[i] & 0xffff);
     if (digits)
-        json_array_append_new(aux, json_pack("{s:s, s:s, s:s}", "table", table, "action", action,
-                                             "values", digits));
+        json_array_append_new(
+            aux, json_pack("{s:s, s:s, s:s}", "table", table, "action", action, "values", digits));
     free(digits);
     return digits ? 0 : -1;
 }

@@ -61,8 +61,8 @@ static size_t model_place(const uint64_t *keys, size_t n, uint64_t key) {
     return (size_t)(at - keys);
 }
 
-void sparse_step(const struct sparse_sample *samples, unsigned n, const uint64_t *keys, size_t n_keys,
-                 const float *weights, float *step) {
+void sparse_step(const struct sparse_sample *samples, unsigned n, const uint64_t *keys,
+                 size_t n_keys, const float *weights, float *step) {
     for (size_t i = 0; i < n_keys; i++)
         step[i] = 0;
     for (unsigned i = 0; i < n; i++) {

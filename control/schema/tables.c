@@ -183,9 +183,9 @@ static void add_filled(json_t *defs, json_t *filled, const json_t *names,
             continue;
         snprintf(pattern, sizeof pattern, "^([0-9a-fA-F]{%u})+$",
                  (d->actions[i]->params[0].width + 3) / 4);
-        json_t *then = schema_when("action", schema_action_names(d, i),
-                                   json_pack("{s:{s:{s:s}}}", "properties", "values", "pattern",
-                                             pattern));
+        json_t *then =
+            schema_when("action", schema_action_names(d, i),
+                        json_pack("{s:{s:{s:s}}}", "properties", "values", "pattern", pattern));
         schema_add(json_object_get(defs, "filled"),
                    schema_when("table", json_copy((json_t *)names), then));
         if (i == 0 || !sk_table_may_be_filled(d, i - 1))

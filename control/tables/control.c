@@ -387,15 +387,15 @@ int sk_control_table_fill_text(struct sk_switch *sw, const char *table, const ch
     const unsigned each = (c.desc->actions[i]->params[0].width + 3) / 4;
     const size_t length = strlen(digits), n = length / each;
     if (length == 0 || length % each)
-        return sk_fail(err, "table '%s': %zu digits are not values of %u digits each",
-                       c.desc->name, length, each);
+        return sk_fail(err, "table '%s': %zu digits are not values of %u digits each", c.desc->name,
+                       length, each);
     uint32_t *values = malloc(n * sizeof *values);
     if (!values)
         return sk_fail(err, "out of memory");
-    rc = control_read_values(digits, each, values, n)
-             ? sk_control_table_fill(sw, table, action, values, n, pipe, err)
-             : sk_fail(err, "table '%s': its values are not hexadecimal digits alone",
-                       c.desc->name);
+    rc =
+        control_read_values(digits, each, values, n)
+            ? sk_control_table_fill(sw, table, action, values, n, pipe, err)
+            : sk_fail(err, "table '%s': its values are not hexadecimal digits alone", c.desc->name);
     free(values);
     return rc;
 }

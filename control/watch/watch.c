@@ -73,12 +73,12 @@ static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
                 continue;
             w->tables = sk_grow(w->tables, w->n_tables, &w->room_tables, sizeof *w->tables);
             const struct sk_table *t = o.desc->table(sk_switch_pipe(sw, pipe), o.index);
-            w->tables[w->n_tables++] = (struct sk_watch_table){
-                .name = d->name,
-                .pipe = (uint8_t)pipe,
-                .entries = sk_table_count(t),
-                .size = d->size,
-                .fixed = d->const_entries || sk_table_is_filled(t)};
+            w->tables[w->n_tables++] =
+                (struct sk_watch_table){.name = d->name,
+                                        .pipe = (uint8_t)pipe,
+                                        .entries = sk_table_count(t),
+                                        .size = d->size,
+                                        .fixed = d->const_entries || sk_table_is_filled(t)};
         }
     }
 }

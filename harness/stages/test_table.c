@@ -1001,8 +1001,10 @@ static void test_value_set_apart(void **state) {
 
 static const struct sk_field_desc number_param[] = {{.name = "value", .width = 16}};
 static const struct sk_field_desc large_param[] = {{.name = "value", .width = 32}};
-static const struct sk_action_desc set_number = {"pipe.Ig.set", number_param, 1, 1, false, false, 0};
-static const struct sk_action_desc set_large = {"pipe.Ig.large", large_param, 1, 1, false, false, 0};
+static const struct sk_action_desc set_number = {"pipe.Ig.set", number_param, 1, 1,
+                                                 false,         false,        0};
+static const struct sk_action_desc set_large = {"pipe.Ig.large", large_param, 1, 1,
+                                                false,           false,       0};
 static const struct sk_action_desc *const number_actions[] = {&set_number, &drop, &set_large};
 static const struct sk_field_desc number_key[] = {{.name = "k", .width = 12, .match = SK_EXACT}};
 static const uint64_t zero_data[1];

@@ -5,7 +5,8 @@
 //      ethernet_h 14 | ipv4_h 20, no options | udp_h 8 | ...
 //
 // The UDP checksum is sent as 0 (none, RFC 768), since switches replace what follows, but where
-// sk_udp_seal() writes it; on receipt it is verified unless it is 0. The IPv4 header checksum is always sent and verified.
+// sk_udp_seal() writes it; on receipt it is verified unless it is 0. The IPv4 header checksum is
+// always sent and verified.
 //
 // Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_HOSTS_CORE_UDP_H

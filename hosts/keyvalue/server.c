@@ -13,7 +13,7 @@ struct silken_kv_server {
     bool failed;
 };
 
-static struct libra_server_config server_config(const struct keyvalue_setup *s) {
+static struct libra_server_config kv_server_config(const struct keyvalue_setup *s) {
     const uint32_t number = s->config.worker;
     struct libra_server_config c = {
         .self = s->self,
@@ -23,8 +23,8 @@ static struct libra_server_config server_config(const struct keyvalue_setup *s) 
         .first_key = keyvalue_first(s, number),
         .last_key = keyvalue_first(s, number + 1) - 1,
         .layout = s->has_layout ? &s->layout : NULL,
-        .hot = keyvalue_link(s, &s->switch_end, KEYVALUE_PORT,
-                             (uint16_t)(s->config.workers + number)),
+        .hot =
+            keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, (uint16_t)(s->config.workers + number)),
     };
     c.self.port = LIBRA_COLD_PORT;
     return c;
@@ -40,7 +40,7 @@ int silken_kv_server_open(struct silken_kv_server **server, const struct silken_
     }
     int rc = keyvalue_setup(&s->setup, config, true, why, why_cap);
     if (rc == 0) {
-        const struct libra_server_config c = server_config(&s->setup);
+        const struct libra_server_config c = kv_server_config(&s->setup);
         rc = libra_server_new(&s->server, &c, &refused);
         if (rc)
             snprintf(why, why_cap, "%s", refused ? refused : silken_strerror(rc));
@@ -61,18 +61,18 @@ void silken_kv_server_close(struct silken_kv_server *s) {
     free(s);
 }
 
-static size_t server_write(void *machine, uint8_t *buf, size_t cap, uint64_t now) {
+static size_t kv_server_write(void *machine, uint8_t *buf, size_t cap, uint64_t now) {
     return libra_server_write(machine, buf, cap, now);
 }
 
-static void server_turn(struct silken_kv_server *s) {
+static void kv_server_turn(struct silken_kv_server *s) {
     struct sk_frame frames[SK_BURST];
     size_t n = sk_transport_recv(s->setup.transport, frames, SK_BURST);
     uint64_t now = sk_clock_now();
     for (size_t i = 0; i < n; i++)
         libra_server_read(s->server, frames[i].data, frames[i].len, now);
     s->failed = libra_server_expire(s->server, now);
-    keyvalue_send(s->setup.transport, server_write, s->server, now);
+    keyvalue_send(s->setup.transport, kv_server_write, s->server, now);
     if (n == 0)
         sk_transport_wait(s->setup.transport, IDLE_NS);
 }
@@ -80,7 +80,7 @@ static void server_turn(struct silken_kv_server *s) {
 int silken_kv_server_run(struct silken_kv_server *s, uint32_t milliseconds) {
     const uint64_t end = sk_clock_now() + milliseconds * UINT64_C(1000000);
     do
-        server_turn(s);
+        kv_server_turn(s);
     while (!s->failed && sk_clock_now() < end);
     return s->failed ? SILKEN_ERR_STALLED : 0;
 }

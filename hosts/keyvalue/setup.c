@@ -34,7 +34,8 @@ static int setup_numbers(const struct silken_kv_config *c, bool server, char *wh
         return setup_refuse(why, cap, "number %u is not one of the %u %s", c->worker,
                             server ? c->servers : c->workers, server ? "servers" : "workers");
     if (c->width < 1 || c->keys < 1 || c->keys > UINT64_MAX / c->width)
-        return setup_refuse(why, cap, "keys and width must be above 0, and their product below 2^64");
+        return setup_refuse(why, cap,
+                            "keys and width must be above 0, and their product below 2^64");
     if (c->first_sequence < 1 || c->first_sequence > LIBRA_SEQUENCE_LAST)
         return setup_refuse(why, cap, "first_sequence must be from 1 to %u", LIBRA_SEQUENCE_LAST);
     return c->hard_limit_ms ? 0 : setup_refuse(why, cap, "hard_limit_ms must be above 0");
@@ -144,8 +145,8 @@ void keyvalue_send(struct sk_transport *t, keyvalue_write *write, void *machine,
     struct sk_frame frames[SK_BURST];
     for (;;) {
         size_t lent = sk_transport_lend(t, frames, SK_BURST), n = 0;
-        while (n < lent && (frames[n].len = (uint32_t)write(machine, frames[n].data, SK_MAX_FRAME,
-                                                            now)) > 0)
+        while (n < lent &&
+               (frames[n].len = (uint32_t)write(machine, frames[n].data, SK_MAX_FRAME, now)) > 0)
             n++;
         // what has not gone is lost: its timer brings it again
         if (n == 0 || sk_transport_post(t, frames, n) < n || n < lent)

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "hosts/keyvalue/keyvalue.h"
 
-#define IDLE_NS UINT64_C(1000000) // at most, until it looks again
+#define IDLE_NS UINT64_C(1000000)      // at most, until it looks again
 #define LINKS   (KEYVALUE_SERVERS + 1) // 0: the switch; s + 1: server s
 
 // What goes over one link.
@@ -120,8 +120,8 @@ void silken_kv_stats(const struct silken_kv *kv, struct silken_kv_stats *stats) 
 
 // ---- taking a request apart ----
 
-static bool worker_good_keys(const struct silken_kv *kv, const uint64_t *keys,
-                             const uint32_t *lens, size_t n) {
+static bool worker_good_keys(const struct silken_kv *kv, const uint64_t *keys, const uint32_t *lens,
+                             size_t n) {
     for (size_t i = 0; i < n; i++)
         if (keys[i] >= kv->setup.config.keys || (i > 0 && keys[i] <= keys[i - 1]) ||
             (lens && lens[i] > kv->setup.config.width))
@@ -206,8 +206,8 @@ static int worker_pull_hot(struct silken_kv *kv, struct kv_request *r, uint64_t 
     uint32_t *ranks = malloc((p->n + 1) * sizeof *ranks);
     for (size_t i = 0; ranks && i < p->n; i++)
         ranks[i] = worker_rank(kv, p->parameter[i]);
-    int rc = ranks ? libra_worker_pull(kv->link[0], ranks, p->n, p->value, r, now)
-                   : SILKEN_ERR_NOMEM;
+    int rc =
+        ranks ? libra_worker_pull(kv->link[0], ranks, p->n, p->value, r, now) : SILKEN_ERR_NOMEM;
     free(ranks);
     return rc;
 }
@@ -222,8 +222,7 @@ static int worker_push_cold(struct libra_worker *link, struct kv_request *r, con
     return rc;
 }
 
-static int worker_begin_part(struct silken_kv *kv, struct kv_request *r, unsigned i,
-                             uint64_t now) {
+static int kv_begin_part(struct silken_kv *kv, struct kv_request *r, unsigned i, uint64_t now) {
     const struct part *p = &r->part[i];
     if (i == 0)
         return r->pushes ? worker_push_hot(kv, r, now) : worker_pull_hot(kv, r, now);
@@ -232,13 +231,13 @@ static int worker_begin_part(struct silken_kv *kv, struct kv_request *r, unsigne
 }
 
 // All parts. A failure is the end of the worker, as some may be on their way.
-static int worker_begin(struct silken_kv *kv, struct kv_request *r) {
+static int kv_begin(struct silken_kv *kv, struct kv_request *r) {
     const uint64_t now = sk_clock_now();
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < kv->links; i++) {
         if (r->part[i].n == 0)
             continue;
-        rc = worker_begin_part(kv, r, i, now);
+        rc = kv_begin_part(kv, r, i, now);
         r->open += rc == 0;
     }
     kv->failed |= rc != 0;
@@ -248,7 +247,7 @@ static int worker_begin(struct silken_kv *kv, struct kv_request *r) {
 static void worker_finish(struct silken_kv *kv, struct kv_request *r) {
     if (r->pushes && r->out) { // the pull after it
         r->pushes = false;
-        if (worker_begin(kv, r) || r->open > 0)
+        if (kv_begin(kv, r) || r->open > 0)
             return;
     }
     for (unsigned i = 0; r->out && i < kv->links; i++)
@@ -261,18 +260,18 @@ static void worker_finish(struct silken_kv *kv, struct kv_request *r) {
     worker_free_request(r);
 }
 
-static int worker_submit(struct silken_kv *kv, struct kv_request *r, uint64_t *request) {
+static int kv_submit(struct silken_kv *kv, struct kv_request *r, uint64_t *request) {
     *request = r->number = kv->next++;
     r->next = kv->requests;
     kv->requests = r;
-    int rc = worker_begin(kv, r);
+    int rc = kv_begin(kv, r);
     if (rc == 0 && r->open == 0)
         worker_finish(kv, r);
     return rc ? rc : silken_kv_poll(kv);
 }
 
-static int worker_request(struct silken_kv *kv, const uint64_t *keys, const float *values,
-                          float *out, const uint32_t *lens, size_t n, uint64_t *request) {
+static int kv_ask(struct silken_kv *kv, const uint64_t *keys, const float *values, float *out,
+                  const uint32_t *lens, size_t n, uint64_t *request) {
     if (kv->failed)
         return SILKEN_ERR_CLOSED;
     if (!worker_good_keys(kv, keys, lens, n))
@@ -282,22 +281,22 @@ static int worker_request(struct silken_kv *kv, const uint64_t *keys, const floa
         return SILKEN_ERR_NOMEM;
     r->pushes = values != NULL;
     r->out = out;
-    return worker_submit(kv, r, request);
+    return kv_submit(kv, r, request);
 }
 
 int silken_kv_push_f32(struct silken_kv *kv, const uint64_t *keys, const float *values,
                        const uint32_t *lens, size_t n, uint64_t *request) {
-    return worker_request(kv, keys, values, NULL, lens, n, request);
+    return kv_ask(kv, keys, values, NULL, lens, n, request);
 }
 
 int silken_kv_pull_f32(struct silken_kv *kv, const uint64_t *keys, float *values,
                        const uint32_t *lens, size_t n, uint64_t *request) {
-    return worker_request(kv, keys, NULL, values, lens, n, request);
+    return kv_ask(kv, keys, NULL, values, lens, n, request);
 }
 
 int silken_kv_push_pull_f32(struct silken_kv *kv, const uint64_t *keys, const float *values,
                             float *sums, const uint32_t *lens, size_t n, uint64_t *request) {
-    return worker_request(kv, keys, values, sums, lens, n, request);
+    return kv_ask(kv, keys, values, sums, lens, n, request);
 }
 
 // ---- time ----

@@ -70,8 +70,8 @@ struct libra_adder {
 // The tables, made once (in some 20 ms) by the first caller; any thread.
 const struct libra_adder *libra_adder(void);
 
-// The tables of p4/libra, which are these, for each pair that a pass adds ("x0.exponent"): hands each
-// to 'fill', with its action and the values of keys 0 to n - 1, as 16 bits. Stops when 'fill'
+// The tables of p4/libra, which are these, for each pair that a pass adds ("x0.exponent"): hands
+// each to 'fill', with its action and the values of keys 0 to n - 1, as 16 bits. Stops when 'fill'
 // returns other than 0, and returns that.
 typedef int libra_fill(void *aux, const char *table, const char *action, const uint32_t *values,
                        size_t n);

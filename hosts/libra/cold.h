@@ -6,8 +6,8 @@
 //     ethernet_h 14 | ipv4_h 20 | udp_h 8 | libra_h 16 | n times: key 8, value 4
 //
 // libra_h is that of p4/libra with `cold` set; `places` is n, at most 121, so that a packet has
-// 1,500 bytes at most. Requests are pushes, pulls and barriers; an ack has no pairs, an answer those
-// that were asked for. UDP checksums are sent, since no switch changes these packets.
+// 1,500 bytes at most. Requests are pushes, pulls and barriers; an ack has no pairs, an answer
+// those that were asked for. UDP checksums are sent, since no switch changes these packets.
 //
 // Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_HOSTS_LIBRA_COLD_H
@@ -29,8 +29,8 @@ struct libra_cold_pair {
 size_t libra_cold_write(uint8_t *frame, const struct libra_flow *flow,
                         const struct libra_header *header, const struct libra_cold_pair *pairs,
                         unsigned n);
-// Is it an ack or an answer for this worker: then '*header', and the answer's pairs in 'pairs' (room
-// for LIBRA_COLD_PAIRS).
+// Is it an ack or an answer for this worker: then '*header', and the answer's pairs in 'pairs'
+// (room for LIBRA_COLD_PAIRS).
 enum libra_reason libra_cold_read(const uint8_t *frame, size_t len, const struct libra_flow *flow,
                                   struct libra_header *header, struct libra_cold_pair *pairs,
                                   unsigned *n);

@@ -105,9 +105,8 @@ static void frame_read_places(const uint8_t *frame, bool pairs, struct libra_pac
             continue;
         packet->used |= (uint16_t)(1u << p);
         if (pairs)
-            packet->places[p] =
-                (struct libra_pair){pair_h_get_index(pair + p * PAIR_H_BYTES),
-                                    pair_h_get_value(pair + p * PAIR_H_BYTES)};
+            packet->places[p] = (struct libra_pair){pair_h_get_index(pair + p * PAIR_H_BYTES),
+                                                    pair_h_get_value(pair + p * PAIR_H_BYTES)};
     }
 }
 

@@ -9,11 +9,11 @@
 // gets as many as the fullest register needs.
 //
 // A switch that adds floats has two lanes, for even and for odd registers, and handles two places a
-// turn (p4/libra/floats.p4). In turn t, lane i meets the pair that is at place
-// (2 (t mod 8) + i + t div 8) mod 16 when the packet comes: a push is done in eight turns, and an
-// "any" has sixteen, in which each pair meets each lane. Which pair gets which place is chosen so
-// that the last one is handled as early as can be. A turn without pairs is one pass, another one two
-// (more if other packets change its cells meanwhile), and the packet's first pass comes before.
+// turn (p4/libra/floats.p4). In turn t, lane i meets the pair that is at place (2 (t mod 8) + i + t
+// div 8) mod 16 when the packet comes: a push is done in eight turns, and an "any" has sixteen, in
+// which each pair meets each lane. Which pair gets which place is chosen so that the last one is
+// handled as early as can be. A turn without pairs is one pass, another one two (more if other
+// packets change its cells meanwhile), and the packet's first pass comes before.
 //
 // Algorithm 1 as it is printed looks through all packets for each pair. With as many places as
 // registers, the first packet that has none of register k yet is one further for each pair of k, so
@@ -32,8 +32,8 @@ struct libra_pair {
     uint32_t value; // bits of an integer, or of a float where the switch adds floats
 };
 struct libra_packet {
-    uint16_t used;   // bit j: place j has a pair
-    bool any;        // pairs are at any place
+    uint16_t used;  // bit j: place j has a pair
+    bool any;       // pairs are at any place
     unsigned turns; // of the switch that adds floats, until the last pair is handled
     struct libra_pair places[LIBRA_PLACES];
 };

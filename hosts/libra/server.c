@@ -12,7 +12,7 @@ struct server_push {
     struct libra_cold_request request;
 };
 
-struct server_member { // a worker
+struct server_member {       // a worker
     uint32_t record[WINDOW]; // twice the sequence number, and 1 more when it was added
     uint32_t barrier;        // the last that it came to
     bool waits;              // for the others
@@ -61,7 +61,7 @@ int libra_server_new(struct libra_server **s, const struct libra_server_config *
     new->config = *config;
     new->members = calloc(config->workers, sizeof *new->members);
     new->replies = calloc(REPLIES, sizeof *new->replies);
-    int rc = new->members && new->replies ? 0 : SILKEN_ERR_NOMEM;
+    int rc = new->members &&new->replies ? 0 : SILKEN_ERR_NOMEM;
     if (rc == 0 && config->layout)
         rc = libra_worker_new(&new->hot, &config->hot, why);
     if (rc) {
@@ -201,8 +201,8 @@ static unsigned server_count_hot(const struct libra_server *s, const struct libr
 }
 
 // Adds all of it, or nothing.
-static enum libra_reason server_add(struct libra_server *s, const struct libra_cold_request *r,
-                                    uint64_t now) {
+static enum libra_reason server_take_push(struct libra_server *s,
+                                          const struct libra_cold_request *r, uint64_t now) {
     unsigned hot = server_count_hot(s, r);
     bool good = server_reserve(s, r->n);
     for (unsigned i = 0; good && i < r->n; i++)
@@ -231,7 +231,7 @@ static enum libra_reason server_push(struct libra_server *s, const struct libra_
     }
     if (record >= ticket)
         return LIBRA_NOT_EXPECTED;
-    return server_add(s, r, now);
+    return server_take_push(s, r, now);
 }
 
 static enum libra_reason server_pull(struct libra_server *s, struct libra_cold_request *r) {
@@ -266,8 +266,8 @@ static enum libra_reason server_barrier(struct libra_server *s,
     return LIBRA_ACCEPTED;
 }
 
-static enum libra_reason server_check(const struct libra_server *s,
-                                      const struct libra_cold_request *r) {
+static enum libra_reason server_refuses(const struct libra_server *s,
+                                        const struct libra_cold_request *r) {
     const struct libra_server_config *c = &s->config;
     if (r->job != c->job || r->epoch != c->epoch || r->worker >= c->workers)
         return LIBRA_WRONG_JOB;
@@ -281,7 +281,7 @@ static enum libra_reason server_check(const struct libra_server *s,
 
 static enum libra_reason server_take(struct libra_server *s, struct libra_cold_request *r,
                                      uint64_t now) {
-    enum libra_reason reason = server_check(s, r);
+    enum libra_reason reason = server_refuses(s, r);
     if (reason != LIBRA_ACCEPTED)
         return reason;
     switch (r->header.kind) {

@@ -42,8 +42,8 @@ struct libra_server_config {
     struct sk_endpoint self;
     uint8_t job;
     uint16_t epoch;
-    unsigned workers;             // of the job: their numbers are 0 to workers - 1
-    uint64_t first_key, last_key; // its range
+    unsigned workers;                  // of the job: their numbers are 0 to workers - 1
+    uint64_t first_key, last_key;      // its range
     const struct libra_layout *layout; // outlives the server; null: no key is hot
     struct libra_worker_config hot;    // as a worker of the switch; ignored without a layout
 };

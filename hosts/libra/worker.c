@@ -29,7 +29,7 @@ struct request_list {
 
 // A packet on the way, by its sequence number modulo SLOTS.
 struct slot {
-    struct request *request; // null: none, or it was answered
+    struct request *request;     // null: none, or it was answered
     struct libra_packet *packet; // the request's; with a switch
     size_t first;                // pair of the request; with a server
     uint64_t sent_at;
@@ -47,9 +47,9 @@ struct rest {
 struct libra_worker {
     struct libra_worker_config config;
     struct slot slot[SLOTS];
-    uint32_t base, next; // the first without an answer, the first not used
-    uint32_t on_the_way; // slots in use
-    uint64_t unsent;     // packets of requests that have no number yet, and rests
+    uint32_t base, next;     // the first without an answer, the first not used
+    uint32_t on_the_way;     // slots in use
+    uint64_t unsent;         // packets of requests that have no number yet, and rests
     struct rest rest[SLOTS]; // a ring; with the slots in use they are SLOTS at most
     uint32_t rest_first, rest_n;
     uint32_t repeat[SLOTS], repeat_first, repeat_n; // sequence numbers, a ring
@@ -355,8 +355,8 @@ static uint32_t worker_begin(struct libra_worker *w) {
     uint32_t sequence = w->next++;
     struct rest next = worker_next(w);
 
-    *worker_slot(w, sequence) = (struct slot){
-        .request = next.request, .packet = next.packet, .first = next.first};
+    *worker_slot(w, sequence) =
+        (struct slot){.request = next.request, .packet = next.packet, .first = next.first};
     w->on_the_way++;
     w->unsent--;
     return sequence;
@@ -515,8 +515,8 @@ static enum libra_reason worker_read_hot(struct libra_worker *w, const uint8_t *
 
 enum libra_reason libra_worker_read(struct libra_worker *w, const uint8_t *frame, size_t len,
                                     uint64_t now) {
-    enum libra_reason reason = w->config.cold ? worker_read_cold(w, frame, len, now)
-                                              : worker_read_hot(w, frame, len, now);
+    enum libra_reason reason =
+        w->config.cold ? worker_read_cold(w, frame, len, now) : worker_read_hot(w, frame, len, now);
 
     if (reason != LIBRA_ACCEPTED)
         w->stats.ignored[reason]++;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // worker.h: a Libra worker as a state machine without input, output or clock: what it has to do
-// with a switch (3.4, 3.6); or, another instance with 'cold', with a parameter server. Bytes and the time come in; bytes to send, the next deadline and
-// completed requests come out.
+// with a switch (3.4, 3.6); or, another instance with 'cold', with a parameter server. Bytes and
+// the time come in; bytes to send, the next deadline and completed requests come out.
 //
 //     libra_worker_push(w, pairs, n, cookie, now);
 //     for (;;) {
@@ -16,17 +16,17 @@
 //             give up
 //     }
 //
-// A push adds pairs to the switch's cells, or to the server's sums; it is done when all its packets are acknowledged. A pull
-// reads cells; it is done when all are answered, and each value is what the cell held at some time
-// between the two. Requests do not wait for each other: a pull that shall see a push is submitted
-// after that one is done.
+// A push adds pairs to the switch's cells, or to the server's sums; it is done when all its packets
+// are acknowledged. A pull reads cells; it is done when all are answered, and each value is what
+// the cell held at some time between the two. Requests do not wait for each other: a pull that
+// shall see a push is submitted after that one is done.
 //
 // ONCE. Packets are numbered from 'first_sequence'. The switch remembers the last of each 512
 // numbers apart (p4/libra), so all that are on the way lie within 'window' numbers, at most 512:
 // what is repeated is then always known to the switch, however late the first copy comes.
 //
-// LEFT. A switch that adds floats gives up on pairs whose cells other packets keep changing. Its ack
-// says which; they go out again, under a new number.
+// LEFT. A switch that adds floats gives up on pairs whose cells other packets keep changing. Its
+// ack says which; they go out again, under a new number.
 //
 // LOSS. Each packet on the way has a timer, which follows the measured time to an answer
 // (hosts/core/rto.h) without samples of packets that were repeated, and doubles with each time that
@@ -54,8 +54,8 @@
 // All times are in nanoseconds.
 struct libra_worker_config {
     struct libra_flow flow;
-    bool cold;   // it is a server that flow.fabric names, with keys
-    bool floats; // the switch adds floats, and takes packets with pairs at any place
+    bool cold;               // it is a server that flow.fabric names, with keys
+    bool floats;             // the switch adds floats, and takes packets with pairs at any place
     uint32_t first_sequence; // 1 and up
     uint32_t window;         // packets on the way: at the beginning, and at most
     uint32_t window_max;     // LIBRA_WINDOW_MOST at most
@@ -101,8 +101,8 @@ enum libra_reason libra_worker_read(struct libra_worker *w, const uint8_t *frame
                                     uint64_t now);
 // The next request that is complete, with its cookie.
 bool libra_worker_done(struct libra_worker *w, void **cookie);
-// Ends a request that is not complete, whatever became of it, with its cookie; false: there is none.
-// No other call may follow but this and libra_worker_free().
+// Ends a request that is not complete, whatever became of it, with its cookie; false: there is
+// none. No other call may follow but this and libra_worker_free().
 bool libra_worker_end(struct libra_worker *w, void **cookie);
 // LIBRA_NEVER while nothing is on the way.
 uint64_t libra_worker_deadline(struct libra_worker *w);

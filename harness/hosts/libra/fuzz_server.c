@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_server: a parameter server of Libra, and a worker's link to it, with any frames. Each step of
-// the input is a byte that says who gets a frame, and what of the frame is changed: a request or a
-// reply as the other one wrote it, so that inputs get past the first checks, or bytes of the input
-// alone. Whatever comes, a request is done once, and
-// memory is used as it should be (the sanitizers see to that).
+// fuzz_server: a parameter server of Libra, and a worker's link to it, with any frames. Each step
+// of the input is a byte that says who gets a frame, and what of the frame is changed: a request or
+// a reply as the other one wrote it, so that inputs get past the first checks, or bytes of the
+// input alone. Whatever comes, a request is done once, and memory is used as it should be (the
+// sanitizers see to that).
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +47,10 @@ static void fuzz_server_submit(struct fuzz_job *job, struct fuzz_input *in) {
         pairs[i] = (struct libra_cold_pair){keys[i], 0x3f800000};
     }
     bool *done = &job->done[id];
-    int rc = kind == 0   ? libra_worker_push_keys(job->worker, pairs, n, done, job->now)
-             : kind == 1 ? libra_worker_pull_keys(job->worker, keys, n, job->out[id], done, job->now)
-                         : libra_worker_barrier(job->worker, id, done, job->now);
+    int rc = kind == 0 ? libra_worker_push_keys(job->worker, pairs, n, done, job->now)
+             : kind == 1
+                 ? libra_worker_pull_keys(job->worker, keys, n, job->out[id], done, job->now)
+                 : libra_worker_barrier(job->worker, id, done, job->now);
     job->requests += rc == 0;
 }
 
@@ -124,10 +125,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                          .hot = link};
     config.hot.cold = false;
     config.hot.floats = true;
-    config.hot.flow = (struct libra_flow){fuzz_server_end(9, 41000),
-                                          fuzz_server_end(200, LIBRA_PORT), 3, 2, 7};
-    if (libra_worker_new(&job.worker, &link, NULL) ||
-        libra_server_new(&job.server, &config, NULL))
+    config.hot.flow =
+        (struct libra_flow){fuzz_server_end(9, 41000), fuzz_server_end(200, LIBRA_PORT), 3, 2, 7};
+    if (libra_worker_new(&job.worker, &link, NULL) || libra_server_new(&job.server, &config, NULL))
         abort();
     while (in.at < in.end)
         fuzz_server_step(&job, &in);

@@ -51,11 +51,10 @@ void rig_admit(struct sk_switch *sw, unsigned w, unsigned base, unsigned cells) 
         "hdr.libra.job",           NET_NUMBER(job, RIG_JOB), "hdr.libra.worker",
         NET_NUMBER(worker, w),     "hdr.ipv4.src_addr",      NET_NUMBER(ip, rig_worker_end(w).ip),
         "ig_intr_md.ingress_port", NET_NUMBER(port, w),      NULL};
-    const char *const args[] = {"cell_base",   NET_NUMBER(first, base),
-                                "cell_last",   NET_NUMBER(last, cells - 1),
-                                "record_base", NET_NUMBER(record, w * 512),
-                                "epoch",       NET_NUMBER(epoch, RIG_EPOCH),
-                                NULL};
+    const char *const args[] = {
+        "cell_base",   NET_NUMBER(first, base),     "cell_last", NET_NUMBER(last, cells - 1),
+        "record_base", NET_NUMBER(record, w * 512), "epoch",     NET_NUMBER(epoch, RIG_EPOCH),
+        NULL};
     net_entry(sw, "workers", keys, "admit", args);
     sk_switch_port_up(sw, (uint16_t)w, true);
 }
@@ -82,6 +81,6 @@ uint32_t rig_read(const struct rig_cells *c, unsigned base, uint32_t rank) {
 }
 
 void rig_write(const struct rig_cells *c, unsigned base, uint32_t rank, uint32_t value) {
-    c->desc->register_write(c->pipe, c->registers[rank % LIBRA_PLACES],
-                            base + rank / LIBRA_PLACES, 0, value);
+    c->desc->register_write(c->pipe, c->registers[rank % LIBRA_PLACES], base + rank / LIBRA_PLACES,
+                            0, value);
 }

@@ -2,8 +2,8 @@
 //
 // What p4/libra adds against hosts/libra/adder.c, bit for bit, in the fast, the checked and the
 // scalar build: pairs of exponents with edge mantissas, random pairs, and what is not a sum of two
-// ordinary numbers. PAIRS random pairs a build (environment; 20,000); EXPONENTS: each so many of the
-// 2^16 pairs of exponents (97), 1: all of them.
+// ordinary numbers. PAIRS random pairs a build (environment; 20,000); EXPONENTS: each so many of
+// the 2^16 pairs of exponents (97), 1: all of them.
 //
 // And how a packet goes through its passes: how many there are, cells that change between two of
 // them (an observer changes them), and what is repeated.
@@ -152,8 +152,8 @@ static void test_random_pairs(void **state) {
         uint64_t bits = sk_random_next(&random);
         uint32_t x = (uint32_t)bits, y = (uint32_t)(bits >> 32);
         if (i & 1) // near each other
-            y = (y & 0x807fffff) |
-                (((x >> 23) - (uint32_t)sk_random_below(&random, 36)) & 255) << 23;
+            y = (y & 0x807fffff) | (((x >> 23) - (uint32_t)sk_random_below(&random, 36)) & 255)
+                                       << 23;
         rig_pair(&r, x, y);
     }
     if (r.n > 0)
@@ -171,7 +171,8 @@ static void test_special_values(void **state) {
     (void)state;
     rig_begin(&r);
     for (unsigned i = 0; i < 4 * n * n; i++)
-        rig_pair(&r, values[i / 4 / n] | (i & 1 ? SIGN : 0), values[i / 4 % n] | (i & 2 ? SIGN : 0));
+        rig_pair(&r, values[i / 4 / n] | (i & 1 ? SIGN : 0),
+                 values[i / 4 % n] | (i & 2 ? SIGN : 0));
     if (r.n > 0)
         rig_flush(&r);
     rig_end(&r);
@@ -213,8 +214,7 @@ static void rig_between_passes(struct sk_observer *o, const struct sk_packet *p,
         return;
     r->others--;
     uint32_t now = rig_read(&r->cells, BASE, r->other_rank);
-    rig_write(&r->cells, BASE, r->other_rank,
-              libra_add(libra_adder(), now, r->other_value, NULL));
+    rig_write(&r->cells, BASE, r->other_rank, libra_add(libra_adder(), now, r->other_value, NULL));
 }
 
 static void rig_watch(struct rig *r) {

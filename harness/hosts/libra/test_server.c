@@ -36,8 +36,8 @@ struct worker {
 };
 struct push { // a request, until it is done
     unsigned n;
-    unsigned parts; // requests to switch and servers that are not done
-    bool by_server; // also the hot pairs
+    unsigned parts;     // requests to switch and servers that are not done
+    bool by_server;     // also the hot pairs
     bool lost[SERVERS]; // it had begun when that server crashed
     uint32_t key[400];
     uint32_t value[400];
@@ -64,7 +64,7 @@ struct net {
     struct libra_server *server[SERVERS];
     struct push *pushes[64];
     unsigned n_pushes, open;
-    uint32_t sequence[SWITCH_ALL]; // first one of a member that begins again
+    uint32_t sequence[SWITCH_ALL];  // first one of a member that begins again
     double least[KEYS], most[KEYS]; // of the sums, in units
     unsigned terms[KEYS];
     bool lost[SERVERS]; // its sums were
@@ -265,8 +265,8 @@ static uint64_t net_send(struct net *n) {
 static void net_expire(struct net *n) {
     for (unsigned w = 0; w < WORKERS; w++)
         for (unsigned i = 0; i <= SERVERS; i++)
-            assert_false(libra_worker_expire(i ? n->worker[w].cold[i - 1] : n->worker[w].hot,
-                                             n->now));
+            assert_false(
+                libra_worker_expire(i ? n->worker[w].cold[i - 1] : n->worker[w].hot, n->now));
     for (unsigned s = 0; s < SERVERS; s++)
         assert_false(libra_server_expire(n->server[s], n->now));
 }
@@ -382,8 +382,8 @@ static void check_sums(struct net *n, unsigned w) {
             keys[server_of(key)][count[server_of(key)]++] = key;
     assert_int_equal(0, libra_worker_pull(n->worker[w].hot, ranks, HOT, hot, NULL, n->now));
     for (unsigned s = 0; s < SERVERS; s++)
-        assert_int_equal(0, libra_worker_pull_keys(n->worker[w].cold[s], keys[s], count[s],
-                                                   cold[s], NULL, n->now));
+        assert_int_equal(0, libra_worker_pull_keys(n->worker[w].cold[s], keys[s], count[s], cold[s],
+                                                   NULL, n->now));
     n->open += 1 + SERVERS;
     net_run(n, UINT64_MAX);
     for (uint32_t i = 0; i < HOT; i++)
@@ -582,8 +582,8 @@ static void test_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_once),       cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_refuses),    cmocka_unit_test(test_good_links),
+        cmocka_unit_test(test_once),    cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_refuses), cmocka_unit_test(test_good_links),
         cmocka_unit_test(test_faults),
     };
     programs[0] = rig_program("p4/libra/integer.p4", RIG_FAST);

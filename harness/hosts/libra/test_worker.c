@@ -37,7 +37,7 @@ struct net {
     uint64_t now;
     struct libra_worker *worker[WORKERS];
     bool floats;
-    uint32_t sum[RANKS];  // of what was pushed
+    uint32_t sum[RANKS]; // of what was pushed
     double exact[RANKS]; // of floats, and how many they are, each up to 1
     unsigned terms[RANKS];
     unsigned frames;
@@ -73,15 +73,14 @@ static bool net_tx(void *aux, uint16_t port, const uint8_t *frame, uint32_t leng
 }
 
 static struct libra_worker_config net_config(unsigned w) {
-    return (struct libra_worker_config){
-        .flow = rig_flow(w),
-        .first_sequence = 1,
-        .window = 16,
-        .window_max = LIBRA_WINDOW_MOST,
-        .rto_initial = 2 * MS,
-        .rto_min = MS / 10,
-        .rto_max = 20 * MS,
-        .hard_limit = 10000 * MS};
+    return (struct libra_worker_config){.flow = rig_flow(w),
+                                        .first_sequence = 1,
+                                        .window = 16,
+                                        .window_max = LIBRA_WINDOW_MOST,
+                                        .rto_initial = 2 * MS,
+                                        .rto_min = MS / 10,
+                                        .rto_max = 20 * MS,
+                                        .hard_limit = 10000 * MS};
 }
 
 static void net_begin(struct net *n, uint64_t seed, bool floats) {

@@ -59,12 +59,12 @@ extern "C" {
 // What workers and servers of a job say alike, and who one is.
 struct silken_kv_config {
     uint8_t job;
-    uint32_t workers;           // 1 to 64
-    uint32_t worker;            // this one's number; of a server: its own among the servers
-    uint64_t keys;              // of the job
-    uint32_t width;             // values of a key at most
-    const char *layout;         // a file; NULL: there are no hot parameters, and no switch that adds
-    const char *device;         // as in silken/allreduce.h
+    uint32_t workers;   // 1 to 64
+    uint32_t worker;    // this one's number; of a server: its own among the servers
+    uint64_t keys;      // of the job
+    uint32_t width;     // values of a key at most
+    const char *layout; // a file; NULL: there are no hot parameters, and no switch that adds
+    const char *device; // as in silken/allreduce.h
     struct silken_address self; // its station
     struct silken_address switch_address;
     uint32_t servers; // 1 to 16; they share the parameters equally, in order
@@ -77,10 +77,10 @@ struct silken_kv_config {
 void silken_kv_config_init(struct silken_kv_config *config);
 
 struct silken_kv_stats {
-    uint64_t sent, repeated;    // packets
-    uint64_t hot, cold;         // pairs of requests that are complete: at the switch, at servers
-    uint64_t left;              // pairs that the switch gave back, as others came between
-    uint64_t ignored;           // packets that were not for it, damaged or late
+    uint64_t sent, repeated; // packets
+    uint64_t hot, cold;      // pairs of requests that are complete: at the switch, at servers
+    uint64_t left;           // pairs that the switch gave back, as others came between
+    uint64_t ignored;        // packets that were not for it, damaged or late
 };
 
 // ---- a worker ----
