@@ -391,7 +391,7 @@ int sparse_demo(const struct demo_options *o, const char *program) {
                                .batch = o->batch / o->workers,
                                .program = program},
                        .began = sk_clock_now()};
-    struct sparse_verdict v;
+    struct sparse_verdict v = {0};
     const size_t size = sizeof *s.job.board + o->workers * sizeof *s.job.board->pushed;
     char error[256];
     report_begin(&s.report, o->quiet);
