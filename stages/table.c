@@ -99,9 +99,9 @@ struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
     uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
     if (t->kind == SK_KIND_NONE || sk_canonical_key(t, value, mask, v, m) != SK_OK)
         return NULL;
-    const struct sk_filled *f = sk_filled_of(t);
+    struct sk_filled *f = sk_filled_of(t);
     if (f)
-        return v[0] < f->n ? sk_filled_at(f, v[0]) : NULL;
+        return v[0] < f->n ? sk_filled_listed(f, v[0]) : NULL;
     sk_slot *slot = table_find_slot(t, v, m, priority);
     return slot ? sk_load_slot(slot) : NULL;
 }
@@ -429,9 +429,9 @@ void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct 
         sk_ternary_each(t, fn, aux);
         return;
     }
-    const struct sk_filled *f = sk_filled_of(t);
+    struct sk_filled *f = sk_filled_of(t);
     for (uint64_t key = 0; f && key < f->n; key++)
-        if (!fn(aux, sk_filled_at(f, key)))
+        if (!fn(aux, sk_filled_listed(f, key)))
             return;
     for (const struct node *n = t->writer->first; n; n = n->next)
         if (!fn(aux, &n->e))

@@ -259,8 +259,9 @@ bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def);
 uint64_t sk_tables_generation(void);
 void sk_tables_changed(void);
 // The entry that sk_table_add made for this key, or null. Its counter, meter cell and 'idle' may be
-// changed between packets; it is valid until the table changes. Of a table that was filled, and of
-// sk_table_each and sk_table_lookup there: until the next call, and not to be changed.
+// changed between packets; it is valid until the table changes.
+// Of a table that was filled it is a copy of the value, as with sk_table_each; that of
+// sk_table_lookup is valid until the next call.
 struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
                                const uint64_t *mask, int64_t priority);
 // The program counts the hits of its own entries in hits[i], by their order in the description, and

@@ -4,9 +4,11 @@
 //
 // The values of equal tables, of all switches of the process, are one block. A lookup puts what it
 // finds into the one entry that the table has for its reader; the writer has another one.
+// Who lists the table gets an entry for each value, all of which are made then.
 #include "stages/table_writer.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +78,7 @@ static void filled_free(struct sk_filled *f) {
         filled_values_release(f->shared);
     sk_node_free(f->reader ? table_writer_node_of(f->reader) : NULL);
     sk_node_free(f->writer ? table_writer_node_of(f->writer) : NULL);
+    free(f->listed);
     free(f);
 }
 
@@ -154,6 +157,38 @@ int sk_table_fill(struct sk_table *t, uint32_t action, const uint32_t *values, s
         return SK_E_MEMORY;
     filled_replace(t, f);
     return SK_OK;
+}
+
+// The key, the value and the mask stand beside the entry.
+struct filled_listed {
+    struct sk_entry e;
+    uint64_t key, data, mask;
+};
+
+static void filled_list(struct sk_filled *f) {
+    f->listed = calloc(f->n, sizeof *f->listed);
+    if (!f->listed) {
+        fputs("out of memory for the entries of a table that is listed\n", stderr);
+        abort();
+    }
+    for (uint64_t key = 0; key < f->n; key++) {
+        struct filled_listed *l = &f->listed[key];
+        l->key = key;
+        l->data = sk_filled_value(f, key);
+        l->mask = f->writer->mask[0];
+        l->e = (struct sk_entry){.value = &l->key,
+                                 .mask = &l->mask,
+                                 .data = &l->data,
+                                 .action = f->writer->action,
+                                 .id = (uint32_t)key,
+                                 .sequence = key};
+    }
+}
+
+struct sk_entry *sk_filled_listed(struct sk_filled *f, uint64_t key) {
+    if (!f->listed)
+        filled_list(f);
+    return &f->listed[key].e;
 }
 
 struct sk_entry *sk_filled_at(const struct sk_filled *f, uint64_t key) {

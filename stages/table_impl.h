@@ -55,13 +55,16 @@ struct sk_retired {
     struct sk_retired *next;
 };
 // A table that was filled as a whole. 'reader' is written by the lookups of the pipe's thread,
-// which put there what they find; 'writer' is the control plane's.
+// which put there what they find; 'writer' and 'listed' are the control
+// plane's.
 struct filled_values;
+struct filled_listed;
 struct sk_filled {
     struct sk_retired retired;
     uint64_t n;         // keys 0 to n - 1 are in the table
     const void *values; // uint16_t if 'narrow', else uint32_t
     struct sk_entry *reader, *writer;
+    struct filled_listed *listed; // null until somebody asks
     struct filled_values *shared;
     bool narrow;
 };

@@ -110,6 +110,8 @@ bool sk_node_held(const struct node *n);
 struct sk_filled *sk_filled_of(const struct sk_table *t); // or null: it is of entries
 // The value of this key, below f->n, as an entry: until the next call.
 struct sk_entry *sk_filled_at(const struct sk_filled *f, uint64_t key);
+// The same, until the table changes: the first call makes entries of all.
+struct sk_entry *sk_filled_listed(struct sk_filled *f, uint64_t key);
 void sk_filled_clear(struct sk_table *t); // empty afterwards, if it was filled
 void sk_filled_quiesce(struct sk_table *t);
 void sk_filled_free(struct sk_table *t);
