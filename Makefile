@@ -21,6 +21,9 @@
 #                   SAMPLE=60 so many, spread evenly; RESUME=1 goes on where another run ended
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sessions-sim   the same of jobs whose members begin again in any order (SEEDS=20000 JOBS=2)
+#   make libra-faults   20,000 seeds of jobs of Libra over bad links, whose members crash (SEEDS=20000 FROM=1)
+#   make libra-adder    what p4/libra adds against the adder in C, bit for bit: all pairs of exponents, and
+#                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
@@ -250,7 +253,7 @@ run: $(BUILD)/silken
 # name of ours meets one of the application's.
 SONAME       := libsilken.so.0
 LIBSILKEN    := $(BUILD)/$(SONAME) $(BUILD)/libsilken.so $(BUILD)/libsilken.a $(BUILD)/libsilken-dpdk.so.0
-LIB_FACES    := hosts/core hosts/communicator
+LIB_FACES    := hosts/core hosts/communicator hosts/keyvalue
 LIB_ARCHIVES := $(call archive,$(sort $(foreach r,$(LIB_FACES),$(call below,$(r)))))
 lib_inputs    = -Wl,--whole-archive $(filter $(call archive,$(LIB_FACES)),$^) -Wl,--no-whole-archive \
     -Wl,--start-group $(filter-out $(call archive,$(LIB_FACES)),$(filter %.a,$^)) -Wl,--end-group
@@ -488,6 +491,13 @@ sessions-sim: $(BUILD)/silken
 sim-nightly: $(BUILD)/silken
 	BUILD=$(BUILD) SECONDS_TO_RUN=$(NIGHTLY) JOBS=$(or $(JOBS),2) FROM=$(FROM) sh harness/sim/faults.sh
 .PHONY: sim-faults sessions-sim sim-nightly
+
+# ---- Libra ----
+libra-faults: $(BUILD)/harness/hosts/libra/test_server
+	SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $<
+libra-adder: $(BUILD)/harness/hosts/libra/test_floats
+	EXPONENTS=1 PAIRS=$(or $(PAIRS),100000000) $<
+.PHONY: libra-faults libra-adder
 
 # ---- the figures of papers: docs/figures-atp.md ----
 

@@ -214,6 +214,10 @@ arrows/hosts/mpi := hosts/include
 room/hosts/libra := hosts/libra
 face/hosts/libra := hosts/libra/libra.h
 arrows/hosts/libra := hosts/core
+# the same by key, in real time
+room/hosts/keyvalue := hosts/keyvalue
+face/hosts/keyvalue := hosts/keyvalue/keyvalue.h
+arrows/hosts/keyvalue := hosts/libra hosts/transport
 # later
 room/hosts/dlcp :=
 arrows/hosts/dlcp := hosts/core
@@ -224,6 +228,6 @@ face/sim := sim/sim.h
 arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service brt p4rt hosts/communicator hosts/dpdk hosts/libra
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

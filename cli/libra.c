@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// silken libra: what a job of Libra needs before it begins. So far: profile, which finds out the
-// hot parameters of a model from a sample of its updates (Libra 3.3).
+// silken libra: what a job of Libra needs before it begins: profile finds out the hot parameters of
+// a model from a sample of its updates (Libra 3.3), tables prints the tables with which p4/libra
+// adds floats (3.5).
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,8 +14,12 @@
 #include "hosts/libra/libra.h"
 
 static const char usage[] =
-    "usage: silken libra profile [OPTION]... --output LAYOUT [UPDATES]...\n\n"
-    "Finds out which parameters of a sparse model are hot: counts their updates, ranks them, and\n"
+    "usage: silken libra profile [OPTION]... --output LAYOUT [UPDATES]...\n"
+    "       silken libra tables\n\n"
+    "tables prints the section \"filled\" of a configuration with p4/libra: the tables with which\n"
+    "the program adds floats.\n\n"
+    "profile finds out which parameters of a sparse model are hot: counts their updates, ranks "
+    "them, and\n"
     "writes the layout that all workers and servers of the job load. UPDATES are text files\n"
     "(without one: standard input) with a line for each iteration of a worker: the keys of the\n"
     "parameters that it updates, decimal numbers separated by spaces. Lines that begin with\n"
@@ -259,13 +264,42 @@ static int libra_profile(int argc, char **argv) {
     return status;
 }
 
+static int libra_print_table(void *aux, const char *table, const char *action,
+                             const uint32_t *values, size_t n) {
+    bool *first = aux;
+    printf("%s\n  {\"table\": \"%s\", \"action\": \"%s\", \"values\": \"", *first ? "" : ",", table,
+           action);
+    for (size_t i = 0; i < n; i++)
+        printf("%04x", values[i]);
+    fputs("\"}", stdout);
+    *first = false;
+    return ferror(stdout);
+}
+
+static int libra_tables(int argc, char **argv) {
+    bool first = true;
+    if (argc > 1)
+        return cli_misused("libra tables", "it takes no arguments; '%s' is one", argv[1]);
+    fputs("{\"filled\": [", stdout);
+    libra_adder_fill(libra_adder(), libra_print_table, &first);
+    puts("]}");
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "silken libra tables: standard output: %s\n", strerror(errno));
+        return EXIT_FAILED;
+    }
+    return EXIT_GOOD;
+}
+
 int cmd_libra(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "tables") == 0)
+        return libra_tables(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "profile") == 0)
         return libra_profile(argc - 1, argv + 1);
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(usage, stdout);
         return EXIT_GOOD;
     }
-    return argc > 1 ? cli_misused("libra", "there is no '%s'; there is profile", argv[1])
-                    : cli_misused("libra", "what to do is missing: profile");
+    return argc > 1
+               ? cli_misused("libra", "there is no '%s'; there are profile and tables", argv[1])
+               : cli_misused("libra", "what to do is missing: profile or tables");
 }

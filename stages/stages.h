@@ -12,6 +12,7 @@
 //     table.c          tables: making, changing, reading them (table_writer.h: shared by its
 //                      writers)
 //     table_entry.c    one entry of any kind of table
+//     table_filled.c   tables that were filled as a whole: values, and no entries
 //     table_exact.c    arrays and hashes (table_impl.h: inline lookups)
 //     table_lpm.c      longest prefix match
 //     table_ternary.c  ternary and range match; table_ternary_writer.c: changes of such a table

@@ -60,6 +60,9 @@ struct sk_entry *sk_table_lookup(const struct sk_table *t, const uint64_t *key) 
             masked[i] = key[i] & t->key_mask[i];
         key = masked;
     }
+    const struct sk_filled *f = sk_filled_of(t);
+    if (f)
+        return key[0] < f->n ? sk_filled_at(f, key[0]) : NULL;
     switch (t->kind) {
     case SK_KIND_INDEX:
         return sk_lookup_index(t, key[0]);
@@ -96,6 +99,9 @@ struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
     uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
     if (t->kind == SK_KIND_NONE || sk_canonical_key(t, value, mask, v, m) != SK_OK)
         return NULL;
+    struct sk_filled *f = sk_filled_of(t);
+    if (f)
+        return v[0] < f->n ? sk_filled_listed(f, v[0]) : NULL;
     sk_slot *slot = table_find_slot(t, v, m, priority);
     return slot ? sk_load_slot(slot) : NULL;
 }
@@ -122,6 +128,8 @@ static int table_add(struct sk_table *t, const uint64_t *value, const uint64_t *
         return SK_E_KEY;
     if (t->of_parser)
         return SK_E_PARSERS;
+    if (sk_filled_of(t))
+        return SK_E_FILLED;
     uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
     int error = sk_canonical_key(t, value, mask, v, m);
     if (!error)
@@ -173,6 +181,8 @@ static int find_mutable(const struct sk_table *t, const uint64_t *value, const u
     uint64_t v[SK_MAX_KEY_WORDS], m[SK_MAX_KEY_WORDS];
     if (t->kind == SK_KIND_NONE)
         return SK_E_KEY;
+    if (sk_filled_of(t))
+        return SK_E_FILLED;
     int error = sk_canonical_key(t, value, mask, v, m);
     if (error)
         return error;
@@ -330,6 +340,7 @@ int sk_table_may_clear(const struct sk_table *t) {
 int sk_table_clear_between(struct sk_table *t, void (*between)(void *aux), void *aux) {
     if (sk_table_may_clear(t))
         return SK_E_IN_USE;
+    sk_filled_clear(t);
     for (struct node *n = t->writer->first, *next; n; n = next) {
         if (between) {
             sk_table_quiesce(t);
@@ -418,6 +429,10 @@ void sk_table_each(const struct sk_table *t, bool (*fn)(void *aux, const struct 
         sk_ternary_each(t, fn, aux);
         return;
     }
+    struct sk_filled *f = sk_filled_of(t);
+    for (uint64_t key = 0; f && key < f->n; key++)
+        if (!fn(aux, sk_filled_listed(f, key)))
+            return;
     for (const struct node *n = t->writer->first; n; n = n->next)
         if (!fn(aux, &n->e))
             return;
@@ -434,6 +449,7 @@ void sk_table_quiesce(struct sk_table *t) {
         free(r);
     }
     sk_hash_quiesce(t);
+    sk_filled_quiesce(t);
 }
 
 bool sk_table_tells_last_hit(const struct sk_table_desc *d, bool def) {
@@ -571,6 +587,7 @@ void sk_table_free(struct sk_table *t) {
         }
         sk_table_quiesce(t);
         sk_hash_free(t);
+        sk_filled_free(t);
     }
     struct sk_entry *dflt = sk_load_slot(&t->dflt);
     if (dflt)

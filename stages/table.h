@@ -159,17 +159,19 @@ enum sk_table_error {
                       // contiguous, range low > high
     SK_E_DATA = -7,   // action data beyond its width
     SK_E_MEMORY = -8,
-    SK_E_IN_USE = -9,      // something refers to it
-    SK_E_NO_MEMBER = -10,  // there is no such member
-    SK_E_NO_GROUP = -11,   // there is no such group
-    SK_E_EMPTY = -12,      // a group that entries name must keep a member that is up
-    SK_E_ACTIONS = -13,    // the members of a group must have the same action
-    SK_E_COLLISION = -15,  // another entry's key has the same proxy hash
-    SK_E_MASKED = -17,     // a bit of the key that the table's key mask leaves out
-    SK_E_NOT_EMPTY = -18,  // its key mask can only change while it has no entries
-    SK_E_PARSERS = -19,    // the value set is that of single parsers
-    SK_E_GROUP_SIZE = -14, // more members than the group may have, or than any group may have
-    SK_E_LINES = -16,      // the selector's memory has no free lines for the group
+    SK_E_IN_USE = -9,       // something refers to it
+    SK_E_NO_MEMBER = -10,   // there is no such member
+    SK_E_NO_GROUP = -11,    // there is no such group
+    SK_E_EMPTY = -12,       // a group that entries name must keep a member that is up
+    SK_E_ACTIONS = -13,     // the members of a group must have the same action
+    SK_E_COLLISION = -15,   // another entry's key has the same proxy hash
+    SK_E_MASKED = -17,      // a bit of the key that the table's key mask leaves out
+    SK_E_NOT_EMPTY = -18,   // its key mask can only change while it has no entries
+    SK_E_PARSERS = -19,     // the value set is that of single parsers
+    SK_E_GROUP_SIZE = -14,  // more members than the group may have, or than any group may have
+    SK_E_FILLED = -20,      // it was filled as a whole
+    SK_E_HAS_ENTRIES = -21, // only a table without entries can be filled
+    SK_E_LINES = -16,       // the selector's memory has no free lines for the group
 };
 const char *sk_table_strerror(int error);
 
@@ -201,6 +203,18 @@ struct sk_entry *sk_table_default(const struct sk_table *t);
 // action.
 int sk_table_add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, int64_t priority,
                  uint32_t action, const uint64_t *data);
+// Fills a table without entries, or one that was filled before, as a whole: key i gets values[i],
+// as the one parameter of the action. For large tables of small values: two or four bytes each,
+// which equal tables share. Then it takes no single changes (SK_E_FILLED) until sk_table_clear, and
+// counts no hits. SK_E_ACTION where sk_table_may_be_filled is false, SK_E_KEY when n is 0 or above
+// the largest key, SK_E_DATA, SK_E_FULL, SK_E_HAS_ENTRIES, SK_E_MEMORY.
+int sk_table_fill(struct sk_table *t, uint32_t action, const uint32_t *values, size_t n);
+// What that would answer, with nothing changed (but for SK_E_MEMORY).
+int sk_table_may_fill(const struct sk_table *t, uint32_t action, const uint32_t *values, size_t n);
+// One exact key of at most 16 bits, nothing counted or metered or aged by entry, and an action with
+// one parameter of at most 32 bits.
+bool sk_table_may_be_filled(const struct sk_table_desc *d, uint32_t action);
+bool sk_table_is_filled(const struct sk_table *t);
 int sk_table_modify(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
                     int64_t priority, uint32_t action, const uint64_t *data);
 int sk_table_delete(struct sk_table *t, const uint64_t *value, const uint64_t *mask,
@@ -246,6 +260,8 @@ uint64_t sk_tables_generation(void);
 void sk_tables_changed(void);
 // The entry that sk_table_add made for this key, or null. Its counter, meter cell and 'idle' may be
 // changed between packets; it is valid until the table changes.
+// Of a table that was filled it is a copy of the value, as with sk_table_each; that of
+// sk_table_lookup is valid until the next call.
 struct sk_entry *sk_table_find(const struct sk_table *t, const uint64_t *value,
                                const uint64_t *mask, int64_t priority);
 // The program counts the hits of its own entries in hits[i], by their order in the description, and

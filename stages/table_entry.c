@@ -51,6 +51,10 @@ const char *sk_table_strerror(int error) {
         return "the key has the same proxy hash as another entry";
     case SK_E_GROUP_SIZE:
         return "the group has more members than it may have";
+    case SK_E_FILLED:
+        return "the table was filled as a whole: fill it again, or clear it";
+    case SK_E_HAS_ENTRIES:
+        return "only a table without entries can be filled as a whole";
     case SK_E_LINES:
         return "the selector's memory has no lines left that the group fits into";
     default:

@@ -12,6 +12,7 @@
 //
 // - SK_KIND_INDEX: a single exact key of at most 16 bits: an array of entries, of whose pages
 //   those are in memory that have one.
+//   or, when it was filled as a whole, of values alone (sk_table_fill).
 // - SK_KIND_HASH: exact keys: a hash of buckets, at most half full. A bucket is one cache line of
 //   four places, each a tag and an entry. The tag is the key itself where that is one word,
 //   otherwise the key's whole hash. Places are taken in order, and a key whose bucket is full goes
@@ -53,9 +54,24 @@ typedef _Atomic(struct sk_entry *) sk_slot;
 struct sk_retired {
     struct sk_retired *next;
 };
+// A table that was filled as a whole. 'reader' is written by the lookups of the pipe's thread,
+// which put there what they find; 'writer' and 'listed' are the control
+// plane's.
+struct filled_values;
+struct filled_listed;
+struct sk_filled {
+    struct sk_retired retired;
+    uint64_t n;         // keys 0 to n - 1 are in the table
+    const void *values; // uint16_t if 'narrow', else uint32_t
+    struct sk_entry *reader, *writer;
+    struct filled_listed *listed; // null until somebody asks
+    struct filled_values *shared;
+    bool narrow;
+};
 struct sk_slots {
     struct sk_retired retired;
-    uint64_t mask; // capacity - 1, a power of two minus one
+    uint64_t mask;                      // capacity - 1, a power of two minus one
+    _Atomic(struct sk_filled *) filled; // null: of entries
     sk_slot slot[];
 };
 #define SK_BUCKET 4
@@ -142,9 +158,27 @@ static inline struct sk_entry *sk_load_slot(const sk_slot *s) {
     return atomic_load_explicit((sk_slot *)s, memory_order_acquire);
 }
 
+// 'key' is below f->n.
+static inline uint32_t sk_filled_value(const struct sk_filled *f, uint64_t key) {
+    return f->narrow ? ((const uint16_t *)f->values)[key] : ((const uint32_t *)f->values)[key];
+}
+
+static inline struct sk_entry *sk_lookup_filled_index(const struct sk_filled *f, uint64_t key) {
+    if (key >= f->n)
+        return NULL;
+    uint64_t *words = (uint64_t *)(f->reader + 1);
+    words[0] = key;
+    words[1] = sk_filled_value(f, key);
+    return f->reader;
+}
+
 static inline struct sk_entry *sk_lookup_index(const struct sk_table *t, uint64_t key) {
     const struct sk_slots *s =
         atomic_load_explicit((_Atomic(struct sk_slots *) *)&t->slots, memory_order_acquire);
+    const struct sk_filled *f =
+        atomic_load_explicit((_Atomic(struct sk_filled *) *)&s->filled, memory_order_acquire);
+    if (f)
+        return sk_lookup_filled_index(f, key);
     return key <= s->mask ? sk_load_slot(&s->slot[key]) : NULL;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // table_writer: what the files of a table's writer share: table.c (the control plane's calls),
-// table_entry.c (one entry), table_exact.c, table_lpm.c and table_ternary.c (what finds entries).
-// Everything here is for the one writer; nothing of it is on a packet's path.
+// table_entry.c (one entry), table_filled.c (tables of values alone), table_exact.c, table_lpm.c
+// and table_ternary.c (what finds entries). Everything here is for the one writer; nothing of it is
+// on a packet's path.
 #ifndef SILKEN_STAGES_TABLE_WRITER_H
 #define SILKEN_STAGES_TABLE_WRITER_H
 
@@ -51,6 +52,7 @@ struct sk_table_writer {
     uint32_t next_id;
     struct node *retired;
     struct sk_retired *retired_blocks;
+    struct sk_retired *retired_filled;
     struct sk_growing growing;
     struct sk_retired *retired_hashes; // that readers may see
     struct sk_retired *old_hashes;     // that nobody sees: given back in parts
@@ -102,6 +104,17 @@ int sk_entry_hold(struct sk_table *t, uint32_t action, const uint64_t *data);
 int sk_entry_may_hold(const struct sk_table *t, uint32_t action, const uint64_t *data);
 void sk_entry_release(struct sk_table *t, uint32_t action, const uint64_t *data);
 bool sk_node_held(const struct node *n);
+
+// ---- table_filled.c ----
+
+struct sk_filled *sk_filled_of(const struct sk_table *t); // or null: it is of entries
+// The value of this key, below f->n, as an entry: until the next call.
+struct sk_entry *sk_filled_at(const struct sk_filled *f, uint64_t key);
+// The same, until the table changes: the first call makes entries of all.
+struct sk_entry *sk_filled_listed(struct sk_filled *f, uint64_t key);
+void sk_filled_clear(struct sk_table *t); // empty afterwards, if it was filled
+void sk_filled_quiesce(struct sk_table *t);
+void sk_filled_free(struct sk_table *t);
 
 // ---- table_exact.c: the array and the hash under every kind of table ----
 

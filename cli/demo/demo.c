@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/demo/demo_impl.h"
 #include "cli/demo/result.h"
+#include "cli/demo/sparse.h"
 #include "compiler/base/share.h"
 #include "compiler/compile.h"
 #include "pipeline/switch/switch.h"
@@ -534,7 +535,7 @@ int cmd_demo(int argc, char **argv) {
         d->program =
             d->o.own_program ? silken_share_path(d->o.program) : sk_copy_text(d->o.program);
         report_begin(&d->report, d->o.quiet);
-        status = demo(d);
+        status = d->o.libra ? sparse_demo(&d->o, d->program) : demo(d);
     }
     free(d->program);
     free(d);

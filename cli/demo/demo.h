@@ -34,6 +34,7 @@
 //     verify.c       whether a sum is the right one
 //     result.c       what the job came to
 //     report.c       what the user sees
+//     sparse.h       another demo, with files of its own: a sparse model by Libra
 #ifndef SILKEN_CLI_DEMO_DEMO_H
 #define SILKEN_CLI_DEMO_DEMO_H
 

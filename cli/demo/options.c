@@ -18,10 +18,13 @@ const char demo_usage[] =
     "usage: silken demo [OPTION]...\n\n"
     "Trains an image classifier with several worker processes whose gradients are summed by a P4\n"
     "program in a software switch, and checks every sum.\n\n"
-    "  --protocol NAME   switchml; atp, which has parameter servers too; or both: a job of each, "
+    "  --protocol NAME   switchml; atp, which has parameter servers too; both: a job of each, "
     "side by\n"
-    "                    side on one switch (switchml)\n"
-    "  --servers N       parameter servers, 1 to 4 (1; atp)\n"
+    "                    side on one switch; or libra: a sparse model, whose parameters are at "
+    "the\n"
+    "                    switch and at parameter servers (switchml)\n"
+    "  --servers N       parameter servers, 1 to 4 (atp: 1, libra: 2)\n"
+    "  --sync            all workers' steps at the same parameters (libra)\n"
     "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp)\n"
     "  --workers N       worker processes, 1 to 16 (4)\n"
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
@@ -119,12 +122,15 @@ static int parse_text(const struct parser *p, const char **out) {
 
 static int set_protocol(const struct parser *p) {
     bool atp = strcmp(p->value, "atp") == 0, both = strcmp(p->value, "both") == 0;
+    bool libra = strcmp(p->value, "libra") == 0;
 
-    if (!atp && !both && strcmp(p->value, "switchml") != 0) {
-        return demo_options_fail(p, "--protocol takes switchml, atp or both, not '%s'", p->value);
+    if (!atp && !both && !libra && strcmp(p->value, "switchml") != 0) {
+        return demo_options_fail(p, "--protocol takes switchml, atp, both or libra, not '%s'",
+                                 p->value);
     }
     p->o->protocol = atp ? SILKEN_ATP : SILKEN_SWITCHML;
     p->o->both = both;
+    p->o->libra = libra;
     return 0;
 }
 
@@ -209,6 +215,11 @@ static int demo_options_set_limit(const struct parser *p) {
     return parse_unsigned(p, 1, 86400, &p->o->limit);
 }
 
+static int set_sync(const struct parser *p) {
+    p->o->sync = true;
+    return 0;
+}
+
 static int set_quiet(const struct parser *p) {
     p->o->quiet = true;
     return 0;
@@ -224,17 +235,29 @@ static const struct option {
     bool takes_value;
     int (*set)(const struct parser *p);
 } options[] = {
-    {"--protocol", true, set_protocol}, {"--servers", true, set_servers},
-    {"--racks", true, set_racks},       {"--links", true, set_links},
-    {"--workers", true, set_workers},   {"--elements", true, set_elements},
-    {"--lanes", true, set_lanes},       {"--loss", true, set_loss},
-    {"--epochs", true, set_epochs},     {"--steps", true, set_steps},
-    {"--batch", true, set_batch},       {"--images", true, set_images},
-    {"--seed", true, set_seed},         {"--program", true, set_program},
-    {"--data", true, set_data},         {"--keep", true, set_keep},
-    {"--record", true, set_record},     {"--limit", true, demo_options_set_limit},
-    {"--quiet", false, set_quiet},      {"-q", false, set_quiet},
-    {"--help", false, set_help},        {"-h", false, set_help},
+    {"--protocol", true, set_protocol},
+    {"--servers", true, set_servers},
+    {"--racks", true, set_racks},
+    {"--links", true, set_links},
+    {"--workers", true, set_workers},
+    {"--elements", true, set_elements},
+    {"--lanes", true, set_lanes},
+    {"--loss", true, set_loss},
+    {"--epochs", true, set_epochs},
+    {"--steps", true, set_steps},
+    {"--batch", true, set_batch},
+    {"--images", true, set_images},
+    {"--seed", true, set_seed},
+    {"--program", true, set_program},
+    {"--data", true, set_data},
+    {"--keep", true, set_keep},
+    {"--record", true, set_record},
+    {"--limit", true, demo_options_set_limit},
+    {"--quiet", false, set_quiet},
+    {"-q", false, set_quiet},
+    {"--sync", false, set_sync},
+    {"--help", false, set_help},
+    {"-h", false, set_help},
 };
 
 // 'length' is that of the name in "--name=value".
@@ -294,11 +317,36 @@ static int check_ports(const struct parser *p) {
     return 0;
 }
 
+// What a sparse model has not.
+static int check_libra(const struct parser *p) {
+    const struct demo_options *o = p->o;
+    const struct {
+        bool given;
+        const char *name;
+    } others[] = {{o->racks, "--racks"},        {o->lanes != 1, "--lanes"},
+                  {o->elements, "--elements"},  {o->veth, "--links veth"},
+                  {o->epochs != 1, "--epochs"}, {o->images, "--images"},
+                  {o->record, "--record"}};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].given) {
+            return demo_options_fail(p, "--protocol libra does not take %s", others[i].name);
+        }
+    }
+    return 0;
+}
+
 // What belongs to one protocol.
 static int check_protocol(const struct parser *p) {
     const struct demo_options *o = p->o;
     bool atp = o->both || o->protocol == SILKEN_ATP;
 
+    if (o->libra) {
+        return check_libra(p);
+    }
+    if (o->sync) {
+        return demo_options_fail(p, "--sync needs --protocol libra");
+    }
     if (!atp && (o->servers || o->racks)) {
         return demo_options_fail(p, "--servers and --racks need --protocol atp");
     }
@@ -321,7 +369,10 @@ static void demo_options_settle(struct demo_options *o) {
     const char *program = "p4/switchml/switchml.p4";
     unsigned elements = 256;
 
-    if (o->both) {
+    if (o->libra) {
+        program = "p4/libra/libra.p4";
+        o->servers = o->servers ? o->servers : 2;
+    } else if (o->both) {
         program = "p4/ina/ina.p4";
         elements = 64;
     } else if (o->protocol == SILKEN_ATP) {

@@ -71,6 +71,9 @@ int sk_item_apply(struct sk_switch *sw, const struct sk_config_item *item, struc
     case KEY_MASK:
         return sk_control_key_mask_set(sw, item->name, item->words, item->n_words, item->entry.pipe,
                                        err);
+    case FILLED:
+        return sk_control_table_fill_text(sw, item->name, item->entry.action, item->texts[0],
+                                          item->entry.pipe, err);
     case MEMBERS_GROUP:
         return sk_control_group_add(sw, &item->group, err);
     case NODE:
@@ -177,6 +180,8 @@ int sk_item_remove(struct sk_switch *sw, const struct sk_config_item *item, stru
         return sk_control_hash_reset(sw, item->name, item->entry.pipe, err);
     case KEY_MASK:
         return sk_control_key_mask_set(sw, item->name, NULL, 0, item->entry.pipe, err);
+    case FILLED:
+        return sk_control_table_clear(sw, NULL, item->name, item->entry.pipe, err);
     case TM:
         return remove_tm(sw, item->tm, err);
     default: // registers and counters: what they count is theirs

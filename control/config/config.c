@@ -110,6 +110,21 @@ static void read_mask(struct reader *r, const struct sk_at *at) {
         sk_at_fail(at, "it needs \"masks\"");
 }
 
+// {"table": TABLE, "action": ACTION, "values": DIGITS, "pipe": N}
+static void read_filled(struct reader *r, const struct sk_at *at) {
+    static const char *const keys[] = {"table", "action", "values", "pipe", NULL};
+    sk_at_keys(at, keys);
+    struct sk_config_item *item = new_item(r, FILLED, at);
+    struct sk_at table = sk_at_member(at, "table"), action = sk_at_member(at, "action"),
+                 values = sk_at_member(at, "values");
+    const char **digits = sk_json_keep(at->doc, sizeof *digits);
+    item->name = sk_at_string(&table, true);
+    item->entry.action = sk_at_string(&action, true);
+    *digits = sk_at_string(&values, true);
+    item->texts = digits;
+    item->entry.pipe = sk_at_pipe(at);
+}
+
 static void read_default(struct reader *r, const struct sk_at *at) {
     sk_at_entry(at, SK_AT_ACTION, &new_item(r, DEFAULT, at)->entry);
 }
@@ -343,7 +358,8 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
         "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",    "key_masks",
         "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",    "clock",
         "tor",       "metrics",  "daemon",         "alarms",         "sampling",  "telemetry",
-        "sessions",  "requests", "job_service",    "bfrt",           "p4runtime", NULL};
+        "sessions",  "requests", "job_service",    "bfrt",           "p4runtime", "filled",
+        NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -389,6 +405,7 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
     if (deflect.value)
         read_tm(r, config_kept(&deflect), SK_TM_DEFLECT);
     read_list(r, root, "key_masks", read_mask); // before there are entries
+    read_list(r, root, "filled", read_filled);
     read_entries(r, root, SK_BF_ENTRY);
     read_list(r, root, "defaults", read_default);
     read_list(r, root, "registers", read_register);

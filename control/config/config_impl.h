@@ -25,6 +25,7 @@ enum sk_item_kind {
     MEMBERS_GROUP,
     HASH,
     KEY_MASK,
+    FILLED,
     TM,
 };
 

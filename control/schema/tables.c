@@ -174,8 +174,28 @@ static void limit_to(json_t *defs, const char *def, const char *member, json_t *
                json_pack("{s:{s:{s:o}}}", "properties", member, "enum", names));
 }
 
+// A table that may be filled as a whole: by these actions, with values of so many digits.
+static void add_filled(json_t *defs, json_t *filled, const json_t *names,
+                       const struct sk_table_desc *d) {
+    for (uint32_t i = 0; i < d->n_actions; i++) {
+        char pattern[32];
+        if (!sk_table_may_be_filled(d, i))
+            continue;
+        snprintf(pattern, sizeof pattern, "^([0-9a-fA-F]{%u})+$",
+                 (d->actions[i]->params[0].width + 3) / 4);
+        json_t *then =
+            schema_when("action", schema_action_names(d, i),
+                        json_pack("{s:{s:{s:s}}}", "properties", "values", "pattern", pattern));
+        schema_add(json_object_get(defs, "filled"),
+                   schema_when("table", json_copy((json_t *)names), then));
+        if (i == 0 || !sk_table_may_be_filled(d, i - 1))
+            json_array_extend(filled, (json_t *)names);
+    }
+}
+
 void schema_add_tables(json_t *defs, const struct sk_switch *sw) {
-    json_t *tables = json_array(), *profiles = json_array(), *masked = json_array();
+    json_t *tables = json_array(), *profiles = json_array(), *masked = json_array(),
+           *filled = json_array();
     json_t *entry = json_object_get(defs, "entry");
     struct sk_object o;
     json_object_set_new(
@@ -197,6 +217,7 @@ void schema_add_tables(json_t *defs, const struct sk_switch *sw) {
             schema_add(json_object_get(defs, "default"),
                        schema_when("table", json_copy(names), default_of(d)));
         }
+        add_filled(defs, filled, names, d);
         if (d->key_masks) {
             json_array_extend(masked, names);
             schema_add(json_object_get(defs, "key_mask"),
@@ -207,4 +228,5 @@ void schema_add_tables(json_t *defs, const struct sk_switch *sw) {
     limit_to(defs, "default", "table", tables);
     limit_to(defs, "member", "profile", profiles);
     limit_to(defs, "key_mask", "table", masked);
+    limit_to(defs, "filled", "table", filled);
 }

@@ -180,6 +180,42 @@ static void carry_tables_set_default(struct adding *a, const struct sk_entry *e)
     carry_lose(a->n, 1, "default action: %s", why);
 }
 
+// A table that was filled as a whole is filled so again.
+struct filling {
+    const struct map *map;
+    uint32_t *values, action;
+    size_t n;
+    char why[200];
+};
+
+static bool carry_tables_take_value(void *aux, const struct sk_entry *e) {
+    struct filling *f = aux;
+    uint64_t data[SK_MAX_DATA_WORDS] = {0};
+    if (!map_action(f->map, e, &f->action, data, f->why, sizeof f->why))
+        return false;
+    f->values[f->n++] = (uint32_t)data[0];
+    return true;
+}
+
+static void carry_filled(struct adding *a, struct sk_table *from) {
+    const size_t n = sk_table_count(from);
+    struct filling f = {.map = &a->map, .values = malloc(n * sizeof *f.values)};
+    if (!a->to || *a->map.why)
+        snprintf(f.why, sizeof f.why, "%s", a->to ? a->map.why : "there is no such table");
+    else if (!f.values)
+        snprintf(f.why, sizeof f.why, "%s", sk_table_strerror(SK_E_MEMORY));
+    else
+        sk_table_each(from, carry_tables_take_value, &f);
+    int rc = *f.why ? SK_OK : sk_table_fill(a->to, f.action, f.values, f.n);
+    if (rc)
+        snprintf(f.why, sizeof f.why, "%s", sk_table_strerror(rc));
+    free(f.values);
+    if (*f.why)
+        carry_lose(a->n, n, "%s", f.why);
+    else
+        a->n->kept += n;
+}
+
 static void carry_entries(struct sk_carry *c, const struct carry_pair *p, struct carry_count *n) {
     struct adding a = {.n = n};
     struct sk_table *from = table_of(c->from, &p->from, p->pipe);
@@ -188,7 +224,10 @@ static void carry_entries(struct sk_carry *c, const struct carry_pair *p, struct
         a.to = table_of(c->to, &p->to, p->pipe);
         map_keys(&a.map, d, sk_table_desc(a.to));
     }
-    sk_table_each(from, carry_tables_add, &a);
+    if (sk_table_is_filled(from))
+        carry_filled(&a, from);
+    else
+        sk_table_each(from, carry_tables_add, &a);
     if (p->from.kind == SK_TABLE && !d->is_profile &&
         !carry_tables_is_programs(d, sk_table_default(from)))
         carry_tables_set_default(&a, sk_table_default(from));

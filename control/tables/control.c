@@ -321,6 +321,85 @@ int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e,
     return rc;
 }
 
+static int control_fill_failure(const struct change *c, int code, size_t n, struct sk_error *err) {
+    if (code == SK_E_ACTION)
+        return sk_fail(err,
+                       "table '%s' cannot be filled as a whole with action '%s': that takes one "
+                       "exact key of at most 16 bits, one argument of at most 32, and nothing "
+                       "that is counted, metered or aged by entry",
+                       c->desc->name, c->desc->actions[c->action]->name);
+    if (code == SK_E_KEY)
+        return sk_fail(err, "table '%s' has no %zu keys", c->desc->name, n);
+    return table_failure(c, code, err);
+}
+
+int sk_control_table_fill(struct sk_switch *sw, const char *table, const char *action,
+                          const uint32_t *values, size_t n, int pipe, struct sk_error *err) {
+    struct change c;
+    int rc = resolve_table(sw, table, pipe, &c, err);
+    int i = rc ? rc : sk_find_action(c.desc, action, err);
+    if (i < 0)
+        return i;
+    c.action = (uint32_t)i;
+    int code = SK_OK;
+    for (unsigned p = 0; p < c.pipes.n && !code; p++)
+        code = sk_table_may_fill(control_table_in(sw, &c.object, c.pipes.list[p]), c.action, values,
+                                 n);
+    for (unsigned p = 0; p < c.pipes.n && !code; p++) {
+        struct sk_table *t = control_table_in(sw, &c.object, c.pipes.list[p]);
+        code = sk_table_fill(t, c.action, values, n);
+        sk_table_quiesce(t);
+    }
+    return code ? control_fill_failure(&c, code, n, err) : 0;
+}
+
+static int control_digit(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+// Whether all are digits.
+static bool control_read_values(const char *digits, unsigned each, uint32_t *values, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        values[i] = 0;
+        for (unsigned k = 0; k < each; k++) {
+            int digit = control_digit(*digits++);
+            if (digit < 0)
+                return false;
+            values[i] = values[i] << 4 | (uint32_t)digit;
+        }
+    }
+    return true;
+}
+
+int sk_control_table_fill_text(struct sk_switch *sw, const char *table, const char *action,
+                               const char *digits, int pipe, struct sk_error *err) {
+    struct change c;
+    int rc = resolve_table(sw, table, pipe, &c, err);
+    int i = rc ? rc : sk_find_action(c.desc, action, err);
+    if (i < 0)
+        return i;
+    c.action = (uint32_t)i;
+    if (!sk_table_may_be_filled(c.desc, c.action))
+        return control_fill_failure(&c, SK_E_ACTION, 0, err);
+    const unsigned each = (c.desc->actions[i]->params[0].width + 3) / 4;
+    const size_t length = strlen(digits), n = length / each;
+    if (length == 0 || length % each)
+        return sk_fail(err, "table '%s': %zu digits are not values of %u digits each", c.desc->name,
+                       length, each);
+    uint32_t *values = malloc(n * sizeof *values);
+    if (!values)
+        return sk_fail(err, "out of memory");
+    rc =
+        control_read_values(digits, each, values, n)
+            ? sk_control_table_fill(sw, table, action, values, n, pipe, err)
+            : sk_fail(err, "table '%s': its values are not hexadecimal digits alone", c.desc->name);
+    free(values);
+    return rc;
+}
+
 // Pipes written one by one may differ: every pipe is asked before one is changed.
 typedef int ask_fn(const struct change *c, struct sk_table *t);
 

@@ -68,6 +68,14 @@ struct sk_entry_spec {
     int pipe; // -1: all
 };
 int sk_control_entry_add(struct sk_switch *sw, const struct sk_entry_spec *e, struct sk_error *err);
+// Fills a table that has no entries, or was filled before, as a whole: key i gets values[i] as the
+// one argument of the action (sk_table_fill). 'pipe' -1: all.
+int sk_control_table_fill(struct sk_switch *sw, const char *table, const char *action,
+                          const uint32_t *values, size_t n, int pipe, struct sk_error *err);
+// The same with the values as text: for each the hexadecimal digits that its width takes, all of
+// them, without anything between.
+int sk_control_table_fill_text(struct sk_switch *sw, const char *table, const char *action,
+                               const char *digits, int pipe, struct sk_error *err);
 int sk_control_entry_modify(struct sk_switch *sw, const struct sk_entry_spec *e,
                             struct sk_error *err);
 int sk_control_entry_delete(struct sk_switch *sw, const struct sk_entry_spec *e,

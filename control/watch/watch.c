@@ -72,12 +72,13 @@ static void take_tables(struct sk_watch *w, struct sk_switch *sw) {
             if (!sk_object_in_pipe(sw, &o, pipe))
                 continue;
             w->tables = sk_grow(w->tables, w->n_tables, &w->room_tables, sizeof *w->tables);
-            w->tables[w->n_tables++] = (struct sk_watch_table){
-                .name = d->name,
-                .pipe = (uint8_t)pipe,
-                .entries = sk_table_count(o.desc->table(sk_switch_pipe(sw, pipe), o.index)),
-                .size = d->size,
-                .fixed = d->const_entries};
+            const struct sk_table *t = o.desc->table(sk_switch_pipe(sw, pipe), o.index);
+            w->tables[w->n_tables++] =
+                (struct sk_watch_table){.name = d->name,
+                                        .pipe = (uint8_t)pipe,
+                                        .entries = sk_table_count(t),
+                                        .size = d->size,
+                                        .fixed = d->const_entries || sk_table_is_filled(t)};
         }
     }
 }

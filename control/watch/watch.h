@@ -38,7 +38,7 @@ struct sk_watch_table {
     const char *name; // as long as the program
     uint8_t pipe;
     uint64_t entries, size;
-    bool fixed; // its entries are constant: to be full is no alarm
+    bool fixed; // constant entries, or filled as a whole: to be full is no alarm
 };
 struct sk_watch {
     uint64_t clock;    // ns, the switch's

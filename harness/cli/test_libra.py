@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """`silken libra profile`: which parameters are hot, against a count of our own; what is refused, and that nothing is
-written then."""
+written then. `silken libra tables`: what it prints."""
 import collections
+import json
 import os
 import random
 import subprocess
@@ -84,6 +85,29 @@ class Profile(FolderCase):
             self.assertFalse(os.path.exists(output))
         self.assertIn("there is no 'heat'", silken("heat").stderr)
         self.assertIn("usage: silken libra profile", silken("profile", "--help").stdout)
+
+
+class Tables(FolderCase):
+    def test_tables(self):
+        """The tables of each addition, in a section of a configuration; those of like tables are the same."""
+        done = silken("tables")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        filled = {t["table"]: t for t in json.loads(done.stdout)["filled"]}
+        logarithms = {"exponent": 256, "log_m": 2048, "log_dm": 4096, "log_mln2": 2048, "term": 65536}
+        sums = {"sigmas": 65536, "minus": 65536, "near": 2048, "power": 65536}
+        sizes = {f"{of}{i}.{name}": n for names, ofs in ((logarithms, "xy"), (sums, ["sum"])) for of in ofs
+                 for i in range(2) for name, n in names.items()}
+        self.assertEqual({name: len(t["values"]) // 4 for name, t in filled.items()}, sizes)
+        for name, table in filled.items():
+            self.assertEqual(table["values"], filled[name.replace("y", "x", 1).replace("1", "0", 1)]["values"])
+        self.assertEqual(filled["x0.exponent"]["values"][:4], "ff81")  # -127
+
+    def test_command_line(self):
+        for arguments, sentence in ((("tables", "x"), "takes no arguments"), ((), "profile or tables"),
+                                    (("table",), "there is no 'table'")):
+            done = silken(*arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(sentence, done.stderr)
 
 
 if __name__ == "__main__":

@@ -997,8 +997,121 @@ static void test_value_set_apart(void **state) {
     sk_table_free(t);
 }
 
+// ---- tables that are filled as a whole ----
+
+static const struct sk_field_desc number_param[] = {{.name = "value", .width = 16}};
+static const struct sk_field_desc large_param[] = {{.name = "value", .width = 32}};
+static const struct sk_action_desc set_number = {"pipe.Ig.set", number_param, 1, 1,
+                                                 false,         false,        0};
+static const struct sk_action_desc set_large = {"pipe.Ig.large", large_param, 1, 1,
+                                                false,           false,       0};
+static const struct sk_action_desc *const number_actions[] = {&set_number, &drop, &set_large};
+static const struct sk_field_desc number_key[] = {{.name = "k", .width = 12, .match = SK_EXACT}};
+static const uint64_t zero_data[1];
+static const struct sk_table_desc numbers_desc = {.name = "numbers",
+                                                  .keys = number_key,
+                                                  .n_keys = 1,
+                                                  .key_words = 1,
+                                                  .actions = number_actions,
+                                                  .n_actions = 3,
+                                                  .default_data = zero_data,
+                                                  .size = 4096};
+
+static bool count_filled(void *aux, const struct sk_entry *e) {
+    uint64_t *next = aux;
+    assert_int_equal(*next, e->value[0]);
+    assert_int_equal(e->value[0] * 3 + 1, e->data[0]);
+    assert_int_equal(0, e->action);
+    ++*next;
+    return true;
+}
+
+static void test_filled(void **state) {
+    static uint32_t values[4096];
+    struct sk_table *t = sk_table_new(&numbers_desc), *same = sk_table_new(&numbers_desc);
+    uint64_t next = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 4096; i++)
+        values[i] = i * 3 + 1;
+    assert_int_equal(SK_OK, sk_table_fill(t, 0, values, 4000));
+    assert_int_equal(SK_OK, sk_table_fill(same, 0, values, 4000));
+    assert_ptr_equal(sk_filled_of(t)->values, sk_filled_of(same)->values); // two have one block
+    sk_table_free(same);
+    assert_int_equal(4000, sk_table_count(t));
+    assert_true(sk_table_is_filled(t));
+    for (uint64_t key = 0; key < 4096; key++) {
+        const struct sk_entry *e = sk_lookup_index(t, key), *w = sk_table_lookup(t, &key);
+        assert_int_equal(key < 4000, e != NULL);
+        assert_int_equal(key < 4000, w != NULL);
+        if (e)
+            assert_int_equal(key * 3 + 1, sk_entry_data(e, 1)[0]);
+        if (w)
+            assert_int_equal(key * 3 + 1, w->data[0]);
+    }
+    sk_table_each(t, count_filled, &next);
+    assert_int_equal(4000, next);
+    // again, while a reader may still see the old values; 32 bits
+    values[5] = 0xfedcba98;
+    assert_int_equal(SK_OK, sk_table_fill(t, 2, values, 6));
+    sk_table_quiesce(t);
+    assert_int_equal(6, sk_table_count(t));
+    assert_int_equal(0xfedcba98, sk_entry_data(sk_lookup_index(t, 5), 1)[0]);
+    assert_int_equal(2, sk_lookup_index(t, 5)->action);
+    assert_null(sk_lookup_index(t, 6));
+    // single changes only after it was cleared
+    const uint64_t key = 3, data = 9;
+    assert_int_equal(SK_E_FILLED, sk_table_add(t, &key, NULL, 0, 0, &data));
+    assert_int_equal(SK_E_FILLED, sk_table_modify(t, &key, NULL, 0, 0, &data));
+    assert_int_equal(SK_E_FILLED, sk_table_delete(t, &key, NULL, 0));
+    assert_int_equal(SK_OK, sk_table_clear(t));
+    assert_int_equal(0, sk_table_count(t));
+    assert_false(sk_table_is_filled(t));
+    assert_null(sk_lookup_index(t, 3));
+    assert_int_equal(SK_OK, sk_table_add(t, &key, NULL, 0, 0, &data));
+    assert_int_equal(9, sk_entry_data(sk_lookup_index(t, 3), 1)[0]);
+    assert_int_equal(SK_E_HAS_ENTRIES, sk_table_fill(t, 0, values, 4));
+    sk_table_free(t);
+}
+
+static void test_filled_refusals(void **state) {
+    static const uint32_t values[4097] = {1, 65536};
+    struct sk_table_desc d = numbers_desc;
+
+    (void)state;
+    assert_true(sk_table_may_be_filled(&d, 0));
+    assert_false(sk_table_may_be_filled(&d, 1)); // no parameter
+    assert_false(sk_table_may_be_filled(&d, 3)); // no such action
+#define NOT_WITH(member, value)                                                                    \
+    do {                                                                                           \
+        struct sk_table_desc other = numbers_desc;                                                 \
+        other.member = value;                                                                      \
+        assert_false(sk_table_may_be_filled(&other, 0));                                           \
+    } while (0)
+    NOT_WITH(has_counter, true);
+    NOT_WITH(meter_kind, 1);
+    NOT_WITH(idle_timeout, true);
+    NOT_WITH(direct_words, 1);
+    NOT_WITH(const_entries, true);
+    NOT_WITH(key_masks, true);
+    NOT_WITH(is_profile, true);
+    struct sk_table *t = sk_table_new(&d);
+    assert_int_equal(SK_E_ACTION, sk_table_fill(t, 1, values, 1));
+    assert_int_equal(SK_E_KEY, sk_table_fill(t, 0, values, 0));
+    assert_int_equal(SK_E_KEY, sk_table_fill(t, 2, values, 4097));
+    assert_int_equal(SK_E_DATA, sk_table_fill(t, 0, values, 2)); // 65,536 in 16 bits
+    assert_int_equal(0, sk_table_count(t));
+    sk_table_free(t);
+    d.size = 10;
+    t = sk_table_new(&d);
+    assert_int_equal(SK_E_FULL, sk_table_fill(t, 2, values, 11));
+    sk_table_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_filled),
+        cmocka_unit_test(test_filled_refusals),
         cmocka_unit_test(test_state_too_large),
         cmocka_unit_test(test_lazy_state),
         cmocka_unit_test(test_equals_a_searched_list),

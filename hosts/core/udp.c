@@ -122,17 +122,28 @@ bool sk_udp_has_lengths(const uint8_t *frame, size_t payload) {
            udp_h_get_length(frame + UDP_AT) == UDP_H_BYTES + payload;
 }
 
-bool sk_udp_has_sums(const uint8_t *frame) {
+// Over the pseudo header and all of UDP.
+static uint16_t udp_sum(const uint8_t *frame) {
     const uint8_t *udp = frame + UDP_AT;
     size_t len = udp_h_get_length(udp);
     uint64_t sum = (uint64_t)htobe16(PROTOCOL_UDP) + htobe16((uint16_t)len);
 
+    sum = udp_add_words(sum, frame + PSEUDO_HEADER_AT, 8);
+    return fold(udp_add_words(sum, udp, len));
+}
+
+bool sk_udp_has_sums(const uint8_t *frame) {
     if (header_checksum(frame + IPV4_AT) != 0)
         return false;
-    if (udp_h_get_checksum(udp) == 0)
-        return true;
-    sum = udp_add_words(sum, frame + PSEUDO_HEADER_AT, 8);
-    return fold(udp_add_words(sum, udp, len)) == 0;
+    return udp_h_get_checksum(frame + UDP_AT) == 0 || udp_sum(frame) == 0;
+}
+
+void sk_udp_seal(uint8_t *frame) {
+    uint8_t *udp = frame + UDP_AT;
+
+    udp_h_set_checksum(udp, 0);
+    uint16_t sum = udp_sum(frame);
+    udp_h_set_checksum(udp, sum ? sum : 0xffff); // 0 would say that there is none
 }
 
 // ---- words -----------------------------------------------------------------------------------

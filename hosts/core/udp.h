@@ -4,8 +4,9 @@
 //
 //      ethernet_h 14 | ipv4_h 20, no options | udp_h 8 | ...
 //
-// The UDP checksum is sent as 0 (none, RFC 768), since switches replace what follows; on receipt it
-// is verified unless it is 0. The IPv4 header checksum is always sent and verified.
+// The UDP checksum is sent as 0 (none, RFC 768), since switches replace what follows, but where
+// sk_udp_seal() writes it; on receipt it is verified unless it is 0. The IPv4 header checksum is
+// always sent and verified.
 //
 // Concurrency: no state; any thread may call anything.
 #ifndef SILKEN_HOSTS_CORE_UDP_H
@@ -27,6 +28,9 @@ uint16_t sk_checksum(const uint8_t *bytes, size_t len);
 // Writes all three headers: from one end to the other, with 'payload' bytes after them.
 void sk_udp_init(uint8_t *frame, const struct sk_endpoint *from, const struct sk_endpoint *to,
                  size_t payload);
+
+// Writes the UDP checksum of a frame that is complete, where no switch changes what follows.
+void sk_udp_seal(uint8_t *frame);
 
 enum sk_udp_kind {
     SK_UDP_IS,      // all headers are there, and 'payload' bytes more

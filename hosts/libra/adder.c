@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stddef.h>
+#include <stdio.h>
 
 #define SIGN      UINT32_C(0x80000000)
 #define INFINITE  UINT32_C(0x7f800000)
@@ -64,6 +64,56 @@ static void adder_make(void) {
 const struct libra_adder *libra_adder(void) {
     pthread_once(&adder_once, adder_make);
     return &adder_tables;
+}
+
+// The tables as the program has them: of logarithms in ingress, for x and y; the others in egress.
+#define ADDER_LANES 2u
+struct adder_table {
+    const char *name, *action;
+    const void *values; // 16 bits each
+    size_t n;
+};
+
+static int adder_fill_table(const struct adder_table *t, const char *instance, libra_fill *fill,
+                            void *aux) {
+    static _Thread_local uint32_t values[65536];
+    char name[32];
+    for (size_t i = 0; i < t->n; i++)
+        values[i] = ((const uint16_t *)t->values)[i];
+    snprintf(name, sizeof name, "%s.%s", instance, t->name);
+    return fill(aux, name, t->action, values, t->n);
+}
+
+static int adder_fill_tables(const struct adder_table *list, size_t n, const char *what,
+                             libra_fill *fill, void *aux) {
+    for (unsigned lane = 0; lane < ADDER_LANES; lane++)
+        for (size_t i = 0; i < n; i++) {
+            char instance[8];
+            snprintf(instance, sizeof instance, "%s%u", what, lane);
+            int rc = adder_fill_table(&list[i], instance, fill, aux);
+            if (rc)
+                return rc;
+        }
+    return 0;
+}
+
+int libra_adder_fill(const struct libra_adder *a, libra_fill *fill, void *aux) {
+    const struct adder_table logarithms[] = {
+        {"exponent", "set_exponent", a->exponent, 256},
+        {"log_m", "set_log_m", a->log_m, 2048},
+        {"log_dm", "set_log_dm", a->log_dm, 4096},
+        {"log_mln2", "set_log_mln2", a->log_mln2, 2048},
+        {"term", "set_term", a->term, 65536},
+    };
+    const struct adder_table sums[] = {
+        {"sigmas", "set_sigma", a->sigma, 65536},
+        {"minus", "set_minus", a->minus, 65536},
+        {"near", "set_near", a->near, 2048},
+        {"power", "set_power", a->power, 65536},
+    };
+    int rc = adder_fill_tables(logarithms, 5, "x", fill, aux);
+    rc = rc ? rc : adder_fill_tables(logarithms, 5, "y", fill, aux);
+    return rc ? rc : adder_fill_tables(sums, 4, "sum", fill, aux);
 }
 
 int32_t libra_log2(const struct libra_adder *a, uint32_t bits) {

@@ -52,6 +52,7 @@
 #define SILKEN_HOSTS_LIBRA_ADDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct libra_adder {
@@ -68,6 +69,13 @@ struct libra_adder {
 
 // The tables, made once (in some 20 ms) by the first caller; any thread.
 const struct libra_adder *libra_adder(void);
+
+// The tables of p4/libra, which are these, for each pair that a pass adds ("x0.exponent"): hands
+// each to 'fill', with its action and the values of keys 0 to n - 1, as 16 bits. Stops when 'fill'
+// returns other than 0, and returns that.
+typedef int libra_fill(void *aux, const char *table, const char *action, const uint32_t *values,
+                       size_t n);
+int libra_adder_fill(const struct libra_adder *a, libra_fill *fill, void *aux);
 
 // log2 of the magnitude of a normal float, in 2^-16. 'bits' without sign, exponent field 1..254.
 int32_t libra_log2(const struct libra_adder *a, uint32_t bits);

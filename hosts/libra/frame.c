@@ -95,16 +95,19 @@ static enum libra_reason frame_check_header(const uint8_t *frame, size_t len,
     return LIBRA_ACCEPTED;
 }
 
-static void frame_read_pairs(const uint8_t *frame, struct libra_packet *packet) {
+static void frame_read_places(const uint8_t *frame, bool pairs, struct libra_packet *packet) {
     const uint8_t *pair = frame + LIBRA_HEADERS;
     uint16_t places = libra_h_get_places(frame + LIBRA_AT);
 
     *packet = (struct libra_packet){0};
-    for (unsigned p = 0; p < LIBRA_PLACES; p++, pair += PAIR_H_BYTES)
-        if (places & frame_place(p)) {
-            packet->used |= (uint16_t)(1u << p);
-            packet->places[p] = (struct libra_pair){pair_h_get_index(pair), pair_h_get_value(pair)};
-        }
+    for (unsigned p = 0; p < LIBRA_PLACES; p++) {
+        if (!(places & frame_place(p)))
+            continue;
+        packet->used |= (uint16_t)(1u << p);
+        if (pairs)
+            packet->places[p] = (struct libra_pair){pair_h_get_index(pair + p * PAIR_H_BYTES),
+                                                    pair_h_get_value(pair + p * PAIR_H_BYTES)};
+    }
 }
 
 enum libra_reason libra_frame_read(const uint8_t *frame, size_t len, const struct libra_flow *flow,
@@ -123,7 +126,6 @@ enum libra_reason libra_frame_read(const uint8_t *frame, size_t len, const struc
         .sequence = libra_h_get_sequence(h),
         .clock = libra_h_get_clock(h),
     };
-    if (header->kind == LIBRA_ANSWER)
-        frame_read_pairs(frame, packet);
+    frame_read_places(frame, header->kind == LIBRA_ANSWER, packet);
     return LIBRA_ACCEPTED;
 }

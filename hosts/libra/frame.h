@@ -20,9 +20,11 @@
 
 enum libra_kind {
     LIBRA_PUSH = 1,
+    LIBRA_PUSH_ANY = 2, // pairs at any place
     LIBRA_ACK = 3,
     LIBRA_PULL = 4,
     LIBRA_ANSWER = 5,
+    LIBRA_BARRIER = 7, // worker to server: tell me when all workers are here
 };
 
 // What stays the same in all packets between a worker and its switch.
@@ -53,7 +55,8 @@ struct libra_header {
     X(WRONG_JOB, "wrong_job", "another job's number, worker or epoch")                             \
     X(WRONG_KIND, "wrong_kind", "neither an ack nor an answer")                                    \
     X(NOT_EXPECTED, "not_expected", "of no packet on the way: a duplicate")                        \
-    X(OTHER_PAIRS, "other_pairs", "an answer with parameters that were not asked for")
+    X(OTHER_PAIRS, "other_pairs", "of parameters that were not asked for or pushed")               \
+    X(NO_MEMORY, "no_memory", "a server had no memory for it, or no switch")
 
 enum libra_reason {
     LIBRA_ACCEPTED,
@@ -71,7 +74,8 @@ void libra_frame_write(uint8_t *frame, const struct libra_flow *flow,
                        const struct libra_header *header, const struct libra_packet *packet);
 
 // Is it an ack or an answer for this worker: then '*header' is filled in and, of an answer,
-// '*packet' ('used' and the pairs). Reads nothing behind 'len'.
+// '*packet' ('used' and the pairs); of an ack 'used' has the places whose pairs were not added.
+// Reads nothing behind 'len'.
 enum libra_reason libra_frame_read(const uint8_t *frame, size_t len, const struct libra_flow *flow,
                                    struct libra_header *header, struct libra_packet *packet);
 

@@ -7,8 +7,8 @@
 // more often than others. A switch keeps the sums of those "hot" ones; parameter servers have the
 // rest. This room has what hosts of such a job need: so far who is hot, where a hot parameter lies,
 // how workers pack pairs so that a packet meets each register of the switch once, the addition of
-// floats as a switch can make it, and a worker's part of the protocol with a switch that adds
-// integers. Parameter servers come on top.
+// floats as a switch can make it, a worker's part of the protocol with a switch, and parameter
+// servers.
 //
 // Files:
 //
@@ -18,7 +18,9 @@
 //     pack.c      pairs to packets (3.4, algorithm 1)
 //     adder.c     the sum of floats by tables (3.5)
 //     frame.c     the bytes of a packet
-//     worker.c    a worker's part of the protocol, with a switch (3.4, 3.6)
+//     cold.c      the bytes of a packet between workers and servers
+//     worker.c    a worker's part of the protocol, with a switch (3.4, 3.6) or a server
+//     server.c    a parameter server
 #ifndef SILKEN_HOSTS_LIBRA_LIBRA_H
 #define SILKEN_HOSTS_LIBRA_LIBRA_H
 
@@ -27,6 +29,7 @@
 #include "hosts/libra/key_map.h"
 #include "hosts/libra/layout.h"
 #include "hosts/libra/pack.h"
+#include "hosts/libra/server.h"
 #include "hosts/libra/worker.h"
 
 #endif

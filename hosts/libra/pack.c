@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#define M LIBRA_PLACES
+#define M     LIBRA_PLACES
+#define LANES 2u // pairs in a turn
+#define TURNS (M / LANES)
 
 static size_t pack_packets(size_t n) {
     return (n + M - 1) / M;
@@ -24,20 +26,40 @@ size_t libra_pack_most(const struct libra_pair *pairs, size_t n, bool any) {
     return any ? 2 * pack_packets(n) : pack_fullest(pairs, n);
 }
 
+// The turn in which the pair at place p meets its lane; and the place of that turn.
+static unsigned pack_turn(unsigned p, uint32_t rank) {
+    unsigned d = (p + rank) % LANES;
+    return d * TURNS + (p + M - d) % M / LANES;
+}
+
+static unsigned pack_place_of(unsigned turn, uint32_t rank) {
+    return (LANES * (turn % TURNS) + rank % LANES + turn / TURNS) % M;
+}
+
+// A bit for each turn that handles a pair.
+static uint32_t pack_turns(const struct libra_packet *packet) {
+    uint32_t turns = 0;
+    for (unsigned p = 0; p < M; p++)
+        if (packet->used >> p & 1)
+            turns |= UINT32_C(1) << pack_turn(p, packet->places[p].rank);
+    return turns;
+}
+
+unsigned libra_packet_turns(const struct libra_packet *packet) {
+    unsigned n = 0;
+    for (uint32_t turns = pack_turns(packet); turns; turns >>= 1)
+        n++;
+    return n;
+}
+
 unsigned libra_packet_passes(const struct libra_packet *packet) {
-    unsigned passes = 1;
-    for (unsigned p = 0; p < M; p++) {
-        unsigned pass = (packet->places[p].rank % M + M - p) % M + 1;
-        if (packet->used >> p & 1 && pass > passes)
-            passes = pass;
-    }
-    return passes;
+    unsigned turns = libra_packet_turns(packet);
+    return 1 + (turns ? turns : 1) + (unsigned)__builtin_popcount(pack_turns(packet));
 }
 
 // ---- packets with pairs at any place ----
 
-// A matching of pairs and places (Kuhn): pair i may be at the 'reach' places before that of its
-// register, and there.
+// A matching of pairs and places (Kuhn): pair i may be at the places of turns 0 to 'reach'.
 struct pack_match {
     const struct libra_pair *pairs;
     unsigned reach;
@@ -46,9 +68,8 @@ struct pack_match {
 };
 
 static bool pack_place(struct pack_match *match, int i) {
-    unsigned target = match->pairs[i].rank % M;
-    for (unsigned d = 0; d <= match->reach; d++) {
-        unsigned p = (target + M - d) % M;
+    for (unsigned turn = 0; turn <= match->reach; turn++) {
+        unsigned p = pack_place_of(turn, match->pairs[i].rank);
         if (match->tried >> p & 1)
             continue;
         match->tried |= 1u << p;
@@ -70,14 +91,14 @@ static bool pack_all_placed(struct pack_match *match, unsigned n) {
     return true;
 }
 
-// At most M pairs, with the fewest passes.
+// At most M pairs, with the fewest turns.
 static void pack_any(const struct libra_pair *pairs, unsigned n, struct libra_packet *packet) {
     struct pack_match match = {.pairs = pairs};
     while (!pack_all_placed(&match, n))
         match.reach++; // with a reach of M - 1 each pair may be anywhere
     memset(packet, 0, sizeof *packet);
     packet->any = true;
-    packet->passes = match.reach + 1;
+    packet->turns = match.reach + 1;
     for (unsigned p = 0; p < M; p++)
         if (match.pair_at[p] >= 0) {
             packet->places[p] = pairs[match.pair_at[p]];
@@ -104,7 +125,7 @@ size_t libra_pack(const struct libra_pair *pairs, size_t n, bool any,
     size_t pushes = any ? pack_packets(n) : pack_fullest(pairs, n), cursor[M] = {0};
     struct pack_rest rest = {.next = packets + pushes};
     for (size_t i = 0; i < pushes; i++)
-        packets[i] = (struct libra_packet){.passes = 1};
+        packets[i] = (struct libra_packet){0};
     for (size_t i = 0; i < n; i++) {
         unsigned k = pairs[i].rank % M;
         if (cursor[k] < pushes) {
@@ -118,5 +139,7 @@ size_t libra_pack(const struct libra_pair *pairs, size_t n, bool any,
             pack_flush(&rest);
     }
     pack_flush(&rest);
+    for (size_t i = 0; i < pushes; i++)
+        packets[i].turns = libra_packet_turns(&packets[i]);
     return (size_t)(rest.next - packets);
 }

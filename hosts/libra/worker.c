@@ -10,11 +10,14 @@
 #define SLOTS LIBRA_WINDOW_MOST
 #define STEP  8u // packets of 186 bytes in 1,500
 
-// A push or pull, as packets. In a pull's packets each pair's value is its place in 'out'.
+// A push or pull, as packets. In a pull's packets each pair's value is its place in 'out'. With a
+// server packet i has the pairs from i * LIBRA_COLD_PAIRS on.
 struct request {
     struct request *next; // in the list of those that are sent, or are done
     enum libra_kind kind;
-    struct libra_packet *packets; // owned
+    struct libra_packet *packets; // owned; with a switch
+    struct libra_cold_pair *cold; // owned; with a server
+    uint32_t barrier;             // its number
     size_t n, sent, left;         // packets; begun; without an answer
     size_t pairs;
     uint32_t *out; // of a pull
@@ -26,19 +29,29 @@ struct request_list {
 
 // A packet on the way, by its sequence number modulo SLOTS.
 struct slot {
-    struct request *request; // null: none, or it was answered
-    const struct libra_packet *packet;
+    struct request *request;     // null: none, or it was answered
+    struct libra_packet *packet; // the request's; with a switch
+    size_t first;                // pair of the request; with a server
     uint64_t sent_at;
     uint32_t tries; // that had no answer
     bool due;       // is in the queue of those to be repeated
 };
 
+// Pairs that the switch gave up on: they wait for a new number.
+struct rest {
+    struct request *request;
+    struct libra_packet *packet;
+    size_t first;
+};
+
 struct libra_worker {
     struct libra_worker_config config;
     struct slot slot[SLOTS];
-    uint32_t base, next; // the first without an answer, the first not used
-    uint32_t on_the_way; // slots in use
-    uint64_t unsent;     // packets of requests that have no number yet
+    uint32_t base, next;     // the first without an answer, the first not used
+    uint32_t on_the_way;     // slots in use
+    uint64_t unsent;         // packets of requests that have no number yet, and rests
+    struct rest rest[SLOTS]; // a ring; with the slots in use they are SLOTS at most
+    uint32_t rest_first, rest_n;
     uint32_t repeat[SLOTS], repeat_first, repeat_n; // sequence numbers, a ring
     struct sk_timers timers;
     struct sk_rto rto;
@@ -70,8 +83,10 @@ static struct request *worker_list_take(struct request_list *list) {
 }
 
 static void worker_request_free(struct request *r) {
-    if (r)
+    if (r) {
         free(r->packets);
+        free(r->cold);
+    }
     free(r);
 }
 
@@ -113,19 +128,43 @@ int libra_worker_new(struct libra_worker **w, const struct libra_worker_config *
     return 0;
 }
 
+// Of a request all of whose packets have a number, one packet is given up: is it the last one.
+static bool worker_drop(struct request *r) {
+    return r->sent == r->n && --r->left == 0;
+}
+
+// Some request, complete or not: it is the caller's. Null: there is none. Each is in 'waiting', in
+// 'done', or has all its packets on the way or among the rests.
+static struct request *worker_take_any(struct libra_worker *w) {
+    struct request *r = worker_list_take(&w->done);
+    for (uint32_t i = 0; !r && i < SLOTS; i++) {
+        struct request *of = w->slot[i].request;
+        w->slot[i].request = NULL;
+        r = of && worker_drop(of) ? of : NULL;
+    }
+    for (; !r && w->rest_n > 0; w->rest_n--) {
+        struct request *of = w->rest[w->rest_first].request;
+        w->rest_first = (w->rest_first + 1) % SLOTS;
+        r = worker_drop(of) ? of : NULL;
+    }
+    return r ? r : worker_list_take(&w->waiting);
+}
+
+bool libra_worker_end(struct libra_worker *w, void **cookie) {
+    struct request *r = worker_take_any(w);
+    if (!r)
+        return false;
+    *cookie = r->cookie;
+    worker_request_free(r);
+    return true;
+}
+
 void libra_worker_free(struct libra_worker *w) {
+    void *ignored;
     if (!w)
         return;
-    // a request is in 'waiting', in 'done', or has all its packets on the way
-    for (uint32_t i = 0; i < SLOTS; i++) {
-        struct request *r = w->slot[i].request;
-        if (r && r->sent == r->n && --r->left == 0)
-            worker_request_free(r);
-    }
-    for (struct request *r; (r = worker_list_take(&w->waiting));)
-        worker_request_free(r);
-    for (struct request *r; (r = worker_list_take(&w->done));)
-        worker_request_free(r);
+    while (libra_worker_end(w, &ignored))
+        continue;
     sk_timers_free(&w->timers);
     free(w);
 }
@@ -151,36 +190,86 @@ static int worker_submit(struct libra_worker *w, struct request *r, uint64_t now
 
 // With room for the packets of these pairs; null: no memory.
 static struct request *worker_request(enum libra_kind kind, const struct libra_pair *pairs,
-                                      size_t n, void *cookie) {
+                                      size_t n, bool any, void *cookie) {
     struct request *r = calloc(1, sizeof *r);
-    size_t most = libra_pack_most(pairs, n, false);
+    size_t most = libra_pack_most(pairs, n, any);
     if (!r || !(r->packets = calloc(most ? most : 1, sizeof *r->packets))) {
         free(r);
         return NULL;
     }
     r->kind = kind;
-    r->n = r->left = libra_pack(pairs, n, false, r->packets);
+    r->n = r->left = libra_pack(pairs, n, any, r->packets);
     r->pairs = n;
     r->cookie = cookie;
     return r;
 }
 
+// Of a server; null: no memory.
+static struct request *worker_cold_request(enum libra_kind kind, size_t n, void *cookie) {
+    struct request *r = calloc(1, sizeof *r);
+    if (!r || !(r->cold = calloc(n ? n : 1, sizeof *r->cold))) {
+        free(r);
+        return NULL;
+    }
+    r->kind = kind;
+    r->n = r->left = (n + LIBRA_COLD_PAIRS - 1) / LIBRA_COLD_PAIRS;
+    r->pairs = n;
+    r->cookie = cookie;
+    return r;
+}
+
+int libra_worker_push_keys(struct libra_worker *w, const struct libra_cold_pair *pairs, size_t n,
+                           void *cookie, uint64_t now) {
+    if (n > LIBRA_REQUEST_MOST || !w->config.cold)
+        return SILKEN_ERR_INVALID;
+    struct request *r = worker_cold_request(LIBRA_PUSH, n, cookie);
+    if (!r)
+        return SILKEN_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        r->cold[i] = pairs[i];
+    return worker_submit(w, r, now);
+}
+
+int libra_worker_pull_keys(struct libra_worker *w, const uint64_t *keys, size_t n, uint32_t *out,
+                           void *cookie, uint64_t now) {
+    if (n > LIBRA_REQUEST_MOST || !w->config.cold)
+        return SILKEN_ERR_INVALID;
+    struct request *r = worker_cold_request(LIBRA_PULL, n, cookie);
+    if (!r)
+        return SILKEN_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        r->cold[i].key = keys[i];
+    r->out = out;
+    return worker_submit(w, r, now);
+}
+
+int libra_worker_barrier(struct libra_worker *w, uint32_t number, void *cookie, uint64_t now) {
+    if (!w->config.cold)
+        return SILKEN_ERR_INVALID;
+    struct request *r = worker_cold_request(LIBRA_BARRIER, 0, cookie);
+    if (!r)
+        return SILKEN_ERR_NOMEM;
+    r->n = r->left = 1;
+    r->barrier = number;
+    return worker_submit(w, r, now);
+}
+
 int libra_worker_push(struct libra_worker *w, const struct libra_pair *pairs, size_t n,
                       void *cookie, uint64_t now) {
-    if (n > LIBRA_REQUEST_MOST)
+    if (n > LIBRA_REQUEST_MOST || w->config.cold)
         return SILKEN_ERR_INVALID;
-    struct request *r = worker_request(LIBRA_PUSH, pairs, n, cookie);
+    struct request *r = worker_request(LIBRA_PUSH, pairs, n, w->config.floats, cookie);
     return r ? worker_submit(w, r, now) : SILKEN_ERR_NOMEM;
 }
 
 int libra_worker_pull(struct libra_worker *w, const uint32_t *ranks, size_t n, uint32_t *out,
                       void *cookie, uint64_t now) {
-    if (n > LIBRA_REQUEST_MOST)
+    if (n > LIBRA_REQUEST_MOST || w->config.cold)
         return SILKEN_ERR_INVALID;
     struct libra_pair *pairs = malloc((n ? n : 1) * sizeof *pairs);
     for (size_t i = 0; pairs && i < n; i++)
         pairs[i] = (struct libra_pair){ranks[i], (uint32_t)i};
-    struct request *r = pairs ? worker_request(LIBRA_PULL, pairs, n, cookie) : NULL;
+    struct request *r = pairs ? worker_request(LIBRA_PULL, pairs, n, false, cookie) : NULL;
     free(pairs);
     if (!r)
         return SILKEN_ERR_NOMEM;
@@ -211,39 +300,70 @@ static struct slot *worker_slot(struct libra_worker *w, uint32_t sequence) {
     return &w->slot[sequence % SLOTS];
 }
 
+// The pairs of a server's packet.
+static unsigned worker_cold_pairs(const struct slot *s) {
+    size_t left = s->request->pairs - s->first;
+    return (unsigned)(left < LIBRA_COLD_PAIRS ? left : LIBRA_COLD_PAIRS);
+}
+
+static size_t worker_write_frame(const struct libra_worker *w, const struct slot *s,
+                                 uint32_t sequence, uint8_t *buf) {
+    struct libra_header header = {.kind = s->request->kind,
+                                  .again = s->tries > 0,
+                                  .sequence = sequence,
+                                  .clock = s->request->barrier};
+    if (w->config.cold)
+        return libra_cold_write(buf, &w->config.flow, &header, s->request->cold + s->first,
+                                worker_cold_pairs(s));
+    struct libra_packet packet = *s->packet;
+    header.kind = packet.any ? LIBRA_PUSH_ANY : header.kind;
+    for (unsigned p = 0; header.kind == LIBRA_PULL && p < LIBRA_PLACES; p++)
+        packet.places[p].value = 0;
+    libra_frame_write(buf, &w->config.flow, &header, &packet);
+    return LIBRA_FRAME_BYTES;
+}
+
 static size_t worker_write_slot(struct libra_worker *w, uint32_t sequence, uint8_t *buf,
                                 uint64_t now) {
     struct slot *s = worker_slot(w, sequence);
-    struct libra_packet packet = *s->packet;
-    const struct libra_header header = {
-        .kind = s->request->kind, .again = s->tries > 0, .sequence = sequence};
-
-    for (unsigned p = 0; s->request->kind == LIBRA_PULL && p < LIBRA_PLACES; p++)
-        packet.places[p].value = 0;
-    libra_frame_write(buf, &w->config.flow, &header, &packet);
+    const size_t length = worker_write_frame(w, s, sequence, buf);
     s->sent_at = now;
     sk_timers_arm(&w->timers, sequence % SLOTS,
                   sk_time_add(now, sk_rto_backed_off(&w->rto, s->tries)));
     w->stats.sent++;
     w->stats.repeated += s->tries > 0;
-    return LIBRA_FRAME_BYTES;
+    return length;
 }
 
-// Gives the next packet of the first waiting request a number.
-static uint32_t worker_begin(struct libra_worker *w) {
+// Pairs that were left, else the next packet of the first waiting request.
+static struct rest worker_next(struct libra_worker *w) {
     struct request *r = w->waiting.first;
-    uint32_t sequence = w->next++;
-
-    *worker_slot(w, sequence) = (struct slot){.request = r, .packet = &r->packets[r->sent]};
-    w->on_the_way++;
-    w->unsent--;
+    struct rest rest = w->rest[w->rest_first];
+    if (w->rest_n > 0) {
+        w->rest_first = (w->rest_first + 1) % SLOTS;
+        w->rest_n--;
+        return rest;
+    }
+    rest = (struct rest){r, r->packets ? &r->packets[r->sent] : NULL, r->sent * LIBRA_COLD_PAIRS};
     if (++r->sent == r->n)
         worker_list_take(&w->waiting);
+    return rest;
+}
+
+// Gives the next packet a number.
+static uint32_t worker_begin(struct libra_worker *w) {
+    uint32_t sequence = w->next++;
+    struct rest next = worker_next(w);
+
+    *worker_slot(w, sequence) =
+        (struct slot){.request = next.request, .packet = next.packet, .first = next.first};
+    w->on_the_way++;
+    w->unsent--;
     return sequence;
 }
 
 size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint64_t now) {
-    if (w->failed || cap < LIBRA_FRAME_BYTES)
+    if (w->failed || cap < (w->config.cold ? LIBRA_COLD_BYTES : LIBRA_FRAME_BYTES))
         return 0;
     while (w->repeat_n > 0) {
         uint32_t sequence = w->repeat[w->repeat_first];
@@ -255,8 +375,12 @@ size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint
             return worker_write_slot(w, sequence, buf, now);
         }
     }
-    if (!w->waiting.first || w->on_the_way >= w->window.packets || w->next - w->base >= SLOTS)
+    if (w->unsent == 0 || w->on_the_way >= w->window.packets || w->next - w->base >= SLOTS)
         return 0;
+    if (w->next > LIBRA_SEQUENCE_LAST) { // more was left than there are numbers
+        w->failed = true;
+        return 0;
+    }
     return worker_write_slot(w, worker_begin(w), buf, now);
 }
 
@@ -280,14 +404,14 @@ static void worker_take_values(struct request *r, const struct libra_packet *ask
 }
 
 static void worker_complete(struct libra_worker *w, struct request *r) {
-    *(r->kind == LIBRA_PUSH ? &w->stats.pairs_pushed : &w->stats.pairs_pulled) += r->pairs;
+    *(r->kind == LIBRA_PULL ? &w->stats.pairs_pulled : &w->stats.pairs_pushed) += r->pairs;
     w->open--;
     worker_list_add(&w->done, r);
 }
 
-// The packet of this number has its answer.
+// The packet of this number has its answer; 'rest' is what the switch has left of it, or null.
 static void worker_answered(struct libra_worker *w, const struct libra_header *header,
-                            uint64_t now) {
+                            struct libra_packet *rest, uint64_t now) {
     struct slot *s = worker_slot(w, header->sequence);
     struct request *r = s->request;
 
@@ -299,42 +423,101 @@ static void worker_answered(struct libra_worker *w, const struct libra_header *h
     } else {
         sk_window_grow(&w->window);
     }
-    *(r->kind == LIBRA_PUSH ? &w->stats.acks : &w->stats.answers) += 1;
+    *(r->kind == LIBRA_PULL ? &w->stats.answers : &w->stats.acks) += 1;
     sk_timers_cancel(&w->timers, header->sequence % SLOTS);
     sk_watch_start(&w->watch, now);
     s->request = NULL;
     w->on_the_way--;
     while (w->base != w->next && !worker_slot(w, w->base)->request)
         w->base++;
-    if (--r->left == 0)
+    if (rest) {
+        w->stats.pairs_left += (unsigned)__builtin_popcount(rest->used);
+        w->rest[(w->rest_first + w->rest_n++) % SLOTS] = (struct rest){r, rest, 0};
+        w->unsent++;
+    } else if (--r->left == 0) {
         worker_complete(w, r);
+    }
+}
+
+// Is it the reply to a packet that is on the way.
+static enum libra_reason worker_expects(struct libra_worker *w, const struct libra_header *header) {
+    uint32_t place = header->sequence - w->base;
+    const struct slot *s = worker_slot(w, header->sequence);
+
+    if (w->failed || place >= w->next - w->base || !s->request)
+        return LIBRA_NOT_EXPECTED;
+    if ((header->kind == LIBRA_ANSWER) != (s->request->kind == LIBRA_PULL))
+        return LIBRA_WRONG_KIND;
+    return LIBRA_ACCEPTED;
 }
 
 static enum libra_reason worker_take(struct libra_worker *w, const struct libra_header *header,
                                      const struct libra_packet *packet, uint64_t now) {
-    uint32_t place = header->sequence - w->base;
+    enum libra_reason reason = worker_expects(w, header);
     struct slot *s = worker_slot(w, header->sequence);
 
-    if (place >= w->next - w->base || !s->request)
-        return LIBRA_NOT_EXPECTED;
-    if ((header->kind == LIBRA_ACK) != (s->request->kind == LIBRA_PUSH))
-        return LIBRA_WRONG_KIND;
+    if (reason != LIBRA_ACCEPTED)
+        return reason;
     if (header->kind == LIBRA_ANSWER && !worker_same_pairs(s->packet, packet))
         return LIBRA_OTHER_PAIRS;
+    if (header->kind == LIBRA_ACK && packet->used & ~s->packet->used)
+        return LIBRA_OTHER_PAIRS;
+    struct libra_packet *rest = NULL;
     if (header->kind == LIBRA_ANSWER)
         worker_take_values(s->request, s->packet, packet);
-    worker_answered(w, header, now);
+    else if (packet->used)
+        rest = s->packet;
+    if (rest)
+        rest->used = packet->used;
+    worker_answered(w, header, rest, now);
     return LIBRA_ACCEPTED;
 }
 
-enum libra_reason libra_worker_read(struct libra_worker *w, const uint8_t *frame, size_t len,
-                                    uint64_t now) {
+// An answer has the keys that were asked for.
+static bool worker_same_keys(const struct slot *s, const struct libra_cold_pair *got, unsigned n) {
+    const struct libra_cold_pair *asked = s->request->cold + s->first;
+    if (n != worker_cold_pairs(s))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        if (asked[i].key != got[i].key)
+            return false;
+    return true;
+}
+
+static enum libra_reason worker_read_cold(struct libra_worker *w, const uint8_t *frame, size_t len,
+                                          uint64_t now) {
+    struct libra_cold_pair pairs[LIBRA_COLD_PAIRS];
+    struct libra_header header;
+    unsigned n;
+    enum libra_reason reason = libra_cold_read(frame, len, &w->config.flow, &header, pairs, &n);
+
+    if (reason == LIBRA_ACCEPTED)
+        reason = worker_expects(w, &header);
+    if (reason != LIBRA_ACCEPTED)
+        return reason;
+    const struct slot *s = worker_slot(w, header.sequence);
+    if (header.kind == LIBRA_ANSWER && !worker_same_keys(s, pairs, n))
+        return LIBRA_OTHER_PAIRS;
+    for (unsigned i = 0; i < n; i++)
+        s->request->out[s->first + i] = pairs[i].value;
+    worker_answered(w, &header, NULL, now);
+    return LIBRA_ACCEPTED;
+}
+
+static enum libra_reason worker_read_hot(struct libra_worker *w, const uint8_t *frame, size_t len,
+                                         uint64_t now) {
     struct libra_packet packet;
     struct libra_header header;
     enum libra_reason reason = libra_frame_read(frame, len, &w->config.flow, &header, &packet);
 
-    if (reason == LIBRA_ACCEPTED)
-        reason = w->failed ? LIBRA_NOT_EXPECTED : worker_take(w, &header, &packet, now);
+    return reason == LIBRA_ACCEPTED ? worker_take(w, &header, &packet, now) : reason;
+}
+
+enum libra_reason libra_worker_read(struct libra_worker *w, const uint8_t *frame, size_t len,
+                                    uint64_t now) {
+    enum libra_reason reason =
+        w->config.cold ? worker_read_cold(w, frame, len, now) : worker_read_hot(w, frame, len, now);
+
     if (reason != LIBRA_ACCEPTED)
         w->stats.ignored[reason]++;
     return reason;

@@ -7,7 +7,7 @@
 
 #include "../common/headers.p4"
 
-typedef bit<32> value_t;    // addition wraps, so signed and unsigned are the same
+typedef bit<32> value_t;    // a float; or an integer: addition wraps, so signed and unsigned are the same
 
 const bit<16> UDP_PORT_LIBRA = 0xbec0;
 
@@ -22,18 +22,19 @@ header udp_h {
 }
 
 enum bit<4> kind_t {
-    PUSH   = 1,  // worker to switch: add the pairs
-    ACK    = 3,  // switch to worker: they are added
-    PULL   = 4,  // worker to switch: what are the cells of these indices
-    ANSWER = 5   // switch to worker: these
+    PUSH     = 1,  // worker to switch: add the pairs
+    PUSH_ANY = 2,  // the same, pairs at any place; not where integers are added
+    ACK      = 3,  // switch to worker: they are added, but for those at `places`
+    PULL     = 4,  // worker to switch: what are the cells of these indices
+    ANSWER   = 5   // switch to worker: these
 }
 
 // again     the sender repeats this packet (3.6); the switch does not rely on it
 // cold      for parameter servers
 // job       selects, together with worker, sender and port, an entry of the table `workers`
 // worker    number in its job
-// sequence  of a push: 1 and up, below 2^31; the same when the packet is repeated. Returned in answers
-// places    bit 15 - j: place j holds a pair
+// sequence  of a push: 1 and up, below 2^30; the same when the packet is repeated. Returned in answers
+// places    bit 15 - j: place j holds a pair; of an ack: the pair was not added, so many others came between
 // epoch     of the layout
 // clock     the sender's business, returned as it came
 header libra_h {
@@ -49,8 +50,8 @@ header libra_h {
     bit<32> clock;
 }
 
-// Place j holds a parameter of register j: its index, the rank, is j modulo 16 (3.4). A place without a pair has the
-// index j, and its value is not looked at. Cells have 15 bits at most.
+// Place j holds a parameter of register j: its index, the rank, is j modulo 16 (3.4); but in a PUSH_ANY. A place
+// without a pair has the index j, and its value is not looked at. Cells have 15 bits at most.
 header pair_h {
     bit<32> index;
     value_t value;
@@ -65,7 +66,8 @@ enum bit<8> op_t {
     ARRIVE  = 1,  // ours, not yet admitted
     PUSH    = 2,  // admitted
     PULL    = 3,
-    DROP    = 4   // refused, `reason` says why
+    DROP    = 4,  // refused, `reason` says why
+    STEP    = 5   // a later pass
 }
 
 // Why a packet was dropped: the index into the counter `drops`.
@@ -77,13 +79,70 @@ enum bit<8> drop_reason_t {
     UNKNOWN_WORKER = 4,  // no entry in `workers` for job, worker, sender and port
     OTHER_EPOCH    = 5,  // of another layout than the job's
     BAD_KIND       = 6,  // nothing that a worker sends to a switch
-    BAD_SEQUENCE   = 7,  // 0, or 2^31 and above
+    BAD_SEQUENCE   = 7,  // 0, or 2^30 and above
     BAD_PLACE      = 8,  // an index is not of the register of its place
     BAD_INDEX      = 9,  // an index is outside the job's cells
-    OLD            = 10  // a push whose record has been taken by a later one
+    OLD            = 10, // a push whose record has been taken by a later one
+    BEGUN          = 11  // a push that is repeated while it is being added
 }
 
+// ---------------------------------------------------------------------------------------------------
+// Between the passes of a packet, in front of it.
+#ifndef LIBRA_INTEGERS
+
+// What is done in a pass. `left`, `group` and the pairs are as this pass's parser has turned them.
+enum bit<8> step_t {
+    TAKE   = 1,  // the first pass: has it been added before
+    REPEAT = 2,  // it has: the ack again
+    READ   = 3,  // two pairs: read their cells
+    SWAP   = 4,  // write the sums to those cells that still are what was read; read the others again
+    SKIP   = 5,  // enough tries: only turn the pairs back
+    FINISH = 6   // added: the last pass
+}
+
+// How the next pass's parser turns the pairs: the first ones go to the end.
+enum bit<8> turn_t {
+    NONE  = 0,
+    TWO   = 1,
+    THREE = 2
+}
+
+header state_h {
+    step_t  step;
+    turn_t  turn;
+    bit<8>  pulls;       // 1: a pull
+    bit<8>  group;       // groups of two places that are done
+    bit<8>  last;        // number of the last group: 7; 8 of a pull, 15 of a PUSH_ANY
+    bit<8>  tries;       // how many more cells may be found changed
+    bit<16> port;        // where the packet came from
+    bit<16> left;        // bit 15 - p: the pair at place p is not done
+    bit<16> record;
+    bit<32> ticket;      // twice the sequence number
+    bit<16> cell_base;   // of the job
+    // of the two pairs that are worked on: what the cell was, and the sum
+    value_t was0;
+    value_t was1;
+    value_t sum0;
+    value_t sum1;
+}
+
+// From ingress to egress: of the two cells and of the two values, the logarithms; and the values.
+header addends_h {
+    bit<32> log_x0;
+    bit<32> log_x1;
+    bit<32> log_y0;
+    bit<32> log_y1;
+    value_t y0;
+    value_t y1;
+}
+
+#endif
+
 struct headers_t {
+#ifndef LIBRA_INTEGERS
+    state_h    state;
+    addends_h  addends;
+#endif
     ethernet_h ethernet;
     ipv4_h     ipv4;
     udp_h      udp;

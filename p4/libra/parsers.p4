@@ -7,6 +7,8 @@
 
 #include "headers.p4"
 
+#define RECIRCULATION 68    // of each pipe: the port whose packets come back
+
 parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md,
                      out ingress_intrinsic_metadata_t ig_intr_md) {
     Checksum() ipv4_checksum;
@@ -17,8 +19,91 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
         md.bad_place = false;
+#ifdef LIBRA_INTEGERS
         transition parse_ethernet;
     }
+#else
+        transition select(ig_intr_md.ingress_port) {
+            RECIRCULATION &&& 0x7f: parse_state;
+            default: parse_ethernet;
+        }
+    }
+
+    // A later pass: it was looked at before.
+    state parse_state {
+        pkt.extract(hdr.state);
+        pkt.extract(hdr.ethernet);
+        pkt.extract(hdr.ipv4);
+        pkt.extract(hdr.udp);
+        pkt.extract(hdr.libra);
+        md.op = op_t.STEP;
+        transition select(hdr.state.turn) {
+            turn_t.TWO: parse_turned_by_two;
+            turn_t.THREE: parse_turned_by_three;
+            default: parse_as_they_are;
+        }
+    }
+
+    state parse_as_they_are {
+        pkt.extract(hdr.pair00);
+        pkt.extract(hdr.pair01);
+        pkt.extract(hdr.pair02);
+        pkt.extract(hdr.pair03);
+        pkt.extract(hdr.pair04);
+        pkt.extract(hdr.pair05);
+        pkt.extract(hdr.pair06);
+        pkt.extract(hdr.pair07);
+        pkt.extract(hdr.pair08);
+        pkt.extract(hdr.pair09);
+        pkt.extract(hdr.pair10);
+        pkt.extract(hdr.pair11);
+        pkt.extract(hdr.pair12);
+        pkt.extract(hdr.pair13);
+        pkt.extract(hdr.pair14);
+        pkt.extract(hdr.pair15);
+        transition accept;
+    }
+
+    state parse_turned_by_two {
+        pkt.extract(hdr.pair14);
+        pkt.extract(hdr.pair15);
+        pkt.extract(hdr.pair00);
+        pkt.extract(hdr.pair01);
+        pkt.extract(hdr.pair02);
+        pkt.extract(hdr.pair03);
+        pkt.extract(hdr.pair04);
+        pkt.extract(hdr.pair05);
+        pkt.extract(hdr.pair06);
+        pkt.extract(hdr.pair07);
+        pkt.extract(hdr.pair08);
+        pkt.extract(hdr.pair09);
+        pkt.extract(hdr.pair10);
+        pkt.extract(hdr.pair11);
+        pkt.extract(hdr.pair12);
+        pkt.extract(hdr.pair13);
+        transition accept;
+    }
+
+    state parse_turned_by_three {
+        pkt.extract(hdr.pair13);
+        pkt.extract(hdr.pair14);
+        pkt.extract(hdr.pair15);
+        pkt.extract(hdr.pair00);
+        pkt.extract(hdr.pair01);
+        pkt.extract(hdr.pair02);
+        pkt.extract(hdr.pair03);
+        pkt.extract(hdr.pair04);
+        pkt.extract(hdr.pair05);
+        pkt.extract(hdr.pair06);
+        pkt.extract(hdr.pair07);
+        pkt.extract(hdr.pair08);
+        pkt.extract(hdr.pair09);
+        pkt.extract(hdr.pair10);
+        pkt.extract(hdr.pair11);
+        pkt.extract(hdr.pair12);
+        transition accept;
+    }
+#endif
 
     state parse_ethernet {
         pkt.extract(hdr.ethernet);
@@ -51,8 +136,158 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     state parse_libra {
         pkt.extract(hdr.libra);
         md.op = op_t.ARRIVE;
+#ifdef LIBRA_INTEGERS
         transition parse_pair00;
     }
+#else
+        md.last = 7;
+        transition select(hdr.libra.kind) {
+            kind_t.PUSH_ANY: parse_any;
+            kind_t.PULL: parse_pull;
+            default: parse_pair00;
+        }
+    }
+
+    // The eighth turn brings its pairs to the places where they were.
+    state parse_pull {
+        md.last = 8;
+        transition parse_pair00;
+    }
+
+    // Pairs at any place.
+    state parse_any {
+        md.last = 15;
+        transition parse_any00;
+    }
+
+    state parse_any00 {
+        pkt.extract(hdr.pair00);
+        transition select(hdr.pair00.index) {
+            0 &&& 0xfff80000: parse_any01;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any01 {
+        pkt.extract(hdr.pair01);
+        transition select(hdr.pair01.index) {
+            0 &&& 0xfff80000: parse_any02;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any02 {
+        pkt.extract(hdr.pair02);
+        transition select(hdr.pair02.index) {
+            0 &&& 0xfff80000: parse_any03;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any03 {
+        pkt.extract(hdr.pair03);
+        transition select(hdr.pair03.index) {
+            0 &&& 0xfff80000: parse_any04;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any04 {
+        pkt.extract(hdr.pair04);
+        transition select(hdr.pair04.index) {
+            0 &&& 0xfff80000: parse_any05;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any05 {
+        pkt.extract(hdr.pair05);
+        transition select(hdr.pair05.index) {
+            0 &&& 0xfff80000: parse_any06;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any06 {
+        pkt.extract(hdr.pair06);
+        transition select(hdr.pair06.index) {
+            0 &&& 0xfff80000: parse_any07;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any07 {
+        pkt.extract(hdr.pair07);
+        transition select(hdr.pair07.index) {
+            0 &&& 0xfff80000: parse_any08;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any08 {
+        pkt.extract(hdr.pair08);
+        transition select(hdr.pair08.index) {
+            0 &&& 0xfff80000: parse_any09;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any09 {
+        pkt.extract(hdr.pair09);
+        transition select(hdr.pair09.index) {
+            0 &&& 0xfff80000: parse_any10;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any10 {
+        pkt.extract(hdr.pair10);
+        transition select(hdr.pair10.index) {
+            0 &&& 0xfff80000: parse_any11;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any11 {
+        pkt.extract(hdr.pair11);
+        transition select(hdr.pair11.index) {
+            0 &&& 0xfff80000: parse_any12;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any12 {
+        pkt.extract(hdr.pair12);
+        transition select(hdr.pair12.index) {
+            0 &&& 0xfff80000: parse_any13;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any13 {
+        pkt.extract(hdr.pair13);
+        transition select(hdr.pair13.index) {
+            0 &&& 0xfff80000: parse_any14;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any14 {
+        pkt.extract(hdr.pair14);
+        transition select(hdr.pair14.index) {
+            0 &&& 0xfff80000: parse_any15;
+            default: wrong_place;
+        }
+    }
+
+    state parse_any15 {
+        pkt.extract(hdr.pair15);
+        transition select(hdr.pair15.index) {
+            0 &&& 0xfff80000: accept;
+            default: wrong_place;
+        }
+    }
+#endif
 
     // The parser tells a wrong place, which costs no stage; the rest of the packet is then payload.
     state parse_pair00 {
@@ -205,6 +440,10 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata
                 hdr.ipv4.identification, hdr.ipv4.flags, hdr.ipv4.frag_offset,
                 hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.src_addr, hdr.ipv4.dst_addr});
         }
+#ifndef LIBRA_INTEGERS
+        pkt.emit(hdr.state);
+        pkt.emit(hdr.addends);
+#endif
         pkt.emit(hdr.ethernet);
         pkt.emit(hdr.ipv4);
         pkt.emit(hdr.udp);
@@ -228,18 +467,40 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata
     }
 }
 
+#ifdef LIBRA_INTEGERS
 // Nothing comes through egress.
+#else
+// What has a state comes through egress, and it alone.
+#endif
 parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
                     out egress_intrinsic_metadata_t eg_intr_md) {
     state start {
         pkt.extract(eg_intr_md);
+#ifdef LIBRA_INTEGERS
         transition accept;
     }
+#else
+        md.reason = drop_reason_t.NONE;
+        pkt.extract(hdr.state);
+        transition select(hdr.state.step) {
+            step_t.SWAP: parse_addends;
+            default: accept;
+        }
+    }
+
+    state parse_addends {
+        pkt.extract(hdr.addends);
+        transition accept;
+    }
+#endif
 }
 
 control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t md,
                        in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
     apply {
+#ifndef LIBRA_INTEGERS
+        pkt.emit(hdr.state);
+#endif
     }
 }
 

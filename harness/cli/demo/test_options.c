@@ -111,7 +111,22 @@ static void test_protocols(void **state) {
     assert_non_null(strstr(o.program, "ina.p4"));
     good("--protocol both --elements 64 --workers 16 --lanes 3 --servers 4");
 
-    bad("--protocol tcp", "takes switchml, atp or both, not 'tcp'");
+    o = good("--protocol libra --sync --loss 1% --steps 7");
+    assert_true(o.libra);
+    assert_true(o.sync);
+    assert_int_equal(2, o.servers);
+    assert_non_null(strstr(o.program, "libra.p4"));
+    assert_int_equal(4, good("--protocol libra --servers 4").servers);
+    bad("--protocol libra --racks 2", "does not take --racks");
+    bad("--protocol libra --lanes 2", "does not take --lanes");
+    bad("--protocol libra --elements 64", "does not take --elements");
+    bad("--protocol libra --links veth", "does not take --links veth");
+    bad("--protocol libra --epochs 2", "does not take --epochs");
+    bad("--protocol libra --images 10", "does not take --images");
+    bad("--protocol libra --record f", "does not take --record");
+    bad("--sync", "--sync needs --protocol libra");
+
+    bad("--protocol tcp", "takes switchml, atp, both or libra, not 'tcp'");
     bad("--protocol both --elements 256", "SwitchML's packets have 64 elements");
     bad("--protocol both --racks 2", "share the switch of one rack");
     bad("--protocol both --workers 16 --lanes 4", "there are 63");

@@ -13,7 +13,8 @@
 // one of them has is said at its place.
 //
 // BESIDE IT. server.h: a parameter server as a program of one's own; service.h: a worker's place in
-// its job, from a switch's job service; error.h: the error codes.
+// its job, from a switch's job service; error.h: the error codes. keyvalue.h: the sums of sparse
+// models, by key (Libra).
 //
 //      struct silken_config config;
 //      struct silken_comm *comm;

@@ -1,80 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * aggregate.p4: the cells, the records of what was added, and what a packet does to both.
+ * integers.p4: sums of 32-bit integers: the cells, the records of what was added, and the pipeline. A packet needs one
+ * pass.
  *
  * A chip's register is visited once per pass, in one stage, and a stage has four stateful ALUs. The chain of
  * dependencies is therefore the design:
  *
  *     where the cells are  ->  is each in the share  ->  was this push added before  ->  four registers to a stage
  */
-#ifndef LIBRA_AGGREGATE_P4
-#define LIBRA_AGGREGATE_P4
+#ifndef LIBRA_INTEGERS_P4
+#define LIBRA_INTEGERS_P4
 
-#include "headers.p4"
-
-// Cells of each register, shared by all jobs: 16 registers of 16,384 hold 262,144 parameters in 1 MB.
-#define CELLS     16384
-#define CELL_BITS 14
-typedef bit<CELL_BITS> cell_t;
-
-// Records of pushes: a window of 512 for each of 64 workers.
-#define RECORDS     32768
-#define WINDOW_BITS 9
-typedef bit<15> record_t;
-
-struct ingress_metadata_t {
-    op_t          op;
-    drop_reason_t reason;
-    bool          bad_checksum;
-    bool          bad_place;
-    bool          length_ok;
-    bool          admitted;
-    bool          answered;
-    mac_addr_t    sender_mac;     // where an answer goes to
-    ipv4_addr_t   sender_ip;
-    bit<16>       sender_port;
-    bit<16>       epoch_differs;  // bits in which the packet's epoch differs from its job's
-    bit<16>       cell_base;      // of the job, in each register
-    bit<16>       cell_last;      // number of its cells - 1
-    bit<16>       record;         // of the push
-    bit<32>       age;            // 0: it was added; top bit set: it is new; else a later one took its record
-    bit<16>       cell00;
-    bit<16>       cell01;
-    bit<16>       cell02;
-    bit<16>       cell03;
-    bit<16>       cell04;
-    bit<16>       cell05;
-    bit<16>       cell06;
-    bit<16>       cell07;
-    bit<16>       cell08;
-    bit<16>       cell09;
-    bit<16>       cell10;
-    bit<16>       cell11;
-    bit<16>       cell12;
-    bit<16>       cell13;
-    bit<16>       cell14;
-    bit<16>       cell15;
-    // cells of the job above this one; the top bit is set where it is outside
-    bit<16>       room00;
-    bit<16>       room01;
-    bit<16>       room02;
-    bit<16>       room03;
-    bit<16>       room04;
-    bit<16>       room05;
-    bit<16>       room06;
-    bit<16>       room07;
-    bit<16>       room08;
-    bit<16>       room09;
-    bit<16>       room10;
-    bit<16>       room11;
-    bit<16>       room12;
-    bit<16>       room13;
-    bit<16>       room14;
-    bit<16>       room15;
-}
-
-struct egress_metadata_t {
-}
+#include "admission.p4"
 
 // ---------------------------------------------------------------------------------------------------
 // Which push a record was last taken by. Every push takes its record when it is added, which is in the same pass, so
@@ -182,6 +119,125 @@ control Places(inout headers_t hdr, in ingress_metadata_t md) {
         place13.apply(hdr.pair13.value, md.cell13, hdr.libra.places[2:2], md);
         place14.apply(hdr.pair14.value, md.cell14, hdr.libra.places[1:1], md);
         place15.apply(hdr.pair15.value, md.cell15, hdr.libra.places[0:0], md);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------
+control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
+                in ingress_intrinsic_metadata_t ig_intr_md,
+                in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+                inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    Admission() admission;
+    Records() records;
+    Places() places;
+    Forward() forward;
+
+    // By drop_reason_t.
+    Counter<bit<64>, bit<8>>(16, CounterType_t.PACKETS) drops;
+    // By record_base: pushes that had been added before.
+    Counter<bit<64>, bit<6>>(WORKERS, CounterType_t.PACKETS) repetitions;
+
+    // Back to where it came from, without its pairs.
+    action turn() {
+        md.answered = true;
+        ig_tm_md.ucast_egress_port = ig_intr_md.ingress_port;
+        hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
+        hdr.ethernet.dst_addr = md.sender_mac;
+        hdr.ipv4.src_addr = hdr.ipv4.dst_addr;
+        hdr.ipv4.dst_addr = md.sender_ip;
+        hdr.ipv4.ttl = 64;
+        hdr.udp.src_port = hdr.udp.dst_port;
+        hdr.udp.dst_port = md.sender_port;
+        hdr.udp.checksum = 0;
+    }
+
+    action acknowledge() {
+        turn();
+        hdr.libra.kind = kind_t.ACK;
+        hdr.libra.places = 0;
+        hdr.ipv4.total_len = 44;
+        hdr.udp.length = 24;
+        hdr.pair00.setInvalid();
+        hdr.pair01.setInvalid();
+        hdr.pair02.setInvalid();
+        hdr.pair03.setInvalid();
+        hdr.pair04.setInvalid();
+        hdr.pair05.setInvalid();
+        hdr.pair06.setInvalid();
+        hdr.pair07.setInvalid();
+        hdr.pair08.setInvalid();
+        hdr.pair09.setInvalid();
+        hdr.pair10.setInvalid();
+        hdr.pair11.setInvalid();
+        hdr.pair12.setInvalid();
+        hdr.pair13.setInvalid();
+        hdr.pair14.setInvalid();
+        hdr.pair15.setInvalid();
+    }
+
+    action answer() {
+        turn();
+        hdr.libra.kind = kind_t.ANSWER;
+    }
+
+    action too_old() {
+        md.reason = drop_reason_t.OLD;
+    }
+
+    table replies {
+        key = {
+            md.op  : ternary;
+            md.age : ternary;
+        }
+        actions = {
+            acknowledge;
+            answer;
+            too_old;
+            NoAction;
+        }
+        const entries = {
+            (op_t.PULL, _)                          : answer();
+            (op_t.PUSH, 0)                          : acknowledge();
+            (op_t.PUSH, 0x80000000 &&& 0x80000000)  : acknowledge();
+            (op_t.PUSH, _)                          : too_old();
+        }
+        const default_action = NoAction;
+        size = 4;
+    }
+
+    apply {
+        md.answered = false;
+        ig_tm_md.bypass_egress = 1;
+        if (ig_prsr_md.parser_err != PARSER_ERROR_OK) {
+            md.op = op_t.DROP;
+            md.reason = drop_reason_t.PARSER_ERROR;
+        } else if (md.op == op_t.FORWARD) {
+            forward.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
+        } else {
+            admission.apply(hdr, md, ig_intr_md);
+        }
+        if (md.op == op_t.PUSH) {
+            records.apply(hdr, md);
+            if (md.age == 0) {
+                repetitions.count(md.record[14:9]);
+            }
+        }
+        places.apply(hdr, md);
+        replies.apply();
+        if (md.reason != drop_reason_t.NONE) {
+            ig_dprsr_md.drop_ctl = 1;
+            drops.count((bit<8>)md.reason);
+        }
+    }
+}
+
+control Egress(inout headers_t hdr, inout egress_metadata_t md,
+               in egress_intrinsic_metadata_t eg_intr_md,
+               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+    apply {
     }
 }
 

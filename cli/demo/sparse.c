@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/sparse.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/demo/report.h"
+#include "cli/demo/rng.h"
+#include "cli/demo/supervise.h"
+#include "hosts/libra/libra.h"
+
+#define EXIT_INTERRUPTED 130
+#define SWITCH_SECONDS   120
+#define STUCK_SECONDS    20
+#define SAMPLE_RATE      0.08f
+#define PORTION          0.5  // of all updates, that the hot parameters have
+#define LOSS_TOLERANCE   0.02 // of one process's loss
+#define OPPOSITE         4e-4 // bounds of the adder
+#define SECOND           UINT64_C(1000000000)
+
+struct sparse {
+    struct sparse_job job;
+    struct report report;
+    struct supervisor supervisor;
+    struct child *rack_switch, *server[DEMO_MAX_SERVERS], *worker[DEMO_MAX_WORKERS];
+    struct sparse_child {
+        const struct sparse_job *job;
+        unsigned number;
+    } child[DEMO_MAX_SERVERS + DEMO_MAX_WORKERS];
+    char layout[PATH_MAX];
+    size_t hot;
+    double hot_share; // of the sample's updates
+    uint64_t began;
+};
+
+__attribute__((format(printf, 2, 3))) static int sparse_fail(struct sparse *s, const char *format,
+                                                             ...) {
+    va_list args;
+    report_break(&s->report);
+    fputs("silken demo: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return EXIT_FAILED;
+}
+
+static int sparse_fail_child(struct sparse *s, const struct child *c) {
+    char how[96];
+    supervise_how(c, how, sizeof how);
+    sparse_fail(s, "%s %s; its last words:", c->name, how);
+    supervise_tail(c, 20, "    ", stderr);
+    return EXIT_FAILED;
+}
+
+static double sparse_seconds(uint64_t since) {
+    return (double)(sk_clock_now() - since) / (double)SECOND;
+}
+
+// One tick of waiting: 0, or the exit status with which the demo ends.
+static int sparse_tick(struct sparse *s) {
+    const struct timespec pause = {.tv_nsec = 20000000};
+    nanosleep(&pause, NULL);
+    if (supervise_interrupted()) {
+        report_break(&s->report);
+        return EXIT_INTERRUPTED;
+    }
+    const struct child *bad = supervise_reap(&s->supervisor);
+    if (bad)
+        return sparse_fail_child(s, bad);
+    if (sparse_seconds(s->began) > s->job.o->limit)
+        return sparse_fail(s, "not finished after %u seconds (see --limit)", s->job.o->limit);
+    return 0;
+}
+
+// ---- who is hot ----
+
+static int sparse_count(struct sparse *s, struct libra_heat *heat) {
+    const struct sparse_job *job = &s->job;
+    struct rng r = rng_stream(job->o->seed, 1);
+    struct sparse_sample *samples = malloc(job->batch * sizeof *samples);
+    uint64_t *keys = malloc(job->batch * SPARSE_FEATURES * sizeof *keys);
+    bool good = samples && keys;
+    for (unsigned w = 0; good && w < job->o->workers; w++)
+        for (unsigned step = 0; step < job->steps; step++) {
+            if (rng_unit(&r) >= SAMPLE_RATE && (w || step)) // one batch at least
+                continue;
+            sparse_batch(job->o->seed, w, step, samples, job->batch);
+            size_t n = sparse_keys(samples, job->batch, keys);
+            for (size_t i = 0; i < n; i++)
+                libra_heat_add(heat, keys[i], 1);
+        }
+    free(samples);
+    free(keys);
+    return good ? 0 : sparse_fail(s, "out of memory");
+}
+
+static int sparse_write_layout(struct sparse *s, const struct libra_ranked *ranked) {
+    struct libra_layout layout;
+    struct sk_error err;
+    uint64_t *keys = malloc(s->hot * sizeof *keys);
+    if (!keys)
+        return sparse_fail(s, "out of memory");
+    for (size_t i = 0; i < s->hot; i++)
+        keys[i] = ranked[i].key;
+    int rc = libra_layout_make(&layout, SPARSE_JOB, SPARSE_EPOCH, LIBRA_PLACES, keys, s->hot, &err);
+    free(keys);
+    if (rc)
+        return sparse_fail(s, "%s", err.text);
+    FILE *out = fopen(s->layout, "w");
+    bool written = out && libra_layout_write(&layout, out);
+    if (out && fclose(out))
+        written = false;
+    libra_layout_clear(&layout);
+    return written ? 0 : sparse_fail(s, "cannot write %s", s->layout);
+}
+
+static int sparse_profile(struct sparse *s) {
+    const struct libra_choice choice = {.portion = PORTION, .memory = 0.05};
+    struct libra_heat heat = {0};
+    int status = sparse_count(s, &heat);
+    struct libra_ranked *ranked = status ? NULL : libra_heat_rank(&heat);
+    if (!status && !ranked)
+        status = sparse_fail(s, "out of memory");
+    if (!status) {
+        uint64_t hot = 0;
+        s->hot = libra_heat_hot(ranked, heat.map.n, &choice);
+        for (size_t i = 0; i < s->hot; i++)
+            hot += ranked[i].count;
+        s->hot_share = (double)hot / (double)heat.total;
+        status = sparse_write_layout(s, ranked);
+    }
+    free(ranked);
+    libra_heat_clear(&heat);
+    if (!status)
+        report_done(&s->report, "hot parameters", "%zu of %u, with %.0f %% of a sample's updates",
+                    s->hot, SPARSE_KEYS, 100 * s->hot_share);
+    return status;
+}
+
+// ---- one process ----
+
+// The same steps: those of all workers at the same weights, then the next.
+static int sparse_reference(struct sparse *s) {
+    const struct sparse_job *job = &s->job;
+    const size_t most = (size_t)job->batch * SPARSE_FEATURES;
+    struct sparse_sample *samples = malloc(job->batch * sizeof *samples);
+    uint64_t *keys = malloc(most * sizeof *keys);
+    float *weights = malloc(2 * most * sizeof *weights), *all = job->board->reference;
+    double *sum = calloc(SPARSE_KEYS, sizeof *sum);
+    bool good = samples && keys && weights && sum;
+    for (unsigned step = 0; good && step < job->steps; step++) {
+        for (unsigned w = 0; w < job->o->workers; w++) {
+            sparse_batch(job->o->seed, w, step, samples, job->batch);
+            size_t n = sparse_keys(samples, job->batch, keys);
+            for (size_t i = 0; i < n; i++)
+                weights[i] = all[keys[i]];
+            sparse_step(samples, job->batch, keys, n, weights, weights + most);
+            for (size_t i = 0; i < n; i++)
+                sum[keys[i]] += (double)weights[most + i];
+        }
+        for (size_t key = 0; key < SPARSE_KEYS; key++)
+            all[key] = (float)sum[key];
+    }
+    free(samples);
+    free(keys);
+    free(weights);
+    free(sum);
+    return good ? 0 : sparse_fail(s, "out of memory");
+}
+
+// ---- the processes ----
+
+static bool sparse_switch_is_ready(const struct sparse *s) {
+    for (unsigned i = 0; i < s->job.o->workers + s->job.o->servers; i++) {
+        struct stat st;
+        if (stat(sparse_address(&s->job, i).socket, &st))
+            return false;
+    }
+    return true;
+}
+
+static int sparse_start_switch(struct sparse *s) {
+    char config[PATH_MAX], error[512];
+    char *argv[] = {"silken", "run", "-c", config, "--memory", "512", NULL};
+    const uint64_t began = sk_clock_now();
+    int status = 0;
+    snprintf(config, sizeof config, "%s/switch.json", s->supervisor.logs);
+    if (sparse_write_config(&s->job, config, error, sizeof error))
+        return sparse_fail(s, "%s", error);
+    s->rack_switch = supervise_self(&s->supervisor, "switch", argv, error, sizeof error);
+    if (!s->rack_switch)
+        return sparse_fail(s, "%s", error);
+    while (!status && !sparse_switch_is_ready(s)) {
+        report_line(&s->report, sk_clock_now(), "compiling the P4 program, starting the switch");
+        status = sparse_tick(s);
+        if (!status && !s->rack_switch->running)
+            status = sparse_fail_child(s, s->rack_switch);
+        if (!status && sparse_seconds(began) > SWITCH_SECONDS)
+            status = sparse_fail(s, "the switch is not ready after %d seconds", SWITCH_SECONDS);
+    }
+    if (!status)
+        report_done(&s->report, "program", "%s, ready after %.1f s", s->job.program,
+                    sparse_seconds(began));
+    return status;
+}
+
+static int sparse_run_server(void *argument) {
+    const struct sparse_child *c = argument;
+    return sparse_serve(c->job, c->number);
+}
+
+static int sparse_run_worker(void *argument) {
+    const struct sparse_child *c = argument;
+    return sparse_work(c->job, c->number);
+}
+
+static int sparse_start(struct sparse *s, bool servers, unsigned n, struct child **children) {
+    char name[32], error[256];
+    for (unsigned i = 0; i < n; i++) {
+        struct sparse_child *c = &s->child[servers ? i : DEMO_MAX_SERVERS + i];
+        *c = (struct sparse_child){&s->job, i};
+        snprintf(name, sizeof name, "%s-%u", servers ? "server" : "worker", i);
+        children[i] =
+            supervise_call(&s->supervisor, name, servers ? sparse_run_server : sparse_run_worker, c,
+                           error, sizeof error);
+        if (!children[i])
+            return sparse_fail(s, "%s", error);
+    }
+    return 0;
+}
+
+static int sparse_start_servers(struct sparse *s) {
+    int status = sparse_start(s, true, s->job.o->servers, s->server);
+    for (unsigned i = 0; i < s->job.o->servers; i++)
+        while (!status && !s->job.board->ready[i])
+            status = sparse_tick(s);
+    return status;
+}
+
+static bool sparse_workers_run(const struct sparse *s) {
+    for (unsigned i = 0; i < s->job.o->workers; i++)
+        if (s->worker[i]->running)
+            return true;
+    return false;
+}
+
+static bool sparse_servers_run(const struct sparse *s) {
+    for (unsigned i = 0; i < s->job.o->servers; i++)
+        if (s->server[i]->running)
+            return true;
+    return false;
+}
+
+static uint64_t sparse_steps_done(const struct sparse *s) {
+    uint64_t steps = 0;
+    for (unsigned i = 0; i < s->job.o->workers; i++)
+        steps += s->job.board->status[i].steps;
+    return steps;
+}
+
+static int sparse_train(struct sparse *s) {
+    const uint64_t began = sk_clock_now();
+    uint64_t moved = began, steps = 0;
+    int status = sparse_start(s, false, s->job.o->workers, s->worker);
+    while (!status && sparse_workers_run(s)) {
+        status = sparse_tick(s);
+        if (sparse_steps_done(s) != steps)
+            moved = sk_clock_now();
+        steps = sparse_steps_done(s);
+        report_line(&s->report, sk_clock_now(), "%llu of %llu steps", (unsigned long long)steps,
+                    (unsigned long long)s->job.steps * s->job.o->workers);
+        if (!status && sparse_seconds(moved) > STUCK_SECONDS)
+            status = sparse_fail(s, "no progress for %d seconds", STUCK_SECONDS);
+    }
+    s->job.board->release = true;
+    while (!status && sparse_servers_run(s))
+        status = sparse_tick(s);
+    if (!status)
+        report_done(&s->report, "training", "%u steps by %u workers, %u servers, %.1f s",
+                    s->job.steps, s->job.o->workers, s->job.o->servers, sparse_seconds(began));
+    return status;
+}
+
+// ---- the verdict ----
+
+struct sparse_verdict {
+    uint64_t sums, wrong;
+    double worst[2]; // error of a sum over the magnitudes of its terms: of cold and hot ones
+};
+
+static void sparse_check_key(const struct sparse *s, const struct libra_layout *layout,
+                             uint32_t key, struct sparse_verdict *v) {
+    const struct sparse_board *b = s->job.board;
+    const bool hot = libra_layout_rank(layout, key) >= 0;
+    double exact = 0, magnitudes = 0, got = (double)b->trained[key];
+    uint64_t terms = 0;
+    for (unsigned w = 0; w < s->job.o->workers; w++) {
+        exact += b->pushed[w][key].sum;
+        magnitudes += b->pushed[w][key].magnitudes;
+        terms += b->pushed[w][key].terms;
+    }
+    // each addition's larger operand is at most the sum of all magnitudes
+    double bound = hot ? OPPOSITE * (double)terms * magnitudes : 1e-7 * magnitudes;
+    double error = fabs(got - exact);
+    v->sums++;
+    v->wrong += !(error <= bound + 1e-30);
+    if (magnitudes > 0 && error / magnitudes > v->worst[hot])
+        v->worst[hot] = error / magnitudes;
+}
+
+static int sparse_check(struct sparse *s, struct sparse_verdict *v) {
+    struct libra_layout layout;
+    struct sk_error err;
+    *v = (struct sparse_verdict){0};
+    if (libra_layout_read(&layout, s->layout, &err))
+        return sparse_fail(s, "%s", err.text);
+    for (uint32_t key = 0; key < SPARSE_KEYS; key++)
+        sparse_check_key(s, &layout, key, v);
+    libra_layout_clear(&layout);
+    return 0;
+}
+
+static void sparse_report_traffic(struct sparse *s) {
+    struct silken_kv_stats all = {0};
+    char a[27], b[27];
+    for (unsigned w = 0; w < s->job.o->workers; w++) {
+        const struct silken_kv_stats *one = &s->job.board->status[w].stats;
+        all.hot += one->hot;
+        all.cold += one->cold;
+        all.sent += one->sent;
+        all.repeated += one->repeated;
+        all.left += one->left;
+    }
+    report_result(&s->report, "pairs", "%s at the switch, %s at the servers",
+                  report_grouped(all.hot, a), report_grouped(all.cold, b));
+    report_result(&s->report, "packets sent by workers", "%s", report_grouped(all.sent, a));
+    report_result(&s->report, "retransmissions", "%s", report_grouped(all.repeated, a));
+}
+
+static int sparse_report(struct sparse *s, const struct sparse_verdict *v) {
+    const struct sparse_board *b = s->job.board;
+    const double trained = sparse_loss(s->job.o->seed, b->trained),
+                 reference = sparse_loss(s->job.o->seed, b->reference);
+    char sums[27];
+    bool good = v->wrong == 0;
+    report_result(&s->report, "loss of the trained model", "%.4f", trained);
+    report_result(&s->report, "loss of one process", "%.4f", reference);
+    sparse_report_traffic(s);
+    report_result(&s->report, "sums checked",
+                  "%s; largest error, of the magnitudes of a sum's terms: %.2g at the switch, "
+                  "%.2g at a server",
+                  report_grouped(v->sums, sums), v->worst[1], v->worst[0]);
+    if (!good)
+        report_result(&s->report, "NOT VERIFIED", "%llu sums were wrong",
+                      (unsigned long long)v->wrong);
+    if (!(fabs(trained - reference) <= LOSS_TOLERANCE * reference)) {
+        report_result(&s->report, "NOT VERIFIED", "the two losses differ by more than %.0f %%",
+                      100 * LOSS_TOLERANCE);
+        good = false;
+    }
+    if (good)
+        puts("verified");
+    fflush(stdout);
+    return good && !ferror(stdout) ? 0 : EXIT_FAILED;
+}
+
+// ---- the whole ----
+
+static int sparse_run(struct sparse *s, struct sparse_verdict *v) {
+    int status = sparse_profile(s);
+    status = status ? status : sparse_start_switch(s);
+    status = status ? status : sparse_start_servers(s);
+    status = status ? status : sparse_train(s);
+    status = status ? status : sparse_reference(s);
+    return status ? status : sparse_check(s, v);
+}
+
+int sparse_demo(const struct demo_options *o, const char *program) {
+    struct sparse s = {.job = {.o = o,
+                               .steps = o->steps ? o->steps : 200,
+                               .batch = o->batch / o->workers,
+                               .program = program},
+                       .began = sk_clock_now()};
+    struct sparse_verdict v = {0};
+    const size_t size = sizeof *s.job.board + o->workers * sizeof *s.job.board->pushed;
+    char error[256];
+    report_begin(&s.report, o->quiet);
+    s.job.board = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (s.job.board == MAP_FAILED)
+        return sparse_fail(&s, "out of memory");
+    int status = 0;
+    if (supervise_begin(&s.supervisor, o->keep, error, sizeof error)) {
+        status = sparse_fail(&s, "%s", error);
+    } else {
+        s.job.folder = s.supervisor.folder;
+        snprintf(s.layout, sizeof s.layout, "%s/layout", s.supervisor.logs);
+        s.job.layout = s.layout;
+        status = sparse_run(&s, &v);
+        supervise_end(&s.supervisor);
+    }
+    status = status ? status : sparse_report(&s, &v);
+    munmap(s.job.board, size);
+    return status;
+}

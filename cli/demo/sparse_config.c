@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The switch's configuration, in the words of p4/libra/README.md.
+#include "cli/demo/sparse.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hosts/libra/libra.h"
+
+#define FIRST_PORT 1u
+#define CELLS      16384
+
+const struct silken_address sparse_switch = {"02:00:00:00:00:fe", "10.0.1.254"};
+
+struct sparse_address sparse_address(const struct sparse_job *job, unsigned station) {
+    struct sparse_address a = {.port = FIRST_PORT + station};
+    snprintf(a.mac, sizeof a.mac, "02:00:00:00:01:%02x", a.port & 0xff);
+    snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
+    snprintf(a.socket, sizeof a.socket, "%s/port-%u.sock", job->folder, a.port);
+    snprintf(a.device, sizeof a.device,
+             "net_memif%u,role=client,id=0,rsize=9,socket-abstract=no,socket=%s", a.port, a.socket);
+    return a;
+}
+
+static json_t *config_port(const struct sparse_address *a) {
+    char device[256];
+    snprintf(device, sizeof device, "net_memif%u,role=server,id=0,socket-abstract=no,socket=%s",
+             a->port, a->socket);
+    return json_pack("{s:i, s:s}", "port", a->port, "device", device);
+}
+
+// A worker of the job, as which servers push too.
+static json_t *config_admission(const struct sparse_address *a, unsigned number) {
+    return json_pack("{s:s, s:{s:i, s:i, s:s, s:i}, s:s, s:{s:i, s:i, s:i, s:i}}",   //
+                     "table", "pipe.Ingress.admission.workers",                      //
+                     "key",                                                          //
+                     "hdr.libra.job", SPARSE_JOB, "hdr.libra.worker", number,        //
+                     "hdr.ipv4.src_addr", a->ip, "ig_intr_md.ingress_port", a->port, //
+                     "action", "admit",                                              //
+                     "args",                                                         //
+                     "cell_base", 0, "cell_last", CELLS - 1,                         //
+                     "record_base", number * LIBRA_WINDOW_MOST, "epoch", SPARSE_EPOCH);
+}
+
+static json_t *config_way(const struct sparse_address *a) {
+    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}", "table", "pipe.Ingress.forward.macs", "key",
+                     "hdr.ethernet.dst_addr", a->mac, "action", "to_port", "args", "port", a->port);
+}
+
+static int config_add_filled(void *aux, const char *table, const char *action,
+                             const uint32_t *values, size_t n) {
+    char *digits = malloc(4 * n + 1);
+    for (size_t i = 0; digits && i < n; i++)
+        snprintf(digits + 4 * i, 5, "%04x", values[i] & 0xffff);
+    if (digits)
+        json_array_append_new(
+            aux, json_pack("{s:s, s:s, s:s}", "table", table, "action", action, "values", digits));
+    free(digits);
+    return digits ? 0 : -1;
+}
+
+static json_t *config_root(const struct sparse_job *job, const char *program) {
+    json_t *ports = json_array(), *entries = json_array(), *filled = json_array();
+    for (unsigned i = 0; i < job->o->workers + job->o->servers; i++) {
+        const struct sparse_address a = sparse_address(job, i);
+        json_array_append_new(ports, config_port(&a));
+        json_array_append_new(entries, config_admission(&a, i));
+        json_array_append_new(entries, config_way(&a));
+    }
+    libra_adder_fill(libra_adder(), config_add_filled, filled);
+    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o}", "program", program, "ports", ports,
+                             "filled", filled, "entries", entries, "control_socket",
+                             json_sprintf("%s/control.sock", job->folder));
+    if (root && job->o->loss > 0)
+        json_object_set_new(root, "faults",
+                            json_pack("{s:f, s:I}", "loss", job->o->loss, "seed",
+                                      (json_int_t)(job->o->seed & INT64_MAX)));
+    return root;
+}
+
+int sparse_write_config(const struct sparse_job *job, const char *path, char *error,
+                        size_t error_size) {
+    char *program = realpath(job->program, NULL);
+    json_t *root = program ? config_root(job, program) : NULL;
+    int rc = 0;
+    if (!program) {
+        snprintf(error, error_size, "%s: %s", job->program, strerror(errno));
+        rc = -1;
+    } else if (!root || json_dump_file(root, path, JSON_INDENT(2))) {
+        snprintf(error, error_size, "cannot write the switch's configuration to %s", path);
+        rc = -1;
+    }
+    json_decref(root);
+    free(program);
+    return rc;
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""`silken demo --protocol libra`: a sparse model by a switch that adds floats and by parameter servers, from start to
+`verified`, over links that lose, too."""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "..")]
+import tally  # noqa: E402
+
+SILKEN = os.path.abspath(os.environ.get("BUILD", "build") + "/silken")
+
+
+class Demo(unittest.TestCase):
+    def check(self, *options):
+        done = subprocess.run([SILKEN, "demo", "--protocol", "libra", "--limit", "280", *options], text=True,
+                              capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.endswith("verified\n"), done.stdout)
+        self.assertRegex(done.stdout, r"sums checked +65,536;")
+        hot, cold = re.search(r"pairs +([\d,]+) at the switch, ([\d,]+) at the servers", done.stdout).groups()
+        self.assertNotIn("0", (hot, cold))
+        return int(re.search(r"retransmissions +([\d,]+)", done.stdout).group(1).replace(",", ""))
+
+    def test_asynchronous(self):
+        self.check("--steps", "25")
+
+    def test_synchronous_with_loss(self):
+        self.assertGreater(self.check("--steps", "12", "--sync", "--loss", "3%", "--workers", "3", "--servers", "3",
+                                      "--seed", "7"), 10)
+
+    def test_program_that_adds_integers(self):
+        """Its sums are not those of floats: that is noticed."""
+        done = subprocess.run([SILKEN, "demo", "--protocol", "libra", "--limit", "280", "--steps", "3", "--program",
+                               "p4/libra/integer.p4"], text=True, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no table 'x0.exponent'", done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    tally.main()
