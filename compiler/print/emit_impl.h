@@ -56,6 +56,7 @@ struct emit_loop {
     const struct emit_var *vars; // by variable of 'lanes': lane 0's, in the loop
 };
 struct plan_node;
+struct emit_stacks; // parser.c
 
 // The text that is printed, the one thing that printing changes.
 struct emit_writer {
@@ -86,6 +87,7 @@ struct emit {
     // of the code in it
     const void *user; // whose body it is (emit_of_user): the parser's states, an action, ...
     bool in_parser;
+    const struct emit_stacks *stacks; // in the parser for any packet: what functions extract
     struct loc at;                   // in the source: of the statement
     const struct emit_label *labels; // of the blocks around it, innermost first
     const struct emit_loop *loop;    // over lanes, around it; or null
