@@ -44,6 +44,7 @@ struct compilation {
     struct ir_program *ir;
     char *text; // the generated C
     size_t length;
+    struct emit_units units; // of the text
     FILE *file;    // that is being written, or null; closed when the compilation is left
     jmp_buf leave; // where to, at a limit
 };
@@ -285,6 +286,7 @@ static bool back_end(struct compilation *c) {
                  .vectorise = !c->opt->checked && !c->opt->scalar,
                  .without = c->opt->without_pass},
         .dump_plan = plan,
+        .units = &c->units,
     };
     c->file = f;
     bool ok = emit_c(f, c->a, c->d, c->ir, &opt);
@@ -335,6 +337,8 @@ static char *object(struct compilation *c) {
         .checked = c->opt->checked,
         .scalar = c->opt->scalar,
         .march = c->opt->march,
+        .parts = c->units.parts,
+        .n_parts = c->units.n,
     };
     return cache_object(&r, c->messages);
 }
