@@ -26,9 +26,9 @@
 
 extern char **environ;
 
-#define MAX_ARGS 64
-#define WORK     ".building-" // folders that objects are built in
-#define STALE_S  (24 * 60 * 60)
+#define MAX_ARGS        64
+#define WORK            ".building-" // folders that objects are built in
+#define STALE_S         (24 * 60 * 60)
 #define CACHE_MAX_UNITS 8u
 
 // All that generated code includes, directly or not (harness/compiler/test_cache.c).
@@ -472,8 +472,7 @@ static void build_all_units(struct build *b) {
         pthread_join(threads[--n], NULL);
 }
 
-static bool build_tell(const struct build *b, int status, int error, FILE *output,
-                       FILE *messages) {
+static bool build_tell(const struct build *b, int status, int error, FILE *output, FILE *messages) {
     if (status < 0) {
         struct command c;
         start_command(&c);

@@ -50,7 +50,7 @@ SK_INLINE size_t sk_parse_consumed(const struct sk_parse *at, const uint8_t *p) 
         if (__builtin_expect((size_t)(end - p) < (size_t)(bytes), 0)) {                            \
             SK_ON_SHORT(bytes);                                                                    \
             const uint8_t *end_ = end;                                                             \
-            uint8_t *const p_ = sk_parse_tail(&walk, p, &end_, (bytes));                            \
+            uint8_t *const p_ = sk_parse_tail(&walk, p, &end_, (bytes));                           \
             if (!p_) {                                                                             \
                 err |= SK_PARSER_PARTIAL_HDR;                                                      \
                 goto done;                                                                         \

@@ -164,8 +164,8 @@ struct plan {
     struct plan_header *headers;
     const struct ir_block *control; // the gress's, or with specialised copies of parts of it
     const struct plan_specialisation *split; // of the control; null: none
-    unsigned n_continuations, max_depth; // copies of its rest; splits within copies
-    struct plan_paths *paths; // null: parse_paths.c knows none
+    unsigned n_continuations, max_depth;     // copies of its rest; splits within copies
+    struct plan_paths *paths;                // null: parse_paths.c knows none
     struct plan_prefetch prefetch;
 };
 struct plan_options {

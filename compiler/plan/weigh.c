@@ -20,8 +20,7 @@ static unsigned weigh_table(const struct plan *plan, const struct ir_table *t,
 
 // Notes weigh nothing: they are no reason to print less.
 static unsigned weigh_stmt(const struct plan *plan, const struct ir_stmt *s) {
-    unsigned all =
-        (s->kind != IR_NOTE) + plan_weigh(plan, s->then_b) + plan_weigh(plan, s->else_b);
+    unsigned all = (s->kind != IR_NOTE) + plan_weigh(plan, s->then_b) + plan_weigh(plan, s->else_b);
     for (size_t i = 0; i < s->cases.n; i++)
         all += 1 + plan_weigh(plan, s->cases.v[i].body);
     if (s->kind == IR_APPLY)

@@ -55,7 +55,7 @@ struct emit_options {
     // false: without loops over registers that are used alike (compiler/plan/lanes.h), the same
     // results, slowly; so is the checked build.
     struct plan_options plan;
-    FILE *dump_plan; // also writes the plan there, as text; null: no
+    FILE *dump_plan;          // also writes the plan there, as text; null: no
     struct emit_units *units; // also tells the units; null: the text is compiled whole
 };
 

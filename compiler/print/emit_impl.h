@@ -94,12 +94,12 @@ struct emit {
     const void *user; // whose body it is (emit_of_user): the parser's states, an action, ...
     bool in_parser;
     const struct emit_stacks *stacks; // in the parser for any packet: what functions extract
-    struct loc at;                   // in the source: of the statement
-    const struct emit_label *labels; // of the blocks around it, innermost first
-    const struct emit_loop *loop;    // over lanes, around it; or null
-    bool enough;                     // bytes for the extracts: nobody has to ask
-    const struct plan_node *node;    // of a path through the parser, its state's code; or null
-    bool is_split;                   // the function of packets that are split
+    struct loc at;                    // in the source: of the statement
+    const struct emit_label *labels;  // of the blocks around it, innermost first
+    const struct emit_loop *loop;     // over lanes, around it; or null
+    bool enough;                      // bytes for the extracts: nobody has to ask
+    const struct plan_node *node;     // of a path through the parser, its state's code; or null
+    bool is_split;                    // the function of packets that are split
 };
 
 // The same for a gress of the pipeline; for the body of another user.

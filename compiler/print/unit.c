@@ -15,7 +15,7 @@
 #include "compiler/plan/parse_paths.h"
 #include "compiler/print/emit_impl.h"
 
-#define UNIT_BYTES ((size_t)64 << 10) // of text: what is less is not worth a unit of its own
+#define UNIT_BYTES ((size_t)32 << 10) // of text: what is less is not worth a unit of its own
 
 static uint32_t unit_bit(const struct emit *e, unsigned more) {
     return UINT32_C(2) << (4 * e->pipeline_index + (e->g->kind == IR_EGRESS ? 2 : 0) + more);
