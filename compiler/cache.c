@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sha2.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -110,12 +111,57 @@ static void end_command(struct command *c) {
     free(c->march);
 }
 
+// ---- processes that run, and how a signal's handler ends them ----
+
+#define MAX_RUNNING 64u // without a place here one runs to its end
+
+static atomic_int running[MAX_RUNNING]; // process ids; 0: free
+static atomic_int n_builds;             // compilations that have begun and not ended
+static atomic_bool stopped;
+
+static atomic_int *running_add(pid_t pid) {
+    for (unsigned i = 0; i < MAX_RUNNING; i++) {
+        int none = 0;
+        if (atomic_compare_exchange_strong(&running[i], &none, (int)pid))
+            return &running[i];
+    }
+    return NULL;
+}
+
+bool cache_stop(void) {
+    if (n_builds == 0)
+        return false;
+    stopped = true;
+    for (unsigned i = 0; i < MAX_RUNNING; i++)
+        if (running[i])
+            kill(running[i], SIGTERM);
+    return true;
+}
+
+// Its exit status; -1 and the error. Its number is not another's as long as it is in the list.
+static int cache_wait(pid_t pid, int *error) {
+    atomic_int *const place = running_add(pid);
+    siginfo_t info;
+    int status;
+    if (stopped)
+        kill(pid, SIGTERM);
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
+        continue;
+    if (place)
+        *place = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) {
+            *error = errno;
+            return -1;
+        }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
 // Runs the command with its output (and error output) into 'fd'; its exit status, or -1 and what
 // is wrong in '*error'. On any thread.
 static int cache_run(struct command *c, int fd, char **environment, int *error) {
     posix_spawn_file_actions_t actions;
     pid_t pid;
-    int status;
     c->argv[c->n] = NULL;
     posix_spawn_file_actions_init(&actions);
     // 'fd' is 0 when standard input is closed: so that is taken last, or what is said would be
@@ -125,14 +171,7 @@ static int cache_run(struct command *c, int fd, char **environment, int *error) 
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     *error = posix_spawnp(&pid, c->argv[0], &actions, NULL, (char **)c->argv, environment);
     posix_spawn_file_actions_destroy(&actions);
-    if (*error)
-        return -1;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) {
-            *error = errno;
-            return -1;
-        }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return *error ? -1 : cache_wait(pid, error);
 }
 
 static void cache_say_not_run(const struct command *c, int error, FILE *messages) {
@@ -449,7 +488,7 @@ static void build_unit(struct build *b, size_t i) {
 // After a failure no more are begun: the first one that failed is always among those that were.
 static void *build_units(void *aux) {
     struct build *const b = aux;
-    for (size_t i; !b->failed && (i = b->next++) < b->n;)
+    for (size_t i; !b->failed && !stopped && (i = b->next++) < b->n;)
         build_unit(b, i);
     return NULL;
 }
@@ -473,6 +512,8 @@ static void build_all_units(struct build *b) {
 }
 
 static bool build_tell(const struct build *b, int status, int error, FILE *output, FILE *messages) {
+    if (stopped)
+        return false;
     if (status < 0) {
         struct command c;
         start_command(&c);
@@ -519,6 +560,8 @@ static bool build_object(struct build *b, FILE *messages) {
 // Runs the C compiler over the text; false after a message that names the kept file.
 static bool compile_c(struct build *b, FILE *messages) {
     build_all_units(b);
+    if (stopped)
+        return false;
     for (size_t i = 0; i < b->n; i++) {
         const struct unit_run *u = &b->units[i];
         if (!build_tell(b, u->status, u->error, u->output, messages))
@@ -574,10 +617,12 @@ static bool cache_build(const struct cache_request *r, const char *folder, const
                         FILE *messages) {
     if (!can_be_replaced(path, messages))
         return false;
+    n_builds++;
     char *work = cache_print("%s/" WORK "%ld-XXXXXX", folder, (long)getpid());
     if (!mkdtemp(work)) {
         fprintf(messages, "silken: error: cannot write to %s: %s\n", folder, strerror(errno));
         free(work);
+        n_builds--;
         return false;
     }
     struct build b;
@@ -586,7 +631,7 @@ static bool cache_build(const struct cache_request *r, const char *folder, const
     bool ok = written && compile_c(&b, messages);
     if (!written)
         fprintf(messages, "silken: error: cannot write %s: %s\n", b.c_path, strerror(errno));
-    const bool refused = written && !ok;
+    const bool refused = written && !ok && !stopped;
     // nobody but the user may write what will be run, whatever the umask
     if (ok && (chmod(b.so_path, 0755) != 0 || rename(b.so_path, path) != 0)) {
         fprintf(messages, "silken: error: cannot write %s: %s\n", path, strerror(errno));
@@ -595,6 +640,7 @@ static bool cache_build(const struct cache_request *r, const char *folder, const
     cache_remove_work(work, refused ? b.c_path : NULL);
     build_end(&b);
     free(work);
+    n_builds--;
     return ok;
 }
 

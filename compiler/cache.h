@@ -35,6 +35,9 @@ struct cache_request {
 
 // Path of the object (malloc'ed), or null after a message was printed.
 char *cache_object(const struct cache_request *r, FILE *messages);
+// Ends the C compilers that run, and with them cache_object() on all threads, for good: it returns
+// null without a message and leaves no file. False: none runs. For a signal's handler.
+bool cache_stop(void);
 // Removes what compilations of a process that was killed have left in the user's cache.
 void cache_clean_after(pid_t pid);
 

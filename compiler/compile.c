@@ -395,6 +395,14 @@ char *compile_p4(const struct compile_options *opt, FILE *messages) {
     return path;
 }
 
+bool compile_stop(void) {
+    return cache_stop();
+}
+
+void compile_clean_after(pid_t pid) {
+    cache_clean_after(pid);
+}
+
 // ---- does it fit? ----
 
 struct checking {
