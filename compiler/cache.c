@@ -54,6 +54,9 @@ static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512",
                                          "-fno-tree-slp-vectorize", NULL};
 static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize", NULL};
 static const char *const checked_flags[] = {"-O1", NULL}; // larger, and compiled to be looked at
+// Of so much text the parser alone is a function in which passes take time by the square.
+static const char *const large_checked_flags[] = {"-O0", NULL};
+#define LARGE_TEXT ((size_t)2 << 20)
 static const char *const sanitize_flags[] = {"-Og", "-g1", "-fsanitize=address,undefined",
                                              "-fno-sanitize-recover=undefined", NULL};
 
@@ -98,7 +101,9 @@ static void push_flags(struct command *c, const struct cache_request *r) {
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         cache_push(c, flags[i]);
     cache_push(c, c->march);
+    const bool large = r->checked && r->length > LARGE_TEXT;
     const char *const *more = r->sanitize  ? sanitize_flags
+                              : large      ? large_checked_flags
                               : r->checked ? checked_flags
                               : r->scalar  ? scalar_flags
                                            : fast_flags;
