@@ -45,8 +45,8 @@ struct compilation {
     char *text; // the generated C
     size_t length;
     struct emit_units units; // of the text
-    FILE *file;    // that is being written, or null; closed when the compilation is left
-    jmp_buf leave; // where to, at a limit
+    FILE *file;              // that is being written, or null; closed when the compilation is left
+    jmp_buf leave;           // where to, at a limit
 };
 
 #define SPARE_MEMORY UINT64_C(100000000) // of the limit: for the stack and for C text that grows

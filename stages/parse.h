@@ -7,8 +7,9 @@
 // that comes up to four bytes short therefore goes on, once, in a copy of the packet's last bytes
 // with the frame check sequence after them.
 //
-// SK_NEED works on the generated function's variables: p (cursor), end, walk (a struct sk_parse), err. What
-// it does where bytes are missing is in a function: a parser may have thousands of these checks.
+// SK_NEED works on the generated function's variables: p (cursor), end, walk (a struct sk_parse),
+// err. What it does where bytes are missing is in a function: a parser may have thousands of these
+// checks.
 #ifndef SILKEN_STAGES_PARSE_H
 #define SILKEN_STAGES_PARSE_H
 
@@ -32,8 +33,8 @@ struct sk_parse {
     size_t tail_bytes;
     bool tailed; // the cursor walks in the copy
 };
-// Moves cursor and end to a copy of p .. end and the frame check sequence, where there are 'bytes' then:
-// returns the cursor. Null: the packet is too short.
+// Moves cursor and end to a copy of p .. end and the frame check sequence, if there are 'bytes'
+// then; returns the cursor. Null: the packet is too short.
 uint8_t *sk_parse_tail(struct sk_parse *at, const uint8_t *p, const uint8_t **end, size_t bytes);
 // Bytes that were consumed up to the cursor.
 SK_INLINE size_t sk_parse_consumed(const struct sk_parse *at, const uint8_t *p) {
