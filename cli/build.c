@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,34 @@ static char *cmd_build_all(struct compile_options *opt, const char *sde, const c
     return object;
 }
 
+// ---- a signal: the C compilers end first, and their files are removed ----
+
+static volatile sig_atomic_t build_signal;
+
+static void build_stop(int number) {
+    build_signal = number;
+    if (compile_stop())
+        return;
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void build_heed_signals(void) {
+    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction old;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &(struct sigaction){.sa_handler = build_stop}, NULL);
+}
+
+// Ends as the signal that came would have.
+static void build_end_by_signal(void) {
+    if (!build_signal)
+        return;
+    signal(build_signal, SIG_DFL);
+    raise(build_signal);
+}
+
 int cmd_build(int argc, char **argv) {
     struct compile_options opt = {.colour = cli_in_colour(STDERR_FILENO)};
     struct cli_flags flags = {0};
@@ -207,7 +236,9 @@ int cmd_build(int argc, char **argv) {
     if (status)
         return status;
     cli_use_flags(&opt, &flags);
+    build_heed_signals();
     char *object = cmd_build_all(&opt, sde, binary);
+    build_end_by_signal();
     bool good = object;
     free(object);
     cli_free_flags(&flags);

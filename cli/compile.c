@@ -39,9 +39,11 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-// The C compiler removes its temporary files when it is told to end. The second time the signal
-// ends this process.
+// Where C compilers run, this process waits for their end and removes what they wrote. Otherwise
+// the signal ends it, the second time.
 static void compile_end_group(int signal_number) {
+    if (compile_stop())
+        signal(signal_number, SIG_IGN);
     kill(0, signal_number);
 }
 

@@ -9,9 +9,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sha2.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,9 +27,10 @@
 
 extern char **environ;
 
-#define MAX_ARGS 64
-#define WORK     ".building-" // folders that objects are built in
-#define STALE_S  (24 * 60 * 60)
+#define MAX_ARGS        64
+#define WORK            ".building-" // folders that objects are built in
+#define STALE_S         (24 * 60 * 60)
+#define CACHE_MAX_UNITS 8u
 
 // All that generated code includes, directly or not (harness/compiler/test_cache.c).
 static const char *const included[] = {
@@ -38,7 +43,6 @@ static const char *const included[] = {
 static const char *const flags[] = {
     "-std=gnu17",
     "-fPIC",
-    "-shared",
     "-fvisibility=hidden",
     "-Wall",
     "-Wextra",
@@ -50,6 +54,9 @@ static const char *const fast_flags[] = {"-O3", "-mprefer-vector-width=512",
                                          "-fno-tree-slp-vectorize", NULL};
 static const char *const scalar_flags[] = {"-O3", "-fno-tree-vectorize", NULL};
 static const char *const checked_flags[] = {"-O1", NULL}; // larger, and compiled to be looked at
+// Of so much text the parser alone is a function in which passes take time by the square.
+static const char *const large_checked_flags[] = {"-O0", NULL};
+#define LARGE_TEXT ((size_t)2 << 20)
 static const char *const sanitize_flags[] = {"-Og", "-g1", "-fsanitize=address,undefined",
                                              "-fno-sanitize-recover=undefined", NULL};
 
@@ -94,7 +101,9 @@ static void push_flags(struct command *c, const struct cache_request *r) {
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         cache_push(c, flags[i]);
     cache_push(c, c->march);
+    const bool large = r->checked && r->length > LARGE_TEXT;
     const char *const *more = r->sanitize  ? sanitize_flags
+                              : large      ? large_checked_flags
                               : r->checked ? checked_flags
                               : r->scalar  ? scalar_flags
                                            : fast_flags;
@@ -102,11 +111,62 @@ static void push_flags(struct command *c, const struct cache_request *r) {
         cache_push(c, *more);
 }
 
-// Runs the command with its output (and error output) into 'fd'; its exit status, or -1.
-static int cache_run(struct command *c, int fd, FILE *messages) {
+static void end_command(struct command *c) {
+    free(c->cc);
+    free(c->march);
+}
+
+// ---- processes that run, and how a signal's handler ends them ----
+
+#define MAX_RUNNING 64u // without a place here one runs to its end
+
+static atomic_int running[MAX_RUNNING]; // process ids; 0: free
+static atomic_int n_builds;             // compilations that have begun and not ended
+static atomic_bool stopped;
+
+static atomic_int *running_add(pid_t pid) {
+    for (unsigned i = 0; i < MAX_RUNNING; i++) {
+        int none = 0;
+        if (atomic_compare_exchange_strong(&running[i], &none, (int)pid))
+            return &running[i];
+    }
+    return NULL;
+}
+
+bool cache_stop(void) {
+    if (n_builds == 0)
+        return false;
+    stopped = true;
+    for (unsigned i = 0; i < MAX_RUNNING; i++)
+        if (running[i])
+            kill(running[i], SIGTERM);
+    return true;
+}
+
+// Its exit status; -1 and the error. Its number is not another's as long as it is in the list.
+static int cache_wait(pid_t pid, int *error) {
+    atomic_int *const place = running_add(pid);
+    siginfo_t info;
+    int status;
+    if (stopped)
+        kill(pid, SIGTERM);
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
+        continue;
+    if (place)
+        *place = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) {
+            *error = errno;
+            return -1;
+        }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+// Runs the command with its output (and error output) into 'fd'; its exit status, or -1 and what
+// is wrong in '*error'. On any thread.
+static int cache_run(struct command *c, int fd, char **environment, int *error) {
     posix_spawn_file_actions_t actions;
     pid_t pid;
-    int status;
     c->argv[c->n] = NULL;
     posix_spawn_file_actions_init(&actions);
     // 'fd' is 0 when standard input is closed: so that is taken last, or what is said would be
@@ -114,18 +174,14 @@ static int cache_run(struct command *c, int fd, FILE *messages) {
     posix_spawn_file_actions_adddup2(&actions, fd, 1);
     posix_spawn_file_actions_adddup2(&actions, fd, 2);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    int error = posix_spawnp(&pid, c->argv[0], &actions, NULL, (char **)c->argv, environ);
+    *error = posix_spawnp(&pid, c->argv[0], &actions, NULL, (char **)c->argv, environment);
     posix_spawn_file_actions_destroy(&actions);
-    if (error) {
-        fprintf(messages,
-                "silken: error: cannot run the C compiler '%s': %s; install one or set CC\n",
-                c->argv[0], strerror(error));
-        return -1;
-    }
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return *error ? -1 : cache_wait(pid, error);
+}
+
+static void cache_say_not_run(const struct command *c, int error, FILE *messages) {
+    fprintf(messages, "silken: error: cannot run the C compiler '%s': %s; install one or set CC\n",
+            c->argv[0], strerror(error));
 }
 
 // --------------------------------------------------------------------------------------------
@@ -185,10 +241,13 @@ static void add_processor(SHA2_CTX *sha) {
 static bool add_compiler(SHA2_CTX *sha, const struct cache_request *r, FILE *messages) {
     struct command c;
     FILE *version = tmpfile();
+    int error = errno;
     start_command(&c);
     cache_push(&c, "--version");
-    const int status = version ? cache_run(&c, fileno(version), messages) : -1;
+    const int status = version ? cache_run(&c, fileno(version), environ, &error) : -1;
     bool ok = status == 0;
+    if (status < 0)
+        cache_say_not_run(&c, error, messages);
     if (status > 0)
         fprintf(messages,
                 "silken: error: the C compiler '%s' does not tell its version (status %d)\n", c.cc,
@@ -202,8 +261,9 @@ static bool add_compiler(SHA2_CTX *sha, const struct cache_request *r, FILE *mes
     push_flags(&c, r);
     for (size_t i = 0; i < c.n; i++)
         cache_add_text(sha, c.argv[i]);
-    free(c.cc);
-    free(c.march);
+    end_command(&c);
+    for (size_t i = 0; i < r->n_parts; i++)
+        SHA256Update(sha, (const uint8_t *)&r->parts[i], sizeof r->parts[i]);
     return ok;
 }
 
@@ -344,39 +404,175 @@ static bool cache_lacks_memory(FILE *said) {
     return lacks;
 }
 
-// Runs the C compiler over c_path; false after a message that names the kept file.
-static bool compile_c(const struct cache_request *r, const char *c_path, const char *so_path,
-                      FILE *messages) {
+// ---- the C compiler, over each unit ----
+//
+// Units are compiled side by side, on as many processors as this thread may use, and linked. All
+// that the C compiler writes is in the compilation's own folder, its temporary files with the rest:
+// whoever kills it, nothing stays anywhere else.
+
+struct build {
+    const struct cache_request *r;
+    const char *work; // the folder
+    char *c_path, *so_path;
+    char *headers;
+    char *temporary; // "TMPDIR=" and the folder
+    char **environment;
+    size_t n;
+    struct unit_run {
+        char *o_path;
+        FILE *output;
+        int status, error;
+    } units[CACHE_MAX_UNITS];
+    atomic_size_t next; // unit to compile
+    atomic_bool failed;
+};
+
+// This process's environment but for the folder of temporary files.
+static char **cache_environment(char *temporary) {
+    size_t n = 0, kept = 0;
+    while (environ[n])
+        n++;
+    char **all = calloc(n + 2, sizeof *all);
+    if (!all)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+            all[kept++] = environ[i];
+    all[kept] = temporary;
+    return all;
+}
+
+static void build_begin(struct build *b, const struct cache_request *r, const char *work) {
+    *b = (struct build){.r = r, .work = work, .n = r->n_parts > 1 ? r->n_parts : 0};
+    if (b->n > CACHE_MAX_UNITS)
+        abort();
+    b->c_path = cache_print("%s/%s.c", work, r->name);
+    b->so_path = cache_print("%s/%s.so", work, r->name);
+    b->headers = silken_share_path("");
+    b->temporary = cache_print("TMPDIR=%s", work);
+    b->environment = cache_environment(b->temporary);
+    for (size_t i = 0; i < b->n; i++)
+        b->units[i].o_path = cache_print("%s/%s-%zu.o", work, r->name, i);
+}
+
+static void build_end(struct build *b) {
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->units[i].output)
+            fclose(b->units[i].output);
+        free(b->units[i].o_path);
+    }
+    free(b->c_path);
+    free(b->so_path);
+    free(b->headers);
+    free(b->temporary);
+    free((void *)b->environment);
+}
+
+static int build_run(struct build *b, struct command *c, FILE **output, int *error) {
+    *output = tmpfile();
+    *error = errno;
+    return *output ? cache_run(c, fileno(*output), b->environment, error) : -1;
+}
+
+static void build_unit(struct build *b, size_t i) {
+    struct unit_run *const u = &b->units[i];
     struct command c;
-    FILE *output = tmpfile();
-    char *headers = silken_share_path("");
+    char *parts = cache_print("-DSK_PARTS=0x%x", b->r->parts[i]);
     start_command(&c);
-    push_flags(&c, r);
-    cache_push(&c, "-I");
-    cache_push(&c, headers);
-    cache_push(&c, "-o");
-    cache_push(&c, so_path);
-    cache_push(&c, c_path);
-    int status = output ? cache_run(&c, fileno(output), messages) : -1;
-    if (status > 0 && cache_lacks_memory(output)) {
+    push_flags(&c, b->r);
+    const char *const more[] = {"-c", parts, "-I", b->headers, "-o", u->o_path, b->c_path};
+    for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+        cache_push(&c, more[k]);
+    u->status = build_run(b, &c, &u->output, &u->error);
+    if (u->status != 0)
+        b->failed = true;
+    end_command(&c);
+    free(parts);
+}
+
+// After a failure no more are begun: the first one that failed is always among those that were.
+static void *build_units(void *aux) {
+    struct build *const b = aux;
+    for (size_t i; !b->failed && !stopped && (i = b->next++) < b->n;)
+        build_unit(b, i);
+    return NULL;
+}
+
+static size_t cache_processors(void) {
+    cpu_set_t set;
+    const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n > 1 ? (size_t)n : 1;
+}
+
+// A thread that cannot be had is done without.
+static void build_all_units(struct build *b) {
+    pthread_t threads[CACHE_MAX_UNITS];
+    const size_t most = cache_processors();
+    size_t n = 0;
+    while (n + 1 < b->n && n + 1 < most && !pthread_create(&threads[n], NULL, build_units, b))
+        n++;
+    build_units(b);
+    while (n > 0)
+        pthread_join(threads[--n], NULL);
+}
+
+static bool build_tell(const struct build *b, int status, int error, FILE *output, FILE *messages) {
+    if (stopped)
+        return false;
+    if (status < 0) {
+        struct command c;
+        start_command(&c);
+        cache_say_not_run(&c, error, messages);
+        end_command(&c);
+    } else if (status > 0 && cache_lacks_memory(output)) {
         fprintf(messages,
                 "silken: error: the C compiler has not enough memory for the code generated from "
                 "%s\n",
-                r->name);
+                b->r->name);
     } else if (status > 0) {
         fprintf(messages,
                 "silken: compiler bug: the C compiler refuses the code generated from %s, which is "
                 "kept in "
                 "%s:\n",
-                r->name, c_path);
+                b->r->name, b->c_path);
         cache_copy_lines(output, messages, 20);
     }
+    return status == 0;
+}
+
+// The whole text, or the objects of its units, to one object.
+static bool build_object(struct build *b, FILE *messages) {
+    struct command c;
+    FILE *output;
+    int error;
+    start_command(&c);
+    push_flags(&c, b->r);
+    const char *const more[] = {"-shared", "-I", b->headers, "-o", b->so_path};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        cache_push(&c, more[i]);
+    if (b->n == 0)
+        cache_push(&c, b->c_path);
+    for (size_t i = 0; i < b->n; i++)
+        cache_push(&c, b->units[i].o_path);
+    const int status = build_run(b, &c, &output, &error);
+    const bool ok = build_tell(b, status, error, output, messages);
     if (output)
         fclose(output);
-    free(headers);
-    free(c.cc);
-    free(c.march);
-    return status == 0;
+    end_command(&c);
+    return ok;
+}
+
+// Runs the C compiler over the text; false after a message that names the kept file.
+static bool compile_c(struct build *b, FILE *messages) {
+    build_all_units(b);
+    if (stopped)
+        return false;
+    for (size_t i = 0; i < b->n; i++) {
+        const struct unit_run *u = &b->units[i];
+        if (!build_tell(b, u->status, u->error, u->output, messages))
+            return false;
+    }
+    return build_object(b, messages);
 }
 
 // A device or a FIFO would be gone when a file takes its place.
@@ -388,24 +584,37 @@ static bool can_be_replaced(const char *path, FILE *messages) {
     return false;
 }
 
-// What a compilation that was killed has left, or C text that was kept, is removed after a day.
-static void cache_remove_stale(const char *folder) {
-    const time_t old = time(NULL) - STALE_S;
-    DIR *all = opendir(folder), *one;
+// Removes a folder that was worked in, or what is in it but for 'kept' (null: nothing is).
+static void cache_remove_work(const char *work, const char *kept) {
+    DIR *all = opendir(work);
+    const char *name = kept ? strrchr(kept, '/') + 1 : "";
+    for (const struct dirent *e; all && (e = readdir(all));)
+        if (strcmp(e->d_name, name) != 0)
+            unlinkat(dirfd(all), e->d_name, 0); // "." and ".." are no files
+    if (all)
+        closedir(all);
+    if (!kept)
+        rmdir(work);
+}
+
+// Removes the folders in 'folder' whose names begin so and that nothing was done in since 'before'.
+static void cache_remove_works(const char *folder, const char *prefix, time_t before) {
+    DIR *all = opendir(folder);
     struct stat st;
     for (const struct dirent *e; all && (e = readdir(all));) {
         char *path = cache_print("%s/%s", folder, e->d_name);
-        if (strncmp(e->d_name, WORK, sizeof WORK - 1) == 0 && lstat(path, &st) == 0 &&
-            S_ISDIR(st.st_mode) && is_private(&st) && st.st_mtime < old && (one = opendir(path))) {
-            for (const struct dirent *f; (f = readdir(one));)
-                unlinkat(dirfd(one), f->d_name, 0); // "." and ".." are no files
-            closedir(one);
-            rmdir(path);
-        }
+        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && lstat(path, &st) == 0 &&
+            S_ISDIR(st.st_mode) && is_private(&st) && st.st_mtime < before)
+            cache_remove_work(path, NULL);
         free(path);
     }
     if (all)
         closedir(all);
+}
+
+// What a compilation that was killed has left, or C text that was kept, is removed after a day.
+static void cache_remove_stale(const char *folder) {
+    cache_remove_works(folder, WORK, time(NULL) - STALE_S);
 }
 
 // Builds the object in a folder of its own inside 'folder', then renames it to 'path'.
@@ -413,30 +622,30 @@ static bool cache_build(const struct cache_request *r, const char *folder, const
                         FILE *messages) {
     if (!can_be_replaced(path, messages))
         return false;
-    char *work = cache_print("%s/" WORK "XXXXXX", folder);
+    n_builds++;
+    char *work = cache_print("%s/" WORK "%ld-XXXXXX", folder, (long)getpid());
     if (!mkdtemp(work)) {
         fprintf(messages, "silken: error: cannot write to %s: %s\n", folder, strerror(errno));
         free(work);
+        n_builds--;
         return false;
     }
-    char *c_path = cache_print("%s/%s.c", work, r->name),
-         *so_path = cache_print("%s/%s.so", work, r->name);
-    bool written = write_text(c_path, r->text, r->length);
-    bool ok = written && compile_c(r, c_path, so_path, messages);
+    struct build b;
+    build_begin(&b, r, work);
+    bool written = write_text(b.c_path, r->text, r->length);
+    bool ok = written && compile_c(&b, messages);
     if (!written)
-        fprintf(messages, "silken: error: cannot write %s: %s\n", c_path, strerror(errno));
+        fprintf(messages, "silken: error: cannot write %s: %s\n", b.c_path, strerror(errno));
+    const bool refused = written && !ok && !stopped;
     // nobody but the user may write what will be run, whatever the umask
-    if (ok && (chmod(so_path, 0755) != 0 || rename(so_path, path) != 0)) {
+    if (ok && (chmod(b.so_path, 0755) != 0 || rename(b.so_path, path) != 0)) {
         fprintf(messages, "silken: error: cannot write %s: %s\n", path, strerror(errno));
         ok = false;
     }
-    if (ok || !written)
-        unlink(c_path);
-    unlink(so_path);
-    rmdir(work); // stays when the C text is kept
-    free(c_path);
-    free(so_path);
+    cache_remove_work(work, refused ? b.c_path : NULL);
+    build_end(&b);
     free(work);
+    n_builds--;
     return ok;
 }
 
@@ -474,4 +683,16 @@ char *cache_object(const struct cache_request *r, FILE *messages) {
     }
     free(folder);
     return path;
+}
+
+void cache_clean_after(pid_t pid) {
+    FILE *unheard = fopen("/dev/null", "we");
+    char *folder = unheard ? choose_folder(NULL, unheard) : NULL;
+    char *prefix = cache_print(WORK "%ld-", (long)pid);
+    if (folder)
+        cache_remove_works(folder, prefix, time(NULL) + STALE_S);
+    if (unheard)
+        fclose(unheard);
+    free(prefix);
+    free(folder);
 }

@@ -44,8 +44,9 @@ struct compilation {
     struct ir_program *ir;
     char *text; // the generated C
     size_t length;
-    FILE *file;    // that is being written, or null; closed when the compilation is left
-    jmp_buf leave; // where to, at a limit
+    struct emit_units units; // of the text
+    FILE *file;              // that is being written, or null; closed when the compilation is left
+    jmp_buf leave;           // where to, at a limit
 };
 
 #define SPARE_MEMORY UINT64_C(100000000) // of the limit: for the stack and for C text that grows
@@ -285,6 +286,7 @@ static bool back_end(struct compilation *c) {
                  .vectorise = !c->opt->checked && !c->opt->scalar,
                  .without = c->opt->without_pass},
         .dump_plan = plan,
+        .units = &c->units,
     };
     c->file = f;
     bool ok = emit_c(f, c->a, c->d, c->ir, &opt);
@@ -335,6 +337,8 @@ static char *object(struct compilation *c) {
         .checked = c->opt->checked,
         .scalar = c->opt->scalar,
         .march = c->opt->march,
+        .parts = c->units.parts,
+        .n_parts = c->units.n,
     };
     return cache_object(&r, c->messages);
 }
@@ -389,6 +393,14 @@ char *compile_p4(const struct compile_options *opt, FILE *messages) {
     free(c.text);
     arena_free(c.a);
     return path;
+}
+
+bool compile_stop(void) {
+    return cache_stop();
+}
+
+void compile_clean_after(pid_t pid) {
+    cache_clean_after(pid);
 }
 
 // ---- does it fit? ----

@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define COMPILE_MAX_MEMORY  UINT64_C(1000000000)
 #define COMPILE_MAX_SECONDS 20
@@ -88,6 +89,12 @@ struct compile_options {
 // Path of the object (malloc'ed, the caller frees), or null after errors were printed to
 // 'messages'. With 'parse_only' the returned path is empty. Thread-safe.
 char *compile_p4(const struct compile_options *opt, FILE *messages);
+
+// For a signal's handler: ends the C compilers that run, and with them compile_p4() on all threads,
+// which returns null without a message and leaves no file. False: none runs.
+bool compile_stop(void);
+// Removes what a process that was killed while it compiled into the user's cache has left there.
+void compile_clean_after(pid_t pid);
 
 // Whether a program fits a Tofino, by the model of compiler/chip: front end and lowering, no C. Of
 // the options only path, folders, macros, colour and target count.

@@ -20,10 +20,17 @@ static uint32_t frame_check(const uint8_t *p, const uint8_t *end) {
     return ~crc;
 }
 
-void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const uint8_t *end) {
-    size_t left = (size_t)(end - p);
-    uint32_t fcs = frame_check(frame, end);
-    memcpy(tail, p, left);
+uint8_t *sk_parse_tail(struct sk_parse *at, const uint8_t *p, const uint8_t **end, size_t bytes) {
+    const size_t left = (size_t)(*end - p);
+    if (at->tailed || left + SK_FCS_BYTES < bytes || left + SK_FCS_BYTES > at->tail_bytes)
+        return NULL;
+    const uint32_t fcs = frame_check(at->frame, *end);
+    memcpy(at->tail, p, left);
     for (unsigned i = 0; i < SK_FCS_BYTES; i++) // least significant byte first on the wire
-        tail[left + i] = (uint8_t)(fcs >> 8 * i);
+        at->tail[left + i] = (uint8_t)(fcs >> 8 * i);
+    at->before += (size_t)(p - at->base);
+    at->base = at->tail;
+    at->tailed = true;
+    *end = at->tail + left + SK_FCS_BYTES;
+    return at->tail;
 }

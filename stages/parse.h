@@ -7,9 +7,9 @@
 // that comes up to four bytes short therefore goes on, once, in a copy of the packet's last bytes
 // with the frame check sequence after them.
 //
-// SK_NEED works on the generated function's variables: p (cursor), end, base (start of the bytes
-// that p walks in), before (bytes consumed before base), tail (room for a copy of tail_bytes),
-// tailed, err.
+// SK_NEED works on the generated function's variables: p (cursor), end, walk (a struct sk_parse),
+// err. What it does where bytes are missing is in a function: a parser may have thousands of these
+// checks.
 #ifndef SILKEN_STAGES_PARSE_H
 #define SILKEN_STAGES_PARSE_H
 
@@ -24,8 +24,22 @@
 
 #define SK_FCS_BYTES 4u
 
-// Copies p .. end and the frame check sequence of frame .. end to 'tail'.
-void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const uint8_t *end);
+// Of a packet that is parsed: what is not asked for as long as the bytes suffice.
+struct sk_parse {
+    const uint8_t *frame; // the packet
+    const uint8_t *base;  // start of the bytes that the cursor walks in
+    size_t before;        // bytes consumed before 'base'
+    uint8_t *tail;        // room for a copy of tail_bytes
+    size_t tail_bytes;
+    bool tailed; // the cursor walks in the copy
+};
+// Moves cursor and end to a copy of p .. end and the frame check sequence, if there are 'bytes'
+// then; returns the cursor. Null: the packet is too short.
+uint8_t *sk_parse_tail(struct sk_parse *at, const uint8_t *p, const uint8_t **end, size_t bytes);
+// Bytes that were consumed up to the cursor.
+SK_INLINE size_t sk_parse_consumed(const struct sk_parse *at, const uint8_t *p) {
+    return at->before + (size_t)(p - at->base);
+}
 
 // The checked build reports here (compiler/print/emit.c defines it).
 #ifndef SK_ON_SHORT
@@ -35,18 +49,15 @@ void sk_parse_tail(uint8_t *tail, const uint8_t *frame, const uint8_t *p, const 
 #define SK_NEED(bytes)                                                                             \
     do {                                                                                           \
         if (__builtin_expect((size_t)(end - p) < (size_t)(bytes), 0)) {                            \
-            size_t left_ = (size_t)(end - p);                                                      \
             SK_ON_SHORT(bytes);                                                                    \
-            if (tailed || left_ + SK_FCS_BYTES < (size_t)(bytes) ||                                \
-                left_ + SK_FCS_BYTES > tail_bytes) {                                               \
+            const uint8_t *end_ = end;                                                             \
+            uint8_t *const p_ = sk_parse_tail(&walk, p, &end_, (bytes));                           \
+            if (!p_) {                                                                             \
                 err |= SK_PARSER_PARTIAL_HDR;                                                      \
                 goto done;                                                                         \
             }                                                                                      \
-            sk_parse_tail(tail, frame, p, end);                                                    \
-            before += (size_t)(p - base);                                                          \
-            base = p = tail;                                                                       \
-            end = tail + left_ + SK_FCS_BYTES;                                                     \
-            tailed = true;                                                                         \
+            p = p_;                                                                                \
+            end = end_;                                                                            \
         }                                                                                          \
     } while (0)
 

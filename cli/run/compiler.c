@@ -183,6 +183,8 @@ static void compiler_reap(struct run_compiler *c) {
             break;
         }
     c->ended = true;
+    if (c->status != 0)
+        compile_clean_after(c->pid);
 }
 
 static void compiler_kill(struct run_compiler *c) {

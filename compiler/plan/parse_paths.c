@@ -244,50 +244,7 @@ static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned pr
 }
 
 // --------------------------------------------------------------------------------------------
-// How much is printed for each path: statements, those of what is inlined with them.
-
-static unsigned weigh(const struct plan *plan, const struct ir_block *b);
-
-static unsigned weigh_table(const struct plan *plan, const struct ir_table *t) {
-    const struct plan_table *planned = &plan->tables[t->id];
-    unsigned all = 2;
-    for (size_t i = 0; i < t->entries.n && planned->branches; i++)
-        all += 3 + (planned->loops ? 8 : weigh(plan, t->entries.v[i]->action->body));
-    if (!planned->branches)
-        for (size_t i = 0; i < t->actions.n; i++)
-            all += 2 + weigh(plan, t->actions.v[i].action->body);
-    return all + weigh(plan, t->default_action->body);
-}
-
-// Notes weigh nothing: they are no reason to print less.
-static unsigned weigh_stmt(const struct plan *plan, const struct ir_stmt *s) {
-    unsigned all = (s->kind != IR_NOTE) + weigh(plan, s->then_b) + weigh(plan, s->else_b);
-    for (size_t i = 0; i < s->cases.n; i++)
-        all += 1 + weigh(plan, s->cases.v[i].body);
-    if (s->kind == IR_APPLY)
-        all += weigh_table(plan, s->table);
-    if (s->kind == IR_REG_EXEC && s->regaction)
-        all += 2 + weigh(plan, s->regaction->body);
-    return all;
-}
-
-// What becomes a loop over lanes is printed once.
-static unsigned weigh(const struct plan *plan, const struct ir_block *b) {
-    unsigned all = 0;
-    for (size_t i = 0; b && i < b->stmts.n; i++) {
-        const struct ir_stmt *s = b->stmts.v[i];
-        const struct ir_expr *guard;
-        const struct ir_stmt *apply = plan_application(s, &guard);
-        const struct plan_table *t = apply ? &plan->tables[apply->table->id] : NULL;
-        size_t run = plan_lane_run_length(plan, s);
-        all += weigh_stmt(plan, s);
-        if (run)
-            i += run - 1;
-        else if (t && t->followers && t->loops)
-            i += t->followers + (t->followers + 1) * t->n_tail;
-    }
-    return all;
-}
+// How many are printed.
 
 // Leaves the 'n' paths that take most of a packet: what has many headers is what a program is
 // about.
@@ -325,7 +282,7 @@ static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam s
     nothing.is_split = false;
     p->root = plan_parse_paths_build(plan, p, 0, &nothing);
     const bool known = p->root >= 0 && !p->too_many;
-    size_t n = PLAN_MAX_WEIGHT / (weigh(plan, plan->g->control) + 1);
+    size_t n = PLAN_MAX_WEIGHT / (plan_weigh(plan, plan->g->control) + 1);
     keep_longest(plan, p, n ? n - 1 : 0);
     if (!known || p->ends.n == 0)
         return NULL;

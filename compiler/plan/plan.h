@@ -14,6 +14,7 @@
 //     in_place.c         headers that stay in the packet's bytes
 //     deferred_stores.c  fields whose new values wait until the headers have their place, in two
 //                        passes
+//     weigh.c            how much C is printed for a block
 //     parse_paths.c      what is known of a packet by its path through the parser (parse_paths.h)
 //     split_packet.c     packets that come around in two pieces, the headers and what follows them
 //     sunk_loops.c       loops over lanes that run when it is known what becomes of the packet
@@ -163,8 +164,8 @@ struct plan {
     struct plan_header *headers;
     const struct ir_block *control; // the gress's, or with specialised copies of parts of it
     const struct plan_specialisation *split; // of the control; null: none
-    unsigned n_continuations;
-    struct plan_paths *paths; // null: parse_paths.c knows none
+    unsigned n_continuations, max_depth;     // copies of its rest; splits within copies
+    struct plan_paths *paths;                // null: parse_paths.c knows none
     struct plan_prefetch prefetch;
 };
 struct plan_options {
@@ -228,6 +229,8 @@ const struct ir_action *plan_action_at(const struct ir_table *t, size_t position
 // The statements from this one on that become a loop over lanes, and how many they are; null, 0:
 // none.
 const struct plan_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
+// ---- how much C is printed for a block, in statements (weigh.c); after LANES ----
+unsigned plan_weigh(const struct plan *plan, const struct ir_block *b);
 size_t plan_lane_run_length(const struct plan *plan, const struct ir_stmt *first);
 // How many statements of a block belong together with this one: a fused group, a loop over lanes;
 // or 1.

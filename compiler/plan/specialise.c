@@ -9,6 +9,9 @@
 // value, and once for all other values. Each copy is a function, which may in turn be split by
 // another such variable.
 //
+// A program that is large enough without is copied less: with fewer splits within copies, or not at
+// all (PLAN_MAX_COPIED).
+//
 // It is a pass from IR to IR: the control becomes its statements up to the split and a 'switch'
 // over the variable, with a copy of the other statements in each case, in which a condition that is
 // known is replaced by the branch that is taken, and an application by one that says which entries
@@ -379,7 +382,7 @@ static void add_continuations(struct plan *plan, const struct plan_fact *facts,
     s->of = ARENA_ARRAY(plan->a, struct plan_continuation, s->n + 1);
     for (size_t i = 0; i <= s->n; i++) {
         struct plan_continuation *c = &s->of[i];
-        const bool splits = depth < PLAN_MAX_DEPTH && plan->n_continuations < PLAN_MAX_COPIES;
+        const bool splits = depth < plan->max_depth && plan->n_continuations < PLAN_MAX_COPIES;
         c->facts = fact_in(plan, facts, s, i);
         c->id = ++plan->n_continuations;
         c->split = splits ? split_from(plan, c->facts, s->at, depth) : NULL;
@@ -535,9 +538,17 @@ void plan_specialise(struct plan *plan) {
     const struct copier whole = {.plan = plan};
     if (plan->checked || !plan->g->control)
         return;
-    plan->split = split_from(plan, NULL, 0, 0);
-    if (plan->split)
+    for (plan->max_depth = PLAN_MAX_DEPTH; plan->max_depth > 0; plan->max_depth--) {
+        plan->n_continuations = 0;
+        plan->split = split_from(plan, NULL, 0, 0);
+        if (!plan->split)
+            return;
         plan->control = copy_control(&whole, 0, plan->split);
+        if (plan_weigh(plan, plan->control) <= PLAN_MAX_COPIED)
+            return;
+    }
+    plan->split = NULL;
+    plan->control = plan->g->control;
 }
 
 struct ir_gress plan_specialised(const struct plan *plan) {

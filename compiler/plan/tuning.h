@@ -13,6 +13,8 @@
 #define PLAN_MAX_VALUES 10 // of a variable that have a copy
 #define PLAN_MAX_COPIES 48 // of a control
 #define PLAN_MAX_DEPTH  3  // splits within copies
+#define PLAN_MAX_COPIED                                                                            \
+    4000 // statements of all copies; of more, there are fewer splits within copies
 
 // ---- parse_paths.c: ways through the parser that are printed one by one
 #define PLAN_MAX_PATHS  16

@@ -75,25 +75,37 @@ static void gress_functions(const struct emit *e) {
     emit_sunk_members(e);
     emit_checked_phv(e);
     emit_close(e, "};");
+    emit_entry_prototypes(e);
+    if (kind == IR_INGRESS)
+        emit_prefetch_prototype(e);
+    emit_part_begin(e, emit_part_any(e) | emit_part_main(e));
     emit_checked_places(e);
     emit_trace_headers(e);
     emit_regactions(e);
     emit_actions(e);
     emit_tables(e);
     emit_note_masks(e);
-    emit_parser(e);
     emit_sunk_loops(e);
     emit_deparser(e);
     emit_ends(e);
     emit_control(e);
-    emit_gress_entry(e);
+    emit_entry_rest(e);
+    emit_part_end(e);
+    emit_part_begin(e, emit_part_any(e));
+    emit_parser(e);
+    emit_entry_any(e);
+    emit_part_end(e);
+    emit_part_begin(e, emit_part_main(e));
+    emit_entry_paths(e);
     if (kind == IR_INGRESS)
         emit_prefetch_burst(e);
+    emit_part_end(e);
 }
 
 static void file_head(const struct emit *e) {
     emit_line(e, "// Compiled by Silken from %s. Not meant to be edited.",
               emit_comment(e, e->program->path));
+    emit_part_macro(e);
     emit_line(e, "#include <stdlib.h>");
     emit_line(e, "#include \"pipeline/abi.h\"");
     if (e->checked) {
@@ -134,6 +146,7 @@ static void file_head(const struct emit *e) {
 static void program_desc(const struct emit *e) {
     const struct ir_program *p = e->program;
     emit_line(e, " ");
+    emit_part_begin(e, EMIT_OBJECTS);
     emit_open(e, "static const struct sk_pipeline_desc *const pipelines[] = {");
     for (size_t i = 0; i < p->pipelines.n; i++)
         emit_line(e, "&p%zu_pipeline,", i);
@@ -152,6 +165,7 @@ static void program_desc(const struct emit *e) {
                  "*silken_program(void) {");
     emit_line(e, "return &program;");
     emit_close(e, "}");
+    emit_part_end(e);
 }
 
 static void pipeline(const struct emit *program, const struct plan *plans, unsigned index) {
@@ -163,14 +177,19 @@ static void pipeline(const struct emit *program, const struct plan *plans, unsig
         const struct emit of = emit_of_gress(&e, k);
         e.vars_of[k] = emit_name_variables(&of);
     }
+    emit_key_functions(&e);
+    emit_part_begin(&e, EMIT_OBJECTS);
     emit_descriptions(&e);
+    emit_part_end(&e);
     emit_state_struct(&e);
     for (unsigned k = 0; k < 2; k++) {
         const struct emit of = emit_of_gress(&e, k);
         gress_functions(&of);
     }
+    emit_part_begin(&e, EMIT_OBJECTS);
     emit_accessors(&e);
     emit_pipeline_desc(&e);
+    emit_part_end(&e);
 }
 
 static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct ir_program *p,
@@ -198,6 +217,8 @@ static bool emit_build(FILE *out, struct arena *a, struct diag *d, const struct 
     for (unsigned i = 0; i < n; i++)
         pipeline(&e, plans[i], i);
     program_desc(&e);
+    if (opt->units)
+        *opt->units = emit_units_of(&e, plans);
     return diag_errors(d) == errors;
 }
 

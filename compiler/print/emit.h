@@ -9,7 +9,8 @@
 // Files:
 //
 //     emit.c               the driver: the order of the output
-//     text.c               lines of the C text, and pieces of it
+//     text.c               lines of the C text, and pieces of it; unit.c: the text as translation
+//                          units that are compiled side by side
 //     expr.c               expressions and assignments; wide.c: those beyond 128 bits
 //     stmt.c               statements, and functions made of them: actions, the control
 //     table.c              the application of a table; branch.c: entries as branches; key_words.c:
@@ -40,13 +41,22 @@
 
 #define EMIT_MAX_PIPELINES 4
 
+// How the text is cut into translation units (unit.c): compiled once for each of 'parts', with
+// -DSK_PARTS=0x..., and linked.
+#define EMIT_MAX_UNITS 8
+struct emit_units {
+    size_t n;
+    uint32_t parts[EMIT_MAX_UNITS]; // the one that takes longest first
+};
+
 struct emit_options {
     // 'checked': the checked build, the same results bit for bit, and every packet's observer
     // (pipeline/trace.h) hears what the program did and what it should not have done. 'vectorise'
     // false: without loops over registers that are used alike (compiler/plan/lanes.h), the same
     // results, slowly; so is the checked build.
     struct plan_options plan;
-    FILE *dump_plan; // also writes the plan there, as text; null: no
+    FILE *dump_plan;          // also writes the plan there, as text; null: no
+    struct emit_units *units; // also tells the units; null: the text is compiled whole
 };
 
 // Writes the program's C; 'opt' null: the fast build. False (with "not supported yet" or limit

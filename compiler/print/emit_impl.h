@@ -56,12 +56,19 @@ struct emit_loop {
     const struct emit_var *vars; // by variable of 'lanes': lane 0's, in the loop
 };
 struct plan_node;
+struct emit_stacks; // parser.c
+
+// Parts of the text that a C compiler may leave out (unit.c), as bits.
+#define EMIT_OBJECTS UINT32_C(1) // descriptions and accessors, of all pipelines
+#define EMIT_N_PARTS (1 + 4 * EMIT_MAX_PIPELINES)
 
 // The text that is printed, the one thing that printing changes.
 struct emit_writer {
     FILE *out;
     int indent;
     unsigned n_temps, n_labels; // so far: names that are used once
+    uint32_t parts;             // what is being printed belongs to these parts; 0: to all
+    size_t bytes[EMIT_N_PARTS]; // of each part, so far
 };
 
 // What is printed, and where that stands. A printer never changes it: what is printed somewhere
@@ -86,12 +93,13 @@ struct emit {
     // of the code in it
     const void *user; // whose body it is (emit_of_user): the parser's states, an action, ...
     bool in_parser;
-    struct loc at;                   // in the source: of the statement
-    const struct emit_label *labels; // of the blocks around it, innermost first
-    const struct emit_loop *loop;    // over lanes, around it; or null
-    bool enough;                     // bytes for the extracts: nobody has to ask
-    const struct plan_node *node;    // of a path through the parser, its state's code; or null
-    bool is_split;                   // the function of packets that are split
+    const struct emit_stacks *stacks; // in the parser for any packet: what functions extract
+    struct loc at;                    // in the source: of the statement
+    const struct emit_label *labels;  // of the blocks around it, innermost first
+    const struct emit_loop *loop;     // over lanes, around it; or null
+    bool enough;                      // bytes for the extracts: nobody has to ask
+    const struct plan_node *node;     // of a path through the parser, its state's code; or null
+    bool is_split;                    // the function of packets that are split
 };
 
 // The same for a gress of the pipeline; for the body of another user.
@@ -109,6 +117,18 @@ const char *emit_text(const struct emit *e, const char *fmt, ...)
 const char *emit_ident(const struct emit *e, const char *name); // letters, digits, '_'
 const char *emit_string(const struct emit *e, const char *s);   // a C string literal
 const char *emit_comment(const struct emit *e, const char *s);  // safe inside /* */ and //
+
+// ---- parts of the text (unit.c) ----
+// What a gress's functions belong to: what any packet needs only, and the ways printed one by one;
+// or, where there are none, the latter alone.
+uint32_t emit_part_any(const struct emit *e);
+uint32_t emit_part_main(const struct emit *e);
+// From here on the text belongs to some parts only; and no longer.
+void emit_part_begin(const struct emit *e, uint32_t parts);
+void emit_part_end(const struct emit *e);
+void emit_part_macro(const struct emit *e); // at the head of the text
+// The units that the parts make, of a text that is complete.
+struct emit_units emit_units_of(const struct emit *e, const struct plan plans[][2]);
 
 // ---- variables (variable.c) ----
 // The variables of the gress in C, by their id.
@@ -160,6 +180,7 @@ void emit_call_sunk_loops(const struct emit *e, bool leaves);
 void emit_specialised_control(const struct emit *e);
 
 // ---- what a burst looks up, fetched ahead (prefetch.c) ----
+void emit_prefetch_prototype(const struct emit *e);
 void emit_prefetch_burst(const struct emit *e); // the function p0_ahead, if there is use for it
 
 // ---- notes of what a pass does (note.c) ----
@@ -266,7 +287,10 @@ void emit_deparser(const struct emit *e);
 void emit_headers(const struct emit *e); // in the entry function: puts the valid ones before q
 
 // ---- entry functions (entry.c) ----
-void emit_gress_entry(const struct emit *e);
+void emit_entry_prototypes(const struct emit *e);
+void emit_entry_rest(const struct emit *e);  // what all entry functions call
+void emit_entry_any(const struct emit *e);   // for any packet
+void emit_entry_paths(const struct emit *e); // the ways through the parser, if they are printed
 void emit_ends(
     const struct emit *e); // the function p0i_ends, with which the control's functions end
 // The head of a function of the control, without "{", and its end from the label on which IR_EXIT
@@ -321,6 +345,7 @@ void emit_value_set_desc(const struct emit *e, const struct ir_value_set *vs);
 void emit_crc_tables(const struct emit *e);
 const char *emit_crc_table_name(const struct emit *e, const struct ir_hash *h);
 void emit_state_struct(const struct emit *e);
+void emit_key_functions(const struct emit *e); // and constants, that the packet path uses, too
 void emit_descriptions(const struct emit *e);
 void emit_accessors(const struct emit *e);
 void emit_pipeline_desc(const struct emit *e);

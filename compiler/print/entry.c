@@ -306,7 +306,8 @@ void emit_ends(const struct emit *e) {
 }
 
 // Everything after the parser; q is the payload.
-static void emit_entry_rest(const struct emit *e, bool ingress) {
+void emit_entry_rest(const struct emit *e) {
+    const bool ingress = e->g->kind == IR_INGRESS;
     emit_line(e, " ");
     emit_open(e,
               "%s uint64_t %s_rest(struct p%u_state *s, struct %s_phv *restrict v, "
@@ -336,35 +337,41 @@ static void emit_entry_any_pass(const struct emit *e) {
     emit_line(e, "return wishes;");
 }
 
-static void entry(const struct emit *e, bool ingress) {
-    const char *out = ingress ? "sk_ingress_out" : "sk_egress_out";
-    void (*const ways[])(const struct emit *) = {emit_entry_any_pass,
-                                                 e->plan->paths ? emit_path_entry : NULL};
-    for (size_t i = 0; i < 2 && ways[i]; i++) {
-        bool last = i == 1 || !ways[1];
-        if (i == 1)
-            emit_path_split_packet(e);
-        emit_line(e, " ");
-        emit_open(
-            e,
-            "static%s uint64_t p%u_%s(struct %s *%s, struct sk_packet *packet, struct %s *out) {",
-            last ? "" : " __attribute__((noinline))", e->pipeline_index,
-            last      ? ingress ? "ingress" : "egress"
-            : ingress ? "ingress_any"
-                      : "egress_any",
-            last ? "sk_pipe" : emit_text(e, "p%u_state", e->pipeline_index), last ? "pipe" : "s",
-            out);
-        if (last && ways[i] == emit_entry_any_pass)
-            emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
-                      e->pipeline_index);
-        ways[i](e);
-        emit_close(e, "}");
-    }
+// The one for any packet: where ways through the parser are printed, another comes before it.
+static void entry_head(const struct emit *e, bool any, const char *end) {
+    emit_line(e, "%suint64_t p%u_%s%s(%s, struct sk_packet *packet, struct %s *out)%s",
+              any ? "__attribute__((noinline)) " : "", e->pipeline_index,
+              e->g->kind == IR_INGRESS ? "ingress" : "egress", any ? "_any" : "",
+              any ? emit_text(e, "struct p%u_state *s", e->pipeline_index) : "struct sk_pipe *pipe",
+              out_type(e), end);
 }
 
-void emit_gress_entry(const struct emit *e) {
-    bool ingress = e->g->kind == IR_INGRESS;
-    emit_entry_rest(e, ingress);
-    pass(e, ingress);
-    entry(e, ingress);
+// They are called from other parts of the text (unit.c).
+void emit_entry_prototypes(const struct emit *e) {
+    entry_head(e, false, ";");
+    if (e->plan->paths)
+        entry_head(e, true, ";");
+}
+
+void emit_entry_any(const struct emit *e) {
+    pass(e, e->g->kind == IR_INGRESS);
+    emit_line(e, " ");
+    entry_head(e, e->plan->paths, " {");
+    e->to->indent++;
+    if (!e->plan->paths)
+        emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
+                  e->pipeline_index);
+    emit_entry_any_pass(e);
+    emit_close(e, "}");
+}
+
+void emit_entry_paths(const struct emit *e) {
+    if (!e->plan->paths)
+        return;
+    emit_path_split_packet(e);
+    emit_line(e, " ");
+    entry_head(e, false, " {");
+    e->to->indent++;
+    emit_path_entry(e);
+    emit_close(e, "}");
 }

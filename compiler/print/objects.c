@@ -229,12 +229,16 @@ static void math_unit(const struct emit *e, const struct ir_math_unit *m) {
               emit_bool_text(m->invert), m->shift, m->scale, table);
 }
 
-static void descriptions_of_gress(const struct emit *e) {
+// What the packet path uses, too.
+static void key_functions_of_gress(const struct emit *e) {
     for (size_t i = 0; i < e->g->math_units.n; i++)
         math_unit(e, e->g->math_units.v[i]);
-    emit_profiles(e);
     for (size_t i = 0; i < e->g->tables.n; i++)
         emit_proxy(e, e->g->tables.v[i]);
+}
+
+static void descriptions_of_gress(const struct emit *e) {
+    emit_profiles(e);
     for (size_t i = 0; i < e->g->tables.n; i++)
         emit_table_desc(e, e->g->tables.v[i]);
     for (size_t i = 0; i < e->g->value_sets.n; i++)
@@ -247,6 +251,10 @@ static void objects_each_gress(const struct emit *e, void (*fn)(const struct emi
         const struct emit of = emit_of_gress(e, k);
         fn(&of);
     }
+}
+
+void emit_key_functions(const struct emit *e) {
+    objects_each_gress(e, key_functions_of_gress);
 }
 
 void emit_descriptions(const struct emit *e) {

@@ -8,6 +8,8 @@
 #include "compiler/print/checked/checked.h"
 #include "compiler/print/checked/trace.h"
 
+#define EMIT_MIN_STACK_USES 2
+
 // --------------------------------------------------------------------------------------------
 // Extraction.
 
@@ -81,15 +83,64 @@ static void emit_parser_extract_one(const struct emit *e, const struct ir_header
     emit_line(e, "%s = 1;", emit_ref(e, h->valid));
     emit_line(e, "p += %u;", h->bits / 8);
     if (e->plan->headers[h->id].needs_end && !emit_on_path(e))
-        emit_line(e, "end_of%u = before + (size_t)(p - base);", h->id);
+        emit_line(e, "end_of%u = sk_parse_consumed(&walk, p);", h->id);
 }
 
-static void emit_parser_extract(const struct emit *e, const struct ir_stmt *s) {
-    if (s->headers.n == 0) {
-        emit_parser_extract_one(e, s->header);
+// ---- the next element of a stack ----
+//
+// Which one that is is known at run time, so it is a case for each. A parser that unrolls its loops
+// by hand has as many states that do this: the cases are then in a function that is printed once.
+
+struct emit_stacks {
+    struct arena *a;
+    VEC(const struct ir_stmt *) of; // one extraction of each list of headers
+    VEC(unsigned) uses;             // how many there are
+};
+
+static void count_stack(void *aux, const struct ir_stmt *s) {
+    struct emit_stacks *const all = aux;
+    if (s->kind != IR_EXTRACT || s->headers.n == 0)
         return;
+    for (size_t i = 0; i < all->of.n; i++)
+        if (all->of.v[i]->headers.n == s->headers.n &&
+            all->of.v[i]->headers.v[0] == s->headers.v[0]) {
+            all->uses.v[i]++;
+            return;
+        }
+    VEC_PUSH(all->a, &all->of, s);
+    VEC_PUSH(all->a, &all->uses, 1u);
+}
+
+static struct emit_stacks stacks_of(const struct emit *e) {
+    struct emit_stacks all = {.a = e->a};
+    for (size_t i = 0; i < e->g->states.n; i++)
+        ir_walk(e->g->states.v[i]->body, count_stack, NULL, &all);
+    return all;
+}
+
+// Whether a function can extract it: nothing of it is in the variables of the parser's.
+static bool stack_is_apart(const struct emit *e, const struct ir_stmt *s) {
+    if (e->checked)
+        return false;
+    for (size_t i = 0; i < s->headers.n; i++) {
+        const struct ir_header *h = s->headers.v[i];
+        if (h->bits != s->headers.v[0]->bits || e->plan->headers[h->id].needs_end ||
+            emit_is_given(e, h) || !emit_var_of(e, h->valid)->shared)
+            return false;
     }
-    emit_open(e, "switch (%s) {", emit_u64(e, s->e));
+    return true;
+}
+
+static bool stack_has_function(const struct emit *e, const struct ir_stmt *s) {
+    const struct emit_stacks *const all = e->stacks;
+    for (size_t i = 0; all && i < all->of.n; i++)
+        if (all->of.v[i]->headers.v[0] == s->headers.v[0] &&
+            all->of.v[i]->headers.n == s->headers.n)
+            return all->uses.v[i] >= EMIT_MIN_STACK_USES && stack_is_apart(e, s);
+    return false;
+}
+
+static void emit_parser_stack_cases(const struct emit *e, const struct ir_stmt *s) {
     for (size_t i = 0; i < s->headers.n; i++) {
         emit_line(e, "case %zu:", i);
         e->to->indent++;
@@ -97,6 +148,49 @@ static void emit_parser_extract(const struct emit *e, const struct ir_stmt *s) {
         emit_line(e, "break;");
         e->to->indent--;
     }
+}
+
+static void emit_parser_stack_functions(const struct emit *e) {
+    struct emit in = *e;
+    in.enough = true;
+    for (size_t i = 0; i < e->stacks->of.n; i++) {
+        const struct ir_stmt *s = e->stacks->of.v[i];
+        if (!stack_has_function(e, s))
+            continue;
+        emit_line(e, " ");
+        emit_open(e,
+                  "static __attribute__((noinline)) void %s_extract%u(struct p%u_state *s, "
+                  "struct %s_phv *restrict v, uint8_t *p, uint64_t next) {",
+                  e->p, s->headers.v[0]->id, e->pipeline_index, e->p);
+        emit_open(e, "switch (next) {");
+        emit_parser_stack_cases(&in, s);
+        emit_close(e, "}");
+        emit_close(e, "}");
+    }
+}
+
+static void emit_parser_extract(const struct emit *e, const struct ir_stmt *s) {
+    if (s->headers.n == 0) {
+        emit_parser_extract_one(e, s->header);
+        return;
+    }
+    if (stack_has_function(e, s)) {
+        const unsigned t = e->to->n_temps++;
+        emit_open(e, "{");
+        emit_line(e, "const uint64_t next%u = %s;", t, emit_u64(e, s->e));
+        emit_open(e, "if (next%u >= %zu) { // past the stack's end", t, s->headers.n);
+        emit_line(e, "err |= SK_PARSER_PARTIAL_HDR;");
+        emit_line(e, "goto done;");
+        emit_close(e, "}");
+        if (!e->enough)
+            emit_line(e, "SK_NEED(%u);", s->headers.v[0]->bits / 8);
+        emit_line(e, "%s_extract%u(s, v, p, next%u);", e->p, s->headers.v[0]->id, t);
+        emit_line(e, "p += %u;", s->headers.v[0]->bits / 8);
+        emit_close(e, "}");
+        return;
+    }
+    emit_open(e, "switch (%s) {", emit_u64(e, s->e));
+    emit_parser_stack_cases(e, s);
     emit_line(e, "default: // past the stack's end");
     emit_line(e, "    err |= SK_PARSER_PARTIAL_HDR;");
     emit_line(e, "    goto done;");
@@ -161,7 +255,7 @@ static void checksum(const struct emit *e, const struct ir_stmt *s) {
         break;
     default: // IR_CSUM_GET
         if (s->flag)
-            emit_line(e, "upto%u = before + (size_t)(p - base);", id);
+            emit_line(e, "upto%u = sk_parse_consumed(&walk, p);", id);
         emit_line(e, "got%u = true;", id);
     }
 }
@@ -529,17 +623,20 @@ void emit_parser(const struct emit *e) {
     struct emit in = emit_of_user(e, &g->states);
     in.in_parser = true;
     bool loops = ir_parser_loops(e->a, e->g);
+    const struct emit_stacks stacks = stacks_of(e);
+    in.stacks = &stacks;
+    emit_parser_stack_functions(&in);
     emit_line(e, " ");
     emit_open(
         e,
         "static inline uint32_t %s_parse(struct p%u_state *s, struct %s_phv *restrict v, "
         "const uint8_t *frame, uint8_t *p, const uint8_t *end, uint8_t *tail, size_t *consumed) {",
         e->p, e->pipeline_index, e->p);
-    emit_line(e, "const uint8_t *const start = p, *base = p;");
-    emit_line(e, "enum { tail_bytes = %u };", plan_tail_bytes(e->plan));
+    emit_line(e, "const uint8_t *const start = p;");
     emit_line(e, "const size_t length = (size_t)(end - p);");
-    emit_line(e, "size_t before = 0;");
-    emit_line(e, "bool tailed = false;");
+    emit_line(e,
+              "struct sk_parse walk = {.frame = frame, .base = p, .tail = tail, .tail_bytes = %u};",
+              plan_tail_bytes(e->plan));
     emit_line(e, "uint32_t err = SK_PARSER_OK;");
     emit_checked_parser(e);
     if (loops)
@@ -550,7 +647,7 @@ void emit_parser(const struct emit *e) {
         emit_parser_state(&in, g->states.v[i], loops);
     emit_line(e, " ");
     emit_line(e, "done:;");
-    emit_line(e, "const size_t used = before + (size_t)(p - base);");
+    emit_line(e, "const size_t used = sk_parse_consumed(&walk, p);");
     for (size_t i = 0; i < g->states.n; i++)
         ir_walk(g->states.v[i]->body, residual, NULL, &in);
     emit_line(e, "*consumed = used < length ? used : length;");

@@ -307,10 +307,6 @@ void emit_path_split_packet(const struct emit *e) {
     struct emit of = *e;
     of.is_split = true;
     emit_line(e, " ");
-    emit_line(e,
-              "static uint64_t p%u_ingress(struct sk_pipe *pipe, struct sk_packet *packet, "
-              "struct sk_ingress_out *out);",
-              e->pipeline_index);
     emit_line(e, "// A split packet: its headers, and what follows them elsewhere.");
     emit_open(
         e,

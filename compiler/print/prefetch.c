@@ -21,16 +21,26 @@ static void one_packet(const struct emit *e, const struct ir_table *t) {
     emit_line(e, "found[i] = sk_hash_ahead(buckets, key, %u);", words);
 }
 
+static void emit_prefetch_head(const struct emit *e, const char *end) {
+    emit_line(e,
+              "void p%u_ahead(struct sk_pipe *pipe, struct sk_packet *const *packets, unsigned n, "
+              "struct sk_entry **found)%s",
+              e->pipeline_index, end);
+}
+
+void emit_prefetch_prototype(const struct emit *e) {
+    if (e->plan->prefetch.table)
+        emit_prefetch_head(e, ";");
+}
+
 void emit_prefetch_burst(const struct emit *e) {
     const struct plan_prefetch g = e->plan->prefetch;
     if (!g.table)
         return;
     emit_line(e, " ");
     emit_line(e, "// for table %s", emit_comment(e, g.table->name));
-    emit_open(e,
-              "static void p%u_ahead(struct sk_pipe *pipe, struct sk_packet *const *packets, "
-              "unsigned n, struct sk_entry **found) {",
-              e->pipeline_index);
+    emit_prefetch_head(e, " {");
+    e->to->indent++;
     emit_line(e, "struct p%u_state *const s = (struct p%u_state *)pipe;", e->pipeline_index,
               e->pipeline_index);
     emit_line(e, "const struct sk_buckets *const buckets = sk_load_buckets(%s);",

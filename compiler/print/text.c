@@ -10,6 +10,9 @@ static void emit_text_put_line(const struct emit *e, const char *fmt, va_list ap
     fprintf(e->to->out, "%*s", e->to->indent * 4, "");
     const int n = vfprintf(e->to->out, fmt, ap);
     fputc('\n', e->to->out);
+    for (unsigned i = 0; i < EMIT_N_PARTS; i++)
+        if (e->to->parts >> i & 1)
+            e->to->bytes[i] += (size_t)(n > 0 ? n : 0);
     arena_count(e->a,
                 2 * ((size_t)(n > 0 ? n : 0) + (size_t)e->to->indent * 4 + 1)); // streams double
 }

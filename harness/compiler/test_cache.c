@@ -7,11 +7,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -191,6 +195,162 @@ static void test_stale_folders(void **state) {
     free(path);
 }
 
+// ---- units ----
+
+static const uint32_t two[] = {1, 2}, other_two[] = {2, 1};
+
+static char *object_of_units(const char *text, const char *dir, const uint32_t *parts) {
+    struct cache_request r = {.text = text,
+                              .length = strlen(text),
+                              .name = "prog",
+                              .cache_dir = dir,
+                              .parts = parts,
+                              .n_parts = 2};
+    free(message);
+    message = NULL;
+    FILE *f = open_memstream(&message, &message_length);
+    char *path = cache_object(&r, f);
+    fclose(f);
+    return path;
+}
+
+static unsigned files_in(const char *dir, const char *name) {
+    DIR *all = opendir(dir);
+    unsigned n = 0;
+    assert_non_null(all);
+    for (const struct dirent *e; (e = readdir(all));)
+        n += e->d_name[0] != '.' || strncmp(e->d_name, name, strlen(name)) == 0;
+    closedir(all);
+    return n;
+}
+
+#define TWO_UNITS                                                                                  \
+    "int one(void);\n"                                                                             \
+    "#if SK_PARTS & 1\n"                                                                           \
+    "__attribute__((visibility(\"default\"))) int both(void) { return one() + 1; }\n"              \
+    "#endif\n"                                                                                     \
+    "#if SK_PARTS & 2\n"                                                                           \
+    "int one(void) { return 41; }\n"                                                               \
+    "#endif\n"
+
+static void test_units_are_one_object(void **state) {
+    (void)state;
+    char *dir = in_folder("units"), *path = object_of_units(TWO_UNITS, dir, two);
+    assert_non_null(path);
+    void *handle = dlopen(path, RTLD_NOW);
+    assert_non_null(handle);
+    int (*const both)(void) = (int (*)(void))dlsym(handle, "both");
+    assert_non_null(both);
+    assert_int_equal(both(), 42);
+    dlclose(handle);
+    assert_int_equal(files_in(dir, ".building"), 1); // the object alone
+    char *again = object_of_units(TWO_UNITS, dir, two),
+         *other = object_of_units(TWO_UNITS, dir, other_two);
+    assert_string_equal(path, again);
+    assert_string_not_equal(path, other); // how the text is cut is in the key
+    free(path);
+    free(again);
+    free(other);
+}
+
+static void test_units_have_one_error(void **state) {
+    (void)state;
+    char *dir = in_folder("bad-units");
+    assert_null(
+        object_of_units("#if SK_PARTS & 1\nint x = first;\n#else\nint y = ;\n#endif\n", dir, two));
+    char *said = strstr(message, "compiler bug");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "compiler bug"));
+    assert_non_null(strstr(message, "first"));
+    char *kept = strstr(message, folder), *end = kept ? strstr(kept, ".c:") : NULL;
+    assert_non_null(end);
+    end[2] = '\0';
+    assert_int_equal(access(kept, R_OK), 0);
+    *strrchr(kept, '/') = '\0';
+    assert_int_equal(files_in(kept, ".none"), 1); // the text alone
+    free(object_of_units("int linked(void);\n#if SK_PARTS & 1\nint x;\n#endif\n", dir, two));
+    assert_string_equal(message, "");
+}
+
+// ---- what the C compiler leaves ----
+
+static void stop_at_alarm(int number) {
+    (void)number;
+    cache_stop();
+}
+
+static void with_compiler(const char *script, void (*check)(void)) {
+    char *old = getenv("CC") ? strdup(getenv("CC")) : NULL, *path = in_folder("script-cc");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "#!/bin/sh\ncase \" $* \" in *' --version '*) exec cc --version;; esac\n%s\n",
+            script);
+    assert_int_equal(fchmod(fileno(f), 0700), 0);
+    fclose(f);
+    setenv("CC", path, 1);
+    check();
+    if (old)
+        setenv("CC", old, 1);
+    else
+        unsetenv("CC");
+    free(old);
+}
+
+static void killed_compiler(void) {
+    char *dir = in_folder("killed");
+    assert_null(object("int z;\n", dir, NULL));
+    char *kept = strstr(message, folder), *end = kept ? strstr(kept, ".c:") : NULL;
+    assert_non_null(end);
+    *end = '\0';
+    *strrchr(kept, '/') = '\0';
+    assert_int_equal(files_in(kept, ".none"), 1);
+}
+
+// Temporary files of a C compiler that could not remove them.
+static void test_temporary_files(void **state) {
+    (void)state;
+    with_compiler("echo x >$TMPDIR/ccleft.s; kill -KILL $$", killed_compiler);
+}
+
+static void make_work_of(long pid) {
+    char name[64];
+    snprintf(name, sizeof name, ".building-%ld-abcdef", pid);
+    make_work(name, 0, 0700);
+}
+
+static void test_clean_after(void **state) {
+    (void)state;
+    setenv("SILKEN_CACHE", in_folder("stale"), 1);
+    make_work_of(123);
+    make_work_of(1234);
+    cache_clean_after(123);
+    assert_int_equal(access(in_folder("stale/.building-123-abcdef"), F_OK), -1);
+    assert_int_equal(access(in_folder("stale/.building-1234-abcdef/prog.c"), F_OK), 0);
+    unsetenv("SILKEN_CACHE");
+}
+
+// In a process of its own, whose C compiler does not end by itself.
+static void stopped_compiler(void) {
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char *dir = in_folder("stopped");
+        signal(SIGALRM, stop_at_alarm);
+        alarm(1);
+        const bool silent = !object("int w;\n", dir, NULL) && !*message;
+        _exit(silent && files_in(dir, ".building") == 0 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void test_stop(void **state) {
+    (void)state;
+    assert_false(cache_stop());
+    with_compiler("exec sleep 100", stopped_compiler);
+}
+
 static void test_no_compiler(void **state) {
     (void)state;
     char *old = getenv("CC") ? strdup(getenv("CC")) : NULL;
@@ -214,6 +374,11 @@ int main(void) {
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_without_standard_input),
         cmocka_unit_test(test_stale_folders),
+        cmocka_unit_test(test_units_are_one_object),
+        cmocka_unit_test(test_units_have_one_error),
+        cmocka_unit_test(test_temporary_files),
+        cmocka_unit_test(test_clean_after),
+        cmocka_unit_test(test_stop),
         cmocka_unit_test(test_no_compiler),
     };
     int failed = cmocka_run_group_tests_name("cache", tests, NULL, NULL);

@@ -94,10 +94,11 @@ static const char *emit_trace_values(const struct emit *e, const struct ir_stmt 
 
 // Which bytes were taken just now, 'length' of them (C text).
 static const char *emit_trace_taken(const struct emit *e, const char *length) {
-    return emit_text(e,
-                     ".bytes = p - %s, .length = (uint32_t)(%s), .offset = (int32_t)(before + "
-                     "(size_t)(p - base)) - (int32_t)(%s) - %u, ",
-                     length, length, length, plan_prefix_bytes(e->plan));
+    return emit_text(
+        e,
+        ".bytes = p - %s, .length = (uint32_t)(%s), .offset = (int32_t)(sk_parse_consumed("
+        "&walk, p)) - (int32_t)(%s) - %u, ",
+        length, length, length, plan_prefix_bytes(e->plan));
 }
 
 static const char *bytes_of(const struct emit *e, const struct ir_stmt *s) {

@@ -72,6 +72,11 @@ def begin(sw, name):
     return client
 
 
+def left():
+    """What compilations that did not end have left in the cache."""
+    return [name for name in os.listdir(os.path.join(tools.name, "cache")) if name.startswith(".building")]
+
+
 def all_gone(sw, processes):
     return sw.becomes(lambda: [p for p in processes if is_there(p)], [], 5)
 
@@ -114,6 +119,7 @@ with slow(FLOOD, CC=SLOW) as sw:
     processes = began()
     client.close()
     checks.equal("it ends with its client", all_gone(sw, processes), [])
+    checks.equal("its files are removed", sw.becomes(left, [], 5), [])
     client = begin(sw, "c.p4")
     client.close()
     # two clients want the same: the first may go
@@ -152,6 +158,7 @@ with slow(FLOOD, CC=SLOW) as sw: # killed
     sw.process.kill()
     sw.process.wait()
     checks.equal("nothing stays", all_gone(sw, began()), [])
+    checks.equal("no file either", sw.becomes(left, [], 5), [])
 
 # ---- limits ----
 with slow({**FLOOD, "requests": {"programs": ["."], "compile_seconds": 2}}, CC=SLOW) as sw:
@@ -163,6 +170,7 @@ with slow({**FLOOD, "requests": {"programs": ["."], "compile_seconds": 2}}, CC=S
         time.sleep(0.05)
     checks.has("of time", reply.get("error", ""), 'the compilation was ended after 2 seconds ("compile_seconds"')
     checks.equal("with all that it started", all_gone(sw, processes), [])
+    checks.equal("and all that it wrote", sw.becomes(left, [], 5), [])
     checks.equal("the program stays", sw.ask("hello")["program"], L2)
     client.close()
     checks.equal("ends, all accounted for", sw.stop(), 0)
