@@ -30,13 +30,10 @@ double demo_seconds_since(uint64_t ns) {
 int demo_fail(struct demo *d, const char *format, ...) {
     va_list args;
 
-    report_break(&d->report);
-    fputs("silken demo: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    int status = report_fail(&d->report, format, args);
     va_end(args);
-    fputc('\n', stderr);
-    return EXIT_FAILED;
+    return status;
 }
 
 int demo_fail_child(struct demo *d, const struct child *c) {

@@ -21,7 +21,7 @@ struct demo_options {
     bool libra;       // a sparse model (sparse.h); 'protocol' says nothing then
     bool sync;        // of it: all workers' steps at the same parameters
     unsigned workers; // of each job
-    unsigned servers; // parameter servers of the job of ATP or Libra; 0: there is none
+    unsigned servers; // parameter servers of the job of ATP or Libra; 0: none
     unsigned racks;
     unsigned lanes;    // of each worker and server
     unsigned elements; // in a packet of SwitchML, or else of ATP

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/report.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "cli/cli.h"
 
 #define TERMINAL_NS UINT64_C(100000000)
 #define PLAIN_NS    UINT64_C(3000000000)
@@ -81,6 +82,14 @@ void report_result(struct report *r, const char *label, const char *format, ...)
     va_start(args, format);
     demo_report_labelled(r, label, format, args);
     va_end(args);
+}
+
+int report_fail(struct report *r, const char *format, va_list args) {
+    report_break(r);
+    fputs("silken demo: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    return EXIT_FAILED;
 }
 
 const char *report_grouped(uint64_t n, char *buf) {

@@ -7,6 +7,7 @@
 #ifndef SILKEN_CLI_DEMO_REPORT_H
 #define SILKEN_CLI_DEMO_REPORT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,10 @@ __attribute__((format(printf, 3, 4))) void report_done(struct report *r, const c
 // A result. Always shown.
 __attribute__((format(printf, 3, 4))) void report_result(struct report *r, const char *label,
                                                          const char *format, ...);
+
+// Says on stderr what has gone wrong; returns EXIT_FAILED.
+__attribute__((format(printf, 2, 0))) int report_fail(struct report *r, const char *format,
+                                                      va_list args);
 
 // Ends a line that was to be written over, before something else is printed.
 void report_break(struct report *r);

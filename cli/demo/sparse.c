@@ -45,13 +45,10 @@ struct sparse {
 __attribute__((format(printf, 2, 3))) static int sparse_fail(struct sparse *s, const char *format,
                                                              ...) {
     va_list args;
-    report_break(&s->report);
-    fputs("silken demo: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    int status = report_fail(&s->report, format, args);
     va_end(args);
-    fputc('\n', stderr);
-    return EXIT_FAILED;
+    return status;
 }
 
 static int sparse_fail_child(struct sparse *s, const struct child *c) {
@@ -247,16 +244,9 @@ static int sparse_start_servers(struct sparse *s) {
     return status;
 }
 
-static bool sparse_workers_run(const struct sparse *s) {
-    for (unsigned i = 0; i < s->job.o->workers; i++)
-        if (s->worker[i]->running)
-            return true;
-    return false;
-}
-
-static bool sparse_servers_run(const struct sparse *s) {
-    for (unsigned i = 0; i < s->job.o->servers; i++)
-        if (s->server[i]->running)
+static bool sparse_any_runs(struct child *const *children, unsigned n) {
+    for (unsigned i = 0; i < n; i++)
+        if (children[i]->running)
             return true;
     return false;
 }
@@ -272,7 +262,7 @@ static int sparse_train(struct sparse *s) {
     const uint64_t began = sk_clock_now();
     uint64_t moved = began, steps = 0;
     int status = sparse_start(s, false, s->job.o->workers, s->worker);
-    while (!status && sparse_workers_run(s)) {
+    while (!status && sparse_any_runs(s->worker, s->job.o->workers)) {
         status = sparse_tick(s);
         if (sparse_steps_done(s) != steps)
             moved = sk_clock_now();
@@ -283,7 +273,7 @@ static int sparse_train(struct sparse *s) {
             status = sparse_fail(s, "no progress for %d seconds", STUCK_SECONDS);
     }
     s->job.board->release = true;
-    while (!status && sparse_servers_run(s))
+    while (!status && sparse_any_runs(s->server, s->job.o->servers))
         status = sparse_tick(s);
     if (!status)
         report_done(&s->report, "training", "%u steps by %u workers, %u servers, %.1f s",

@@ -55,10 +55,11 @@ static struct chip_pipe *chip_place_with(struct chip_report *r, struct ir_pipeli
     return pipe;
 }
 
-// What a placement has added to the report.
+// A placement, and what it has added to the report.
 struct attempt {
     struct chip_pipe *pipe;
     VEC(struct chip_violation) violations;
+    VEC(const char *) notes;
     unsigned stages;
 };
 
@@ -68,29 +69,35 @@ static bool chip_is_better(const struct attempt *x, const struct attempt *y) {
     return x->stages < y->stages;
 }
 
+static struct attempt chip_attempt(struct chip_report *r, struct ir_pipeline *p,
+                                   enum chip_gateways gateways) {
+    const size_t violations = r->violations.n, notes = r->notes.n;
+    struct attempt one = {.pipe = chip_place_with(r, p, gateways)};
+    for (size_t i = violations; i < r->violations.n; i++)
+        VEC_PUSH(r->arena, &one.violations, r->violations.v[i]);
+    for (size_t i = notes; i < r->notes.n; i++)
+        VEC_PUSH(r->arena, &one.notes, r->notes.v[i]);
+    for (unsigned g = 0; g < 2; g++)
+        if (one.pipe->gress[g].stages > one.stages)
+            one.stages = one.pipe->gress[g].stages;
+    r->violations.n = violations;
+    r->notes.n = notes;
+    return one;
+}
+
 // The chip's compiler, too, tries several placements and takes one that fits.
 static struct chip_pipe *chip_place_best(struct chip_report *r, struct ir_pipeline *p) {
-    const size_t violations = r->violations.n, notes = r->notes.n;
     const bool fits = r->fits;
-    struct attempt best = {0};
-    for (int k = 0; k < CHIP_GATEWAY_WAYS; k++) {
-        struct attempt one = {.pipe = chip_place_with(r, p, (enum chip_gateways)k)};
-        for (size_t i = violations; i < r->violations.n; i++)
-            VEC_PUSH(r->arena, &one.violations, r->violations.v[i]);
-        for (unsigned g = 0; g < 2; g++)
-            if (one.pipe->gress[g].stages > one.stages)
-                one.stages = one.pipe->gress[g].stages;
-        if (!best.pipe || chip_is_better(&one, &best))
+    struct attempt best = chip_attempt(r, p, CHIP_GATEWAYS_JOINED);
+    for (int k = CHIP_GATEWAYS_JOINED + 1; k < CHIP_GATEWAY_WAYS && best.violations.n > 0; k++) {
+        struct attempt one = chip_attempt(r, p, (enum chip_gateways)k);
+        if (chip_is_better(&one, &best))
             best = one;
-        r->violations.n = violations;
-        if (best.violations.n == 0)
-            break;
-        if (k + 1 < CHIP_GATEWAY_WAYS)
-            r->notes.n = notes;
-        r->fits = fits;
     }
     for (size_t i = 0; i < best.violations.n; i++)
         VEC_PUSH(r->arena, &r->violations, best.violations.v[i]);
+    for (size_t i = 0; i < best.notes.n; i++)
+        VEC_PUSH(r->arena, &r->notes, best.notes.v[i]);
     r->fits = fits && best.violations.n == 0;
     return best.pipe;
 }

@@ -73,6 +73,9 @@ static void late_block(struct late_walk *w, struct ir_block *b);
 
 static void late_branch(struct late_walk *w, struct ir_block *b) {
     struct ir_expr **before = w->known;
+    if (!b)
+        return;
+    arena_spend(w->lw->a, w->g->vars.n);
     w->known = ARENA_ARRAY(w->lw->a, struct ir_expr *, w->g->vars.n + 1);
     memcpy(w->known, before, w->g->vars.n * sizeof(struct ir_expr *));
     late_block(w, b);
@@ -93,6 +96,7 @@ static void late_operands(struct late_walk *w, struct ir_stmt *s) {
 }
 
 static void late_forget(struct late_walk *w, const struct ir_stmt *s) {
+    arena_spend(w->lw->a, w->g->vars.n);
     ir_effects_clear(&w->effects);
     ir_effects_add_stmt(&w->effects, s);
     for (size_t i = 0; i < w->g->vars.n; i++)

@@ -119,8 +119,8 @@ const char *emit_string(const struct emit *e, const char *s);   // a C string li
 const char *emit_comment(const struct emit *e, const char *s);  // safe inside /* */ and //
 
 // ---- parts of the text (unit.c) ----
-// What a gress's functions belong to: what any packet needs only, and the ways printed one by one;
-// or, where there are none, the latter alone.
+// Which part a gress's functions belong to: those for any packet, and the ways that are printed one
+// by one. Without such ways both are one part.
 uint32_t emit_part_any(const struct emit *e);
 uint32_t emit_part_main(const struct emit *e);
 // From here on the text belongs to some parts only; and no longer.

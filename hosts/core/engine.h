@@ -16,6 +16,7 @@
 //     endpoint.c  one end of a conversation over UDP
 //     error.c     the texts of the error codes (silken/error.h)
 //     fetch.h     prefetches memory
+//     float_bits.h  a float as its bits, and back
 //     quantise.c  floating point on a switch that adds integers
 //     rto.h       the retransmission timeout
 //     text.h      sentences in a buffer of fixed size

@@ -143,7 +143,7 @@ void sk_udp_seal(uint8_t *frame) {
 
     udp_h_set_checksum(udp, 0);
     uint16_t sum = udp_sum(frame);
-    udp_h_set_checksum(udp, sum ? sum : 0xffff); // 0 would say that there is none
+    udp_h_set_checksum(udp, sum ? sum : 0xffff); // 0 means "no checksum"
 }
 
 // ---- words -----------------------------------------------------------------------------------

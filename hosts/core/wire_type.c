@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/core/float_bits.h"
+
 // ---- halves ----------------------------------------------------------------------------------
 
 #define F32_SIGN     0x80000000u
@@ -11,47 +13,34 @@
 #define F16_INFINITY 0x7c00u
 #define F16_NAN      0x7e00u
 
-static uint32_t wire_bits(float value) {
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static float wire_float(uint32_t bits) {
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 float sk_f16_value(uint16_t bits) {
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fffu;
 
     if (rest >= F16_INFINITY)
-        return wire_float(sign | F32_INFINITY | (rest & 0x3ff) << 13);
+        return sk_float_of_bits(sign | F32_INFINITY | (rest & 0x3ff) << 13);
     if (rest < 0x400) // zero or subnormal: an integer times 2^-24
-        return wire_float(sign | wire_bits((float)rest * 0x1p-24f));
-    return wire_float(sign | ((rest << 13) + (112u << 23)));
+        return sk_float_of_bits(sign | sk_bits_of_float((float)rest * 0x1p-24f));
+    return sk_float_of_bits(sign | ((rest << 13) + (112u << 23)));
 }
 
 uint16_t sk_f16_nearest(float value) {
-    uint32_t bits = wire_bits(value), sign = bits >> 16 & 0x8000, rest = bits & ~F32_SIGN;
+    uint32_t bits = sk_bits_of_float(value), sign = bits >> 16 & 0x8000, rest = bits & ~F32_SIGN;
 
     if (rest >= 0x47800000) // 65536
         return (uint16_t)(sign | (rest > F32_INFINITY ? F16_NAN : F16_INFINITY));
     if (rest < 0x38800000) // below 2^-14: an f32 from 1/2 on has the step of a subnormal half
-        return (uint16_t)(sign | (wire_bits(wire_float(rest) + 0.5f) - wire_bits(0.5f)));
+        return (uint16_t)(sign | (sk_bits_of_float(sk_float_of_bits(rest) + 0.5f) -
+                                  sk_bits_of_float(0.5f)));
     rest += 0xfff + (rest >> 13 & 1);
     return (uint16_t)(sign | (rest - (112u << 23)) >> 13);
 }
 
 float sk_bf16_value(uint16_t bits) {
-    return wire_float((uint32_t)bits << 16);
+    return sk_float_of_bits((uint32_t)bits << 16);
 }
 
 uint16_t sk_bf16_nearest(float value) {
-    uint32_t bits = wire_bits(value);
+    uint32_t bits = sk_bits_of_float(value);
 
     if ((bits & ~F32_SIGN) > F32_INFINITY)
         return (uint16_t)(bits >> 16 | 0x40);

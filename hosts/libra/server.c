@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/core/float_bits.h"
+
 #define WINDOW  LIBRA_WINDOW_MOST
 #define REPLIES 256u // that wait to be sent; the workers repeat what finds no place
-
-// A push whose hot pairs are on their way to the switch. Its pairs are not needed any more.
-struct server_push {
-    struct libra_cold_request request;
-};
 
 struct server_member {       // a worker
     uint32_t record[WINDOW]; // twice the sequence number, and 1 more when it was added
@@ -101,18 +98,6 @@ double libra_server_sum(const struct libra_server *s, uint64_t key) {
 
 // ---- sums ----
 
-static float server_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t server_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static bool server_reserve(struct libra_server *s, size_t more) {
     if (s->keys.n + more <= s->room)
         return true;
@@ -170,8 +155,8 @@ static uint32_t *server_record(struct libra_server *s, const struct libra_cold_r
     return &s->members[r->worker].record[r->header.sequence % WINDOW];
 }
 
-// The hot pairs of a push go to the switch; its ack waits for them. False: no memory, or the switch
-// does not answer.
+// The hot pairs of a push go to the switch; its ack waits for them, for which the request is kept
+// without its pairs. False: no memory, or the switch does not answer.
 static bool server_push_hot(struct libra_server *s, const struct libra_cold_request *r,
                             uint64_t now) {
     struct libra_pair pairs[LIBRA_COLD_PAIRS];
@@ -180,11 +165,11 @@ static bool server_push_hot(struct libra_server *s, const struct libra_cold_requ
         if (server_is_hot(s, r->pairs[i].key))
             pairs[n++] = (struct libra_pair){
                 (uint32_t)libra_layout_rank(s->config.layout, r->pairs[i].key), r->pairs[i].value};
-    struct server_push *push = malloc(sizeof *push);
+    struct libra_cold_request *push = malloc(sizeof *push);
     if (!push)
         return false;
-    push->request = *r;
-    push->request.n = 0;
+    *push = *r;
+    push->n = 0;
     if (libra_worker_push(s->hot, pairs, n, push, now)) {
         free(push);
         return false;
@@ -212,7 +197,7 @@ static enum libra_reason server_take_push(struct libra_server *s,
     for (unsigned i = 0; i < r->n; i++)
         if (!server_is_hot(s, r->pairs[i].key))
             s->sums[*libra_key_map_find(&s->keys, r->pairs[i].key)] +=
-                (double)server_float(r->pairs[i].value);
+                (double)sk_float_of_bits(r->pairs[i].value);
     s->stats.pairs += r->n - hot;
     *server_record(s, r) = r->header.sequence * 2 + (hot == 0);
     s->stats.pushes++;
@@ -238,7 +223,7 @@ static enum libra_reason server_pull(struct libra_server *s, struct libra_cold_r
     if (server_count_hot(s, r) > 0)
         return LIBRA_OTHER_PAIRS; // the switch has them
     for (unsigned i = 0; i < r->n; i++)
-        r->pairs[i].value = server_bits((float)libra_server_sum(s, r->pairs[i].key));
+        r->pairs[i].value = sk_bits_of_float((float)libra_server_sum(s, r->pairs[i].key));
     s->stats.pulls++;
     server_reply(s, LIBRA_ANSWER, r);
     return LIBRA_ACCEPTED;
@@ -298,11 +283,11 @@ static enum libra_reason server_take(struct libra_server *s, struct libra_cold_r
 static void server_finish_hot(struct libra_server *s) {
     void *cookie;
     while (s->hot && libra_worker_done(s->hot, &cookie)) {
-        struct server_push *push = cookie;
-        uint32_t *record = server_record(s, &push->request);
-        if (*record == push->request.header.sequence * 2)
+        struct libra_cold_request *push = cookie;
+        uint32_t *record = server_record(s, push);
+        if (*record == push->header.sequence * 2)
             ++*record;
-        server_reply(s, LIBRA_ACK, &push->request);
+        server_reply(s, LIBRA_ACK, push);
         free(push);
     }
 }

@@ -60,7 +60,7 @@ int libra_server_new(struct libra_server **s, const struct libra_server_config *
                      const char **why);
 void libra_server_free(struct libra_server *s); // null allowed
 
-// Writes the next frame to send; its length, or 0: there is none, or 'cap' is below
+// Writes the next frame to send; its length, or 0 when nothing waits or 'cap' is below
 // LIBRA_COLD_BYTES.
 size_t libra_server_write(struct libra_server *s, uint8_t *buf, size_t cap, uint64_t now);
 enum libra_reason libra_server_read(struct libra_server *s, const uint8_t *frame, size_t len,

@@ -133,7 +133,7 @@ static bool worker_drop(struct request *r) {
     return r->sent == r->n && --r->left == 0;
 }
 
-// Some request, complete or not: it is the caller's. Null: there is none. Each is in 'waiting', in
+// Some request, complete or not: it is the caller's. Null: all have ended. Each is in 'waiting', in
 // 'done', or has all its packets on the way or among the rests.
 static struct request *worker_take_any(struct libra_worker *w) {
     struct request *r = worker_list_take(&w->done);

@@ -94,7 +94,7 @@ int libra_worker_pull_keys(struct libra_worker *w, const uint64_t *keys, size_t 
                            void *cookie, uint64_t now);
 int libra_worker_barrier(struct libra_worker *w, uint32_t number, void *cookie, uint64_t now);
 
-// Writes the next frame to send; its length, or 0: there is none, or 'cap' is below
+// Writes the next frame to send; its length, or 0 when nothing waits or 'cap' is below
 // LIBRA_FRAME_BYTES (LIBRA_COLD_BYTES with a server). It counts as sent at 'now'.
 size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint64_t now);
 enum libra_reason libra_worker_read(struct libra_worker *w, const uint8_t *frame, size_t len,

@@ -108,9 +108,6 @@ bool graph_is_hashed(const struct ir_stmt *t);
 bool graph_is_plain(const struct ir_stmt *t);
 // Of plain statements only, but for an exit at the end.
 bool graph_is_straight(const struct ir_block *b);
-// Plain statements from 'from' on, which is one, are of one action called by the control, up to
-// the returned index.
-size_t graph_run_end(const struct ir_block *b, size_t from);
 // 'e' with other operands.
 struct ir_expr *graph_rebuilt(struct arena *a, struct ir_expr *e, struct ir_expr *x,
                               struct ir_expr *y, struct ir_expr *z);

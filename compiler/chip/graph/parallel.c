@@ -177,7 +177,8 @@ static size_t parallel_run(struct graph *g, struct ir_block *b, size_t from, siz
     return n;
 }
 
-size_t graph_run_end(const struct ir_block *b, size_t from) {
+// Statements from 'from' on, a plain one, are of one called action, up to the returned index.
+static size_t parallel_run_end(const struct ir_block *b, size_t from) {
     size_t end = from;
     while (end < b->stmts.n && graph_is_plain(b->stmts.v[end]) &&
            b->stmts.v[end]->action_call == b->stmts.v[from]->action_call)
@@ -192,7 +193,7 @@ static void parallel_calls(struct graph *g, struct ir_block *b) {
         parallel_calls(g, t->else_b);
         for (size_t k = 0; k < t->cases.n; k++)
             parallel_calls(g, t->cases.v[k].body);
-        i = t->action_call && graph_is_plain(t) ? parallel_run(g, b, i, graph_run_end(b, i))
+        i = t->action_call && graph_is_plain(t) ? parallel_run(g, b, i, parallel_run_end(b, i))
                                                 : i + 1;
     }
 }

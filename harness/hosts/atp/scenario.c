@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/hosts/float_bits.h"
+#include "hosts/core/float_bits.h"
 #include "harness/net/program.h"
 
 #define MAX_FLOWS   2
@@ -103,7 +103,7 @@ static void fill(struct scenario *s, enum atp_type type, uint32_t *out, size_t c
     for (size_t i = 0; i < count; i++) {
         int32_t v = (int32_t)(1000 + below(s, 100000)) * (below(s, 2) ? 1 : -1);
         float scale = large && (i / ATP_VALUES) % 3 == 0 && i % ATP_VALUES < 2 ? most : 1e-5f;
-        out[i] = type == ATP_I32 ? (uint32_t)v : bits_of((float)v * scale);
+        out[i] = type == ATP_I32 ? (uint32_t)v : sk_bits_of_float((float)v * scale);
     }
 }
 
@@ -367,11 +367,11 @@ static bool element_is_right(const struct scenario *s, const struct flow *f, con
 
     for (unsigned v = 0; v < f->workers; v++) {
         whole += (int32_t)t->in[v][i];
-        exact += (double)float_of(t->in[v][i]);
+        exact += (double)sk_float_of_bits(t->in[v][i]);
     }
     if (f->type == ATP_I32)
         return (int32_t)t->room[w][i] == whole;
-    got = (double)float_of(t->room[w][i]);
+    got = (double)sk_float_of_bits(t->room[w][i]);
     return fabs(got - exact) <= f->workers * 0.5 / least_scale(s, f) + fabs(exact) * 0x1p-23;
 }
 

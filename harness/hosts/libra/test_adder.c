@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "hosts/libra/adder.h"
-#include "harness/hosts/float_bits.h"
+#include "hosts/core/float_bits.h"
 #include "harness/hosts/random.h"
 
 #define SIGN      UINT32_C(0x80000000)
@@ -31,9 +31,9 @@ static uint32_t add(uint32_t x, uint32_t y) {
 
 // Of two ordinary numbers: within the bounds, and the same the other way round.
 static void check_pair(uint32_t x, uint32_t y) {
-    double a = (double)float_of(x), b = (double)float_of(y), exact = a + b;
+    double a = (double)sk_float_of_bits(x), b = (double)sk_float_of_bits(y), exact = a + b;
     uint32_t bits = add(x, y);
-    double larger = fmax(fabs(a), fabs(b)), sum = (double)float_of(bits);
+    double larger = fmax(fabs(a), fabs(b)), sum = (double)sk_float_of_bits(bits);
     bool minus = (x ^ y) & SIGN;
 
     assert_int_equal(bits, add(y, x));
@@ -90,11 +90,11 @@ static void test_long_sums(void **state) {
         uint32_t sum = 0;
         double exact = 0;
         for (int n = 1; n <= 10000; n++) {
-            sum = add(sum, bits_of(terms[i]));
+            sum = add(sum, sk_bits_of_float(terms[i]));
             exact = n * (double)terms[i];
-            assert_true(fabs((double)float_of(sum) - exact) <= 3e-3 * fabs(exact));
+            assert_true(fabs((double)sk_float_of_bits(sum) - exact) <= 3e-3 * fabs(exact));
         }
-        assert_true(fabs((double)float_of(sum) - exact) <= 1e-3 * fabs(exact));
+        assert_true(fabs((double)sk_float_of_bits(sum) - exact) <= 1e-3 * fabs(exact));
     }
 }
 
@@ -168,7 +168,7 @@ static void test_logarithm(void **state) {
     (void)state;
     for (int i = 0; i < 1000000; i++) {
         uint32_t bits = SMALLEST + (uint32_t)sk_random_below(&r, LARGEST - SMALLEST + 1);
-        double l = log2((double)float_of(bits));
+        double l = log2((double)sk_float_of_bits(bits));
         assert_true(fabs(libra_log2(libra_adder(), bits) * 0x1p-16 - l) <= 2 * 0x1p-16);
     }
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "harness/hosts/float_bits.h"
+#include "hosts/core/float_bits.h"
 #include "harness/hosts/libra/rig.h"
 #include "harness/net/events.h"
 
@@ -295,7 +295,7 @@ static void net_run(struct net *n, uint64_t until) {
 
 static uint32_t as_sent(const struct net *n, uint32_t key, uint32_t units, bool to_switch) {
     (void)key;
-    return to_switch && !n->floats ? units : bits_of((float)units / SCALE);
+    return to_switch && !n->floats ? units : sk_bits_of_float((float)units / SCALE);
 }
 
 // Pairs of distinct keys; with 'all_cold' the hot ones go to the servers, which pass them on.
@@ -388,10 +388,10 @@ static void check_sums(struct net *n, unsigned w) {
     net_run(n, UINT64_MAX);
     for (uint32_t i = 0; i < HOT; i++)
         check_sum(n, (uint32_t)n->layout.keys[i],
-                  n->floats ? (double)(float_of(hot[i]) * SCALE) : hot[i]);
+                  n->floats ? (double)(sk_float_of_bits(hot[i]) * SCALE) : hot[i]);
     for (unsigned s = 0; s < SERVERS; s++)
         for (unsigned i = 0; i < count[s]; i++)
-            check_sum(n, (uint32_t)keys[s][i], (double)(float_of(cold[s][i]) * SCALE));
+            check_sum(n, (uint32_t)keys[s][i], (double)(sk_float_of_bits(cold[s][i]) * SCALE));
 }
 
 static void barrier(struct net *n, uint32_t number) {
@@ -485,7 +485,7 @@ static enum libra_reason ask(struct libra_server *s, const struct libra_flow *fl
                              enum libra_kind kind, uint32_t sequence, uint32_t clock,
                              uint64_t key) {
     const struct libra_header header = {.kind = kind, .sequence = sequence, .clock = clock};
-    const struct libra_cold_pair pair = {key, bits_of(1)};
+    const struct libra_cold_pair pair = {key, sk_bits_of_float(1)};
     uint8_t frame[LIBRA_COLD_BYTES];
     size_t n = libra_cold_write(frame, flow, &header, &pair, kind != LIBRA_BARRIER);
     return libra_server_read(s, frame, n, 0);

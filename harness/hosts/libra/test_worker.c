@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "harness/net/events.h"
-#include "harness/hosts/float_bits.h"
+#include "hosts/core/float_bits.h"
 #include "harness/hosts/libra/rig.h"
 
 #define WORKERS 3u
@@ -157,7 +157,7 @@ static void push_random(struct net *n, unsigned w, size_t pairs) {
         batch[i].value = (uint32_t)sk_random_next(&n->random);
         if (n->floats) {
             float term = (float)sk_random_below(&n->random, 2001) / 1000 - 1;
-            batch[i].value = bits_of(term);
+            batch[i].value = sk_bits_of_float(term);
             n->exact[batch[i].rank] += (double)term;
             n->terms[batch[i].rank]++;
         }
@@ -189,10 +189,10 @@ static void check_sums(struct net *n, unsigned w) {
     // each addition is wrong by 4e-4 of the larger operand at most, which is below the number of
     // terms; a term that is missing or there twice is seen where there are few
     for (uint32_t i = 0; n->floats && i < RANKS; i++) {
-        double off = (double)float_of(out[i]) - n->exact[i], terms = n->terms[i];
+        double off = (double)sk_float_of_bits(out[i]) - n->exact[i], terms = n->terms[i];
         if (!(off * off <= 4e-4 * terms * terms * 4e-4 * terms * terms + 1e-12))
-            fail_msg("rank %u: %g of %g after %u terms", i, (double)float_of(out[i]), n->exact[i],
-                     n->terms[i]);
+            fail_msg("rank %u: %g of %g after %u terms", i, (double)sk_float_of_bits(out[i]),
+                     n->exact[i], n->terms[i]);
     }
 }
 

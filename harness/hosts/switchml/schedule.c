@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/hosts/float_bits.h"
+#include "hosts/core/float_bits.h"
 #include "harness/hosts/random.h"
 #include "hosts/core/quantise.h"
 
@@ -108,7 +108,7 @@ static void fill_block(struct scenario *s, enum swml_type type, uint32_t *out, s
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = (uint32_t)sk_random_next(&s->random);
         if (type == SWML_F32 && special > 1)
-            bits = bits_of(ldexpf((float)(int32_t)bits, exponent - 31));
+            bits = sk_bits_of_float(ldexpf((float)(int32_t)bits, exponent - 31));
         else if (special == 0)
             bits = 0;
         out[i] = bits;
@@ -200,7 +200,7 @@ static uint32_t expected(const struct scenario *s, const struct tensor *t, size_
         if (t->type == SWML_I32) {
             sum += t->in[w][i];
         } else if (sk_block_factor(m, n) != 0) {
-            float x = float_of(t->in[w][i]);
+            float x = sk_float_of_bits(t->in[w][i]);
             q->f32_to_wire(wire, &x, 1, sk_block_factor(m, n));
             q->wire_to_i32((int32_t *)(void *)&one, wire, 1);
             sum += one;
@@ -210,7 +210,7 @@ static uint32_t expected(const struct scenario *s, const struct tensor *t, size_
         return sum;
     q->i32_to_wire(wire, (const int32_t *)(const void *)&sum, 1);
     q->wire_to_f32(&result, wire, 1, sk_block_inverse(m, n));
-    return bits_of(result);
+    return sk_bits_of_float(result);
 }
 
 // Theorem 1 with rounding to nearest, half a unit per worker; and the float's own rounding.
@@ -220,10 +220,10 @@ static bool within_bound(const struct scenario *s, const struct tensor *t, size_
     double exact = 0, unit = sk_block_inverse(m, n);
 
     if (m == SK_EXPONENT_NOT_FINITE)
-        return isnan(float_of(got));
+        return isnan(sk_float_of_bits(got));
     for (unsigned w = 0; w < n; w++)
-        exact += (double)float_of(t->in[w][i]);
-    return fabs(float_of(got) - exact) <= n * unit / 2 + fabs(exact) * 0x1p-23 + 0x1p-149 ||
+        exact += (double)sk_float_of_bits(t->in[w][i]);
+    return fabs(sk_float_of_bits(got) - exact) <= n * unit / 2 + fabs(exact) * 0x1p-23 + 0x1p-149 ||
            fabs(exact) > 0x1.fffffep127;
 }
 

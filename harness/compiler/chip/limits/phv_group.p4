@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: phv-group
+// doubted: phv-group
 // Sums tie fields to one group of 16 containers; here they tie 18 fields together, in the twin 12.
 #include "headers.p4"
 

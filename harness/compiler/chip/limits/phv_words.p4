@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: phv
+// doubted: phv
 // Sums of 32 bits need containers of 32 bits: a gress has at most 48 of them.
 #include "headers.p4"
 

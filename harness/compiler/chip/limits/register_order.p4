@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: register-stage
+// doubted: register-stage
 // Two registers, in one order on one way and in the other on another, where each result is the other's index:
 // each would have to come behind the other.
 #include "common.p4"
