@@ -271,6 +271,14 @@ static void keep_longest(const struct plan *plan, struct plan_paths *p, size_t n
     p->ends.n = left;
 }
 
+// One more than the ways whose control is printed, with the copies in it. The scalar build is there
+// to be compared with: it is planned alike, though its loops are so many statements.
+static size_t most_paths(const struct plan *plan) {
+    const size_t n = PLAN_MAX_WEIGHT / (plan_weigh(plan, plan->g->control) + 1),
+                 copied = PLAN_MAX_COPIED_WEIGHT / (plan_weigh(plan, plan->control) + 1);
+    return copied < n && plan->vectorise ? copied : n;
+}
+
 // Null: there are too many, or none.
 static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam seam) {
     struct plan_paths *p = ARENA_NEW(plan->a, struct plan_paths);
@@ -282,7 +290,7 @@ static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam s
     nothing.is_split = false;
     p->root = plan_parse_paths_build(plan, p, 0, &nothing);
     const bool known = p->root >= 0 && !p->too_many;
-    size_t n = PLAN_MAX_WEIGHT / (plan_weigh(plan, plan->g->control) + 1);
+    const size_t n = most_paths(plan);
     keep_longest(plan, p, n ? n - 1 : 0);
     if (!known || p->ends.n == 0)
         return NULL;

@@ -544,8 +544,8 @@ void plan_specialise(struct plan *plan) {
         if (!plan->split)
             return;
         plan->control = copy_control(&whole, 0, plan->split);
-        if (plan_weigh(plan, plan->control) <= PLAN_MAX_COPIED)
-            return;
+        if (!plan->vectorise || plan_weigh(plan, plan->control) <= PLAN_MAX_COPIED)
+            return; // the scalar build is compared with the other one: it is planned alike
     }
     plan->split = NULL;
     plan->control = plan->g->control;

@@ -9,18 +9,19 @@
 #define SILKEN_COMPILER_PLAN_TUNING_H
 
 // ---- specialise.c: copies of the rest of a control for values of a variable
-#define PLAN_MIN_USES   3  // places after the split that ask for the variable
-#define PLAN_MAX_VALUES 10 // of a variable that have a copy
-#define PLAN_MAX_COPIES 48 // of a control
-#define PLAN_MAX_DEPTH  3  // splits within copies
-#define PLAN_MAX_COPIED                                                                            \
-    4000 // statements of all copies; of more, there are fewer splits within copies
+#define PLAN_MIN_USES   3    // places after the split that ask for the variable
+#define PLAN_MAX_VALUES 10   // of a variable that have a copy
+#define PLAN_MAX_COPIES 48   // of a control
+#define PLAN_MAX_COPIED 2500 // statements of a control with its copies; else there are fewer splits
+#define PLAN_MAX_DEPTH  3    // splits within copies
 
 // ---- parse_paths.c: ways through the parser that are printed one by one
 #define PLAN_MAX_PATHS  16
 #define PLAN_MAX_NODES  96
 #define PLAN_MAX_ROUNDS 3    // of a loop between states
 #define PLAN_MAX_WEIGHT 6000 // statements, over all ways; of more, the longest ways are taken
+// the same with copies of the control for values of a variable
+#define PLAN_MAX_COPIED_WEIGHT 14000
 
 // ---- lanes.c: statements that become a loop over lanes
 #define PLAN_MIN_LANES  4u
