@@ -181,7 +181,7 @@ face/pcap/record := pcap/record/record.h
 arrows/pcap/record := pcap/capture pipeline/engine
 room/pcap/stf := pcap/stf
 face/pcap/stf := pcap/stf/stf.h
-arrows/pcap/stf := control/tables
+arrows/pcap/stf := control/tables pcap/packet
 
 # ---- host stacks ----
 room/hosts/include := hosts/include/silken

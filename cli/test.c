@@ -64,6 +64,7 @@ static enum stf_result run_script(const char *path, const struct sk_program *pro
 static enum stf_result run_checked(const char *path, const struct sk_program *prog,
                                    const struct tests *tests) {
     struct stf_options stf = tests->stf;
+    stf.fields = true;
     struct sk_violations *violations = sk_violations_new(stderr);
     if (!violations)
         abort();
@@ -96,6 +97,9 @@ static int run_scripts(char **paths, const struct sk_program *prog, const struct
             status = EXIT_FAILED;
     }
     fprintf(tests->verdicts, "%u passed, %u failed\n", passed, failed);
+    if (status == EXIT_FAILED && !tests->checked)
+        fprintf(stderr,
+                "silken test: with --checked, packets that differ are shown field by field\n");
     return status;
 }
 

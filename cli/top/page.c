@@ -134,6 +134,31 @@ static void pad(struct top_page *p, unsigned n) {
         top_page_append(p, " ", 1);
 }
 
+void top_flow(struct top_page *p, enum top_colour c, unsigned indent, const char *text) {
+    while (*text) {
+        const size_t blanks = strspn(text, " "), n = blanks + strcspn(text + blanks, " ");
+        char *word = strndup(text, n);
+        if (!word)
+            abort();
+        text += n;
+        const bool next_line = top_width(p, word) > top_page_rest(p) && p->column > indent;
+        if (next_line) {
+            top_line(p);
+            pad(p, indent);
+        }
+        top_put(p, c, next_line ? word + blanks : word);
+        free(word);
+    }
+}
+
+void top_group(struct top_page *p, enum top_colour c, const char *text) {
+    if (p->column > 0 && top_width(p, text) > top_page_rest(p)) {
+        top_line(p);
+        text += strspn(text, " ");
+    }
+    top_put(p, c, text);
+}
+
 void top_cell(struct top_page *p, enum top_colour c, int width, const char *text) {
     unsigned want = (unsigned)abs(width), room = want < top_page_rest(p) ? want : top_page_rest(p);
     unsigned has = top_width(p, text);

@@ -5,7 +5,7 @@
 //     top.c       the command: asks the switch again and again, keys, when to draw
 //     data.c      two replies of the request "watch" (control/socket/requests.h) made into rates
 //     views.c     what is shown: totals, ports, drops, jobs, alarms
-//     page.c      lines of a given width: text is cut by columns, not bytes
+//     page.c      lines of a given width: text is cut, or goes on in the next, by columns
 //     terminal.c  the terminal: raw keys, size, alternate screen, colours
 //
 // Rates are differences of counters over the difference of the switch's clock, which both are of
@@ -35,6 +35,10 @@ struct top_page {
 void top_page_free(struct top_page *p);
 // Of the rest of the line; an ellipsis stands for what is cut.
 void top_put(struct top_page *p, enum top_colour c, const char *text);
+// Word by word: what does not fit goes on in the next line, after 'indent' columns.
+void top_flow(struct top_page *p, enum top_colour c, unsigned indent, const char *text);
+// In one piece, on the next line (without the blanks before it) where the rest of this one is short.
+void top_group(struct top_page *p, enum top_colour c, const char *text);
 // Exactly 'width' columns, cut or padded; right aligned, when negative left aligned.
 void top_cell(struct top_page *p, enum top_colour c, int width, const char *text);
 void top_line(struct top_page *p); // ends the line

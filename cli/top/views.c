@@ -26,10 +26,17 @@ static void cell_number(struct top_page *p, enum top_colour c, int width, double
 
 // ---- totals ----
 
-static void put_rate(struct top_page *p, const char *name, double v, const char *unit) {
-    char text[TOP_NUMBER];
-    top_views_put(p, TOP_PLAIN, name, top_number(v, text));
-    top_put(p, TOP_PLAIN, unit);
+static void put_rate(struct top_page *p, const char *name, double v) {
+    char text[64], n[TOP_NUMBER];
+    snprintf(text, sizeof text, "  %s %s/s", name, top_number(v, n));
+    top_group(p, TOP_PLAIN, text);
+}
+
+static void put_traffic(struct top_page *p, const char *name, double packets, double bits) {
+    char text[64], n[2][TOP_NUMBER];
+    snprintf(text, sizeof text, "%s %s pkt/s %sbit/s", name, top_number(packets, n[0]),
+             top_number(bits, n[1]));
+    top_group(p, TOP_PLAIN, text);
 }
 
 static void draw_totals(struct top_page *p, const struct top_data *d) {
@@ -48,23 +55,21 @@ static void draw_totals(struct top_page *p, const struct top_data *d) {
     top_views_put(p, TOP_HEAD, "silken top  ", program ? program + 1 : d->program);
     localtime_r(&seconds, &at);
     strftime(text, sizeof text, "  %H:%M:%S", &at);
-    top_put(p, TOP_PLAIN, text);
+    top_group(p, TOP_PLAIN, text);
     snprintf(text, sizeof text, "  %u of %u ports up", up, devices);
-    top_put(p, TOP_PLAIN, text);
+    top_group(p, TOP_PLAIN, text);
     snprintf(text, sizeof text, "  %zu alarm%s", alarms, alarms == 1 ? "" : "s");
-    top_put(p, alarms ? TOP_BAD : TOP_PLAIN, text);
+    top_group(p, alarms ? TOP_BAD : TOP_PLAIN, text);
     top_line(p);
-    put_rate(p, "in ", d->in_packets, " pkt/s ");
-    put_rate(p, "", d->in_bits, "bit/s  ");
-    put_rate(p, "out ", d->out_packets, " pkt/s ");
-    put_rate(p, "", d->out_bits, "bit/s  ");
-    put_rate(p, "dropped ", d->dropped, "/s  ");
+    put_traffic(p, "in", d->in_packets, d->in_bits);
+    put_traffic(p, "  out", d->out_packets, d->out_bits);
+    put_rate(p, "dropped", d->dropped);
     if (d->consumed > 0)
-        put_rate(p, "consumed ", d->consumed, "/s  ");
-    put_rate(p, "copies ", d->copies, "/s  ");
-    put_rate(p, "recirculated ", d->recirculated, "/s");
+        put_rate(p, "consumed", d->consumed);
+    put_rate(p, "copies", d->copies);
+    put_rate(p, "recirculated", d->recirculated);
     snprintf(text, sizeof text, "  inside %llu", (unsigned long long)d->inside);
-    top_put(p, TOP_PLAIN, text);
+    top_group(p, TOP_PLAIN, text);
     top_line(p);
 }
 
@@ -215,21 +220,25 @@ static void draw_ports(struct top_page *p, struct top_data *d, const struct top_
 
 // ---- drops ----
 
+#define DROP_TEXT 23u // columns before a reason
+
 static void draw_drops(struct top_page *p, const struct top_data *d, unsigned room) {
+    const unsigned first = p->n_lines;
     char text[64];
     top_cell(p, TOP_HEAD, 7, "drop/s");
     top_cell(p, TOP_HEAD, 14, "in all");
     top_views_put(p, TOP_HEAD, "  ", "reason, and where most are dropped");
     top_line(p);
-    for (size_t i = 0; i < d->n_drops && i + 1 < room; i++) {
+    for (size_t i = 0; i < d->n_drops && p->n_lines - first < room; i++) {
         const struct top_drop *drop = &d->drops[i];
         cell_number(p, drop->rate > 0 && !drop->consumed ? TOP_WARN : TOP_PLAIN, 6, drop->rate);
         snprintf(text, sizeof text, "%llu", (unsigned long long)drop->total);
         top_cell(p, TOP_PLAIN, 14, text);
-        top_views_put(p, TOP_PLAIN, "  ", drop->reason);
+        top_put(p, TOP_PLAIN, "  ");
+        top_flow(p, TOP_PLAIN, DROP_TEXT, drop->reason);
         snprintf(text, sizeof text, ", port %u ", drop->port);
-        top_put(p, TOP_DIM, text);
-        top_put(p, TOP_DIM, drop->name);
+        top_flow(p, TOP_DIM, DROP_TEXT, text);
+        top_flow(p, TOP_DIM, DROP_TEXT, drop->name);
         top_line(p);
     }
 }
@@ -261,13 +270,17 @@ static void job_line(struct top_page *p, const struct top_job *j) {
     else if (j->oldest >= 0)
         snprintf(text, sizeof text, "  aggregators of ATP, the oldest unused for %.1f s",
                  j->oldest);
-    if (j->has_straggler || j->oldest >= 0)
-        top_put(p, bad ? TOP_BAD : TOP_WARN, text);
+    if (j->has_straggler || j->oldest >= 0) {
+        if (top_width(p, text) > p->width - p->column)
+            top_line(p);
+        top_flow(p, bad ? TOP_BAD : TOP_WARN, 2, text);
+    }
     top_line(p);
 }
 
 static void draw_jobs(struct top_page *p, const struct top_data *d, const struct top_choice *c,
                       unsigned room) {
+    const unsigned first = p->n_lines;
     top_cell(p, TOP_HEAD, -12, "job");
     top_put(p, TOP_PLAIN, " ");
     top_cell(p, TOP_HEAD, -7, "state");
@@ -277,28 +290,29 @@ static void draw_jobs(struct top_page *p, const struct top_data *d, const struct
     top_cell(p, TOP_HEAD, 7, "there");
     top_views_put(p, TOP_HEAD, "  ", "whom for");
     top_line(p);
-    const unsigned from = c->view == TOP_JOBS ? c->from : 0;
-    for (size_t i = from; i < d->n_jobs && i - from + 1 < room; i++)
+    for (size_t i = c->view == TOP_JOBS ? c->from : 0; i < d->n_jobs && p->n_lines - first < room;
+         i++)
         job_line(p, &d->jobs[i]);
 }
 
 // ---- alarms ----
 
 static void draw_alarms(struct top_page *p, const struct top_data *d, unsigned room) {
+    const unsigned first = p->n_lines;
     size_t i;
     json_t *a;
     char text[64];
     json_array_foreach((json_t *)d->alarms, i, a) {
         const char *kind = sk_json_text(a, "alarm"), *says = sk_json_text(a, "text");
         const uint64_t since = (uint64_t)json_integer_value(json_object_get(a, "since"));
-        if (i >= room)
+        if (p->n_lines - first >= room)
             break;
         snprintf(text, sizeof text,
                  "ALARM for %.0f s: ", d->clock > since ? (double)(d->clock - since) / 1e9 : 0.0);
-        top_put(p, TOP_BAD, text);
-        top_put(p, TOP_BAD, kind);
-        top_put(p, TOP_BAD, *kind && *says ? ": " : "");
-        top_put(p, TOP_BAD, says);
+        top_flow(p, TOP_BAD, 2, text);
+        top_flow(p, TOP_BAD, 2, kind);
+        top_flow(p, TOP_BAD, 2, *kind && *says ? ": " : "");
+        top_flow(p, TOP_BAD, 2, says);
         top_line(p);
     }
 }

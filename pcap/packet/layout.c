@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pcap/packet/layout.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,13 @@ void layout_add(struct layout *l, const char *name, const struct sk_header_desc 
     l->headers[l->n++] = (struct header_at){name, desc, bytes, offset};
     if (offset + desc->bytes > l->end)
         l->end = offset + desc->bytes;
+}
+
+char *layout_field_name(const struct layout *l, uint32_t h, uint32_t f) {
+    char *name;
+    if (asprintf(&name, "%s.%s", l->headers[h].name, l->headers[h].desc->fields[f].name) < 0)
+        abort();
+    return name;
 }
 
 // ---- memory ----

@@ -10,8 +10,9 @@
 //
 // The room: one packet, as fields and as text:
 //
-//     layout.c  the headers of a packet at every station
-//     text.c    a packet's bytes from what people have at hand (text.h)
+//     layout.c    the headers of a packet at every station
+//     journeys.c  the same of many packets at once
+//     text.c      a packet's bytes from what people have at hand (text.h)
 #ifndef SILKEN_PCAP_PACKET_LAYOUT_H
 #define SILKEN_PCAP_PACKET_LAYOUT_H
 
@@ -32,6 +33,8 @@ struct layout {
 // One more; nothing when there are LAYOUT_HEADERS.
 void layout_add(struct layout *l, const char *name, const struct sk_header_desc *desc,
                 const uint8_t *bytes, uint32_t offset);
+// "header.field", malloc'ed; aborts when memory is short.
+char *layout_field_name(const struct layout *l, uint32_t h, uint32_t f);
 
 // What is known of one packet and its copies. Not thread-safe for the same one.
 struct journey;
@@ -44,5 +47,15 @@ void journey_follow(struct journey *j, const struct sk_event *e);
 // known. After the event that told of the bytes was followed.
 void journey_find(const struct journey *j, const uint8_t *bytes, uint32_t length,
                   struct layout *out);
+
+// The journeys of many packets at once: the last of them. Not thread-safe for the same ones.
+struct journeys;
+struct journeys *journeys_new(void);    // aborts when memory is short
+void journeys_free(struct journeys *l); // null allowed
+// All that is told of all packets.
+void journeys_follow(struct journeys *l, const struct sk_packet *p, const struct sk_event *e);
+// As journey_find(), of the packet with this serial number.
+void journeys_find(const struct journeys *l, uint64_t serial, const uint8_t *bytes, uint32_t length,
+                   struct layout *out);
 
 #endif

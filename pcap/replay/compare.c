@@ -77,7 +77,7 @@ struct replay_compare {
     size_t n_wanted;
     uint64_t serial; // of the packet that is compared; 0: nobody knows
     bool *ignored;   // one for each name: some field has it
-    struct replay_layouts *layouts;
+    struct journeys *journeys;
     struct layout now; // of the packet that is compared, when it may differ
     uint8_t keep[65536];
     uint64_t dropped[DROPS]; // serials, a ring
@@ -90,7 +90,7 @@ static int replay_compare_compare(struct replay_compare *c, uint16_t port, const
 static void replay_compare_on_event(struct sk_observer *o, const struct sk_packet *p,
                                     const struct sk_event *e) {
     struct replay_compare *c = (struct replay_compare *)o;
-    replay_layouts_follow(c->layouts, p, e);
+    journeys_follow(c->journeys, p, e);
     if (e->kind == SK_EV_SENT) {
         c->serial = p->serial;
         c->failed = c->failed || replay_compare_compare(c, e->port, e->bytes, e->length, &c->err);
@@ -106,7 +106,7 @@ static bool replay_compare_ignores(void *aux, const struct layout *l, uint32_t h
     struct replay_compare *c = aux;
     if (c->opt->n_ignore == 0)
         return false;
-    char *name = replay_field_name(l, h, f);
+    char *name = layout_field_name(l, h, f);
     bool any = false;
     for (size_t i = 0; i < c->opt->n_ignore; i++)
         if (sk_name_matches(name, c->opt->ignore[i]))
@@ -124,7 +124,7 @@ static void clear_bits(uint8_t *bytes, uint32_t length, uint32_t from, uint32_t 
 static const uint8_t *replay_compare_look_at(struct replay_compare *c, const uint8_t *frame,
                                              uint32_t length) {
     const struct layout *l = &c->now;
-    replay_layouts_find(c->layouts, c->serial, frame, length, &c->now);
+    journeys_find(c->journeys, c->serial, frame, length, &c->now);
     if (c->opt->n_ignore == 0)
         return NULL;
     memset(c->keep, 0xff, length);
@@ -511,7 +511,7 @@ struct replay_compare *replay_compare_open(const struct replay_options *opt, FIL
         !(c->wanted = calloc(opt->show + 1, sizeof *c->wanted)))
         abort();
     c->observer = (struct sk_observer){.everything = true, .event = replay_compare_on_event};
-    c->layouts = replay_layouts_new();
+    c->journeys = journeys_new();
     c->opt = opt;
     c->messages = messages;
     for (uint16_t port = 0; port < SK_PORTS; port++) {
@@ -687,6 +687,6 @@ void replay_compare_close(struct replay_compare *c) {
     free(c->shown);
     free(c->wanted);
     free(c->ignored);
-    replay_layouts_free(c->layouts);
+    journeys_free(c->journeys);
     free(c);
 }

@@ -7,13 +7,6 @@
 
 #include "pcap/replay/replay_impl.h"
 
-char *replay_field_name(const struct layout *l, uint32_t h, uint32_t f) {
-    char *name;
-    if (asprintf(&name, "%s.%s", l->headers[h].name, l->headers[h].desc->fields[f].name) < 0)
-        abort();
-    return name;
-}
-
 #define SHOWN_BITS 512u // of a field
 #define SHOWN_TEXT (SHOWN_BITS / 4 + 16)
 
@@ -93,7 +86,7 @@ void replay_show_fields(FILE *out, const struct layout *l, const uint8_t *sent, 
             const uint32_t skip = skipped(sent, n_sent, golden, n_golden, from, width);
             const bool other =
                 sent && golden && bits_differ(sent, n_sent, golden, n_golden, from, width);
-            char a[SHOWN_TEXT], b[SHOWN_TEXT], *name = replay_field_name(l, h, f);
+            char a[SHOWN_TEXT], b[SHOWN_TEXT], *name = layout_field_name(l, h, f);
             replay_fields_value(a, sent, n_sent, from, width, skip);
             replay_fields_value(b, golden, n_golden, from, width, skip);
             fprintf(out, "%c %-40s %-22s %s%s", other ? '*' : ' ', name, a, b,

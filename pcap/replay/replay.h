@@ -23,7 +23,6 @@
 //     compare.c   golden captures
 //     align.c     pairs packets with golden ones (align.h); fields.c: the fields that differ
 //     gaps.c      packets that a recorded run lacks
-//     layout.c    where the fields of a compared packet are
 //     trace.c     paths through the program of packets that differ from golden ones
 //     state.c     the final state of the switch
 //     drops.c     lines about dropped packets

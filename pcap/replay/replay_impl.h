@@ -156,21 +156,7 @@ int replay_state_end(struct replay_state *s, const struct replay_options *opt, s
                      struct sk_error *err);
 void replay_state_close(struct replay_state *s);
 
-// ---- layout.c
-struct replay_layouts;
-struct replay_layouts *replay_layouts_new(void);    // aborts when memory is short
-void replay_layouts_free(struct replay_layouts *l); // null allowed
-// All that is told of all packets.
-void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
-                           const struct sk_event *e);
-// The headers in a packet's bytes, each as some program's parser or deparser had it; none when that
-// is not known.
-void replay_layouts_find(const struct replay_layouts *l, uint64_t serial, const uint8_t *bytes,
-                         uint32_t length, struct layout *out);
-
 // ---- fields.c
-// "header.field", malloc'ed.
-char *replay_field_name(const struct layout *l, uint32_t h, uint32_t f);
 // A table of the fields of both; of either one alone (the other null, with no bytes) too. 'ignored'
 // gets 'aux'.
 void replay_show_fields(FILE *out, const struct layout *l, const uint8_t *sent, uint32_t n_sent,

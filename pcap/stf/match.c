@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
 #include "pcap/stf/stf_impl.h"
 
 #define BYTES_PER_LINE 16
@@ -72,6 +74,63 @@ static void stf_match_print_difference(FILE *out, const struct stf_statement *e,
     }
 }
 
+// ---- field by field ----
+
+static bool field_matches(const struct stf_statement *e, const struct stf_output *o, uint32_t from,
+                          uint32_t width) {
+    for (uint32_t bit = from; bit < from + width; bit++) {
+        const size_t i = bit / 4;
+        const unsigned mask = 8u >> bit % 4;
+        if (i >= 2 * (size_t)o->length)
+            return true; // that it ends there is said already
+        if (i < e->n_nibbles && e->nibbles[i] != STF_ANY_NIBBLE &&
+            (e->nibbles[i] & mask) != (nibble_of(o, i) & mask))
+            return false;
+    }
+    return true;
+}
+
+// Bits from 'from' on in hexadecimal; '*' is a digit of which no bit or not every bit is given.
+static void print_field(FILE *out, enum row row, const struct stf_statement *e,
+                        const struct stf_output *o, uint32_t from, uint32_t width) {
+    const uint32_t end = from + width;
+    fputs("0x", out);
+    for (uint32_t bit = from; bit < end;) {
+        const uint32_t last = bit + ((end - bit) % 4 ? (end - bit) % 4 : 4);
+        unsigned digit = 0;
+        bool given = true;
+        for (; bit < last; bit++) {
+            const size_t i = bit / 4;
+            if (row == EXPECTED)
+                given &= i < e->n_nibbles && e->nibbles[i] != STF_ANY_NIBBLE;
+            if (given)
+                digit = digit << 1 |
+                        ((row == GOT ? nibble_of(o, i) : e->nibbles[i]) >> (3 - bit % 4) & 1u);
+        }
+        fputc(given ? "0123456789abcdef"[digit] : '*', out);
+    }
+}
+
+static void print_fields(FILE *out, const struct stf_statement *e, const struct stf_output *o) {
+    const struct layout *l = o->headers;
+    for (uint32_t h = 0; l && h < l->n; h++) {
+        const struct sk_header_desc *d = l->headers[h].desc;
+        for (uint32_t f = 0; f < d->n_fields; f++) {
+            const uint32_t from = 8 * l->headers[h].offset + d->fields[f].bit_offset,
+                           width = d->fields[f].width;
+            if (from + width > 8 * o->length || field_matches(e, o, from, width))
+                continue;
+            char *name = layout_field_name(l, h, f);
+            fprintf(out, "    %s: expected ", name);
+            print_field(out, EXPECTED, e, o, from, width);
+            fputs(", got ", out);
+            print_field(out, GOT, e, o, from, width);
+            fputc('\n', out);
+            free(name);
+        }
+    }
+}
+
 static void stf_match_report(const struct stf_script *s, const struct stf_statement *e,
                              const struct stf_output *o, long at, unsigned number, FILE *out) {
     size_t want = e->n_nibbles / 2;
@@ -83,6 +142,7 @@ static void stf_match_report(const struct stf_script *s, const struct stf_statem
         fprintf(out, "has %u bytes, expected %s%zu\n", o->length,
                 e->exact_length ? "" : "at least ", want);
     stf_match_print_difference(out, e, o);
+    print_fields(out, e, o);
 }
 
 // ---- a port ----

@@ -30,7 +30,30 @@ static bool stf_run_collect(void *aux, uint16_t port, const uint8_t *frame, uint
     out->length = length;
     out->bytes = copy;
     out->line = r->now->line;
+    out->headers = NULL;
     return true;
+}
+
+// Of the last output: the switch tells that a packet was sent after it has handed it over.
+static void stf_run_place_headers(struct run *r, uint64_t serial) {
+    struct stf_output *last = r->outputs.n ? &r->outputs.list[r->outputs.n - 1] : NULL;
+    if (!last || last->headers)
+        return;
+    last->headers = malloc(sizeof *last->headers);
+    if (!last->headers)
+        abort();
+    journeys_find(r->journeys, serial, last->bytes, last->length, last->headers);
+}
+
+static void stf_run_follow(struct sk_observer *o, const struct sk_packet *p,
+                           const struct sk_event *e) {
+    struct run *r = (struct run *)o;
+    struct sk_observer *next = r->opt->observer;
+    journeys_follow(r->journeys, p, e);
+    if (e->kind == SK_EV_SENT)
+        stf_run_place_headers(r, p->serial);
+    if (next && (next->everything || e->kind == SK_EV_VIOLATION))
+        next->event(next, p, e);
 }
 
 // ---- messages ----
@@ -615,15 +638,20 @@ enum stf_result stf_run(const struct stf_script *s, const struct sk_program *pro
     if (!r.groups || !r.sw) {
         fprintf(messages, "%s: error: %s\n", s->name, r.sw ? "not enough memory" : error);
     } else {
-        sk_core_observe(sk_switch_core(r.sw, 0), opt->observer);
+        r.observer = (struct sk_observer){.everything = true, .event = stf_run_follow};
+        r.journeys = opt->fields ? journeys_new() : NULL;
+        sk_core_observe(sk_switch_core(r.sw, 0), opt->fields ? &r.observer : opt->observer);
         raise_ports(r.sw);
         attach_ports(r.sw, s);
         sk_digest_reader_init(r.sw, &r.digests);
         result = stf_run_execute(&r);
     }
     sk_switch_free(r.sw);
-    for (size_t i = 0; i < r.outputs.n; i++)
+    journeys_free(r.journeys);
+    for (size_t i = 0; i < r.outputs.n; i++) {
+        free(r.outputs.list[i].headers);
         free(r.outputs.list[i].bytes);
+    }
     free(r.outputs.list);
     free(r.nodes);
     stf_idle_free(r.idle);

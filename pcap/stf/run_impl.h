@@ -21,11 +21,13 @@ struct ecmp {
 };
 
 struct run {
+    struct sk_observer observer; // follows packets for their fields, and tells opt->observer
     const struct stf_script *script;
     const struct stf_options *opt;
     struct sk_switch *sw;
     FILE *messages;
     const struct stf_statement *now; // being executed
+    struct journeys *journeys;       // null: nobody wants the fields
     struct stf_outputs outputs;
     size_t outputs_before;   // the last packet
     bool something_happened; // a packet, or time: what no_packet can be about

@@ -128,6 +128,7 @@ enum stf_result {
 struct stf_options {
     bool smaller_priority_wins;
     struct sk_observer *observer; // of all packets; null: nobody
+    bool fields; // packets that differ are shown field by field, too (checked build)
 };
 // Runs the script; what differed goes to 'messages'.
 enum stf_result stf_run(const struct stf_script *s, const struct sk_program *prog,

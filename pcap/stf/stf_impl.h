@@ -6,6 +6,7 @@
 #define SILKEN_PCAP_STF_STF_IMPL_H
 
 #include "control/tables/control.h"
+#include "pcap/packet/layout.h"
 #include "pcap/stf/stf.h"
 
 enum stf_kind {
@@ -201,7 +202,8 @@ struct stf_output {
     uint16_t port;
     uint32_t length;
     uint8_t *bytes;
-    unsigned line; // of the packet that caused it
+    unsigned line;          // of the packet that caused it
+    struct layout *headers; // where its headers are; null: nobody followed it
 };
 struct stf_outputs {
     struct stf_output *list;

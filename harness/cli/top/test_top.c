@@ -226,6 +226,11 @@ static void test_what_is_shown(void **state) {
     expect_on_page(d, 100, "  4 wait for worker 2 10.0.0.3, never heard from");
     expect_on_page(d, 100, "ALARM for 1 s: stuck-job: job 7 waits");
     expect_on_page(d, 100, "     10            30  egress queue full, port 1");
+    // nothing is cut at 60 columns
+    expect_on_page(d, 30, "\n1 of 2 ports up  1 alarm\n");
+    expect_on_page(d, 60, "\ninside 3\n");
+    expect_on_page(d, 60, "\ndropped ");
+    expect_on_page(d, 60, "\n  4 wait for worker 2 10.0.0.3, never heard from\n");
 }
 
 static void test_order(void **state) {

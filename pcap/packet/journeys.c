@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// layout: the journeys (pcap/packet/layout.h) of the packets that came last. One that waits while
-// so many others come is forgotten: its fields have no names then.
+// journeys: those of the packets that came last, by serial number. One that waits while so many
+// others come is forgotten: its fields have no names then.
 #include <stdlib.h>
 
-#include "pcap/replay/replay_impl.h"
+#include "pcap/packet/layout.h"
 
 #define KEPT 4096u // as many as a switch has buffers
 
-struct replay_layouts {
+struct journeys {
     struct {
         uint64_t serial; // 0: none
         struct journey *journey;
     } kept[KEPT];
 };
 
-struct replay_layouts *replay_layouts_new(void) {
-    struct replay_layouts *l = calloc(1, sizeof *l);
+struct journeys *journeys_new(void) {
+    struct journeys *l = calloc(1, sizeof *l);
     if (!l)
         abort();
     return l;
 }
 
-void replay_layouts_free(struct replay_layouts *l) {
+void journeys_free(struct journeys *l) {
     for (unsigned i = 0; l && i < KEPT; i++)
         journey_free(l->kept[i].journey);
     free(l);
 }
 
 // A serial has the core that received it in its upper byte.
-static unsigned replay_layout_place_of(uint64_t serial) {
+static unsigned journeys_place_of(uint64_t serial) {
     return (unsigned)((serial + (serial >> 56) * (KEPT / SK_PIPES)) % KEPT);
 }
 
-void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
-                           const struct sk_event *e) {
-    const unsigned i = replay_layout_place_of(p->serial);
+void journeys_follow(struct journeys *l, const struct sk_packet *p, const struct sk_event *e) {
+    const unsigned i = journeys_place_of(p->serial);
     if (e->kind == SK_EV_RECEIVED) {
         if (l->kept[i].journey)
             journey_clear(l->kept[i].journey);
@@ -47,9 +46,9 @@ void replay_layouts_follow(struct replay_layouts *l, const struct sk_packet *p,
     }
 }
 
-void replay_layouts_find(const struct replay_layouts *l, uint64_t serial, const uint8_t *bytes,
-                         uint32_t length, struct layout *out) {
-    const unsigned i = replay_layout_place_of(serial);
+void journeys_find(const struct journeys *l, uint64_t serial, const uint8_t *bytes, uint32_t length,
+                   struct layout *out) {
+    const unsigned i = journeys_place_of(serial);
     out->n = out->end = 0;
     if (serial && l->kept[i].serial == serial)
         journey_find(l->kept[i].journey, bytes, length, out);
