@@ -37,7 +37,7 @@ void top_page_free(struct top_page *p);
 void top_put(struct top_page *p, enum top_colour c, const char *text);
 // Word by word: what does not fit goes on in the next line, after 'indent' columns.
 void top_flow(struct top_page *p, enum top_colour c, unsigned indent, const char *text);
-// In one piece, on the next line (without the blanks before it) where the rest of this one is short.
+// In one piece: on the next line, without the blanks before it, where the rest of this one is short
 void top_group(struct top_page *p, enum top_colour c, const char *text);
 // Exactly 'width' columns, cut or padded; right aligned, when negative left aligned.
 void top_cell(struct top_page *p, enum top_colour c, int width, const char *text);
