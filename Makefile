@@ -399,7 +399,7 @@ soak: $(BUILD)/silken
 # Jobs of both protocols beside TCP and attacks in a ToR, for SECONDS (harness/control/tor/test_training.py).
 soak-tor: $(BUILD)/silken
 	SECONDS_TO_RUN=$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS),600) BUILD=$(BUILD) \
-	    FLOOD_RATE=$(or $(FLOOD_RATE),0) LONGEST_PAUSE=0.001 \
+	    FLOOD_RATE=$(or $(FLOOD_RATE),73000) LONGEST_PAUSE=0.001 TCP_RATIO=0.8 \
 	    $(PYTHON) harness/control/tor/test_training.py
 .PHONY: soak-tor
 

@@ -13,6 +13,7 @@
 // Frames from the switch in one go: what comes faster waits in the port's ring, and then is dropped
 // there.
 #define PAUSE_INTERVAL_NS UINT64_C(4000000) // of the ToR's writes
+#define WRITES_IN_A_PAUSE 64u
 #define FRAMES_AT_ONCE    32u
 #define FRAMES_A_TURN     512u
 
@@ -39,6 +40,7 @@ static struct tor_host run_tor_host_of(struct run *r) {
                              .beside = run_tor_beside,
                              .event = run_event,
                              .pause_interval_ns = PAUSE_INTERVAL_NS,
+                             .writes_in_a_pause = WRITES_IN_A_PAUSE,
                              .hash_secret = (uint32_t)r->hash_secret,
                              .aux = r};
 }

@@ -15,11 +15,15 @@
 
 VLOG_DEFINE_THIS_MODULE(tor);
 
-// Writes while the pipes wait: so many, or as many as fit in so long a time, one at least. And how
-// often that may be in one call.
-#define WRITES_IN_A_PAUSE 16
+// Writes while the pipes wait: so many (where the host says nothing), or as many as fit in so long
+// a time, one at least. And how often that may be in one call.
+#define WRITES_IN_A_PAUSE 16u
 #define PAUSE_NS          UINT64_C(100000)
 #define PAUSES_IN_A_RUN   64
+// Between calls that write: so many times as long as the last one took. What comes meanwhile is
+// written together, so that no flood of new addresses takes more than a fortieth of the pipes' time.
+#define REST_SHARE      UINT64_C(39)
+#define LONGEST_REST_NS UINT64_C(100000000)
 
 #define CPU_HEADER    8u
 #define VLAN_TAG      4u
@@ -73,14 +77,15 @@ void tor_moved(struct tor *t, uint16_t vid, const uint8_t mac[6], struct tor_lin
 // Where nobody runs the pipes meanwhile the number of writes is the same each time.
 void tor_flush_once(struct tor *t, void (*refused)(void *aux, const char *object, const char *why),
                     void *aux) {
+    const unsigned most = t->host.writes_in_a_pause ? t->host.writes_in_a_pause : WRITES_IN_A_PAUSE;
     if (!t->host.pause) {
-        tor_wanted_flush(t->wanted, t->host.sw, WRITES_IN_A_PAUSE, refused, aux);
+        tor_wanted_flush(t->wanted, t->host.sw, (int)most, refused, aux);
         return;
     }
     t->host.pause(t->host.aux);
     // the processor's time: one that was interrupted makes no more pauses for it
     const uint64_t end = sk_clock_worked() + PAUSE_NS;
-    for (int n = 0; n < WRITES_IN_A_PAUSE && tor_wanted_waits(t->wanted); n++) {
+    for (unsigned n = 0; n < most && tor_wanted_waits(t->wanted); n++) {
         if (n > 0 && sk_clock_worked() > end)
             break;
         tor_wanted_flush(t->wanted, t->host.sw, 1, refused, aux);
@@ -167,11 +172,16 @@ void tor_run(struct tor *t, uint64_t now_ns) {
     now_ns = tor_advance(t, now_ns);
     EACH_MODULE(t, i, run)
     modules[i]->run(t, t->states[i], now_ns);
-    if (now_ns - t->written_at < t->host.pause_interval_ns)
+    if (now_ns < t->write_due || !tor_wanted_waits(t->wanted))
         return;
-    if (tor_wanted_waits(t->wanted))
-        t->written_at = now_ns;
+    // by the clock, which on a shared processor is mostly the wait for the pipes' turn to end and
+    // for their next one to begin: they lose that time, too
+    const uint64_t from = sk_clock_now();
     tor_flush(t, PAUSES_IN_A_RUN);
+    const uint64_t took = t->host.pause ? sk_clock_now() - from : 0;
+    const uint64_t rest = took < LONGEST_REST_NS / REST_SHARE ? took * REST_SHARE : LONGEST_REST_NS;
+    t->write_due =
+        now_ns + took + (rest > t->host.pause_interval_ns ? rest : t->host.pause_interval_ns);
 }
 
 // ---- frames ----

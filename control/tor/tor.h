@@ -76,6 +76,9 @@ struct tor_host {
     // How long tor_run() waits after it has written until it writes again: packets can cause so
     // many writes that pauses would follow each other. 0: not.
     uint64_t pause_interval_ns;
+    // Writes in one pause, at most; 0: 16. On processors that are shared a pause costs what the
+    // system takes to schedule the pipes, so few long ones are better than many short ones.
+    unsigned writes_in_a_pause;
     // Of the hashes of addresses, which packets choose; 0 where a run must repeat.
     uint32_t hash_secret;
 };

@@ -83,7 +83,7 @@ struct tor {
     void *states[TOR_MODULES];
     uint64_t now;        // ns, of the call that is under way
     struct tor_link *by; // that the frame came in by which is handled now; null: none is
-    uint64_t written_at; // ns, when tor_run last wrote in a pause
+    uint64_t write_due;  // ns, when tor_run may write in pauses again
     // Counts that an operator wants: by reason from the switch, sent, not sent because there was no
     // room.
     uint64_t frames_in[TOR_REASON_ACL + 1], frames_out, frames_lost, frames_bad;

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sends frames from addresses that nobody has seen before, until it is ended; then prints how many.
 
-    flood.py INTERFACE TO new|colliding RATE     RATE: frames a second; 0: as fast as it can
+    flood.py INTERFACE TO new|colliding|known RATE [TURN]     RATE: frames a second; 0: as fast as it can
 
+"known" is harmless, to compare with: one address. Each TURN has other new addresses.
 "colliding": VLAN 10's addresses whose hash was the same in its lower BITS bits as long as the tables' hash had no
 secret (stages/table_impl.h: sk_hash_word with nothing but SK_HASH_FACTOR), again and again."""
 import signal
@@ -26,8 +27,8 @@ def colliding():
     return found
 
 
-def new():
-    address = 0x060000000000
+def new(turn):
+    address = 0x060000000000 + (turn << 28)
     while True:
         address += 1
         yield address
@@ -43,7 +44,8 @@ def main():
     to = bytes.fromhex(sys.argv[2].replace(":", ""))
     ended, sent = [], 0
     signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
-    source = new() if kind == "new" else again(colliding())
+    turn = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+    source = new(turn) if kind == "new" else again(colliding() if kind == "colliding" else [0x02000000fffe])
     end = b"\x88\xb5" + bytes(46)  # IEEE 802's type for experiments
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as s:
         s.bind((interface, 0))

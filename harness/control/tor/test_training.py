@@ -10,13 +10,18 @@
 SECONDS_TO_RUN (25; `make soak-tor`: 600) long: the workers check every element of every sum, and every packet is
 accounted for. FLOOD_RATE (2000; `make soak-tor`: 0, as fast as it can) is that of new addresses a second, since a
 machine of two processors does nothing else at full speed. With LONGEST_PAUSE (`make soak-tor`: 0.001) no pause of the
-pipes may take more processor time of the control thread, in seconds; `make test` prints it and does not check it."""
+pipes may take more processor time of the control thread, in seconds; `make test` prints it and does not check it.
+
+The attacks come by turns: TURN seconds of them, then as long as many frames a second from one known address, so that
+TCP's rates in both can be compared. With TCP_RATIO (`make soak-tor`: 0.8) the median beside attacks must be at least so
+much of the other one."""
 import json
 import os
 import random
 import re
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import threading
@@ -33,6 +38,8 @@ from lab import SILKEN, Host, Lab  # noqa: E402
 SECONDS = float(os.environ.get("SECONDS_TO_RUN", "25"))
 FLOOD_RATE = os.environ.get("FLOOD_RATE", "2000")
 LONGEST_PAUSE = os.environ.get("LONGEST_PAUSE")
+TCP_RATIO = os.environ.get("TCP_RATIO")
+TURN = 10
 ROUTER_MAC, ROUTER = "02:00:00:00:ff:01", "10.0.10.1"
 # name: port. s0, s1: SwitchML; a0, a1, ps: ATP; t0, t1: TCP; x, f: hostile
 NAMES = ["s0", "s1", "a0", "a1", "ps", "t0", "t1", "x", "f"]
@@ -58,6 +65,7 @@ class Hostile(threading.Thread):
     def __init__(self, host):
         super().__init__(daemon=True)
         self.host, self.ended, self.sent, self.random = host, False, 0, random.Random(1)
+        self.resting = False
 
     def frame(self):
         r = self.random
@@ -90,7 +98,7 @@ class Hostile(threading.Thread):
     def run(self):
         while not self.ended:
             burst = [self.frame() for _ in range(50)]
-            for f in burst + burst[:10]:  # some twice
+            for f in [] if self.resting else burst + burst[:10]:  # some twice
                 self.host.ask("send", interface="eth0", frame=f)
                 self.sent += 1
             time.sleep(0.01)
@@ -102,6 +110,7 @@ class HostilePeer(threading.Thread):
 
     def __init__(self, path):
         super().__init__(daemon=True)
+        self.resting = False
         self.path, self.ended, self.turns, self.connected, self.random = path, False, 0, 0, random.Random(28)
 
     def turn(self):
@@ -121,7 +130,8 @@ class HostilePeer(threading.Thread):
     def run(self):
         while not self.ended:
             try:
-                self.turn()
+                if not self.resting:
+                    self.turn()
             except OSError:
                 pass
             time.sleep(0.05)
@@ -181,9 +191,37 @@ class Training(unittest.TestCase):
             lines = page.read().decode().splitlines()
         return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if line[0] != "#"}
 
-    def flood(self, kind, rate):
+    def flood(self, kind, rate, turn):
         return subprocess.Popen(in_host(self.lab["f"], sys.executable, os.path.join(HERE, "flood.py"), "eth0",
-                                        ROUTER_MAC, kind, rate), stdout=subprocess.PIPE, text=True)
+                                        ROUTER_MAC, kind, rate, str(turn)), stdout=subprocess.PIPE, text=True)
+
+    def tcp_beside(self, floods, seconds):
+        """Bits a second of TCP while they run, and how many frames each sent."""
+        try:
+            for p in floods:
+                self.assertEqual(p.stdout.readline(), "begins\n")
+            tcp = subprocess.run(in_host(self.lab["t0"], "iperf3", "-J", "-c", ip("t1"), "-t", str(seconds)),
+                                 stdout=subprocess.PIPE, text=True, timeout=seconds + 60, check=True)
+        finally:
+            for p in floods:
+                p.terminate()
+        sent = [int(p.communicate(timeout=30)[0].split()[-1]) for p in floods]
+        return json.loads(tcp.stdout)["end"]["sum_received"]["bits_per_second"], sent
+
+    def turns(self, end, hostile, peer):
+        """Attacks, and as many frames that do no harm, until the time is over: TCP's bits a second in the turns of
+        each, and how many frames of new and of colliding addresses were sent."""
+        attacked, harmless, flooded = [], [], [0, 0]
+        seconds = max(2, min(TURN, int(SECONDS / 5)))
+        while not harmless or time.monotonic() + seconds < end:
+            hostile.resting = peer.resting = False
+            rate, sent = self.tcp_beside([self.flood("new", FLOOD_RATE, len(attacked)),
+                                          self.flood("colliding", "1000", 0)], seconds)
+            attacked.append(rate)
+            flooded = [a + b for a, b in zip(flooded, sent)]
+            hostile.resting = peer.resting = True
+            harmless.append(self.tcp_beside([self.flood("known", str(n / seconds), 0) for n in sent], seconds)[0])
+        return attacked, harmless, flooded
 
     def limited(self, name):
         """How many addresses of the link were refused or removed, how many it has."""
@@ -248,36 +286,34 @@ class Training(unittest.TestCase):
                     for r in (0, 1)], server
 
         hostile = Hostile(self.lab["x"])
-        tcp_server = subprocess.Popen(in_host(self.lab["t1"], "iperf3", "-s", "-1"), stdout=subprocess.DEVNULL)
+        tcp_server = subprocess.Popen(in_host(self.lab["t1"], "iperf3", "-s"), stdout=subprocess.DEVNULL)
         time.sleep(0.5)
-        tcp = subprocess.Popen(in_host(self.lab["t0"], "iperf3", "-J", "-c", ip("t1"), "-t", str(int(SECONDS))),
-                               stdout=subprocess.PIPE, text=True)
         hostile.start()
         peer = HostilePeer(os.path.join(self.lab.folder.name, "m.sock"))
         peer.start()
-        floods = [self.flood("new", FLOOD_RATE), self.flood("colliding", "1000")]
         results, end = {}, time.monotonic() + SECONDS
         threads = [threading.Thread(target=lambda n=n, f=f: results.update({n: self.rounds(end, n, f)}))
                    for n, f in (("resnet", switchml), ("bert", atp))]
         for t in threads:
             t.start()
+        try:
+            attacked, harmless, flooded = self.turns(end, hostile, peer)
+        finally:
+            tcp_server.terminate()
+            tcp_server.wait(20)
         for t in threads:
             t.join(SECONDS + 240)
         hostile.ended = peer.ended = True
         hostile.join(10)
         peer.join(30)
-        flooded = []
-        for p in floods:
-            p.terminate()
-            flooded.append(int(p.communicate(timeout=30)[0].split()[-1]))
-        carried = json.loads(tcp.communicate(timeout=60)[0])["end"]["sum_received"]["bits_per_second"]
-        tcp_server.wait(20)
+        carried, beside = statistics.median(attacked), statistics.median(harmless)
         drops = self.ctl("counter", "read", "pipe.Ingress.drops")
         numbers, (limited, learned) = self.metrics(), self.limited("f")
         wall, cpu = (numbers[f"silken_longest_pause_{kind}seconds"] for kind in ("", "cpu_"))
         self.assertEqual(self.lab.stop(), 0, self.lab.said)
         print(f"\n{SECONDS:.0f} s: SwitchML {results['resnet'][0]} workers, ATP {results['bert'][0]} workers, all verified; "
-              f"TCP {carried / 1e6:.0f} Mbit/s; {hostile.sent} hostile packets; {flooded[0]} from new addresses, "
+              f"TCP {carried / 1e6:.0f} Mbit/s beside attacks, {beside / 1e6:.0f} beside as many harmless frames "
+              f"({carried / beside:.2f}, medians of {len(attacked)} turns); {hostile.sent} hostile packets; {flooded[0]} from new addresses, "
               f"{flooded[1]} from colliding ones, {learned} known, {limited} limited; memif peer {peer.turns} times, "
               f"{peer.connected} connected; {numbers['silken_pauses_total']:.0f} pauses, the longest {cpu * 1e3:.3f} ms of "
               f"processor time, {wall * 1e3:.3f} ms by the clock")
@@ -296,6 +332,8 @@ class Training(unittest.TestCase):
         self.assertEqual(received + copies, sent + dropped)
         if LONGEST_PAUSE:
             self.assertLess(cpu, float(LONGEST_PAUSE), "the longest pause, in seconds of processor time")
+        if TCP_RATIO:
+            self.assertGreater(carried / beside, float(TCP_RATIO), "TCP's rate beside attacks, to that beside harmless frames")
 
 
 if __name__ == "__main__":
