@@ -21,8 +21,9 @@ static const char *const bitmap_names[2] = {"seen.bitmap0", "seen.bitmap1"};
 #define TALLY         "tally0.cells"
 #define TALLY_MISSING "missing"
 // Beside the control that has the table.
-#define DROPS           "drops"
-#define WRONG_CHECKSUMS "admission.wrong_checksums" // by replication id; a program may be without it
+#define DROPS "drops"
+#define WRONG_CHECKSUMS                                                                            \
+    "admission.wrong_checksums" // by replication id; a program may be without it
 static const char *const drop_reasons[] = {
     NULL,
     "parser error",
@@ -79,8 +80,8 @@ static json_t *not_this_program(struct view *v) {
 
 // Of the same program as the workers' table: another one in the switch may have such a counter,
 // too.
-static int find_counter(const struct view *v, const char *counter, struct sk_object *out,
-                        struct sk_error *err) {
+static int state_jobs_find_counter(const struct view *v, const char *counter, struct sk_object *out,
+                                   struct sk_error *err) {
     const char *table = sk_object_name(&v->table);
     const size_t n = strlen(table) - strlen(WORKERS_TABLE);
     char name[512];
@@ -93,11 +94,11 @@ static bool find_objects(struct view *v) {
         sk_find_object(v->sw, SK_REGISTER, bitmap_names[0], &v->bitmaps[0], v->err) ||
         sk_find_object(v->sw, SK_REGISTER, bitmap_names[1], &v->bitmaps[1], v->err) ||
         sk_find_object(v->sw, SK_REGISTER, TALLY, &v->tally, v->err) ||
-        find_counter(v, DROPS, &v->drops, v->err))
+        state_jobs_find_counter(v, DROPS, &v->drops, v->err))
         return false;
     struct sk_error ignored;
     v->has_wrong_checksums =
-        find_counter(v, WRONG_CHECKSUMS, &v->wrong_checksums, &ignored) == 0;
+        state_jobs_find_counter(v, WRONG_CHECKSUMS, &v->wrong_checksums, &ignored) == 0;
     v->desc = v->table.desc->tables[v->table.index];
     int action = sk_find_action(v->desc, ADMIT_ACTION, v->err);
     if (action < 0)
