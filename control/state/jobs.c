@@ -20,10 +20,9 @@ static const char *const bitmap_names[2] = {"seen.bitmap0", "seen.bitmap1"};
 #define ADDRESS       "address"
 #define TALLY         "tally0.cells"
 #define TALLY_MISSING "missing"
-// Beside the control that has the table.
-#define DROPS "drops"
-#define WRONG_CHECKSUMS                                                                            \
-    "admission.wrong_checksums" // by replication id; a program may be without it
+// Beside the control that has the table. Wrong checksums, by replication id, need not be there.
+#define DROPS           "drops"
+#define WRONG_CHECKSUMS "admission.wrong_checksums"
 static const char *const drop_reasons[] = {
     NULL,
     "parser error",

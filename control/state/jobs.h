@@ -20,11 +20,11 @@
 // "idle_ms"}], "size",
 // "first_slot", "slots",
 //   "waiting": [{"slot", "version", "pipes", "present": [..], "missing": [..]}], "more"}],
-//  "drops": [{"reason", "packets"}]}. 'job' -1: all. "idle_ms" is how long ago,
-// at 'now' (ns) or the switch's clock if that is later, the worker's last packet came; absent when
-// none did. "wrong_checksums": packets of it that were taken though their IPv4 checksum is wrong; absent
-// when the program does not count them. Null after filling 'err'. With 'pauses' (pauses.h) packets go on meanwhile, and slots
-// are read in slices.
+//  "drops": [{"reason", "packets"}]}. 'job' -1: all. "idle_ms" is how long ago, at 'now' (ns) or the
+// switch's clock if that is later, the worker's last packet came; absent when none did.
+// "wrong_checksums": packets of it that were taken though their IPv4 checksum is wrong; absent when
+// the program does not count them. Null after filling 'err'. With 'pauses' (pauses.h) packets go on
+// meanwhile, and slots are read in slices.
 json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pauses *pauses,
                 struct sk_error *err);
 
