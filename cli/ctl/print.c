@@ -364,6 +364,8 @@ static void ctl_print_job(const json_t *job) {
                sk_json_number(v, "port"), sk_json_text(v, "ip"));
         if (json_object_get(v, "packets"))
             printf("  packets %lld", sk_json_number(v, "packets"));
+        if (sk_json_number(v, "wrong_checksums") > 0)
+            printf("  wrong IPv4 checksums %lld", sk_json_number(v, "wrong_checksums"));
         if (json_object_get(v, "idle_ms"))
             printf("  last %.1f s ago", (double)sk_json_number(v, "idle_ms") / 1000);
         else

@@ -20,11 +20,13 @@ static const char *const bitmap_names[2] = {"seen.bitmap0", "seen.bitmap1"};
 #define ADDRESS       "address"
 #define TALLY         "tally0.cells"
 #define TALLY_MISSING "missing"
-#define DROPS         "drops" // beside the control that has the table
+// Beside the control that has the table. Wrong checksums, by replication id, need not be there.
+#define DROPS           "drops"
+#define WRONG_CHECKSUMS "admission.wrong_checksums"
 static const char *const drop_reasons[] = {
     NULL,
     "parser error",
-    "bad IPv4 checksum",
+    NULL,
     "bad length",
     "unknown worker",
     "bad pool index",
@@ -35,7 +37,7 @@ static const char *const drop_reasons[] = {
 
 struct worker {
     unsigned number;
-    uint64_t port, packets, last_hit;
+    uint64_t port, packets, last_hit, wrong_checksums;
     char address[48];
 };
 
@@ -54,7 +56,8 @@ struct job {
 struct view {
     struct sk_switch *sw;
     struct sk_error *err;
-    struct sk_object table, bitmaps[2], tally, drops;
+    struct sk_object table, bitmaps[2], tally, drops, wrong_checksums;
+    bool has_wrong_checksums;
     const struct sk_table_desc *desc;
     uint32_t action, missing_word;
     uint64_t versions; // cells of a version in the tally: half of it
@@ -76,20 +79,25 @@ static json_t *not_this_program(struct view *v) {
 
 // Of the same program as the workers' table: another one in the switch may have such a counter,
 // too.
-static int find_drops(struct view *v) {
+static int state_jobs_find_counter(const struct view *v, const char *counter, struct sk_object *out,
+                                   struct sk_error *err) {
     const char *table = sk_object_name(&v->table);
     const size_t n = strlen(table) - strlen(WORKERS_TABLE);
     char name[512];
-    snprintf(name, sizeof name, "%.*s" DROPS, (int)n, table);
-    return sk_find_object(v->sw, SK_COUNTER, name, &v->drops, v->err);
+    snprintf(name, sizeof name, "%.*s%s", (int)n, table, counter);
+    return sk_find_object(v->sw, SK_COUNTER, name, out, err);
 }
 
 static bool find_objects(struct view *v) {
     if (sk_find_object(v->sw, SK_TABLE, WORKERS_TABLE, &v->table, v->err) ||
         sk_find_object(v->sw, SK_REGISTER, bitmap_names[0], &v->bitmaps[0], v->err) ||
         sk_find_object(v->sw, SK_REGISTER, bitmap_names[1], &v->bitmaps[1], v->err) ||
-        sk_find_object(v->sw, SK_REGISTER, TALLY, &v->tally, v->err) || find_drops(v))
+        sk_find_object(v->sw, SK_REGISTER, TALLY, &v->tally, v->err) ||
+        state_jobs_find_counter(v, DROPS, &v->drops, v->err))
         return false;
+    struct sk_error ignored;
+    v->has_wrong_checksums =
+        state_jobs_find_counter(v, WRONG_CHECKSUMS, &v->wrong_checksums, &ignored) == 0;
     v->desc = v->table.desc->tables[v->table.index];
     int action = sk_find_action(v->desc, ADMIT_ACTION, v->err);
     if (action < 0)
@@ -134,6 +142,15 @@ static struct job *state_jobs_find(struct view *v, uint64_t first_slot) {
     return &v->jobs[v->n_jobs++];
 }
 
+// Of a worker, in all pipes: job numbers of one worker have the same replication id.
+static uint64_t read_wrong_checksums(const struct view *v, uint64_t rid) {
+    struct sk_counter_cell sum;
+    struct sk_error ignored;
+    return sk_control_counter_read(v->sw, sk_object_name(&v->wrong_checksums), rid, &sum, &ignored)
+               ? 0
+               : sum.packets;
+}
+
 static bool read_worker(void *aux, const struct sk_entry *e) {
     struct view *v = aux;
     uint64_t bit = argument(v, e, "worker_bit");
@@ -150,8 +167,11 @@ static bool read_worker(void *aux, const struct sk_entry *e) {
     j->numbers += i == 0 && v->counting;
     if (i == MAX_WORKERS)
         return true;
-    if (i == j->n_workers)
+    if (i == j->n_workers) {
         j->workers[j->n_workers++] = (struct worker){.number = w, .port = argument(v, e, "port")};
+        if (v->has_wrong_checksums)
+            j->workers[i].wrong_checksums = read_wrong_checksums(v, argument(v, e, "rid"));
+    }
     uint64_t ip = state_jobs_key_field(v, e, "src_addr");
     snprintf(j->workers[i].address, sizeof j->workers[i].address, "%u.%u.%u.%u",
              (unsigned)(ip >> 24 & 255), (unsigned)(ip >> 16 & 255), (unsigned)(ip >> 8 & 255),
@@ -405,6 +425,9 @@ static json_t *workers_json(const struct view *v, const struct job *j) {
                                    (json_int_t)w->port, "ip", w->address);
         if (v->desc->has_counter)
             json_object_set_new(worker, "packets", json_integer((json_int_t)w->packets));
+        if (v->has_wrong_checksums)
+            json_object_set_new(worker, "wrong_checksums",
+                                json_integer((json_int_t)w->wrong_checksums));
         if (w->last_hit)
             json_object_set_new(
                 worker, "idle_ms",
@@ -434,7 +457,7 @@ static json_t *state_jobs_drops_json(const struct view *v) {
             continue;
         char number[32];
         snprintf(number, sizeof number, "reason %llu", (unsigned long long)i);
-        bool known = i > 0 && i < sizeof drop_reasons / sizeof *drop_reasons;
+        bool known = i < sizeof drop_reasons / sizeof *drop_reasons && drop_reasons[i];
         json_array_append_new(list,
                               json_pack("{s:s, s:I}", "reason", known ? drop_reasons[i] : number,
                                         "packets", (json_int_t)sum.packets));

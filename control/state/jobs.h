@@ -4,7 +4,8 @@
 //
 // Works for programs that keep their state as p4/switchml does: a table of workers whose action
 // gives the worker's bit, the job's size and its slots; two bitmaps, one per pool version, of the
-// workers whose part is in a slot; a count of the missing ones; a counter of drops by reason.
+// workers whose part is in a slot; a count of the missing ones; a counter of drops by reason and,
+// if it has one, a counter of wrong checksums by replication id.
 // jobs.c has the names of these objects in one place. For other programs the result is one sentence
 // that says so.
 #ifndef SILKEN_CONTROL_STATE_JOBS_H
@@ -15,13 +16,15 @@
 #include "control/tables/control.h"
 #include "control/tables/pauses.h"
 
-// {"jobs": [{"job", "workers": [{"worker", "port", "ip", "packets", "idle_ms"}], "size",
+// {"jobs": [{"job", "workers": [{"worker", "port", "ip", "packets", "wrong_checksums",
+// "idle_ms"}], "size",
 // "first_slot", "slots",
 //   "waiting": [{"slot", "version", "pipes", "present": [..], "missing": [..]}], "more"}],
-//  "drops": [{"reason", "packets"}]}. 'job' -1: all. "idle_ms" is how long ago,
-// at 'now' (ns) or the switch's clock if that is later, the worker's last packet came; absent when
-// none did. Null after filling 'err'. With 'pauses' (pauses.h) packets go on meanwhile, and slots
-// are read in slices.
+//  "drops": [{"reason", "packets"}]}. 'job' -1: all. "idle_ms" is how long ago, at 'now' (ns) or
+// the switch's clock if that is later, the worker's last packet came; absent when none did.
+// "wrong_checksums": packets of it that were taken though their IPv4 checksum is wrong; absent when
+// the program does not count them. Null after filling 'err'. With 'pauses' (pauses.h) packets go on
+// meanwhile, and slots are read in slices.
 json_t *sk_jobs(struct sk_switch *sw, int64_t job, uint64_t now, struct sk_pauses *pauses,
                 struct sk_error *err);
 

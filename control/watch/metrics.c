@@ -284,6 +284,9 @@ static void put_jobs(FILE *f, const struct sk_watch *w) {
     put_job(f, w, "silken_job_aggregators", "Aggregators that the job holds (ATP).", "held");
     put_worker(f, w, "silken_job_worker_packets_total", "counter",
                "Packets of the job that came from the worker.", "packets", false);
+    put_worker(f, w, "silken_job_worker_wrong_checksums_total", "counter",
+               "Packets of the worker that were taken though their IPv4 checksum is wrong.",
+               "wrong_checksums", false);
     put_worker(f, w, "silken_job_worker_missing_parts", "gauge",
                "Slots that wait for the worker's part.", "missing", false);
     put_worker(f, w, "silken_job_worker_idle_seconds", "gauge",

@@ -4,7 +4,7 @@
 #
 # stuck_job MEMBERS SOURCE...: $dir/c.json is a switch with job 7 of two workers, 10.0.0.1 and 10.0.0.2, in slots 16 to
 # 31, and MEMBERS, text like '"metrics": {...},'. A packet of 64 elements for its slot 3, version 1, comes from each
-# address 10.0.0.SOURCE.
+# address 10.0.0.SOURCE; with a wrong IPv4 checksum if SOURCE ends in x.
 stuck_job() {
     cat >"$dir/c.json" <<END
 {"program": "$PWD/p4/switchml/switchml.p4", $1
@@ -27,21 +27,21 @@ import sys
 from captures import pcap
 
 
-def ip(source, payload):
+def ip(source, payload, wrong):
     h = struct.pack('>BBHHHBBH4s4s', 0x45, 0, 20 + len(payload), 0, 0, 64, 17, 0,
                     bytes([10, 0, 0, source]), bytes([10, 0, 0, 100]))
     s = sum(struct.unpack('>10H', h))
     s = (s & 0xffff) + (s >> 16)
-    return h[:10] + struct.pack('>H', ~(s + (s >> 16)) & 0xffff) + h[12:] + payload
+    return h[:10] + struct.pack('>H', ~(s + (s >> 16)) & 0xffff ^ wrong) + h[12:] + payload
 
 
-def frame(source):
+def frame(source, wrong):
     body = struct.pack('>BBIHbb', 0x11, 7, 1, 0x8003, 0, 0) + bytes(4 * 64)
     udp = struct.pack('>HHHH', 0xbee0, 0xbee0, 8 + len(body), 0) + body
-    return bytes([2, 0, 0, 0, 0, 100, 2, 0, 0, 0, 0, source, 8, 0]) + ip(source, udp)
+    return bytes([2, 0, 0, 0, 0, 100, 2, 0, 0, 0, 0, source, 8, 0]) + ip(source, udp, wrong)
 
 
-open(sys.argv[1], 'wb').write(pcap([(0, frame(int(source))) for source in sys.argv[2:]]))
+open(sys.argv[1], 'wb').write(pcap([(0, frame(int(source.strip('x')), source[-1] == 'x')) for source in sys.argv[2:]]))
 END
 }
 await() { # SECONDS COMMAND...: until the command does

@@ -156,6 +156,7 @@ class Net:
 
     def counters(self):
         names = {"drops": "pipe.Ingress.drops", "repetitions": "pipe.Ingress.repetitions",
+                 "wrong_checksums": "pipe.Ingress.admission.wrong_checksums",
                  "resent": "pipe.Ingress.steps.resent"}
         for (name, pipe, index), (packets, size) in self.model.counts.items():
             if name in names:

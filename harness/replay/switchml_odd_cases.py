@@ -34,8 +34,8 @@ def with_lengths(frame, ip_length, udp_length):
 
 @case("switchml/bad_checksum", PROGRAM)
 def bad_checksum(c):
-    """IPv4 headers with one bit flipped are refused and leave no trace in the slot; the UDP checksum is
-    not looked at."""
+    """An IPv4 header with one bit flipped is one of another length, sender or kind, or it is taken and
+    counted: by worker, in the pipe of its port. The UDP checksum is not looked at."""
     job = Job(7, [0, 1, 130])
     net = Net(c, [job])
     for w, version in ((0, 0), (0, 1), (2, 0), (2, 1)):
@@ -80,8 +80,8 @@ def lengths(c):
 @case("switchml/unknown_senders", PROGRAM)
 def unknown_senders(c):
     """A job, an address or a port that does not belong to the sender: not admitted. Wrong in several
-    ways, the checksum counts before the length, the length before the sender, the sender before the
-    slot."""
+    ways, the length counts before the sender, the sender before the slot; a wrong checksum counts for
+    admitted packets only."""
     job, other = Job(7, [0, 1, 2]), Job(8, [4, 5], 10, 101, 16)
     net = Net(c, [job, other])
     good = job.packet(0, 3, 0, vector(1, 64))

@@ -256,19 +256,21 @@ class Others(InaTest):
             self.assertEqual(self.switch.counter("AtpPipe.Ingress.drops", BAD_INDEX)[0], n + 1)
 
     def test_damaged(self):
-        """A wrong checksum is noticed by the pipe that a packet comes to."""
+        """A wrong checksum is noticed by the pipe that a packet comes to: ATP's packet is dropped, SwitchML's
+        counted and taken."""
         for worker in range(8):
             frame = bytearray(self.gradient_frame(gradient(worker, atp.vector(1), 1, 5), worker))
             frame[24] ^= 1
             self.assertEqual(self.switch.send(ATP_PORTS[worker], frame), [])
             frame = bytearray(JOB.packet(worker, 0, 0, sml.vector(1, 64)))
             frame[24] ^= 1
-            self.assertEqual(self.switch.send(SML_PORTS[worker], frame), [])
+            self.assertEqual(len(self.switch.send(SML_PORTS[worker], frame)), 8 if worker == 7 else 0)
         self.assertEqual(self.refused("SwitchmlPipe", BAD_CHECKSUM), 4)
         self.assertEqual(self.switch.counter("AtpPipe.Ingress.drops", atp.BAD_CHECKSUM)[0], 4)
-        self.assertEqual(self.switch.counter("SwitchmlPipe.Ingress.drops", sml.BAD_CHECKSUM)[0], 8)
+        self.assertEqual(sum(self.switch.counter("SwitchmlPipe.Ingress.admission.wrong_checksums", rid)[0]
+                             for rid in range(1024)), 8)
         self.assertEqual(self.owners(5), [0, 0])
-        self.assertEqual(self.bitmaps(0), [0, 0])
+        self.assertEqual(self.bitmaps(0), [0xff, 0])
 
     def test_cut_off(self):
         """Packets of all lengths, from ports of all pipes: none gets anywhere. (The last four bytes that a

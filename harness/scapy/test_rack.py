@@ -562,8 +562,30 @@ class Hostile(RackTest):
                     self.assertEqual(self.switch.send(p, f[:length]), [])
             wrong = bytearray(f)
             wrong[28 if f[12] == 0x81 else 24] ^= 1
-            self.assert_refused(port, bytes(wrong), tor.BAD_CHECKSUM) if f[12] != 0x81 else None
+            if port == 12:   # ATP's; SwitchML's are taken
+                self.assert_refused(port, bytes(wrong), tor.BAD_CHECKSUM)
         self.assertEqual((self.owner(5), self.bitmap(0)), (0, 0))
+
+    def test_wrong_checksums_of_switchmls_workers(self):
+        """Counted in pipe 2 and taken, of registered workers alone and of packets that are added up alone."""
+        values = [vector(w, 64) for w in range(4)]
+        out = []
+        for w, port in enumerate(JOB.ports):
+            f = bytearray(self.elements_frame(w, 0, 0, values[w]))
+            at = 28 if f[12] == 0x81 else 24
+            f[at:at + 2] = b"\0\0"
+            out = self.switch.send(port, bytes(f))
+            self.assertEqual(bool(out), w == 3)
+        self.assert_results(out, sml.total(*values), [0, 1, 2, 3], 0, 0)
+        self.assertEqual([self.switch.counter("wrong_checksums", JOB.rid(w))[0] for w in range(4)], [1] * 4)
+        f = bytearray(JOB.packet(0, 0, 1, values[0]))
+        f[24:26] = b"\0\0"
+        before = self.dropped(NOT_A_WORKER) + self.dropped(tor.BAD_CHECKSUM)
+        self.assertEqual(self.switch.send(FREE, bytes(f)), [])   # not the worker's port
+        f[36:38] = b"\xbe\xdf"                                   # its port, but not to what aggregates
+        self.assert_refused(8, bytes(f), tor.BAD_CHECKSUM)
+        self.assertEqual(self.dropped(NOT_A_WORKER) + self.dropped(tor.BAD_CHECKSUM), before + 2)
+        self.assertEqual(sum(self.switch.counter("wrong_checksums", JOB.rid(w))[0] for w in range(4)), 4)
 
     def test_over_its_rate(self):
         """What is more than the entry's meter lets through is dropped in the first pipe; who has no limit is as before,

@@ -26,7 +26,7 @@ SIZES = {32: 0, 64: 1, 128: 2, 256: 3}
 HEADERS = 14 + 20 + 8 + 8 + 2
 
 # drop_reason_t of the program
-PARSER_ERROR, BAD_CHECKSUM, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE = range(1, 7)
+PARSER_ERROR, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE = 1, 3, 4, 5, 6
 
 
 def worker_mac(host):
@@ -419,10 +419,27 @@ class NotTrusted(SwitchTest):
         frame[24:26] = struct.pack(">H", ones_sum(bytes(frame[14:34])) ^ 0xFFFF)
         self.refused(0, bytes(frame), BAD_LENGTH)
 
-    def test_bad_ip_checksum(self):
-        frame = bytearray(self.job.packet(0, 3, 0, vector(1, 64)))
-        frame[24] ^= 0x40
-        self.refused(0, bytes(frame), BAD_CHECKSUM)
+    def wrong_checksums(self):
+        """By worker of the job."""
+        return [self.switch.counter("wrong_checksums", rid)[0] for rid in (1, 2, 3)]
+
+    def test_wrong_ip_checksum_is_counted_and_taken(self):
+        for size in (32, 64, 128, 256):
+            v = [vector(s, size) for s in range(3)]
+            before = self.wrong_checksums()
+            out = []
+            for w, checksum in ((0, b"\0\0"), (1, None), (2, b"\xba\xad")):
+                frame = self.job.packet(w, size // 32, 0, v[w])
+                out = self.switch.send(w, frame if checksum is None else frame[:24] + checksum + frame[26:])
+                self.assertEqual(bool(out), w == 2)
+            self.assert_results(out, total(*v), [0, 1, 2], size // 32, 0)
+            self.assertEqual(self.wrong_checksums(), [before[0] + 1, before[1], before[2] + 1])
+
+    def test_wrong_ip_checksum_of_what_is_not_admitted_is_not_counted(self):
+        for job, port in ((Job(99, [0], 1, 0, 0, 16), 0), (self.job, 5)):
+            frame = job.packet(0, 3, 0, vector(1, 64))
+            self.refused(port, frame[:24] + b"\0\0" + frame[26:], UNKNOWN_WORKER)
+        self.assertEqual(self.wrong_checksums(), [0, 0, 0])
         self.complete_slot_3()
 
     def test_every_byte_of_the_headers_flipped_does_no_harm(self):

@@ -119,7 +119,8 @@ control Arrivals(inout headers_t hdr, inout ingress_metadata_t md,
         md.added.refused = why;
     }
 
-    // 0x9f3f: edge, fan_in0, is_ack, fan_in1. What a fragment says its switch would not look at again.
+    // 0x9f3f: edge, fan_in0, is_ack, fan_in1. What a fragment says its switch would not look at again. A wrong IPv4
+    // checksum of a SwitchML packet that is added up is counted in its pipe; any other packet is refused for it.
     table admission {
         key = {
             md.added.guarded      : exact;
@@ -131,6 +132,8 @@ control Arrivals(inout headers_t hdr, inout ingress_metadata_t md,
             md.added.below[15:15] : ternary @name("below");
             md.added.above[15:15] : ternary @name("above");
             md.added.colour       : ternary;
+            md.unchecked          : ternary;
+            md.ip_error           : ternary;
         }
         actions = {
             to_switchml;
@@ -139,13 +142,14 @@ control Arrivals(inout headers_t hdr, inout ingress_metadata_t md,
             NoAction;
         }
         const entries = {
-            (1, _, _, _, _, _, _, _, 3)                                  : refuse(drop_t.OVER_RATE);
-            (1, 0 &&& 0b101, role_t.SWITCHML, _, _, _, _, _, _)          : to_switchml();
-            (1, 0 &&& 0b101, role_t.WORKER, 0, 0, 0 &&& 0x9f3f, 0, 0, _) : to_atp();
-            (1, 0 &&& 0b101, role_t.SWITCH, 0, 0, 0 &&& 0x9f3f, 0, 0, _) : to_atp();
-            (1, 0 &&& 0b101, role_t.SERVER, _, _, _, 0, 0, _)            : to_atp();
-            (1, _, role_t.NOBODY, _, _, _, _, _, _)                      : refuse(drop_t.NOT_A_WORKER);
-            (1, _, _, _, _, _, _, _, _)                                  : refuse(drop_t.NOT_ITS_OWN);
+            (1, _, _, _, _, _, _, _, 3, _, _)                                  : refuse(drop_t.OVER_RATE);
+            (1, 0 &&& 0b101, role_t.SWITCHML, _, _, _, _, _, _, _, _)          : to_switchml();
+            (1, 0 &&& 0b101, role_t.WORKER, 0, 0, 0 &&& 0x9f3f, 0, 0, _, _, _) : to_atp();
+            (1, 0 &&& 0b101, role_t.SWITCH, 0, 0, 0 &&& 0x9f3f, 0, 0, _, _, _) : to_atp();
+            (1, 0 &&& 0b101, role_t.SERVER, _, _, _, 0, 0, _, _, _)            : to_atp();
+            (1, _, role_t.NOBODY, _, _, _, _, _, _, _, _)                      : refuse(drop_t.NOT_A_WORKER);
+            (1, _, _, _, _, _, _, _, _, _, _)                                  : refuse(drop_t.NOT_ITS_OWN);
+            (0, _, _, _, _, _, _, _, _, 1, 1)                                  : refuse(drop_t.BAD_CHECKSUM);
         }
         const default_action = NoAction;
         size = 8;

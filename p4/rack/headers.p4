@@ -88,6 +88,7 @@ struct added_egress_t {
                                                                                                       \
     state parse_switchml {                                                                            \
         md.added.protocol = protocol_t.SWITCHML;                                                      \
+        md.unchecked = 1;                                                                             \
         md.added.job = pkt.lookahead<bit<48>>()[7:0];                                                 \
         transition accept;                                                                            \
     }

@@ -139,11 +139,10 @@ enum bit<8> op_t {
     DROP      = 8   // refused, `reason` says why
 }
 
-// Why a packet was dropped: the index into the counter `drops`.
+// Why a packet was dropped: the index into the counter `drops`. No packet is dropped for its IPv4 checksum.
 enum bit<8> drop_reason_t {
     NONE           = 0,  // nothing is counted here
     PARSER_ERROR   = 1,  // too short for its headers or for its elements
-    BAD_CHECKSUM   = 2,  // IPv4 header checksum
     BAD_LENGTH     = 3,  // IPv4 or UDP length is not what `size` asks for, or `size` is unknown
     UNKNOWN_WORKER = 4,  // no entry in `workers` for job, sender and port
     BAD_POOL_INDEX = 5,  // slot outside the job's pool

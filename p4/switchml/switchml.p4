@@ -29,6 +29,10 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
                   in ingress_intrinsic_metadata_t ig_intr_md) {
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) received;
 
+    // By worker: admitted packets whose IPv4 checksum is wrong. They are aggregated nevertheless: the published
+    // client sends most of its packets with checksum 0. Damage on a link is found by its frame check sequence.
+    Counter<bit<64>, bit<16>>(WORKERS, CounterType_t.PACKETS) wrong_checksums;
+
     // worker_bit    1 << the worker's number in its job, 0 to 31; another one for each worker of a job
     // num_workers   1 to 32
     // group         multicast group with one copy to each worker of the job, with its rid
@@ -143,6 +147,16 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         md.op = op_t.RELAY;
     }
 
+    action consume_wrong() {
+        wrong_checksums.count(hdr.bridge.rid);
+        md.op = op_t.CONSUME;
+    }
+
+    action relay_wrong() {
+        wrong_checksums.count(hdr.bridge.rid);
+        md.op = op_t.RELAY;
+    }
+
     action refuse(drop_reason_t reason) {
         md.op = op_t.DROP;
         md.reason = reason;
@@ -152,27 +166,30 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // is attached.
     table screen {
         key = {
-            md.bad_checksum                : ternary;
             md.length_ok                   : ternary;
             md.admitted                    : ternary;
             md.room[15:15]                 : ternary @name("room_sign");
             hdr.switchml.pool_index[15:15] : ternary @name("version");
             md.other_session               : ternary;
             ig_intr_md.ingress_port[8:7]   : ternary @name("pipe");
+            md.bad_checksum                : ternary;
         }
         actions = {
             consume;
             relay;
+            consume_wrong;
+            relay_wrong;
             refuse;
         }
         const entries = {
-            (true, _, _, _, _, _, _)  : refuse(drop_reason_t.BAD_CHECKSUM);
-            (_, false, _, _, _, _, _) : refuse(drop_reason_t.BAD_LENGTH);
-            (_, _, false, _, _, _, _) : refuse(drop_reason_t.UNKNOWN_WORKER);
-            (_, _, _, 0, 1, _, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, _, 1, 0, _, _)     : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, _, _, _, 0, PIPE_0): consume();
-            (_, _, _, _, _, 0, _)     : relay();
+            (false, _, _, _, _, _, _)     : refuse(drop_reason_t.BAD_LENGTH);
+            (_, false, _, _, _, _, _)     : refuse(drop_reason_t.UNKNOWN_WORKER);
+            (_, _, 0, 1, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, 1, 0, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, _, _, 0, PIPE_0, false): consume();
+            (_, _, _, _, 0, PIPE_0, true) : consume_wrong();
+            (_, _, _, _, 0, _, false)     : relay();
+            (_, _, _, _, 0, _, true)      : relay_wrong();
         }
         const default_action = refuse(drop_reason_t.OTHER_SESSION);
         size = 8;

@@ -151,6 +151,7 @@ struct ingress_metadata_t {
     bit<16>     src_port;
     bit<16>     dst_port;
     bit<1>      ip_error;
+    bit<1>      unchecked;    // whoever is asked about it first decides about a wrong IPv4 checksum (p4/rack)
     bit<16>     ether_type;   // behind a tag
     bit<16>     flow;         // hash of the flow: chooses among links, and among next hops
     bit<1>      direct;       // the control plane has said by which port it leaves

@@ -101,6 +101,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             hdr.ipv4.version      : ternary;
             hdr.ipv4.ihl          : ternary;
             md.ip_error           : ternary;
+            md.unchecked          : ternary;
             hdr.ipv6.isValid()    : ternary;
             hdr.ipv6.version      : ternary;
         }
@@ -109,15 +110,15 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             NoAction;
         }
         const entries = {
-            (0x010000000000 &&& 0x010000000000, _, _, _, _, _, _) : bad(drop_t.BAD_SOURCE);
-            (0, _, _, _, _, _, _)                                 : bad(drop_t.BAD_SOURCE);
-            (_, true, 4, 5, 1, _, _)                              : bad(drop_t.BAD_CHECKSUM);
-            (_, true, 4, 0 &&& 0xc, _, _, _)                      : bad(drop_t.BAD_HEADER);
-            (_, true, 4, 4, _, _, _)                              : bad(drop_t.BAD_HEADER);
-            (_, true, 4, _, _, _, _)                              : NoAction();
-            (_, true, _, _, _, _, _)                              : bad(drop_t.BAD_HEADER);
-            (_, _, _, _, _, true, 6)                              : NoAction();
-            (_, _, _, _, _, true, _)                              : bad(drop_t.BAD_HEADER);
+            (0x010000000000 &&& 0x010000000000, _, _, _, _, _, _, _) : bad(drop_t.BAD_SOURCE);
+            (0, _, _, _, _, _, _, _)                                 : bad(drop_t.BAD_SOURCE);
+            (_, true, 4, 5, 1, 0, _, _)                              : bad(drop_t.BAD_CHECKSUM);
+            (_, true, 4, 0 &&& 0xc, _, _, _, _)                      : bad(drop_t.BAD_HEADER);
+            (_, true, 4, 4, _, _, _, _)                              : bad(drop_t.BAD_HEADER);
+            (_, true, 4, _, _, _, _, _)                              : NoAction();
+            (_, true, _, _, _, _, _, _)                              : bad(drop_t.BAD_HEADER);
+            (_, _, _, _, _, _, true, 6)                              : NoAction();
+            (_, _, _, _, _, _, true, _)                              : bad(drop_t.BAD_HEADER);
         }
         const default_action = NoAction;
         size = 16;
