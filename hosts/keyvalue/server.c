@@ -22,6 +22,8 @@ static struct libra_server_config kv_server_config(const struct keyvalue_setup *
         .workers = s->config.workers,
         .first_key = keyvalue_first(s, number),
         .last_key = keyvalue_first(s, number + 1) - 1,
+        .optimiser = s->config.optimiser,
+        .aux = s->config.optimiser_aux,
         .layout = s->has_layout ? &s->layout : NULL,
         .hot =
             keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, (uint16_t)(s->config.workers + number)),

@@ -151,12 +151,25 @@ static void worker_count(struct silken_kv *kv, struct kv_request *r, uint64_t pa
                          size_t at) {
     (void)at;
     r->part[worker_link_of(kv, parameter)].n++;
+    if (kv->setup.config.optimised) // a pull of it goes to its server (worker_move_hot)
+        r->part[1 + keyvalue_server_of(&kv->setup, parameter)].n++;
 }
 
 static void worker_put(struct silken_kv *kv, struct kv_request *r, uint64_t parameter, size_t at) {
     struct part *p = &r->part[worker_link_of(kv, parameter)];
     p->parameter[p->n] = parameter;
     p->at[p->n++] = at;
+}
+
+// Servers with an optimiser have the weights of hot parameters, too.
+static void worker_move_hot(struct silken_kv *kv, struct kv_request *r) {
+    struct part *hot = &r->part[0];
+    for (size_t i = 0; i < hot->n; i++) {
+        struct part *p = &r->part[1 + keyvalue_server_of(&kv->setup, hot->parameter[i])];
+        p->parameter[p->n] = hot->parameter[i];
+        p->at[p->n++] = hot->at[i];
+    }
+    hot->n = 0;
 }
 
 // Null: no memory.
@@ -234,6 +247,8 @@ static int kv_begin_part(struct silken_kv *kv, struct kv_request *r, unsigned i,
 static int kv_begin(struct silken_kv *kv, struct kv_request *r) {
     const uint64_t now = sk_clock_now();
     int rc = 0;
+    if (kv->setup.config.optimised && !r->pushes)
+        worker_move_hot(kv, r);
     for (unsigned i = 0; rc == 0 && i < kv->links; i++) {
         if (r->part[i].n == 0)
             continue;

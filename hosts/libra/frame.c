@@ -62,6 +62,17 @@ void libra_frame_write(uint8_t *frame, const struct libra_flow *flow,
     libra_h_set_places(h, places);
 }
 
+void libra_frame_write_ack(uint8_t *frame, const struct libra_flow *flow, uint32_t sequence) {
+    uint8_t *h = frame + LIBRA_AT;
+    memset(frame, 0, LIBRA_HEADERS);
+    sk_udp_init(frame, &flow->worker, &flow->fabric, PAYLOAD_ACK);
+    libra_h_set_kind(h, LIBRA_ACK);
+    libra_h_set_job(h, flow->job);
+    libra_h_set_worker(h, flow->number);
+    libra_h_set_sequence(h, sequence);
+    libra_h_set_epoch(h, flow->epoch);
+}
+
 static enum libra_reason frame_check_ends(const uint8_t *frame, size_t len,
                                           const struct libra_flow *flow) {
     switch (sk_udp_kind(frame, len, LIBRA_H_BYTES)) {
@@ -83,7 +94,7 @@ static enum libra_reason frame_check_header(const uint8_t *frame, size_t len,
     unsigned kind = libra_h_get_kind(h);
     size_t payload = kind == LIBRA_ANSWER ? PAYLOAD_PAIRS : PAYLOAD_ACK;
 
-    if (kind != LIBRA_ACK && kind != LIBRA_ANSWER)
+    if (kind != LIBRA_ACK && kind != LIBRA_ANSWER && kind != LIBRA_LOST)
         return LIBRA_WRONG_KIND;
     if (len < SK_UDP_BYTES + payload || !sk_udp_has_lengths(frame, payload))
         return LIBRA_BAD_LENGTH;

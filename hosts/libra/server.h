@@ -15,6 +15,13 @@
 //
 // SUMS. In double precision, of keys that were pushed at least once; others are 0.
 //
+// OPTIMISER. Instead of adding to a sum, a server may do with a pushed value what it likes: the sum
+// is then a weight, which 'optimiser' changes. Hot parameters have their weights at the server, too:
+// the switch sums what is pushed, and a pull of a hot key first collects that (reads and clears the
+// cell), as one value for the optimiser. So workers pull hot keys from servers, and see what they
+// had pushed before. The switch has to have its CPU in the job ('hot.cpu'), which keeps what a
+// collect has cleared until it came.
+//
 // ONCE. As the switch has it: for each worker and sequence number modulo 512 a record of the last
 // push that took it, and whether that was added. What is repeated after that is acknowledged alone,
 // what is older than its record is refused, what is repeated while its hot pairs are on their way
@@ -38,6 +45,9 @@
 
 #define LIBRA_SERVER_WORKERS 64u // at most
 
+// The weight after a value was pushed, or collected: a sum of pushed values. Keys begin with 0.
+typedef double libra_optimiser(void *aux, uint64_t key, double weight, double value);
+
 struct libra_server_config {
     struct sk_endpoint self;
     uint8_t job;
@@ -45,12 +55,16 @@ struct libra_server_config {
     unsigned workers;                  // of the job: their numbers are 0 to workers - 1
     uint64_t first_key, last_key;      // its range
     const struct libra_layout *layout; // outlives the server; null: no key is hot
-    struct libra_worker_config hot;    // as a worker of the switch; ignored without a layout
+    struct libra_worker_config hot; // as a worker of the switch; ignored without a layout. 'cpu':
+                                    // pushes come from the switch's CPU, too, as worker 'workers'
+    libra_optimiser *optimiser;     // null: a plain sum
+    void *aux;
 };
 struct libra_server_stats {
     uint64_t pushes, pulls, barriers; // that were answered first
     uint64_t again;                   // acks of what was added before
     uint64_t pairs, hot_pairs;        // added here; pushed to the switch
+    uint64_t collected;               // cells of the switch
     uint64_t refused[LIBRA_REASON_COUNT];
 };
 struct libra_server;

@@ -33,6 +33,11 @@
 // lost and nothing added twice, whatever the network does; but see CRASH in
 // hosts/libra/server.h.
 //
+// OPTIMISER. A server with 'optimiser' keeps weights instead of sums. Of hot parameters the switch
+// has the sum of what was pushed since the server collected it last, which it does before it answers
+// a pull; that sum is one value for the optimiser. All members say 'optimised', and 'switch_cpu' if
+// there is a layout.
+//
 // TIME. Nobody waits for anybody: a pull sees what has been pushed until then, and surely what this
 // worker has pushed and waited for. With a barrier after its pushes, and one before the next, a job
 // is synchronous. All work is done within the calls; a caller that computes for long calls
@@ -56,6 +61,10 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default) // what libsilken exports
 
+// A server's handler: the weight of a parameter after the value was pushed to it, or the sum of
+// several values. Weights begin as 0. It is called within silken_kv_server_run().
+typedef double silken_kv_optimiser(void *aux, uint64_t parameter, double weight, double value);
+
 // What workers and servers of a job say alike, and who one is.
 struct silken_kv_config {
     uint8_t job;
@@ -71,6 +80,13 @@ struct silken_kv_config {
     const struct silken_address *server;
     uint32_t first_sequence; // above all that this worker's predecessors have used
     uint32_t hard_limit_ms;
+    int switch_cpu; // not 0: the switch's CPU has a part in the job (control/libra): it repeats
+                    // answers until they are acknowledged, and servers may collect
+    // Of a job whose servers do more than add: see OPTIMISER. Workers say whether there is one;
+    // servers which.
+    int optimised; // not 0: workers pull all parameters from servers
+    silken_kv_optimiser *optimiser;
+    void *optimiser_aux;
 };
 
 // One worker, one server, one value for a key; 10 seconds.
@@ -115,7 +131,7 @@ int silken_kv_server_open(struct silken_kv_server **server, const struct silken_
 void silken_kv_server_close(struct silken_kv_server *server); // NULL allowed
 // Answers for so long.
 int silken_kv_server_run(struct silken_kv_server *server, uint32_t milliseconds);
-// The sum of one of its parameters.
+// The sum, or weight, of one of its parameters.
 double silken_kv_server_sum(const struct silken_kv_server *server, uint64_t parameter);
 size_t silken_kv_server_parameters(const struct silken_kv_server *server); // that were pushed
 
