@@ -317,6 +317,7 @@ uses/harness/control            := harness/pipeline
 uses/harness/hosts/atp          := harness/net
 uses/harness/hosts/communicator := harness/net
 uses/harness/hosts/libra        := harness/net
+uses/harness/control/libra      := harness/net harness/hosts/libra
 uses/harness/hosts/switchml     := harness/net
 uses/harness/pcap               := harness/pipeline
 uses/harness/pipeline/switch    := harness/net

@@ -110,6 +110,7 @@ struct run {
     struct run_control control;
     struct run_watch *watch;
     struct tor *tor;                           // null: the configuration has none
+    struct libra_s *libra;                     // null: the configuration has none
     struct service *service;                   // of jobs; null: the configuration has none
     struct sessions *sessions;                 // null: the configuration has none
     struct run_sample *sample;                 // null: no samples are taken
@@ -201,6 +202,11 @@ uint16_t run_jobs_port(const struct run *r);                            // 0: th
 void run_jobs_end(struct run *r);
 
 // ---- sessions.c, all but the first on the control thread
+bool run_libra_start(struct run *r); // false after a sentence
+void run_libra_turn(struct run *r, uint64_t now);
+json_t *run_libra_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
+void run_libra_end(struct run *r);
+
 bool run_sessions_start(struct run *r); // false after a sentence
 void run_sessions_turn(struct run *r, uint64_t now);
 // The program was replaced, while the pipes pause. 'kept': all that was in registers.

@@ -87,7 +87,7 @@ static int setup_layout(struct keyvalue_setup *s, char *why, size_t cap) {
 
 int keyvalue_setup(struct keyvalue_setup *s, const struct silken_kv_config *config, bool server,
                    char *why, size_t why_cap) {
-    *s = (struct keyvalue_setup){.config = *config};
+    *s = (struct keyvalue_setup){.config = *config, .first_sequence = config->first_sequence};
     int rc = setup_numbers(config, server, why, why_cap);
     if (rc == 0)
         rc = setup_addresses(s, why, why_cap);

@@ -48,8 +48,8 @@ static int worker_open_links(struct silken_kv *kv, const char **why) {
     int rc = 0;
     kv->links = s->config.servers + 1;
     if (s->has_layout) {
-        const struct libra_worker_config c =
-            keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, number);
+        struct libra_worker_config c = keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, number);
+        c.first_sequence = s->first_sequence;
         rc = libra_worker_new(&kv->link[0], &c, why);
     }
     for (uint32_t i = 0; rc == 0 && i < s->config.servers; i++) {
@@ -71,6 +71,8 @@ int silken_kv_open(struct silken_kv **kv, const struct silken_kv_config *config,
     }
     new->next = 1;
     int rc = keyvalue_setup(&new->setup, config, false, why, why_cap);
+    if (rc == 0)
+        rc = keyvalue_join(&new->setup, (uint16_t)config->worker, why, why_cap);
     if (rc == 0 && (rc = worker_open_links(new, &refused)) != 0)
         snprintf(why, why_cap, "%s", refused ? refused : silken_strerror(rc));
     if (rc) {

@@ -27,6 +27,9 @@ enum libra_kind {
     LIBRA_COLLECT = 6, // server to switch: as a pull, and the cells are 0 after it
     LIBRA_BARRIER = 7, // worker to server: tell me when all workers are here
     LIBRA_LOST = 8,    // the switch's CPU to a server: what a collect has cleared is lost
+    LIBRA_JOIN = 9, // a member that begins, to the switch's CPU: 'clock' is its job's incarnation
+    LIBRA_JOINED = 10,  // from there: 'clock' is the first sequence number to use
+    LIBRA_REFUSED = 11, // or: the job has begun as another incarnation
 };
 
 // What stays the same in all packets between a worker and its switch.
@@ -77,6 +80,13 @@ void libra_frame_write(uint8_t *frame, const struct libra_flow *flow,
 
 // The worker's ack of an answer: writes LIBRA_HEADERS bytes.
 void libra_frame_write_ack(uint8_t *frame, const struct libra_flow *flow, uint32_t sequence);
+
+// A member that begins asks the switch's CPU which sequence number is the first that it may use:
+// writes LIBRA_HEADERS bytes. The reply is LIBRA_JOINED with that number, or LIBRA_REFUSED with the
+// incarnation as which the job has begun; another frame is 0.
+void libra_frame_write_join(uint8_t *frame, const struct libra_flow *flow, uint32_t incarnation);
+unsigned libra_frame_read_joined(const uint8_t *frame, size_t len, const struct libra_flow *flow,
+                                 uint32_t *number);
 
 // Is it an ack, an answer or the word that one is lost, for this worker: then '*header' is filled in and, of an answer,
 // '*packet' ('used' and the pairs); of an ack 'used' has the places whose pairs were not added, of a

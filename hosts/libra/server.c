@@ -95,7 +95,9 @@ void libra_server_free(struct libra_server *s) {
 }
 
 struct libra_server_stats libra_server_stats(const struct libra_server *s) {
-    return s->stats;
+    struct libra_server_stats stats = s->stats;
+    stats.lost = s->hot && libra_worker_stats(s->hot).lost;
+    return stats;
 }
 
 size_t libra_server_keys(const struct libra_server *s) {

@@ -65,6 +65,7 @@ struct libra_server_stats {
     uint64_t again;                   // acks of what was added before
     uint64_t pairs, hot_pairs;        // added here; pushed to the switch
     uint64_t collected;               // cells of the switch
+    bool lost;                        // what was collected is: the server has failed
     uint64_t refused[LIBRA_REASON_COUNT];
 };
 struct libra_server;

@@ -26,7 +26,7 @@ struct ingress_metadata_t {
     bool          bad_place;
     bool          length_ok;
     bool          admitted;
-    bool          acks;           // it is an ack, and as long as one
+    bool          acks;           // it is an ack or like one, and as long
     rights_t      rights;
     bool          answered;
     mac_addr_t    sender_mac;     // where an answer goes to

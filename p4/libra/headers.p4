@@ -27,7 +27,8 @@ enum bit<4> kind_t {
     ACK      = 3,  // switch to worker: they are added, but for those at `places`
     PULL     = 4,  // worker to switch: what are the cells of these indices
     ANSWER   = 5,  // switch to worker: these; of a COLLECT: what the cells held
-    COLLECT  = 6   // server to switch: the same as PULL, and the cells are 0 after it
+    COLLECT  = 6,  // server to switch: the same as PULL, and the cells are 0 after it
+    JOIN     = 9   // worker to the CPU: it begins. Other kinds are the hosts' and the CPU's (hosts/libra/frame.h)
 }
 
 // again     the sender repeats this packet (3.6); the switch does not rely on it
@@ -71,7 +72,7 @@ enum bit<8> op_t {
     DROP    = 4,  // refused, `reason` says why
     STEP    = 5,  // a later pass
     COLLECT = 6,
-    HEAR    = 7   // a worker's ack of an answer: for the CPU
+    HEAR    = 7   // a worker's ack of an answer, or that it begins: for the CPU
 }
 
 // Why a packet was dropped: the index into the counter `drops`.

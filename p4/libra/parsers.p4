@@ -143,6 +143,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 #ifdef LIBRA_INTEGERS
         transition select(hdr.libra.kind, hdr.udp.length) {
             (kind_t.ACK, ACK_UDP_BYTES): parse_ack;
+            (kind_t.JOIN, ACK_UDP_BYTES): parse_ack;
             default: parse_pair00;
         }
     }
@@ -153,6 +154,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
             (kind_t.PULL, _): parse_pull;
             (kind_t.COLLECT, _): parse_pull;
             (kind_t.ACK, ACK_UDP_BYTES): parse_ack;
+            (kind_t.JOIN, ACK_UDP_BYTES): parse_ack;
             default: parse_pair00;
         }
     }

@@ -82,6 +82,11 @@ struct silken_kv_config {
     uint32_t hard_limit_ms;
     int switch_cpu; // not 0: the switch's CPU has a part in the job (control/libra): it repeats
                     // answers until they are acknowledged, and servers may collect
+    // With switch_cpu: a number for each time that the job begins, the same for all its members. A
+    // member that comes back is told by the switch where its sequence numbers go on
+    // (first_sequence is for links to servers then); one of another incarnation is refused until
+    // the job is removed and added again (`silken ctl job`), since the switch has its sums still.
+    uint32_t incarnation;
     // Of a job whose servers do more than add: see OPTIMISER. Workers say whether there is one;
     // servers which.
     int optimised; // not 0: workers pull all parameters from servers
@@ -102,7 +107,9 @@ struct silken_kv_stats {
 // ---- a worker ----
 
 struct silken_kv;
-// SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM, SILKEN_ERR_TRANSPORT, with a sentence in 'why'.
+// SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM, SILKEN_ERR_TRANSPORT, with switch_cpu also
+// SILKEN_ERR_REFUSED (another incarnation) and SILKEN_ERR_STALLED (the switch does not answer), with
+// a sentence in 'why'.
 int silken_kv_open(struct silken_kv **kv, const struct silken_kv_config *config, char *why,
                    size_t why_cap);
 void silken_kv_close(struct silken_kv *kv); // NULL allowed; what is not complete is given up
@@ -129,7 +136,8 @@ struct silken_kv_server;
 int silken_kv_server_open(struct silken_kv_server **server, const struct silken_kv_config *config,
                           char *why, size_t why_cap);
 void silken_kv_server_close(struct silken_kv_server *server); // NULL allowed
-// Answers for so long.
+// Answers for so long. SILKEN_ERR_STALLED: the switch does not answer; SILKEN_ERR_OVER: what the
+// server has collected is lost, on the way here and at the switch's CPU.
 int silken_kv_server_run(struct silken_kv_server *server, uint32_t milliseconds);
 // The sum, or weight, of one of its parameters.
 double silken_kv_server_sum(const struct silken_kv_server *server, uint64_t parameter);
