@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/run/run.h"
+#include "control/config/rights.h"
 
 // Frames from the switch in one turn: what comes faster waits in the port's ring, and then is
 // dropped there.
@@ -20,6 +21,14 @@ static char *run_libra_beside(void *aux, const char *path) {
     return run_beside_config(aux, path);
 }
 
+static int run_libra_may_read(void *aux, const char *path, struct sk_error *err) {
+    struct run *r = aux;
+    char *beside = run_beside_config(r, ".");
+    const int rc = sk_rights_file(&r->config->requests, beside, path, err);
+    free(beside);
+    return rc;
+}
+
 static struct libra_s_host run_libra_host_of(struct run *r, bool running) {
     return (struct libra_s_host){.sw = r->sw,
                                  .cpu_port =
@@ -28,6 +37,7 @@ static struct libra_s_host run_libra_host_of(struct run *r, bool running) {
                                  .resume = running ? run_resume : NULL,
                                  .send = run_libra_send_frame,
                                  .beside = run_libra_beside,
+                                 .may_read = run_libra_may_read,
                                  .event = run_event,
                                  .aux = r};
 }

@@ -57,7 +57,10 @@ static int jobs_forward(struct libra_s *l, bool add, const uint8_t mac[6], uint1
     struct jobs_number n;
     const struct sk_named_value key = {"hdr.ethernet.dst_addr", sk_mac_text(mac, text)},
                                 arg = {"port", jobs_number(&n, port)};
-    return jobs_write(l, add, &key, 1, MACS, "to_port", &arg, 1, err);
+    const int rc = jobs_write(l, add, &key, 1, MACS, "to_port", &arg, 1, err);
+    if (rc)
+        sk_error_prefix(err, "frames to %s", text);
+    return rc;
 }
 
 int libra_s_own_address(struct libra_s *l, struct sk_error *err) {

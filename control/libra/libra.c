@@ -194,7 +194,11 @@ size_t libra_s_waiting(const struct libra_s *l) {
 
 static json_t *libra_s_request_add(struct libra_s *l, const struct sk_at *at) {
     struct sk_error err;
-    struct libra_s_job *j = libra_s_job_read(l, at);
+    const struct sk_at layout = sk_at_member(at, "layout");
+    const char *path = sk_at_string(&layout, true);
+    if (path && l->host.may_read && l->host.may_read(l->host.aux, path, &err))
+        sk_at_fail(&layout, "%s", err.text);
+    struct libra_s_job *j = at->doc->failed ? NULL : libra_s_job_read(l, at);
     if (!j)
         return NULL;
     if (libra_s_job_add(l, j, &err) == 0)

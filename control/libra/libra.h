@@ -66,6 +66,8 @@ struct libra_s_host {
     bool (*send)(void *aux, const uint8_t *frame, uint32_t length);
     // Where a file is that the section names, malloc'ed. Null: it is as it is said.
     char *(*beside)(void *aux, const char *path);
+    // Whether a request may name this file: 0, or negative with a sentence. Null: any.
+    int (*may_read)(void *aux, const char *path, struct sk_error *err);
     // {"event": "alarm", "alarm": "libra", ...}: a reference is taken over. May be null.
     void (*event)(void *aux, json_t *event);
     void *aux;

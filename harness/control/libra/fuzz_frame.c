@@ -154,7 +154,8 @@ static struct sk_switch *fuzz_frame_switch(void) {
     const struct sk_switch_options options = {
         .tx = sk_tx_nowhere, .packet_bytes = 512, .n_packets = 16};
     char error[256], *object = compile_p4(&opt, stderr);
-    struct sk_program *program = object ? sk_program_load(object, error, sizeof error) : NULL;
+    static struct sk_program *program; // lives as long as the switch
+    program = object ? sk_program_load(object, error, sizeof error) : NULL;
     struct sk_switch *sw = program ? sk_switch_new(program, &options, error, sizeof error) : NULL;
     if (!sw)
         abort();
