@@ -188,7 +188,7 @@ face/pcap/stf := pcap/stf/stf.h
 arrows/pcap/stf := control/tables
 
 # ---- host stacks ----
-room/hosts/include := hosts/include/silken
+room/hosts/include := hosts/include/silken hosts/include/ps
 face/hosts/include := hosts/include/silken/allreduce.h
 arrows/hosts/include :=
 room/hosts/core := hosts/core

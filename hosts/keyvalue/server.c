@@ -92,6 +92,10 @@ int silken_kv_server_run(struct silken_kv_server *s, uint32_t milliseconds) {
     return 0;
 }
 
+int silken_kv_server_finished(const struct silken_kv_server *s) {
+    return libra_server_finished(s->server);
+}
+
 double silken_kv_server_sum(const struct silken_kv_server *s, uint64_t parameter) {
     return libra_server_sum(s->server, parameter);
 }

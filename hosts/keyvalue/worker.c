@@ -388,3 +388,20 @@ int silken_kv_barrier(struct silken_kv *kv) {
             sk_transport_wait(kv->setup.transport, IDLE_NS);
     return kv->failed ? SILKEN_ERR_STALLED : 0;
 }
+
+static bool worker_is_busy(const struct silken_kv *kv) {
+    bool busy = false;
+    for (unsigned i = 0; i < kv->links; i++)
+        busy |= kv->link[i] && libra_worker_busy(kv->link[i]);
+    return busy;
+}
+
+int silken_kv_finish(struct silken_kv *kv) {
+    int rc = kv->failed ? SILKEN_ERR_CLOSED : 0;
+    for (unsigned i = 1; rc == 0 && i < kv->links; i++)
+        rc = libra_worker_barrier(kv->link[i], LIBRA_BARRIER_LAST, NULL, sk_clock_now());
+    while (rc == 0 && !kv->failed && worker_is_busy(kv))
+        if (!worker_turn(kv))
+            sk_transport_wait(kv->setup.transport, IDLE_NS);
+    return rc == 0 && kv->failed ? SILKEN_ERR_STALLED : rc;
+}

@@ -104,6 +104,13 @@ size_t libra_server_keys(const struct libra_server *s) {
     return s->keys.n;
 }
 
+bool libra_server_finished(const struct libra_server *s) {
+    for (unsigned w = 0; w < s->config.workers; w++)
+        if (s->members[w].barrier != LIBRA_BARRIER_LAST)
+            return false;
+    return true;
+}
+
 double libra_server_sum(const struct libra_server *s, uint64_t key) {
     const uint64_t *index = libra_key_map_find(&s->keys, key);
     return index ? s->sums[*index] : 0;

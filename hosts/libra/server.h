@@ -43,7 +43,8 @@
 #include "hosts/libra/layout.h"
 #include "hosts/libra/worker.h"
 
-#define LIBRA_SERVER_WORKERS 64u // at most
+#define LIBRA_SERVER_WORKERS 64u        // at most
+#define LIBRA_BARRIER_LAST   UINT32_MAX // number of a barrier after which nothing follows
 
 // The weight after a value was pushed, or collected: a sum of pushed values. Keys begin with 0.
 typedef double libra_optimiser(void *aux, uint64_t key, double weight, double value);
@@ -83,6 +84,7 @@ enum libra_reason libra_server_read(struct libra_server *s, const uint8_t *frame
 uint64_t libra_server_deadline(struct libra_server *s); // LIBRA_NEVER: none
 bool libra_server_expire(struct libra_server *s, uint64_t now);
 
+bool libra_server_finished(const struct libra_server *s); // all came to LIBRA_BARRIER_LAST
 double libra_server_sum(const struct libra_server *s, uint64_t key);
 size_t libra_server_keys(const struct libra_server *s); // that were pushed
 struct libra_server_stats libra_server_stats(const struct libra_server *s);

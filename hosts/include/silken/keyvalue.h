@@ -127,6 +127,9 @@ int silken_kv_push_pull_f32(struct silken_kv *kv, const uint64_t *keys, const fl
 int silken_kv_wait(struct silken_kv *kv, uint64_t request);
 // Until all workers of the job have called it as often.
 int silken_kv_barrier(struct silken_kv *kv);
+// Until all workers have called it; servers learn that it is over (silken_kv_server_finished). No
+// other call may follow but silken_kv_stats() and silken_kv_close().
+int silken_kv_finish(struct silken_kv *kv);
 int silken_kv_poll(struct silken_kv *kv);
 void silken_kv_stats(const struct silken_kv *kv, struct silken_kv_stats *stats);
 
@@ -139,6 +142,9 @@ void silken_kv_server_close(struct silken_kv_server *server); // NULL allowed
 // Answers for so long. SILKEN_ERR_STALLED: the switch does not answer; SILKEN_ERR_OVER: what the
 // server has collected is lost, on the way here and at the switch's CPU.
 int silken_kv_server_run(struct silken_kv_server *server, uint32_t milliseconds);
+// Not 0: all workers have called silken_kv_finish(). Acks to some of them may have been lost: a server
+// answers for half a second more.
+int silken_kv_server_finished(const struct silken_kv_server *server);
 // The sum, or weight, of one of its parameters.
 double silken_kv_server_sum(const struct silken_kv_server *server, uint64_t parameter);
 size_t silken_kv_server_parameters(const struct silken_kv_server *server); // that were pushed
