@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "control/libra/libra_impl.h"
+#include "hosts/core/udp.h"
+#include "libra_wire.h"
 
 #define FIRST_NS   (5 * LIBRA_S_MS) // until a copy is sent; doubles
 #define MOST_NS    (200 * LIBRA_S_MS)
@@ -61,12 +63,18 @@ void libra_s_copies_ack(struct libra_s *l, const struct libra_s_frame *f) {
     f->job->stats.acks++;
 }
 
+// Under the epoch that the job has now: it may have moved here with its copies.
+static void copies_send(struct libra_s *l, struct libra_s_job *j, const struct libra_s_copy *c) {
+    j->stats.repeated++;
+    libra_h_set_epoch(c->frame + SK_UDP_BYTES, j->epoch);
+    libra_s_send(l, c->frame, LIBRA_FRAME_BYTES);
+}
+
 // A collect that is repeated, after its cells were cleared.
 void libra_s_copies_ask(struct libra_s *l, const struct libra_s_frame *f) {
     const struct libra_s_copy *c = &l->copies[copies_place(f)];
     if (c->frame && c->sequence == f->sequence) {
-        f->job->stats.repeated++;
-        libra_s_send(l, c->frame, LIBRA_FRAME_BYTES);
+        copies_send(l, f->job, c);
         return;
     }
     // either its answer was acknowledged, and nobody waits for what this says
@@ -96,8 +104,7 @@ static void copies_due(struct libra_s *l, uint32_t place) {
         copies_free(l, place);
         return;
     }
-    j->stats.repeated++;
-    libra_s_send(l, c->frame, LIBRA_FRAME_BYTES);
+    copies_send(l, j, c);
     sk_timers_arm(&l->timers, place, l->now + copies_wait(c->tries));
 }
 

@@ -87,7 +87,7 @@ static int jobs_admit(struct libra_s *l, bool add, const struct libra_s_job *j, 
         {"cell_base", jobs_number(&t[4], j->cell_base)},
         {"cell_last", jobs_number(&t[5], j->cells - 1)},
         {"record_base", jobs_number(&t[6], its->window * LIBRA_S_WINDOW)},
-        {"epoch", jobs_number(&t[7], j->layout.epoch)},
+        {"epoch", jobs_number(&t[7], j->epoch)},
         {"rights",
          jobs_number(&t[8], LIBRA_S_RIGHT_CPU | (its->server ? LIBRA_S_RIGHT_COLLECT : 0u))}};
     return jobs_write(l, add, keys, 4, WORKERS, "enroll", args, 5, err);
@@ -95,20 +95,23 @@ static int jobs_admit(struct libra_s *l, bool add, const struct libra_s_job *j, 
 
 // ---- cells and records ----
 
-static bool jobs_has_floats(const struct libra_s *l) {
+bool libra_s_has_floats(const struct libra_s *l) {
     struct sk_object object;
     struct sk_error ignored;
     return sk_find_object(l->host.sw, SK_REGISTER, "records.rests", &object, &ignored) == 0;
 }
 
-// The register of 16 (p4/libra: of floats lane r mod 2 has eight).
+void libra_s_cells_name(const struct libra_s *l, unsigned r, char *name, size_t size) {
+    if (libra_s_has_floats(l))
+        snprintf(name, size, "lane%u.cells%u", r % 2, r / 2);
+    else
+        snprintf(name, size, "place%02u.cells", r);
+}
+
 static int jobs_register(const struct libra_s *l, unsigned r, struct sk_object *object,
                          struct sk_error *err) {
     char name[48];
-    if (jobs_has_floats(l))
-        snprintf(name, sizeof name, "lane%u.cells%u", r % 2, r / 2);
-    else
-        snprintf(name, sizeof name, "place%02u.cells", r);
+    libra_s_cells_name(l, r, name, sizeof name);
     return sk_find_object(l->host.sw, SK_REGISTER, name, object, err);
 }
 
@@ -124,9 +127,9 @@ static void jobs_clear_register(struct libra_s *l, const struct sk_object *objec
                                          first + i, 0, 0);
 }
 
-static int jobs_clear(struct libra_s *l, const struct libra_s_job *j, struct sk_error *err) {
+static int jobs_clear_all(struct libra_s *l, const struct libra_s_job *j, struct sk_error *err) {
     struct sk_object cells[LIBRA_PLACES], records, rests;
-    const bool floats = jobs_has_floats(l);
+    const bool floats = libra_s_has_floats(l);
     for (unsigned r = 0; r < LIBRA_PLACES; r++)
         if (jobs_register(l, r, &cells[r], err))
             return -1;
@@ -220,12 +223,12 @@ static void jobs_withdraw(struct libra_s *l, const struct libra_s_job *j, uint32
 static int jobs_enter(struct libra_s *l, struct libra_s_job *j, struct sk_error *err) {
     const uint32_t n = j->workers + j->servers;
     uint32_t admitted = 0, forwarded = 0;
-    int rc = jobs_clear(l, j, err);
+    int rc = jobs_clear_all(l, j, err);
     for (; rc == 0 && forwarded < n; forwarded += rc == 0)
         rc = j->members[forwarded].has_mac ? jobs_forward(l, true, j->members[forwarded].end.mac,
                                                           j->members[forwarded].port, err)
                                            : 0;
-    for (; rc == 0 && admitted < n; admitted += rc == 0)
+    for (; rc == 0 && !j->held && admitted < n; admitted += rc == 0)
         rc = jobs_admit(l, true, j, admitted, err);
     if (rc)
         jobs_withdraw(l, j, admitted, forwarded);
@@ -234,6 +237,7 @@ static int jobs_enter(struct libra_s *l, struct libra_s_job *j, struct sk_error 
 
 int libra_s_job_add(struct libra_s *l, struct libra_s_job *j, struct sk_error *err) {
     int rc = jobs_is_new(l, j, err);
+    j->epoch = j->layout.epoch;
     if (rc == 0)
         rc = jobs_place_cells(l, j, err);
     if (rc == 0)
@@ -254,18 +258,45 @@ int libra_s_job_add(struct libra_s *l, struct libra_s_job *j, struct sk_error *e
     return rc;
 }
 
-void libra_s_job_remove(struct libra_s *l, struct libra_s_job *j) {
+void libra_s_job_withdraw(struct libra_s *l, struct libra_s_job *j) {
     const uint32_t n = j->workers + j->servers;
     struct libra_s_job **at = &l->jobs;
     while (*at != j)
         at = &(*at)->next;
     *at = j->next;
     libra_s_pause(l);
-    jobs_withdraw(l, j, n, n);
+    jobs_withdraw(l, j, j->held ? 0 : n, n);
     libra_s_resume(l);
     for (uint32_t m = 0; m < n; m++)
         libra_s_copies_forget(l, j->members[m].window);
+}
+
+void libra_s_job_remove(struct libra_s *l, struct libra_s_job *j) {
+    libra_s_job_withdraw(l, j);
     libra_s_job_free(j);
+}
+
+void libra_s_job_hold(struct libra_s *l, struct libra_s_job *j) {
+    if (j->held)
+        return;
+    libra_s_pause(l);
+    jobs_withdraw(l, j, j->workers + j->servers, 0);
+    libra_s_resume(l);
+    j->held = true;
+    j->last = l->now;
+}
+
+int libra_s_job_admit(struct libra_s *l, struct libra_s_job *j, struct sk_error *err) {
+    uint32_t admitted = 0;
+    int rc = 0;
+    libra_s_pause(l);
+    for (; rc == 0 && admitted < j->workers + j->servers; admitted += rc == 0)
+        rc = jobs_admit(l, true, j, admitted, err);
+    if (rc)
+        jobs_withdraw(l, j, admitted, 0);
+    libra_s_resume(l);
+    j->held = rc != 0;
+    return rc;
 }
 
 // ---- members that begin ----
@@ -288,7 +319,7 @@ static int jobs_first_sequence(struct libra_s *l, const struct libra_s_member *m
             last = word > last ? word : last;
         }
     libra_s_resume(l);
-    last = jobs_has_floats(l) ? last / 2 : last; // there with a bit that says it is done
+    last = libra_s_has_floats(l) ? last / 2 : last; // there with a bit that says it is done
     *first = last ? last + LIBRA_S_WINDOW + 1 : 1;
     return 0;
 }

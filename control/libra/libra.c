@@ -83,20 +83,32 @@ void libra_s_send(struct libra_s *l, const uint8_t *frame, uint32_t length) {
         l->lost++;
 }
 
-void libra_s_tell(struct libra_s *l, const struct libra_s_frame *f, unsigned kind, uint32_t clock) {
+void libra_s_tell_at(struct libra_s *l, const struct libra_s_frame *f, const struct sk_endpoint *to,
+                     unsigned kind, uint32_t clock) {
     uint8_t frame[LIBRA_HEADERS] = {0}, *h = frame + SK_UDP_BYTES;
-    struct sk_endpoint to = f->member->end;
-    const bool turned = udp_h_get_src_port(f->bytes + 34) == LIBRA_PORT;
-    memcpy(to.mac, f->bytes + (turned ? 0 : 6), sizeof to.mac);
-    to.port = turned ? udp_h_get_dst_port(f->bytes + 34) : udp_h_get_src_port(f->bytes + 34);
-    sk_udp_init(frame, &l->end, &to, LIBRA_H_BYTES);
+    sk_udp_init(frame, &l->end, to, LIBRA_H_BYTES);
     libra_h_set_kind(h, (uint8_t)kind);
     libra_h_set_job(h, f->job->layout.job);
     libra_h_set_worker(h, (uint16_t)(f->member - f->job->members));
     libra_h_set_sequence(h, f->sequence);
-    libra_h_set_epoch(h, f->job->layout.epoch);
+    libra_h_set_epoch(h, f->job->epoch);
     libra_h_set_clock(h, clock);
     libra_s_send(l, frame, sizeof frame);
+}
+
+// The member's end of a frame that the switch turned round, or that it passed on.
+static struct sk_endpoint libra_s_end_of(const struct libra_s_frame *f) {
+    const uint8_t *udp = f->bytes + ETHERNET_H_BYTES + IPV4_H_BYTES;
+    const bool turned = udp_h_get_src_port(udp) == LIBRA_PORT;
+    struct sk_endpoint end = f->member->end;
+    memcpy(end.mac, f->bytes + (turned ? 0 : 6), sizeof end.mac);
+    end.port = turned ? udp_h_get_dst_port(udp) : udp_h_get_src_port(udp);
+    return end;
+}
+
+void libra_s_tell(struct libra_s *l, const struct libra_s_frame *f, unsigned kind, uint32_t clock) {
+    const struct sk_endpoint to = libra_s_end_of(f);
+    libra_s_tell_at(l, f, &to, kind, clock);
 }
 
 // ---- frames ----
@@ -122,11 +134,11 @@ static bool libra_s_parse(struct libra_s *l, const uint8_t *bytes, uint32_t leng
                                 .clock = libra_h_get_clock(h),
                                 .job = libra_s_job_numbered(l, libra_h_get_job(h))};
     const unsigned worker = libra_h_get_worker(h);
-    if (!f->job || libra_h_get_epoch(h) != f->job->layout.epoch ||
+    if (!f->job || libra_h_get_epoch(h) != f->job->epoch ||
         worker >= f->job->workers + f->job->servers)
         return false;
     f->member = &f->job->members[worker];
-    const bool to_switch = f->kind == LIBRA_ACK || f->kind == LIBRA_JOIN;
+    const bool to_switch = f->kind == LIBRA_ACK || f->kind == LIBRA_JOIN || f->kind == LIBRA_MOVED;
     const bool pairs = !to_switch;
     // What the program turned round is for another station; what it forwards to the switch's own
     // address may be anybody's words, but for the UDP port that it takes as Libra's.
@@ -151,6 +163,8 @@ void libra_s_frame(struct libra_s *l, const uint8_t *frame, uint32_t length, uin
         l->bad++;
         return;
     }
+    f.member->heard = libra_s_end_of(&f);
+    f.job->last = l->now;
     switch (f.kind) {
     case LIBRA_ANSWER:
         libra_s_copies_take(l, &f);
@@ -168,6 +182,9 @@ void libra_s_frame(struct libra_s *l, const uint8_t *frame, uint32_t length, uin
     case LIBRA_JOIN:
         libra_s_job_join(l, &f);
         break;
+    case LIBRA_MOVED:
+        libra_s_migrate_heard(&f);
+        break;
     default:
         l->bad++;
     }
@@ -179,11 +196,13 @@ void libra_s_run(struct libra_s *l, uint64_t now_ns) {
     l->now = now_ns > l->now ? now_ns : l->now;
     libra_s_copies_run(l);
     libra_s_rests_run(l);
+    libra_s_migrate_run(l);
 }
 
 uint64_t libra_s_deadline(struct libra_s *l) {
     const uint64_t copies = sk_timers_next(&l->timers), rests = libra_s_rests_deadline(l);
-    return copies < rests ? copies : rests;
+    const uint64_t tells = libra_s_migrate_deadline(l), first = copies < rests ? copies : rests;
+    return tells < first ? tells : first;
 }
 
 size_t libra_s_waiting(const struct libra_s *l) {
@@ -192,13 +211,18 @@ size_t libra_s_waiting(const struct libra_s *l) {
 
 // ---- requests ----
 
-static json_t *libra_s_request_add(struct libra_s *l, const struct sk_at *at) {
+static struct libra_s_job *libra_s_request_job(struct libra_s *l, const struct sk_at *at) {
     struct sk_error err;
     const struct sk_at layout = sk_at_member(at, "layout");
     const char *path = sk_at_string(&layout, true);
     if (path && l->host.may_read && l->host.may_read(l->host.aux, path, &err))
         sk_at_fail(&layout, "%s", err.text);
-    struct libra_s_job *j = at->doc->failed ? NULL : libra_s_job_read(l, at);
+    return at->doc->failed ? NULL : libra_s_job_read(l, at);
+}
+
+static json_t *libra_s_request_add(struct libra_s *l, const struct sk_at *at) {
+    struct sk_error err;
+    struct libra_s_job *j = libra_s_request_job(l, at);
     if (!j)
         return NULL;
     if (libra_s_job_add(l, j, &err) == 0)
@@ -224,6 +248,83 @@ static json_t *libra_s_request_named(struct libra_s *l, const struct sk_at *at, 
     return json_object();
 }
 
+// A job with what another switch has saved: {"op": "libra.load", "state": {...}, and what job.add
+// has}.
+static json_t *libra_s_request_load(struct libra_s *l, const struct sk_at *at) {
+    const struct sk_at state = sk_at_member(at, "state");
+    struct sk_error err;
+    json_t *what = json_object();
+    json_object_update(what, at->value);
+    json_object_del(what, "state");
+    json_object_del(what, "cells"); // the state says it
+    struct sk_at job = *at;
+    job.value = what;
+    if (!json_is_object(state.value))
+        sk_at_fail(at, "\"state\" should be what libra.save has returned");
+    struct libra_s_job *j = at->doc->failed ? NULL : libra_s_request_job(l, &job);
+    json_t *result = NULL;
+    if (j && libra_s_load(l, j, state.value, &err)) {
+        libra_s_job_free(j);
+        sk_at_fail(at, "%s", err.text);
+    } else if (j) {
+        result = libra_s_job_json(l, j);
+    }
+    json_decref(what);
+    return result;
+}
+
+static json_t *libra_s_request_save(struct libra_s *l, const struct sk_at *at,
+                                    struct libra_s_job *j) {
+    const struct sk_at anyway = sk_at_member(at, "anyway");
+    struct sk_error err;
+    json_t *state = libra_s_save(l, j, json_is_true(anyway.value), &err);
+    if (!state)
+        sk_at_fail(at, "%s", err.text);
+    return state;
+}
+
+// "epoch": another than before, if the job has moved; members are told.
+static json_t *libra_s_request_admit(struct libra_s *l, const struct sk_at *at,
+                                     struct libra_s_job *j) {
+    const struct sk_at epoch = sk_at_member(at, "epoch");
+    struct sk_error err;
+    const uint64_t next = epoch.value ? sk_at_between(&epoch, true, 0, 65535) : j->epoch;
+    if (!at->doc->failed && !j->held)
+        sk_at_fail(at, "job '%s' is admitted already", j->name);
+    if (at->doc->failed)
+        return NULL;
+    const bool moved = next != j->epoch;
+    j->epoch = (uint16_t)next;
+    if (libra_s_job_admit(l, j, &err)) {
+        sk_at_fail(at, "%s", err.text);
+        return NULL;
+    }
+    if (moved)
+        libra_s_migrate_tell(l, j, LIBRA_MOVED);
+    return libra_s_job_json(l, j);
+}
+
+// Of a controller (libra.h, MIGRATION).
+static json_t *libra_s_request_migrates(struct libra_s *l, const char *op, const struct sk_at *at) {
+    static const char *const keys[] = {"op", "name", "epoch", "anyway", NULL};
+    sk_at_keys(at, keys);
+    const struct sk_at name = sk_at_member(at, "name");
+    const char *text = sk_at_string(&name, true);
+    struct libra_s_job *j = text ? libra_s_job_named(l, text) : NULL;
+    if (!j)
+        sk_at_fail(&name, "there is no job '%.60s'", text ? text : "");
+    if (at->doc->failed)
+        return NULL;
+    if (strcmp(op, "libra.save") == 0)
+        return libra_s_request_save(l, at, j);
+    if (strcmp(op, "libra.admit") == 0)
+        return libra_s_request_admit(l, at, j);
+    libra_s_job_hold(l, j);
+    if (strcmp(op, "libra.end") == 0)
+        libra_s_migrate_tell(l, j, LIBRA_ENDED);
+    return libra_s_job_json(l, j);
+}
+
 json_t *libra_s_request(struct libra_s *l, const char *op, const struct sk_at *at, bool *known) {
     *known = true;
     if (strcmp(op, "job.add") == 0)
@@ -232,6 +333,13 @@ json_t *libra_s_request(struct libra_s *l, const char *op, const struct sk_at *a
         return libra_s_request_named(l, at, op[4] == 'r');
     if (strcmp(op, "job.list") == 0)
         return libra_s_list(l);
+    if (strcmp(op, "libra.status") == 0)
+        return libra_s_status(l);
+    if (strcmp(op, "libra.load") == 0)
+        return libra_s_request_load(l, at);
+    if (strcmp(op, "libra.hold") == 0 || strcmp(op, "libra.save") == 0 ||
+        strcmp(op, "libra.admit") == 0 || strcmp(op, "libra.end") == 0)
+        return libra_s_request_migrates(l, op, at);
     *known = false;
     return NULL;
 }

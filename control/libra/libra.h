@@ -36,6 +36,14 @@
 // Libra_s is worker number 'workers'. Cells and records of a job are cleared when it is added, and
 // nobody is admitted before, so a job never sees what another one left.
 //
+// MIGRATION. A controller (`silken libra control`) moves a job to another switch with the same address,
+// in requests to both: libra.hold (nobody is admitted any more; what is inside is finished),
+// libra.save (cells, records, copies of answers, as text, with a digest), libra.load there (nobody
+// is admitted yet; the digest is that of what was written), libra.admit there with the next epoch.
+// Members are told by frames until they say that they have heard, and repeat what is on the way:
+// records have moved, too, so nothing is added twice. libra.end tells them that the job is over.
+// libra.status is a heartbeat's answer.
+//
 // Thread-safety: all calls on one thread, the control thread. Nothing here waits, but for the pipes
 // when tables and registers are written or read, between 'pause' and 'resume'.
 //
@@ -45,6 +53,7 @@
 //     copies.c    copies of answers
 //     rests.c     what is left of pushes
 //     jobs.c      jobs: admission, cells, records
+//     migrate.c   jobs as text, out of a switch and into another one
 //     jobs_read.c the section and requests
 //     show.c      what an operator sees
 #ifndef SILKEN_CONTROL_LIBRA_LIBRA_H
@@ -85,7 +94,7 @@ void libra_s_frame(struct libra_s *l, const uint8_t *frame, uint32_t length, uin
 void libra_s_run(struct libra_s *l, uint64_t now_ns);
 // When libra_s_run() has something to do next, UINT64_MAX: nothing.
 uint64_t libra_s_deadline(struct libra_s *l);
-// A request whose "op" is "job.add", "job.remove", "job.list" or "job.show": the result, a new
+// A request whose "op" is "job.add", "job.remove", "job.list", "job.show" or begins with "libra.": the result, a new
 // reference, or null after the document of 'at' has failed. '*known' false: it is another one.
 json_t *libra_s_request(struct libra_s *l, const char *op, const struct sk_at *at, bool *known);
 // Copies and pushes that wait for an ack.

@@ -26,8 +26,12 @@ enum { LIBRA_S_RIGHT_COLLECT = 1, LIBRA_S_RIGHT_CPU = 2 }; // of p4/libra/header
 struct libra_s_member {
     struct sk_endpoint end; // UDP port 0: any
     bool has_mac, server;
-    uint16_t port;   // of the switch
-    uint16_t window; // of records: 0 to LIBRA_S_WINDOWS - 1
+    uint16_t port;            // of the switch
+    uint16_t window;          // of records: 0 to LIBRA_S_WINDOWS - 1
+    struct sk_endpoint heard; // where its frames came from; UDP port 0: none did
+    unsigned tell;            // LIBRA_MOVED or LIBRA_ENDED, until it has heard; 0: nothing
+    unsigned tell_tries;
+    uint64_t tell_at;
 };
 
 struct libra_s_stats {
@@ -46,6 +50,9 @@ struct libra_s_job {
     uint32_t workers, servers, cell_base, cells;
     struct libra_s_member *members; // workers, then servers; owned
     uint64_t parameters;
+    uint16_t epoch;       // on this switch: the layout's, or of the last move
+    bool held;            // nobody is admitted
+    uint64_t last;        // when it was held, or the last frame of it came after that
     uint32_t incarnation; // of those that have joined
     bool began;
     struct libra_worker *link[LIBRA_S_SERVERS]; // to servers
@@ -85,7 +92,9 @@ struct libra_s_frame {
 void libra_s_send(struct libra_s *l, const uint8_t *frame, uint32_t length);
 void libra_s_pause(struct libra_s *l);
 void libra_s_resume(struct libra_s *l);
-// To the member, with the kind: 58 bytes.
+// To the member, with the kind: 58 bytes. 'tell_at': not as a reply, but to 'to'.
+void libra_s_tell_at(struct libra_s *l, const struct libra_s_frame *f, const struct sk_endpoint *to,
+                     unsigned kind, uint32_t clock);
 void libra_s_tell(struct libra_s *l, const struct libra_s_frame *f, unsigned kind, uint32_t clock);
 
 // copies.c
@@ -114,6 +123,26 @@ void libra_s_job_free(struct libra_s_job *j); // null allowed
 void libra_s_job_join(struct libra_s *l, const struct libra_s_frame *f);
 int libra_s_own_address(struct libra_s *l, struct sk_error *err); // forwards it to the CPU port
 
+void libra_s_job_withdraw(struct libra_s *l, struct libra_s_job *j); // removes it, without freeing
+void libra_s_job_hold(struct libra_s *l, struct libra_s_job *j);
+int libra_s_job_admit(struct libra_s *l, struct libra_s_job *j, struct sk_error *err);
+bool libra_s_has_floats(const struct libra_s *l);
+// The register of 16 (p4/libra: of floats lane r mod 2 has eight).
+void libra_s_cells_name(const struct libra_s *l, unsigned r, char *name, size_t size);
+
+// migrate.c
+// The job as text. 'anyway': also while pushes are being added. Null with a sentence.
+json_t *libra_s_save(struct libra_s *l, const struct libra_s_job *j, bool anyway,
+                     struct sk_error *err);
+// Adds the job with what another switch has saved; nobody is admitted yet. 0, or negative with a
+// sentence and nothing added.
+int libra_s_load(struct libra_s *l, struct libra_s_job *j, const json_t *state,
+                 struct sk_error *err);
+void libra_s_migrate_tell(struct libra_s *l, struct libra_s_job *j, unsigned kind);
+void libra_s_migrate_run(struct libra_s *l);
+uint64_t libra_s_migrate_deadline(const struct libra_s *l);
+void libra_s_migrate_heard(const struct libra_s_frame *f);
+
 // jobs_read.c: null after the document has failed.
 struct libra_s_job *libra_s_job_read(const struct libra_s *l, const struct sk_at *at);
 bool libra_s_section_read(struct libra_s *l, const struct sk_at *at);
@@ -121,5 +150,6 @@ bool libra_s_section_read(struct libra_s *l, const struct sk_at *at);
 // show.c
 json_t *libra_s_job_json(struct libra_s *l, const struct libra_s_job *j);
 json_t *libra_s_list(struct libra_s *l);
+json_t *libra_s_status(struct libra_s *l);
 
 #endif

@@ -33,9 +33,9 @@ json_t *libra_s_job_json(struct libra_s *l, const struct libra_s_job *j) {
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)j->layout.digest);
     for (uint32_t m = 0; m < j->workers + j->servers; m++)
         json_array_append_new(members, show_member(l, &j->members[m]));
-    return json_pack("{s:s, s:s, s:i, s:i, s:s, s:I, s:i, s:i, s:I, s:o, s:o}", //
-                     "name", j->name, "protocol", "libra", "number", j->layout.job, "epoch",
-                     j->layout.epoch, "digest", digest, "hot", (json_int_t)j->layout.n,
+    return json_pack("{s:b, s:s, s:s, s:i, s:i, s:s, s:I, s:i, s:i, s:I, s:o, s:o}", //
+                     "held", j->held, "name", j->name, "protocol", "libra", "number", j->layout.job,
+                     "epoch", j->epoch, "digest", digest, "hot", (json_int_t)j->layout.n,
                      "first_cell", (int)j->cell_base, "cells", (int)j->cells, "incarnation",
                      (json_int_t)j->incarnation, "members", members, "stats",
                      show_stats(&j->stats));
@@ -46,6 +46,21 @@ json_t *libra_s_list(struct libra_s *l) {
     for (const struct libra_s_job *j = l->jobs; j; j = j->next)
         json_array_append_new(jobs, libra_s_job_json(l, j));
     return json_pack("{s:o, s:I, s:I, s:I, s:I}", "jobs", jobs, "waiting",
+                     (json_int_t)libra_s_waiting(l), "frames", (json_int_t)l->frames, "bad",
+                     (json_int_t)l->bad, "frames_lost", (json_int_t)l->lost);
+}
+
+// By reason, of both gresses; and packets of each job's members.
+json_t *libra_s_status(struct libra_s *l) {
+    json_t *drops = json_array(), *jobs = json_object();
+    for (uint32_t r = 0; r < 16; r++)
+        json_array_append_new(drops, json_integer(libra_s_has_floats(l)
+                                                      ? show_count(l, "pipe.Ingress.drops", r) +
+                                                            show_count(l, "pipe.Egress.drops", r)
+                                                      : show_count(l, "pipe.Ingress.drops", r)));
+    for (const struct libra_s_job *j = l->jobs; j; j = j->next)
+        json_object_set_new(jobs, j->name, show_stats(&j->stats));
+    return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "jobs", jobs, "drops", drops, "waiting",
                      (json_int_t)libra_s_waiting(l), "frames", (json_int_t)l->frames, "bad",
                      (json_int_t)l->bad, "frames_lost", (json_int_t)l->lost);
 }

@@ -131,6 +131,25 @@ unsigned libra_frame_read_joined(const uint8_t *frame, size_t len, const struct 
     return kind;
 }
 
+unsigned libra_frame_read_moved(const uint8_t *frame, size_t len, const struct libra_flow *flow,
+                                uint16_t *epoch) {
+    const uint8_t *h = frame + LIBRA_AT;
+    struct libra_flow as = *flow;
+    if (frame_check_ends(frame, len, flow) != LIBRA_ACCEPTED)
+        return 0;
+    const unsigned kind = libra_h_get_kind(h);
+    as.epoch = libra_h_get_epoch(h);
+    if ((kind != LIBRA_MOVED && kind != LIBRA_ENDED) ||
+        frame_check_header(frame, len, &as) != LIBRA_ACCEPTED)
+        return 0;
+    *epoch = (uint16_t)libra_h_get_clock(h);
+    return kind;
+}
+
+void libra_frame_write_moved(uint8_t *frame, const struct libra_flow *flow) {
+    frame_write_short(frame, flow, LIBRA_MOVED, 0, 0);
+}
+
 static void frame_read_places(const uint8_t *frame, bool pairs, struct libra_packet *packet) {
     const uint8_t *pair = frame + LIBRA_HEADERS;
     uint16_t places = libra_h_get_places(frame + LIBRA_AT);

@@ -30,6 +30,10 @@ enum libra_kind {
     LIBRA_JOIN = 9, // a member that begins, to the switch's CPU: 'clock' is its job's incarnation
     LIBRA_JOINED = 10,  // from there: 'clock' is the first sequence number to use
     LIBRA_REFUSED = 11, // or: the job has begun as another incarnation
+    LIBRA_MOVED =
+        12, // to a member: the switch has the job under another epoch, which is 'clock'; and
+            // the member's word that it has heard
+    LIBRA_ENDED = 13, // to a member: what was pushed is lost with a switch; the job is over
 };
 
 // What stays the same in all packets between a worker and its switch.
@@ -87,6 +91,13 @@ void libra_frame_write_ack(uint8_t *frame, const struct libra_flow *flow, uint32
 void libra_frame_write_join(uint8_t *frame, const struct libra_flow *flow, uint32_t incarnation);
 unsigned libra_frame_read_joined(const uint8_t *frame, size_t len, const struct libra_flow *flow,
                                  uint32_t *number);
+
+// The switch's CPU tells a member that begins to use another epoch, or that the job is over:
+// LIBRA_MOVED or LIBRA_ENDED, 0: another frame. The epoch of such a frame is the one before, or the
+// new one (when it comes again).
+unsigned libra_frame_read_moved(const uint8_t *frame, size_t len, const struct libra_flow *flow,
+                                uint16_t *epoch);
+void libra_frame_write_moved(uint8_t *frame, const struct libra_flow *flow); // has heard
 
 // Is it an ack, an answer or the word that one is lost, for this worker: then '*header' is filled in and, of an answer,
 // '*packet' ('used' and the pairs); of an ack 'used' has the places whose pairs were not added, of a

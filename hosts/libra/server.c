@@ -144,7 +144,7 @@ static bool server_is_hot(const struct libra_server *s, uint64_t key) {
 }
 
 // It is known.
-static void server_add(struct libra_server *s, uint64_t key, uint32_t bits) {
+static void server_add_value(struct libra_server *s, uint64_t key, uint32_t bits) {
     const struct libra_server_config *c = &s->config;
     double *sum = &s->sums[*libra_key_map_find(&s->keys, key)];
     const double value = (double)sk_float_of_bits(bits);
@@ -224,7 +224,7 @@ static enum libra_reason server_take_push(struct libra_server *s,
         return LIBRA_NO_MEMORY;
     for (unsigned i = 0; i < r->n; i++)
         if (!server_is_hot(s, r->pairs[i].key))
-            server_add(s, r->pairs[i].key, r->pairs[i].value);
+            server_add_value(s, r->pairs[i].key, r->pairs[i].value);
     s->stats.pairs += r->n - hot;
     *server_record(s, r) = r->header.sequence * 2 + (hot == 0);
     s->stats.pushes++;
@@ -246,7 +246,7 @@ static enum libra_reason server_push(struct libra_server *s, const struct libra_
     return server_take_push(s, r, now);
 }
 
-static void server_answer(struct libra_server *s, struct libra_cold_request *r) {
+static void server_answer_pull(struct libra_server *s, struct libra_cold_request *r) {
     for (unsigned i = 0; i < r->n; i++)
         r->pairs[i].value = sk_bits_of_float((float)libra_server_sum(s, r->pairs[i].key));
     s->stats.pulls++;
@@ -283,7 +283,7 @@ static enum libra_reason server_collect(struct libra_server *s, const struct lib
 static enum libra_reason server_pull(struct libra_server *s, struct libra_cold_request *r,
                                      uint64_t now) {
     if (server_count_hot(s, r) == 0)
-        server_answer(s, r);
+        server_answer_pull(s, r);
     else if (s->config.optimiser)
         return server_collect(s, r, now);
     else
@@ -354,11 +354,11 @@ static void server_finish_pull(struct libra_server *s, struct server_hot *pull) 
     uint32_t *waits = &s->members[r->worker].pulls[r->header.sequence % WINDOW];
     for (unsigned i = 0; i < pull->n; i++)
         if (pull->collected[i] << 1) // neither 0 nor -0: nothing was added
-            server_add(s, s->config.layout->keys[pull->ranks[i]], pull->collected[i]);
+            server_add_value(s, s->config.layout->keys[pull->ranks[i]], pull->collected[i]);
     s->stats.collected += pull->n;
     if (*waits == r->header.sequence)
         *waits = 0;
-    server_answer(s, r);
+    server_answer_pull(s, r);
 }
 
 // What the switch has added is acknowledged; what it had is taken.

@@ -60,6 +60,7 @@ struct libra_worker {
     struct sk_watch watch;
     struct request_list waiting, done; // waiting: with packets that have no number
     size_t open;                       // requests that are not done
+    bool heard_move;                   // is to be said
     bool failed;
     struct libra_worker_stats stats;
 };
@@ -376,6 +377,11 @@ static uint32_t worker_begin(struct libra_worker *w) {
 size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint64_t now) {
     if (w->failed || cap < (w->config.cold ? LIBRA_COLD_BYTES : LIBRA_FRAME_BYTES))
         return 0;
+    if (w->heard_move) {
+        w->heard_move = false;
+        libra_frame_write_moved(buf, &w->config.flow);
+        return LIBRA_HEADERS;
+    }
     if (w->ack_n > 0) {
         libra_frame_write_ack(buf, &w->config.flow, w->ack[w->ack_first]);
         w->ack_first = (w->ack_first + 1) % SLOTS;
@@ -530,11 +536,39 @@ static enum libra_reason worker_read_cold(struct libra_worker *w, const uint8_t 
     return LIBRA_ACCEPTED;
 }
 
+// The switch has the job under another epoch: what is on the way was refused there, and goes again
+// under the same numbers, which the switch knows.
+static void worker_move(struct libra_worker *w, uint16_t epoch, uint64_t now) {
+    w->heard_move = true;
+    if (epoch == w->config.flow.epoch)
+        return; // heard before
+    w->config.flow.epoch = epoch;
+    w->stats.moves++;
+    for (uint32_t sequence = w->base; sequence != w->next; sequence++)
+        if (worker_slot(w, sequence)->request)
+            sk_timers_arm(&w->timers, sequence % SLOTS, now);
+}
+
+// Whether it was for the worker; epochs only rise, in a circle.
+static bool worker_read_moved(struct libra_worker *w, const uint8_t *frame, size_t len,
+                              uint64_t now) {
+    uint16_t epoch;
+    const unsigned kind = libra_frame_read_moved(frame, len, &w->config.flow, &epoch);
+    if (kind == LIBRA_ENDED)
+        w->failed = w->stats.lost = true;
+    else if (kind == LIBRA_MOVED && (int16_t)(epoch - w->config.flow.epoch) >= 0)
+        worker_move(w, epoch, now);
+    return kind;
+}
+
 static enum libra_reason worker_read_hot(struct libra_worker *w, const uint8_t *frame, size_t len,
                                          uint64_t now) {
     struct libra_packet packet;
     struct libra_header header = {0};
     enum libra_reason reason = libra_frame_read(frame, len, &w->config.flow, &header, &packet);
+
+    if (reason == LIBRA_WRONG_KIND && w->config.cpu && worker_read_moved(w, frame, len, now))
+        return LIBRA_ACCEPTED;
 
     if (reason == LIBRA_ACCEPTED)
         reason = worker_take(w, &header, &packet, now);

@@ -33,6 +33,9 @@
 // a copy until it is acknowledged ('cpu'). Should the CPU have lost it, too, the worker fails, and
 // 'lost' of the statistics says so.
 //
+// MOVE. The job can move to another switch with the same address ('cpu'), under the next epoch: the
+// worker is told, and repeats what is on the way. Nothing is added twice, as the records move, too.
+//
 // LOSS. Each packet on the way has a timer, which follows the measured time to an answer
 // (hosts/core/rto.h) without samples of packets that were repeated, and doubles with each time that
 // it passes. How many may be on the way follows marks and losses (hosts/core/window.h).
@@ -74,7 +77,8 @@ struct libra_worker_stats {
     uint64_t ignored[LIBRA_REASON_COUNT];
     uint64_t pairs_pushed, pairs_pulled; // of requests that are done
     uint64_t pairs_left;                 // that went out again
-    bool lost;                           // what a collect has cleared is: the worker has failed
+    bool lost;                           // what was pushed or collected is: the worker has failed
+    uint64_t moves;                      // of the job to another switch, under another epoch
 };
 struct libra_worker;
 

@@ -28,7 +28,8 @@ enum bit<4> kind_t {
     PULL     = 4,  // worker to switch: what are the cells of these indices
     ANSWER   = 5,  // switch to worker: these; of a COLLECT: what the cells held
     COLLECT  = 6,  // server to switch: the same as PULL, and the cells are 0 after it
-    JOIN     = 9   // worker to the CPU: it begins. Other kinds are the hosts' and the CPU's (hosts/libra/frame.h)
+    JOIN     = 9,  // worker to the CPU: it begins
+    MOVED    = 12  // the same: it has heard that the job has another epoch. Other kinds are the hosts' and the CPU's (hosts/libra/frame.h)
 }
 
 // again     the sender repeats this packet (3.6); the switch does not rely on it

@@ -144,6 +144,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         transition select(hdr.libra.kind, hdr.udp.length) {
             (kind_t.ACK, ACK_UDP_BYTES): parse_ack;
             (kind_t.JOIN, ACK_UDP_BYTES): parse_ack;
+            (kind_t.MOVED, ACK_UDP_BYTES): parse_ack;
             default: parse_pair00;
         }
     }
@@ -155,6 +156,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
             (kind_t.COLLECT, _): parse_pull;
             (kind_t.ACK, ACK_UDP_BYTES): parse_ack;
             (kind_t.JOIN, ACK_UDP_BYTES): parse_ack;
+            (kind_t.MOVED, ACK_UDP_BYTES): parse_ack;
             default: parse_pair00;
         }
     }

@@ -4,7 +4,8 @@
 // what is left of pushes, members that begin again; and jobs that are refused. Then networks by seed
 // whose links, and whose CPU port, lose, repeat, reorder and are slow: every acknowledged push is in
 // what was collected and what the cells hold once, exactly where the switch adds integers, within
-// the adder's bound where it adds floats, and nothing is left at the CPU. SEEDS networks
+// the adder's bound where it adds floats, and nothing is left at the CPU; also when the job moves to
+// another switch under load, again and again. SEEDS networks
 // (environment; 10) of each kind, from FROM (1) on.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -625,6 +626,171 @@ static void test_sections(void **state) {
     net_end(&n);
 }
 
+// All begin, so that the CPU knows where they are.
+static void join_all(struct net *n) {
+    uint32_t number;
+    for (unsigned m = 0; m < MEMBERS; m++) {
+        assert_int_equal(LIBRA_JOINED, join(n, m, 1, &number));
+        assert_int_equal(1, number);
+    }
+}
+
+// ---- another switch ----
+
+static json_t *must(struct net *n, const char *op, json_t *what) {
+    struct sk_error err = {0};
+    struct sk_json doc = {.name = "request", .err = &err};
+    const struct sk_at at = {.doc = &doc, .value = what};
+    bool known;
+    json_t *result = libra_s_request(n->cpu, op, &at, &known);
+    if (!known || !result)
+        fail_msg("%s: %s", op, err.text);
+    json_decref(what);
+    return result;
+}
+
+// A copy of the job, once nothing is half added; the job stays held.
+static json_t *save(struct net *n) {
+    const uint64_t end = n->now + 1000 * MS;
+    json_decref(must(n, "libra.hold", json_pack("{s:s}", "name", "job")));
+    for (;;) {
+        struct sk_error err;
+        struct sk_json doc = {.name = "request", .err = &err};
+        json_t *what = json_pack("{s:s}", "name", "job");
+        const struct sk_at at = {.doc = &doc, .value = what};
+        bool known;
+        json_t *state = libra_s_request(n->cpu, "libra.save", &at, &known);
+        json_decref(what);
+        if (state)
+            return state;
+        assert_non_null(strstr(err.text, "being added"));
+        assert_true(n->now < end);
+        const uint64_t next = n->now + MS;
+        net_run(n, next);
+        n->now = n->now < next ? next : n->now; // all is done: only time passes
+    }
+}
+
+// Now frames go to another one, which has what 'state' says.
+static void replace_switch(struct net *n, json_t *state, json_int_t epoch) {
+    struct sk_error err;
+    libra_s_free(n->cpu);
+    sk_switch_free(n->sw);
+    n->sw = net_switch(programs[n->floats], net_tx, n);
+    if (n->floats)
+        rig_fill(n->sw);
+    sk_switch_port_up(n->sw, CPU, true);
+    for (unsigned m = 0; m < MEMBERS; m++)
+        sk_switch_port_up(n->sw, (uint16_t)(m + 1), true);
+    json_t *section = net_section(),
+           *what = json_incref(json_array_get(json_object_get(section, "jobs"), 0));
+    json_object_del(section, "jobs");
+    n->cpu = net_cpu(n, section, &err);
+    assert_non_null(n->cpu);
+    libra_s_run(n->cpu, n->now);
+    json_object_set(what, "state", state);
+    json_decref(must(n, "libra.load", what));
+    json_decref(must(n, "libra.admit", json_pack("{s:s, s:I}", "name", "job", "epoch", epoch)));
+}
+
+// What is saved is what is loaded, and what is not whole is refused and leaves no job.
+static void test_state(void **state) {
+    (void)state;
+    for (int floats = 0; floats < 2; floats++) {
+        struct libra_pair pair = {5, 0};
+        struct request pushed = {.n = 1}, pulled;
+        struct net n;
+        net_begin(&n, 1, floats);
+        join_all(&n);
+        pair.value = as_value(&n, 7);
+        push(&n, 0, &pushed, &pair);
+        assert_true(net_run(&n, UINT64_MAX));
+        request(&n, "libra.save", json_pack("{s:s}", "name", "job"), "hold it first");
+        request(&n, "libra.save", json_pack("{s:s}", "name", "b"), "there is no job 'b'");
+        json_t *saved = save(&n), *section = net_section(),
+               *job = json_array_get(json_object_get(section, "jobs"), 0);
+        request(&n, "job.remove", json_pack("{s:s}", "name", "job"), NULL);
+        static const char *const members[] = {"registers", "members", "digest", "cells"};
+        for (unsigned i = 0; i < sizeof members / sizeof *members; i++) {
+            json_t *broken = json_deep_copy(saved);
+            json_object_del(broken, members[i]);
+            request(&n, "libra.load", with(json_deep_copy(job), "state", broken), "state: ");
+        }
+        json_t *broken = json_deep_copy(saved), *registers = json_object_get(broken, "registers");
+        char *text = strdup(json_string_value(json_array_get(registers, 3)));
+        text[3] = 'x';
+        json_array_set_new(registers, 3, json_string(text));
+        request(&n, "libra.load", with(json_deep_copy(job), "state", json_incref(broken)),
+                "state: it is damaged");
+        text[3] = '1';
+        json_array_set_new(registers, 3, json_string(text));
+        free(text);
+        request(&n, "libra.load", with(json_deep_copy(job), "state", broken), "its digest is not");
+        request(&n, "libra.load", json_deep_copy(job), "should be what libra.save");
+        replace_switch(&n, saved, 8);
+        request(&n, "libra.admit", json_pack("{s:s}", "name", "job"), "is admitted already");
+        ask(&n, 0, false, &pulled);
+        assert_true(net_run(&n, UINT64_MAX));
+        assert_int_equal(pair.value, pulled.values[5]);
+        assert_int_equal(1, libra_worker_stats(n.member[0]).moves);
+        json_decref(saved);
+        json_decref(section);
+        net_end(&n);
+    }
+}
+
+// A switch dies: what was pushed since the last copy is lost, and no more than that.
+static void test_dead_switch(void **state) {
+    (void)state;
+    for (int floats = 0; floats < 2; floats++) {
+        struct libra_pair pair = {5, 0};
+        struct request first = {.n = 1}, second = {.n = 1}, third = {.n = 1}, asked;
+        struct net n;
+        net_begin(&n, 1, floats);
+        join_all(&n);
+        pair.value = as_value(&n, 64);
+        push(&n, 0, &first, &pair);
+        assert_true(net_run(&n, UINT64_MAX));
+        json_t *saved = save(&n);
+        json_decref(must(&n, "libra.admit", json_pack("{s:s}", "name", "job")));
+        push(&n, 0, &second, &pair);
+        assert_true(net_run(&n, UINT64_MAX));
+        assert_true(second.done);
+        push(&n, 0, &third, &pair); // is on its way
+        net_run(&n, n.now + 100);
+        replace_switch(&n, saved, 8);
+        ask(&n, 1, false, &asked);
+        assert_true(net_run(&n, UINT64_MAX));
+        assert_true(third.done);
+        ask(&n, 1, false, &asked);
+        assert_true(net_run(&n, UINT64_MAX));
+        const double held = as_number(&n, asked.values[5]);
+        assert_true(held > 127.9 && held < 128.1); // the second is lost
+        json_decref(saved);
+        net_end(&n);
+    }
+}
+
+// One that must not lose anything ends instead.
+static void test_ends(void **state) {
+    struct libra_pair pair = {5, 9};
+    struct request pushed = {.n = 1};
+    struct net n;
+    (void)state;
+    net_begin(&n, 1, false);
+    join_all(&n);
+    push(&n, 0, &pushed, &pair);
+    assert_true(net_run(&n, UINT64_MAX));
+    json_decref(must(&n, "libra.end", json_pack("{s:s}", "name", "job")));
+    pushed.done = false;
+    push(&n, 0, &pushed, &pair); // nobody is admitted
+    assert_false(net_run(&n, UINT64_MAX));
+    assert_false(pushed.done);
+    assert_true(libra_worker_stats(n.member[0]).lost);
+    assert_int_equal(SILKEN_ERR_STALLED, libra_worker_push(n.member[0], &pair, 1, &pushed, n.now));
+    net_end(&n);
+}
+
 // ---- networks by seed ----
 
 static void push_random(struct net *n, unsigned w, struct request *r) {
@@ -646,10 +812,12 @@ static void check_sum(const struct net *n, uint32_t rank) {
         fail_msg("parameter %u: %g, not %g within %g", rank, sum, n->most[rank], bound);
 }
 
-static void one_faulty_network(uint64_t seed, bool floats) {
+// 'moves': the job goes to another switch in the middle of each round.
+static void one_faulty_network(uint64_t seed, bool floats, bool moves) {
     static struct request pushed[WORKERS][4], asked[8], last;
     struct net n;
     net_begin(&n, seed, floats);
+    join_all(&n);
     memset(pushed, 0, sizeof pushed);
     n.link = (struct net_link){.loss = sk_random_below(&n.random, 20) / 100.0,
                                .duplicate = sk_random_below(&n.random, 20) / 100.0,
@@ -664,6 +832,12 @@ static void one_faulty_network(uint64_t seed, bool floats) {
         ask(&n, COLLECTOR, true, &asked[2 * round]);
         net_run(&n, n.now + sk_random_below(&n.random, 10 * MS));
         ask(&n, COLLECTOR, true, &asked[2 * round + 1]);
+        if (moves) {
+            json_t *saved = save(&n);
+            net_run(&n, n.now + sk_random_below(&n.random, 3 * MS));
+            replace_switch(&n, saved, RIG_EPOCH + 1 + round);
+            json_decref(saved);
+        }
         assert_true(net_run(&n, UINT64_MAX));
     }
     ask(&n, COLLECTOR, true, &last);
@@ -680,8 +854,8 @@ static void test_faults(void **state) {
                    first = from ? strtoull(from, NULL, 10) : 1;
     (void)state;
     for (uint64_t seed = first; seed < first + n; seed++) {
-        one_faulty_network(seed, false);
-        one_faulty_network(seed, true);
+        for (int kind = 0; kind < 4; kind++)
+            one_faulty_network(seed, kind & 1, kind & 2);
     }
 }
 
@@ -691,7 +865,8 @@ int main(void) {
         cmocka_unit_test(test_lost),         cmocka_unit_test(test_rests),
         cmocka_unit_test(test_begins_again), cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_shares),       cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_faults)};
+        cmocka_unit_test(test_state),        cmocka_unit_test(test_dead_switch),
+        cmocka_unit_test(test_ends),         cmocka_unit_test(test_faults)};
     const int fd = mkstemp(layout_path);
     if (fd < 0)
         return 1;
