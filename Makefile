@@ -494,8 +494,8 @@ sim-nightly: $(BUILD)/silken
 .PHONY: sim-faults sessions-sim sim-nightly
 
 # ---- Libra ----
-libra-faults: $(BUILD)/harness/hosts/libra/test_server
-	SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $<
+libra-faults: $(BUILD)/harness/hosts/libra/test_server $(BUILD)/harness/control/libra/test_libra
+	for t in $^; do SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $$t || exit 1; done
 libra-adder: $(BUILD)/harness/hosts/libra/test_floats
 	EXPONENTS=1 PAIRS=$(or $(PAIRS),100000000) $<
 .PHONY: libra-faults libra-adder

@@ -182,7 +182,7 @@ struct sk_config {
     uint32_t idle_sleep_us;
     const char *control_socket;                // null: none
     const struct sk_config_sessions *sessions; // null: none
-    const struct sk_at *libra; // an object, to be read by control/libra; null: none
+    const struct sk_at *libra;                 // an object, to be read by control/libra; null: none
     const struct sk_at *tor; // (json.h) an object, to be read by control/tor; null: none
     struct sk_config_record record;
     struct sk_config_metrics metrics;

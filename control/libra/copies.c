@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A copy has its place by the member's window and the sequence number modulo its size: a member that
-// uses a number again modulo 512 has had the answer before (hosts/libra/worker.h, ONCE), so the old
-// copy goes.
+// A copy has its place by the member's window and the sequence number modulo its size: a member
+// that uses a number again modulo 512 has had the answer before (hosts/libra/worker.h, ONCE), so
+// the old copy goes.
 #include <stdlib.h>
 #include <string.h>
 

@@ -21,28 +21,29 @@
 //
 // The section, and a job (of "jobs" and of the request job.add):
 //
-//     {"mac": "02:00:00:00:00:fe", "address": "10.0.0.254",     the switch's, to which workers send
-//      "shares": 4,                                             of all cells; a job has one share
-//      "jobs": [{"name": "ads", "layout": "ads.layout",         see hosts/libra/layout.h: the number
-//                                                               of the job, and its epoch
-//                "workers": ["1:10.0.0.1/02:00:00:00:00:01"],   port, address, and MAC: with one, the
-//                "servers": ["9:10.0.0.9/02:00:00:00:00:09"],   frames to it are forwarded; servers
-//                                                               must have one
-//                "cells": 1000,                                 in each of the 16 registers; without:
-//                                                               a share
-//                "parameters": 100000}]}                        of the job; equal ranges to servers
+//     {"mac": "02:00:00:00:00:fe", "address": "10.0.0.254",   the switch's: workers send to it
+//      "shares": 4,                                           of all cells; a job has one
+//      "jobs": [{"name": "ads",
+//                "layout": "ads.layout",                      hosts/libra/layout.h: the number
+//                                                             of the job, and its epoch
+//                "workers": ["1:10.0.0.1/02:00:00:00:00:01"], port, address, MAC: with one, frames
+//                "servers": ["9:10.0.0.9/02:00:00:00:00:09"], to it are forwarded; servers must
+//                                                             have one
+//                "cells": 1000,                               in each of 16 registers; without: a
+//                                                             share
+//                "parameters": 100000}]}                      of the job; equal ranges to servers
 //
 // Workers have the numbers 0 and up, servers those after them, as hosts/keyvalue has it; on servers
 // Libra_s is worker number 'workers'. Cells and records of a job are cleared when it is added, and
 // nobody is admitted before, so a job never sees what another one left.
 //
-// MIGRATION. A controller (`silken libra control`) moves a job to another switch with the same address,
-// in requests to both: libra.hold (nobody is admitted any more; what is inside is finished),
-// libra.save (cells, records, copies of answers, as text, with a digest), libra.load there (nobody
-// is admitted yet; the digest is that of what was written), libra.admit there with the next epoch.
-// Members are told by frames until they say that they have heard, and repeat what is on the way:
-// records have moved, too, so nothing is added twice. libra.end tells them that the job is over.
-// libra.status is a heartbeat's answer.
+// MIGRATION. A controller (`silken libra control`) moves a job to another switch with the same
+// address, in requests to both: libra.hold (nobody is admitted any more; what is inside is
+// finished), libra.save (cells, records, copies of answers, as text, with a digest), libra.load
+// there (nobody is admitted yet; the digest is that of what was written), libra.admit there with
+// the next epoch. Members are told by frames until they say that they have heard, and repeat what
+// is on the way: records have moved, too, so nothing is added twice. libra.end tells them that the
+// job is over. libra.status is a heartbeat's answer.
 //
 // Thread-safety: all calls on one thread, the control thread. Nothing here waits, but for the pipes
 // when tables and registers are written or read, between 'pause' and 'resume'.
@@ -94,8 +95,9 @@ void libra_s_frame(struct libra_s *l, const uint8_t *frame, uint32_t length, uin
 void libra_s_run(struct libra_s *l, uint64_t now_ns);
 // When libra_s_run() has something to do next, UINT64_MAX: nothing.
 uint64_t libra_s_deadline(struct libra_s *l);
-// A request whose "op" is "job.add", "job.remove", "job.list", "job.show" or begins with "libra.": the result, a new
-// reference, or null after the document of 'at' has failed. '*known' false: it is another one.
+// A request whose "op" is "job.add", "job.remove", "job.list", "job.show" or begins with "libra.":
+// the result, a new reference, or null after the document of 'at' has failed. '*known' false: it is
+// another one.
 json_t *libra_s_request(struct libra_s *l, const char *op, const struct sk_at *at, bool *known);
 // Copies and pushes that wait for an ack.
 size_t libra_s_waiting(const struct libra_s *l);

@@ -115,8 +115,8 @@ size_t libra_s_rests_waiting(const struct libra_s *l);
 
 // jobs.c
 struct libra_s_job *libra_s_job_named(struct libra_s *l, const char *name);
-// Places and admits what was read; 0, or negative with a sentence and nothing changed. Takes the job
-// over if it is 0.
+// Places and admits what was read; 0, or negative with a sentence and nothing changed. Takes the
+// job over if it is 0.
 int libra_s_job_add(struct libra_s *l, struct libra_s_job *j, struct sk_error *err);
 void libra_s_job_remove(struct libra_s *l, struct libra_s_job *j);
 void libra_s_job_free(struct libra_s_job *j); // null allowed

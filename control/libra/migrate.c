@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job as text, and back on another switch (Libra 3.6, figure 11). What is read is whole only after
-// nobody was admitted for a while: no push is half added then, which the records tell.
+// A job as text, and back on another switch (Libra 3.6, figure 11). What is read is whole only
+// after nobody was admitted for a while: no push is half added then, which the records tell.
 #include <stdlib.h>
 #include <string.h>
 

@@ -45,8 +45,8 @@ struct libra_worker_config keyvalue_link(const struct keyvalue_setup *s,
                                          const struct sk_endpoint *to, uint16_t port,
                                          uint16_t number);
 
-// With 'switch_cpu': sets first_sequence for the member of this number. 0, or a negative code with a
-// sentence.
+// With 'switch_cpu': sets first_sequence for the member of this number. 0, or a negative code with
+// a sentence.
 int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t cap);
 
 // Sends what 'write' has: as much as the transport takes now.

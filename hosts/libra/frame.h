@@ -99,10 +99,10 @@ unsigned libra_frame_read_moved(const uint8_t *frame, size_t len, const struct l
                                 uint16_t *epoch);
 void libra_frame_write_moved(uint8_t *frame, const struct libra_flow *flow); // has heard
 
-// Is it an ack, an answer or the word that one is lost, for this worker: then '*header' is filled in and, of an answer,
-// '*packet' ('used' and the pairs); of an ack 'used' has the places whose pairs were not added, of a
-// collect's answer those that were read and cleared.
-// Reads nothing behind 'len'.
+// Is it an ack, an answer or the word that one is lost, for this worker: then '*header' is filled
+// in and, of an answer, '*packet' ('used' and the pairs); of an ack 'used' has the places whose
+// pairs were not added, of a collect's answer those that were read and cleared. Reads nothing
+// behind 'len'.
 enum libra_reason libra_frame_read(const uint8_t *frame, size_t len, const struct libra_flow *flow,
                                    struct libra_header *header, struct libra_packet *packet);
 

@@ -16,11 +16,11 @@
 // SUMS. In double precision, of keys that were pushed at least once; others are 0.
 //
 // OPTIMISER. Instead of adding to a sum, a server may do with a pushed value what it likes: the sum
-// is then a weight, which 'optimiser' changes. Hot parameters have their weights at the server, too:
-// the switch sums what is pushed, and a pull of a hot key first collects that (reads and clears the
-// cell), as one value for the optimiser. So workers pull hot keys from servers, and see what they
-// had pushed before. The switch has to have its CPU in the job ('hot.cpu'), which keeps what a
-// collect has cleared until it came.
+// is then a weight, which 'optimiser' changes. Hot parameters have their weights at the server,
+// too: the switch sums what is pushed, and a pull of a hot key first collects that (reads and
+// clears the cell), as one value for the optimiser. So workers pull hot keys from servers, and see
+// what they had pushed before. The switch has to have its CPU in the job ('hot.cpu'), which keeps
+// what a collect has cleared until it came.
 //
 // ONCE. As the switch has it: for each worker and sequence number modulo 512 a record of the last
 // push that took it, and whether that was added. What is repeated after that is acknowledged alone,

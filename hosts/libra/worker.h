@@ -28,10 +28,10 @@
 // LEFT. A switch that adds floats gives up on pairs whose cells other packets keep changing. Its
 // ack says which; they go out again, under a new number.
 //
-// COLLECT. A server reads cells and clears them. Cells that others keep changing are asked for again
-// under a new number. What was cleared is known to the answer alone, of which the switch's CPU keeps
-// a copy until it is acknowledged ('cpu'). Should the CPU have lost it, too, the worker fails, and
-// 'lost' of the statistics says so.
+// COLLECT. A server reads cells and clears them. Cells that others keep changing are asked for
+// again under a new number. What was cleared is known to the answer alone, of which the switch's
+// CPU keeps a copy until it is acknowledged ('cpu'). Should the CPU have lost it, too, the worker
+// fails, and 'lost' of the statistics says so.
 //
 // MOVE. The job can move to another switch with the same address ('cpu'), under the next epoch: the
 // worker is told, and repeats what is on the way. Nothing is added twice, as the records move, too.

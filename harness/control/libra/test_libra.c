@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Libra_s with p4/libra in virtual time: copies of answers until their ack, what servers collect,
-// what is left of pushes, members that begin again; and jobs that are refused. Then networks by seed
-// whose links, and whose CPU port, lose, repeat, reorder and are slow: every acknowledged push is in
-// what was collected and what the cells hold once, exactly where the switch adds integers, within
-// the adder's bound where it adds floats, and nothing is left at the CPU; also when the job moves to
-// another switch under load, again and again. SEEDS networks
-// (environment; 10) of each kind, from FROM (1) on.
+// what is left of pushes, members that begin again; and jobs that are refused. Then networks by
+// seed whose links, and whose CPU port, lose, repeat, reorder and are slow: every acknowledged push
+// is in what was collected and what the cells hold once, exactly where the switch adds integers,
+// within the adder's bound where it adds floats, and nothing is left at the CPU; also when the job
+// moves to another switch under load, again and again. SEEDS networks (environment; 10) of each
+// kind, from FROM (1) on.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -34,9 +34,9 @@
 // hosts/libra/server.h.
 //
 // OPTIMISER. A server with 'optimiser' keeps weights instead of sums. Of hot parameters the switch
-// has the sum of what was pushed since the server collected it last, which it does before it answers
-// a pull; that sum is one value for the optimiser. All members say 'optimised', and 'switch_cpu' if
-// there is a layout.
+// has the sum of what was pushed since the server collected it last, which it does before it
+// answers a pull; that sum is one value for the optimiser. All members say 'optimised', and
+// 'switch_cpu' if there is a layout.
 //
 // TIME. Nobody waits for anybody: a pull sees what has been pushed until then, and surely what this
 // worker has pushed and waited for. With a barrier after its pushes, and one before the next, a job
@@ -108,8 +108,8 @@ struct silken_kv_stats {
 
 struct silken_kv;
 // SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM, SILKEN_ERR_TRANSPORT, with switch_cpu also
-// SILKEN_ERR_REFUSED (another incarnation) and SILKEN_ERR_STALLED (the switch does not answer), with
-// a sentence in 'why'.
+// SILKEN_ERR_REFUSED (another incarnation) and SILKEN_ERR_STALLED (the switch does not answer),
+// with a sentence in 'why'.
 int silken_kv_open(struct silken_kv **kv, const struct silken_kv_config *config, char *why,
                    size_t why_cap);
 void silken_kv_close(struct silken_kv *kv); // NULL allowed; what is not complete is given up
@@ -142,8 +142,8 @@ void silken_kv_server_close(struct silken_kv_server *server); // NULL allowed
 // Answers for so long. SILKEN_ERR_STALLED: the switch does not answer; SILKEN_ERR_OVER: what the
 // server has collected is lost, on the way here and at the switch's CPU.
 int silken_kv_server_run(struct silken_kv_server *server, uint32_t milliseconds);
-// Not 0: all workers have called silken_kv_finish(). Acks to some of them may have been lost: a server
-// answers for half a second more.
+// Not 0: all workers have called silken_kv_finish(). Acks to some of them may have been lost: a
+// server answers for half a second more.
 int silken_kv_server_finished(const struct silken_kv_server *server);
 // The sum, or weight, of one of its parameters.
 double silken_kv_server_sum(const struct silken_kv_server *server, uint64_t parameter);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ps.h: the names of PS-lite, a parameter server for C++, over silken/keyvalue.h: KVWorker, KVServer,
-// KVPairs, Start, Finalize... A program that includes "ps/ps.h" and keeps to what is here is compiled
-// with -I .../include and -lsilken, and its sums are those of a job of Libra.
+// ps.h: the names of PS-lite, a parameter server for C++, over silken/keyvalue.h: KVWorker,
+// KVServer, KVPairs, Start, Finalize... A program that includes "ps/ps.h" and keeps to what is here
+// is compiled with -I .../include and -lsilken, and its sums are those of a job of Libra.
 //
 //      ps::Start(0);
 //      if (ps::IsServer()) {
@@ -18,8 +18,8 @@
 //      ps::Finalize(0, true);
 //
 // WHO ONE IS comes from the environment. Of PS-lite: DMLC_ROLE (worker, server, scheduler),
-// DMLC_NUM_WORKER, DMLC_NUM_SERVER. There is no scheduler here: a process of that role does nothing.
-// Of Silken, what struct silken_kv_config has:
+// DMLC_NUM_WORKER, DMLC_NUM_SERVER. There is no scheduler here: a process of that role does
+// nothing. Of Silken, what struct silken_kv_config has:
 //
 //      SILKEN_PS_RANK       number among those of its role
 //      SILKEN_PS_JOB        0
@@ -33,15 +33,15 @@
 //      SILKEN_PS_OPTIMISED  0; 1, of workers: servers have an optimiser
 //      SILKEN_PS_KEYS       kMaxKey: keys are below it
 //      SILKEN_PS_WIDTH      1: values of a key at most
-//      SILKEN_PS_CUSTOMERS  1: workers in a worker's process; of customer c above 0, DEVICE and SELF
-//                           have the ending _c (SILKEN_PS_DEVICE_1)
+//      SILKEN_PS_CUSTOMERS  1: workers in a worker's process; of customer c above 0, DEVICE and
+//                           SELF have the ending _c (SILKEN_PS_DEVICE_1)
 //      SILKEN_PS_LIMIT_MS   60000
 //
 // WHAT DIFFERS. Values are floats. A key has SILKEN_PS_WIDTH values, or as many as a push's vals or
 // 'lens' say, at most the width. Callbacks are called within Wait(). A server adds (the default
-// handle), or has an optimiser, as the second argument of KVServer; another handle is refused, since
-// hot parameters never come to a server one request at a time. 'cmd' must be 0; 'priority' is not
-// looked at; there is no slicer. Sums of hot parameters are within the adder's bound
+// handle), or has an optimiser, as the second argument of KVServer; another handle is refused,
+// since hot parameters never come to a server one request at a time. 'cmd' must be 0; 'priority' is
+// not looked at; there is no slicer. Sums of hot parameters are within the adder's bound
 // (silken/keyvalue.h, SUMS), not exact. What is wrong ends the process with a sentence, as in
 // PS-lite.
 //
@@ -553,7 +553,8 @@ template <typename Val> class KVWorker {
         return next_++;
     }
 
-    // How many values each key has: by 'lens', or as many as there are for each, or the width (n 0).
+    // How many values each key has: by 'lens', or as many as there are for each, or the width (n
+    // 0).
     static Shape ShapeOf(const SArray<Key> &keys, size_t n, const SArray<int> &lens, int cmd) {
         Shape shape(keys.size(), Postoffice::Get()->width());
         CHECK_EQ(cmd, 0) << "there are no commands";
