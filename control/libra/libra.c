@@ -289,8 +289,11 @@ static json_t *libra_s_request_admit(struct libra_s *l, const struct sk_at *at,
     const struct sk_at epoch = sk_at_member(at, "epoch");
     struct sk_error err;
     const uint64_t next = epoch.value ? sk_at_between(&epoch, true, 0, 65535) : j->epoch;
-    if (!at->doc->failed && !j->held)
-        sk_at_fail(at, "job '%s' is admitted already", j->name);
+    if (!at->doc->failed && (!j->held || j->loading))
+        sk_at_fail(at,
+                   j->loading ? "the state of job '%s' is not whole: libra.check comes first"
+                              : "job '%s' is admitted already",
+                   j->name);
     if (at->doc->failed)
         return NULL;
     const bool moved = next != j->epoch;
@@ -306,7 +309,8 @@ static json_t *libra_s_request_admit(struct libra_s *l, const struct sk_at *at,
 
 // Of a controller (libra.h, MIGRATION).
 static json_t *libra_s_request_migrates(struct libra_s *l, const char *op, const struct sk_at *at) {
-    static const char *const keys[] = {"op", "name", "epoch", "anyway", NULL};
+    static const char *const keys[] = {"op",   "name",   "epoch",  "anyway", "index",
+                                       "text", "copies", "digest", NULL};
     sk_at_keys(at, keys);
     const struct sk_at name = sk_at_member(at, "name");
     const char *text = sk_at_string(&name, true);
@@ -319,6 +323,16 @@ static json_t *libra_s_request_migrates(struct libra_s *l, const char *op, const
         return libra_s_request_save(l, at, j);
     if (strcmp(op, "libra.admit") == 0)
         return libra_s_request_admit(l, at, j);
+    struct sk_error err;
+    const bool puts = strcmp(op, "libra.put") == 0;
+    if (puts || strcmp(op, "libra.check") == 0) {
+        if (puts ? libra_s_put(l, j, at->value, &err)
+                 : libra_s_check(l, j, sk_json_text(at->value, "digest"), &err)) {
+            sk_at_fail(at, "%s", err.text);
+            return NULL;
+        }
+        return json_object();
+    }
     libra_s_job_hold(l, j);
     if (strcmp(op, "libra.end") == 0)
         libra_s_migrate_tell(l, j, LIBRA_ENDED);
@@ -338,7 +352,8 @@ json_t *libra_s_request(struct libra_s *l, const char *op, const struct sk_at *a
     if (strcmp(op, "libra.load") == 0)
         return libra_s_request_load(l, at);
     if (strcmp(op, "libra.hold") == 0 || strcmp(op, "libra.save") == 0 ||
-        strcmp(op, "libra.admit") == 0 || strcmp(op, "libra.end") == 0)
+        strcmp(op, "libra.admit") == 0 || strcmp(op, "libra.end") == 0 ||
+        strcmp(op, "libra.put") == 0 || strcmp(op, "libra.check") == 0)
         return libra_s_request_migrates(l, op, at);
     *known = false;
     return NULL;

@@ -52,6 +52,7 @@ struct libra_s_job {
     uint64_t parameters;
     uint16_t epoch;       // on this switch: the layout's, or of the last move
     bool held;            // nobody is admitted
+    bool loading;         // its state is not whole yet
     uint64_t last;        // when it was held, or the last frame of it came after that
     uint32_t incarnation; // of those that have joined
     bool began;
@@ -138,6 +139,11 @@ json_t *libra_s_save(struct libra_s *l, const struct libra_s_job *j, bool anyway
 // sentence and nothing added.
 int libra_s_load(struct libra_s *l, struct libra_s_job *j, const json_t *state,
                  struct sk_error *err);
+// A state without "registers" comes in parts: {"index", "text"}, one of them, or {"copies"}; and at
+// the end its digest, without which nobody is admitted. 0, or negative with a sentence.
+int libra_s_put(struct libra_s *l, struct libra_s_job *j, const json_t *part, struct sk_error *err);
+int libra_s_check(struct libra_s *l, struct libra_s_job *j, const char *digest,
+                  struct sk_error *err);
 void libra_s_migrate_tell(struct libra_s *l, struct libra_s_job *j, unsigned kind);
 void libra_s_migrate_run(struct libra_s *l);
 uint64_t libra_s_migrate_deadline(const struct libra_s *l);

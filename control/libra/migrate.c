@@ -227,6 +227,36 @@ static int migrate_put_copies(struct libra_s *l, struct libra_s_job *j, const js
     return 0;
 }
 
+int libra_s_check(struct libra_s *l, struct libra_s_job *j, const char *digest,
+                  struct sk_error *err) {
+    libra_s_pause(l);
+    json_t *got = migrate_hex(migrate_digest(l, j));
+    libra_s_resume(l);
+    const bool good = strcmp(json_string_value(got), digest) == 0;
+    json_decref(got);
+    if (!good)
+        return sk_fail(err, "state: its digest is not that of what was written");
+    j->loading = false;
+    return 0;
+}
+
+int libra_s_put(struct libra_s *l, struct libra_s_job *j, const json_t *part,
+                struct sk_error *err) {
+    const json_t *index = json_object_get(part, "index"), *copies = json_object_get(part, "copies");
+    struct migrate_range r;
+    if (!j->loading)
+        return sk_fail(err, "job '%s' is not being loaded", j->name);
+    if (copies)
+        return migrate_put_copies(l, j, copies) ? sk_fail(err, "state: it is damaged") : 0;
+    libra_s_pause(l);
+    const bool good = json_is_integer(index) && json_integer_value(index) >= 0 &&
+                      json_integer_value(index) < 1000 &&
+                      migrate_range(l, j, (unsigned)json_integer_value(index), &r) == 0 &&
+                      migrate_put(&r, sk_json_text(part, "text")) == 0;
+    libra_s_resume(l);
+    return good ? 0 : sk_fail(err, "state: it is damaged");
+}
+
 int libra_s_load(struct libra_s *l, struct libra_s_job *j, const json_t *state,
                  struct sk_error *err) {
     const uint32_t cells = (uint32_t)sk_json_number(state, "cells");
@@ -239,20 +269,18 @@ int libra_s_load(struct libra_s *l, struct libra_s_job *j, const json_t *state,
     j->epoch = (uint16_t)sk_json_number(state, "epoch");
     j->incarnation = (uint32_t)sk_json_number(state, "incarnation");
     j->began = sk_json_is(state, "began");
+    j->loading = !json_object_get(state, "registers");
     libra_s_pause(l);
-    int rc = migrate_put_registers(l, j, json_object_get(state, "registers"));
-    const uint64_t digest = migrate_digest(l, j);
+    int rc = j->loading ? 0 : migrate_put_registers(l, j, json_object_get(state, "registers"));
     libra_s_resume(l);
     if (rc == 0)
         rc = migrate_put_members(j, json_object_get(state, "members"));
     if (rc == 0)
         rc = migrate_put_copies(l, j, json_object_get(state, "copies"));
-    json_t *got = migrate_hex(digest);
-    if (rc == 0 && strcmp(json_string_value(got), sk_json_text(state, "digest")) != 0)
-        rc = sk_fail(err, "state: its digest is not that of what was written");
-    else if (rc)
+    if (rc)
         sk_fail(err, "state: it is damaged");
-    json_decref(got);
+    else if (!j->loading)
+        rc = libra_s_check(l, j, sk_json_text(state, "digest"), err);
     if (rc)
         libra_s_job_withdraw(l, j);
     return rc;
