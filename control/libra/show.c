@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
 #include "base/address.h"
 #include "control/libra/libra_impl.h"
 #include "control/tables/control.h"
@@ -53,6 +55,8 @@ json_t *libra_s_list(struct libra_s *l) {
 // By reason, of both gresses; and packets of each job's members.
 json_t *libra_s_status(struct libra_s *l) {
     json_t *drops = json_array(), *jobs = json_object();
+    struct rusage use = {0};
+    getrusage(RUSAGE_SELF, &use);
     for (uint32_t r = 0; r < 16; r++)
         json_array_append_new(drops, json_integer(libra_s_has_floats(l)
                                                       ? show_count(l, "pipe.Ingress.drops", r) +
@@ -60,7 +64,8 @@ json_t *libra_s_status(struct libra_s *l) {
                                                       : show_count(l, "pipe.Ingress.drops", r)));
     for (const struct libra_s_job *j = l->jobs; j; j = j->next)
         json_object_set_new(jobs, j->name, show_stats(&j->stats));
-    return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "jobs", jobs, "drops", drops, "waiting",
-                     (json_int_t)libra_s_waiting(l), "frames", (json_int_t)l->frames, "bad",
-                     (json_int_t)l->bad, "frames_lost", (json_int_t)l->lost);
+    return json_pack("{s:I, s:o, s:o, s:I, s:I, s:I, s:I}", "memory_kib", (json_int_t)use.ru_maxrss,
+                     "jobs", jobs, "drops", drops, "waiting", (json_int_t)libra_s_waiting(l),
+                     "frames", (json_int_t)l->frames, "bad", (json_int_t)l->bad, "frames_lost",
+                     (json_int_t)l->lost);
 }

@@ -5,8 +5,11 @@ one sentence and changes nothing, and a reload does not change the section. What
 with workers and servers that are processes, in harness/cli/demo/test_libra_demo.py."""
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", ".."), os.path.join(os.path.dirname(__file__), "..")]
@@ -100,6 +103,121 @@ class Live(unittest.TestCase):
         reply = self.switch.reload()
         self.assertFalse(reply["ok"])
         self.assertIn("\"libra\"", reply["error"])
+
+
+class Control(unittest.TestCase):
+    """`silken libra control` with two switches."""
+
+    def setUp(self):
+        self.shared = tempfile.TemporaryDirectory(prefix="silken-control-")
+        self.switches = []
+        for _ in range(2):
+            switch = Switch({"program": os.path.abspath("p4/libra/integer.p4"),
+                             "ports": [{"port": p, "device": f"net_null{p}"} for p in (1, 2, 9)],
+                             "requests": {"folders": [self.shared.name]},
+                             "libra": {"mac": "02:00:00:00:00:fe", "address": "10.0.0.254"}})
+            self.switches.append(switch)
+            switch.start()
+        self.one, self.two = self.switches
+        self.layout = os.path.join(self.shared.name, "ads.layout")
+        with open(layout(self.one, "ads.layout", 3)) as f, open(self.layout, "w") as out:
+            out.write(f.read())
+
+    def tearDown(self):
+        for switch in self.switches:
+            switch.process.send_signal(signal.SIGCONT)
+            switch.process.terminate()
+            switch.process.wait(60)
+        self.shared.cleanup()
+
+    def control(self, *options, lossless=False, **more):
+        path = os.path.join(self.shared.name, "control.json")
+        with open(path, "w") as f:
+            json.dump({"switch": self.one.path("s.sock"), "standby": self.two.path("s.sock"), "heartbeat_ms": 20,
+                       "checkpoint_ms": 40, "jobs": [{
+                           "name": "ads", "layout": self.layout, "parameters": 20, "lossless": lossless,
+                           "workers": ["1:10.0.0.1", "2:10.0.0.2"], "servers": ["9:10.0.0.9/02:00:00:00:00:09"]}],
+                       **more}, f)
+        return subprocess.Popen([SILKEN, "libra", "control", *options, path], text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT)
+
+    def cell(self, switch, value=None):
+        if value is not None:
+            self.assertEqual(switch.ctl("register", "write", "place03.cells", 1, value, "pipe", 0), (0, ""))
+        return switch.ask("register.read", name="place03.cells", count=1, **{"from": 1})
+
+    def moved(self, switch):
+        jobs = switch.ask("job.list")["jobs"]
+        self.assertEqual([(j["name"], j["epoch"], j["held"]) for j in jobs], [("ads", 8, False)])
+
+    def begin(self, **more):
+        """A controller that has copied a cell of 77."""
+        process = self.control(**more)
+        self.assertIn("ready: 1 jobs at", process.stdout.readline())
+        held = self.cell(self.one, 77)
+        time.sleep(1)  # some ten copies
+        for _ in range(1000):  # it is held while it is copied
+            if not self.one.ask("job.list")["jobs"][0]["held"]:
+                break
+            time.sleep(0.005)
+        else:
+            self.fail("the job stays held")
+        return process, held
+
+    def test_moves_at_once(self):
+        self.assertEqual(self.control("--move").wait(60), 0)
+        self.moved(self.two)
+        self.assertEqual(self.one.ask("job.list")["jobs"], [])
+
+    def test_dead_switch(self):
+        process, held = self.begin()
+        self.one.process.kill()
+        said, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn("is dead: ", said)
+        self.assertRegex(said, r"job ads: goes on at .*s\.sock from a copy, digest [0-9a-f]{16}, epoch 8: what was "
+                               r"pushed in the last \d+ ms is lost")
+        self.moved(self.two)
+        self.assertEqual(self.cell(self.two), held)
+
+    def test_lossless(self):
+        process, _ = self.begin(lossless=True)
+        self.one.process.kill()
+        said, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn("job ads: ended, since it is lossless: its members are told", said)
+        self.assertTrue(self.two.ask("job.list")["jobs"][0]["held"])
+
+    def test_slow_switch(self):
+        process, _ = self.begin(delay_ms=300, checkpoint_ms=0)
+        self.cell(self.one, 78)
+        self.one.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.6)
+        self.one.process.send_signal(signal.SIGCONT)
+        said, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, said)
+        self.assertRegex(said, r"is about to fail: its answer took \d+ ms\njob ads: moved to ")
+        self.moved(self.two)
+        self.assertEqual(self.cell(self.two), self.cell(self.one))
+        self.assertIn("0x4e", json.dumps(self.cell(self.two)))
+        self.assertEqual(self.one.ask("job.list")["jobs"], [])
+
+    def refused(self, sentence, **more):
+        process = self.control(**more)
+        said, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2, said)
+        self.assertIn(sentence, said)
+        self.assertEqual(said.count("\n"), 1, said)
+
+    def test_refuses(self):
+        self.refused("\"jobs\" is missing", jobs=[])
+        self.refused("misses", misses=0)
+        self.refused("beats", beats=3)
+        self.refused("lossless: it must be true or false", lossless=3)
+        self.refused("/nonexistent", standby="/nonexistent")
+        self.refused("/nonexistent", jobs=[{"name": "x", "layout": "/nonexistent", "parameters": 1, "workers": [],
+                                            "servers": []}])
+        self.assertEqual(self.two.ask("job.list")["jobs"], [])
 
 
 class Start(unittest.TestCase):
