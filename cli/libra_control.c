@@ -268,7 +268,7 @@ static void control_copy(struct control *c, struct control_job *j) {
     json_t *job = control_named(c, 0, "job.show", j->name);
     if (!job ||
         (sk_json_is(job, "held") && !control_admit(c, 0, j->name, sk_json_number(job, "epoch"))))
-        control_say("job %s: nobody is admitted: %s", j->name, c->err.text);
+        control_say("job %s: not admitted again: %s", j->name, c->err.text);
     json_decref(job);
 }
 

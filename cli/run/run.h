@@ -17,6 +17,7 @@
 //     tor.c            the control plane of the ToR
 //     jobs.c           the job service
 //     sessions.c       sessions of jobs in a switch without one
+//     libra.c          Libra_s
 //     trace.c          the way of single packets
 //     sample.c         sFlow
 //     brt.c            BF Runtime's controllers; p4rt.c: P4Runtime's; client_program.c: programs
@@ -201,7 +202,7 @@ void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for m
 uint16_t run_jobs_port(const struct run *r);                            // 0: there is no service
 void run_jobs_end(struct run *r);
 
-// ---- sessions.c, all but the first on the control thread
+// ---- sessions.c and libra.c, all but the first on the control thread
 bool run_libra_start(struct run *r); // false after a sentence
 void run_libra_turn(struct run *r, uint64_t now);
 json_t *run_libra_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
