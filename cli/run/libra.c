@@ -38,7 +38,6 @@ static struct libra_s_host run_libra_host_of(struct run *r, bool running) {
                                  .send = run_libra_send_frame,
                                  .beside = run_libra_beside,
                                  .may_read = run_libra_may_read,
-                                 .event = run_event,
                                  .aux = r};
 }
 

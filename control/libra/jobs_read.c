@@ -78,6 +78,11 @@ static void jobs_read_members(const struct sk_at *at, struct libra_s_job *j) {
             server ? sk_at_item(&servers, m - j->workers) : sk_at_item(&workers, m);
         j->members[m].server = server;
         jobs_read_member(&item, &j->members[m]);
+        if (!at->doc->failed && j->members[m].port >> 7 != j->members[0].port >> 7)
+            sk_at_fail(&item,
+                       "port %u is in another pipe than port %u: pipes have cells of their own, so "
+                       "members of a job are at ports of one",
+                       j->members[m].port, j->members[0].port);
     }
 }
 

@@ -78,8 +78,6 @@ struct libra_s_host {
     char *(*beside)(void *aux, const char *path);
     // Whether a request may name this file: 0, or negative with a sentence. Null: any.
     int (*may_read)(void *aux, const char *path, struct sk_error *err);
-    // {"event": "alarm", "alarm": "libra", ...}: a reference is taken over. May be null.
-    void (*event)(void *aux, json_t *event);
     void *aux;
 };
 

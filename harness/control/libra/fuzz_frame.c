@@ -102,6 +102,16 @@ static json_t *fuzz_frame_new_job(const char *layout) {
                      "servers", "3:10.0.0.3/02:00:00:00:00:03");
 }
 
+static void fuzz_frame_ask(struct fuzz_cpu *c, struct fuzz_input *in) {
+    static const char *const ops[] = {"job.list",    "job.remove", "libra.hold",  "libra.save",
+                                      "libra.admit", "libra.end",  "libra.status"};
+    const char *op = ops[fuzz_frame_byte(in) % (sizeof ops / sizeof *ops)];
+    json_t *request = json_pack("{s:s}", "name", "job");
+    if (strcmp(op, "libra.admit") == 0)
+        json_object_set_new(request, "epoch", json_integer(7 + fuzz_frame_byte(in) % 2));
+    fuzz_frame_job(c, op, request);
+}
+
 static void fuzz_frame_step(struct fuzz_cpu *c, struct fuzz_input *in, const char *layout) {
     switch (fuzz_frame_byte(in) % 6) {
     case 0:
@@ -125,10 +135,7 @@ static void fuzz_frame_step(struct fuzz_cpu *c, struct fuzz_input *in, const cha
         libra_s_run(c->l, c->now);
         break;
     default:
-        if (fuzz_frame_byte(in) % 4)
-            fuzz_frame_job(c, "job.list", json_object());
-        else
-            fuzz_frame_job(c, "job.remove", json_pack("{s:s}", "name", "job"));
+        fuzz_frame_ask(c, in);
         fuzz_frame_job(c, "job.add", fuzz_frame_new_job(layout)); // refused if it is there
     }
     if (libra_s_waiting(c->l) > MEMBERS * LIBRA_WINDOW_MOST + 1)

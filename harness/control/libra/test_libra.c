@@ -547,6 +547,7 @@ static void test_jobs(void **state) {
     request(&n, "job.add", new_job("b", "512:10.0.0.1", ONE_SERVER, 10), "'512:10.0.0.1' is not");
     request(&n, "job.add", new_job("b", "1:10.0.0.1/2", ONE_SERVER, 10), "is not a port");
     request(&n, "job.add", new_job("b", ONE_WORKER, "21:10.0.0.21", 10), "a server needs its MAC");
+    request(&n, "job.add", new_job("b", "150:10.0.0.20", ONE_SERVER, 10), "in another pipe");
     request(&n, "job.add", new_job("b", ONE_WORKER, ONE_SERVER, 2), "which are 3 cells");
     request(&n, "job.add", new_job("b", ONE_WORKER, ONE_SERVER, 16385), "cells");
     request(&n, "job.add", without(new_job("b", ONE_WORKER, ONE_SERVER, 10), "layout"), "layout");
