@@ -317,6 +317,7 @@ uses/harness/control            := harness/pipeline
 uses/harness/hosts/atp          := harness/net
 uses/harness/hosts/communicator := harness/net
 uses/harness/hosts/libra        := harness/net
+uses/harness/control/libra      := harness/net harness/hosts/libra
 uses/harness/hosts/switchml     := harness/net
 uses/harness/pcap               := harness/pipeline
 uses/harness/pipeline/switch    := harness/net
@@ -493,8 +494,8 @@ sim-nightly: $(BUILD)/silken
 .PHONY: sim-faults sessions-sim sim-nightly
 
 # ---- Libra ----
-libra-faults: $(BUILD)/harness/hosts/libra/test_server
-	SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $<
+libra-faults: $(BUILD)/harness/hosts/libra/test_server $(BUILD)/harness/control/libra/test_libra
+	for t in $^; do SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $$t || exit 1; done
 libra-adder: $(BUILD)/harness/hosts/libra/test_floats
 	EXPONENTS=1 PAIRS=$(or $(PAIRS),100000000) $<
 .PHONY: libra-faults libra-adder
@@ -596,6 +597,8 @@ install: $(BUILD)/installed/silken $(LIBSILKEN) $(SHIMS) $(COMPONENT)
 	install -D -m 755 $< $(BIN_DIR)/silken
 	install -d $(HEADER_DIR) $(LIB_DIR)/pkgconfig
 	install -m 644 hosts/include/silken/*.h $(HEADER_DIR)
+	install -d $(HEADER_DIR)/../ps
+	install -m 644 hosts/include/ps/*.h $(HEADER_DIR)/../ps
 	install -m 644 $(filter-out %/libsilken.so,$(LIBSILKEN)) $(LIB_DIR)
 	ln -sf $(SONAME) $(LIB_DIR)/libsilken.so
 	for f in $(SHIMS); do install -D -m 644 $$f $(LIB_DIR)/silken/$${f##*/} || exit 1; done

@@ -147,6 +147,10 @@ arrows/control/sessions := control/config control/state session
 room/control/tor := control/tor
 face/control/tor := control/tor/tor.h
 arrows/control/tor := control/socket control/sessions wire
+# Libra_s: the part of Libra on a switch's CPU
+room/control/libra := control/libra
+face/control/libra := control/libra/libra.h
+arrows/control/libra := control/tables hosts/libra
 # jobs of workers that come over the network
 room/control/service := control/service
 face/control/service := control/service/service.h
@@ -184,7 +188,7 @@ face/pcap/stf := pcap/stf/stf.h
 arrows/pcap/stf := control/tables pcap/packet
 
 # ---- host stacks ----
-room/hosts/include := hosts/include/silken
+room/hosts/include := hosts/include/silken hosts/include/ps
 face/hosts/include := hosts/include/silken/allreduce.h
 arrows/hosts/include :=
 room/hosts/core := hosts/core
@@ -228,6 +232,6 @@ face/sim := sim/sim.h
 arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/service brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

@@ -22,7 +22,7 @@
 //     run.c       silken run; run/run.h lists its files
 //     worker.c    silken worker; worker_options.c: its options
 //     server.c    silken server
-//     libra.c     silken libra
+//     libra.c     silken libra; libra_control.c: its controller
 //     sim.c       silken sim
 //     ctl/        silken ctl (ctl_impl.h)
 //     top/        silken ctl top (top.h)

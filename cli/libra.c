@@ -11,11 +11,13 @@
 
 #include "cli/cli.h"
 #include "cli/new_file.h"
+#include "cli/libra_control.h"
 #include "hosts/libra/libra.h"
 
 static const char usage[] =
     "usage: silken libra profile [OPTION]... --output LAYOUT [UPDATES]...\n"
-    "       silken libra tables\n\n"
+    "       silken libra tables\n"
+    "       silken libra control [--move] FILE      (silken libra control --help)\n\n"
     "tables prints the section \"filled\" of a configuration with p4/libra: the tables with which\n"
     "the program adds floats.\n\n"
     "profile finds out which parameters of a sparse model are hot: counts their updates, ranks "
@@ -295,11 +297,14 @@ int cmd_libra(int argc, char **argv) {
         return libra_tables(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "profile") == 0)
         return libra_profile(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "control") == 0)
+        return cmd_libra_control(argc - 1, argv + 1);
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(usage, stdout);
         return EXIT_GOOD;
     }
     return argc > 1
-               ? cli_misused("libra", "there is no '%s'; there are profile and tables", argv[1])
-               : cli_misused("libra", "what to do is missing: profile or tables");
+               ? cli_misused("libra", "there is no '%s'; there are profile, tables and control",
+                             argv[1])
+               : cli_misused("libra", "what to do is missing: profile, tables or control");
 }

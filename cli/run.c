@@ -118,6 +118,7 @@ static int cmd_run_switch(struct run *r) {
     run_jobs_end(r);
     tor_free(r->tor);
     run_sessions_end(r);
+    run_libra_end(r);
     run_free_port_list(r);
     sk_lcores_free(r->lcores);
     sk_recording_free(r->recording);

@@ -30,7 +30,41 @@ static void print_host(const json_t *host, const char *what, size_t rank) {
     putchar('\n');
 }
 
+static void print_libra(const json_t *job) {
+    static const struct {
+        const char *key, *text;
+    } counts[] = {{"copies", "answers copied"},
+                  {"acks", "of them acknowledged"},
+                  {"repeated", "sent again"},
+                  {"given_up", "given up"},
+                  {"lost", "lost"},
+                  {"rests", "pushes left"},
+                  {"rests_done", "of them acknowledged by servers"}};
+    const json_t *stats = json_object_get(job, "stats");
+    const long long first = sk_json_number(job, "first_cell");
+    size_t i;
+    json_t *m;
+    printf("%s: Libra job %lld, epoch %lld, layout %s, %lld hot parameters, cells %lld to %lld of "
+           "each register\n",
+           sk_json_text(job, "name"), sk_json_number(job, "number"), sk_json_number(job, "epoch"),
+           sk_json_text(job, "digest"), sk_json_number(job, "hot"), first,
+           first + sk_json_number(job, "cells") - 1);
+    json_array_foreach(json_object_get(job, "members"), i, m) {
+        printf("  %s %zu  %s at port %lld, %lld pushes repeated\n",
+               sk_json_is(m, "server") ? "server, number" : "worker", i, sk_json_text(m, "address"),
+               sk_json_number(m, "port"), sk_json_number(m, "repetitions"));
+    }
+    printf("  ");
+    for (i = 0; i < sizeof counts / sizeof *counts; i++)
+        printf("%s%lld %s", i ? ", " : "", sk_json_number(stats, counts[i].key), counts[i].text);
+    putchar('\n');
+}
+
 static void ctl_job_print(const json_t *job) {
+    if (strcmp(sk_json_text(job, "protocol"), "libra") == 0) {
+        print_libra(job);
+        return;
+    }
     const bool atp = strcmp(sk_json_text(job, "protocol"), "atp") == 0;
     const long long first = sk_json_number(job, atp ? "first_aggregator" : "first_slot"),
                     n = sk_json_number(job, atp ? "aggregators" : "slots");
@@ -121,6 +155,13 @@ static void ctl_job_set_list(struct ctl *c, const char *key, const char *words) 
     json_object_set_new(c->request, key, list);
 }
 
+// The switch has another working directory.
+static void ctl_job_set_path(struct ctl *c, const char *key, const char *path) {
+    char *whole = realpath(path, NULL);
+    ctl_set_text(c, key, whole ? whole : path);
+    free(whole);
+}
+
 // "0,0,1"; what is no number goes as it is, and is refused.
 static void set_numbers(struct ctl *c, const char *key, const char *words) {
     json_t *list = json_array();
@@ -137,11 +178,15 @@ static void set_numbers(struct ctl *c, const char *key, const char *words) {
 static int job_add(struct ctl *c) {
     static const struct {
         const char *option, *key;
-        enum { TEXT, NUMBER, LIST, NUMBERS, YES_OR_NO } kind;
+        enum { TEXT, PATH, NUMBER, LIST, NUMBERS, YES_OR_NO } kind;
     } options[] = {
         {"--protocol", "protocol", TEXT},
         {"--workers", "workers", LIST},
         {"--server", "server", TEXT},
+        {"--servers", "servers", LIST},
+        {"--layout", "layout", PATH},
+        {"--cells", "cells", NUMBER},
+        {"--parameters", "parameters", NUMBER},
         {"--slots", "slots", NUMBER},
         {"--number", "number", NUMBER},
         {"--aggregators", "aggregators", NUMBER},
@@ -165,7 +210,9 @@ static int job_add(struct ctl *c) {
         if (i == sizeof options / sizeof *options)
             return ctl_unknown(c, "job add", *c->words);
         const char *value = (c->words++, ctl_next_word(c, options[i].option));
-        if (options[i].kind == LIST)
+        if (options[i].kind == PATH)
+            ctl_job_set_path(c, options[i].key, value);
+        else if (options[i].kind == LIST)
             ctl_job_set_list(c, options[i].key, value);
         else if (options[i].kind == NUMBERS)
             set_numbers(c, options[i].key, value);
@@ -192,6 +239,12 @@ int ctl_job(struct ctl *c) {
         return c->words++, job_add(c);
     if (word && ctl_is(word, "remove"))
         return c->words++, job_remove(c);
+    if (word && ctl_is(word, "show")) {
+        c->words++;
+        ctl_op(c, "job.show");
+        ctl_set_text(c, "name", ctl_next_word(c, "the job's name"));
+        return ctl_finish(c, ctl_job_print);
+    }
     if (word && ctl_is(word, "list")) {
         c->words++;
         ctl_op(c, "job.list");

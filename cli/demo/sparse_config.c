@@ -33,22 +33,17 @@ static json_t *config_port(const struct sparse_address *a) {
     return json_pack("{s:i, s:s}", "port", a->port, "device", device);
 }
 
-// A worker of the job, as which servers push too.
-static json_t *config_admission(const struct sparse_address *a, unsigned number) {
-    return json_pack("{s:s, s:{s:i, s:i, s:s, s:i}, s:s, s:{s:i, s:i, s:i, s:i}}",   //
-                     "table", "pipe.Ingress.admission.workers",                      //
-                     "key",                                                          //
-                     "hdr.libra.job", SPARSE_JOB, "hdr.libra.worker", number,        //
-                     "hdr.ipv4.src_addr", a->ip, "ig_intr_md.ingress_port", a->port, //
-                     "action", "admit",                                              //
-                     "args",                                                         //
-                     "cell_base", 0, "cell_last", CELLS - 1,                         //
-                     "record_base", number * LIBRA_WINDOW_MOST, "epoch", SPARSE_EPOCH);
-}
-
-static json_t *config_way(const struct sparse_address *a) {
-    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}", "table", "pipe.Ingress.forward.macs", "key",
-                     "hdr.ethernet.dst_addr", a->mac, "action", "to_port", "args", "port", a->port);
+// The job, which Libra_s admits.
+static json_t *config_job(const struct sparse_job *job) {
+    json_t *workers = json_array(), *servers = json_array();
+    for (unsigned i = 0; i < job->o->workers + job->o->servers; i++) {
+        const struct sparse_address a = sparse_address(job, i);
+        json_array_append_new(i < job->o->workers ? workers : servers,
+                              json_sprintf("%u:%s/%s", a.port, a.ip, a.mac));
+    }
+    return json_pack("{s:s, s:s, s:I, s:i, s:o, s:o}", "name", "demo", "layout", job->layout,
+                     "parameters", (json_int_t)SPARSE_KEYS, "cells", CELLS, "workers", workers,
+                     "servers", servers);
 }
 
 static int config_add_filled(void *aux, const char *table, const char *action,
@@ -64,16 +59,15 @@ static int config_add_filled(void *aux, const char *table, const char *action,
 }
 
 static json_t *config_root(const struct sparse_job *job, const char *program) {
-    json_t *ports = json_array(), *entries = json_array(), *filled = json_array();
+    json_t *ports = json_array(), *filled = json_array();
     for (unsigned i = 0; i < job->o->workers + job->o->servers; i++) {
         const struct sparse_address a = sparse_address(job, i);
         json_array_append_new(ports, config_port(&a));
-        json_array_append_new(entries, config_admission(&a, i));
-        json_array_append_new(entries, config_way(&a));
     }
     libra_adder_fill(libra_adder(), config_add_filled, filled);
-    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o}", "program", program, "ports", ports,
-                             "filled", filled, "entries", entries, "control_socket",
+    json_t *root = json_pack("{s:s, s:o, s:o, s:{s:s, s:s, s:[o]}, s:o}", "program", program,
+                             "ports", ports, "filled", filled, "libra", "mac", sparse_switch.mac,
+                             "address", sparse_switch.ip, "jobs", config_job(job), "control_socket",
                              json_sprintf("%s/control.sock", job->folder));
     if (root && job->o->loss > 0)
         json_object_set_new(root, "faults",

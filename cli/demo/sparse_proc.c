@@ -28,6 +28,7 @@ static void proc_configure(struct proc_station *s, const struct sparse_job *job,
     s->config.worker = number;
     s->config.keys = SPARSE_KEYS;
     s->config.layout = job->layout;
+    s->config.switch_cpu = 1;
     s->config.device = s->self.device;
     s->config.self = (struct silken_address){s->self.mac, s->self.ip};
     s->config.switch_address = sparse_switch;

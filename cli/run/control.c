@@ -291,6 +291,7 @@ static void *control(void *aux) {
         run_tor_turn(r, now);
         run_jobs_turn(r, run_now());
         run_sessions_turn(r, now);
+        run_libra_turn(r, now);
         run_brt_turn(r);
         run_p4rt_turn(r);
         print_rates(r, now);

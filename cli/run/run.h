@@ -17,6 +17,7 @@
 //     tor.c            the control plane of the ToR
 //     jobs.c           the job service
 //     sessions.c       sessions of jobs in a switch without one
+//     libra.c          Libra_s
 //     trace.c          the way of single packets
 //     sample.c         sFlow
 //     brt.c            BF Runtime's controllers; p4rt.c: P4Runtime's; client_program.c: programs
@@ -110,6 +111,7 @@ struct run {
     struct run_control control;
     struct run_watch *watch;
     struct tor *tor;                           // null: the configuration has none
+    struct libra_s *libra;                     // null: the configuration has none
     struct service *service;                   // of jobs; null: the configuration has none
     struct sessions *sessions;                 // null: the configuration has none
     struct run_sample *sample;                 // null: no samples are taken
@@ -200,7 +202,12 @@ void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for m
 uint16_t run_jobs_port(const struct run *r);                            // 0: there is no service
 void run_jobs_end(struct run *r);
 
-// ---- sessions.c, all but the first on the control thread
+// ---- sessions.c and libra.c, all but the first on the control thread
+bool run_libra_start(struct run *r); // false after a sentence
+void run_libra_turn(struct run *r, uint64_t now);
+json_t *run_libra_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
+void run_libra_end(struct run *r);
+
 bool run_sessions_start(struct run *r); // false after a sentence
 void run_sessions_turn(struct run *r, uint64_t now);
 // The program was replaced, while the pipes pause. 'kept': all that was in registers.

@@ -350,16 +350,27 @@ static void config_read_sessions(const struct sk_at *root, struct sk_config *c) 
     c->sessions = s;
 }
 
+static void config_read_libra(const struct sk_at *root, struct sk_config *c) {
+    const struct sk_at at = sk_at_member(root, "libra");
+    if (at.value && !json_is_object(at.value))
+        sk_at_fail(&at, "it must be an object");
+    else if (at.value && c->tor)
+        sk_at_fail(&at, "\"tor\" and \"libra\" exclude each other: both have the CPU port");
+    else if (at.value && sk_at_member(root, "sessions").value)
+        sk_at_fail(&at, "\"sessions\" and \"libra\" exclude each other: both have the CPU port");
+    c->libra = at.value ? config_kept(&at) : NULL;
+}
+
 static void config_read_root(struct reader *r, const struct sk_at *root) {
     static const char *const keys[] = {
-        "program",   "include",  "define",         "ports",          "loopback",  "cpu_port",
-        "multicast", "members",  "groups",         "entries",        "defaults",  "registers",
-        "meters",    "counters", "value_sets",     "control_socket", "faults",    "mirror",
-        "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",    "key_masks",
-        "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",    "clock",
-        "tor",       "metrics",  "daemon",         "alarms",         "sampling",  "telemetry",
-        "sessions",  "requests", "job_service",    "bfrt",           "p4runtime", "filled",
-        NULL};
+        "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
+        "multicast", "members",  "groups",         "entries",        "defaults", "registers",
+        "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
+        "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   "key_masks",
+        "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",   "clock",
+        "tor",       "libra",    "metrics",        "daemon",         "alarms",   "sampling",
+        "telemetry", "sessions", "requests",       "job_service",    "bfrt",     "p4runtime",
+        "filled",    NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -382,6 +393,7 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
     if (tor.value && !json_is_object(tor.value))
         sk_at_fail(&tor, "it must be an object");
     c->tor = tor.value ? config_kept(&tor) : NULL;
+    config_read_libra(root, c);
     config_read_sessions(root, c);
     read_lcores(r, root);
     sk_config_read_ports(root, c);

@@ -15,6 +15,7 @@
 //         (device "inside": no device, but the control thread of this process: for the CPU port; a
 //         configuration with "tor" or "sessions" has one at the CPU port if it does not name that
 //         port)
+//       "libra": {...},                       Libra_s: control/libra/libra.h
 //       "tor": {...},                         the control plane of a ToR: control/tor/section.h
 //       "sessions": {"mac": "02:00:00:00:00:fe", "ip": "10.0.0.254",      of jobs, without a ToR:
 //                    "except": {"switchml": [2], "atp": []}},           control/sessions/sessions.h
@@ -181,6 +182,7 @@ struct sk_config {
     uint32_t idle_sleep_us;
     const char *control_socket;                // null: none
     const struct sk_config_sessions *sessions; // null: none
+    const struct sk_at *libra;                 // an object, to be read by control/libra; null: none
     const struct sk_at *tor; // (json.h) an object, to be read by control/tor; null: none
     struct sk_config_record record;
     struct sk_config_metrics metrics;

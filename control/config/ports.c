@@ -81,6 +81,8 @@ static void add_cpu_port(const struct sk_at *root, struct sk_config *c) {
     struct sk_at at = sk_at_member(root, "tor");
     if (!at.value)
         at = sk_at_member(root, "sessions");
+    if (!at.value)
+        at = sk_at_member(root, "libra");
     const uint16_t cpu = c->has_cpu_port ? c->cpu_port : SK_CPU_PORT;
     if (at.doc->failed) // then ports may have no device
         return;

@@ -90,6 +90,11 @@ static int rights_check_path(const char *setting, const char *const *folders, si
                    path, setting);
 }
 
+int sk_rights_file(const struct sk_config_requests *q, const char *beside, const char *path,
+                   struct sk_error *err) {
+    return rights_check_path("folders", q->folders, q->n_folders, beside, path, err);
+}
+
 int sk_rights_program(const struct sk_config_requests *q, const char *beside, const char *path,
                       struct sk_error *err) {
     return rights_check_path("programs", q->programs, q->n_programs, beside, path, err);

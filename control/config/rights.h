@@ -17,12 +17,14 @@
 #define SK_RIGHTS_DEVICES                                                                          \
     "af_packet", "af_xdp", "tap", "null", "ring", "memif", "vhost", "virtio_user"
 
-// Whether a request may open this device, or compile this program. A folder of the configuration is
-// relative to 'beside'. Symbolic links are followed before a path is compared with a folder; no
-// file is written over. What others may write in such a folder can change after the look: they are
-// for who runs the switch. 0, or negative with a sentence that names the setting.
+// Whether a request may open this device, read this file, or compile this program. A folder of the
+// configuration is relative to 'beside'. Symbolic links are followed before a path is compared with
+// a folder; no file is written over. What others may write in such a folder can change after the
+// look: they are for who runs the switch. 0, or negative with a sentence that names the setting.
 int sk_rights_device(const struct sk_config_requests *q, const char *beside, const char *device,
                      struct sk_error *err);
+int sk_rights_file(const struct sk_config_requests *q, const char *beside, const char *path,
+                   struct sk_error *err);
 int sk_rights_program(const struct sk_config_requests *q, const char *beside, const char *path,
                       struct sk_error *err);
 

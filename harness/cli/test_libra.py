@@ -103,7 +103,7 @@ class Tables(FolderCase):
         self.assertEqual(filled["x0.exponent"]["values"][:4], "ff81")  # -127
 
     def test_command_line(self):
-        for arguments, sentence in ((("tables", "x"), "takes no arguments"), ((), "profile or tables"),
+        for arguments, sentence in ((("tables", "x"), "takes no arguments"), ((), "profile, tables or control"),
                                     (("table",), "there is no 'table'")):
             done = silken(*arguments)
             self.assertEqual(done.returncode, 2)

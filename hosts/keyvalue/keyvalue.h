@@ -7,6 +7,7 @@
 //
 //     worker.c     requests, which go to the switch and to servers
 //     server.c     a server
+//     join.c       what a member asks the switch's CPU when it begins
 //     setup.c      what both do to begin: configuration, addresses, layout, transport
 //
 // A worker has a link to the switch and one to each server, each a struct libra_worker with a UDP
@@ -29,6 +30,7 @@ struct keyvalue_setup {
     struct libra_layout layout;
     bool has_layout;
     uint64_t parameters;
+    uint32_t first_sequence; // of the link to the switch
     struct sk_transport *transport;
 };
 // All or nothing; see silken_kv_open.
@@ -42,6 +44,10 @@ uint32_t keyvalue_server_of(const struct keyvalue_setup *s, uint64_t parameter);
 struct libra_worker_config keyvalue_link(const struct keyvalue_setup *s,
                                          const struct sk_endpoint *to, uint16_t port,
                                          uint16_t number);
+
+// With 'switch_cpu': sets first_sequence for the member of this number. 0, or a negative code with
+// a sentence.
+int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t cap);
 
 // Sends what 'write' has: as much as the transport takes now.
 typedef size_t keyvalue_write(void *machine, uint8_t *buf, size_t cap, uint64_t now);

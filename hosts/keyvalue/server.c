@@ -22,10 +22,13 @@ static struct libra_server_config kv_server_config(const struct keyvalue_setup *
         .workers = s->config.workers,
         .first_key = keyvalue_first(s, number),
         .last_key = keyvalue_first(s, number + 1) - 1,
+        .optimiser = s->config.optimiser,
+        .aux = s->config.optimiser_aux,
         .layout = s->has_layout ? &s->layout : NULL,
         .hot =
             keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, (uint16_t)(s->config.workers + number)),
     };
+    c.hot.first_sequence = s->first_sequence;
     c.self.port = LIBRA_COLD_PORT;
     return c;
 }
@@ -39,6 +42,8 @@ int silken_kv_server_open(struct silken_kv_server **server, const struct silken_
         return SILKEN_ERR_NOMEM;
     }
     int rc = keyvalue_setup(&s->setup, config, true, why, why_cap);
+    if (rc == 0)
+        rc = keyvalue_join(&s->setup, (uint16_t)(config->workers + config->worker), why, why_cap);
     if (rc == 0) {
         const struct libra_server_config c = kv_server_config(&s->setup);
         rc = libra_server_new(&s->server, &c, &refused);
@@ -82,7 +87,13 @@ int silken_kv_server_run(struct silken_kv_server *s, uint32_t milliseconds) {
     do
         kv_server_turn(s);
     while (!s->failed && sk_clock_now() < end);
-    return s->failed ? SILKEN_ERR_STALLED : 0;
+    if (s->failed)
+        return libra_server_stats(s->server).lost ? SILKEN_ERR_OVER : SILKEN_ERR_STALLED;
+    return 0;
+}
+
+int silken_kv_server_finished(const struct silken_kv_server *s) {
+    return libra_server_finished(s->server);
 }
 
 double silken_kv_server_sum(const struct silken_kv_server *s, uint64_t parameter) {

@@ -38,6 +38,11 @@ static int setup_numbers(const struct silken_kv_config *c, bool server, char *wh
                             "keys and width must be above 0, and their product below 2^64");
     if (c->first_sequence < 1 || c->first_sequence > LIBRA_SEQUENCE_LAST)
         return setup_refuse(why, cap, "first_sequence must be from 1 to %u", LIBRA_SEQUENCE_LAST);
+    if (!c->optimised != !c->optimiser && server)
+        return setup_refuse(why, cap,
+                            "a server of a job has an optimiser if the job is 'optimised'");
+    if (c->optimised && c->layout && !c->switch_cpu)
+        return setup_refuse(why, cap, "servers collect hot parameters only with 'switch_cpu'");
     return c->hard_limit_ms ? 0 : setup_refuse(why, cap, "hard_limit_ms must be above 0");
 }
 
@@ -82,7 +87,7 @@ static int setup_layout(struct keyvalue_setup *s, char *why, size_t cap) {
 
 int keyvalue_setup(struct keyvalue_setup *s, const struct silken_kv_config *config, bool server,
                    char *why, size_t why_cap) {
-    *s = (struct keyvalue_setup){.config = *config};
+    *s = (struct keyvalue_setup){.config = *config, .first_sequence = config->first_sequence};
     int rc = setup_numbers(config, server, why, why_cap);
     if (rc == 0)
         rc = setup_addresses(s, why, why_cap);
@@ -129,6 +134,7 @@ struct libra_worker_config keyvalue_link(const struct keyvalue_setup *s,
                  .number = number,
                  .epoch = s->has_layout ? s->layout.epoch : 0},
         .floats = true,
+        .cpu = s->config.switch_cpu,
         .first_sequence = s->config.first_sequence,
         .window = 16,
         .window_max = 128,

@@ -48,8 +48,8 @@ static int worker_open_links(struct silken_kv *kv, const char **why) {
     int rc = 0;
     kv->links = s->config.servers + 1;
     if (s->has_layout) {
-        const struct libra_worker_config c =
-            keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, number);
+        struct libra_worker_config c = keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, number);
+        c.first_sequence = s->first_sequence;
         rc = libra_worker_new(&kv->link[0], &c, why);
     }
     for (uint32_t i = 0; rc == 0 && i < s->config.servers; i++) {
@@ -71,6 +71,8 @@ int silken_kv_open(struct silken_kv **kv, const struct silken_kv_config *config,
     }
     new->next = 1;
     int rc = keyvalue_setup(&new->setup, config, false, why, why_cap);
+    if (rc == 0)
+        rc = keyvalue_join(&new->setup, (uint16_t)config->worker, why, why_cap);
     if (rc == 0 && (rc = worker_open_links(new, &refused)) != 0)
         snprintf(why, why_cap, "%s", refused ? refused : silken_strerror(rc));
     if (rc) {
@@ -151,12 +153,25 @@ static void worker_count(struct silken_kv *kv, struct kv_request *r, uint64_t pa
                          size_t at) {
     (void)at;
     r->part[worker_link_of(kv, parameter)].n++;
+    if (kv->setup.config.optimised) // a pull of it goes to its server (worker_move_hot)
+        r->part[1 + keyvalue_server_of(&kv->setup, parameter)].n++;
 }
 
 static void worker_put(struct silken_kv *kv, struct kv_request *r, uint64_t parameter, size_t at) {
     struct part *p = &r->part[worker_link_of(kv, parameter)];
     p->parameter[p->n] = parameter;
     p->at[p->n++] = at;
+}
+
+// Servers with an optimiser have the weights of hot parameters, too.
+static void worker_move_hot(struct silken_kv *kv, struct kv_request *r) {
+    struct part *hot = &r->part[0];
+    for (size_t i = 0; i < hot->n; i++) {
+        struct part *p = &r->part[1 + keyvalue_server_of(&kv->setup, hot->parameter[i])];
+        p->parameter[p->n] = hot->parameter[i];
+        p->at[p->n++] = hot->at[i];
+    }
+    hot->n = 0;
 }
 
 // Null: no memory.
@@ -234,6 +249,8 @@ static int kv_begin_part(struct silken_kv *kv, struct kv_request *r, unsigned i,
 static int kv_begin(struct silken_kv *kv, struct kv_request *r) {
     const uint64_t now = sk_clock_now();
     int rc = 0;
+    if (kv->setup.config.optimised && !r->pushes)
+        worker_move_hot(kv, r);
     for (unsigned i = 0; rc == 0 && i < kv->links; i++) {
         if (r->part[i].n == 0)
             continue;
@@ -370,4 +387,21 @@ int silken_kv_barrier(struct silken_kv *kv) {
         if (!worker_turn(kv))
             sk_transport_wait(kv->setup.transport, IDLE_NS);
     return kv->failed ? SILKEN_ERR_STALLED : 0;
+}
+
+static bool worker_is_busy(const struct silken_kv *kv) {
+    bool busy = false;
+    for (unsigned i = 0; i < kv->links; i++)
+        busy |= kv->link[i] && libra_worker_busy(kv->link[i]);
+    return busy;
+}
+
+int silken_kv_finish(struct silken_kv *kv) {
+    int rc = kv->failed ? SILKEN_ERR_CLOSED : 0;
+    for (unsigned i = 1; rc == 0 && i < kv->links; i++)
+        rc = libra_worker_barrier(kv->link[i], LIBRA_BARRIER_LAST, NULL, sk_clock_now());
+    while (rc == 0 && !kv->failed && worker_is_busy(kv))
+        if (!worker_turn(kv))
+            sk_transport_wait(kv->setup.transport, IDLE_NS);
+    return rc == 0 && kv->failed ? SILKEN_ERR_STALLED : rc;
 }

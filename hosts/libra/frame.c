@@ -62,6 +62,27 @@ void libra_frame_write(uint8_t *frame, const struct libra_flow *flow,
     libra_h_set_places(h, places);
 }
 
+static void frame_write_short(uint8_t *frame, const struct libra_flow *flow, enum libra_kind kind,
+                              uint32_t sequence, uint32_t clock) {
+    uint8_t *h = frame + LIBRA_AT;
+    memset(frame, 0, LIBRA_HEADERS);
+    sk_udp_init(frame, &flow->worker, &flow->fabric, PAYLOAD_ACK);
+    libra_h_set_kind(h, (uint8_t)kind);
+    libra_h_set_job(h, flow->job);
+    libra_h_set_worker(h, flow->number);
+    libra_h_set_sequence(h, sequence);
+    libra_h_set_epoch(h, flow->epoch);
+    libra_h_set_clock(h, clock);
+}
+
+void libra_frame_write_ack(uint8_t *frame, const struct libra_flow *flow, uint32_t sequence) {
+    frame_write_short(frame, flow, LIBRA_ACK, sequence, 0);
+}
+
+void libra_frame_write_join(uint8_t *frame, const struct libra_flow *flow, uint32_t incarnation) {
+    frame_write_short(frame, flow, LIBRA_JOIN, 0, incarnation);
+}
+
 static enum libra_reason frame_check_ends(const uint8_t *frame, size_t len,
                                           const struct libra_flow *flow) {
     switch (sk_udp_kind(frame, len, LIBRA_H_BYTES)) {
@@ -83,8 +104,6 @@ static enum libra_reason frame_check_header(const uint8_t *frame, size_t len,
     unsigned kind = libra_h_get_kind(h);
     size_t payload = kind == LIBRA_ANSWER ? PAYLOAD_PAIRS : PAYLOAD_ACK;
 
-    if (kind != LIBRA_ACK && kind != LIBRA_ANSWER)
-        return LIBRA_WRONG_KIND;
     if (len < SK_UDP_BYTES + payload || !sk_udp_has_lengths(frame, payload))
         return LIBRA_BAD_LENGTH;
     if (!sk_udp_has_sums(frame))
@@ -93,6 +112,42 @@ static enum libra_reason frame_check_header(const uint8_t *frame, size_t len,
         libra_h_get_epoch(h) != flow->epoch)
         return LIBRA_WRONG_JOB;
     return LIBRA_ACCEPTED;
+}
+
+static bool frame_is_reply(unsigned kind) {
+    return kind == LIBRA_ACK || kind == LIBRA_ANSWER || kind == LIBRA_LOST;
+}
+
+unsigned libra_frame_read_joined(const uint8_t *frame, size_t len, const struct libra_flow *flow,
+                                 uint32_t *number) {
+    const uint8_t *h = frame + LIBRA_AT;
+    if (frame_check_ends(frame, len, flow) != LIBRA_ACCEPTED)
+        return 0;
+    const unsigned kind = libra_h_get_kind(h);
+    if ((kind != LIBRA_JOINED && kind != LIBRA_REFUSED) ||
+        frame_check_header(frame, len, flow) != LIBRA_ACCEPTED)
+        return 0;
+    *number = libra_h_get_clock(h);
+    return kind;
+}
+
+unsigned libra_frame_read_moved(const uint8_t *frame, size_t len, const struct libra_flow *flow,
+                                uint16_t *epoch) {
+    const uint8_t *h = frame + LIBRA_AT;
+    struct libra_flow as = *flow;
+    if (frame_check_ends(frame, len, flow) != LIBRA_ACCEPTED)
+        return 0;
+    const unsigned kind = libra_h_get_kind(h);
+    as.epoch = libra_h_get_epoch(h);
+    if ((kind != LIBRA_MOVED && kind != LIBRA_ENDED) ||
+        frame_check_header(frame, len, &as) != LIBRA_ACCEPTED)
+        return 0;
+    *epoch = (uint16_t)libra_h_get_clock(h);
+    return kind;
+}
+
+void libra_frame_write_moved(uint8_t *frame, const struct libra_flow *flow) {
+    frame_write_short(frame, flow, LIBRA_MOVED, 0, 0);
 }
 
 static void frame_read_places(const uint8_t *frame, bool pairs, struct libra_packet *packet) {
@@ -115,6 +170,8 @@ enum libra_reason libra_frame_read(const uint8_t *frame, size_t len, const struc
     enum libra_reason reason = frame_check_ends(frame, len, flow);
     const uint8_t *h = frame + LIBRA_AT;
 
+    if (reason == LIBRA_ACCEPTED && !frame_is_reply(libra_h_get_kind(h)))
+        reason = LIBRA_WRONG_KIND;
     if (reason == LIBRA_ACCEPTED)
         reason = frame_check_header(frame, len, flow);
     if (reason != LIBRA_ACCEPTED)

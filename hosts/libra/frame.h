@@ -24,7 +24,16 @@ enum libra_kind {
     LIBRA_ACK = 3,
     LIBRA_PULL = 4,
     LIBRA_ANSWER = 5,
+    LIBRA_COLLECT = 6, // server to switch: as a pull, and the cells are 0 after it
     LIBRA_BARRIER = 7, // worker to server: tell me when all workers are here
+    LIBRA_LOST = 8,    // the switch's CPU to a server: what a collect has cleared is lost
+    LIBRA_JOIN = 9, // a member that begins, to the switch's CPU: 'clock' is its job's incarnation
+    LIBRA_JOINED = 10,  // from there: 'clock' is the first sequence number to use
+    LIBRA_REFUSED = 11, // or: the job has begun as another incarnation
+    LIBRA_MOVED =
+        12, // to a member: the switch has the job under another epoch, which is 'clock'; and
+            // the member's word that it has heard
+    LIBRA_ENDED = 13, // to a member: what was pushed is lost with a switch; the job is over
 };
 
 // What stays the same in all packets between a worker and its switch.
@@ -53,7 +62,7 @@ struct libra_header {
     X(BAD_LENGTH, "bad_length", "lengths in the headers disagree with the frame or its kind")      \
     X(BAD_CHECKSUM, "bad_checksum", "a checksum is wrong: damaged on the way")                     \
     X(WRONG_JOB, "wrong_job", "another job's number, worker or epoch")                             \
-    X(WRONG_KIND, "wrong_kind", "neither an ack nor an answer")                                    \
+    X(WRONG_KIND, "wrong_kind", "not a reply to what was sent")                                    \
     X(NOT_EXPECTED, "not_expected", "of no packet on the way: a duplicate")                        \
     X(OTHER_PAIRS, "other_pairs", "of parameters that were not asked for or pushed")               \
     X(NO_MEMORY, "no_memory", "a server had no memory for it, or no switch")
@@ -73,9 +82,27 @@ const char *libra_reason_text(enum libra_reason reason);
 void libra_frame_write(uint8_t *frame, const struct libra_flow *flow,
                        const struct libra_header *header, const struct libra_packet *packet);
 
-// Is it an ack or an answer for this worker: then '*header' is filled in and, of an answer,
-// '*packet' ('used' and the pairs); of an ack 'used' has the places whose pairs were not added.
-// Reads nothing behind 'len'.
+// The worker's ack of an answer: writes LIBRA_HEADERS bytes.
+void libra_frame_write_ack(uint8_t *frame, const struct libra_flow *flow, uint32_t sequence);
+
+// A member that begins asks the switch's CPU which sequence number is the first that it may use:
+// writes LIBRA_HEADERS bytes. The reply is LIBRA_JOINED with that number, or LIBRA_REFUSED with the
+// incarnation as which the job has begun; another frame is 0.
+void libra_frame_write_join(uint8_t *frame, const struct libra_flow *flow, uint32_t incarnation);
+unsigned libra_frame_read_joined(const uint8_t *frame, size_t len, const struct libra_flow *flow,
+                                 uint32_t *number);
+
+// The switch's CPU tells a member that begins to use another epoch, or that the job is over:
+// LIBRA_MOVED or LIBRA_ENDED, 0: another frame. The epoch of such a frame is the one before, or the
+// new one (when it comes again).
+unsigned libra_frame_read_moved(const uint8_t *frame, size_t len, const struct libra_flow *flow,
+                                uint16_t *epoch);
+void libra_frame_write_moved(uint8_t *frame, const struct libra_flow *flow); // has heard
+
+// Is it an ack, an answer or the word that one is lost, for this worker: then '*header' is filled
+// in and, of an answer, '*packet' ('used' and the pairs); of an ack 'used' has the places whose
+// pairs were not added, of a collect's answer those that were read and cleared. Reads nothing
+// behind 'len'.
 enum libra_reason libra_frame_read(const uint8_t *frame, size_t len, const struct libra_flow *flow,
                                    struct libra_header *header, struct libra_packet *packet);
 

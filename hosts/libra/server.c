@@ -11,9 +11,18 @@
 
 struct server_member {       // a worker
     uint32_t record[WINDOW]; // twice the sequence number, and 1 more when it was added
+    uint32_t pulls[WINDOW];  // sequence number of the pull that waits for a collect; 0: none
     uint32_t barrier;        // the last that it came to
     bool waits;              // for the others
     struct libra_cold_request request;
+};
+
+// What the switch is asked for a worker.
+struct server_hot {
+    struct libra_cold_request request; // a push's has no pairs
+    unsigned n;                        // hot pairs of a pull
+    uint32_t ranks[LIBRA_COLD_PAIRS];
+    uint32_t collected[LIBRA_COLD_PAIRS]; // bits of floats
 };
 
 struct server_reply {
@@ -40,6 +49,8 @@ static const char *server_refuse(const struct libra_server_config *c) {
         return "workers is not from 1 to 64";
     if (c->first_key > c->last_key)
         return "the range of keys is empty";
+    if (c->optimiser && c->layout && !c->hot.cpu)
+        return "the server collects, and so needs the switch's CPU";
     if (c->layout && (c->layout->job != c->job || c->layout->epoch != c->epoch))
         return "the layout is of another job or epoch";
     return NULL;
@@ -56,7 +67,7 @@ int libra_server_new(struct libra_server **s, const struct libra_server_config *
     if (!new)
         return SILKEN_ERR_NOMEM;
     new->config = *config;
-    new->members = calloc(config->workers, sizeof *new->members);
+    new->members = calloc(config->workers + 1, sizeof *new->members); // and the switch's CPU
     new->replies = calloc(REPLIES, sizeof *new->replies);
     int rc = new->members &&new->replies ? 0 : SILKEN_ERR_NOMEM;
     if (rc == 0 && config->layout)
@@ -72,9 +83,9 @@ int libra_server_new(struct libra_server **s, const struct libra_server_config *
 void libra_server_free(struct libra_server *s) {
     if (!s)
         return;
-    void *push;
-    while (s->hot && libra_worker_end(s->hot, &push))
-        free(push);
+    void *hot;
+    while (s->hot && libra_worker_end(s->hot, &hot))
+        free(hot);
     libra_worker_free(s->hot);
     libra_key_map_clear(&s->keys);
     free(s->sums);
@@ -84,11 +95,20 @@ void libra_server_free(struct libra_server *s) {
 }
 
 struct libra_server_stats libra_server_stats(const struct libra_server *s) {
-    return s->stats;
+    struct libra_server_stats stats = s->stats;
+    stats.lost = s->hot && libra_worker_stats(s->hot).lost;
+    return stats;
 }
 
 size_t libra_server_keys(const struct libra_server *s) {
     return s->keys.n;
+}
+
+bool libra_server_finished(const struct libra_server *s) {
+    for (unsigned w = 0; w < s->config.workers; w++)
+        if (s->members[w].barrier != LIBRA_BARRIER_LAST)
+            return false;
+    return true;
 }
 
 double libra_server_sum(const struct libra_server *s, uint64_t key) {
@@ -121,6 +141,14 @@ static bool server_know(struct libra_server *s, uint64_t key) {
 
 static bool server_is_hot(const struct libra_server *s, uint64_t key) {
     return s->config.layout && libra_layout_rank(s->config.layout, key) >= 0;
+}
+
+// It is known.
+static void server_add_value(struct libra_server *s, uint64_t key, uint32_t bits) {
+    const struct libra_server_config *c = &s->config;
+    double *sum = &s->sums[*libra_key_map_find(&s->keys, key)];
+    const double value = (double)sk_float_of_bits(bits);
+    *sum = c->optimiser ? c->optimiser(c->aux, key, *sum, value) : *sum + value;
 }
 
 // ---- replies ----
@@ -165,11 +193,11 @@ static bool server_push_hot(struct libra_server *s, const struct libra_cold_requ
         if (server_is_hot(s, r->pairs[i].key))
             pairs[n++] = (struct libra_pair){
                 (uint32_t)libra_layout_rank(s->config.layout, r->pairs[i].key), r->pairs[i].value};
-    struct libra_cold_request *push = malloc(sizeof *push);
+    struct server_hot *push = malloc(sizeof *push);
     if (!push)
         return false;
-    *push = *r;
-    push->n = 0;
+    push->request = *r;
+    push->request.n = 0;
     if (libra_worker_push(s->hot, pairs, n, push, now)) {
         free(push);
         return false;
@@ -196,8 +224,7 @@ static enum libra_reason server_take_push(struct libra_server *s,
         return LIBRA_NO_MEMORY;
     for (unsigned i = 0; i < r->n; i++)
         if (!server_is_hot(s, r->pairs[i].key))
-            s->sums[*libra_key_map_find(&s->keys, r->pairs[i].key)] +=
-                (double)sk_float_of_bits(r->pairs[i].value);
+            server_add_value(s, r->pairs[i].key, r->pairs[i].value);
     s->stats.pairs += r->n - hot;
     *server_record(s, r) = r->header.sequence * 2 + (hot == 0);
     s->stats.pushes++;
@@ -219,13 +246,48 @@ static enum libra_reason server_push(struct libra_server *s, const struct libra_
     return server_take_push(s, r, now);
 }
 
-static enum libra_reason server_pull(struct libra_server *s, struct libra_cold_request *r) {
-    if (server_count_hot(s, r) > 0)
-        return LIBRA_OTHER_PAIRS; // the switch has them
+static void server_answer_pull(struct libra_server *s, struct libra_cold_request *r) {
     for (unsigned i = 0; i < r->n; i++)
         r->pairs[i].value = sk_bits_of_float((float)libra_server_sum(s, r->pairs[i].key));
     s->stats.pulls++;
     server_reply(s, LIBRA_ANSWER, r);
+}
+
+// Asks the switch for what was added to hot keys of a pull since they were collected last; the
+// answer waits for it.
+static enum libra_reason server_collect(struct libra_server *s, const struct libra_cold_request *r,
+                                        uint64_t now) {
+    uint32_t *waits = &s->members[r->worker].pulls[r->header.sequence % WINDOW];
+    if (*waits == r->header.sequence)
+        return LIBRA_NOT_EXPECTED; // its answer will come
+    struct server_hot *pull = malloc(sizeof *pull);
+    bool good = pull && server_reserve(s, r->n);
+    if (good) {
+        pull->request = *r;
+        pull->n = 0;
+    }
+    for (unsigned i = 0; good && i < r->n; i++)
+        if (server_is_hot(s, r->pairs[i].key)) {
+            pull->ranks[pull->n++] = (uint32_t)libra_layout_rank(s->config.layout, r->pairs[i].key);
+            good = server_know(s, r->pairs[i].key);
+        }
+    if (!good ||
+        libra_worker_collect(s->hot, pull->ranks, pull->n, pull->collected, pull, now) != 0) {
+        free(pull);
+        return LIBRA_NO_MEMORY;
+    }
+    *waits = r->header.sequence;
+    return LIBRA_ACCEPTED;
+}
+
+static enum libra_reason server_pull(struct libra_server *s, struct libra_cold_request *r,
+                                     uint64_t now) {
+    if (server_count_hot(s, r) == 0)
+        server_answer_pull(s, r);
+    else if (s->config.optimiser)
+        return server_collect(s, r, now);
+    else
+        return LIBRA_OTHER_PAIRS; // the switch has them
     return LIBRA_ACCEPTED;
 }
 
@@ -254,7 +316,8 @@ static enum libra_reason server_barrier(struct libra_server *s,
 static enum libra_reason server_refuses(const struct libra_server *s,
                                         const struct libra_cold_request *r) {
     const struct libra_server_config *c = &s->config;
-    if (r->job != c->job || r->epoch != c->epoch || r->worker >= c->workers)
+    const bool cpu = c->hot.cpu && r->worker == c->workers && r->header.kind == LIBRA_PUSH;
+    if (r->job != c->job || r->epoch != c->epoch || (r->worker >= c->workers && !cpu))
         return LIBRA_WRONG_JOB;
     if (r->header.sequence == 0 || r->header.sequence > LIBRA_SEQUENCE_LAST)
         return LIBRA_NOT_EXPECTED;
@@ -273,22 +336,41 @@ static enum libra_reason server_take(struct libra_server *s, struct libra_cold_r
     case LIBRA_PUSH:
         return server_push(s, r, now);
     case LIBRA_PULL:
-        return server_pull(s, r);
+        return server_pull(s, r, now);
     default:
         return server_barrier(s, r);
     }
 }
 
-// What the switch has added is acknowledged.
+static void server_finish_push(struct libra_server *s, const struct libra_cold_request *push) {
+    uint32_t *record = server_record(s, push);
+    if (*record == push->header.sequence * 2)
+        ++*record;
+    server_reply(s, LIBRA_ACK, push);
+}
+
+static void server_finish_pull(struct libra_server *s, struct server_hot *pull) {
+    struct libra_cold_request *r = &pull->request;
+    uint32_t *waits = &s->members[r->worker].pulls[r->header.sequence % WINDOW];
+    for (unsigned i = 0; i < pull->n; i++)
+        if (pull->collected[i] << 1) // neither 0 nor -0: nothing was added
+            server_add_value(s, s->config.layout->keys[pull->ranks[i]], pull->collected[i]);
+    s->stats.collected += pull->n;
+    if (*waits == r->header.sequence)
+        *waits = 0;
+    server_answer_pull(s, r);
+}
+
+// What the switch has added is acknowledged; what it had is taken.
 static void server_finish_hot(struct libra_server *s) {
     void *cookie;
     while (s->hot && libra_worker_done(s->hot, &cookie)) {
-        struct libra_cold_request *push = cookie;
-        uint32_t *record = server_record(s, push);
-        if (*record == push->header.sequence * 2)
-            ++*record;
-        server_reply(s, LIBRA_ACK, push);
-        free(push);
+        struct server_hot *hot = cookie;
+        if (hot->request.header.kind == LIBRA_PULL)
+            server_finish_pull(s, hot);
+        else
+            server_finish_push(s, &hot->request);
+        free(hot);
     }
 }
 

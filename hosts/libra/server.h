@@ -15,6 +15,13 @@
 //
 // SUMS. In double precision, of keys that were pushed at least once; others are 0.
 //
+// OPTIMISER. Instead of adding to a sum, a server may do with a pushed value what it likes: the sum
+// is then a weight, which 'optimiser' changes. Hot parameters have their weights at the server,
+// too: the switch sums what is pushed, and a pull of a hot key first collects that (reads and
+// clears the cell), as one value for the optimiser. So workers pull hot keys from servers, and see
+// what they had pushed before. The switch has to have its CPU in the job ('hot.cpu'), which keeps
+// what a collect has cleared until it came.
+//
 // ONCE. As the switch has it: for each worker and sequence number modulo 512 a record of the last
 // push that took it, and whether that was added. What is repeated after that is acknowledged alone,
 // what is older than its record is refused, what is repeated while its hot pairs are on their way
@@ -36,7 +43,11 @@
 #include "hosts/libra/layout.h"
 #include "hosts/libra/worker.h"
 
-#define LIBRA_SERVER_WORKERS 64u // at most
+#define LIBRA_SERVER_WORKERS 64u        // at most
+#define LIBRA_BARRIER_LAST   UINT32_MAX // number of a barrier after which nothing follows
+
+// The weight after a value was pushed, or collected: a sum of pushed values. Keys begin with 0.
+typedef double libra_optimiser(void *aux, uint64_t key, double weight, double value);
 
 struct libra_server_config {
     struct sk_endpoint self;
@@ -45,12 +56,17 @@ struct libra_server_config {
     unsigned workers;                  // of the job: their numbers are 0 to workers - 1
     uint64_t first_key, last_key;      // its range
     const struct libra_layout *layout; // outlives the server; null: no key is hot
-    struct libra_worker_config hot;    // as a worker of the switch; ignored without a layout
+    struct libra_worker_config hot; // as a worker of the switch; ignored without a layout. 'cpu':
+                                    // pushes come from the switch's CPU, too, as worker 'workers'
+    libra_optimiser *optimiser;     // null: a plain sum
+    void *aux;
 };
 struct libra_server_stats {
     uint64_t pushes, pulls, barriers; // that were answered first
     uint64_t again;                   // acks of what was added before
     uint64_t pairs, hot_pairs;        // added here; pushed to the switch
+    uint64_t collected;               // cells of the switch
+    bool lost;                        // what was collected is: the server has failed
     uint64_t refused[LIBRA_REASON_COUNT];
 };
 struct libra_server;
@@ -68,6 +84,7 @@ enum libra_reason libra_server_read(struct libra_server *s, const uint8_t *frame
 uint64_t libra_server_deadline(struct libra_server *s); // LIBRA_NEVER: none
 bool libra_server_expire(struct libra_server *s, uint64_t now);
 
+bool libra_server_finished(const struct libra_server *s); // all came to LIBRA_BARRIER_LAST
 double libra_server_sum(const struct libra_server *s, uint64_t key);
 size_t libra_server_keys(const struct libra_server *s); // that were pushed
 struct libra_server_stats libra_server_stats(const struct libra_server *s);

@@ -53,12 +53,14 @@ struct libra_worker {
     struct rest rest[SLOTS]; // a ring; with the slots in use they are SLOTS at most
     uint32_t rest_first, rest_n;
     uint32_t repeat[SLOTS], repeat_first, repeat_n; // sequence numbers, a ring
+    uint32_t ack[SLOTS], ack_first, ack_n;          // of answers, to be sent: the same
     struct sk_timers timers;
     struct sk_rto rto;
     struct sk_window window;
     struct sk_watch watch;
     struct request_list waiting, done; // waiting: with packets that have no number
     size_t open;                       // requests that are not done
+    bool heard_move;                   // is to be said
     bool failed;
     struct libra_worker_stats stats;
 };
@@ -262,19 +264,29 @@ int libra_worker_push(struct libra_worker *w, const struct libra_pair *pairs, si
     return r ? worker_submit(w, r, now) : SILKEN_ERR_NOMEM;
 }
 
-int libra_worker_pull(struct libra_worker *w, const uint32_t *ranks, size_t n, uint32_t *out,
-                      void *cookie, uint64_t now) {
+static int worker_ask(struct libra_worker *w, enum libra_kind kind, const uint32_t *ranks, size_t n,
+                      uint32_t *out, void *cookie, uint64_t now) {
     if (n > LIBRA_REQUEST_MOST || w->config.cold)
         return SILKEN_ERR_INVALID;
     struct libra_pair *pairs = malloc((n ? n : 1) * sizeof *pairs);
     for (size_t i = 0; pairs && i < n; i++)
         pairs[i] = (struct libra_pair){ranks[i], (uint32_t)i};
-    struct request *r = pairs ? worker_request(LIBRA_PULL, pairs, n, false, cookie) : NULL;
+    struct request *r = pairs ? worker_request(kind, pairs, n, false, cookie) : NULL;
     free(pairs);
     if (!r)
         return SILKEN_ERR_NOMEM;
     r->out = out;
     return worker_submit(w, r, now);
+}
+
+int libra_worker_pull(struct libra_worker *w, const uint32_t *ranks, size_t n, uint32_t *out,
+                      void *cookie, uint64_t now) {
+    return worker_ask(w, LIBRA_PULL, ranks, n, out, cookie, now);
+}
+
+int libra_worker_collect(struct libra_worker *w, const uint32_t *ranks, size_t n, uint32_t *out,
+                         void *cookie, uint64_t now) {
+    return worker_ask(w, LIBRA_COLLECT, ranks, n, out, cookie, now);
 }
 
 bool libra_worker_done(struct libra_worker *w, void **cookie) {
@@ -317,7 +329,7 @@ static size_t worker_write_frame(const struct libra_worker *w, const struct slot
                                 worker_cold_pairs(s));
     struct libra_packet packet = *s->packet;
     header.kind = packet.any ? LIBRA_PUSH_ANY : header.kind;
-    for (unsigned p = 0; header.kind == LIBRA_PULL && p < LIBRA_PLACES; p++)
+    for (unsigned p = 0; header.kind != LIBRA_PUSH && !packet.any && p < LIBRA_PLACES; p++)
         packet.places[p].value = 0;
     libra_frame_write(buf, &w->config.flow, &header, &packet);
     return LIBRA_FRAME_BYTES;
@@ -365,6 +377,17 @@ static uint32_t worker_begin(struct libra_worker *w) {
 size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint64_t now) {
     if (w->failed || cap < (w->config.cold ? LIBRA_COLD_BYTES : LIBRA_FRAME_BYTES))
         return 0;
+    if (w->heard_move) {
+        w->heard_move = false;
+        libra_frame_write_moved(buf, &w->config.flow);
+        return LIBRA_HEADERS;
+    }
+    if (w->ack_n > 0) {
+        libra_frame_write_ack(buf, &w->config.flow, w->ack[w->ack_first]);
+        w->ack_first = (w->ack_first + 1) % SLOTS;
+        w->ack_n--;
+        return LIBRA_HEADERS;
+    }
     while (w->repeat_n > 0) {
         uint32_t sequence = w->repeat[w->repeat_first];
         struct slot *s = worker_slot(w, sequence);
@@ -386,12 +409,13 @@ size_t libra_worker_write(struct libra_worker *w, uint8_t *buf, size_t cap, uint
 
 // ---- receiving ----
 
-// An answer has the pairs that were asked for.
-static bool worker_same_pairs(const struct libra_packet *asked, const struct libra_packet *got) {
-    if (asked->used != got->used)
+// An answer has the pairs that were asked for; that of a collect may lack some.
+static bool worker_same_pairs(const struct request *r, const struct libra_packet *asked,
+                              const struct libra_packet *got) {
+    if (r->kind == LIBRA_COLLECT ? got->used & ~asked->used : asked->used != got->used)
         return false;
     for (unsigned p = 0; p < LIBRA_PLACES; p++)
-        if (asked->used >> p & 1 && asked->places[p].rank != got->places[p].rank)
+        if (got->used >> p & 1 && asked->places[p].rank != got->places[p].rank)
             return false;
     return true;
 }
@@ -399,12 +423,17 @@ static bool worker_same_pairs(const struct libra_packet *asked, const struct lib
 static void worker_take_values(struct request *r, const struct libra_packet *asked,
                                const struct libra_packet *got) {
     for (unsigned p = 0; p < LIBRA_PLACES; p++)
-        if (asked->used >> p & 1)
+        if (got->used >> p & 1)
             r->out[asked->places[p].value] = got->places[p].value;
 }
 
+// It has an answer, not an ack.
+static bool worker_asks(const struct request *r) {
+    return r->kind == LIBRA_PULL || r->kind == LIBRA_COLLECT;
+}
+
 static void worker_complete(struct libra_worker *w, struct request *r) {
-    *(r->kind == LIBRA_PULL ? &w->stats.pairs_pulled : &w->stats.pairs_pushed) += r->pairs;
+    *(worker_asks(r) ? &w->stats.pairs_pulled : &w->stats.pairs_pushed) += r->pairs;
     w->open--;
     worker_list_add(&w->done, r);
 }
@@ -423,7 +452,7 @@ static void worker_answered(struct libra_worker *w, const struct libra_header *h
     } else {
         sk_window_grow(&w->window);
     }
-    *(r->kind == LIBRA_PULL ? &w->stats.answers : &w->stats.acks) += 1;
+    *(worker_asks(r) ? &w->stats.answers : &w->stats.acks) += 1;
     sk_timers_cancel(&w->timers, header->sequence % SLOTS);
     sk_watch_start(&w->watch, now);
     s->request = NULL;
@@ -446,7 +475,8 @@ static enum libra_reason worker_expects(struct libra_worker *w, const struct lib
 
     if (w->failed || place >= w->next - w->base || !s->request)
         return LIBRA_NOT_EXPECTED;
-    if ((header->kind == LIBRA_ANSWER) != (s->request->kind == LIBRA_PULL))
+    if (header->kind == LIBRA_LOST ? s->request->kind != LIBRA_COLLECT
+                                   : (header->kind == LIBRA_ANSWER) != worker_asks(s->request))
         return LIBRA_WRONG_KIND;
     return LIBRA_ACCEPTED;
 }
@@ -458,18 +488,20 @@ static enum libra_reason worker_take(struct libra_worker *w, const struct libra_
 
     if (reason != LIBRA_ACCEPTED)
         return reason;
-    if (header->kind == LIBRA_ANSWER && !worker_same_pairs(s->packet, packet))
+    if (header->kind == LIBRA_LOST) {
+        w->failed = w->stats.lost = true;
+        return LIBRA_ACCEPTED;
+    }
+    if (header->kind == LIBRA_ANSWER && !worker_same_pairs(s->request, s->packet, packet))
         return LIBRA_OTHER_PAIRS;
     if (header->kind == LIBRA_ACK && packet->used & ~s->packet->used)
         return LIBRA_OTHER_PAIRS;
-    struct libra_packet *rest = NULL;
+    const uint16_t left =
+        header->kind == LIBRA_ANSWER ? s->packet->used & (uint16_t)~packet->used : packet->used;
     if (header->kind == LIBRA_ANSWER)
         worker_take_values(s->request, s->packet, packet);
-    else if (packet->used)
-        rest = s->packet;
-    if (rest)
-        rest->used = packet->used;
-    worker_answered(w, header, rest, now);
+    s->packet->used = left ? left : s->packet->used;
+    worker_answered(w, header, left ? s->packet : NULL, now);
     return LIBRA_ACCEPTED;
 }
 
@@ -504,13 +536,47 @@ static enum libra_reason worker_read_cold(struct libra_worker *w, const uint8_t 
     return LIBRA_ACCEPTED;
 }
 
+// The switch has the job under another epoch: what is on the way was refused there, and goes again
+// under the same numbers, which the switch knows.
+static void worker_move(struct libra_worker *w, uint16_t epoch, uint64_t now) {
+    w->heard_move = true;
+    if (epoch == w->config.flow.epoch)
+        return; // heard before
+    w->config.flow.epoch = epoch;
+    w->stats.moves++;
+    for (uint32_t sequence = w->base; sequence != w->next; sequence++)
+        if (worker_slot(w, sequence)->request)
+            sk_timers_arm(&w->timers, sequence % SLOTS, now);
+}
+
+// Whether it was for the worker; epochs only rise, in a circle.
+static bool worker_read_moved(struct libra_worker *w, const uint8_t *frame, size_t len,
+                              uint64_t now) {
+    uint16_t epoch;
+    const unsigned kind = libra_frame_read_moved(frame, len, &w->config.flow, &epoch);
+    if (kind == LIBRA_ENDED)
+        w->failed = w->stats.lost = true;
+    else if (kind == LIBRA_MOVED && (int16_t)(epoch - w->config.flow.epoch) >= 0)
+        worker_move(w, epoch, now);
+    return kind;
+}
+
 static enum libra_reason worker_read_hot(struct libra_worker *w, const uint8_t *frame, size_t len,
                                          uint64_t now) {
     struct libra_packet packet;
-    struct libra_header header;
+    struct libra_header header = {0};
     enum libra_reason reason = libra_frame_read(frame, len, &w->config.flow, &header, &packet);
 
-    return reason == LIBRA_ACCEPTED ? worker_take(w, &header, &packet, now) : reason;
+    if (reason == LIBRA_WRONG_KIND && w->config.cpu && worker_read_moved(w, frame, len, now))
+        return LIBRA_ACCEPTED;
+
+    if (reason == LIBRA_ACCEPTED)
+        reason = worker_take(w, &header, &packet, now);
+    // one that came before, too: the CPU has its copy until the ack
+    if (w->config.cpu && header.kind == LIBRA_ANSWER && header.sequence < w->next &&
+        (reason == LIBRA_ACCEPTED || reason == LIBRA_NOT_EXPECTED) && w->ack_n < SLOTS)
+        w->ack[(w->ack_first + w->ack_n++) % SLOTS] = header.sequence;
+    return reason;
 }
 
 enum libra_reason libra_worker_read(struct libra_worker *w, const uint8_t *frame, size_t len,

@@ -28,6 +28,14 @@
 // LEFT. A switch that adds floats gives up on pairs whose cells other packets keep changing. Its
 // ack says which; they go out again, under a new number.
 //
+// COLLECT. A server reads cells and clears them. Cells that others keep changing are asked for
+// again under a new number. What was cleared is known to the answer alone, of which the switch's
+// CPU keeps a copy until it is acknowledged ('cpu'). Should the CPU have lost it, too, the worker
+// fails, and 'lost' of the statistics says so.
+//
+// MOVE. The job can move to another switch with the same address ('cpu'), under the next epoch: the
+// worker is told, and repeats what is on the way. Nothing is added twice, as the records move, too.
+//
 // LOSS. Each packet on the way has a timer, which follows the measured time to an answer
 // (hosts/core/rto.h) without samples of packets that were repeated, and doubles with each time that
 // it passes. How many may be on the way follows marks and losses (hosts/core/window.h).
@@ -55,6 +63,7 @@
 struct libra_worker_config {
     struct libra_flow flow;
     bool cold;               // it is a server that flow.fabric names, with keys
+    bool cpu;                // the switch's CPU has copies of answers: they are acknowledged
     bool floats;             // the switch adds floats, and takes packets with pairs at any place
     uint32_t first_sequence; // 1 and up
     uint32_t window;         // packets on the way: at the beginning, and at most
@@ -68,6 +77,8 @@ struct libra_worker_stats {
     uint64_t ignored[LIBRA_REASON_COUNT];
     uint64_t pairs_pushed, pairs_pulled; // of requests that are done
     uint64_t pairs_left;                 // that went out again
+    bool lost;                           // what was pushed or collected is: the worker has failed
+    uint64_t moves;                      // of the job to another switch, under another epoch
 };
 struct libra_worker;
 
@@ -86,6 +97,9 @@ int libra_worker_push(struct libra_worker *w, const struct libra_pair *pairs, si
 // caller's, and is written until the request is done. Errors as above.
 int libra_worker_pull(struct libra_worker *w, const uint32_t *ranks, size_t n, uint32_t *out,
                       void *cookie, uint64_t now);
+// The same, and the cells are 0 after it: for servers, which the switch admits as such.
+int libra_worker_collect(struct libra_worker *w, const uint32_t *ranks, size_t n, uint32_t *out,
+                         void *cookie, uint64_t now);
 
 // The same with a server, of keys; and a barrier.
 int libra_worker_push_keys(struct libra_worker *w, const struct libra_cold_pair *pairs, size_t n,

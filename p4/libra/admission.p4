@@ -26,6 +26,8 @@ struct ingress_metadata_t {
     bool          bad_place;
     bool          length_ok;
     bool          admitted;
+    bool          acks;           // it is an ack or like one, and as long
+    rights_t      rights;
     bool          answered;
     mac_addr_t    sender_mac;     // where an answer goes to
     ipv4_addr_t   sender_ip;
@@ -105,6 +107,20 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         md.sender_port = hdr.udp.src_port;
     }
 
+    // The same, with rights.
+    action enroll(bit<16> cell_base, bit<16> cell_last, bit<16> record_base, bit<16> epoch, rights_t rights) {
+        received.count();
+        md.admitted = true;
+        md.rights = rights;
+        md.cell_base = cell_base;
+        md.cell_last = cell_last;
+        md.record = record_base;
+        md.epoch_differs = hdr.libra.epoch ^ epoch;
+        md.sender_mac = hdr.ethernet.src_addr;
+        md.sender_ip = hdr.ipv4.src_addr;
+        md.sender_port = hdr.udp.src_port;
+    }
+
     action unknown() {
         received.count();
         md.admitted = false;
@@ -119,6 +135,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         }
         actions = {
             admit;
+            enroll;
             @defaultonly unknown;
         }
         const default_action = unknown;
@@ -214,6 +231,14 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         md.op = op_t.PULL;
     }
 
+    action collect() {
+        md.op = op_t.COLLECT;
+    }
+
+    action hear() {
+        md.op = op_t.HEAR;
+    }
+
     action refuse(drop_reason_t reason) {
         md.op = op_t.DROP;
         md.reason = reason;
@@ -224,7 +249,9 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         key = {
             md.bad_checksum            : ternary;
             md.length_ok               : ternary;
+            md.acks                    : ternary;
             md.admitted                : ternary;
+            md.rights                  : ternary;
             md.epoch_differs           : ternary;
             md.bad_place               : ternary;
             hdr.libra.kind             : ternary;
@@ -233,28 +260,37 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         actions = {
             push;
             pull;
+            collect;
+            hear;
             refuse;
         }
         const entries = {
-            (true, _, _, _, _, _, _)             : refuse(drop_reason_t.BAD_CHECKSUM);
-            (_, false, _, _, _, _, _)            : refuse(drop_reason_t.BAD_LENGTH);
-            (_, _, false, _, _, _, _)            : refuse(drop_reason_t.UNKNOWN_WORKER);
-            (_, _, _, _, true, _, _)             : refuse(drop_reason_t.BAD_PLACE);
-            (_, _, _, 0, _, kind_t.PULL, _)      : pull();
-            (_, _, _, 0, _, kind_t.PUSH, 0)      : refuse(drop_reason_t.BAD_SEQUENCE);
-            (_, _, _, 0, _, kind_t.PUSH, 0x80000000 &&& 0x80000000): refuse(drop_reason_t.BAD_SEQUENCE);
-            (_, _, _, 0, _, kind_t.PUSH, 0x40000000 &&& 0x40000000): refuse(drop_reason_t.BAD_SEQUENCE);
-            (_, _, _, 0, _, kind_t.PUSH, _)      : push();
+            (true, _, _, _, _, _, _, _, _)       : refuse(drop_reason_t.BAD_CHECKSUM);
+            (_, false, false, _, _, _, _, _, _)  : refuse(drop_reason_t.BAD_LENGTH);
+            (_, _, _, false, _, _, _, _, _)      : refuse(drop_reason_t.UNKNOWN_WORKER);
+            (_, _, _, _, _, _, true, _, _)       : refuse(drop_reason_t.BAD_PLACE);
+            (_, _, true, _, RIGHT_CPU &&& RIGHT_CPU, 0, _, _, _): hear();
+            (_, _, _, _, _, 0, _, kind_t.PULL, _)   : pull();
+            (_, _, _, _, _, 0, _, kind_t.PUSH, 0)   : refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, _, 0, _, kind_t.PUSH, 0x80000000 &&& 0x80000000): refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, _, 0, _, kind_t.PUSH, 0x40000000 &&& 0x40000000): refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, _, 0, _, kind_t.PUSH, _)   : push();
+            (_, _, _, _, RIGHT_COLLECT &&& RIGHT_COLLECT, 0, _, kind_t.COLLECT, 0): refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, RIGHT_COLLECT &&& RIGHT_COLLECT, 0, _, kind_t.COLLECT, 0x80000000 &&& 0x80000000):
+                refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, RIGHT_COLLECT &&& RIGHT_COLLECT, 0, _, kind_t.COLLECT, 0x40000000 &&& 0x40000000):
+                refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, RIGHT_COLLECT &&& RIGHT_COLLECT, 0, _, kind_t.COLLECT, _): collect();
 #ifndef LIBRA_INTEGERS
-            (_, _, _, 0, _, kind_t.PUSH_ANY, 0)  : refuse(drop_reason_t.BAD_SEQUENCE);
-            (_, _, _, 0, _, kind_t.PUSH_ANY, 0x80000000 &&& 0x80000000): refuse(drop_reason_t.BAD_SEQUENCE);
-            (_, _, _, 0, _, kind_t.PUSH_ANY, 0x40000000 &&& 0x40000000): refuse(drop_reason_t.BAD_SEQUENCE);
-            (_, _, _, 0, _, kind_t.PUSH_ANY, _)  : push();
+            (_, _, _, _, _, 0, _, kind_t.PUSH_ANY, 0)  : refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, _, 0, _, kind_t.PUSH_ANY, 0x80000000 &&& 0x80000000): refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, _, 0, _, kind_t.PUSH_ANY, 0x40000000 &&& 0x40000000): refuse(drop_reason_t.BAD_SEQUENCE);
+            (_, _, _, _, _, 0, _, kind_t.PUSH_ANY, _)  : push();
 #endif
-            (_, _, _, 0, _, _, _)                : refuse(drop_reason_t.BAD_KIND);
+            (_, _, _, _, _, 0, _, _, _)          : refuse(drop_reason_t.BAD_KIND);
         }
         const default_action = refuse(drop_reason_t.OTHER_EPOCH);
-        size = 14;
+        size = 19;
     }
 
     // Are all cells in the job's share.
@@ -293,7 +329,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         lengths.apply();
         find_room();
         screen.apply();
-        if (md.op != op_t.DROP) {
+        if (md.op != op_t.DROP && md.op != op_t.HEAR) {
             shares.apply();
         }
     }

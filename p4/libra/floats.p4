@@ -176,9 +176,10 @@ control Lane(inout pair_h pair, in bit<1> left, in bit<1> number, in step_t step
             (1, 1, _, _)           : tell();
             (1, 0, step_t.READ, _) : add_to();
             (1, 0, step_t.SWAP, 0) : is_added();
+            (1, 0, step_t.EMPTY, 0): tell();
         }
         const default_action = add_again;
-        size = 4;
+        size = 5;
     }
 
     apply {
@@ -343,6 +344,11 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     // From now on it is addressed to its sender.
+    action to_cpu() {
+        ig_tm_md.ucast_egress_port = CPU_PORT;
+        ig_tm_md.bypass_egress = 1;
+    }
+
     action begin(step_t first, bit<8> pulls) {
         recirculate();
         hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
@@ -357,6 +363,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.state.step = first;
         hdr.state.turn = turn_t.NONE;
         hdr.state.pulls = pulls;
+        hdr.state.cpu = md.rights & RIGHT_CPU;
         hdr.state.group = 0;
         hdr.state.last = md.last;
         hdr.state.tries = TRIES;
@@ -377,14 +384,17 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         }
         actions = {
             begin;
+            to_cpu;
             NoAction;
         }
         const entries = {
             op_t.PUSH: begin(step_t.TAKE, 0);
             op_t.PULL: begin(step_t.READ, 1);
+            op_t.COLLECT: begin(step_t.TAKE, 2);
+            op_t.HEAR: to_cpu();
         }
         const default_action = NoAction;
-        size = 2;
+        size = 4;
     }
 
     // Back to where it came from.
@@ -441,14 +451,61 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     action answer() {
         answer_sender();
         ig_tm_md.bypass_egress = 1;
+        ig_tm_md.copy_to_cpu = hdr.state.cpu[1:1];
         hdr.libra.kind = kind_t.ANSWER;
         hdr.state.setInvalid();
+    }
+
+    // The pairs are where they were. The copy passes egress, too, where to finish twice is the same as once.
+    action answer_collect() {
+        answer_sender();
+        ig_tm_md.copy_to_cpu = hdr.state.cpu[1:1];
+        hdr.libra.kind = kind_t.ANSWER;
+        hdr.libra.places = hdr.libra.places ^ md.left;
+        hdr.state.step = step_t.FINISH;
+        hdr.state.left = md.left;
+    }
+
+    // What is left of a push: the CPU sends it to its server, ends its record and acknowledges it. Pairs are turned, and
+    // `places` are those of the pairs as they are.
+    action leave_to_cpu() {
+        to_cpu();
+        md.answered = true;
+        hdr.libra.places = md.left;
+        hdr.state.setInvalid();
+    }
+
+    // The cells that it cleared are known to the CPU alone.
+    action ask_cpu() {
+        to_cpu();
+        md.answered = true;
+        hdr.state.setInvalid();
+    }
+
+    table repeats {
+        key = {
+            hdr.state.pulls : exact;
+        }
+        actions = {
+            ask_cpu;
+            acknowledge_again;
+        }
+        const entries = {
+            2: ask_cpu();
+        }
+        const default_action = acknowledge_again;
+        size = 1;
     }
 
     action stay() {
         recirculate();
         hdr.state.turn = turn_t.NONE;
         hdr.state.left = md.left;
+    }
+
+    action stay_to_empty() {
+        stay();
+        hdr.state.step = step_t.EMPTY;
     }
 
     action turn_by_two() {
@@ -468,7 +525,8 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     table next {
         key = {
             md.works             : ternary;
-            hdr.state.pulls[0:0] : ternary @name("pulls");
+            hdr.state.pulls[1:0] : ternary @name("pulls");
+            hdr.state.cpu[1:1]   : ternary @name("cpu");
             md.left              : ternary;
             md.groups_to_go      : ternary;
             hdr.state.last       : ternary;
@@ -476,27 +534,32 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         }
         actions = {
             stay;
+            stay_to_empty;
             acknowledge_push;
             acknowledge_any;
             answer;
+            answer_collect;
+            leave_to_cpu;
             turn_by_two;
             turn_by_three;
         }
         const entries = {
-            (1, _, _, _, _, _)  : stay();
-            (0, 1, _, 0, _, _)  : answer();
-            (0, 0, _, 0, 7, _)  : acknowledge_push();
-            (0, 0, 0, _, _, _)  : acknowledge_any();
-            (0, 0, _, 0, _, _)  : acknowledge_any();
-            (0, _, _, _, 15, 7) : turn_by_three();
+            (1, 2, _, _, _, _, _)  : stay_to_empty();
+            (1, _, _, _, _, _, _)  : stay();
+            (0, 1, _, _, 0, _, _)  : answer();
+            (0, 2, _, _, 0, _, _)  : answer_collect();
+            (0, 2, _, _, _, _, _)  : turn_by_two();
+            (0, 0, _, 0, _, _, _)  : acknowledge_any();
+            (0, 0, 1, _, 0, _, _)  : leave_to_cpu();
+            (0, 0, _, _, 0, 7, _)  : acknowledge_push();
+            (0, 0, _, _, 0, _, _)  : acknowledge_any();
+            (0, _, _, _, _, 15, 7) : turn_by_three();
         }
         const default_action = turn_by_two;
-        size = 6;
+        size = 10;
     }
 
     apply {
-        md.answered = false;
-        ig_tm_md.bypass_egress = 0;
         if (ig_prsr_md.parser_err != PARSER_ERROR_OK) {
             md.reason = drop_reason_t.PARSER_ERROR;
         } else if (md.op == op_t.FORWARD) {
@@ -507,7 +570,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             beginnings.apply();
         } else {
             if (hdr.state.step == step_t.REPEAT) {
-                acknowledge_again();
+                repeats.apply();
             } else {
                 hdr.addends.setValid();
                 step.apply(hdr, md);
@@ -638,13 +701,34 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         hdr.state.sum1 = 0;
     }
 
+    action empty() {
+        hdr.state.sum0 = 0;
+        hdr.state.sum1 = 0;
+    }
+
+    table clears {
+        key = {
+            hdr.state.step : exact;
+        }
+        actions = {
+            clear;
+            empty;
+            NoAction;
+        }
+        const entries = {
+            step_t.READ : clear();
+            step_t.EMPTY: empty();
+        }
+        const default_action = NoAction;
+        size = 2;
+    }
+
     apply {
         if (hdr.state.step == step_t.SWAP) {
             sum0.apply(hdr.state.was0, hdr.addends.y0, hdr.addends.log_x0, hdr.addends.log_y0, hdr.state.sum0);
             sum1.apply(hdr.state.was1, hdr.addends.y1, hdr.addends.log_x1, hdr.addends.log_y1, hdr.state.sum1);
-        } else if (hdr.state.step == step_t.READ) {
-            clear();
         } else {
+            clears.apply();
             records.apply(hdr, md);
         }
         if (md.reason != drop_reason_t.NONE) {

@@ -26,7 +26,10 @@ enum bit<4> kind_t {
     PUSH_ANY = 2,  // the same, pairs at any place; not where integers are added
     ACK      = 3,  // switch to worker: they are added, but for those at `places`
     PULL     = 4,  // worker to switch: what are the cells of these indices
-    ANSWER   = 5   // switch to worker: these
+    ANSWER   = 5,  // switch to worker: these; of a COLLECT: what the cells held
+    COLLECT  = 6,  // server to switch: the same as PULL, and the cells are 0 after it
+    JOIN     = 9,  // worker to the CPU: it begins
+    MOVED    = 12  // the same: it has heard that the job has another epoch. Other kinds are the hosts' and the CPU's (hosts/libra/frame.h)
 }
 
 // again     the sender repeats this packet (3.6); the switch does not rely on it
@@ -34,7 +37,8 @@ enum bit<4> kind_t {
 // job       selects, together with worker, sender and port, an entry of the table `workers`
 // worker    number in its job
 // sequence  of a push: 1 and up, below 2^30; the same when the packet is repeated. Returned in answers
-// places    bit 15 - j: place j holds a pair; of an ack: the pair was not added, so many others came between
+// places    bit 15 - j: place j holds a pair; of an ack: the pair was not added, so many others came between; of a
+//           COLLECT's answer: the cell was read and is 0
 // epoch     of the layout
 // clock     the sender's business, returned as it came
 header libra_h {
@@ -67,7 +71,9 @@ enum bit<8> op_t {
     PUSH    = 2,  // admitted
     PULL    = 3,
     DROP    = 4,  // refused, `reason` says why
-    STEP    = 5   // a later pass
+    STEP    = 5,  // a later pass
+    COLLECT = 6,
+    HEAR    = 7   // a worker's ack of an answer, or that it begins: for the CPU
 }
 
 // Why a packet was dropped: the index into the counter `drops`.
@@ -87,6 +93,14 @@ enum bit<8> drop_reason_t {
 }
 
 // ---------------------------------------------------------------------------------------------------
+// What a worker may do, and what the switch's CPU does for it: `rights` of `enroll`.
+typedef bit<8> rights_t;
+const rights_t RIGHT_COLLECT = 1;  // it is a server: it may clear cells
+const rights_t RIGHT_CPU     = 2;  // the CPU has copies of its answers, gets its acks of them, and what is left of pushes
+
+const PortId_t CPU_PORT = 64;      // frames to and from it are as on the wire
+
+// ---------------------------------------------------------------------------------------------------
 // Between the passes of a packet, in front of it.
 #ifndef LIBRA_INTEGERS
 
@@ -97,7 +111,8 @@ enum bit<8> step_t {
     READ   = 3,  // two pairs: read their cells
     SWAP   = 4,  // write the sums to those cells that still are what was read; read the others again
     SKIP   = 5,  // enough tries: only turn the pairs back
-    FINISH = 6   // added: the last pass
+    FINISH = 6,  // added: the last pass
+    EMPTY  = 7   // as SWAP, of a collect: the sums are 0
 }
 
 // How the next pass's parser turns the pairs: the first ones go to the end.
@@ -110,7 +125,8 @@ enum bit<8> turn_t {
 header state_h {
     step_t  step;
     turn_t  turn;
-    bit<8>  pulls;       // 1: a pull
+    bit<8>  pulls;       // 1: a pull; 2: a collect
+    bit<8>  cpu;         // 2 (RIGHT_CPU): its answer, or what is left of it, goes to the CPU
     bit<8>  group;       // groups of two places that are done
     bit<8>  last;        // number of the last group: 7; 8 of a pull, 15 of a PUSH_ANY
     bit<8>  tries;       // how many more cells may be found changed

@@ -52,12 +52,23 @@ control Place(inout value_t value, in bit<16> cell, in bit<1> used, in ingress_m
         }
     };
 
+    RegisterAction<value_t, cell_t, value_t>(cells) take_value = {
+        void apply(inout value_t sum, out value_t now) {
+            now = sum;
+            sum = 0;
+        }
+    };
+
     action add() {
         add_value.execute(cell[CELL_BITS - 1:0]);
     }
 
     action read() {
         value = read_value.execute(cell[CELL_BITS - 1:0]);
+    }
+
+    action take() {
+        value = take_value.execute(cell[CELL_BITS - 1:0]);
     }
 
     table place {
@@ -69,14 +80,16 @@ control Place(inout value_t value, in bit<16> cell, in bit<1> used, in ingress_m
         actions = {
             add;
             read;
+            take;
             NoAction;
         }
         const entries = {
-            (op_t.PUSH, 1, 1): add();
-            (op_t.PULL, 1, _): read();
+            (op_t.PUSH, 1, 1)   : add();
+            (op_t.PULL, 1, _)   : read();
+            (op_t.COLLECT, 1, 1): take();
         }
         const default_action = NoAction;
-        size = 2;
+        size = 3;
     }
 
     apply {
@@ -138,10 +151,9 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     // By record_base: pushes that had been added before.
     Counter<bit<64>, bit<6>>(WORKERS, CounterType_t.PACKETS) repetitions;
 
-    // Back to where it came from, without its pairs.
-    action turn() {
+    // To whom it came from.
+    action readdress() {
         md.answered = true;
-        ig_tm_md.ucast_egress_port = ig_intr_md.ingress_port;
         hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
         hdr.ethernet.dst_addr = md.sender_mac;
         hdr.ipv4.src_addr = hdr.ipv4.dst_addr;
@@ -150,6 +162,11 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.udp.src_port = hdr.udp.dst_port;
         hdr.udp.dst_port = md.sender_port;
         hdr.udp.checksum = 0;
+    }
+
+    action turn() {
+        readdress();
+        ig_tm_md.ucast_egress_port = ig_intr_md.ingress_port;
     }
 
     action acknowledge() {
@@ -178,7 +195,18 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
     action answer() {
         turn();
+        ig_tm_md.copy_to_cpu = md.rights[1:1];
         hdr.libra.kind = kind_t.ANSWER;
+    }
+
+    action to_cpu() {
+        ig_tm_md.ucast_egress_port = CPU_PORT;
+    }
+
+    // The cells that it cleared are known to the CPU alone.
+    action ask_cpu() {
+        readdress();
+        to_cpu();
     }
 
     action too_old() {
@@ -193,21 +221,26 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         actions = {
             acknowledge;
             answer;
+            ask_cpu;
+            to_cpu;
             too_old;
             NoAction;
         }
         const entries = {
             (op_t.PULL, _)                          : answer();
+            (op_t.HEAR, _)                          : to_cpu();
+            (op_t.COLLECT, 0)                       : ask_cpu();
+            (op_t.COLLECT, 0x80000000 &&& 0x80000000): answer();
+            (op_t.COLLECT, _)                       : too_old();
             (op_t.PUSH, 0)                          : acknowledge();
             (op_t.PUSH, 0x80000000 &&& 0x80000000)  : acknowledge();
             (op_t.PUSH, _)                          : too_old();
         }
         const default_action = NoAction;
-        size = 4;
+        size = 8;
     }
 
     apply {
-        md.answered = false;
         ig_tm_md.bypass_egress = 1;
         if (ig_prsr_md.parser_err != PARSER_ERROR_OK) {
             md.op = op_t.DROP;
@@ -217,7 +250,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         } else {
             admission.apply(hdr, md, ig_intr_md);
         }
-        if (md.op == op_t.PUSH) {
+        if (md.op == op_t.PUSH || md.op == op_t.COLLECT) {
             records.apply(hdr, md);
             if (md.age == 0) {
                 repetitions.count(md.record[14:9]);

@@ -7,6 +7,7 @@
 
 #include "headers.p4"
 
+#define ACK_UDP_BYTES 24    // the length in an ack's UDP header
 #define RECIRCULATION 68    // of each pipe: the port whose packets come back
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md,
@@ -19,6 +20,9 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
         md.bad_place = false;
+        md.acks = false;
+        md.answered = false;
+        md.rights = 0;
 #ifdef LIBRA_INTEGERS
         transition parse_ethernet;
     }
@@ -137,13 +141,22 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.libra);
         md.op = op_t.ARRIVE;
 #ifdef LIBRA_INTEGERS
-        transition parse_pair00;
+        transition select(hdr.libra.kind, hdr.udp.length) {
+            (kind_t.ACK, ACK_UDP_BYTES): parse_ack;
+            (kind_t.JOIN, ACK_UDP_BYTES): parse_ack;
+            (kind_t.MOVED, ACK_UDP_BYTES): parse_ack;
+            default: parse_pair00;
+        }
     }
 #else
         md.last = 7;
-        transition select(hdr.libra.kind) {
-            kind_t.PUSH_ANY: parse_any;
-            kind_t.PULL: parse_pull;
+        transition select(hdr.libra.kind, hdr.udp.length) {
+            (kind_t.PUSH_ANY, _): parse_any;
+            (kind_t.PULL, _): parse_pull;
+            (kind_t.COLLECT, _): parse_pull;
+            (kind_t.ACK, ACK_UDP_BYTES): parse_ack;
+            (kind_t.JOIN, ACK_UDP_BYTES): parse_ack;
+            (kind_t.MOVED, ACK_UDP_BYTES): parse_ack;
             default: parse_pair00;
         }
     }
@@ -288,6 +301,12 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         }
     }
 #endif
+
+    // Without pairs.
+    state parse_ack {
+        md.acks = true;
+        transition accept;
+    }
 
     // The parser tells a wrong place, which costs no stage; the rest of the packet is then payload.
     state parse_pair00 {
@@ -484,6 +503,7 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
         pkt.extract(hdr.state);
         transition select(hdr.state.step) {
             step_t.SWAP: parse_addends;
+            step_t.EMPTY: parse_addends;
             default: accept;
         }
     }

@@ -77,6 +77,7 @@ static void test_configurations(void **state) {
     REFUSED(keys, UINT64_MAX, "below 2^64");
     REFUSED(first_sequence, 0, "first_sequence");
     REFUSED(hard_limit_ms, 0, "hard_limit_ms");
+    REFUSED(optimised, 1, "only with 'switch_cpu'");
     REFUSED(device, NULL, "device is missing");
     REFUSED(device, "tape:1", "tape:1");
     REFUSED(self.mac, "02", "the station's address");
@@ -94,6 +95,17 @@ static void test_configurations(void **state) {
     c.worker = 3;
     assert_int_equal(SILKEN_ERR_INVALID, silken_kv_server_open(&server, &c, why, sizeof why));
     assert_non_null(strstr(why, "number 3 is not one of the 3 servers"));
+    c = good();
+    c.optimised = c.switch_cpu = 1;
+    assert_int_equal(SILKEN_ERR_INVALID, silken_kv_server_open(&server, &c, why, sizeof why));
+    assert_non_null(strstr(why, "has an optimiser if"));
+    // nobody answers a member that begins
+    struct silken_kv *kv;
+    c = good();
+    c.switch_cpu = 1;
+    write_layout(3, LIBRA_PLACES, 2999);
+    assert_int_equal(SILKEN_ERR_STALLED, silken_kv_open(&kv, &c, why, sizeof why));
+    assert_non_null(strstr(why, "the CPU of the switch does not answer member 0 of job 3"));
 }
 
 static void test_keys(void **state) {

@@ -33,6 +33,11 @@
 // lost and nothing added twice, whatever the network does; but see CRASH in
 // hosts/libra/server.h.
 //
+// OPTIMISER. A server with 'optimiser' keeps weights instead of sums. Of hot parameters the switch
+// has the sum of what was pushed since the server collected it last, which it does before it
+// answers a pull; that sum is one value for the optimiser. All members say 'optimised', and
+// 'switch_cpu' if there is a layout.
+//
 // TIME. Nobody waits for anybody: a pull sees what has been pushed until then, and surely what this
 // worker has pushed and waited for. With a barrier after its pushes, and one before the next, a job
 // is synchronous. All work is done within the calls; a caller that computes for long calls
@@ -56,6 +61,10 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default) // what libsilken exports
 
+// A server's handler: the weight of a parameter after the value was pushed to it, or the sum of
+// several values. Weights begin as 0. It is called within silken_kv_server_run().
+typedef double silken_kv_optimiser(void *aux, uint64_t parameter, double weight, double value);
+
 // What workers and servers of a job say alike, and who one is.
 struct silken_kv_config {
     uint8_t job;
@@ -71,6 +80,18 @@ struct silken_kv_config {
     const struct silken_address *server;
     uint32_t first_sequence; // above all that this worker's predecessors have used
     uint32_t hard_limit_ms;
+    int switch_cpu; // not 0: the switch's CPU has a part in the job (control/libra): it repeats
+                    // answers until they are acknowledged, and servers may collect
+    // With switch_cpu: a number for each time that the job begins, the same for all its members. A
+    // member that comes back is told by the switch where its sequence numbers go on
+    // (first_sequence is for links to servers then); one of another incarnation is refused until
+    // the job is removed and added again (`silken ctl job`), since the switch has its sums still.
+    uint32_t incarnation;
+    // Of a job whose servers do more than add: see OPTIMISER. Workers say whether there is one;
+    // servers which.
+    int optimised; // not 0: workers pull all parameters from servers
+    silken_kv_optimiser *optimiser;
+    void *optimiser_aux;
 };
 
 // One worker, one server, one value for a key; 10 seconds.
@@ -86,7 +107,9 @@ struct silken_kv_stats {
 // ---- a worker ----
 
 struct silken_kv;
-// SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM, SILKEN_ERR_TRANSPORT, with a sentence in 'why'.
+// SILKEN_ERR_INVALID, SILKEN_ERR_NOMEM, SILKEN_ERR_TRANSPORT, with switch_cpu also
+// SILKEN_ERR_REFUSED (another incarnation) and SILKEN_ERR_STALLED (the switch does not answer),
+// with a sentence in 'why'.
 int silken_kv_open(struct silken_kv **kv, const struct silken_kv_config *config, char *why,
                    size_t why_cap);
 void silken_kv_close(struct silken_kv *kv); // NULL allowed; what is not complete is given up
@@ -104,6 +127,9 @@ int silken_kv_push_pull_f32(struct silken_kv *kv, const uint64_t *keys, const fl
 int silken_kv_wait(struct silken_kv *kv, uint64_t request);
 // Until all workers of the job have called it as often.
 int silken_kv_barrier(struct silken_kv *kv);
+// Until all workers have called it; servers learn that it is over (silken_kv_server_finished). No
+// other call may follow but silken_kv_stats() and silken_kv_close().
+int silken_kv_finish(struct silken_kv *kv);
 int silken_kv_poll(struct silken_kv *kv);
 void silken_kv_stats(const struct silken_kv *kv, struct silken_kv_stats *stats);
 
@@ -113,9 +139,13 @@ struct silken_kv_server;
 int silken_kv_server_open(struct silken_kv_server **server, const struct silken_kv_config *config,
                           char *why, size_t why_cap);
 void silken_kv_server_close(struct silken_kv_server *server); // NULL allowed
-// Answers for so long.
+// Answers for so long. SILKEN_ERR_STALLED: the switch does not answer; SILKEN_ERR_OVER: what the
+// server has collected is lost, on the way here and at the switch's CPU.
 int silken_kv_server_run(struct silken_kv_server *server, uint32_t milliseconds);
-// The sum of one of its parameters.
+// Not 0: all workers have called silken_kv_finish(). Acks to some of them may have been lost: a
+// server answers for half a second more.
+int silken_kv_server_finished(const struct silken_kv_server *server);
+// The sum, or weight, of one of its parameters.
 double silken_kv_server_sum(const struct silken_kv_server *server, uint64_t parameter);
 size_t silken_kv_server_parameters(const struct silken_kv_server *server); // that were pushed
 
