@@ -26,19 +26,22 @@ PROFILES = {"fabric": ([], ["upf", "int", "bng", "dth", "xconnect", "p4rt", "int
 GNMI = '''
 PORTS = %r
 PROTO = 2
-class Message(dict):
-    """Any field, made when it is first asked for; a list's entries by add()."""
+class Message:
+    """Any field, made when it is first asked for; entries of a list by add(), of a map by their key."""
+    def __init__(self):
+        self.__dict__["entries"] = {}
     def __getattr__(self, name):
-        return self.setdefault(name, Message())
-    def __setattr__(self, name, value):
-        self[name] = value
+        self.__dict__[name] = Message()
+        return self.__dict__[name]
     def __getitem__(self, key):
-        return self.setdefault(key, Message())
+        return self.entries[key]
+    def __setitem__(self, key, value):
+        self.entries[key] = value
     def add(self):
-        entry = self[len(self)] = Message()
+        entry = self.entries[len(self.entries)] = Message()
         return entry
     def __iter__(self):
-        return iter([self.get(i) for i in range(len(self))])
+        return iter(self.entries.values())
 GetRequest = SetRequest = Message
 class gNMIStub:
     def __init__(self, channel):
@@ -124,46 +127,51 @@ def run_profile(args, folder, profile):
     p4info = os.path.join(folder, profile + ".txt")
     source = os.path.join(args.fabric, "p4src/tna/fabric_tna.p4")
     subprocess.run([SILKEN, "build", "--p4info", p4info, "-I", os.path.join(args.fabric, "p4src"),
-                    *[f"-D{m}" for m in macros], source], check=True, cwd=folder)
+                    *[f"-D{m}" for m in macros], source], check=True, cwd=folder, stdout=subprocess.DEVNULL)
     switch = Run(folder, args.fabric, macros)
     parameters = {"p4info": p4info, "grpcaddr": ADDRESS, "device_id": "1", "cpu_port": str(0xfffffffd),
                   "generate_tv": "False", "loopback": "False", "profile": profile}
     words = [sys.executable, os.path.join(args.ptf, "ptf"), "--test-dir", os.path.join(tests, "unary"), "--log-file",
-             os.path.join(folder, "ptf.log"), "--socket-recv-size", "10240", "--test-case-timeout", str(args.seconds),
+             os.path.join(folder, "ptf.log"), "--socket-recv-size", "10240",
              "--test-params=" + ";".join(f"{k}='{v}'" for k, v in parameters.items())]
     for number in PORTS:
         words += ["--interface", f"{number}@fabh{number}"]
-    words += args.names or ["all", *["^" + name for name in without]]
+    chosen = args.names or ["all", *["^" + name for name in without]]
     env = {**os.environ, "PYTHONPATH": ":".join([python, os.path.join(tests, "common"), os.path.join(args.ptf, "src")])}
     try:
         if not switch.ready():
             sys.exit("error: the switch is not ready: " + switch.said()[-500:])
-        listed = subprocess.run([*words, "--list-test-names"], env=env, text=True, capture_output=True, cwd=folder,
+        listed = subprocess.run([*words, "--list-test-names", *chosen], env=env, text=True, capture_output=True, cwd=folder,
                                 timeout=180, check=False)
         names = sorted(set(re.findall(r"^\s*(\w+\.\w+)\s*$", listed.stdout, re.M)))
         if not names:
             sys.exit("error: no tests: " + (listed.stdout + listed.stderr)[-1500:])
-        done = subprocess.run(words, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder,
-                              timeout=args.seconds * len(names), check=False)
+        got = [run_test(args, words, env, folder, name) for name in names]
     finally:
         ended = switch.stop()
-    if args.verbose:
-        print(done.stdout)
-    return results(names, done.stdout) + ([("the switch", f"ended with {ended}")] if ended else [])
+    return got + ([("the switch", f"ended with {ended}")] if ended else [])
 
 
-def results(names, text):
-    """Each test's name and what became of it, of unittest's report."""
-    if not re.search(r"^Ran \d+ tests? in", text, re.M):
-        return [(name, "PTF did not report: " + text[-300:]) for name in names]
-    bad = {}
-    for part in re.split(r"^={70}$", text, flags=re.M)[1:]:
-        found = re.match(r"\s*(?:FAIL|ERROR): (?:runTest \()?([\w.]+?)(?:\.runTest)?\)?\s", part)
-        if found:
-            lines = [x.strip() for x in part.splitlines() if re.match(r"[\w.]*(Error|Exception)\b|\s+\* At index", x)]
-            bad[found[1]] = " ".join(lines[:3])[:300] or "it failed"
-    skipped = set(re.findall(r"^(?:runTest \()?([\w.]+?)(?:\.runTest)?\)? \.\.\. skipped", text, re.M))
-    return [(name, bad.get(name, "skipped" if name in skipped else "passed")) for name in names]
+def run_test(args, words, env, folder, name):
+    """One test in a process of its own, since what one leaves when it fails is in the way of the next one."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run([*words, name], env=env, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, cwd=folder, timeout=args.seconds, check=False)
+        text, what = done.stdout, "passed" if done.returncode == 0 else reason(done.stdout)
+        if what == "passed" and re.search(r"\.\.\. skipped", text):
+            what = "skipped"
+    except subprocess.TimeoutExpired as e:
+        text, what = (e.stdout or b"").decode(errors="replace"), f"not done after {args.seconds} s"
+    if args.verbose and what not in ("passed", "skipped"):
+        print(text[-4000:])
+    print(f"{what:8} {name} ({time.monotonic() - began:.0f} s)", flush=True)
+    return name, what
+
+
+def reason(text):
+    lines = [x.strip() for x in text.splitlines() if re.match(r"[\w.]*(Error|Exception)\b|\s+\* At index", x)]
+    return "failed: " + " ".join(lines[-2:])[:300]
 
 
 def main():
@@ -183,8 +191,6 @@ def main():
             prepare(folder, None, args.p4runtime)
             modules(os.path.join(folder, "python"))
             got = run_profile(args, folder, profile)
-        for name, what in got:
-            print(f"{profile}: {name}: {what}", flush=True)
         passed, skipped = (sum(what == w for _, what in got) for w in ("passed", "skipped"))
         failed = failed or passed + skipped < len(got)
         print(f"{profile}: {passed} passed, {len(got) - passed - skipped} failed, {skipped} skipped", flush=True)
