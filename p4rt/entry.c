@@ -70,7 +70,7 @@ static enum rpc_status p4rt_entry_range(const char *name, const uint64_t *low, c
     return RPC_OK;
 }
 
-// Of a field whose values are translated, one is matched: whole, with all of its bits, or as a range
+// A field whose values are translated matches one value: whole, with all of its bits, or as a range
 // of one.
 static enum rpc_status p4rt_entry_translated(const struct p4rt *p, const P4__V1__FieldMatch *f,
                                              const P4__Config__V1__P4NamedType *type,

@@ -16,7 +16,7 @@ import tempfile
 os.environ["LIVE_INSIDE"] = "yes" # shell.sh has made the namespace
 sys.path[:0] = ["harness/control", "harness/p4rt"]
 from live import SILKEN, Switch, Wire, ip, veth  # noqa: E402
-from protos import CODES, prepare  # noqa: E402
+from protos import CODES, prepare, write  # noqa: E402
 
 EVERYTHING, PACKETS = os.path.abspath("harness/stf/everything.p4"), os.path.abspath("harness/p4rt/packets.p4")
 SECOND = 10 ** 9
