@@ -53,6 +53,9 @@ struct brt {
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
     uint64_t lost;                      // notifications
+    bool tells_ports;                   // $PORT's attribute: clients are told of ports
+    uint64_t ports_due;                 // ns: when they are looked at again
+    uint64_t ports_up[SK_PORTS / 64];   // as of the last look
     bool device_is_set;
     uint64_t device[BRT_DEVICE_SETTINGS]; // of device_configuration
     struct fixed_port *ports;             // by number: what clients have said of them
@@ -97,6 +100,8 @@ void brt_start_left(struct brt *b, uint32_t client); // it is no longer subscrib
 void brt_start_free(struct brt *b);
 
 // ---- notify.c
+// Clients are told of ports that came up or went down since the last look, if they want that.
+void brt_notify_ports(struct brt *b, uint64_t now_ns);
 void brt_tell_start(struct brt *b, BfrtProto__SetForwardingPipelineConfigResponseType what);
 
 struct fixed_saved;

@@ -115,6 +115,8 @@ bool brt_undo_save(struct brt *b, struct brt_undo **log, const struct brt_change
 // Puts everything back, the newest first, in pauses of its own. An entry that is put back has
 // another handle, and stands after those of the same priority.
 enum brt_code brt_undo_all(struct brt *b, const struct brt_undo *log, struct sk_error *err);
+// The same within the pause that the caller has begun: packets see nothing of what is put back.
+enum brt_code brt_undo_paused(struct brt *b, const struct brt_undo *log, struct sk_error *err);
 
 // ---- write.c
 // The pauses of all calls, so that one after the other leaves packets half of the time.

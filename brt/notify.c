@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "brt/brt_impl.h"
+#include "brt/fixed/fixed.h"
 
 static void notify_send(struct brt *b, struct brt_client *c, const ProtobufCMessage *message) {
     if (c->full) {
@@ -37,6 +38,51 @@ void brt_tell_start(struct brt *b, BfrtProto__SetForwardingPipelineConfigRespons
     for (size_t i = 0; i < BRT_CLIENTS; i++)
         if (b->clients[i].used)
             notify_send(b, &b->clients[i], &response.base);
+}
+
+// ---- ports ----
+
+#define NOTIFY_PORTS_NS UINT64_C(50000000) // between two looks
+
+static void notify_port(struct brt *b, uint16_t port, bool up) {
+    BfrtProto__StreamMessageResponse response = BFRT_PROTO__STREAM_MESSAGE_RESPONSE__INIT;
+    BfrtProto__PortStatusChgNotification told = BFRT_PROTO__PORT_STATUS_CHG_NOTIFICATION__INIT;
+    BfrtProto__TableEntry entry = BFRT_PROTO__TABLE_ENTRY__INIT;
+    BfrtProto__TableKey key = BFRT_PROTO__TABLE_KEY__INIT;
+    BfrtProto__KeyField field = BFRT_PROTO__KEY_FIELD__INIT, *fields = &field;
+    BfrtProto__KeyField__Exact exact = BFRT_PROTO__KEY_FIELD__EXACT__INIT;
+    uint8_t number[4] = {0, 0, (uint8_t)(port >> 8), (uint8_t)port};
+    exact.value = (ProtobufCBinaryData){.data = number, .len = sizeof number};
+    field.field_id = 1; // $DEV_PORT
+    field.match_type_case = BFRT_PROTO__KEY_FIELD__MATCH_TYPE_EXACT;
+    field.exact = &exact;
+    key.n_fields = 1;
+    key.fields = &fields;
+    entry.table_id = FIXED_PORT_ID;
+    entry.value_case = BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;
+    entry.key = &key;
+    told.table_entry = &entry;
+    told.port_up = up;
+    response.update_case =
+        BFRT_PROTO__STREAM_MESSAGE_RESPONSE__UPDATE_PORT_STATUS_CHANGE_NOTIFICATION;
+    response.port_status_change_notification = &told;
+    for (size_t i = 0; i < BRT_CLIENTS; i++)
+        if (b->clients[i].used && b->clients[i].ports)
+            notify_send(b, &b->clients[i], &response.base);
+}
+
+void brt_notify_ports(struct brt *b, uint64_t now_ns) {
+    if (!b->tells_ports || now_ns < b->ports_due)
+        return;
+    b->ports_due = now_ns + NOTIFY_PORTS_NS;
+    for (unsigned port = 0; port < SK_PORTS; port++) {
+        const uint64_t bit = UINT64_C(1) << port % 64;
+        const bool up = fixed_port_is_up(b, (uint16_t)port);
+        if (up == ((b->ports_up[port / 64] & bit) != 0))
+            continue;
+        b->ports_up[port / 64] ^= bit;
+        notify_port(b, (uint16_t)port, up);
+    }
 }
 
 // ---- digests ----

@@ -94,13 +94,15 @@ int brt_fd(const struct brt *b) {
 }
 
 uint64_t brt_due(const struct brt *b) {
-    return b->server ? rpc_due(b->server) : UINT64_MAX;
+    const uint64_t due = b->server ? rpc_due(b->server) : UINT64_MAX;
+    return b->tells_ports && b->ports_due < due ? b->ports_due : due;
 }
 
 void brt_poll(struct brt *b, uint64_t now_ns) {
     if (b->server)
         rpc_poll(b->server, now_ns);
     brt_start_turn(b);
+    brt_notify_ports(b, now_ns);
 }
 
 uint16_t brt_port(const struct brt *b) {

@@ -328,9 +328,9 @@ static int undo_one(struct brt *b, const struct brt_undo *u) {
     return error;
 }
 
-enum brt_code brt_undo_all(struct brt *b, const struct brt_undo *log, struct sk_error *err) {
+static enum brt_code undo_list(struct brt *b, const struct brt_undo *log, bool breathes,
+                               struct sk_error *err) {
     enum brt_code code = BRT_OK;
-    sk_pauses_begin(&b->pauses);
     for (; log; log = log->older) {
         struct sk_error why;
         if (log->fixed && fixed_put_back(b, log->change, log->fixed, &why) && code == BRT_OK)
@@ -340,8 +340,19 @@ enum brt_code brt_undo_all(struct brt *b, const struct brt_undo *log, struct sk_
         if (error && code == BRT_OK)
             code = brt_fail(err, BRT_INTERNAL_ERROR, "table '%s' could not be put back: %s",
                             log->change->table->name, sk_table_strerror(error));
-        sk_pauses_breathe(&b->pauses);
+        if (breathes)
+            sk_pauses_breathe(&b->pauses);
     }
+    return code;
+}
+
+enum brt_code brt_undo_paused(struct brt *b, const struct brt_undo *log, struct sk_error *err) {
+    return undo_list(b, log, false, err);
+}
+
+enum brt_code brt_undo_all(struct brt *b, const struct brt_undo *log, struct sk_error *err) {
+    sk_pauses_begin(&b->pauses);
+    const enum brt_code code = undo_list(b, log, true, err);
     sk_pauses_end(&b->pauses);
     return code;
 }

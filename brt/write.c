@@ -213,7 +213,10 @@ struct writing {
     bool short_of_memory;
     // all or nothing
     bool takes_back, failed;
+    bool atomic; // and in one step for packets
     struct brt_undo *log;
+    enum brt_code undone; // of an atomic list that failed: was everything put back?
+    struct sk_error why;
 };
 
 static const char *write_keep(struct writing *w, const char *sentence) {
@@ -250,6 +253,32 @@ static void write_apply(struct writing *w, struct write_item *i) {
         i->code = brt_apply(w->b, &i->change, &i->existed, &i->err);
 }
 
+// One step for packets is one pause. What may take longer than that, or more than one, is not in
+// such a list: clearing, attributes, operations, fixed tables.
+static enum brt_code write_check_atomic(const struct brt_change *c, struct sk_error *err) {
+    const bool clears =
+        c->type == BFRT_PROTO__UPDATE__TYPE__DELETE && !c->has_key && !c->is_default;
+    if (!c->fixed && !c->attribute && !c->operation && !clears)
+        return BRT_OK;
+    return brt_fail(err, BRT_NOT_IMPLEMENTED, "table '%s': DATAPLANE_ATOMIC is not for %s",
+                    c->fixed ? c->fixed->name : c->table->name,
+                    c->fixed       ? "fixed tables"
+                    : c->attribute ? "attributes"
+                    : c->operation ? "operations"
+                                   : "all entries at once");
+}
+
+// Each update is resolved before the first one is made: how many are to be tried.
+static size_t write_until_bad(struct writing *w, struct write_item *items, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].code == BRT_OK)
+            items[i].code = write_check_atomic(&items[i].change, &items[i].err);
+        if ((w->failed = write_ends(w, &items[i])))
+            return i + 1;
+    }
+    return n;
+}
+
 static void write_slice(struct writing *w, const struct brt_target *target,
                         struct write_item *items, struct sk_pauses *pauses) {
     const size_t left = w->request->n_updates - w->n_done;
@@ -262,15 +291,22 @@ static void write_slice(struct writing *w, const struct brt_target *target,
         items[i].code = write_resolve(w->b, w->request->updates[w->n_done + i], target,
                                       w->request->client_id, &items[i].change, &items[i].err);
         any = any || items[i].code == BRT_OK;
-        if (items[i].change.attribute) // what follows is resolved under it
+        if (items[i].change.attribute && !w->atomic) // what follows is resolved under it
             n = i + 1;
     }
+    if (w->atomic)
+        n = write_until_bad(w, items, n);
+    any = any && !w->failed;
     if (any)
         sk_pauses_begin(pauses);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; any && i < n; i++) {
         write_apply(w, &items[i]);
         if ((w->failed = write_ends(w, &items[i])))
             n = i + 1;
+    }
+    if (w->atomic && w->failed) {
+        w->undone = brt_undo_paused(w->b, w->log, &w->why);
+        w->log = NULL;
     }
     if (any)
         sk_pauses_end(pauses);
@@ -335,14 +371,20 @@ static void brt_write_request(struct brt *b, const struct brt_call *c,
     struct sk_error err;
     const uint32_t device = request->target ? request->target->device_id : 0;
     enum brt_code code = brt_may(b, request->client_id, device, request->p4_name, &err);
-    w.takes_back = request->atomicity == BFRT_PROTO__WRITE_REQUEST__ATOMICITY__ROLLBACK_ON_ERROR;
+    w.atomic = request->atomicity == BFRT_PROTO__WRITE_REQUEST__ATOMICITY__DATAPLANE_ATOMIC;
+    w.takes_back =
+        w.atomic || request->atomicity == BFRT_PROTO__WRITE_REQUEST__ATOMICITY__ROLLBACK_ON_ERROR;
     if (code == BRT_OK && request->atomicity && !w.takes_back)
-        code = brt_fail(&err, BRT_NOT_IMPLEMENTED, "this atomicity is not implemented");
+        code = brt_fail(&err, BRT_NOT_IMPLEMENTED, "there is no such atomicity");
+    if (code == BRT_OK && w.atomic && request->n_updates > WRITE_SLICE)
+        code = brt_fail(&err, BRT_NO_SPACE, "in one step for packets there are at most %u updates",
+                        WRITE_SLICE);
     if (code == BRT_OK)
         code = brt_target(request->target, &target, &err);
     const bool in_time = code || write_all(&w, &target);
     if (!code && (!in_time || w.failed || w.short_of_memory))
-        code = brt_undo_all(b, w.log, &err);
+        code = w.atomic && w.undone ? brt_fail(&err, w.undone, "%s", w.why.text)
+                                    : brt_undo_all(b, w.log, &err);
     if (code)
         brt_end(c, code, err.text);
     else if (!in_time)

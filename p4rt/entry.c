@@ -70,6 +70,44 @@ static enum rpc_status p4rt_entry_range(const char *name, const uint64_t *low, c
     return RPC_OK;
 }
 
+// A field whose values are translated matches one value: whole, with all of its bits, or as a range
+// of one.
+static enum rpc_status p4rt_entry_translated(const struct p4rt *p, const P4__V1__FieldMatch *f,
+                                             const P4__Config__V1__P4NamedType *type,
+                                             const struct sk_field_desc *d, uint32_t bits,
+                                             uint64_t *value, uint64_t *mask,
+                                             struct sk_error *err) {
+    const ProtobufCBinaryData *bytes = NULL;
+    uint64_t one = 0;
+    enum rpc_status status = RPC_OK;
+    if (d->match == SK_EXACT &&
+        f->field_match_type_case == P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_EXACT)
+        bytes = &f->exact->value;
+    else if (d->match == SK_TERNARY &&
+             f->field_match_type_case == P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_TERNARY) {
+        status = p4rt_words(&f->ternary->mask, bits, false, d->name, &one, err);
+        bytes = one == UINT64_MAX >> (64 - bits) ? &f->ternary->value : NULL;
+    } else if (d->match == SK_LPM &&
+               f->field_match_type_case == P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_LPM)
+        bytes = f->lpm->prefix_len == (int32_t)bits ? &f->lpm->value : NULL;
+    else if (d->match == SK_RANGE &&
+             f->field_match_type_case == P4__V1__FIELD_MATCH__FIELD_MATCH_TYPE_RANGE) {
+        status = p4rt_value(p, type, &f->range->high, d->width, false, d->name, mask, err);
+        status = status ? status
+                        : p4rt_value(p, type, &f->range->low, d->width, false, d->name, value, err);
+        if (status == RPC_OK && *value == *mask)
+            return RPC_OK;
+    }
+    if (status)
+        return status;
+    if (!bytes)
+        return p4rt_fail(err, RPC_INVALID_ARGUMENT,
+                         "field '%s' is translated: it matches one value, whole, or is left out",
+                         d->name);
+    p4rt_entry_leading_ones(mask, d->width, d->width);
+    return p4rt_value(p, type, bytes, d->width, d->is_signed, d->name, value, err);
+}
+
 static enum rpc_status p4rt_entry_field(const P4__V1__FieldMatch *f, const struct sk_field_desc *d,
                                         uint64_t *value, uint64_t *mask, struct sk_error *err) {
     static const char *const kinds[] = {"exact", "ternary", "lpm", "range"};
@@ -149,8 +187,15 @@ enum rpc_status p4rt_entry_key(struct p4rt *p, const struct p4rt_table *t,
                              d->keys[id - 1].name);
         given[id - 1] = true;
         const uint32_t word = t->table->keys[id - 1].word;
-        status =
-            p4rt_entry_field(e->match[i], &d->keys[id - 1], c->value + word, c->mask + word, err);
+        const P4__Config__V1__P4NamedType *type = t->info->match_fields[id - 1]->type_name;
+        struct p4rt_translation tr;
+        if (p4rt_translation(p->info, type, &tr) && tr.bits >= 1 && tr.bits <= 64 &&
+            d->keys[id - 1].width <= 64)
+            status = p4rt_entry_translated(p, e->match[i], type, &d->keys[id - 1], tr.bits,
+                                           c->value + word, c->mask + word, err);
+        else
+            status = p4rt_entry_field(e->match[i], &d->keys[id - 1], c->value + word,
+                                      c->mask + word, err);
     }
     for (uint32_t i = 0; status == RPC_OK && i < d->n_keys; i++)
         if (!given[i] && !p4rt_entry_anything(&d->keys[i], c->mask + t->table->keys[i].word))
@@ -169,6 +214,7 @@ enum rpc_status p4rt_action(struct p4rt *p, const struct brt_table *t, const P4_
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "table '%s' has no action %u", t->name,
                          a->action_id);
     const struct sk_action_desc *d = t->desc->actions[action->index];
+    const P4__Config__V1__Action *info = p4rt_info_action(p->info, a->action_id);
     struct brt_memory *m = brt_scratch_memory(p->b);
     bool *given = brt_take(m, action->n + 1);
     c->data = brt_take(m, (d->data_words + 1) * sizeof *c->data);
@@ -185,7 +231,8 @@ enum rpc_status p4rt_action(struct p4rt *p, const struct brt_table *t, const P4_
         given[id - 1] = true;
         const struct brt_field *f = &action->fields[id - 1];
         const enum rpc_status status =
-            p4rt_words(&a->params[i]->value, f->width, d->params[id - 1].is_signed, f->name,
+            p4rt_value(p, info && id <= info->n_params ? info->params[id - 1]->type_name : NULL,
+                       &a->params[i]->value, f->width, d->params[id - 1].is_signed, f->name,
                        c->data + f->word, err);
         if (status)
             return status;
@@ -341,6 +388,7 @@ enum rpc_status p4rt_entry_change(struct p4rt *p, const struct p4rt_table *t,
 P4__V1__Action *p4rt_action_message(struct p4rt *p, const struct brt_table *t, uint32_t action,
                                     const uint64_t *data) {
     const struct brt_action *a = brt_table_action_at(t, action);
+    const P4__Config__V1__Action *info = a ? p4rt_info_action(p->info, a->id) : NULL;
     struct brt_memory *m = brt_scratch_memory(p->b);
     P4__V1__Action *out = a ? brt_take(m, sizeof *out) : NULL;
     P4__V1__Action__Param *params = a ? brt_take(m, (a->n + 1) * sizeof *params) : NULL;
@@ -353,8 +401,9 @@ P4__V1__Action *p4rt_action_message(struct p4rt *p, const struct brt_table *t, u
         p4__v1__action__param__init(&params[i]);
         params[i].param_id = (uint32_t)i + 1;
         out->params[out->n_params++] = &params[i];
-        if (!p4rt_bytes(m, data + a->fields[i].word, a->fields[i].width,
-                        t->desc->actions[action]->params[i].is_signed, &params[i].value))
+        if (!p4rt_value_bytes(p, info && i < info->n_params ? info->params[i]->type_name : NULL, m,
+                              data + a->fields[i].word, a->fields[i].width,
+                              t->desc->actions[action]->params[i].is_signed, &params[i].value))
             return NULL;
     }
     return out->params ? out : NULL;
@@ -375,6 +424,42 @@ static uint32_t p4rt_entry_prefix_of(const uint64_t *mask, uint32_t width) {
     while (n < width && mask[(width - 1 - n) / 64] >> ((width - 1 - n) % 64) & 1)
         n++;
     return n;
+}
+
+// One value of a field whose values are translated, as p4rt_entry_translated() reads it. False:
+// BF Runtime wrote another mask, which is said as the switch has it.
+static bool p4rt_entry_is_one(const struct sk_field_desc *d, const uint64_t *value,
+                              const uint64_t *mask) {
+    return d->width <= 64 &&
+           (d->match == SK_EXACT ||
+            (d->match == SK_RANGE ? *value == *mask : *mask == UINT64_MAX >> (64 - d->width)));
+}
+
+static bool p4rt_entry_translated_message(const struct p4rt *p,
+                                          const P4__Config__V1__P4NamedType *type,
+                                          const struct sk_field_desc *d, uint32_t bits,
+                                          const uint64_t *value, struct entry_match *out) {
+    struct brt_memory *m = brt_scratch_memory(p->b);
+    const uint64_t all = UINT64_MAX >> (64 - bits);
+    ProtobufCBinaryData *to = &out->part.exact.value;
+    bool good = true;
+    switch (d->match) {
+    case SK_TERNARY:
+        to = &out->part.ternary.value;
+        good = p4rt_bytes(m, &all, bits, false, &out->part.ternary.mask);
+        break;
+    case SK_LPM:
+        to = &out->part.lpm.value;
+        out->part.lpm.prefix_len = (int32_t)bits;
+        break;
+    case SK_RANGE:
+        to = &out->part.range.low;
+        good = p4rt_value_bytes(p, type, m, value, d->width, false, &out->part.range.high);
+        break;
+    default:
+        break;
+    }
+    return good && p4rt_value_bytes(p, type, m, value, d->width, d->is_signed, to);
 }
 
 static bool p4rt_entry_match_message(struct brt_memory *m, const struct sk_field_desc *d,
@@ -436,6 +521,12 @@ bool p4rt_entry_key_message(struct p4rt *p, const struct p4rt_table *t, const st
         match->field.field_id = i + 1;
         out->match[out->n_match++] = &match->field;
         if (!p4rt_entry_match_message(m, &d->keys[i], e->value + word, e->mask + word, match))
+            return false;
+        const P4__Config__V1__P4NamedType *type = t->info->match_fields[i]->type_name;
+        struct p4rt_translation tr;
+        if (p4rt_translation(p->info, type, &tr) && tr.bits >= 1 && tr.bits <= 64 &&
+            p4rt_entry_is_one(&d->keys[i], e->value + word, e->mask + word) &&
+            !p4rt_entry_translated_message(p, type, &d->keys[i], tr.bits, e->value + word, match))
             return false;
     }
     return true;

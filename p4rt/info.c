@@ -33,10 +33,11 @@ static const struct brt_table *info_find(const struct brt_schema *s, unsigned pr
     return NULL;
 }
 
-static const P4__Config__V1__Action *info_action(const P4__Config__V1__P4Info *m, uint32_t id) {
-    for (size_t i = 0; i < m->n_actions; i++)
-        if (m->actions[i]->preamble->id == id)
-            return m->actions[i];
+const P4__Config__V1__Action *p4rt_info_action(const struct p4rt_info *i, uint32_t id) {
+    const P4__Config__V1__P4Info *m = i->message;
+    for (size_t k = 0; k < m->n_actions; k++)
+        if (m->actions[k]->preamble->id == id)
+            return m->actions[k];
     return NULL;
 }
 
@@ -45,7 +46,7 @@ static const P4__Config__V1__Action *info_action(const P4__Config__V1__P4Info *m
 // An action has one id in both descriptions.
 static int info_check_action(const struct p4rt_info *i, const struct brt_table *has, uint32_t id,
                              struct sk_error *err) {
-    const P4__Config__V1__Action *info = info_action(i->message, id);
+    const P4__Config__V1__Action *info = p4rt_info_action(i, id);
     const struct brt_action *a = brt_table_action(has, id);
     if (info && a && a->n == info->n_params && info_is_called(a->name, info->preamble->name))
         return 0;

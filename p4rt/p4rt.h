@@ -27,6 +27,7 @@
 //     info.c            the program's objects by their ids
 //     prototext.c       protobuf's text format
 //     bytestring.c      values between the wire and words
+//     translate.c       values whose type is translated: clients' numbers of ports
 //     entry.c           entries of tables, as messages and back
 //     cells.c           counters, meters and registers
 //     groups.c          members and groups of action profiles
@@ -48,6 +49,13 @@ struct p4rt_host {
     // room. Null: packets from clients are refused.
     bool (*packet_out)(void *aux, const uint8_t *frame, uint32_t length);
     void *aux;
+    // What clients call ports, each once, at most SK_PORTS; none: they call them as the chip does.
+    // Copied.
+    const struct p4rt_port_id {
+        uint32_t id; // as "id" of "p4runtime" in a configuration
+        uint16_t port;
+    } * ports;
+    size_t n_ports;
 };
 
 struct p4rt;

@@ -34,6 +34,8 @@ struct p4rt_notes;
 struct p4rt {
     struct brt *b;
     struct p4rt_host host;
+    struct p4rt_port_id ports[SK_PORTS]; // of the host
+    size_t n_ports;
     uint64_t device;
     struct p4rt_info *info; // null: no program
     bool has_cookie;
@@ -110,6 +112,7 @@ struct p4rt_info *p4rt_info_new(const struct brt_schema *s, const char *text, st
 void p4rt_info_free(struct p4rt_info *i); // null allowed
 // Null: nothing has this id or name.
 const struct p4rt_table *p4rt_info_table(const struct p4rt_info *i, uint32_t id);
+const P4__Config__V1__Action *p4rt_info_action(const struct p4rt_info *i, uint32_t id);
 const struct p4rt_table *p4rt_info_of(const struct p4rt_info *i, const struct sk_table_desc *d);
 const struct p4rt_profile *p4rt_info_profile(const struct p4rt_info *i, uint32_t id);
 const struct p4rt_array *p4rt_info_array(const struct p4rt_info *i, uint32_t id,
@@ -123,6 +126,25 @@ enum rpc_status p4rt_words(const ProtobufCBinaryData *bytes, uint32_t width, boo
 // The shortest that say it, in memory of 'm'; false when that is short.
 bool p4rt_bytes(struct brt_memory *m, const uint64_t *words, uint32_t width, bool is_signed,
                 ProtobufCBinaryData *out);
+
+// ---- translate.c
+struct p4rt_translation {
+    uint32_t bits; // of a client's value
+    bool is_port;
+};
+// False: values of this type are not translated. 'type' may be null.
+bool p4rt_translation(const struct p4rt_info *i, const P4__Config__V1__P4NamedType *type,
+                      struct p4rt_translation *out);
+// A port by a client's number of it, and back. False: no port has it.
+bool p4rt_port_from(const struct p4rt *p, uint64_t id, uint64_t *port);
+uint64_t p4rt_port_number(const struct p4rt *p, uint64_t port);
+// p4rt_words() and p4rt_bytes(), translated if the type is.
+enum rpc_status p4rt_value(const struct p4rt *p, const P4__Config__V1__P4NamedType *type,
+                           const ProtobufCBinaryData *bytes, uint32_t width, bool is_signed,
+                           const char *what, uint64_t *words, struct sk_error *err);
+bool p4rt_value_bytes(const struct p4rt *p, const P4__Config__V1__P4NamedType *type,
+                      struct brt_memory *m, const uint64_t *words, uint32_t width, bool is_signed,
+                      ProtobufCBinaryData *out);
 
 // ---- entry.c
 // The change of a table of the program in all pipes; its type is as of the update.

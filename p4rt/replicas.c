@@ -8,7 +8,6 @@
 #include "p4rt/p4rt_impl.h"
 #include "pipeline/tm/pre.h"
 
-#define REPLICAS_CPU      UINT64_C(0xfffffffd) // the port number by which clients mean the CPU's
 #define REPLICAS_MOST     512u
 #define REPLICAS_OWN_NODE UINT32_C(0x80000000)
 #define REPLICAS_SESSION  (UINT64_C(1) << 32) // what is noted of a clone session: with its number
@@ -33,12 +32,12 @@ static enum rpc_status replicas_one(const struct p4rt *p, const P4__V1__Replica 
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "a replica's instance is at most 65535");
     if (r->port_kind_case == P4__V1__REPLICA__PORT_KIND_PORT)
         status = p4rt_words(&r->port, 32, false, "a port's number", &number, err);
-    if (number == REPLICAS_CPU)
-        number = sk_switch_cpu_port_of(brt_switch(p->b));
+    const uint64_t id = number;
+    const bool known = p4rt_port_from(p, id, &number);
     *port = (uint16_t)number;
-    if (status == RPC_OK && (number >= SK_PORTS || !sk_port_exists((unsigned)number)))
+    if (status == RPC_OK && (!known || number >= SK_PORTS || !sk_port_exists((unsigned)number)))
         status = p4rt_fail(err, RPC_INVALID_ARGUMENT, "port %llu does not exist",
-                           (unsigned long long)number);
+                           (unsigned long long)id);
     return status;
 }
 
@@ -177,8 +176,8 @@ static bool replicas_emit_group(void *aux, uint16_t mgid, const struct sk_pre_me
     for (size_t i = 0; r->good && i < n; i++)
         if (!members[i].ecmp && pre_node_view(pre, members[i].node, &node))
             for (size_t k = 0; r->good && k < node.n_ports; k++)
-                r->good = replicas_message(m, node.ports[k], node.rid, note.number != 0,
-                                           &group.replicas[group.n_replicas++]);
+                r->good = replicas_message(m, p4rt_port_number(r->p, node.ports[k]), node.rid,
+                                           note.number != 0, &group.replicas[group.n_replicas++]);
     group.multicast_group_id = mgid;
     group.metadata = note.bytes;
     e.type_case = P4__V1__PACKET_REPLICATION_ENGINE_ENTRY__TYPE_MULTICAST_GROUP_ENTRY;
@@ -240,8 +239,8 @@ static bool replicas_emit_clone(struct replicas_reading *r, uint16_t id) {
     session.replicas = &replica;
     if (s->ucast_valid) {
         p4rt_note_get(r->p, NULL, REPLICAS_SESSION | id, &note);
-        if (!replicas_message(brt_scratch_memory(r->p->b), s->ucast_port, s->rid, note.number != 0,
-                              &replica))
+        if (!replicas_message(brt_scratch_memory(r->p->b), p4rt_port_number(r->p, s->ucast_port),
+                              s->rid, note.number != 0, &replica))
             return false;
         session.n_replicas = 1;
     }

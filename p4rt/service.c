@@ -13,6 +13,10 @@ struct p4rt *p4rt_new(struct brt *b, uint64_t device, const struct p4rt_host *ho
     p->b = b;
     p->device = device;
     p->host = *host;
+    p->host.ports = NULL;
+    p->n_ports = host->n_ports < SK_PORTS ? host->n_ports : SK_PORTS;
+    for (size_t i = 0; i < p->n_ports; i++)
+        p->ports[i] = host->ports[i];
     return p;
 }
 

@@ -2,6 +2,7 @@
 //
 // What clients are told without asking: digests, idle entries, packets from the CPU port; and the
 // packets that they send. A digest's list is sent as soon as its digests are there.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -213,10 +214,20 @@ static const P4__Config__V1__ControllerPacketMetadata *tell_header(const struct 
     return NULL;
 }
 
+// Bits of a field in the packet. Of one whose values are translated the P4Info has the width of
+// clients' values, and this one beside it (compiler/describe/p4info.c).
+static uint32_t tell_width(const P4__Config__V1__ControllerPacketMetadata__Metadata *f) {
+    unsigned bits;
+    for (size_t i = 0; f->type_name && i < f->n_annotations; i++)
+        if (sscanf(f->annotations[i], "@silken_width(%u)", &bits) == 1)
+            return bits;
+    return (uint32_t)f->bitwidth;
+}
+
 static size_t tell_header_bits(const P4__Config__V1__ControllerPacketMetadata *h) {
     size_t bits = 0;
     for (size_t i = 0; h && i < h->n_metadata; i++)
-        bits += (size_t)h->metadata[i]->bitwidth;
+        bits += tell_width(h->metadata[i]);
     return bits;
 }
 
@@ -251,13 +262,14 @@ static enum rpc_status tell_fill_header(struct p4rt *p, const P4__V1__PacketOut 
     for (size_t i = 0; i < n; i++) {
         const P4__Config__V1__ControllerPacketMetadata__Metadata *f = h->metadata[i];
         const P4__V1__PacketMetadata *given = tell_metadata(packet, f->id);
-        const uint32_t width = (uint32_t)f->bitwidth;
+        const uint32_t width = tell_width(f);
         uint64_t *words = brt_take(brt_scratch_memory(p->b), sk_words(width) * sizeof *words);
         if (!words)
             return p4rt_no_memory(err);
         if (!given)
             return p4rt_fail(err, RPC_INVALID_ARGUMENT, "the metadata '%s' are missing", f->name);
-        const enum rpc_status status = p4rt_words(&given->value, width, false, f->name, words, err);
+        const enum rpc_status status =
+            p4rt_value(p, f->type_name, &given->value, width, false, f->name, words, err);
         if (status)
             return status == RPC_OUT_OF_RANGE ? RPC_INVALID_ARGUMENT : status;
         tell_put_bits(frame, at, words, width);
@@ -291,15 +303,15 @@ enum rpc_status p4rt_packet_out(struct p4rt *p, const P4__V1__PacketOut *packet,
     return status;
 }
 
-static bool tell_read_header(struct brt_memory *m,
-                             const P4__Config__V1__ControllerPacketMetadata *h,
+static bool tell_read_header(struct p4rt *p, const P4__Config__V1__ControllerPacketMetadata *h,
                              const uint8_t *frame, P4__V1__PacketIn *out) {
     const size_t n = h ? h->n_metadata : 0;
+    struct brt_memory *m = brt_scratch_memory(p->b);
     P4__V1__PacketMetadata *list = brt_take(m, (n + 1) * sizeof *list);
     size_t at = 0;
     out->metadata = brt_take(m, (n + 1) * sizeof *out->metadata);
     for (size_t i = 0; list && out->metadata && i < n; i++) {
-        const uint32_t width = (uint32_t)h->metadata[i]->bitwidth;
+        const uint32_t width = tell_width(h->metadata[i]);
         uint64_t *words = brt_take(m, sk_words(width) * sizeof *words);
         if (!words)
             return false;
@@ -308,7 +320,7 @@ static bool tell_read_header(struct brt_memory *m,
         p4__v1__packet_metadata__init(&list[i]);
         list[i].metadata_id = h->metadata[i]->id;
         out->metadata[out->n_metadata++] = &list[i];
-        if (!p4rt_bytes(m, words, width, false, &list[i].value))
+        if (!p4rt_value_bytes(p, h->metadata[i]->type_name, m, words, width, false, &list[i].value))
             return false;
     }
     return list && out->metadata;
@@ -321,7 +333,7 @@ void p4rt_packet(struct p4rt *p, const uint8_t *frame, uint32_t length) {
         return;
     const P4__Config__V1__ControllerPacketMetadata *h = tell_header(p, "packet_in");
     const size_t header = tell_header_bits(h) / 8;
-    if (length < header || !tell_read_header(brt_scratch_memory(p->b), h, frame, &packet))
+    if (length < header || !tell_read_header(p, h, frame, &packet))
         p->lost++;
     else {
         packet.payload.data = (uint8_t *)frame + header;

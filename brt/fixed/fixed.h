@@ -178,6 +178,9 @@ char *fixed_text(const struct brt *b);
 // ---- the tables: arrays of *n
 const struct fixed_table *fixed_pre(size_t *n);
 const struct fixed_table *fixed_mirror(bool tofino2, size_t *n);
+#define FIXED_PORT_ID 0xff010001u // $PORT
+// Is the port there, and its link up?
+bool fixed_port_is_up(struct brt *b, uint16_t port);
 const struct fixed_table *fixed_port(bool tofino2, size_t *n);
 const struct fixed_table *fixed_device(bool tofino2, size_t *n);
 const struct fixed_table *fixed_pktgen(bool tofino2, size_t *n);

@@ -83,6 +83,9 @@ static enum brt_code pktgen_port_check(uint8_t bit, const struct fixed_entry *e,
 
 static enum brt_code pktgen_port_set(struct brt *b, const struct fixed_entry *e,
                                      struct sk_error *err) {
+    if (e->key[0] >= SK_PORTS)
+        return brt_fail(err, BRT_INVALID_ARG, "there is no port %llu",
+                        (unsigned long long)e->key[0]);
     const unsigned pipe = sk_port_pipe((uint16_t)e->key[0]);
     const uint8_t bit = pktgen_bit(b, e->key[0]);
     struct sk_pktgen_ports ports = sk_pktgen_ports(b->now.sw, pipe);

@@ -9,7 +9,6 @@
 
 #include "brt/fixed/fixed.h"
 
-#define PORT_TABLE_ID   0xff010001u // $PORT
 #define PORT_LANES      4u
 #define PORT_FRONT      64u // ports of a pipe that have connectors; the CPU's come after all
 #define PORT_CONNECTORS (SK_PIPES * PORT_FRONT / PORT_LANES)
@@ -347,10 +346,16 @@ static bool port_device(const struct brt *b, uint64_t port, struct brt_port *out
     return b->host.port && b->host.port(b->host.aux, (uint16_t)port, out);
 }
 
+bool fixed_port_is_up(struct brt *b, uint16_t port) {
+    const struct fixed_port *p = b->ports ? port_state(b, port) : NULL;
+    struct brt_port device;
+    return p && p->there && port_device(b, port, &device) && device.link &&
+           sk_switch_port_is_up(brt_live(b), port);
+}
+
 static bool port_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e) {
     struct fixed_port *p = port_state(b, e->key[0]);
     struct port_place place = {0, 0};
-    struct brt_port device;
     (void)m;
     if (!p || !p->there)
         return false;
@@ -360,14 +365,12 @@ static bool port_get(struct brt *b, struct brt_memory *m, struct fixed_entry *e)
         port_name(&place, p->name, sizeof p->name);
     else
         snprintf(p->name, sizeof p->name, "-/-");
-    const bool has = port_device(b, e->key[0], &device);
     e->data[PORT_MEDIA].number = 2;
     e->data[PORT_IS_VALID].number = 1;
     e->data[PORT_IS_INTERNAL].number = place.connector == 0;
     e->data[PORT_CONN].number = place.connector;
     e->data[PORT_CHNL].number = place.channel;
-    e->data[PORT_UP].number =
-        has && device.link && sk_switch_port_is_up(brt_live(b), (uint16_t)e->key[0]);
+    e->data[PORT_UP].number = fixed_port_is_up(b, (uint16_t)e->key[0]);
     e->data[PORT_NAME].text = p->name;
     return true;
 }
@@ -471,15 +474,46 @@ static struct fixed_entry *port_stat_keys(struct brt *b, struct brt_memory *m, s
     return port_list(b, m, true, n);
 }
 
+// ---- clients are told of ports: notify.c ----
+
+static enum brt_code port_set_notify(struct brt *b, const BfrtProto__TableAttribute *a,
+                                     struct sk_error *err) {
+    (void)err;
+    b->tells_ports = a->port_status_notify->enable;
+    for (unsigned port = 0; port < SK_PORTS; port++) {
+        const uint64_t bit = UINT64_C(1) << port % 64;
+        b->ports_up[port / 64] &= ~bit;
+        if (b->tells_ports && fixed_port_is_up(b, (uint16_t)port))
+            b->ports_up[port / 64] |= bit;
+    }
+    return BRT_OK;
+}
+
+static bool port_get_notify(struct brt *b, struct brt_memory *m, BfrtProto__TableAttribute *out) {
+    BfrtProto__PortStatusChg *status = brt_take(m, sizeof *status);
+    if (!status)
+        return false;
+    bfrt_proto__port_status_chg__init(status);
+    status->enable = b->tells_ports;
+    out->attribute_case = BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_PORT_STATUS_NOTIFY;
+    out->port_status_notify = status;
+    return true;
+}
+
+#define PORT_ATTRIBUTE(number, what) ((number) == FIXED_PORT_ID ? (what) : 0)
 #define PORT_TABLE(number, called, kind, its_key, its_data, ...)                                   \
     {                                                                                              \
         .id = number, .name = called, .type = kind, .size = 256, .keys = its_key,                  \
-        .lenient = number == PORT_TABLE_ID, .n_keys = sizeof(its_key) / sizeof *(its_key),         \
+        .lenient = number == FIXED_PORT_ID, .n_keys = sizeof(its_key) / sizeof *(its_key),         \
         .data = its_data, .n_data = sizeof(its_data) / sizeof *(its_data),                         \
-        .functions = {__VA_ARGS__},                                                                \
+        .functions = {__VA_ARGS__}, .attribute = PORT_ATTRIBUTE(number, "port_status_notif_cb"),   \
+        .attribute_case =                                                                          \
+            PORT_ATTRIBUTE(number, BFRT_PROTO__TABLE_ATTRIBUTE__ATTRIBUTE_PORT_STATUS_NOTIFY),     \
+        .set_attribute = PORT_ATTRIBUTE(number, port_set_notify),                                  \
+        .get_attribute = PORT_ATTRIBUTE(number, port_get_notify),                                  \
     }
 #define PORT_TABLES(data)                                                                          \
-    PORT_TABLE(PORT_TABLE_ID, "$PORT", "PortConfigure", port_key, data, port_get, port_set,        \
+    PORT_TABLE(FIXED_PORT_ID, "$PORT", "PortConfigure", port_key, data, port_get, port_set,        \
                port_remove, port_keys),                                                            \
         PORT_TABLE(0xff010002, "$PORT_STAT", "PortStat", port_key, port_stats, port_get_stats,     \
                    port_set_stats, port_clear_stats, port_stat_keys),                              \

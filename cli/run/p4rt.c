@@ -33,8 +33,15 @@ bool run_p4rt_start(struct run *r) {
     struct sk_error err;
     if (!s.listen)
         return true;
-    r->p4rt = p4rt_new(r->brt, s.device_id,
-                       &(struct p4rt_host){.packet_out = run_p4rt_packet_out, .aux = r});
+    struct sk_config_port_id given[SK_PORTS];
+    struct p4rt_port_id ports[SK_PORTS];
+    const size_t n = sk_config_p4runtime_ports(r->config, given);
+    for (size_t i = 0; i < n; i++)
+        ports[i] = (struct p4rt_port_id){.id = given[i].id, .port = given[i].port};
+    r->p4rt =
+        p4rt_new(r->brt, s.device_id,
+                 &(struct p4rt_host){
+                     .packet_out = run_p4rt_packet_out, .aux = r, .ports = ports, .n_ports = n});
     if (run_p4rt_tell(r, &err) == 0 && run_controllers_listen(r, &s, run_p4rt_listen, &err) == 0)
         return true;
     return run_say(err.text);

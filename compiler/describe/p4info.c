@@ -13,7 +13,8 @@ struct p4info {
     const struct ir_pipeline *p;
     struct schema_ids ids;
     unsigned depth;
-    VEC(const char *) actions, types; // written so far
+    VEC(const char *) actions, types;                // written so far
+    VEC(const struct ir_translation *) translations; // met so far, each name once
 };
 
 static void p4info_indent(struct p4info *w) {
@@ -74,6 +75,36 @@ static uint32_t action_id(struct p4info *w, const struct ir_action *a) {
     return schema_p4info_id(&w->ids, SCHEMA_ACTION, schema_local(w->p, a->name));
 }
 
+// The width of what a controller says. Of a value that is translated it is the controller's, and
+// type_name follows in its place.
+static void p4info_width(struct p4info *w, unsigned width, const struct ir_translation *tr) {
+    p4info_number(w, "bitwidth", tr ? tr->bits : width);
+}
+
+static void p4info_type_name(struct p4info *w, const struct ir_translation *tr) {
+    if (!tr)
+        return;
+    open_message(w, "type_name");
+    p4info_string(w, "name", tr->name);
+    close_message(w);
+    for (size_t i = 0; i < w->translations.n; i++)
+        if (strcmp(w->translations.v[i]->name, tr->name) == 0)
+            return;
+    VEC_PUSH(w->a, &w->translations, tr);
+}
+
+static void p4info_new_type(struct p4info *w, const struct ir_translation *tr) {
+    open_message(w, "new_types");
+    p4info_string(w, "key", tr->name);
+    open_message(w, "value");
+    open_message(w, "translated_type");
+    p4info_string(w, "uri", tr->uri);
+    p4info_number(w, "sdn_bitwidth", tr->bits);
+    close_message(w);
+    close_message(w);
+    close_message(w);
+}
+
 // ---- tables -------------------------------------------------------------------------------------
 
 static void p4info_match_field(struct p4info *w, uint32_t id, const struct ir_key *k) {
@@ -86,8 +117,9 @@ static void p4info_match_field(struct p4info *w, uint32_t id, const struct ir_ke
     open_message(w, "match_fields");
     p4info_number(w, "id", id);
     p4info_string(w, "name", k->name);
-    p4info_number(w, "bitwidth", k->expr->width);
+    p4info_width(w, k->expr->width, k->translation);
     p4info_word(w, "match_type", kinds[k->match]);
+    p4info_type_name(w, k->translation);
     close_message(w);
 }
 
@@ -152,7 +184,8 @@ static void p4info_action(struct p4info *w, const struct ir_action *a) {
         open_message(w, "params");
         p4info_number(w, "id", i + 1);
         p4info_string(w, "name", a->params.v[i].name);
-        p4info_number(w, "bitwidth", a->params.v[i].var->width);
+        p4info_width(w, a->params.v[i].var->width, a->params.v[i].translation);
+        p4info_type_name(w, a->params.v[i].translation);
         close_message(w);
     }
     close_message(w);
@@ -323,7 +356,11 @@ static void p4info_controller_header(struct p4info *w, const struct ir_wire_type
         open_message(w, "metadata");
         p4info_number(w, "id", i + 1);
         p4info_string(w, "name", h->fields.v[i].name);
-        p4info_number(w, "bitwidth", h->fields.v[i].width);
+        if (h->fields.v[i].translation) // the switch has no other place that says it
+            p4info_string(w, "annotations",
+                          arena_printf(w->a, "@silken_width(%u)", h->fields.v[i].width));
+        p4info_width(w, h->fields.v[i].width, h->fields.v[i].translation);
+        p4info_type_name(w, h->fields.v[i].translation);
         close_message(w);
     }
     close_message(w);
@@ -431,5 +468,7 @@ void schema_p4info(FILE *f, struct arena *a, const struct ir_program *p) {
     for_each(&w, p, p4info_value_sets);
     open_message(&w, "type_info");
     for_each(&w, p, digest_types);
+    for (size_t i = 0; i < w.translations.n; i++)
+        p4info_new_type(&w, w.translations.v[i]);
     close_message(&w);
 }

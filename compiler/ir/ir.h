@@ -378,9 +378,16 @@ struct ir_digest {
 
 // --------------------------------------------------------------------------------------------
 // Actions and tables.
+// What a controller sees in place of a value's own bits: @p4runtime_translation of its type.
+struct ir_translation {
+    const char *name; // of the type
+    const char *uri;  // which translation
+    unsigned bits;    // of the controller's value
+};
 struct ir_param { // control-plane parameter: a variable of the gress, loaded when the action starts
     const char *name;
     struct ir_var *var;
+    const struct ir_translation *translation; // or null
 };
 struct ir_action {
     unsigned id;
@@ -394,7 +401,8 @@ struct ir_key {
     const char *name; // "hdr.ipv4.dst_addr", "$valid" forms: tna-facts 8.1
     enum ir_match match;
     struct ir_expr *expr;
-    bool partition; // atcam_partition_index
+    bool partition;                           // atcam_partition_index
+    const struct ir_translation *translation; // or null
     struct loc at;
 };
 struct ir_key_value { // of one key in one entry, a set of values
@@ -789,6 +797,7 @@ struct ir_wire_field {
     const char *name;
     unsigned width, bit_offset;
     bool is_signed;
+    const struct ir_translation *translation; // or null
 };
 struct ir_wire_type {
     const char *name;

@@ -36,6 +36,25 @@ void lower_limit(struct lower *lw, struct loc at, const char *fmt, ...) {
     lw->gave_up = true;
 }
 
+// ---- @p4runtime_translation("URI", BITS), ("URI", bit<BITS>); strings are not translated ----
+
+const struct ir_translation *lower_translation(struct lower *lw, const struct type *t) {
+    const struct annotation *n =
+        t && t->kind == TY_NEWTYPE ? annot_find(&t->decl->annots, "p4runtime_translation") : NULL;
+    const char *open = n && n->text ? strchr(n->text, '"') : NULL;
+    const char *end = open ? strchr(open + 1, '"') : NULL;
+    unsigned bits = 0;
+    if (!end ||
+        (sscanf(end + 1, " , bit < %u", &bits) != 1 && sscanf(end + 1, " , %u", &bits) != 1))
+        return NULL;
+    struct ir_translation *tr = ARENA_NEW(lw->a, struct ir_translation);
+    *tr =
+        (struct ir_translation){.name = t->decl->name,
+                                .uri = arena_printf(lw->a, "%.*s", (int)(end - open - 1), open + 1),
+                                .bits = bits};
+    return tr;
+}
+
 // ---- wire types ---------------------------------------------------------------------------------
 
 static bool wire_fields(struct lower *lw, struct ir_wire_type *w, const struct type *t,
@@ -62,7 +81,8 @@ static bool wire_fields(struct lower *lw, struct ir_wire_type *w, const struct t
     struct ir_wire_field f = {.name = prefix,
                               .width = (unsigned)bits,
                               .bit_offset = w->bits,
-                              .is_signed = is_signed_type(t)};
+                              .is_signed = is_signed_type(t),
+                              .translation = lower_translation(lw, t)};
     VEC_PUSH(lw->a, &w->fields, f);
     w->bits += (unsigned)bits;
     return true;

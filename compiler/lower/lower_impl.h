@@ -274,6 +274,8 @@ const char *env_name(struct lower *lw, const struct env *env, const annot_vec *a
 
 // ---- value.c
 const struct type *plain(const struct type *t); // underlying, never null
+// Of a type that has @p4runtime_translation to a number; else null.
+const struct ir_translation *lower_translation(struct lower *lw, const struct type *t);
 unsigned scalar_width(struct lower *lw, const struct type *t, struct loc at); // 0: of bit<0>
 // Of the scalars that an extern holds or computes; at least 1, a message otherwise.
 unsigned extern_width(struct lower *lw, const struct object *o, const struct type *t);

@@ -29,7 +29,8 @@ static void data_param(struct lower *lw, struct ir_action *out, const struct bou
     if (v->kind == VAL_BITS && v->e->width == 0)
         return; // there is nothing to give
     if (v->kind == VAL_BITS && v->e->op == IR_VAR) {
-        struct ir_param p = {.name = name, .var = v->e->var};
+        struct ir_param p = {
+            .name = name, .var = v->e->var, .translation = lower_translation(lw, v->type)};
         VEC_PUSH(lw->a, &out->params, p);
         return;
     }
@@ -208,7 +209,9 @@ static void lower_table_key(struct lower *lw, struct table_info *t, struct decl 
             key_expr(lw, k->expr, true, &t->computed[i]);
         return;
     }
-    struct ir_key key = {.name = table_key_name(lw, k), .at = k->at};
+    struct ir_key key = {.name = table_key_name(lw, k),
+                         .translation = lower_translation(lw, k->expr->type),
+                         .at = k->at};
     if (!match_of(k, &key.match)) {
         lower_unsupported(lw, k->kind_at, "match kind '%s'", k->match_kind ? k->match_kind : "?");
         key.match = IR_MATCH_EXACT;

@@ -72,9 +72,45 @@ static void controllers_check_section(const struct sk_at *root, const char *name
         controllers_check(&at, &s);
 }
 
+#define PORT_ID_LAST UINT64_C(0xfffeffff) // larger ones name ports that are not listed
+
+static void controllers_check_ports(const struct sk_at *ports) {
+    static const char *const keys[] = {"id", "port", NULL};
+    const size_t n = sk_at_length(ports);
+    if (ports->value && !ports->doc->failed && (n < 1 || n > SK_PORTS))
+        sk_at_fail(ports, "it has 1 to %u ports", (unsigned)SK_PORTS);
+    for (size_t i = 0; i < n && !ports->doc->failed; i++) {
+        const struct sk_at one = sk_at_item(ports, i);
+        sk_at_keys(&one, keys);
+        const struct sk_at id = sk_at_member(&one, "id"), port = sk_at_member(&one, "port");
+        const uint64_t number = sk_at_between(&id, true, 1, PORT_ID_LAST),
+                       of = sk_at_between(&port, true, 0, SK_PORTS - 1);
+        for (size_t k = 0; k < i && !ports->doc->failed; k++) {
+            const json_t *other = json_array_get(ports->value, k);
+            if ((uint64_t)json_integer_value(json_object_get(other, "id")) == number)
+                sk_at_fail(&id, "two ports have the id %llu", (unsigned long long)number);
+            else if ((uint64_t)json_integer_value(json_object_get(other, "port")) == of)
+                sk_at_fail(&port, "port %llu has two ids", (unsigned long long)of);
+        }
+    }
+}
+
+size_t sk_config_p4runtime_ports(const struct sk_config *c, struct sk_config_port_id *out) {
+    const json_t *ports = json_object_get(json_object_get(sk_config_json(c), "p4runtime"), "ports");
+    const size_t n = json_array_size(ports);
+    for (size_t i = 0; i < n && i < SK_PORTS; i++) {
+        const json_t *one = json_array_get(ports, i);
+        out[i] = (struct sk_config_port_id){
+            .id = (uint32_t)json_integer_value(json_object_get(one, "id")),
+            .port = (uint16_t)json_integer_value(json_object_get(one, "port"))};
+    }
+    return n < SK_PORTS ? n : SK_PORTS;
+}
+
 void sk_config_check_controllers(const struct sk_at *root) {
-    static const char *const keys[] = {"listen", "public",           "insecure",  "certificate",
-                                       "key",    "client_authority", "device_id", NULL};
+    static const char *const keys[] = {"listen",      "public", "insecure",
+                                       "certificate", "key",    "client_authority",
+                                       "device_id",   "ports",  NULL};
     static const char *const bfrt_keys[] = {"listen", "public",           "insecure", "certificate",
                                             "key",    "client_authority", "programs", NULL};
     controllers_check_section(root, "bfrt", bfrt_keys, BFRT_HERE);
@@ -83,6 +119,8 @@ void sk_config_check_controllers(const struct sk_at *root) {
                        device = sk_at_member(&p4runtime, "device_id");
     if (device.value && !root->doc->failed)
         sk_at_between(&device, true, 1, INT64_MAX);
+    const struct sk_at ports = sk_at_member(&p4runtime, "ports");
+    controllers_check_ports(&ports);
     const struct sk_at bfrt = sk_at_member(root, "bfrt"),
                        programs = sk_at_member(&bfrt, "programs");
     if (p4runtime.value && json_is_true(programs.value))

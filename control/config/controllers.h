@@ -16,6 +16,12 @@ struct sk_config_controllers {
 // As long as the configuration.
 struct sk_config_controllers sk_config_bfrt(const struct sk_config *c);
 struct sk_config_controllers sk_config_p4runtime(const struct sk_config *c);
+// What clients of P4Runtime call ports: how many, at most SK_PORTS; none: as the chip does.
+struct sk_config_port_id {
+    uint32_t id;
+    uint16_t port;
+};
+size_t sk_config_p4runtime_ports(const struct sk_config *c, struct sk_config_port_id *out);
 // config.c's: fails the document if it is not good.
 void sk_config_check_controllers(const struct sk_at *root);
 

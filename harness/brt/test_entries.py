@@ -233,7 +233,7 @@ def mistakes(c):
     checks.equal("what was not there", [(s.code, s.canonical_code) for s in reply.status], [(NOT_FOUND, OK)])
     fails("a deadline that has passed", "DEADLINE_EXCEEDED", c.write, forward(c, "INSERT", 8),
           metadata=[("deadline_nsec", "0")])
-    fails("an atomicity", "UNIMPLEMENTED", c.write, forward(c, "INSERT", 8), atomicity=pb.WriteRequest.DATAPLANE_ATOMIC)
+    fails("an atomicity", "UNIMPLEMENTED", c.write, forward(c, "INSERT", 8), atomicity=3)
     c.write(c.update("DELETE", "Ingress.forward"))
     full = [forward(c, "INSERT", mac) for mac in range(65)]
     fails("a full table", "UNKNOWN", c.write, *full, codes=[OK] * 64 + [EXHAUSTED])

@@ -209,8 +209,8 @@ def attributes(c, copies):
           codes=[0, NOT_FOUND])
     checks.equal("it is taken back", got()[0], 77)
     entity = pb.Entity()
-    entity.table_attribute.table_id = c.table("$PORT")["id"]
-    entity.table_attribute.port_status_notify.enable = True
+    entity.table_attribute.table_id = c.table("$PORT_STAT")["id"]
+    entity.table_attribute.intvl_ms.intvl_val = 5
     fails("an attribute that is not served", "UNKNOWN", c.read_raw, entity, codes=[UNIMPLEMENTED])
     c.write(c.update("MODIFY", "$pre.port", {PORTS: 2}, data={"$COPY_TO_CPU_PORT_ENABLE": True}))
     checks.equal("the CPU's port", [n for n, d in entries(c, "$pre.port").items() if d["$COPY_TO_CPU_PORT_ENABLE"]],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller of BF Runtime and what it is told without asking: digests, entries that become idle or are matched
-again; a client that does not listen is waited for by nobody."""
+again, ports that come up or go down; a client that does not listen is waited for by nobody."""
 import os
 import sys
 import tempfile
@@ -173,6 +173,35 @@ def deaf(c, sw, wire):
     checks.true("after it has listened it is told again", time.monotonic() < end, f"{len(ears.heard)} messages came")
 
 
+def port_status(c, ears):
+    """Ports that come up and go down, by the controller's own hand and by their link."""
+    name, key, data = "$PORT", {"$DEV_PORT": 1}, {"$SPEED": "BF_SPEED_10G", "$FEC": "BF_FEC_TYP_NONE", "$PORT_ENABLE": True}
+    update = pb.Update(type=pb.Update.INSERT)
+    attribute = update.entity.table_attribute
+    attribute.table_id = c.table(name)["id"]
+    attribute.port_status_notify.enable = True
+    told = lambda count: [(int.from_bytes(n.table_entry.key.fields[0].exact.value, "big"), n.port_up)
+                          for n in ears.of("port_status_change_notification", count)]
+    c.write(c.update("INSERT", name, key, data=data))
+    c.write(update)
+    got = c.read_raw(pb.Entity(table_attribute=attribute))[0].entities[0].table_attribute
+    checks.equal("the attribute", (got.table_id, got.port_status_notify.enable), (attribute.table_id, True))
+    c.write(c.update("MODIFY", name, key, data={"$PORT_ENABLE": False}))
+    checks.equal("disabled", told(1), [(1, False)])
+    c.write(c.update("MODIFY", name, key, data={"$PORT_ENABLE": True}))
+    checks.equal("enabled", told(2), [(1, False), (1, True)])
+    live.ip("link", "set", "brth1", "down")
+    checks.equal("its link goes", told(3)[2:], [(1, False)])
+    live.ip("link", "set", "brth1", "up")
+    checks.equal("and comes", told(4)[3:], [(1, True)])
+    attribute.port_status_notify.enable = False
+    c.write(update)
+    c.write(c.update("MODIFY", name, key, data={"$PORT_ENABLE": False}))
+    time.sleep(0.5)
+    checks.equal("nothing more is told", len(told(4)), 4)
+    c.write(c.update("MODIFY", name, key, data={"$PORT_ENABLE": True}))
+
+
 live.inside(__file__)
 if not live.INTERFACES:
     print("no interfaces can be made here")
@@ -193,6 +222,9 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
         with Controller(ADDRESS, client=6, learn=True) as silent:
             sw.becomes(lambda: bound(silent), True)
             deaf(silent, sw, line)
+        with Controller(ADDRESS, client=7, port_status_change=True) as controller:
+            controller.bind()
+            port_status(controller, Ears(controller))
         quiet.close()
         checks.equal("the switch ends well", sw.stop(), 0)
 checks.end()

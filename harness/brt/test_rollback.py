@@ -13,6 +13,8 @@ from live import Checks, Switch  # noqa: E402
 PROGRAM = os.path.abspath("harness/stf/everything.p4")
 OK, INVALID, NOT_FOUND, EXISTS, EXHAUSTED = 0, 3, 5, 6, 8
 MAC, PKTS, BYTES, TTL = "hdr.ethernet.dst_addr", "$COUNTER_SPEC_PKTS", "$COUNTER_SPEC_BYTES", "$ENTRY_TTL"
+UNIMPLEMENTED = 12
+ONCE = {"atomicity": pb.WriteRequest.DATAPLANE_ATOMIC}
 ALL = {"atomicity": pb.WriteRequest.ROLLBACK_ON_ERROR}
 TABLES = ("Ingress.forward", "Ingress.filter", "Ingress.prefixes", "Ingress.profile", "Ingress.profiled",
           "IngressParser.types",
@@ -115,6 +117,32 @@ def many(c):
     checks.equal("nothing is done then", state(c), before)
 
 
+def atomic(c):
+    """Lists that are one step for packets: of 64 updates at most, of entries and cells."""
+    before = state(c)
+    macs = range(2000, 2032)
+    c.write(c.update("DELETE", "Ingress.filter"), c.update("DELETE", "Ingress.forward"))
+    c.write(*[forward(c, "INSERT", mac) for mac in macs], **ONCE)
+    checks.equal("a list in one step", {e[1].get(MAC) for e in c.read(c.entry("Ingress.forward")) if not e[4]}, set(macs))
+    c.write(*[c.update("DELETE", "Ingress.forward", {MAC: mac}) for mac in macs],
+            *[forward(c, "INSERT", mac, 7) for mac in macs], **ONCE)
+    checks.equal("64 are one", {e[3]["port"] for e in c.read(c.entry("Ingress.forward")) if not e[4]}, {7})
+    before = state(c)
+    fails("65 are not", "RESOURCE_EXHAUSTED", c.write, *[forward(c, "MODIFY", 2000, n) for n in range(65)], **ONCE)
+    cell = c.update("MODIFY", "Ingress.counts", {"$COUNTER_INDEX": 3}, data={PKTS: 1})
+    fails("one that fails when it is made", "UNKNOWN", c.write, cell, forward(c, "MODIFY", 2001, 3), forward(c, "INSERT", 2000),
+          codes=[OK, OK, EXISTS], **ONCE)
+    fails("one that cannot be read", "UNKNOWN", c.write, forward(c, "MODIFY", 2001, 3), cell,
+          c.update("MODIFY", "Ingress.counts", {"$COUNTER_INDEX": 99}, data={PKTS: 1}), codes=[OK, OK, INVALID], **ONCE)
+    said = fails("clearing", "UNKNOWN", c.write, c.update("DELETE", "Ingress.forward"), codes=[UNIMPLEMENTED], **ONCE)
+    checks.has("clearing", said, "pipe.Ingress.forward")
+    scope = pb.Update(type=pb.Update.INSERT)
+    scope.entity.table_attribute.table_id = c.table("Ingress.prefixes")["id"]
+    scope.entity.table_attribute.entry_scope.pipe_scope.predef = pb.Mode.SINGLE
+    fails("an attribute", "UNKNOWN", c.write, forward(c, "MODIFY", 2001, 3), scope, codes=[OK, UNIMPLEMENTED], **ONCE)
+    checks.equal("nothing of all this is left", state(c), before)
+
+
 def random_lists(c, rounds):
     """Entries of one table and a counter's cells, against a model."""
     rng = random.Random(29)
@@ -184,6 +212,7 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             filled(controller)
             one_of_each(controller)
             many(controller)
+            atomic(controller)
             random_lists(controller, 1000)
         checks.equal("the switch ends well", sw.stop(), 0)
 checks.end()

@@ -14,71 +14,12 @@ import sys
 import tempfile
 
 os.environ["LIVE_INSIDE"] = "yes" # shell.sh has made the namespace
-sys.path[:0] = ["harness/control"]
+sys.path[:0] = ["harness/control", "harness/p4rt"]
 from live import SILKEN, Switch, Wire, ip, veth  # noqa: E402
+from protos import CODES, prepare, write  # noqa: E402
 
 EVERYTHING, PACKETS = os.path.abspath("harness/stf/everything.p4"), os.path.abspath("harness/p4rt/packets.p4")
-CODES = ("OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
-         "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
-         "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED")
 SECOND = 10 ** 9
-
-# What protoc needs and Debian has only in libprotobuf-dev and nowhere: their Python is python3-protobuf's, and none.
-ANY = """syntax = "proto3"; package google.protobuf; message Any { string type_url = 1; bytes value = 2; }"""
-CODE = 'syntax = "proto3"; package google.rpc; enum Code { %s }' % " ".join(
-    f"{name} = {number};" for number, name in enumerate(CODES))
-STATUS = """syntax = "proto3"; package google.rpc; import "google/protobuf/any.proto";
-message Status { int32 code = 1; string message = 2; repeated google.protobuf.Any details = 3; }"""
-
-
-# This tree's description has what the switch needs: neither the service nor the numbers of kinds of ids.
-IDS = """message P4Ids { enum Prefix { UNSPECIFIED = 0; ACTION = 1; TABLE = 2; VALUE_SET = 3; CONTROLLER_HEADER = 4;
-ACTION_PROFILE = 17; COUNTER = 18; DIRECT_COUNTER = 19; METER = 20; DIRECT_METER = 21; REGISTER = 22; DIGEST = 23; } }"""
-SERVICE = "service P4Runtime { %s }" % " ".join(f"rpc {name}({ask}) returns ({answer});" for name, ask, answer in (
-    ("Write", "WriteRequest", "WriteResponse"), ("Read", "ReadRequest", "stream ReadResponse"),
-    ("SetForwardingPipelineConfig", "SetForwardingPipelineConfigRequest", "SetForwardingPipelineConfigResponse"),
-    ("GetForwardingPipelineConfig", "GetForwardingPipelineConfigRequest", "GetForwardingPipelineConfigResponse"),
-    ("StreamChannel", "stream StreamMessageRequest", "stream StreamMessageResponse"),
-    ("Capabilities", "CapabilitiesRequest", "CapabilitiesResponse")))
-
-
-def write(folder, name, text):
-    path = os.path.join(folder, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
-
-
-def our_protos(proto):
-    """This tree's description under the names of the public one."""
-    for name, package in (("p4info", "p4/config/v1"), ("p4runtime", "p4/v1")):
-        with open(f"p4rt/{name}.proto", encoding="utf-8") as f:
-            text = f.read()
-        text = text.replace('"p4rt/p4info.proto"', '"p4/config/v1/p4info.proto"')
-        text = text.replace('"brt/status.proto"', '"google/rpc/status.proto"')
-        write(proto, f"{package}/{name}.proto", text + (SERVICE if name == "p4runtime" else IDS))
-
-
-def prepare(folder, checkout, protos):
-    """Packages p4 and google.rpc in the folder, by protoc."""
-    proto, python = os.path.join(folder, "proto"), os.path.join(folder, "python")
-    if protos:
-        shutil.copytree(os.path.join(protos, "proto/p4"), os.path.join(proto, "p4"))
-    else:
-        our_protos(proto)
-    write(proto, "google/protobuf/any.proto", ANY)
-    write(proto, "google/rpc/code.proto", CODE)
-    write(proto, "google/rpc/status.proto", STATUS)
-    os.makedirs(python)
-    files = [os.path.relpath(os.path.join(at, name), proto) for at, _, names in os.walk(proto) for name in names
-             if name.endswith(".proto") and name != "any.proto"]
-    subprocess.run(["protoc", f"--proto_path={proto}", f"--python_out={python}",
-                    f"--plugin=protoc-gen-grpc={shutil.which('grpc_python_plugin')}", f"--grpc_out={python}", *files],
-                   check=True)
-    sys.path[:0] = [python, checkout]
-    google = importlib.import_module("google") # a package of Debian's already: its path is made longer
-    google.__path__.append(os.path.join(python, "google"))
-
 
 def missing():
     """One sentence about what the shell needs and this machine lacks, or none."""
