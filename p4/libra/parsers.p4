@@ -32,6 +32,15 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     // A later pass: it was looked at before.
     state parse_state {
         pkt.extract(hdr.state);
+        pkt.extract(hdr.left);
+        pkt.extract(hdr.record);
+        pkt.extract(hdr.ticket);
+        pkt.extract(hdr.last);
+        pkt.extract(hdr.top);
+        pkt.extract(hdr.was0);
+        pkt.extract(hdr.was1);
+        pkt.extract(hdr.sum0);
+        pkt.extract(hdr.sum1);
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
@@ -442,7 +451,19 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata
         }
 #ifndef LIBRA_INTEGERS
         pkt.emit(hdr.state);
-        pkt.emit(hdr.addends);
+        pkt.emit(hdr.left);
+        pkt.emit(hdr.record);
+        pkt.emit(hdr.ticket);
+        pkt.emit(hdr.last);
+        pkt.emit(hdr.top);
+        pkt.emit(hdr.was0);
+        pkt.emit(hdr.was1);
+        pkt.emit(hdr.sum0);
+        pkt.emit(hdr.sum1);
+        pkt.emit(hdr.log_x0);
+        pkt.emit(hdr.log_x1);
+        pkt.emit(hdr.log_y0);
+        pkt.emit(hdr.log_y1);
 #endif
         pkt.emit(hdr.ethernet);
         pkt.emit(hdr.ipv4);
@@ -482,6 +503,15 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
 #else
         md.reason = drop_reason_t.NONE;
         pkt.extract(hdr.state);
+        pkt.extract(hdr.left);
+        pkt.extract(hdr.record);
+        pkt.extract(hdr.ticket);
+        pkt.extract(hdr.last);
+        pkt.extract(hdr.top);
+        pkt.extract(hdr.was0);
+        pkt.extract(hdr.was1);
+        pkt.extract(hdr.sum0);
+        pkt.extract(hdr.sum1);
         transition select(hdr.state.step) {
             step_t.SWAP: parse_addends;
             default: accept;
@@ -489,7 +519,10 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
     }
 
     state parse_addends {
-        pkt.extract(hdr.addends);
+        pkt.extract(hdr.log_x0);
+        pkt.extract(hdr.log_x1);
+        pkt.extract(hdr.log_y0);
+        pkt.extract(hdr.log_y1);
         transition accept;
     }
 #endif
@@ -500,6 +533,15 @@ control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t
     apply {
 #ifndef LIBRA_INTEGERS
         pkt.emit(hdr.state);
+        pkt.emit(hdr.left);
+        pkt.emit(hdr.record);
+        pkt.emit(hdr.ticket);
+        pkt.emit(hdr.last);
+        pkt.emit(hdr.top);
+        pkt.emit(hdr.was0);
+        pkt.emit(hdr.was1);
+        pkt.emit(hdr.sum0);
+        pkt.emit(hdr.sum1);
 #endif
     }
 }
