@@ -37,8 +37,8 @@ struct ingress_metadata_t {
     bit<16>       left;           // as state.left after this pass
     bit<1>        works;          // a lane waits for a sum
 #endif
-    // Of the job, in each register, 16 times: first cell, and number of its cells. An ALU takes two operands from one
-    // group of containers, so each group of places has its own.
+    // Of the job: 16 times its first cell, and its highest index. An ALU takes two operands from one group of
+    // containers, so each group of places has its own. Later passes have the two lanes' cells in base_a and last_a.
     bit<32>       base_a;
 #ifdef LIBRA_INTEGERS
     bit<32>       base_b;
