@@ -26,6 +26,7 @@
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
+#   make figures-libra  what can be computed of the Libra paper's: docs/figures-libra.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
@@ -375,7 +376,7 @@ $(BUILD)/tools/%: $(BUILD)/obj/harness/tools/%.o $(LIB_OBJ)
 $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 
 # The benchmarks' programs are built with them: who changes an interface shall see what it breaks.
-tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark reduce_silken table_lookup \
+tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark figures/libra reduce_silken table_lookup \
     table_change memif_burst af_packet_burst))
 .PHONY: tests
 THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder \
@@ -500,13 +501,20 @@ libra-adder: $(BUILD)/harness/hosts/libra/test_floats
 	EXPONENTS=1 PAIRS=$(or $(PAIRS),100000000) $<
 .PHONY: libra-faults libra-adder
 
-# ---- the figures of papers: docs/figures-atp.md ----
+# ---- the figures of papers: docs/figures-atp.md, docs/figures-libra.md ----
 
 # FIGURES="13 14": these; OUT=docs/figures: where the tables and pictures go
 figures-atp: $(BUILD)/silken
 	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
 		python3 bench/figures/figures.py $(FIGURES)
 .PHONY: figures-atp
+figures-libra: $(BUILD)/bench/figures/libra
+	$<
+.PHONY: figures-libra
+$(BUILD)/bench/figures/libra: $(call obj,bench/figures/libra.c) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 # ---- measurements ----
 BENCH_SRC := $(filter-out bench/table_lookup.c bench/table_change.c bench/memif_burst.c \

@@ -57,10 +57,11 @@ static uint32_t rests_server(const struct libra_s_job *j, uint64_t parameter) {
 static unsigned rests_pairs(const struct libra_s_frame *f, struct libra_cold_pair *pairs,
                             uint32_t *server) {
     const uint16_t places = libra_h_get_places(f->bytes + SK_UDP_BYTES);
+    const uint32_t last = LIBRA_PLACES * f->job->cells - 1; // indices are counted down from it
     unsigned n = 0;
     for (unsigned p = 0; p < LIBRA_PLACES; p++) {
         const uint8_t *pair = f->bytes + LIBRA_HEADERS + p * PAIR_H_BYTES;
-        const uint32_t rank = pair_h_get_index(pair);
+        const uint32_t rank = last - pair_h_get_index(pair);
         if (!(places >> (LIBRA_PLACES - 1 - p) & 1) || rank >= f->job->layout.n)
             continue; // no pair, or of a cell that no parameter has
         pairs[n] = (struct libra_cold_pair){f->job->layout.keys[rank], pair_h_get_value(pair)};

@@ -104,8 +104,9 @@ control Logarithm(in value_t p, inout bit<32> log) {
     }
 }
 
-// The sum of x and y, whose logarithms are log_x and log_y.
-control Sum(in value_t x, in value_t y, in bit<32> log_x, in bit<32> log_y, inout value_t sum) {
+// The sum of x and y, whose logarithms are log_x and log_y. y and the sum are one field: it is written before the end
+// only where it is not read any more.
+control Sum(in value_t x, in bit<32> log_x, in bit<32> log_y, inout value_t sum) {
     bit<1>  ready;      // the sum is known
     bit<1>  unlike;     // opposite signs
     bit<32> below;      // |x| - |y|: negative if y is the larger one
@@ -129,7 +130,6 @@ control Sum(in value_t x, in value_t y, in bit<32> log_x, in bit<32> log_y, inou
 
     action is_y() {
         specials.count();
-        sum = y;
         ready = 1;
     }
 
@@ -150,9 +150,9 @@ control Sum(in value_t x, in value_t y, in bit<32> log_x, in bit<32> log_y, inou
             x[31:31] : ternary @name("sign_x");
             x[30:23] : ternary @name("exponent_x");
             x[22:0]  : ternary @name("fraction_x");
-            y[31:31] : ternary @name("sign_y");
-            y[30:23] : ternary @name("exponent_y");
-            y[22:0]  : ternary @name("fraction_y");
+            sum[31:31] : ternary @name("sign_y");
+            sum[30:23] : ternary @name("exponent_y");
+            sum[22:0]  : ternary @name("fraction_y");
         }
         actions = {
             is_x;
@@ -185,9 +185,9 @@ control Sum(in value_t x, in value_t y, in bit<32> log_x, in bit<32> log_y, inou
 
     // Actions that stand in tables of their own are a stage each, as on the chip.
     action take_differences() {
-        unlike = x[31:31] ^ y[31:31];
+        unlike = x[31:31] ^ sum[31:31];
         below = x & 0x7fffffff;
-        sigma = y & 0x7fffffff;
+        sigma = sum & 0x7fffffff;
         z = log_x - log_y;
         z_yx = log_y - log_x;
     }
@@ -221,7 +221,7 @@ control Sum(in value_t x, in value_t y, in bit<32> log_x, in bit<32> log_y, inou
     }
 
     action y_is_larger() {
-        larger = y;
+        larger = sum;
         t = log_y;
         sigma = 0;
         z = z_yx;
@@ -421,8 +421,8 @@ control Sum(in value_t x, in value_t y, in bit<32> log_x, in bit<32> log_y, inou
     }
 
     apply {
-        special.apply();
         differences.apply();
+        special.apply();
         sizes.apply();
         order.apply();
         signs.apply();

@@ -29,12 +29,7 @@ struct ingress_metadata_t {
     bool          acks;           // it is an ack or like one, and as long
     rights_t      rights;
     bool          answered;
-    mac_addr_t    sender_mac;     // where an answer goes to
-    ipv4_addr_t   sender_ip;
-    bit<16>       sender_port;
     bit<16>       epoch_differs;  // bits in which the packet's epoch differs from its job's
-    bit<16>       cell_base;      // of the job, in each register
-    bit<16>       cell_last;      // number of its cells - 1
     bit<16>       record;         // of the push
 #ifdef LIBRA_INTEGERS
     bit<32>       age;            // 0: it was added; top bit set: it is new; else a later one took its record
@@ -44,39 +39,35 @@ struct ingress_metadata_t {
     bit<16>       left;           // as state.left after this pass
     bit<1>        works;          // a lane waits for a sum
 #endif
-    bit<16>       cell00;
-    bit<16>       cell01;
-    bit<16>       cell02;
-    bit<16>       cell03;
-    bit<16>       cell04;
-    bit<16>       cell05;
-    bit<16>       cell06;
-    bit<16>       cell07;
-    bit<16>       cell08;
-    bit<16>       cell09;
-    bit<16>       cell10;
-    bit<16>       cell11;
-    bit<16>       cell12;
-    bit<16>       cell13;
-    bit<16>       cell14;
-    bit<16>       cell15;
-    // cells of the job above this one; the top bit is set where it is outside
-    bit<16>       room00;
-    bit<16>       room01;
-    bit<16>       room02;
-    bit<16>       room03;
-    bit<16>       room04;
-    bit<16>       room05;
-    bit<16>       room06;
-    bit<16>       room07;
-    bit<16>       room08;
-    bit<16>       room09;
-    bit<16>       room10;
-    bit<16>       room11;
-    bit<16>       room12;
-    bit<16>       room13;
-    bit<16>       room14;
-    bit<16>       room15;
+    // Of the job: 16 times its first cell, and its highest index. An ALU takes two operands from one group of
+    // containers, so each group of places has its own. Later passes have the two lanes' cells in base_a and last_a.
+    bit<32>       base_a;
+#ifdef LIBRA_INTEGERS
+    bit<32>       base_b;
+    bit<32>       base_c;
+#endif
+    bit<32>       last_a;
+    bit<32>       last_b;
+    bit<32>       last_c;
+#ifdef LIBRA_INTEGERS
+    // First: how far below the share's end an index is, the top bit is set where it is outside. Then 16 times its cell.
+    bit<32>       cell00;
+    bit<32>       cell01;
+    bit<32>       cell02;
+    bit<32>       cell03;
+    bit<32>       cell04;
+    bit<32>       cell05;
+    bit<32>       cell06;
+    bit<32>       cell07;
+    bit<32>       cell08;
+    bit<32>       cell09;
+    bit<32>       cell10;
+    bit<32>       cell11;
+    bit<32>       cell12;
+    bit<32>       cell13;
+    bit<32>       cell14;
+    bit<32>       cell15;
+#endif
 }
 
 struct egress_metadata_t {
@@ -98,13 +89,16 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
     action admit(bit<16> cell_base, bit<16> cell_last, bit<16> record_base, bit<16> epoch) {
         received.count();
         md.admitted = true;
-        md.cell_base = cell_base;
-        md.cell_last = cell_last;
-        md.record = record_base;
+        md.record = record_base | (bit<16>)hdr.libra.sequence[WINDOW_BITS - 1:0];
+        md.base_a = 12w0 ++ cell_base ++ 4w0;
+#ifdef LIBRA_INTEGERS
+        md.base_b = 12w0 ++ cell_base ++ 4w0;
+        md.base_c = 12w0 ++ cell_base ++ 4w0;
+#endif
+        md.last_a = 12w0 ++ cell_last ++ 4w15;
+        md.last_b = 12w0 ++ cell_last ++ 4w15;
+        md.last_c = 12w0 ++ cell_last ++ 4w15;
         md.epoch_differs = hdr.libra.epoch ^ epoch;
-        md.sender_mac = hdr.ethernet.src_addr;
-        md.sender_ip = hdr.ipv4.src_addr;
-        md.sender_port = hdr.udp.src_port;
     }
 
     // The same, with rights.
@@ -112,13 +106,16 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         received.count();
         md.admitted = true;
         md.rights = rights;
-        md.cell_base = cell_base;
-        md.cell_last = cell_last;
-        md.record = record_base;
+        md.record = record_base | (bit<16>)hdr.libra.sequence[WINDOW_BITS - 1:0];
+        md.base_a = 12w0 ++ cell_base ++ 4w0;
+#ifdef LIBRA_INTEGERS
+        md.base_b = 12w0 ++ cell_base ++ 4w0;
+        md.base_c = 12w0 ++ cell_base ++ 4w0;
+#endif
+        md.last_a = 12w0 ++ cell_last ++ 4w15;
+        md.last_b = 12w0 ++ cell_last ++ 4w15;
+        md.last_c = 12w0 ++ cell_last ++ 4w15;
         md.epoch_differs = hdr.libra.epoch ^ epoch;
-        md.sender_mac = hdr.ethernet.src_addr;
-        md.sender_ip = hdr.ipv4.src_addr;
-        md.sender_port = hdr.udp.src_port;
     }
 
     action unknown() {
@@ -143,25 +140,8 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         counters = received;
     }
 
-    // An index is its register's number and, four bits up, the cell.
     action length_fits() {
         md.length_ok = true;
-        md.cell00 = (bit<16>)(hdr.pair00.index >> 4);
-        md.cell01 = (bit<16>)(hdr.pair01.index >> 4);
-        md.cell02 = (bit<16>)(hdr.pair02.index >> 4);
-        md.cell03 = (bit<16>)(hdr.pair03.index >> 4);
-        md.cell04 = (bit<16>)(hdr.pair04.index >> 4);
-        md.cell05 = (bit<16>)(hdr.pair05.index >> 4);
-        md.cell06 = (bit<16>)(hdr.pair06.index >> 4);
-        md.cell07 = (bit<16>)(hdr.pair07.index >> 4);
-        md.cell08 = (bit<16>)(hdr.pair08.index >> 4);
-        md.cell09 = (bit<16>)(hdr.pair09.index >> 4);
-        md.cell10 = (bit<16>)(hdr.pair10.index >> 4);
-        md.cell11 = (bit<16>)(hdr.pair11.index >> 4);
-        md.cell12 = (bit<16>)(hdr.pair12.index >> 4);
-        md.cell13 = (bit<16>)(hdr.pair13.index >> 4);
-        md.cell14 = (bit<16>)(hdr.pair14.index >> 4);
-        md.cell15 = (bit<16>)(hdr.pair15.index >> 4);
     }
 
     action length_differs() {
@@ -185,43 +165,66 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         size = 1;
     }
 
-    action find_room() {
-        md.room00 = md.cell_last - md.cell00;
-        md.room01 = md.cell_last - md.cell01;
-        md.room02 = md.cell_last - md.cell02;
-        md.room03 = md.cell_last - md.cell03;
-        md.room04 = md.cell_last - md.cell04;
-        md.room05 = md.cell_last - md.cell05;
-        md.room06 = md.cell_last - md.cell06;
-        md.room07 = md.cell_last - md.cell07;
-        md.room08 = md.cell_last - md.cell08;
-        md.room09 = md.cell_last - md.cell09;
-        md.room10 = md.cell_last - md.cell10;
-        md.room11 = md.cell_last - md.cell11;
-        md.room12 = md.cell_last - md.cell12;
-        md.room13 = md.cell_last - md.cell13;
-        md.room14 = md.cell_last - md.cell14;
-        md.room15 = md.cell_last - md.cell15;
+    // An index is its register's number and, four bits up, the cell.
 #ifdef LIBRA_INTEGERS
-        md.cell00 = md.cell_base + md.cell00;
-        md.cell01 = md.cell_base + md.cell01;
-        md.cell02 = md.cell_base + md.cell02;
-        md.cell03 = md.cell_base + md.cell03;
-        md.cell04 = md.cell_base + md.cell04;
-        md.cell05 = md.cell_base + md.cell05;
-        md.cell06 = md.cell_base + md.cell06;
-        md.cell07 = md.cell_base + md.cell07;
-        md.cell08 = md.cell_base + md.cell08;
-        md.cell09 = md.cell_base + md.cell09;
-        md.cell10 = md.cell_base + md.cell10;
-        md.cell11 = md.cell_base + md.cell11;
-        md.cell12 = md.cell_base + md.cell12;
-        md.cell13 = md.cell_base + md.cell13;
-        md.cell14 = md.cell_base + md.cell14;
-        md.cell15 = md.cell_base + md.cell15;
-#endif
-        md.record = md.record | (bit<16>)hdr.libra.sequence[WINDOW_BITS - 1:0];
+    action find_room() {
+        md.cell00 = md.last_a - hdr.pair00.index;
+        md.cell01 = md.last_a - hdr.pair01.index;
+        md.cell02 = md.last_a - hdr.pair02.index;
+        md.cell03 = md.last_a - hdr.pair03.index;
+        md.cell04 = md.last_a - hdr.pair04.index;
+        md.cell05 = md.last_a - hdr.pair05.index;
+        md.cell06 = md.last_b - hdr.pair06.index;
+        md.cell07 = md.last_b - hdr.pair07.index;
+        md.cell08 = md.last_b - hdr.pair08.index;
+        md.cell09 = md.last_b - hdr.pair09.index;
+        md.cell10 = md.last_b - hdr.pair10.index;
+        md.cell11 = md.last_c - hdr.pair11.index;
+        md.cell12 = md.last_c - hdr.pair12.index;
+        md.cell13 = md.last_c - hdr.pair13.index;
+        md.cell14 = md.last_c - hdr.pair14.index;
+        md.cell15 = md.last_c - hdr.pair15.index;
     }
+
+    action find_cells() {
+        md.cell00 = md.base_a + hdr.pair00.index;
+        md.cell01 = md.base_a + hdr.pair01.index;
+        md.cell02 = md.base_a + hdr.pair02.index;
+        md.cell03 = md.base_a + hdr.pair03.index;
+        md.cell04 = md.base_a + hdr.pair04.index;
+        md.cell05 = md.base_a + hdr.pair05.index;
+        md.cell06 = md.base_b + hdr.pair06.index;
+        md.cell07 = md.base_b + hdr.pair07.index;
+        md.cell08 = md.base_b + hdr.pair08.index;
+        md.cell09 = md.base_b + hdr.pair09.index;
+        md.cell10 = md.base_b + hdr.pair10.index;
+        md.cell11 = md.base_c + hdr.pair11.index;
+        md.cell12 = md.base_c + hdr.pair12.index;
+        md.cell13 = md.base_c + hdr.pair13.index;
+        md.cell14 = md.base_c + hdr.pair14.index;
+        md.cell15 = md.base_c + hdr.pair15.index;
+    }
+#else
+    // Counted down from the share's end: the top bit is set where it is outside. Later passes have it so, too.
+    action find_room() {
+        hdr.pair00.index = md.last_a - hdr.pair00.index;
+        hdr.pair01.index = md.last_a - hdr.pair01.index;
+        hdr.pair02.index = md.last_a - hdr.pair02.index;
+        hdr.pair03.index = md.last_a - hdr.pair03.index;
+        hdr.pair04.index = md.last_a - hdr.pair04.index;
+        hdr.pair05.index = md.last_a - hdr.pair05.index;
+        hdr.pair06.index = md.last_b - hdr.pair06.index;
+        hdr.pair07.index = md.last_b - hdr.pair07.index;
+        hdr.pair08.index = md.last_b - hdr.pair08.index;
+        hdr.pair09.index = md.last_b - hdr.pair09.index;
+        hdr.pair10.index = md.last_b - hdr.pair10.index;
+        hdr.pair11.index = md.last_c - hdr.pair11.index;
+        hdr.pair12.index = md.last_c - hdr.pair12.index;
+        hdr.pair13.index = md.last_c - hdr.pair13.index;
+        hdr.pair14.index = md.last_c - hdr.pair14.index;
+        hdr.pair15.index = md.last_c - hdr.pair15.index;
+    }
+#endif
 
     action push() {
         md.op = op_t.PUSH;
@@ -296,22 +299,41 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
     // Are all cells in the job's share.
     table shares {
         key = {
-            md.room00[15:15] : ternary @name("outside00");
-            md.room01[15:15] : ternary @name("outside01");
-            md.room02[15:15] : ternary @name("outside02");
-            md.room03[15:15] : ternary @name("outside03");
-            md.room04[15:15] : ternary @name("outside04");
-            md.room05[15:15] : ternary @name("outside05");
-            md.room06[15:15] : ternary @name("outside06");
-            md.room07[15:15] : ternary @name("outside07");
-            md.room08[15:15] : ternary @name("outside08");
-            md.room09[15:15] : ternary @name("outside09");
-            md.room10[15:15] : ternary @name("outside10");
-            md.room11[15:15] : ternary @name("outside11");
-            md.room12[15:15] : ternary @name("outside12");
-            md.room13[15:15] : ternary @name("outside13");
-            md.room14[15:15] : ternary @name("outside14");
-            md.room15[15:15] : ternary @name("outside15");
+#ifdef LIBRA_INTEGERS
+            md.cell00[31:31] : ternary @name("outside00");
+            md.cell01[31:31] : ternary @name("outside01");
+            md.cell02[31:31] : ternary @name("outside02");
+            md.cell03[31:31] : ternary @name("outside03");
+            md.cell04[31:31] : ternary @name("outside04");
+            md.cell05[31:31] : ternary @name("outside05");
+            md.cell06[31:31] : ternary @name("outside06");
+            md.cell07[31:31] : ternary @name("outside07");
+            md.cell08[31:31] : ternary @name("outside08");
+            md.cell09[31:31] : ternary @name("outside09");
+            md.cell10[31:31] : ternary @name("outside10");
+            md.cell11[31:31] : ternary @name("outside11");
+            md.cell12[31:31] : ternary @name("outside12");
+            md.cell13[31:31] : ternary @name("outside13");
+            md.cell14[31:31] : ternary @name("outside14");
+            md.cell15[31:31] : ternary @name("outside15");
+#else
+            hdr.pair00.index[31:31] : ternary @name("outside00");
+            hdr.pair01.index[31:31] : ternary @name("outside01");
+            hdr.pair02.index[31:31] : ternary @name("outside02");
+            hdr.pair03.index[31:31] : ternary @name("outside03");
+            hdr.pair04.index[31:31] : ternary @name("outside04");
+            hdr.pair05.index[31:31] : ternary @name("outside05");
+            hdr.pair06.index[31:31] : ternary @name("outside06");
+            hdr.pair07.index[31:31] : ternary @name("outside07");
+            hdr.pair08.index[31:31] : ternary @name("outside08");
+            hdr.pair09.index[31:31] : ternary @name("outside09");
+            hdr.pair10.index[31:31] : ternary @name("outside10");
+            hdr.pair11.index[31:31] : ternary @name("outside11");
+            hdr.pair12.index[31:31] : ternary @name("outside12");
+            hdr.pair13.index[31:31] : ternary @name("outside13");
+            hdr.pair14.index[31:31] : ternary @name("outside14");
+            hdr.pair15.index[31:31] : ternary @name("outside15");
+#endif
         }
         actions = {
             NoAction;
@@ -325,13 +347,16 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
     }
 
     apply {
-        workers.apply();
         lengths.apply();
+        workers.apply();
         find_room();
         screen.apply();
         if (md.op != op_t.DROP && md.op != op_t.HEAR) {
             shares.apply();
         }
+#ifdef LIBRA_INTEGERS
+        find_cells();
+#endif
     }
 }
 

@@ -22,8 +22,8 @@
 
 // ---------------------------------------------------------------------------------------------------
 // A place of the packet, and the registers that its lane works with.
-control Lane(inout pair_h pair, in bit<1> left, in bit<1> number, in step_t step, in bit<8> pulls,
-             in bit<16> cell_base,
+control Lane(inout pair_h pair, in bit<1> left, in bit<1> odd, in step_t step, in bit<8> pulls,
+             in bit<32> top, out bit<32> cell,
              inout value_t was, in value_t sum,
              out value_t now, out bit<1> done, out bit<1> works, out bit<1> missed) {
     Register<value_t, cell_t>(CELLS) cells0;
@@ -34,9 +34,8 @@ control Lane(inout pair_h pair, in bit<1> left, in bit<1> number, in step_t step
     Register<value_t, cell_t>(CELLS) cells5;
     Register<value_t, cell_t>(CELLS) cells6;
     Register<value_t, cell_t>(CELLS) cells7;
-    bit<16> cell;
     bit<1>  here;
-    value_t change;
+    bit<1>  same;
 
     // To read is to write 0 to what is 0.
     RegisterAction<value_t, cell_t, value_t>(cells0) swap0 = {
@@ -111,29 +110,16 @@ control Lane(inout pair_h pair, in bit<1> left, in bit<1> number, in step_t step
         }
     };
 
-    // An index is its register's number and, four bits up, the cell. These two stand in tables of their own, since that
-    // is a stage each.
+    // An index is its register's number and, four bits up, the cell.
     action take_cell() {
-        cell = (bit<16>)(pair.index >> 4);
-    }
-
-    table cells_of_job {
-        actions = {
-            take_cell;
-        }
-        const default_action = take_cell;
-        size = 1;
-    }
-
-    action add_base() {
-        cell = cell + cell_base;
+        cell = top - pair.index;
     }
 
     table cells_of_all {
         actions = {
-            add_base;
+            take_cell;
         }
-        const default_action = add_base;
+        const default_action = take_cell;
         size = 1;
     }
 
@@ -162,7 +148,7 @@ control Lane(inout pair_h pair, in bit<1> left, in bit<1> number, in step_t step
             here       : ternary;
             pulls[0:0] : ternary @name("pulls");
             step       : ternary;
-            change     : ternary;
+            same       : ternary;
         }
         actions = {
             tell;
@@ -175,8 +161,8 @@ control Lane(inout pair_h pair, in bit<1> left, in bit<1> number, in step_t step
             (0, _, _, _)           : NoAction();
             (1, 1, _, _)           : tell();
             (1, 0, step_t.READ, _) : add_to();
-            (1, 0, step_t.SWAP, 0) : is_added();
-            (1, 0, step_t.EMPTY, 0): tell();
+            (1, 0, step_t.SWAP, 1) : is_added();
+            (1, 0, step_t.EMPTY, 1): tell();
         }
         const default_action = add_again;
         size = 5;
@@ -184,39 +170,41 @@ control Lane(inout pair_h pair, in bit<1> left, in bit<1> number, in step_t step
 
     apply {
         here = 0;
+        same = 0;
         done = 0;
         works = 0;
         missed = 0;
         now = 0;
-        cells_of_job.apply();
         cells_of_all.apply();
-        if (left == 1 && pair.index[0:0] == number && step != step_t.SKIP) {
+        if (left == 1 && pair.index[0:0] == odd && step != step_t.SKIP) {
             here = 1;
-            if (pair.index[3:1] == 0) {
-                now = swap0.execute(cell[CELL_BITS - 1:0]);
-            } else if (pair.index[3:1] == 1) {
-                now = swap1.execute(cell[CELL_BITS - 1:0]);
-            } else if (pair.index[3:1] == 2) {
-                now = swap2.execute(cell[CELL_BITS - 1:0]);
-            } else if (pair.index[3:1] == 3) {
-                now = swap3.execute(cell[CELL_BITS - 1:0]);
-            } else if (pair.index[3:1] == 4) {
-                now = swap4.execute(cell[CELL_BITS - 1:0]);
-            } else if (pair.index[3:1] == 5) {
-                now = swap5.execute(cell[CELL_BITS - 1:0]);
+            if (pair.index[3:1] == 7) {
+                now = swap0.execute(cell[CELL_BITS + 3:4]);
             } else if (pair.index[3:1] == 6) {
-                now = swap6.execute(cell[CELL_BITS - 1:0]);
+                now = swap1.execute(cell[CELL_BITS + 3:4]);
+            } else if (pair.index[3:1] == 5) {
+                now = swap2.execute(cell[CELL_BITS + 3:4]);
+            } else if (pair.index[3:1] == 4) {
+                now = swap3.execute(cell[CELL_BITS + 3:4]);
+            } else if (pair.index[3:1] == 3) {
+                now = swap4.execute(cell[CELL_BITS + 3:4]);
+            } else if (pair.index[3:1] == 2) {
+                now = swap5.execute(cell[CELL_BITS + 3:4]);
+            } else if (pair.index[3:1] == 1) {
+                now = swap6.execute(cell[CELL_BITS + 3:4]);
             } else {
-                now = swap7.execute(cell[CELL_BITS - 1:0]);
+                now = swap7.execute(cell[CELL_BITS + 3:4]);
             }
         }
-        change = now - was;
+        if (now == was) {
+            same = 1;
+        }
         settle.apply();
     }
 }
 
 // ---------------------------------------------------------------------------------------------------
-// What four lanes do in a pass, and what is left to do.
+// What the two lanes do in a pass, and what is left to do.
 control Step(inout headers_t hdr, inout ingress_metadata_t md) {
     Lane() lane0;
     Lane() lane1;
@@ -234,7 +222,7 @@ control Step(inout headers_t hdr, inout ingress_metadata_t md) {
     bit<1>  missed1;
 
     action mark(bit<16> keep) {
-        md.left = hdr.state.left & keep;
+        md.left = hdr.left.value & keep;
     }
 
     table marks {
@@ -310,18 +298,18 @@ control Step(inout headers_t hdr, inout ingress_metadata_t md) {
 
     apply {
         md.groups_to_go = hdr.state.last - hdr.state.group;
-        lane0.apply(hdr.pair00, hdr.state.left[15:15], 0, hdr.state.step, hdr.state.pulls, hdr.state.cell_base, hdr.state.was0,
-                    hdr.state.sum0, now0, done0, works0, missed0);
-        lane1.apply(hdr.pair01, hdr.state.left[14:14], 1, hdr.state.step, hdr.state.pulls, hdr.state.cell_base, hdr.state.was1,
-                    hdr.state.sum1, now1, done1, works1, missed1);
+        lane0.apply(hdr.pair00, hdr.left.value[15:15], 1, hdr.state.step, hdr.state.pulls, hdr.top.value, md.base_a, hdr.was0.value,
+                    hdr.sum0.value, now0, done0, works0, missed0);
+        lane1.apply(hdr.pair01, hdr.left.value[14:14], 0, hdr.state.step, hdr.state.pulls, hdr.top.value, md.last_a, hdr.was1.value,
+                    hdr.sum1.value, now1, done1, works1, missed1);
         marks.apply();
         works.apply();
-        x0.apply(now0, hdr.addends.log_x0);
-        x1.apply(now1, hdr.addends.log_x1);
-        y0.apply(hdr.pair00.value, hdr.addends.log_y0);
-        y1.apply(hdr.pair01.value, hdr.addends.log_y1);
-        hdr.addends.y0 = hdr.pair00.value;
-        hdr.addends.y1 = hdr.pair01.value;
+        x0.apply(now0, hdr.log_x0.value);
+        x1.apply(now1, hdr.log_x1.value);
+        y0.apply(hdr.pair00.value, hdr.log_y0.value);
+        y1.apply(hdr.pair01.value, hdr.log_y1.value);
+        hdr.sum0.value = hdr.pair00.value;
+        hdr.sum1.value = hdr.pair01.value;
     }
 }
 
@@ -338,28 +326,46 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     // By drop_reason_t.
     Counter<bit<64>, bit<8>>(16, CounterType_t.PACKETS) drops;
 
+    // Turns of `left`: a hash takes bits from anywhere.
+    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) by_one;
+    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) by_two;
+    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) by_three;
+    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) back_by_two;
+
     // To the pipe that it is in, once more.
     action recirculate() {
         ig_tm_md.ucast_egress_port = ig_intr_md.ingress_port[8:7] ++ (bit<7>)RECIRCULATION;
     }
 
-    // From now on it is addressed to its sender.
     action to_cpu() {
         ig_tm_md.ucast_egress_port = CPU_PORT;
         ig_tm_md.bypass_egress = 1;
     }
 
+    // From now on it is addressed to its sender.
     action begin(step_t first, bit<8> pulls) {
         recirculate();
+        mac_addr_t  sender_mac = hdr.ethernet.src_addr;
+        ipv4_addr_t sender_ip = hdr.ipv4.src_addr;
+        bit<16>     sender_port = hdr.udp.src_port;
         hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
-        hdr.ethernet.dst_addr = md.sender_mac;
+        hdr.ethernet.dst_addr = sender_mac;
         hdr.ipv4.src_addr = hdr.ipv4.dst_addr;
-        hdr.ipv4.dst_addr = md.sender_ip;
+        hdr.ipv4.dst_addr = sender_ip;
         hdr.ipv4.ttl = 64;
         hdr.udp.src_port = hdr.udp.dst_port;
-        hdr.udp.dst_port = md.sender_port;
+        hdr.udp.dst_port = sender_port;
         hdr.udp.checksum = 0;
         hdr.state.setValid();
+        hdr.left.setValid();
+        hdr.record.setValid();
+        hdr.ticket.setValid();
+        hdr.last.setValid();
+        hdr.top.setValid();
+        hdr.was0.setValid();
+        hdr.was1.setValid();
+        hdr.sum0.setValid();
+        hdr.sum1.setValid();
         hdr.state.step = first;
         hdr.state.turn = turn_t.NONE;
         hdr.state.pulls = pulls;
@@ -368,14 +374,15 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.state.last = md.last;
         hdr.state.tries = TRIES;
         hdr.state.port = (bit<16>)ig_intr_md.ingress_port;
-        hdr.state.left = hdr.libra.places;
-        hdr.state.record = md.record;
-        hdr.state.ticket = hdr.libra.sequence << 1;
-        hdr.state.cell_base = md.cell_base;
-        hdr.state.was0 = 0;
-        hdr.state.was1 = 0;
-        hdr.state.sum0 = 0;
-        hdr.state.sum1 = 0;
+        hdr.left.value = hdr.libra.places;
+        hdr.record.value = md.record;
+        hdr.ticket.value = hdr.libra.sequence << 1;
+        hdr.last.value = md.last_a;
+        hdr.top.value = md.base_a + md.last_a;
+        hdr.was0.value = 0;
+        hdr.was1.value = 0;
+        hdr.sum0.value = 0;
+        hdr.sum1.value = 0;
     }
 
     table beginnings {
@@ -426,26 +433,25 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.pair15.setInvalid();
     }
 
-    // The places that are left, in the order in which the packet came.
     action acknowledge_push() {
         acknowledge();
         hdr.state.step = step_t.FINISH;
-        hdr.state.left = md.left[13:0] ++ md.left[15:14];
-        hdr.libra.places = md.left[13:0] ++ md.left[15:14];
-    }
-
-    action acknowledge_any() {
-        acknowledge();
-        hdr.state.step = step_t.FINISH;
-        hdr.state.left = md.left[14:0] ++ md.left[15:15];
-        hdr.libra.places = md.left[14:0] ++ md.left[15:15];
     }
 
     action acknowledge_again() {
         acknowledge();
         ig_tm_md.bypass_egress = 1;
-        hdr.libra.places = hdr.state.left;
+        hdr.libra.places = hdr.left.value;
         hdr.state.setInvalid();
+        hdr.left.setInvalid();
+        hdr.record.setInvalid();
+        hdr.ticket.setInvalid();
+        hdr.last.setInvalid();
+        hdr.top.setInvalid();
+        hdr.was0.setInvalid();
+        hdr.was1.setInvalid();
+        hdr.sum0.setInvalid();
+        hdr.sum1.setInvalid();
     }
 
     action answer() {
@@ -454,6 +460,15 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         ig_tm_md.copy_to_cpu = hdr.state.cpu[1:1];
         hdr.libra.kind = kind_t.ANSWER;
         hdr.state.setInvalid();
+        hdr.left.setInvalid();
+        hdr.record.setInvalid();
+        hdr.ticket.setInvalid();
+        hdr.last.setInvalid();
+        hdr.top.setInvalid();
+        hdr.was0.setInvalid();
+        hdr.was1.setInvalid();
+        hdr.sum0.setInvalid();
+        hdr.sum1.setInvalid();
     }
 
     // The pairs are where they were. The copy passes egress, too, where to finish twice is the same as once.
@@ -463,16 +478,25 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.libra.kind = kind_t.ANSWER;
         hdr.libra.places = hdr.libra.places ^ md.left;
         hdr.state.step = step_t.FINISH;
-        hdr.state.left = md.left;
+        hdr.left.value = md.left;
     }
 
     // What is left of a push: the CPU sends it to its server, ends its record and acknowledges it. Pairs are turned, and
-    // `places` are those of the pairs as they are.
+    // `places` are those of the pairs as they are; indices are counted down from the end of the job's share.
     action leave_to_cpu() {
         to_cpu();
         md.answered = true;
         hdr.libra.places = md.left;
         hdr.state.setInvalid();
+        hdr.left.setInvalid();
+        hdr.record.setInvalid();
+        hdr.ticket.setInvalid();
+        hdr.last.setInvalid();
+        hdr.top.setInvalid();
+        hdr.was0.setInvalid();
+        hdr.was1.setInvalid();
+        hdr.sum0.setInvalid();
+        hdr.sum1.setInvalid();
     }
 
     // The cells that it cleared are known to the CPU alone.
@@ -480,6 +504,15 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         to_cpu();
         md.answered = true;
         hdr.state.setInvalid();
+        hdr.left.setInvalid();
+        hdr.record.setInvalid();
+        hdr.ticket.setInvalid();
+        hdr.last.setInvalid();
+        hdr.top.setInvalid();
+        hdr.was0.setInvalid();
+        hdr.was1.setInvalid();
+        hdr.sum0.setInvalid();
+        hdr.sum1.setInvalid();
     }
 
     table repeats {
@@ -500,7 +533,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     action stay() {
         recirculate();
         hdr.state.turn = turn_t.NONE;
-        hdr.state.left = md.left;
+        hdr.left.value = md.left;
     }
 
     action stay_to_empty() {
@@ -512,14 +545,21 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         recirculate();
         hdr.state.turn = turn_t.TWO;
         hdr.state.group = hdr.state.group + 1;
-        hdr.state.left = md.left[13:0] ++ md.left[15:14];
+        hdr.left.value = by_two.get({md.left[13:0], md.left[15:14]});
+    }
+
+    // What is answered has its indices as they came.
+    action turn_back_by_two() {
+        turn_by_two();
+        hdr.pair00.index = hdr.last.value - hdr.pair00.index;
+        hdr.pair01.index = hdr.last.value - hdr.pair01.index;
     }
 
     action turn_by_three() {
         recirculate();
         hdr.state.turn = turn_t.THREE;
         hdr.state.group = hdr.state.group + 1;
-        hdr.state.left = md.left[12:0] ++ md.left[15:13];
+        hdr.left.value = by_three.get({md.left[12:0], md.left[15:13]});
     }
 
     table next {
@@ -536,11 +576,11 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             stay;
             stay_to_empty;
             acknowledge_push;
-            acknowledge_any;
             answer;
             answer_collect;
             leave_to_cpu;
             turn_by_two;
+            turn_back_by_two;
             turn_by_three;
         }
         const entries = {
@@ -548,15 +588,44 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             (1, _, _, _, _, _, _)  : stay();
             (0, 1, _, _, 0, _, _)  : answer();
             (0, 2, _, _, 0, _, _)  : answer_collect();
-            (0, 2, _, _, _, _, _)  : turn_by_two();
-            (0, 0, _, 0, _, _, _)  : acknowledge_any();
+            (0, 1, _, _, _, _, _)  : turn_back_by_two();
+            (0, 2, _, _, _, _, _)  : turn_back_by_two();
+            (0, 0, _, 0, _, _, _)  : acknowledge_push();
             (0, 0, 1, _, 0, _, _)  : leave_to_cpu();
-            (0, 0, _, _, 0, 7, _)  : acknowledge_push();
-            (0, 0, _, _, 0, _, _)  : acknowledge_any();
+            (0, 0, _, _, 0, _, _)  : acknowledge_push();
             (0, _, _, _, _, 15, 7) : turn_by_three();
+            (0, _, _, _, _, _, _)  : turn_by_two();
         }
-        const default_action = turn_by_two;
-        size = 10;
+        const default_action = stay;
+        size = 11;
+    }
+
+    // The places that are left, in the order in which the packet came.
+    action rest_of_push() {
+        hdr.left.value = back_by_two.get({md.left[13:0], md.left[15:14]});
+        hdr.libra.places = back_by_two.get({md.left[13:0], md.left[15:14]});
+    }
+
+    action rest_of_any() {
+        hdr.left.value = by_one.get({md.left[14:0], md.left[15:15]});
+        hdr.libra.places = by_one.get({md.left[14:0], md.left[15:15]});
+    }
+
+    table rests {
+        key = {
+            hdr.state.last : ternary;
+        }
+        actions = {
+            rest_of_push;
+            rest_of_any;
+            @defaultonly NoAction;
+        }
+        const entries = {
+            7 : rest_of_push();
+            15: rest_of_any();
+        }
+        const default_action = NoAction;
+        size = 2;
     }
 
     apply {
@@ -572,12 +641,21 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             if (hdr.state.step == step_t.REPEAT) {
                 repeats.apply();
             } else {
-                hdr.addends.setValid();
+                hdr.log_x0.setValid();
+                hdr.log_x1.setValid();
+                hdr.log_y0.setValid();
+                hdr.log_y1.setValid();
                 step.apply(hdr, md);
                 if (hdr.state.step != step_t.SWAP) {
-                    hdr.addends.setInvalid();
+                    hdr.log_x0.setInvalid();
+                    hdr.log_x1.setInvalid();
+                    hdr.log_y0.setInvalid();
+                    hdr.log_y1.setInvalid();
                 }
                 next.apply();
+                if (hdr.state.step == step_t.FINISH) {
+                    rests.apply();
+                }
             }
         }
         if (md.reason != drop_reason_t.NONE) {
@@ -602,15 +680,15 @@ control Records(inout headers_t hdr, inout egress_metadata_t md) {
     RegisterAction<bit<32>, record_t, bit<32>>(records) take = {
         void apply(inout bit<32> last, out bit<32> found) {
             found = last;
-            if (last < hdr.state.ticket) {
-                last = hdr.state.ticket;
+            if (last < hdr.ticket.value) {
+                last = hdr.ticket.value;
             }
         }
     };
 
     RegisterAction<bit<32>, record_t, bit<32>>(records) finish = {
         void apply(inout bit<32> last) {
-            if (last == hdr.state.ticket) {
+            if (last == hdr.ticket.value) {
                 last = last + 1;
             }
         }
@@ -624,7 +702,7 @@ control Records(inout headers_t hdr, inout egress_metadata_t md) {
 
     RegisterAction<bit<16>, record_t, bit<16>>(rests) write_rest = {
         void apply(inout bit<16> places) {
-            places = hdr.state.left;
+            places = hdr.left.value;
         }
     };
 
@@ -637,8 +715,8 @@ control Records(inout headers_t hdr, inout egress_metadata_t md) {
 
     action repeat() {
         hdr.state.step = step_t.REPEAT;
-        hdr.state.left = rest;
-        repetitions.count(hdr.state.record[14:9]);
+        hdr.left.value = rest;
+        repetitions.count(hdr.record.value[14:9]);
     }
 
     action begun() {
@@ -670,14 +748,23 @@ control Records(inout headers_t hdr, inout egress_metadata_t md) {
 
     apply {
         if (hdr.state.step == step_t.TAKE) {
-            before = take.execute(hdr.state.record[14:0]);
-            rest = read_rest.execute(hdr.state.record[14:0]);
-            md.age = before - hdr.state.ticket;
+            before = take.execute(hdr.record.value[14:0]);
+            rest = read_rest.execute(hdr.record.value[14:0]);
+            md.age = before - hdr.ticket.value;
             ages.apply();
         } else if (hdr.state.step == step_t.FINISH) {
-            finish.execute(hdr.state.record[14:0]);
-            write_rest.execute(hdr.state.record[14:0]);
+            finish.execute(hdr.record.value[14:0]);
+            write_rest.execute(hdr.record.value[14:0]);
             hdr.state.setInvalid();
+            hdr.left.setInvalid();
+            hdr.record.setInvalid();
+            hdr.ticket.setInvalid();
+            hdr.last.setInvalid();
+            hdr.top.setInvalid();
+            hdr.was0.setInvalid();
+            hdr.was1.setInvalid();
+            hdr.sum0.setInvalid();
+            hdr.sum1.setInvalid();
         }
     }
 }
@@ -695,15 +782,15 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
     Counter<bit<64>, bit<8>>(16, CounterType_t.PACKETS) drops;
 
     action clear() {
-        hdr.state.was0 = 0;
-        hdr.state.was1 = 0;
-        hdr.state.sum0 = 0;
-        hdr.state.sum1 = 0;
+        hdr.was0.value = 0;
+        hdr.was1.value = 0;
+        hdr.sum0.value = 0;
+        hdr.sum1.value = 0;
     }
 
     action empty() {
-        hdr.state.sum0 = 0;
-        hdr.state.sum1 = 0;
+        hdr.sum0.value = 0;
+        hdr.sum1.value = 0;
     }
 
     table clears {
@@ -725,8 +812,8 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
 
     apply {
         if (hdr.state.step == step_t.SWAP) {
-            sum0.apply(hdr.state.was0, hdr.addends.y0, hdr.addends.log_x0, hdr.addends.log_y0, hdr.state.sum0);
-            sum1.apply(hdr.state.was1, hdr.addends.y1, hdr.addends.log_x1, hdr.addends.log_y1, hdr.state.sum1);
+            sum0.apply(hdr.was0.value, hdr.log_x0.value, hdr.log_y0.value, hdr.sum0.value);
+            sum1.apply(hdr.was1.value, hdr.log_x1.value, hdr.log_y1.value, hdr.sum1.value);
         } else {
             clears.apply();
             records.apply(hdr, md);

@@ -131,25 +131,15 @@ header state_h {
     bit<8>  last;        // number of the last group: 7; 8 of a pull, 15 of a PUSH_ANY
     bit<8>  tries;       // how many more cells may be found changed
     bit<16> port;        // where the packet came from
-    bit<16> left;        // bit 15 - p: the pair at place p is not done
-    bit<16> record;
-    bit<32> ticket;      // twice the sequence number
-    bit<16> cell_base;   // of the job
-    // of the two pairs that are worked on: what the cell was, and the sum
-    value_t was0;
-    value_t was1;
-    value_t sum0;
-    value_t sum1;
 }
 
-// From ingress to egress: of the two cells and of the two values, the logarithms; and the values.
-header addends_h {
-    bit<32> log_x0;
-    bit<32> log_x1;
-    bit<32> log_y0;
-    bit<32> log_y1;
-    value_t y0;
-    value_t y1;
+// A number of its own: no container is shared with another field's.
+header word_h {
+    bit<32> value;
+}
+
+header half_h {
+    bit<16> value;
 }
 
 #endif
@@ -157,7 +147,21 @@ header addends_h {
 struct headers_t {
 #ifndef LIBRA_INTEGERS
     state_h    state;
-    addends_h  addends;
+    half_h     left;        // bit 15 - p: the pair at place p is not done
+    half_h     record;
+    word_h     ticket;      // twice the sequence number
+    word_h     last;        // the highest index of the job: 16 times the number of its cells in a register, - 1
+    word_h     top;         // the same and 16 times the job's first cell
+    // of the two pairs that are worked on: what the cell was, and the sum; from ingress to egress the pair's value
+    word_h     was0;
+    word_h     was1;
+    word_h     sum0;
+    word_h     sum1;
+    // From ingress to egress: the logarithms of the two cells and of the two values.
+    word_h     log_x0;
+    word_h     log_x1;
+    word_h     log_y0;
+    word_h     log_y1;
 #endif
     ethernet_h ethernet;
     ipv4_h     ipv4;

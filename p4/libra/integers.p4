@@ -37,7 +37,7 @@ control Records(inout headers_t hdr, inout ingress_metadata_t md) {
 
 // ---------------------------------------------------------------------------------------------------
 // A place of the packet, and the register that it belongs to.
-control Place(inout value_t value, in bit<16> cell, in bit<1> used, in ingress_metadata_t md) {
+control Place(inout value_t value, in bit<32> cell, in bit<1> used, in ingress_metadata_t md) {
     Register<value_t, cell_t>(CELLS) cells;
 
     RegisterAction<value_t, cell_t, value_t>(cells) add_value = {
@@ -60,15 +60,15 @@ control Place(inout value_t value, in bit<16> cell, in bit<1> used, in ingress_m
     };
 
     action add() {
-        add_value.execute(cell[CELL_BITS - 1:0]);
+        add_value.execute(cell[CELL_BITS + 3:4]);
     }
 
     action read() {
-        value = read_value.execute(cell[CELL_BITS - 1:0]);
+        value = read_value.execute(cell[CELL_BITS + 3:4]);
     }
 
     action take() {
-        value = take_value.execute(cell[CELL_BITS - 1:0]);
+        value = take_value.execute(cell[CELL_BITS + 3:4]);
     }
 
     table place {
@@ -154,13 +154,16 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     // To whom it came from.
     action readdress() {
         md.answered = true;
+        mac_addr_t  sender_mac = hdr.ethernet.src_addr;
+        ipv4_addr_t sender_ip = hdr.ipv4.src_addr;
+        bit<16>     sender_port = hdr.udp.src_port;
         hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
-        hdr.ethernet.dst_addr = md.sender_mac;
+        hdr.ethernet.dst_addr = sender_mac;
         hdr.ipv4.src_addr = hdr.ipv4.dst_addr;
-        hdr.ipv4.dst_addr = md.sender_ip;
+        hdr.ipv4.dst_addr = sender_ip;
         hdr.ipv4.ttl = 64;
         hdr.udp.src_port = hdr.udp.dst_port;
-        hdr.udp.dst_port = md.sender_port;
+        hdr.udp.dst_port = sender_port;
         hdr.udp.checksum = 0;
     }
 

@@ -36,6 +36,15 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     // A later pass: it was looked at before.
     state parse_state {
         pkt.extract(hdr.state);
+        pkt.extract(hdr.left);
+        pkt.extract(hdr.record);
+        pkt.extract(hdr.ticket);
+        pkt.extract(hdr.last);
+        pkt.extract(hdr.top);
+        pkt.extract(hdr.was0);
+        pkt.extract(hdr.was1);
+        pkt.extract(hdr.sum0);
+        pkt.extract(hdr.sum1);
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
@@ -461,7 +470,19 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in ingress_metadata
         }
 #ifndef LIBRA_INTEGERS
         pkt.emit(hdr.state);
-        pkt.emit(hdr.addends);
+        pkt.emit(hdr.left);
+        pkt.emit(hdr.record);
+        pkt.emit(hdr.ticket);
+        pkt.emit(hdr.last);
+        pkt.emit(hdr.top);
+        pkt.emit(hdr.was0);
+        pkt.emit(hdr.was1);
+        pkt.emit(hdr.sum0);
+        pkt.emit(hdr.sum1);
+        pkt.emit(hdr.log_x0);
+        pkt.emit(hdr.log_x1);
+        pkt.emit(hdr.log_y0);
+        pkt.emit(hdr.log_y1);
 #endif
         pkt.emit(hdr.ethernet);
         pkt.emit(hdr.ipv4);
@@ -501,6 +522,15 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
 #else
         md.reason = drop_reason_t.NONE;
         pkt.extract(hdr.state);
+        pkt.extract(hdr.left);
+        pkt.extract(hdr.record);
+        pkt.extract(hdr.ticket);
+        pkt.extract(hdr.last);
+        pkt.extract(hdr.top);
+        pkt.extract(hdr.was0);
+        pkt.extract(hdr.was1);
+        pkt.extract(hdr.sum0);
+        pkt.extract(hdr.sum1);
         transition select(hdr.state.step) {
             step_t.SWAP: parse_addends;
             step_t.EMPTY: parse_addends;
@@ -509,7 +539,10 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
     }
 
     state parse_addends {
-        pkt.extract(hdr.addends);
+        pkt.extract(hdr.log_x0);
+        pkt.extract(hdr.log_x1);
+        pkt.extract(hdr.log_y0);
+        pkt.extract(hdr.log_y1);
         transition accept;
     }
 #endif
@@ -520,6 +553,15 @@ control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t
     apply {
 #ifndef LIBRA_INTEGERS
         pkt.emit(hdr.state);
+        pkt.emit(hdr.left);
+        pkt.emit(hdr.record);
+        pkt.emit(hdr.ticket);
+        pkt.emit(hdr.last);
+        pkt.emit(hdr.top);
+        pkt.emit(hdr.was0);
+        pkt.emit(hdr.was1);
+        pkt.emit(hdr.sum0);
+        pkt.emit(hdr.sum1);
 #endif
     }
 }

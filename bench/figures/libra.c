@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What docs/figures-libra.md computes without a network: figures 5, 15 and 16, table 2 and long
+// sums of the Libra paper, from generated data. Prints one line a figure; the same each time.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hosts/libra/adder.h"
+#include "hosts/libra/heat.h"
+#include "hosts/libra/pack.h"
+
+#define HOT   30000u // parameters, where the paper has as many
+#define DRAWS 4000u  // features of a batch, doubles among them
+
+static uint64_t seed = 30;
+
+// Uniform in (0, 1): xorshift64*.
+static double uniform(void) {
+    seed ^= seed >> 12, seed ^= seed << 25, seed ^= seed >> 27;
+    return ((double)(seed * 0x2545f4914f6cdd1d >> 11) + 0.5) / 9007199254740992.0;
+}
+
+// ---- Zipf: ranks 0 to n - 1, the chance of r is (r + 1)^-s / h ----
+struct zipf {
+    const char *name;
+    double n, share; // the share of the updates that the hottest HOT have in the paper
+    double s;
+};
+
+static double area(double x, double s) { // of x^-s from 1 on
+    return s == 1 ? log(x) : (pow(x, 1 - s) - 1) / (1 - s);
+}
+
+static uint64_t zipf_draw(const struct zipf *z) {
+    for (
+        ;
+        ;) { // from the area under the curve, half a rank to both sides; then what is too much goes
+        double low = area(0.5, z->s), u = low + uniform() * (area(z->n + 0.5, z->s) - low);
+        double x = pow(u * (1 - z->s) + 1, 1 / (1 - z->s)), k = floor(x + 0.5);
+        if (k < 1 || k > z->n)
+            continue;
+        double bar = area(k + 0.5, z->s) - area(k - 0.5, z->s); // convex: at least the rank's own
+        if (uniform() * bar <= pow(k, -z->s))
+            return (uint64_t)k - 1;
+    }
+}
+
+// Updates of a batch that the first 'top' ranks have, of all; each key counts once.
+static double zipf_share(const struct zipf *z, double top) {
+    double h = 0, part = 0, all = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (double k = 1; k <= z->n;) {
+            double end = k < 1e5 ? k + 1 : fmin(floor(k * 1.001), z->n + 1);
+            if (k <= top && end > top + 1)
+                end = top + 1;
+            double p = pow((k + end - 1) / 2, -z->s), width = end - k;
+            if (pass == 0)
+                h += width * p;
+            else
+                all += width * -expm1(DRAWS * log1p(-p / h));
+            if (pass == 1 && end <= top + 1)
+                part = all;
+            k = end;
+        }
+    return part / all;
+}
+
+static void zipf_fit(struct zipf *z) {
+    double low = 0.5, high = 1.5;
+    for (int i = 0; i < 30; i++) {
+        z->s = (low + high) / 2;
+        if (zipf_share(z, HOT) < z->share)
+            low = z->s;
+        else
+            high = z->s;
+    }
+}
+
+static int by_rank(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// A batch: its keys, each once, rising; how many.
+static size_t batch(const struct zipf *z, uint64_t *keys) {
+    size_t n = 0;
+    for (size_t i = 0; i < DRAWS; i++)
+        keys[i] = zipf_draw(z);
+    qsort(keys, DRAWS, sizeof *keys, by_rank);
+    for (size_t i = 0; i < DRAWS; i++)
+        if (i == 0 || keys[i] != keys[i - 1])
+            keys[n++] = keys[i];
+    return n;
+}
+
+static void figure5(const struct zipf *z) {
+    const double tops[] = {1000, 5000, 10000, 20000, 30000, 60000, 80000, 100000};
+    printf("figure 5, %s, s %.4f:", z->name, z->s);
+    for (size_t i = 0; i < sizeof tops / sizeof *tops; i++)
+        printf(" %.0f: %.3f", tops[i], zipf_share(z, tops[i]));
+    printf("\n");
+}
+
+// ---- figure 15 ----
+static void figure15(const struct zipf *z) {
+    enum { BATCHES = 5000 };
+    const struct libra_choice choice = {
+        .portion = 1, .memory = 0.05, .stop_at_one_hundredth = true};
+    const unsigned rates[] = {4, 8, 100};
+    struct libra_heat heat[3] = {0};
+    uint64_t keys[DRAWS];
+    for (unsigned b = 0; b < BATCHES; b++) {
+        size_t n = batch(z, keys);
+        for (unsigned r = 0; r < 3; r++)
+            if (b % 100 < rates[r])
+                for (size_t i = 0; i < n; i++)
+                    libra_heat_add(&heat[r], keys[i], 1);
+    }
+    struct libra_ranked *all = libra_heat_rank(&heat[2]);
+    const size_t k = libra_heat_hot(all, heat[2].map.n, &choice);
+    qsort(all, k, sizeof *all, by_rank); // by key, which is the first member
+    printf("figure 15, %s: %zu hot;", z->name, k);
+    for (unsigned r = 0; r < 2; r++) {
+        struct libra_ranked *some = libra_heat_rank(&heat[r]);
+        const size_t m = libra_heat_hot(some, heat[r].map.n, &choice);
+        size_t both = 0;
+        for (size_t i = 0; i < m; i++)
+            both += bsearch(&some[i], all, k, sizeof *all, by_rank) != NULL;
+        printf(" %u %%: %zu hot, precision %.3f", rates[r], m, (double)both / (double)k);
+        free(some);
+        libra_heat_clear(&heat[r]);
+    }
+    printf("\n");
+    free(all);
+    libra_heat_clear(&heat[2]);
+}
+
+// ---- figure 16: what a packet's pairs need beyond one pass, counted in both ways ----
+struct repeats {
+    double packets, largest, over, passes;
+};
+
+static void count_repeats(struct repeats *c, const struct libra_packet *p, unsigned passes) {
+    unsigned in[LIBRA_PLACES] = {0}, most = 1, over = 0;
+    for (unsigned j = 0; j < LIBRA_PLACES; j++)
+        if (p->used >> j & 1) {
+            unsigned n = ++in[p->places[j].rank % LIBRA_PLACES];
+            most = n > most ? n : most;
+            over += n > 1;
+        }
+    c->packets++;
+    c->largest += most - 1;
+    c->over += over;
+    c->passes += passes;
+}
+
+static void figure16(const struct zipf *z) {
+    enum { BATCHES = 200 };
+    uint32_t *place = malloc(HOT * sizeof *place);
+    uint64_t keys[DRAWS];
+    struct libra_pair pairs[DRAWS];
+    struct libra_packet *packets = malloc(2 * DRAWS * sizeof *packets);
+    struct repeats layout = {0}, random = {0};
+    if (!place || !packets)
+        abort();
+    for (uint32_t i = 0; i < HOT; i++) {
+        uint32_t j = (uint32_t)(uniform() * (i + 1));
+        place[i] = place[j];
+        place[j] = i;
+    }
+    for (unsigned b = 0; b < BATCHES; b++) {
+        size_t n = 0;
+        for (size_t i = 0, all = batch(z, keys); i < all; i++)
+            if (keys[i] < HOT)
+                pairs[n++] = (struct libra_pair){.rank = (uint32_t)keys[i]};
+        const size_t made = libra_pack(pairs, n, true, packets);
+        for (size_t i = 0; i < made; i++)
+            count_repeats(&layout, &packets[i], libra_packet_passes(&packets[i]));
+        for (size_t i = 0; i < n; i += LIBRA_PLACES) { // as they come, at random places
+            struct libra_packet p = {0};
+            for (size_t j = 0; j < LIBRA_PLACES && i + j < n; j++) {
+                p.used |= (uint16_t)(1u << j);
+                p.places[j].rank = place[pairs[i + j].rank];
+            }
+            count_repeats(&random, &p, 0);
+        }
+    }
+    printf("figure 16, %s: layout: %.3f largest - 1, %.3f over, %.1f passes for sums; random: %.3f "
+           "largest - 1, %.3f over\n",
+           z->name, layout.largest / layout.packets, layout.over / layout.packets,
+           layout.passes / layout.packets, random.largest / random.packets,
+           random.over / random.packets);
+    free(place);
+    free(packets);
+}
+
+// ---- table 2 and long sums ----
+static float from_bits(uint32_t bits) {
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static float add(float x, float y) {
+    uint32_t a, b;
+    memcpy(&a, &x, sizeof a);
+    memcpy(&b, &y, sizeof b);
+    return from_bits(libra_add(libra_adder(), a, b, NULL));
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void precision(const char *name, bool tables) {
+    enum { PAIRS = 100000 };
+    static double p[PAIRS];
+    double sum = 0, worst = 0;
+    for (unsigned i = 0; i < PAIRS; i++) {
+        const float x = (float)(uniform() * 2 - 1), y = (float)(uniform() * 2 - 1);
+        const double s = (double)x + y, factor = 0x1p30; // of values below 1, two workers
+        const double got = tables ? add(x, y) : (rint(x * factor) + rint(y * factor)) / factor;
+        p[i] = s == 0 ? got == 0 : fmax(0, 1 - fabs(got - s) / fabs(s));
+        sum += p[i];
+        worst = fmax(worst, fabs(got - s) / fmax(fabs(x), fabs(y)));
+    }
+    qsort(p, PAIRS, sizeof *p, by_value);
+    printf("table 2, R2, %s: median %.4f %%, mean %.4f %%, worst over max(|x|, |y|) %.2g\n", name,
+           100 * p[PAIRS / 2], 100 * sum / PAIRS, worst);
+}
+
+static void long_sums(void) {
+    for (unsigned n = 10; n <= 100000; n *= 10) {
+        double equal = 0, any = 0;
+        float e = 0, a = 0;
+        for (unsigned i = 0; i < n; i++) {
+            const float v = (float)uniform();
+            equal += 0.001f, any += v;
+            e = add(e, 0.001f), a = add(a, v);
+        }
+        printf("sum of %u: 0.001: %.6g, off by %.4f %%; of (0, 1): %.6g, off by %.4f %%\n", n, e,
+               100 * fabs(e / equal - 1), a, 100 * fabs(a / any - 1));
+    }
+}
+
+int main(void) {
+    struct zipf jobs[] = {{"OA", 150e6, 0.5, 0}, {"SE", 9e6, 0.7, 0}};
+    for (size_t i = 0; i < 2; i++) {
+        zipf_fit(&jobs[i]);
+        figure5(&jobs[i]);
+        figure15(&jobs[i]);
+        figure16(&jobs[i]);
+    }
+    precision("tables", true);
+    precision("float to integer", false);
+    long_sums();
+}
