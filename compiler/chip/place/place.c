@@ -13,13 +13,20 @@
 enum { MOST_PASSES = 200, NEAR = 8 };
 
 static bool may_pass(const struct place *p, const struct place_unit *x) {
-    return p->loose || p->r->limits->long_branches || p->busy[x->group] == 0;
+    return p->loose || p->unordered || p->r->limits->long_branches || p->busy[x->group] == 0;
+}
+
+// Waiting for what hangs below a unit is no dependency of its own.
+static bool holds(const struct place *p, const struct place_dep *d) {
+    return d->dep || !p->unordered;
 }
 
 // The stage that dependencies on what is placed allow.
 static unsigned allowed_from(const struct place *p, const struct place_unit *x) {
     unsigned s = x->from_stage;
     for (size_t i = 0; i < x->before.n; i++) {
+        if (!holds(p, &x->before.v[i]))
+            continue;
         unsigned from = p->units.v[x->before.v[i].from].last + x->before.v[i].distance;
         s = from > s ? from : s;
     }
@@ -42,7 +49,7 @@ static bool in_conflict(const struct place *p, const struct place_unit *x) {
 
 // While a table is being split, on a Tofino 1 only what excludes it is placed in its gress.
 static bool beside_split(const struct place *p, const struct place_unit *x, unsigned split) {
-    if (split == PLACE_NOBODY || p->loose || p->r->limits->long_branches || &p->units.v[split] == x)
+    if (split == PLACE_NOBODY || p->loose || p->unordered || p->r->limits->long_branches || &p->units.v[split] == x)
         return true;
     const struct chip_gress *g = &p->pipe->gress[x->gress];
     return g->excludes && g->excludes[(size_t)x->u->id * g->units.n + p->units.v[split].u->id];
@@ -67,7 +74,7 @@ static void place_settle(struct place *p, struct place_unit *x) {
     x->done = true;
     p->left--;
     for (size_t i = 0; i < x->behind.n; i++)
-        p->units.v[x->behind.v[i].from].waiting--;
+        p->units.v[x->behind.v[i].from].waiting -= holds(p, &x->behind.v[i]);
     for (size_t i = 0; i < x->shared.n; i++)
         if (p->shared.v[x->shared.v[i]].stage == PLACE_NOBODY)
             p->shared.v[x->shared.v[i]].stage = s;
@@ -148,7 +155,9 @@ static void place_begin_pass(struct place *p) {
     for (size_t i = 0; i < p->units.n; i++) {
         struct place_unit *x = &p->units.v[i];
         x->u->parts.n = 0;
-        x->waiting = (unsigned)x->before.n;
+        x->waiting = 0;
+        for (size_t k = 0; k < x->before.n; k++)
+            x->waiting += holds(p, &x->before.v[k]);
         x->done = x->first_done = false;
         x->failed = x->offered = 0;
         x->lacked_since = PLACE_NOBODY;
@@ -212,20 +221,51 @@ static void place_publish(struct place *p) {
 }
 
 static void place_run(struct place *p) {
+    for (size_t i = 0; i < p->shared.n; i++) {
+        p->shared.v[i].not_before = p->shared.v[i].at_first;
+        p->shared.v[i].impossible = false;
+    }
     for (unsigned passes = 1; !run_pass(p); passes++)
         part_users(p, passes % MOST_PASSES == 0);
+}
+
+// How bad a placement is: memories whose users do not meet, then stages.
+static size_t badness(const struct place *p) {
+    size_t parted = 0;
+    for (size_t i = 0; i < p->shared.n; i++)
+        parted += p->shared.v[i].impossible;
+    size_t over = p->stages.n > p->r->limits->stages ? p->stages.n : 0;
+    return parted * 2 * PLACE_MOST_STAGES + over;
+}
+
+enum { FREE = 1, UNORDERED = 2, WAYS = 4 };
+
+#include <stdio.h>
+#include <stdlib.h>
+static size_t place_in_way(struct place *p, unsigned way) {
+    p->free = way & FREE;
+    p->unordered = way & UNORDERED;
+    place_run(p);
+    if (getenv("KDBG")) fprintf(stderr, "way %u: stages %zu bad %zu\n", way, p->stages.n, badness(p));
+    return badness(p);
 }
 
 void chip_place(struct chip_report *r, struct chip_pipe *pipe) {
     struct place p = {.r = r, .pipe = pipe};
     place_prepare(&p);
-    place_run(&p);
-    // The chip's compiler lays containers out for the placement it wants when the first one is too
-    // long.
-    if (p.stages.n > r->limits->stages) {
-        p.free = true;
-        place_run(&p);
+    // The chip's compiler places anew in other ways when the first one is too long: it lays
+    // containers out for the placement that it wants.
+    unsigned best = 0, last = 0;
+    size_t least = place_in_way(&p, 0);
+    for (unsigned way = 1; least > 0 && way < WAYS; way++) {
+        size_t bad = place_in_way(&p, last = way);
+        if (bad < least) {
+            least = bad;
+            best = way;
+        }
     }
+    if (best != last)
+        place_in_way(&p, best);
     place_publish(&p);
     place_explain(&p);
 }

@@ -68,6 +68,7 @@ struct place {
     unsigned stage; // under way
     unsigned left;  // units not placed
     bool free;      // containers are laid out so that there are no conflicts
+    bool unordered; // units pass what hangs below others
     bool loose;     // nothing could be placed in the order of the control's tree: it is given up
     bool given_up;
 };
