@@ -386,6 +386,34 @@ static bool graph_units_walk(struct build *b, const struct ir_block *block, stru
     return true;
 }
 
+// ---- behind the control -----------------------------------------------------------------------
+
+// A unit that all packets come to, also after an exit.
+static void add_behind(struct build *b, const struct ir_stmt *t, const char *what,
+                       const chip_bits_vec *reads, bool is_sum) {
+    if (graph_units_is_full(b))
+        return;
+    struct set all = {0};
+    for (size_t i = 0; i < b->g->gress->units.n; i++)
+        graph_set(all.w, i);
+    unsigned id = add_unit(b, CHIP_KEYLESS, t,
+                           arena_printf(b->a, "%s at %s", what, graph_place(b->g, t->at)));
+    b->g->gress->units.v[id].gateway = *reads;
+    b->g->nodes.v[id].is_sum = is_sum;
+    graph_units_enter(b, id, (struct under){0}, &all);
+}
+
+static void graph_units_checksums(struct build *b) {
+    graph_sum_vec sums = graph_sums(b->g);
+    for (size_t i = 0; i < sums.n; i++) {
+        const struct graph_sum *s = &sums.v[i];
+        if (!s->always)
+            add_behind(b, s->stmt, "checksum's condition", &s->asks, true);
+        if (s->twice.n)
+            add_behind(b, s->stmt, "checksum's copies", &s->twice, false);
+    }
+}
+
 // ---- order --------------------------------------------------------------------------------------
 
 // Units by the order in which packets meet them: a table that is applied at several places comes
@@ -453,6 +481,7 @@ void graph_units(struct graph *g) {
         b.unit_of_table[i] = -1;
     struct set path = {0};
     graph_units_walk(&b, g->control, (struct under){0}, &path);
+    graph_units_checksums(&b);
     if (g->gress->units.n > 0)
         graph_units_sort(&b);
     if (g->too_many)
