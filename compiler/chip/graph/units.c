@@ -180,6 +180,9 @@ static bool graph_units_joins(const struct run *r, const struct ir_stmt *t) {
         return true;
     if (r->has_extern && uses_extern(t))
         return false;
+    // What @in_hash is written before is a block, and that a table.
+    if (graph_is_hashed(t) || graph_is_hashed(r->last))
+        return false;
     for (size_t i = 0; i < r->written.n; i++)
         if (graph_units_touches(t, r->written.v[i]))
             return false;
