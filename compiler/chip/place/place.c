@@ -238,34 +238,84 @@ static size_t badness(const struct place *p) {
     return parted * 2 * PLACE_MOST_STAGES + over;
 }
 
-enum { FREE = 1, UNORDERED = 2, WAYS = 4 };
+enum { FREE = 1, UNORDERED = 2, WAYS = 4, MOST_REPAIRS = 16, MOST_REPAIRED = 512 };
 
-#include <stdio.h>
-#include <stdlib.h>
 static size_t place_in_way(struct place *p, unsigned way) {
     p->free = way & FREE;
     p->unordered = way & UNORDERED;
     place_run(p);
-    if (getenv("KDBG")) fprintf(stderr, "way %u: stages %zu bad %zu\n", way, p->stages.n, badness(p));
     return badness(p);
+}
+
+// What stands after the chip's last stage, and all that it waits for, becomes more urgent. False:
+// nothing does.
+static bool boost_late_units(struct place *p) {
+    bool *late = ARENA_ARRAY(p->r->arena, bool, p->units.n + 1), any = false;
+    for (size_t i = p->units.n; i-- > 0;) {
+        struct place_unit *x = &p->units.v[i];
+        if (!late[i] && x->last < p->r->limits->stages)
+            continue;
+        any = true;
+        x->boost++;
+        for (size_t k = 0; k < x->before.n; k++)
+            if (holds(p, &x->before.v[k]))
+                late[x->before.v[k].from] = true;
+    }
+    return any;
+}
+
+struct best {
+    size_t badness;
+    unsigned way;
+    unsigned *order;
+};
+
+static void place_try(struct place *p, struct best *best, unsigned way) {
+    size_t bad = place_in_way(p, way);
+    if (bad >= best->badness)
+        return;
+    size_t n = p->units.n;
+    best->badness = bad;
+    best->way = way;
+    best->order = ARENA_ARRAY(p->r->arena, unsigned, n + 1);
+    memcpy(best->order, p->order, n * sizeof *p->order);
+}
+
+// The same way again and again, each time with other units in front.
+static void repair(struct place *p, struct best *best, unsigned way) {
+    for (size_t i = 0; i < p->units.n; i++)
+        p->units.v[i].boost = 0;
+    place_sort_units(p);
+    place_try(p, best, way);
+    for (unsigned k = 0; best->badness > 0 && k < MOST_REPAIRS && boost_late_units(p); k++) {
+        place_sort_units(p);
+        place_try(p, best, way);
+    }
+}
+
+// A few stages too many, and no chain that takes as many.
+static bool is_near(const struct place *p, const struct best *best) {
+    unsigned limit = p->r->limits->stages;
+    if (p->units.n > MOST_REPAIRED || best->badness > limit + limit / 4)
+        return false;
+    for (size_t i = 0; i < p->units.n; i++)
+        if (p->units.v[i].earliest + p->units.v[i].least + 1 > limit)
+            return false;
+    return true;
 }
 
 void chip_place(struct chip_report *r, struct chip_pipe *pipe) {
     struct place p = {.r = r, .pipe = pipe};
+    struct best best = {.badness = SIZE_MAX};
     place_prepare(&p);
     // The chip's compiler places anew in other ways when the first one is too long: it lays
     // containers out for the placement that it wants.
-    unsigned best = 0, last = 0;
-    size_t least = place_in_way(&p, 0);
-    for (unsigned way = 1; least > 0 && way < WAYS; way++) {
-        size_t bad = place_in_way(&p, last = way);
-        if (bad < least) {
-            least = bad;
-            best = way;
-        }
-    }
-    if (best != last)
-        place_in_way(&p, best);
+    for (unsigned way = 0; best.badness > 0 && way < WAYS; way++)
+        place_try(&p, &best, way);
+    for (unsigned way = 0; best.badness > 0 && is_near(&p, &best) && way < WAYS; way++)
+        repair(&p, &best, way);
+    p.order = best.order;
+    place_in_way(&p, best.way);
     place_publish(&p);
     place_explain(&p);
 }
