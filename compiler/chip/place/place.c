@@ -247,7 +247,7 @@ static size_t place_in_way(struct place *p, unsigned way) {
     return badness(p);
 }
 
-// What stands after the chip's last stage, and all that it waits for, becomes more urgent. False:
+// What stands after the chip's last stage, and what it had to wait for, becomes more urgent. False:
 // nothing does.
 static bool boost_late_units(struct place *p) {
     bool *late = ARENA_ARRAY(p->r->arena, bool, p->units.n + 1), any = false;
@@ -257,9 +257,11 @@ static bool boost_late_units(struct place *p) {
             continue;
         any = true;
         x->boost++;
-        for (size_t k = 0; k < x->before.n; k++)
-            if (holds(p, &x->before.v[k]))
-                late[x->before.v[k].from] = true;
+        for (size_t k = 0; k < x->before.n; k++) {
+            const struct place_dep *d = &x->before.v[k];
+            if (holds(p, d) && p->units.v[d->from].last + d->distance >= x->last)
+                late[d->from] = true;
+        }
     }
     return any;
 }
