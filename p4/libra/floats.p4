@@ -389,7 +389,6 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
     // Back to where it came from.
     action answer_sender() {
-        md.answered = true;
         ig_tm_md.ucast_egress_port = (PortId_t)hdr.state.port;
     }
 
@@ -419,6 +418,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     // The places that are left, in the order in which the packet came.
     action acknowledge_push() {
         acknowledge();
+        md.answered = true;
         hdr.state.step = step_t.FINISH;
         hdr.state.left = md.left[13:0] ++ md.left[15:14];
         hdr.libra.places = md.left[13:0] ++ md.left[15:14];
@@ -426,6 +426,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
     action acknowledge_any() {
         acknowledge();
+        md.answered = true;
         hdr.state.step = step_t.FINISH;
         hdr.state.left = md.left[14:0] ++ md.left[15:15];
         hdr.libra.places = md.left[14:0] ++ md.left[15:15];
@@ -440,6 +441,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
     action answer() {
         answer_sender();
+        md.answered = true;
         ig_tm_md.bypass_egress = 1;
         hdr.libra.kind = kind_t.ANSWER;
         hdr.state.setInvalid();
@@ -507,6 +509,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             beginnings.apply();
         } else {
             if (hdr.state.step == step_t.REPEAT) {
+                md.answered = true; // here, early: a table behind all asks for it, for the checksum
                 acknowledge_again();
             } else {
                 hdr.addends.setValid();
