@@ -3,7 +3,7 @@
 // units: a simplified control as units, and which of them may both run for a packet.
 //
 // Statements that follow each other become one table without a key, as long as none reads or writes
-// what an earlier one of the run wrote (a hash's result excepted: it is computed on the way) and at
+// what an earlier one of the run wrote (the result of a hash or a random number excepted: it is there on the way) and at
 // most one of them uses an extern. Conditions become gateways; an if or a switch on what the table
 // before it did becomes that table's choice of what is next.
 //
@@ -197,7 +197,7 @@ static void add_to_run(struct build *b, struct run *r, struct ir_stmt *t) {
     r->last = t;
     if (header_of(t))
         VEC_PUSH(b->a, &r->written, t->header->valid);
-    if (t->var && t->kind != IR_HASH)
+    if (t->var && t->kind != IR_HASH && t->kind != IR_RANDOM)
         VEC_PUSH(b->a, &r->written, t->var);
     if (t->var2)
         VEC_PUSH(b->a, &r->written, t->var2);

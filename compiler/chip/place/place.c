@@ -229,13 +229,15 @@ static void place_run(struct place *p) {
         part_users(p, passes % MOST_PASSES == 0);
 }
 
+#define PARTED ((size_t)2 * PLACE_MOST_STAGES)
+
 // How bad a placement is: memories whose users do not meet, then stages.
 static size_t badness(const struct place *p) {
     size_t parted = 0;
     for (size_t i = 0; i < p->shared.n; i++)
         parted += p->shared.v[i].impossible;
     size_t over = p->stages.n > p->r->limits->stages ? p->stages.n : 0;
-    return parted * 2 * PLACE_MOST_STAGES + over;
+    return parted * PARTED + over;
 }
 
 enum { FREE = 1, UNORDERED = 2, WAYS = 4, MOST_REPAIRS = 16, MOST_REPAIRED = 512 };
@@ -311,10 +313,15 @@ void chip_place(struct chip_report *r, struct chip_pipe *pipe) {
     struct best best = {.badness = SIZE_MAX};
     place_prepare(&p);
     // The chip's compiler places anew in other ways when the first one is too long: it lays
-    // containers out for the placement that it wants.
-    for (unsigned way = 0; best.badness > 0 && way < WAYS; way++)
+    // containers out for the placement that it wants. Units pass each other only where a memory's
+    // users would not meet otherwise.
+    unsigned ways = UNORDERED;
+    for (unsigned way = 0; best.badness > 0 && way < ways; way++) {
         place_try(&p, &best, way);
-    for (unsigned way = 0; best.badness > 0 && is_near(&p, &best) && way < WAYS; way++)
+        if (way + 1 == UNORDERED && best.badness >= PARTED)
+            ways = WAYS;
+    }
+    for (unsigned way = 0; best.badness > 0 && is_near(&p, &best) && way < ways; way++)
         repair(&p, &best, way);
     p.order = best.order;
     place_in_way(&p, best.way);
