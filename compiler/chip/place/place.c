@@ -49,7 +49,8 @@ static bool in_conflict(const struct place *p, const struct place_unit *x) {
 
 // While a table is being split, on a Tofino 1 only what excludes it is placed in its gress.
 static bool beside_split(const struct place *p, const struct place_unit *x, unsigned split) {
-    if (split == PLACE_NOBODY || p->loose || p->unordered || p->r->limits->long_branches || &p->units.v[split] == x)
+    if (split == PLACE_NOBODY || p->loose || p->unordered || p->r->limits->long_branches ||
+        &p->units.v[split] == x)
         return true;
     const struct chip_gress *g = &p->pipe->gress[x->gress];
     return g->excludes && g->excludes[(size_t)x->u->id * g->units.n + p->units.v[split].u->id];
