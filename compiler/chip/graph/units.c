@@ -2,10 +2,10 @@
 //
 // units: a simplified control as units, and which of them may both run for a packet.
 //
-// Statements that follow each other become one table without a key, as long as none reads or writes
-// what an earlier one of the run wrote (the result of a hash or a random number excepted: it is there on the way) and at
-// most one of them uses an extern. Conditions become gateways; an if or a switch on what the table
-// before it did becomes that table's choice of what is next.
+// Statements that follow each other become one table without a key, as long as none reads or
+// writes what an earlier one of the run wrote (the result of a hash or a random number excepted:
+// it is there on the way) and at most one of them uses an extern. Conditions become gateways; an
+// if or a switch on what the table before it did becomes that table's choice of what is next.
 //
 // On the way the walk carries the set of units that may lie after it: those a new unit runs
 // together with.

@@ -4,9 +4,9 @@
 
     harness/compiler/chip/public.py --p4c P4C_BAREFOOT --answers FILE [OPTION]... CHECKOUT...
 
-A CHECKOUT is the folder of one project, named OWNER+PROJECT, with no spaces in what is below it. Projects are halved by a hash of their names: the model
-is mended with the half 'mend'; the half 'report' is measured and not looked at (--half). Of a project with many
-programs eight are taken, at random by a fixed seed.
+A CHECKOUT is the folder of one project, named OWNER+PROJECT, with no spaces in what is below it. Projects are
+halved by a hash of their names: the model is mended with the half 'mend'; the half 'report' is measured and not
+looked at (--half). Of a project with many programs eight are taken, at random by a fixed seed.
 
 --answers FILE keeps what the backend said: programs that are in it are not asked about again, so that a run can be
 interrupted, and a run without --p4c shows what is known. What the backend writes besides goes to --logs DIR.
