@@ -105,6 +105,8 @@ static struct loc place_in(const struct chip_unit *u, struct chip_bits bits, boo
     return u->at;
 }
 
+static const struct chip_bits no_bits;
+
 static void add_dep(struct deps *d, enum chip_dep_kind kind, unsigned from, unsigned to,
                     struct chip_bits bits) {
     struct chip_gress *cg = d->g->gress;
@@ -302,6 +304,14 @@ static void bytes_conflict(struct deps *d) {
         }
 }
 
+// What tells the deparser which of a checksum's values to emit are validity bits, of one container.
+static void sums_conflict(struct deps *d) {
+    for (unsigned to = 0; to < d->n; to++)
+        for (unsigned from = 0; d->g->nodes.v[to].is_sum && from < to; from++)
+            if (d->g->nodes.v[from].is_sum)
+                add_dep(d, CHIP_DEP_CONFLICT, from, to, no_bits);
+}
+
 // Of a gress whose nodes are compared in pairs for more than data: what that finds is a matter of a
 // stage or two, and of so many nodes it would take longer than all else.
 #define PAIRED_NODES 512u
@@ -319,11 +329,10 @@ static void container_conflicts(struct deps *d) {
     share_container(d, &small);
     share_container(d, &valid);
     bytes_conflict(d);
+    sums_conflict(d);
 }
 
 // ---- order without data -------------------------------------------------------------------------
-
-static const struct chip_bits no_bits;
 
 static void control_deps(struct deps *d) {
     for (unsigned u = 0; u < d->n; u++) {

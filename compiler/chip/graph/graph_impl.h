@@ -6,6 +6,7 @@
 //                    second IR, which shares variables, tables and externs with the first
 //   graph_parallel   an action's statements as the chip runs them, all at once
 //   graph_live       statements of it whose results somebody reads
+//   graph_sums       what the deparser's checksums need behind the control
 //   graph_units      units, in program order, and which of them exclude each other
 //   graph_action     instructions and accesses of an action
 //   graph_gateway    conditions
@@ -62,6 +63,7 @@ struct graph_node { // beside chip_unit, by unit id
     uint64_t ending;                   // actions of a table that exit
     VEC(unsigned) children;            // directly under this one
     bool ends;                         // an exit is among its actions
+    bool is_sum;                       // chooses what is emitted of a checksum
     struct ir_block *body;             // CHIP_KEYLESS: the statements
     unsigned applied;                  // a table: how many places apply it
 };
@@ -70,6 +72,15 @@ struct graph_late {
     const struct ir_stmt *stmt, *first;
     const struct ir_var *var;
 };
+// A checksum that the deparser puts into 'dest'.
+struct graph_sum {
+    const struct ir_var *dest;
+    const struct ir_stmt *stmt; // the first update
+    bool always;                // under no condition
+    chip_bits_vec asks;         // what the conditions read, and whether the header is valid
+    chip_bits_vec twice;        // added more than once
+};
+typedef VEC(struct graph_sum) graph_sum_vec;
 struct graph {
     struct chip_report *r;
     struct arena *a;
@@ -94,6 +105,7 @@ struct graph {
 void graph_simplify(struct graph *g);
 void graph_parallel(struct graph *g); // in place
 void graph_live(struct graph *g);     // takes dead statements out of control and action_bodies
+graph_sum_vec graph_sums(struct graph *g);
 void graph_units(struct graph *g);
 void graph_gateways(struct graph *g); // conditions join the units after them
 void graph_deps(struct graph *g);

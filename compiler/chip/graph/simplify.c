@@ -343,6 +343,18 @@ static struct ir_expr *graph_simplify_placed(struct simplify *s, struct ir_expr 
     return placed;
 }
 
+static bool has_result(const struct ir_stmt *t) {
+    return t->kind == IR_REG_EXEC || t->kind == IR_REG_READ || t->kind == IR_METER_EXEC ||
+           t->kind == IR_HASH || t->kind == IR_RANDOM;
+}
+
+// An extern is called in the statement itself: the chip's compiler does not carry its value along.
+static bool computes_with_result(const struct ir_block *out, const struct ir_stmt *t) {
+    const struct ir_stmt *call = out->stmts.n ? out->stmts.v[out->stmts.n - 1] : NULL;
+    return call && has_result(call) && call->var && call->at.file == t->at.file &&
+           call->at.line == t->at.line && ir_mentions(t->e, call->var);
+}
+
 static void graph_simplify_assign(struct simplify *s, struct ir_block *out,
                                   const struct ir_stmt *t) {
     if (!graph_is_hashed(t) && graph_simplify_assign_parts(s, out, t))
@@ -354,7 +366,7 @@ static void graph_simplify_assign(struct simplify *s, struct ir_block *out,
     wrote(s, t->var);
     if (!t->slice && n->e->op == IR_VAR && n->e->var == t->var)
         return;
-    if (!t->slice)
+    if (!t->slice && !computes_with_result(out, t))
         graph_simplify_learn(s, t->var, graph_simplify_placed(s, n->e, t->at));
     ir_push(s->a, out, n);
 }
@@ -369,11 +381,6 @@ static bool takes_result(struct simplify *s, const struct ir_stmt *t, const stru
     while (e->op == IR_ZEXT || (e->op == IR_SLICE && e->lo == 0))
         e = e->a;
     return e->op == IR_VAR && e->var == t->var;
-}
-
-static bool has_result(const struct ir_stmt *t) {
-    return t->kind == IR_REG_EXEC || t->kind == IR_REG_READ || t->kind == IR_METER_EXEC ||
-           t->kind == IR_HASH || t->kind == IR_RANDOM;
 }
 
 // Returns whether the next statement is done with, too.

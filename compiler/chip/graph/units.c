@@ -2,10 +2,10 @@
 //
 // units: a simplified control as units, and which of them may both run for a packet.
 //
-// Statements that follow each other become one table without a key, as long as none reads or writes
-// what an earlier one of the run wrote (a hash's result excepted: it is computed on the way) and at
-// most one of them uses an extern. Conditions become gateways; an if or a switch on what the table
-// before it did becomes that table's choice of what is next.
+// Statements that follow each other become one table without a key, as long as none reads or
+// writes what an earlier one of the run wrote (the result of a hash or a random number excepted:
+// it is there on the way) and at most one of them uses an extern. Conditions become gateways; an
+// if or a switch on what the table before it did becomes that table's choice of what is next.
 //
 // On the way the walk carries the set of units that may lie after it: those a new unit runs
 // together with.
@@ -180,6 +180,9 @@ static bool graph_units_joins(const struct run *r, const struct ir_stmt *t) {
         return true;
     if (r->has_extern && uses_extern(t))
         return false;
+    // What @in_hash is written before is a block, and that a table.
+    if (graph_is_hashed(t) || graph_is_hashed(r->last))
+        return false;
     for (size_t i = 0; i < r->written.n; i++)
         if (graph_units_touches(t, r->written.v[i]))
             return false;
@@ -194,7 +197,7 @@ static void add_to_run(struct build *b, struct run *r, struct ir_stmt *t) {
     r->last = t;
     if (header_of(t))
         VEC_PUSH(b->a, &r->written, t->header->valid);
-    if (t->var && t->kind != IR_HASH)
+    if (t->var && t->kind != IR_HASH && t->kind != IR_RANDOM)
         VEC_PUSH(b->a, &r->written, t->var);
     if (t->var2)
         VEC_PUSH(b->a, &r->written, t->var2);
@@ -386,6 +389,34 @@ static bool graph_units_walk(struct build *b, const struct ir_block *block, stru
     return true;
 }
 
+// ---- behind the control -----------------------------------------------------------------------
+
+// A unit that all packets come to, also after an exit.
+static void add_behind(struct build *b, const struct ir_stmt *t, const char *what,
+                       const chip_bits_vec *reads, bool is_sum) {
+    if (graph_units_is_full(b))
+        return;
+    struct set all = {0};
+    for (size_t i = 0; i < b->g->gress->units.n; i++)
+        graph_set(all.w, i);
+    unsigned id = add_unit(b, CHIP_KEYLESS, t,
+                           arena_printf(b->a, "%s at %s", what, graph_place(b->g, t->at)));
+    b->g->gress->units.v[id].gateway = *reads;
+    b->g->nodes.v[id].is_sum = is_sum;
+    graph_units_enter(b, id, (struct under){0}, &all);
+}
+
+static void graph_units_checksums(struct build *b) {
+    graph_sum_vec sums = graph_sums(b->g);
+    for (size_t i = 0; i < sums.n; i++) {
+        const struct graph_sum *s = &sums.v[i];
+        if (!s->always)
+            add_behind(b, s->stmt, "checksum's condition", &s->asks, true);
+        if (s->twice.n)
+            add_behind(b, s->stmt, "checksum's copies", &s->twice, false);
+    }
+}
+
 // ---- order --------------------------------------------------------------------------------------
 
 // Units by the order in which packets meet them: a table that is applied at several places comes
@@ -453,6 +484,7 @@ void graph_units(struct graph *g) {
         b.unit_of_table[i] = -1;
     struct set path = {0};
     graph_units_walk(&b, g->control, (struct under){0}, &path);
+    graph_units_checksums(&b);
     if (g->gress->units.n > 0)
         graph_units_sort(&b);
     if (g->too_many)

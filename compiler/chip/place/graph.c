@@ -194,12 +194,12 @@ static int more_urgent(const void *pa, const void *pb) {
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void place_graph_sort_units(struct place *p) {
+void place_sort_units(struct place *p) {
     struct rank *ranks = ARENA_ARRAY(p->r->arena, struct rank, p->units.n + 1);
     p->order = ARENA_ARRAY(p->r->arena, unsigned, p->units.n + 1);
     for (size_t i = 0; i < p->units.n; i++) {
         const struct place_unit *x = &p->units.v[i];
-        ranks[i] = (struct rank){x->priority, x->height, x->least, (unsigned)i};
+        ranks[i] = (struct rank){x->priority, x->height + x->boost, x->least, (unsigned)i};
     }
     qsort(ranks, p->units.n, sizeof *ranks, more_urgent);
     for (size_t i = 0; i < p->units.n; i++)
@@ -215,5 +215,5 @@ void place_prepare(struct place *p) {
     measure_chains(p);
     find_groups(p);
     find_shared(p);
-    place_graph_sort_units(p);
+    place_sort_units(p);
 }

@@ -13,13 +13,20 @@
 enum { MOST_PASSES = 200, NEAR = 8 };
 
 static bool may_pass(const struct place *p, const struct place_unit *x) {
-    return p->loose || p->r->limits->long_branches || p->busy[x->group] == 0;
+    return p->loose || p->unordered || p->r->limits->long_branches || p->busy[x->group] == 0;
+}
+
+// Waiting for what hangs below a unit is no dependency of its own.
+static bool holds(const struct place *p, const struct place_dep *d) {
+    return d->dep || !p->unordered;
 }
 
 // The stage that dependencies on what is placed allow.
 static unsigned allowed_from(const struct place *p, const struct place_unit *x) {
     unsigned s = x->from_stage;
     for (size_t i = 0; i < x->before.n; i++) {
+        if (!holds(p, &x->before.v[i]))
+            continue;
         unsigned from = p->units.v[x->before.v[i].from].last + x->before.v[i].distance;
         s = from > s ? from : s;
     }
@@ -42,7 +49,8 @@ static bool in_conflict(const struct place *p, const struct place_unit *x) {
 
 // While a table is being split, on a Tofino 1 only what excludes it is placed in its gress.
 static bool beside_split(const struct place *p, const struct place_unit *x, unsigned split) {
-    if (split == PLACE_NOBODY || p->loose || p->r->limits->long_branches || &p->units.v[split] == x)
+    if (split == PLACE_NOBODY || p->loose || p->unordered || p->r->limits->long_branches ||
+        &p->units.v[split] == x)
         return true;
     const struct chip_gress *g = &p->pipe->gress[x->gress];
     return g->excludes && g->excludes[(size_t)x->u->id * g->units.n + p->units.v[split].u->id];
@@ -67,7 +75,7 @@ static void place_settle(struct place *p, struct place_unit *x) {
     x->done = true;
     p->left--;
     for (size_t i = 0; i < x->behind.n; i++)
-        p->units.v[x->behind.v[i].from].waiting--;
+        p->units.v[x->behind.v[i].from].waiting -= holds(p, &x->behind.v[i]);
     for (size_t i = 0; i < x->shared.n; i++)
         if (p->shared.v[x->shared.v[i]].stage == PLACE_NOBODY)
             p->shared.v[x->shared.v[i]].stage = s;
@@ -148,7 +156,9 @@ static void place_begin_pass(struct place *p) {
     for (size_t i = 0; i < p->units.n; i++) {
         struct place_unit *x = &p->units.v[i];
         x->u->parts.n = 0;
-        x->waiting = (unsigned)x->before.n;
+        x->waiting = 0;
+        for (size_t k = 0; k < x->before.n; k++)
+            x->waiting += holds(p, &x->before.v[k]);
         x->done = x->first_done = false;
         x->failed = x->offered = 0;
         x->lacked_since = PLACE_NOBODY;
@@ -212,20 +222,110 @@ static void place_publish(struct place *p) {
 }
 
 static void place_run(struct place *p) {
+    for (size_t i = 0; i < p->shared.n; i++) {
+        p->shared.v[i].not_before = p->shared.v[i].at_first;
+        p->shared.v[i].impossible = false;
+    }
     for (unsigned passes = 1; !run_pass(p); passes++)
         part_users(p, passes % MOST_PASSES == 0);
 }
 
+#define PARTED ((size_t)2 * PLACE_MOST_STAGES)
+
+// How bad a placement is: memories whose users do not meet, then stages.
+static size_t badness(const struct place *p) {
+    size_t parted = 0;
+    for (size_t i = 0; i < p->shared.n; i++)
+        parted += p->shared.v[i].impossible;
+    size_t over = p->stages.n > p->r->limits->stages ? p->stages.n : 0;
+    return parted * PARTED + over;
+}
+
+enum { FREE = 1, UNORDERED = 2, WAYS = 4, MOST_REPAIRS = 16, MOST_REPAIRED = 512 };
+
+static size_t place_in_way(struct place *p, unsigned way) {
+    p->free = way & FREE;
+    p->unordered = way & UNORDERED;
+    place_run(p);
+    return badness(p);
+}
+
+// What stands after the chip's last stage, and what it had to wait for, becomes more urgent. False:
+// nothing does.
+static bool boost_late_units(struct place *p) {
+    bool *late = ARENA_ARRAY(p->r->arena, bool, p->units.n + 1), any = false;
+    for (size_t i = p->units.n; i-- > 0;) {
+        struct place_unit *x = &p->units.v[i];
+        if (!late[i] && x->last < p->r->limits->stages)
+            continue;
+        any = true;
+        x->boost++;
+        for (size_t k = 0; k < x->before.n; k++) {
+            const struct place_dep *d = &x->before.v[k];
+            if (holds(p, d) && p->units.v[d->from].last + d->distance >= x->last)
+                late[d->from] = true;
+        }
+    }
+    return any;
+}
+
+struct best {
+    size_t badness;
+    unsigned way;
+    unsigned *order;
+};
+
+static void place_try(struct place *p, struct best *best, unsigned way) {
+    size_t bad = place_in_way(p, way);
+    if (bad >= best->badness)
+        return;
+    size_t n = p->units.n;
+    best->badness = bad;
+    best->way = way;
+    best->order = ARENA_ARRAY(p->r->arena, unsigned, n + 1);
+    memcpy(best->order, p->order, n * sizeof *p->order);
+}
+
+// The same way again and again, each time with other units in front.
+static void repair(struct place *p, struct best *best, unsigned way) {
+    for (size_t i = 0; i < p->units.n; i++)
+        p->units.v[i].boost = 0;
+    place_sort_units(p);
+    place_try(p, best, way);
+    for (unsigned k = 0; best->badness > 0 && k < MOST_REPAIRS && boost_late_units(p); k++) {
+        place_sort_units(p);
+        place_try(p, best, way);
+    }
+}
+
+// A few stages too many, and no chain that takes as many.
+static bool is_near(const struct place *p, const struct best *best) {
+    unsigned limit = p->r->limits->stages;
+    if (p->units.n > MOST_REPAIRED || best->badness > limit + limit / 4)
+        return false;
+    for (size_t i = 0; i < p->units.n; i++)
+        if (p->units.v[i].earliest + p->units.v[i].least + 1 > limit)
+            return false;
+    return true;
+}
+
 void chip_place(struct chip_report *r, struct chip_pipe *pipe) {
     struct place p = {.r = r, .pipe = pipe};
+    struct best best = {.badness = SIZE_MAX};
     place_prepare(&p);
-    place_run(&p);
-    // The chip's compiler lays containers out for the placement it wants when the first one is too
-    // long.
-    if (p.stages.n > r->limits->stages) {
-        p.free = true;
-        place_run(&p);
+    // The chip's compiler places anew in other ways when the first one is too long: it lays
+    // containers out for the placement that it wants. Units pass each other only where a memory's
+    // users would not meet otherwise.
+    unsigned ways = UNORDERED;
+    for (unsigned way = 0; best.badness > 0 && way < ways; way++) {
+        place_try(&p, &best, way);
+        if (way + 1 == UNORDERED && best.badness >= PARTED)
+            ways = WAYS;
     }
+    for (unsigned way = 0; best.badness > 0 && is_near(&p, &best) && way < ways; way++)
+        repair(&p, &best, way);
+    p.order = best.order;
+    place_in_way(&p, best.way);
     place_publish(&p);
     place_explain(&p);
 }

@@ -31,6 +31,7 @@ struct place_unit {
     VEC(unsigned) conflicts;      // units that write the same containers
     VEC(unsigned) shared;         // indices of place.shared
     unsigned height;              // stages that the longest chain after it takes
+    unsigned boost;               // how often it, or what waits for it, came too late
     unsigned earliest;            // by dependencies alone
     unsigned least;               // stages that the unit alone takes, less one
     unsigned parent, branch;      // whose outcome decides whether it runs, and which
@@ -68,12 +69,15 @@ struct place {
     unsigned stage; // under way
     unsigned left;  // units not placed
     bool free;      // containers are laid out so that there are no conflicts
+    bool unordered; // units pass what hangs below others
     bool loose;     // nothing could be placed in the order of the control's tree: it is given up
     bool given_up;
 };
 
 // graph.c: units of both gresses with their dependencies, chains, groups and shared objects.
 void place_prepare(struct place *p);
+// Fills 'order', from heights and boosts.
+void place_sort_units(struct place *p);
 // stage.c: whether 'entries' of a unit fit into stage 's' as it is; *lack says what does not.
 bool place_fits(struct place *p, const struct place_unit *x, unsigned s, uint64_t entries,
                 enum chip_resource *lack);

@@ -96,6 +96,13 @@ static bool place_report_exceeds_chip(const struct place *p) {
     return false;
 }
 
+// No way of placing it found the memory: the chip's compiler, which also has to find rows for it,
+// finds no more.
+static bool lacks_memory(const struct place *p, const struct place_unit *x) {
+    return x->lacked_since < p->r->limits->stages &&
+           (x->lack == CHIP_SRAM || x->lack == CHIP_TCAM || x->lack == CHIP_MAP_RAM);
+}
+
 // The first unit after the chip's last stage tells what ran out.
 static void explain_resource(struct place *p, unsigned used) {
     struct arena *a = p->r->arena;
@@ -133,7 +140,7 @@ static void explain_resource(struct place *p, unsigned used) {
                            : "make tables smaller, or merge tables that exclude each other");
     v->limit = limit;
     v->used = used;
-    v->doubtful = !large && !place_report_exceeds_chip(p);
+    v->doubtful = !large && !lacks_memory(p, x) && !place_report_exceeds_chip(p);
 }
 
 // A chain of values leads from one unit to the other: they are never in one stage.

@@ -25,7 +25,7 @@ STAGES = {"tofino1": 12, "tofino2": 20}
 COLUMNS = ["program", "from", "fits", "stages", "ingress", "egress"]
 SECTION = re.compile(r"^stage (\d+) (ingress|egress|ghost):")
 # Errors of p4c's front end, and of functions that the open backend lacks.
-NO_LIMIT = re.compile(r"(--Werror=(type-error|syntax|not-found|legacy|unsupported|unknown|missing|duplicate)\]"
+NO_LIMIT = re.compile(r"(--Werror=(type-error|syntax|not-found|legacy|unsupported|unknown|missing|duplicate|I/O error)\]"
                       r"|syntax error|No such file|Unimplemented)[^\n]*")
 TABLE = re.compile(r"^  (\w+) (\S+) \d+:\s*$")  # with its logical number; what is attached to one has none
 
@@ -90,11 +90,12 @@ def by_p4c(p4c, path, include, seconds, target="tofino1", told=None, log=None):
 
 
 def by_silken(silken, path, include, target="tofino1"):
-    """The model's answer; None when Silken does not support the program. 'path' may be followed by options."""
+    """The model's answer; None when Silken does not support the program. 'path' may be followed by options; as a list
+    it is taken as it is."""
     command = [silken, "check", "--json", "--target", target]
     for folder in include:
         command += ["-I", folder]
-    done = subprocess.run([*command, *path.split()], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*command, *(path.split() if isinstance(path, str) else path)], capture_output=True, text=True, timeout=300)
     if done.returncode not in (0, 1, 3):
         return None
     doc = json.loads(done.stdout)

@@ -4,9 +4,9 @@
 
     harness/compiler/chip/public.py --p4c P4C_BAREFOOT --answers FILE [OPTION]... CHECKOUT...
 
-A CHECKOUT is the folder of one project, named OWNER+PROJECT. Projects are halved by a hash of their names: the model
-is mended with the half 'mend'; the half 'report' is measured and not looked at (--half). Of a project with many
-programs eight are taken, at random by a fixed seed.
+A CHECKOUT is the folder of one project, named OWNER+PROJECT, with no spaces in what is below it. Projects are
+halved by a hash of their names: the model is mended with the half 'mend'; the half 'report' is measured and not
+looked at (--half). Of a project with many programs eight are taken, at random by a fixed seed.
 
 --answers FILE keeps what the backend said: programs that are in it are not asked about again, so that a run can be
 interrupted, and a run without --p4c shows what is known. What the backend writes besides goes to --logs DIR.
@@ -155,7 +155,7 @@ def main():
     rows = []
     for p in programs:
         row = known.get((p[0], p[1]))
-        rows.append((p, answer_of(row), agree.by_silken(options.silken, p[2], p[3], p[4]), row))
+        rows.append((p, answer_of(row), agree.by_silken(options.silken, [p[2]], p[3], p[4]), row))
     show(rows)
 
 
