@@ -21,7 +21,7 @@ VLOG_DEFINE_THIS_MODULE(tor);
 #define PAUSE_NS          UINT64_C(100000)
 #define PAUSES_IN_A_RUN   64
 // Between calls that write: so many times as long as the last one took. What comes meanwhile is
-// written together, so that no flood of new addresses takes more than a fortieth of the pipes' time.
+// written together, so that a flood of new addresses takes a fortieth of the pipes' time at most.
 #define REST_SHARE      UINT64_C(39)
 #define LONGEST_REST_NS UINT64_C(100000000)
 

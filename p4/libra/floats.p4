@@ -549,8 +549,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     // What is answered has its indices as they came.
-    action turn_back_by_two() {
-        turn_by_two();
+    action restore() {
         hdr.pair00.index = hdr.last.value - hdr.pair00.index;
         hdr.pair01.index = hdr.last.value - hdr.pair01.index;
     }
@@ -580,7 +579,6 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             answer_collect;
             leave_to_cpu;
             turn_by_two;
-            turn_back_by_two;
             turn_by_three;
         }
         const entries = {
@@ -588,8 +586,8 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             (1, _, _, _, _, _, _)  : stay();
             (0, 1, _, _, 0, _, _)  : answer();
             (0, 2, _, _, 0, _, _)  : answer_collect();
-            (0, 1, _, _, _, _, _)  : turn_back_by_two();
-            (0, 2, _, _, _, _, _)  : turn_back_by_two();
+            (0, 1, _, _, _, _, _)  : turn_by_two();
+            (0, 2, _, _, _, _, _)  : turn_by_two();
             (0, 0, _, 0, _, _, _)  : acknowledge_push();
             (0, 0, 1, _, 0, _, _)  : leave_to_cpu();
             (0, 0, _, _, 0, _, _)  : acknowledge_push();
@@ -653,7 +651,9 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
                     hdr.log_y1.setInvalid();
                 }
                 next.apply();
-                if (hdr.state.step == step_t.FINISH) {
+                if (md.groups_to_go != 0 && md.works == 0 && hdr.state.pulls != 0) {
+                    restore(); // and they are turned
+                } else if (hdr.state.isValid() && hdr.state.step == step_t.FINISH) {
                     rests.apply();
                 }
             }
