@@ -194,7 +194,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(BUILD)/.deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALLFLAGS) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
-$(HOSTS_OBJ) $(call room_OBJ,sim) $(call room_OBJ,cli): | $(WIRE_HEADERS)
+$(HOSTS_OBJ) $(call room_OBJ,control/libra) $(call room_OBJ,sim) $(call room_OBJ,cli): | $(WIRE_HEADERS)
 $(call obj,$(compiler_SRC) $(WIREGEN_SRC)): | $(GENERATED_C)
 # counters side by side are no vectors: to put one together takes longer than to add twice
 $(foreach r,$(filter pipeline pipeline/%,$(ROOMS)),$(call room_OBJ,$(r))): ROOM_FLAGS := -fno-tree-slp-vectorize
