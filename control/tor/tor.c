@@ -176,12 +176,11 @@ void tor_run(struct tor *t, uint64_t now_ns) {
         return;
     // by the clock, which on a shared processor is mostly the wait for the pipes' turn to end and
     // for their next one to begin: they lose that time, too
-    const uint64_t from = sk_clock_now();
+    const uint64_t from = sk_clock_now(), interval = t->host.pause_interval_ns;
     tor_flush(t, PAUSES_IN_A_RUN);
-    const uint64_t took = t->host.pause ? sk_clock_now() - from : 0;
+    const uint64_t took = sk_clock_now() - from;
     const uint64_t rest = took < LONGEST_REST_NS / REST_SHARE ? took * REST_SHARE : LONGEST_REST_NS;
-    t->write_due =
-        now_ns + took + (rest > t->host.pause_interval_ns ? rest : t->host.pause_interval_ns);
+    t->write_due = interval ? now_ns + took + (rest > interval ? rest : interval) : now_ns;
 }
 
 // ---- frames ----

@@ -73,8 +73,9 @@ struct tor_host {
     // taken over. {"event": "link", ...}, {"event": "alarm", ...}. May be null.
     void (*event)(void *aux, json_t *event);
     void *aux;
-    // How long tor_run() waits after it has written until it writes again: packets can cause so
-    // many writes that pauses would follow each other. 0: not.
+    // How long tor_run() waits at least after it has written until it writes again, longer where
+    // that took long by the system's clock: packets can cause so many writes that pauses would
+    // follow each other. 0: not.
     uint64_t pause_interval_ns;
     // Writes in one pause, at most; 0: 16. On processors that are shared a pause costs what the
     // system takes to schedule the pipes, so few long ones are better than many short ones.

@@ -186,7 +186,9 @@ def mistakes(c):
              c.update("MODIFY", APP, {"app_id": 0}, PATTERN, {"pattern_value": 1})),
             ("a port of a device generates", INVALID, port(c, 1, pktgen_enable=True)),
             ("a port of a device recirculates", UNIMPLEMENTED, port(c, 1, recirculation_enable=True)),
-            ("no such port", NOT_FOUND, port(c, 600, pktgen_enable=False))):
+            ("no such port", NOT_FOUND, port(c, 600, pktgen_enable=False)),
+            ("no such port to be reset", NOT_FOUND, c.update("DELETE", PORT, {"dev_port": 600})),
+            ("a new port that the chip lacks", INVALID, c.update("INSERT", PORT, {"dev_port": 600}, data={"pktgen_enable": False}))):
         if what == "what another trigger has":
             update.entity.table_entry.data.fields[0].field_id = 1 # the timers'
         update_fails(what, status, c, update)
