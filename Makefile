@@ -600,13 +600,14 @@ $(BUILD)/installed/silken: $(INSTALLED_OBJ)
 
 LIBDIR    ?= $(PREFIX)/lib
 LIB_DIR    = $(DESTDIR)$(LIBDIR)
+# ps/ps.h is below it, not where PS-lite itself would be.
 HEADER_DIR = $(DESTDIR)$(PREFIX)/include/silken
 install: $(BUILD)/installed/silken $(LIBSILKEN) $(SHIMS) $(COMPONENT)
 	install -D -m 755 $< $(BIN_DIR)/silken
 	install -d $(HEADER_DIR) $(LIB_DIR)/pkgconfig
 	install -m 644 hosts/include/silken/*.h $(HEADER_DIR)
-	install -d $(HEADER_DIR)/../ps
-	install -m 644 hosts/include/ps/*.h $(HEADER_DIR)/../ps
+	install -d $(HEADER_DIR)/ps
+	install -m 644 hosts/include/ps/*.h $(HEADER_DIR)/ps
 	install -m 644 $(filter-out %/libsilken.so,$(LIBSILKEN)) $(LIB_DIR)
 	ln -sf $(SONAME) $(LIB_DIR)/libsilken.so
 	for f in $(SHIMS); do install -D -m 644 $$f $(LIB_DIR)/silken/$${f##*/} || exit 1; done

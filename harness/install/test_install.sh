@@ -99,6 +99,7 @@ check 'and needs no DPDK' no_dpdk
 echo 'no P4' >>"$share/p4/include/tna.p4"
 check 'which reads the installed files' refuses "$share/p4/include/tna.p4" \
     from_there build "$share/p4/l2/l2.p4" -o "$dir/l2.so"
+check 'ps/ps.h is where PS-lite is not' test -f "$dest/usr/include/silken/ps/ps.h" -a ! -e "$dest/usr/include/ps"
 check 'make uninstall' make_to uninstall
 check 'nothing is left' nothing_left
 

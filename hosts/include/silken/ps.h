@@ -2,7 +2,7 @@
 //
 // ps.h: the names of PS-lite, a parameter server for C++, over silken/keyvalue.h: KVWorker,
 // KVServer, KVPairs, Start, Finalize... A program that includes "ps/ps.h" and keeps to what is here
-// is compiled with -I .../include and -lsilken, and its sums are those of a job of Libra.
+// is compiled with -I .../include/silken and -lsilken, and its sums are those of a job of Libra.
 //
 //      ps::Start(0);
 //      if (ps::IsServer()) {
