@@ -404,6 +404,20 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         size = 4;
     }
 
+    // What passes keep stays here.
+    action leave_passes() {
+        hdr.state.setInvalid();
+        hdr.left.setInvalid();
+        hdr.record.setInvalid();
+        hdr.ticket.setInvalid();
+        hdr.last.setInvalid();
+        hdr.top.setInvalid();
+        hdr.was0.setInvalid();
+        hdr.was1.setInvalid();
+        hdr.sum0.setInvalid();
+        hdr.sum1.setInvalid();
+    }
+
     // Back to where it came from.
     action answer_sender() {
         md.answered = true;
@@ -442,16 +456,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         acknowledge();
         ig_tm_md.bypass_egress = 1;
         hdr.libra.places = hdr.left.value;
-        hdr.state.setInvalid();
-        hdr.left.setInvalid();
-        hdr.record.setInvalid();
-        hdr.ticket.setInvalid();
-        hdr.last.setInvalid();
-        hdr.top.setInvalid();
-        hdr.was0.setInvalid();
-        hdr.was1.setInvalid();
-        hdr.sum0.setInvalid();
-        hdr.sum1.setInvalid();
+        leave_passes();
     }
 
     action answer() {
@@ -459,16 +464,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         ig_tm_md.bypass_egress = 1;
         ig_tm_md.copy_to_cpu = hdr.state.cpu[1:1];
         hdr.libra.kind = kind_t.ANSWER;
-        hdr.state.setInvalid();
-        hdr.left.setInvalid();
-        hdr.record.setInvalid();
-        hdr.ticket.setInvalid();
-        hdr.last.setInvalid();
-        hdr.top.setInvalid();
-        hdr.was0.setInvalid();
-        hdr.was1.setInvalid();
-        hdr.sum0.setInvalid();
-        hdr.sum1.setInvalid();
+        leave_passes();
     }
 
     // The pairs are where they were. The copy passes egress, too, where to finish twice is the same as once.
@@ -487,32 +483,14 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         to_cpu();
         md.answered = true;
         hdr.libra.places = md.left;
-        hdr.state.setInvalid();
-        hdr.left.setInvalid();
-        hdr.record.setInvalid();
-        hdr.ticket.setInvalid();
-        hdr.last.setInvalid();
-        hdr.top.setInvalid();
-        hdr.was0.setInvalid();
-        hdr.was1.setInvalid();
-        hdr.sum0.setInvalid();
-        hdr.sum1.setInvalid();
+        leave_passes();
     }
 
     // The cells that it cleared are known to the CPU alone.
     action ask_cpu() {
         to_cpu();
         md.answered = true;
-        hdr.state.setInvalid();
-        hdr.left.setInvalid();
-        hdr.record.setInvalid();
-        hdr.ticket.setInvalid();
-        hdr.last.setInvalid();
-        hdr.top.setInvalid();
-        hdr.was0.setInvalid();
-        hdr.was1.setInvalid();
-        hdr.sum0.setInvalid();
-        hdr.sum1.setInvalid();
+        leave_passes();
     }
 
     table repeats {

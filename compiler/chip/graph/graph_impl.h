@@ -6,7 +6,7 @@
 //                    second IR, which shares variables, tables and externs with the first
 //   graph_parallel   an action's statements as the chip runs them, all at once
 //   graph_live       statements of it whose results somebody reads
-//   graph_sums       what the deparser's checksums need behind the control
+//   graph_sums       tables after the control, for the deparser's checksums
 //   graph_units      units, in program order, and which of them exclude each other
 //   graph_action     instructions and accesses of an action
 //   graph_gateway    conditions

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sums: what the chip's compiler puts behind the control for the deparser's checksums. A sum that
-// is updated under a condition is one of two things to emit, and a table of the compiler's own says
-// which: it matches on the condition and on the header's validity. A field that a sum adds twice
-// has to stand in a second container, into which one more table copies it.
+// sums: tables that the chip's compiler adds after the control, for the deparser's checksums. A
+// sum that is updated under a condition is one of two things to emit, and a table of the compiler's
+// own says which: it matches on the condition and on the header's validity. A field that a sum adds
+// twice has to stand in a second container, into which one more table copies it.
 #include "compiler/chip/graph/graph_impl.h"
 
 #define MOST_NESTED 1100u

@@ -389,11 +389,11 @@ static bool graph_units_walk(struct build *b, const struct ir_block *block, stru
     return true;
 }
 
-// ---- behind the control -----------------------------------------------------------------------
+// ---- after the control ------------------------------------------------------------------------
 
 // A unit that all packets come to, also after an exit.
-static void add_behind(struct build *b, const struct ir_stmt *t, const char *what,
-                       const chip_bits_vec *reads, bool is_sum) {
+static void add_after(struct build *b, const struct ir_stmt *t, const char *what,
+                      const chip_bits_vec *reads, bool is_sum) {
     if (graph_units_is_full(b))
         return;
     struct set all = {0};
@@ -411,9 +411,9 @@ static void graph_units_checksums(struct build *b) {
     for (size_t i = 0; i < sums.n; i++) {
         const struct graph_sum *s = &sums.v[i];
         if (!s->always)
-            add_behind(b, s->stmt, "checksum's condition", &s->asks, true);
+            add_after(b, s->stmt, "checksum's condition", &s->asks, true);
         if (s->twice.n)
-            add_behind(b, s->stmt, "checksum's copies", &s->twice, false);
+            add_after(b, s->stmt, "checksum's copies", &s->twice, false);
     }
 }
 
