@@ -22,7 +22,7 @@
 #ifndef PACKET_FANOUT_FLAG_IGNORE_OUTGOING
 #define PACKET_FANOUT_FLAG_IGNORE_OUTGOING 0x4000
 #endif
-#define LARGE_BYTES (4 << 20) // of a socket: large frames that wait
+#define LARGE_BYTES (16 << 20) // of a socket: large frames that wait
 #define TYPE_SHIFT  16 // of a group's type and flags, in what the option takes; its number is below
 
 // ---- the interface ----
