@@ -165,18 +165,21 @@ static uint8_t read_share(const struct sk_at *at, uint8_t otherwise) {
 
 static void tm_read_cells(const struct sk_at *at, const struct sk_queue_buffer *otherwise,
                           struct sk_queue_buffer *out) {
-    const struct sk_at pool = sk_at_member(at, "pool");
+    const struct sk_at pool = sk_at_member(at, "pool"), share = sk_at_member(at, "share"),
+                       pooled = sk_at_member(at, "pooled");
     *out = *otherwise;
     out->guaranteed = cells_or(at, "guaranteed", otherwise->guaranteed);
     out->share = read_share(at, otherwise->share);
-    if (json_is_null(pool.value)) {
-        out->pooled = false;
-        out->share = 0;
-    } else if (pool.value) {
+    if (pool.value) {
         out->pooled = true;
         out->pool = (uint8_t)sk_at_number(&pool, true, SK_APP_POOLS - 1);
     }
-    const struct sk_at share = sk_at_member(at, "share");
+    if (pooled.value && !control_tm_flag(at, "pooled")) {
+        out->pooled = false;
+        out->share = 0;
+        if (pool.value)
+            sk_at_fail(&pool, "a queue that is not \"pooled\" has no pool");
+    }
     if (share.value && !out->pooled)
         sk_at_fail(&share, "a share is of a \"pool\"");
 }
@@ -187,7 +190,7 @@ static void read_own(const struct sk_at *at, const struct sk_port_queue *q,
     out->own_limits = sk_at_member(at, "red").value || sk_at_member(at, "yellow").value ||
                       sk_at_member(at, "green").value;
     out->own_buffer = sk_at_member(at, "guaranteed").value || sk_at_member(at, "pool").value ||
-                      sk_at_member(at, "share").value;
+                      sk_at_member(at, "share").value || sk_at_member(at, "pooled").value;
     if (out->own_limits)
         tm_read_limits(at, &port, &out->limits);
     if (out->own_buffer)
@@ -195,9 +198,9 @@ static void read_own(const struct sk_at *at, const struct sk_port_queue *q,
 }
 
 static void read_schedule(const struct sk_at *at, uint16_t dev_port, struct sk_port_queue *q) {
-    static const char *const keys[] = {"qid",   "priority",   "weight", "flow_control",
-                                       "red",   "yellow",     "green",  "pg_queue",
-                                       "share", "guaranteed", "pool",   NULL};
+    static const char *const keys[] = {
+        "qid",      "priority", "weight",     "flow_control", "red",    "yellow", "green",
+        "pg_queue", "share",    "guaranteed", "pool",         "pooled", NULL};
     bool said[SK_PORT_QUEUES] = {false};
     for (size_t i = 0; i < sk_at_length(at); i++) {
         const struct sk_at item = sk_at_item(at, i), weight = sk_at_member(&item, "weight");
@@ -485,12 +488,14 @@ static void set_limits(json_t *o, const struct sk_queue_limits *l) {
     json_object_set_new(o, "green", json_integer(l->green));
 }
 
-// 'always': also what it would be if it were left out.
-static void set_cells(json_t *o, const struct sk_queue_buffer *b, bool always) {
-    if (b->guaranteed || always)
+// 'own': also what the port has otherwise.
+static void set_cells(json_t *o, const struct sk_queue_buffer *b, bool own) {
+    if (b->guaranteed || own)
         json_object_set_new(o, "guaranteed", json_integer(b->guaranteed));
-    if (b->pooled || always)
-        json_object_set_new(o, "pool", b->pooled ? json_integer(b->pool) : json_null());
+    if (b->pooled)
+        json_object_set_new(o, "pool", json_integer(b->pool));
+    else if (own)
+        json_object_set_new(o, "pooled", json_false());
     if (b->pooled && b->share)
         json_object_set_new(o, "share", json_real((double)(1u << b->share) / 128));
 }
