@@ -55,8 +55,8 @@ static const char whole[] =
     " \"pools\": [{\"id\": 2, \"cells\": 500, \"yellow\": 400}],\n"
     " \"queues\": [{\"port\": 1, \"speed\": 100, \"red\": 10, \"yellow\": 20, \"green\": 30,\n"
     "   \"limit\": 60, \"pool\": 2, \"guaranteed\": 3,\n"
-    "   \"schedule\": [{\"qid\": 4, \"yellow\": 15, \"share\": 0.25}, {\"qid\": 5, \"pool\": "
-    "null}]}],\n"
+    "   \"schedule\": [{\"qid\": 4, \"yellow\": 15, \"share\": 0.25}, {\"qid\": 5, \"pooled\": "
+    "false}]}],\n"
     " \"deflect\": {\"port\": 2, \"qid\": 4},\n"
     " \"pktgen_buffers\": [{\"pipe\": 1, \"offset\": 16, \"bytes\": \"00112233445566778899\"}],\n"
     " \"pktgen\": [{\"pipe\": 1, \"app\": 2, \"trigger\": \"periodic\", \"length\": 10, "
@@ -160,6 +160,10 @@ static void test_config_refused(void **state) {
          "\"share\": \"1\"}]",
          "a share of what is free is"},
         {"\"pools\": [{\"id\": 1, \"cells\": 9}, {\"id\": 1, \"cells\": 9}]", "twice"},
+        {"\"pools\": [{\"id\": 1, \"cells\": 9}], \"queues\": [{\"port\": 1, \"schedule\": "
+         "[{\"qid\": 1, "
+         "\"pool\": 1, \"pooled\": false}]}]",
+         "has no pool"},
         {"\"pools\": [{\"id\": 4, \"cells\": 9}]", "id"},
         {"\"pools\": [{\"id\": 0, \"cells\": 0}]", "cells"},
         {"\"pools\": [{\"id\": 0}]", "cells"},
