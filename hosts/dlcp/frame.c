@@ -60,8 +60,8 @@ static void frame_write_body(uint8_t *body, const struct dlcp_packet *p) {
 
 // What the class and the importance say to switches.
 static void frame_mark(uint8_t *ipv4, const struct dlcp_packet *p) {
-    ipv4_h_set_dscp(ipv4, (uint8_t)(p->kind == DLCP_DATA ? 4u * p->class + LOCAL_USE
-                                                         : DLCP_DSCP_SIGNAL));
+    ipv4_h_set_dscp(ipv4,
+                    (uint8_t)(p->kind == DLCP_DATA ? 4u * p->class + LOCAL_USE : DLCP_DSCP_SIGNAL));
     ipv4_h_set_ecn(ipv4, p->important ? ECT_0 : 0);
     ipv4_h_set_checksum(ipv4, 0);
     ipv4_h_set_checksum(ipv4, sk_checksum(ipv4, IPV4_H_BYTES));
@@ -128,7 +128,7 @@ static enum dlcp_reason frame_check_body(const uint8_t *frame, size_t len) {
     if (kind == DLCP_DATA ? count < 1 || count > DLCP_ELEMENTS : count > DLCP_ENTRIES)
         return DLCP_BAD_COUNT;
     return payload == DLCP_H_BYTES + count * (kind == DLCP_DATA ? 4u : 8u) ? DLCP_ACCEPTED
-                                                                         : DLCP_BAD_COUNT;
+                                                                           : DLCP_BAD_COUNT;
 }
 
 static void frame_read_entries(const uint8_t *body, struct dlcp_packet *p) {

@@ -15,7 +15,7 @@
     X(UNKNOWN_FLOW, "unknown_flow", "nobody sends or receives such a tensor here")                 \
     X(OLD, "old", "an iteration that is over")                                                     \
     X(NOT_STARTED, "not_started", "data or STOP before START")                                     \
-    X(OTHER_START, "other_start", "START under a name in use: the sender has begun again")   \
+    X(OTHER_START, "other_start", "START under a name in use: the sender has begun again")         \
     X(OTHER_SIZE, "other_size", "START with another size or segment than what is expected")        \
     X(BAD_BOUND, "bad_bound", "START with a bound outside [0, 1)")                                 \
     X(BAD_ENTRIES, "bad_entries", "a signal whose body is not that of its kind")                   \

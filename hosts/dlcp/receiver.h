@@ -45,14 +45,14 @@ enum dlcp_receiver_state {
     DLCP_RECEIVER_RECEIVING, // less than the bound is there
     DLCP_RECEIVER_ENOUGH,    // the bound is met; more may come
     DLCP_RECEIVER_OVER,      // no more comes
-    DLCP_RECEIVER_FAILED     // less than the bound came, and then nothing; or the sender began again
+    DLCP_RECEIVER_FAILED // less than the bound came, and then nothing; or the sender began again
 };
 
 struct dlcp_receiver_stats {
-    uint64_t data, bytes;  // packets accepted, of frames
-    uint64_t needless;     // repetitions of what was there
-    uint64_t sequence_end; // the sender has sent so many packets or more
-    uint64_t came;         // of these, with those that were there
+    uint64_t data, bytes;               // packets accepted, of frames
+    uint64_t needless;                  // repetitions of what was there
+    uint64_t sequence_end;              // the sender has sent so many packets or more
+    uint64_t came;                      // of these, with those that were there
     uint64_t signals, reports, missing; // sent, with repetitions; of them
     uint64_t refused[DLCP_REASON_COUNT];
 };
