@@ -96,8 +96,8 @@ size_t dlcp_frame_write(uint8_t *frame, const struct sk_endpoint *self,
 
 // ---- receiving ----
 
-static enum dlcp_reason frame_check_ends(const uint8_t *frame, size_t len,
-                                         const struct sk_endpoint *self) {
+static enum dlcp_reason frame_for_us(const uint8_t *frame, size_t len,
+                                     const struct sk_endpoint *self) {
     struct sk_endpoint to = *self;
     to.port = DLCP_PORT;
     switch (sk_udp_kind(frame, len, DLCP_H_BYTES)) {
@@ -112,7 +112,7 @@ static enum dlcp_reason frame_check_ends(const uint8_t *frame, size_t len,
 }
 
 // The frame has the DLCP header. Ethernet may have padded it.
-static enum dlcp_reason frame_check_body(const uint8_t *frame, size_t len) {
+static enum dlcp_reason frame_is_whole(const uint8_t *frame, size_t len) {
     const uint8_t *h = frame + DLCP_AT;
     const unsigned kind = dlcp_h_get_kind(h);
     const size_t count = dlcp_h_get_count(h);
@@ -138,11 +138,11 @@ static void frame_read_entries(const uint8_t *body, struct dlcp_packet *p) {
 
 enum dlcp_reason dlcp_frame_read(const uint8_t *frame, size_t len, const struct sk_endpoint *self,
                                  struct dlcp_packet *p, struct sk_endpoint *from) {
-    enum dlcp_reason reason = frame_check_ends(frame, len, self);
+    enum dlcp_reason reason = frame_for_us(frame, len, self);
     const uint8_t *h = frame + DLCP_AT;
 
     if (reason == DLCP_ACCEPTED)
-        reason = frame_check_body(frame, len);
+        reason = frame_is_whole(frame, len);
     if (reason != DLCP_ACCEPTED)
         return reason;
     p->name = (struct dlcp_name){.iteration = dlcp_h_get_iteration(h),

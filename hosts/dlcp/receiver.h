@@ -5,9 +5,9 @@
 //
 // Each packet is put in its place as it comes, or added to what is there; a bitmap knows the
 // segments. As soon as the bound is met, FINISH is sent; what is still on the way is taken until
-// FINISHED comes. If all was sent (STOP), less is there, and nothing came for a smoothed round trip,
-// what is missing is asked for again. Every period the rate is reported, from the first data to
-// STOP; a report is not repeated, since the next one says more.
+// FINISHED comes. If all was sent (STOP), less is there, and nothing came for a smoothed round
+// trip, what is missing is asked for again. Every period the rate is reported, from the first data
+// to STOP; a report is not repeated, since the next one says more.
 //
 // Concurrency: a receiver, and its peer, belong to one thread at a time.
 #ifndef SILKEN_HOSTS_DLCP_RECEIVER_H
