@@ -323,6 +323,16 @@ void dlcp_station_give_back(struct dlcp_station *st, struct dlcp_flow *f) {
         station_look(st, f);
 }
 
+void *dlcp_station_take_any(struct dlcp_station *st) {
+    for (struct dlcp_flow *f = st->first; f; f = f->next)
+        if (!f->given_back) {
+            void *cookie = f->cookie;
+            dlcp_station_give_back(st, f);
+            return cookie;
+        }
+    return NULL;
+}
+
 // ---- beginning ----
 
 static void station_hear_parked(struct dlcp_station *st, struct dlcp_flow *f, uint64_t now) {

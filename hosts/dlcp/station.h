@@ -64,6 +64,8 @@ bool dlcp_flow_failed(const struct dlcp_flow *f);
 // One of the two; NULL: it is of the other kind.
 const struct dlcp_sender *dlcp_flow_sender(const struct dlcp_flow *f);
 const struct dlcp_receiver *dlcp_flow_receiver(const struct dlcp_flow *f);
+// Gives back a flow that has not been given back, and returns its cookie; NULL: there is none.
+void *dlcp_station_take_any(struct dlcp_station *st);
 // The caller needs it no more. One that has not ended fails: what it would send stays unsent.
 void dlcp_station_give_back(struct dlcp_station *st, struct dlcp_flow *f);
 
