@@ -37,7 +37,7 @@
 //     socket.c    opening, options, the kernel's counts and the interface's state
 //     rings.c     bursts
 //     large.c     frames that stand for several packets, from and to the kernel
-//     segment.h   cutting and joining these; nothing of it is the kernel's
+//     segment.c   cutting and joining these; nothing of it is the kernel's
 //     checksum.c  a checksum that was left to a card
 #ifndef SILKEN_AF_PACKET_AF_PACKET_H
 #define SILKEN_AF_PACKET_AF_PACKET_H
