@@ -104,8 +104,8 @@ struct rpc_options {
     // A client that has no call is not disconnected to make room for another: for services to which
     // a connection means more than its calls.
     bool keeps_idle;
-    // A connection on which there were calls is over, after all of them; not within rpc_close(). May
-    // be null.
+    // A connection on which there were calls is over, after all of them; not within rpc_close().
+    // May be null.
     void (*gone)(void *aux, uint64_t connection);
 };
 struct rpc_counts {

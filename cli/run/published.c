@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The service for the published SwitchML client in the running switch (control/published/published.h).
+// The service for the published SwitchML client in the running switch
+// (control/published/published.h).
 #include "control/published/published.h"
 
 #include <string.h>

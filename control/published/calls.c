@@ -65,8 +65,8 @@ static bool pub_numbers_are_good(const struct pub_calling *c, uint32_t rank, uin
     return false;
 }
 
-// The worker, or null after an answer: it has to have called Broadcast, its job must not be over, and
-// it must not wait for another answer.
+// The worker, or null after an answer: it has to have called Broadcast, its job must not be over,
+// and it must not wait for another answer.
 static struct pub_worker *pub_caller(const struct pub_calling *c) {
     struct pub_worker *w = pub_worker_of(c->p, c->connection);
     if (!w)
@@ -127,7 +127,7 @@ static void pub_broadcast(const struct pub_calling *c, const uint8_t *bytes, siz
     if (m)
         pub_broadcast_of(c, m);
     else
-        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is no BroadcastRequest");
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is not a BroadcastRequest");
     switchml_proto__broadcast_request__free_unpacked(m, NULL);
 }
 
@@ -152,7 +152,7 @@ static void pub_barrier(const struct pub_calling *c, const uint8_t *bytes, size_
     if (m)
         pub_barrier_of(c, m);
     else
-        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is no BarrierRequest");
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is not a BarrierRequest");
     switchml_proto__barrier_request__free_unpacked(m, NULL);
 }
 
@@ -172,9 +172,9 @@ static const char *pub_wrong_session(const struct pub_worker *w,
     if (m->rank != w->rank || m->num_workers != w->group->workers)
         return "rank or num_workers: they are not those of the worker's Broadcast";
     if (m->mac == 0 || m->mac >> MAC_BITS || m->mac >> MULTICAST_BIT & 1)
-        return "mac: it is no MAC address of a station";
+        return "mac: it has to be the MAC address of a station";
     if (m->ipv4 == 0 || m->ipv4 >> 28 >= 0xe)
-        return "ipv4: it is no IPv4 address of a host";
+        return "ipv4: it has to be the IPv4 address of a host";
     if ((uint32_t)m->packet_size >= PACKET_SIZES)
         return "packet_size: it is 0 to 3, for 32, 64, 128 and 256 elements";
     return NULL;
@@ -220,7 +220,7 @@ static void pub_udp_session(const struct pub_calling *c, const uint8_t *bytes, s
     if (m)
         pub_udp_session_of(c, m);
     else
-        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is no UdpSessionRequest");
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is not a UdpSessionRequest");
     switchml_proto__udp_session_request__free_unpacked(m, NULL);
 }
 

@@ -9,18 +9,19 @@
 //     Barrier       twice: before the others' UdpSession, and after it
 //
 // and then sends packets. These messages do not say which job they are of, so a job is what its
-// workers' connections are: the first Broadcast of a connection makes it a worker of the job that is
-// gathering, with the rank that it says. One job gathers at a time; jobs that have gathered run side
-// by side. Workers of two jobs that begin at the same moment cannot be told apart, unless a rank comes
-// twice.
+// workers' connections are: the first Broadcast of a connection makes it a worker of the job that
+// is gathering, with the rank that it says. One job gathers at a time; jobs that have gathered run
+// side by side. Workers of two jobs that begin at the same moment cannot be told apart, unless a
+// rank comes twice.
 //
-// The rules are those of the job service (control/service/admission.h): the second barrier ends when
-// the switch has the job, and with an error when it does not admit it. Until then a worker that goes
-// ends its job: the others' calls fail with ABORTED. After it a worker says nothing any more, and
-// whether its connection ends because it is done or because it was killed is not to be known: the job
-// ends when all its connections have ended and none of its packets has come for 'silence_ns', or at
-// once when one of its addresses comes again. It keeps its slots for 'grace_ns', in which the next job
-// with one of its addresses waits: packets of an earlier process are under way no more when it begins.
+// The rules are those of the job service (control/service/admission.h): the second barrier ends
+// when the switch has the job, and with an error when it does not admit it. Until then a worker
+// that goes ends its job: the others' calls fail with ABORTED. After it a worker says nothing any
+// more, and whether its connection ends because it is done or because it was killed is not to be
+// known: the job ends when all its connections have ended and none of its packets has come for
+// 'silence_ns', or at once when one of its addresses comes again. It keeps its slots for
+// 'grace_ns', in which the next job with one of its addresses waits: packets of an earlier process
+// are under way no more when it begins.
 //
 // Refused, with a status of gRPC's and a sentence: a rank or an address that is taken
 // (ALREADY_EXISTS), what contradicts the other workers or comes in another order

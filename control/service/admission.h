@@ -99,8 +99,8 @@ int admission_join(struct admission *a, const struct admission_request *r, void 
                    uint64_t now_ns, struct sk_error *err);
 // A member goes: because it is done ('why' null), or not.
 void admission_leave(struct admission *a, void *owner, const char *why, uint64_t now_ns);
-// The members of the owner's job are done, but packets of theirs may be under way: the job is ending
-// from now on.
+// The members of the owner's job are done, but packets of theirs may be under way: the job is
+// ending from now on.
 void admission_end(struct admission *a, void *owner, uint64_t now_ns);
 // Somebody has removed the job from the switch.
 void admission_removed(struct admission *a, const char *name);

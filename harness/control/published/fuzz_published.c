@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_published: calls of the published client's services on some connections, mostly good ones and
-// any bytes, in any order; calls that give up, connections that end, and time between. The switch
-// knows some addresses and has room for some jobs. A call is answered once at most, and not after it
-// was given up; a session's number comes from the root; the switch has no address twice, and only
-// jobs that were admitted; at the end it has none.
+// fuzz_published: calls of the published client's services on some connections, mostly good ones
+// and any bytes, in any order; calls that give up, connections that end, and time between. The
+// switch knows some addresses and has room for some jobs. A call is answered once at most, and not
+// after it was given up; a session's number comes from the root; the switch has no address twice,
+// and only jobs that were admitted; at the end it has none.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

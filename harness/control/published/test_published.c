@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of jobs of the published client as time goes: when they end, and when the next one with
-// the same addresses begins. The calls themselves: test_published.py.
+// What becomes of jobs of the published client as time goes: when they end, and when the next one
+// with the same addresses begins. The calls themselves: test_published.py.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

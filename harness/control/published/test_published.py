@@ -466,7 +466,7 @@ class Refused(Published):
                        ((1, 5), (2, 1), (3, 4), (4, 4)), ((3, 1),)):
             self.error(Code.INVALID_ARGUMENT, "", lambda fields=fields: a.ask("Sync/Broadcast", *fields))
         for method in ("Sync/Broadcast", "Sync/Barrier", "Session/UdpSession"):
-            self.error(Code.INVALID_ARGUMENT, "the message is no ", lambda m=method: a.ask(m, raw=b"\xff\xff\xff"))
+            self.error(Code.INVALID_ARGUMENT, "the message is not a ", lambda m=method: a.ask(m, raw=b"\xff\xff\xff"))
         self.assertEqual(a.broadcast(5), 5)
         for words, mac, ip, size in (("mac", "00:00:00:00:00:00", None, 1), ("mac", "ff:ff:ff:ff:ff:ff", None, 1),
                                      ("mac", "01:02:00:00:00:00:01", None, 1), ("ipv4", None, "0.0.0.0", 1),
