@@ -110,6 +110,7 @@ generated/compiler/syntax      := p4_parse p4_lex
 generated/compiler/chip/report := report_page
 generated/brt := brt/bfruntime.pb-c brt/status.pb-c
 generated/p4rt := p4rt/p4info.pb-c p4rt/p4runtime.pb-c
+generated/control/published := control/published/switchml.pb-c
 WIREGEN_SRC  := compiler/wiregen.c
 MAIN_SRC     := cli/main.c
 MPI_SRC      := $(wildcard hosts/mpi/*.c)
@@ -209,7 +210,7 @@ $(GEN)/p4_lex.c: compiler/syntax/p4.l | $(BUILD)/.deps-build $(GEN)/p4_parse.c
 	$(Q)flex -o $@ --header-file=$(GEN)/p4_lex.h $<
 
 # Messages of gRPC services, from their descriptions.
-RPC_ROOMS    := brt p4rt
+RPC_ROOMS    := brt p4rt control/published
 RPC_MESSAGES := $(foreach r,$(RPC_ROOMS),$(patsubst %,$(GEN)/%.c,$(generated/$(r))))
 $(RPC_MESSAGES): $(GEN)/%.pb-c.c: %.proto | $(BUILD)/.deps-build
 	@mkdir -p $(@D)

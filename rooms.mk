@@ -155,6 +155,10 @@ arrows/control/libra := control/tables hosts/libra
 room/control/service := control/service
 face/control/service := control/service/service.h
 arrows/control/service := base
+# jobs of the published SwitchML client, which asks for them by gRPC
+room/control/published := control/published
+face/control/published := control/published/published.h
+arrows/control/published := control/service control/sessions rpc
 # servers for controllers. rpc has what both speak over: gRPC; brt speaks BF Runtime, and p4rt P4Runtime, on brt's
 # tables and updates
 room/rpc := rpc
@@ -233,6 +237,6 @@ face/sim := sim/sim.h
 arrows/sim := control/config control/sessions hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
-arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
+arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service control/published brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue
 
 ROOMS := $(sort $(patsubst room/%,%,$(filter room/%,$(.VARIABLES))))

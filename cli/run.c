@@ -116,6 +116,7 @@ static int cmd_run_switch(struct run *r) {
     run_p4rt_end(r);
     run_brt_end(r);
     run_jobs_end(r);
+    run_published_end(r);
     tor_free(r->tor);
     run_sessions_end(r);
     run_libra_end(r);

@@ -19,6 +19,7 @@ struct rpc_call *rpc_call_new(struct rpc_connection *c, int32_t stream) {
     call->stream = stream;
     call->deadline = call->timeout = UINT64_MAX;
     call->moved = c->server->now;
+    c->called = true;
     call->told = true; // the service does not know the call until its method begins
     call->next = c->calls;
     if (c->calls)
@@ -620,6 +621,10 @@ void *rpc_data(const struct rpc_call *call) {
 
 void rpc_set_data(struct rpc_call *call, void *data) {
     call->data = data;
+}
+
+uint64_t rpc_connection(const struct rpc_call *call) {
+    return call->connection->number;
 }
 
 const char *rpc_peer(const struct rpc_call *call) {

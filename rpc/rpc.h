@@ -101,6 +101,12 @@ struct rpc_options {
                           // returns false: 4 MiB
     unsigned connections; // 64
     unsigned calls;       // of one connection at a time: 128
+    // A client that has no call is not disconnected to make room for another: for services to which
+    // a connection means more than its calls.
+    bool keeps_idle;
+    // A connection on which there were calls is over, after all of them; not within rpc_close().
+    // May be null.
+    void (*gone)(void *aux, uint64_t connection);
 };
 struct rpc_counts {
     uint64_t calls, failed; // failed: ended with a status other than RPC_OK
@@ -134,6 +140,8 @@ void rpc_set_data(struct rpc_call *call, void *data);
 const char *rpc_metadata(const struct rpc_call *call, const char *name, size_t *length);
 // "127.0.0.1:40000", or "unix"; with a client's certificate its subject after a space.
 const char *rpc_peer(const struct rpc_call *call);
+// Which connection it came by: a number that no other connection of this server has, from 1 on.
+uint64_t rpc_connection(const struct rpc_call *call);
 // Queues a copy of a message. False if the queue is full now, with this message in it, or if the
 // message was not queued: because the call has ended, or because no memory is left, which ends the
 // call with RPC_RESOURCE_EXHAUSTED.

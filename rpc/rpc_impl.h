@@ -79,6 +79,8 @@ struct rpc_call {
 struct rpc_connection {
     struct rpc_server *server;
     size_t index;
+    uint64_t number;
+    bool called; // there were calls
     int fd;
     SSL *tls;     // null: none
     bool secured; // the TLS handshake is done, or not needed
@@ -117,7 +119,7 @@ struct rpc_server {
     size_t memory;      // bytes of messages and of details
     uint64_t now, look; // on the clock without 'away'
     uint64_t away;      // ns in which services kept the server from its clients
-    bool dirty, more;
+    bool dirty, more, closing;
     struct rpc_counts counts;
 };
 

@@ -55,10 +55,13 @@ void rpc_give_memory(struct rpc_server *s, size_t bytes) {
 static void rpcs_drop(struct rpc_connection *c) {
     struct rpc_server *s = c->server;
     const int fd = c->fd;
+    const uint64_t tell = c->called && s->options.gone && !s->closing ? c->number : 0;
     s->list[c->index] = s->list[--s->n];
     s->list[c->index]->index = c->index;
     rpc_connection_free(c);
     close(fd);
+    if (tell)
+        s->options.gone(s->options.aux, tell);
 }
 
 // The oldest connection that has not sent its settings; if all have, the one without calls for
@@ -69,8 +72,8 @@ static struct rpc_connection *rpcs_least_missed(const struct rpc_server *s) {
         struct rpc_connection *c = s->list[i];
         if (!c->greeted && (!stranger || c->since < stranger->since))
             stranger = c;
-        if (c->greeted && !c->calls && s->now - c->active >= RPC_IDLE_NS &&
-            (!idle || c->active < idle->active))
+        if (c->greeted && !s->options.keeps_idle && !c->calls &&
+            s->now - c->active >= RPC_IDLE_NS && (!idle || c->active < idle->active))
             idle = c;
     }
     return stranger ? stranger : idle;
@@ -108,7 +111,7 @@ void rpc_adopt(struct rpc_server *s, int fd, const char *peer) {
     strncpy(c->peer, peer, sizeof c->peer - 1);
     c->index = s->n;
     s->list[s->n++] = c;
-    s->counts.connections++;
+    c->number = ++s->counts.connections;
     if (s->tls)
         c->tls = rpc_tls_start(s->tls, fd);
     if ((s->tls && !c->tls) || !rpc_connection_start(c) ||
@@ -298,6 +301,7 @@ struct rpc_server *rpc_open(const struct rpc_options *options, struct sk_error *
 void rpc_close(struct rpc_server *s) {
     if (!s)
         return;
+    s->closing = true;
     while (s->n > 0) {
         struct rpc_connection *c = s->list[s->n - 1];
         rpc_connection_terminate(c, NGHTTP2_NO_ERROR);

@@ -249,7 +249,7 @@ static bool is_waited_for(const struct run *r) {
 
 // Until something comes, or a tick.
 static void wait_for_work(struct run *r) {
-    struct pollfd fds[SK_SERVER_FDS + 4];
+    struct pollfd fds[SK_SERVER_FDS + 5];
     nfds_t n = r->server ? sk_server_fds(r->server, fds) : 0;
     if (!sk_ports_inside_sleep(r->ports))
         return;
@@ -257,6 +257,7 @@ static void wait_for_work(struct run *r) {
     const int jobs = run_jobs_fd(r, now);
     if (jobs >= 0)
         fds[n++] = (struct pollfd){.fd = jobs, .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = run_published_fd(r), .events = POLLIN};
     fds[n++] = (struct pollfd){.fd = run_p4rt_fd(r), .events = POLLIN};
     fds[n++] = (struct pollfd){.fd = run_brt_fd(r), .events = POLLIN};
     fds[n++] = (struct pollfd){.fd = sk_ports_inside_fd(r->ports), .events = POLLIN};
@@ -265,9 +266,11 @@ static void wait_for_work(struct run *r) {
     // nobody is heard for a while after a request, and then at once
     const uint64_t breath = now < r->control.server_due ? r->control.server_due - now : 0;
     const uint64_t most = breath && breath < tick ? breath : tick, of_brt = run_brt_wait(r),
-                   of_p4rt = run_p4rt_wait(r), wait = of_brt < of_p4rt ? of_brt : of_p4rt;
+                   of_p4rt = run_p4rt_wait(r), of_published = run_published_wait(r),
+                   earlier = of_brt < of_p4rt ? of_brt : of_p4rt,
+                   wait = earlier < of_published ? earlier : of_published;
     const struct timespec timeout = {.tv_nsec = (long)(wait < most ? wait : most)};
-    if (ppoll(breath ? &fds[n - 3] : fds, breath ? 3 : n, &timeout, NULL) > 0)
+    if (ppoll(breath ? &fds[n - 4] : fds, breath ? 4 : n, &timeout, NULL) > 0)
         r->control.worked = now;
 }
 
@@ -290,6 +293,7 @@ static void *control(void *aux) {
         publish_digests(r);
         run_tor_turn(r, now);
         run_jobs_turn(r, run_now());
+        run_published_turn(r);
         run_sessions_turn(r, now);
         run_libra_turn(r, now);
         run_brt_turn(r);

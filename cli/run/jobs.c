@@ -23,11 +23,11 @@ static const char *run_jobs_ip(uint32_t ip, char out[16]) {
     return out;
 }
 
-static int run_jobs_locate(void *aux, uint32_t ip, struct admission_place *place,
-                           struct sk_error *err) {
+static int run_jobs_locate(void *aux, const struct admission_request *worker,
+                           struct admission_place *place, struct sk_error *err) {
     struct run *r = aux;
     char text[16];
-    json_t *request = json_pack("{s:s}", "address", run_jobs_ip(ip, text)),
+    json_t *request = json_pack("{s:s}", "address", run_jobs_ip(worker->ip, text)),
            *found = tor_request(r->tor, "job.locate", request, run_now(), err);
     int rc = found ? 0 : -1;
     if (found && *sk_json_text(found, "waits"))

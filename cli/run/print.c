@@ -35,6 +35,8 @@ void run_print_start(const struct run *r) {
         print_listener("p4runtime", sk_config_p4runtime(c).listen, run_p4rt_port(r));
     if (c->job_service.listen)
         print_listener("job service", c->job_service.listen, run_jobs_port(r));
+    if (c->switchml_jobs.listen)
+        print_listener("switchml jobs", c->switchml_jobs.listen, run_published_port(r));
     if (c->telemetry)
         printf("telemetry %s\n", sk_ports_telemetry());
     puts("ready");

@@ -325,6 +325,7 @@ static int swap(struct run *r, struct run_exchange *x, struct sk_error *err) {
     const bool kept = !x->fresh && json_array_size(x->carry.lost) == 0;
     run_tor_program_changed(r, kept);
     run_sessions_program_changed(r, kept);
+    run_published_program_changed(r, kept);
     return 0;
 }
 

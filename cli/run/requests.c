@@ -154,5 +154,7 @@ json_t *run_request(void *aux, const char *op, const struct sk_at *at, bool *kno
     json_t *result = run_sessions_request(aux, op, at, known);
     if (!*known)
         result = run_libra_request(aux, op, at, known);
+    if (!*known)
+        result = run_published_request(aux, op, at, known);
     return *known ? result : run_tor_request(aux, op, at, known);
 }

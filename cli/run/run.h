@@ -16,6 +16,7 @@
 //     watch.c          metrics, telemetry, alarms
 //     tor.c            the control plane of the ToR
 //     jobs.c           the job service
+//     published.c      the service for the published SwitchML client
 //     sessions.c       sessions of jobs in a switch without one
 //     libra.c          Libra_s
 //     trace.c          the way of single packets
@@ -113,6 +114,8 @@ struct run {
     struct tor *tor;                           // null: the configuration has none
     struct libra_s *libra;                     // null: the configuration has none
     struct service *service;                   // of jobs; null: the configuration has none
+    struct published *published;               // null: the configuration has none
+    struct published_tables *published_tables; // the same
     struct sessions *sessions;                 // null: the configuration has none
     struct run_sample *sample;                 // null: no samples are taken
     struct run_trace *trace;                   // null: none was asked for, or it is over
@@ -201,6 +204,18 @@ struct sk_watch_control;
 void run_jobs_count(const struct run *r, struct sk_watch_control *out); // for metrics
 uint16_t run_jobs_port(const struct run *r);                            // 0: there is no service
 void run_jobs_end(struct run *r);
+
+// ---- published.c, all but the first on the control thread
+bool run_published_start(struct run *r); // false after a sentence
+int run_published_fd(const struct run *r);
+uint64_t run_published_wait(const struct run *r); // as run_brt_wait()
+void run_published_turn(struct run *r);
+// As run_sessions_program_changed().
+void run_published_program_changed(struct run *r, bool kept);
+json_t *run_published_request(struct run *r, const char *op, const struct sk_at *at, bool *known);
+void run_published_count(const struct run *r, struct sk_watch_control *out); // for metrics
+uint16_t run_published_port(const struct run *r);                            // 0: none
+void run_published_end(struct run *r);
 
 // ---- sessions.c and libra.c, all but the first on the control thread
 bool run_libra_start(struct run *r); // false after a sentence

@@ -86,6 +86,7 @@ static void count_control(struct run *r) {
     c->scrapes = n.answered;
     c->http_refused = n.refused;
     run_jobs_count(r, c);
+    run_published_count(r, c);
     c->digests_lost = r->control.digests.lost;
 }
 

@@ -385,9 +385,10 @@ bool sk_config_same(const struct sk_config *a, const struct sk_config *b, const 
 
 const char *sk_config_fixed(const struct sk_config *from, const struct sk_config *to) {
     static const char *const members[] = {
-        "pipes",    "lcores", "cpus",        "cpu_port", "idle_sleep", "control_socket",
-        "record",   "clock",  "metrics",     "daemon",   "sampling",   "telemetry",
-        "sessions", "libra",  "job_service", "bfrt",     "p4runtime",  NULL};
+        "pipes",          "lcores",    "cpus",          "cpu_port", "idle_sleep",
+        "control_socket", "record",    "clock",         "metrics",  "daemon",
+        "sampling",       "telemetry", "sessions",      "libra",    "job_service",
+        "bfrt",           "p4runtime", "switchml_jobs", NULL};
     for (size_t i = 0; members[i]; i++)
         if (!sk_config_same(from, to, members[i]))
             return members[i];

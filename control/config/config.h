@@ -50,6 +50,10 @@
 //       "job_service": {"listen": "10.0.0.254:9466",   control/service/service.h
 //                       "token_file": "token", "slots": 128,             slots of a job
 //                       "wait": 300, "grace": 2, "silence": 10},         seconds
+//       "switchml_jobs": {"listen": "10.0.0.254:50099",   control/published/published.h
+//                            "mac": "02:00:00:00:00:fe", "ip": "10.0.0.254",   the switch's
+//                            "slots": 512, "udp_port": 4000,           of a job, of all workers
+//                            "wait": 300, "grace": 2, "silence": 60},  seconds
 //       "telemetry": true,                        DPDK's, with /silken/... (watch/telemetry.h); a
 //                                                 text: the file prefix, else "silken"
 //       "sampling": {"one_in": 4096, "to": "127.0.0.1:6343", "counts": 20},   sFlow; also in "tor"
@@ -138,6 +142,15 @@ struct sk_config_job_service {
     uint32_t slots;                // of a job whose workers do not say
     uint64_t wait, grace, silence; // seconds
 };
+// For the published client; without a ToR.
+struct sk_config_switchml_jobs {
+    const char *listen; // as written; null: there is none
+    uint8_t mac[6];
+    uint32_t ip; // host order
+    uint32_t slots;
+    uint16_t udp_port;
+    uint64_t wait, grace, silence; // seconds
+};
 // Of a process that people leave running; what is not given is null or false.
 struct sk_config_daemon {
     const char *user;        // whose rights it has when all is open
@@ -188,6 +201,7 @@ struct sk_config {
     struct sk_config_record record;
     struct sk_config_metrics metrics;
     struct sk_config_job_service job_service;
+    struct sk_config_switchml_jobs switchml_jobs;
     const char *telemetry; // DPDK's file prefix; null: none
     struct sk_config_sampling sampling;
     struct sk_config_alarms alarms; // with defaults for what is not given

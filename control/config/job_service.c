@@ -4,6 +4,8 @@
 
 #define MOST_SLOTS 8192u
 #define HOUR       3600u
+#define LEAST_PORT 1024u
+#define UDP_PORT   4000u // in the published client's configuration
 
 static uint64_t job_service_number(const struct sk_at *at, const char *key, uint64_t least,
                                    uint64_t most, uint64_t otherwise) {
@@ -34,4 +36,41 @@ void sk_config_read_job_service(const struct sk_at *root, struct sk_config *c) {
     if (!c->tor)
         sk_at_fail(&at, "jobs are admitted by the control plane of a ToR: \"job_service\" needs "
                         "\"tor\"");
+}
+
+static void switchml_jobs_addresses(const struct sk_at *at, struct sk_config_switchml_jobs *s) {
+    const struct sk_at mac = sk_at_member(at, "mac"), ip = sk_at_member(at, "ip");
+    const char *mac_text = sk_at_string(&mac, true), *ip_text = sk_at_string(&ip, true);
+    if (mac_text && (!sk_mac_parse(mac_text, s->mac) || s->mac[0] & 1))
+        sk_at_fail(&mac, "it must be the MAC address of a station, like 02:00:00:00:00:fe");
+    if (ip_text && !sk_ip_parse(ip_text, &s->ip))
+        sk_at_fail(&ip, "it must be an IPv4 address like 10.0.0.254");
+}
+
+// Whoever reaches the address may ask: the protocol has no token.
+void sk_config_read_switchml_jobs(const struct sk_at *root, struct sk_config *c) {
+    static const char *const keys[] = {"listen", "mac",   "ip",      "slots", "udp_port",
+                                       "wait",   "grace", "silence", NULL};
+    const struct sk_at at = sk_at_member(root, "switchml_jobs");
+    struct sk_config_switchml_jobs *s = &c->switchml_jobs;
+    struct sockaddr_storage address;
+    if (!at.value)
+        return;
+    sk_at_keys(&at, keys);
+    const struct sk_at listen = sk_at_member(&at, "listen");
+    s->listen = sk_at_string(&listen, true);
+    switchml_jobs_addresses(&at, s);
+    s->slots = (uint32_t)job_service_number(&at, "slots", 1, MOST_SLOTS, 512);
+    s->udp_port = (uint16_t)job_service_number(&at, "udp_port", LEAST_PORT, 65535, UDP_PORT);
+    s->wait = job_service_number(&at, "wait", 1, 24 * HOUR, 300);
+    s->grace = job_service_number(&at, "grace", 0, HOUR, 2);
+    s->silence = job_service_number(&at, "silence", 1, 24 * HOUR, 60);
+    if (!at.doc->failed && !sk_socket_address(s->listen, &address))
+        sk_at_fail(&listen, "'%.60s' is not ADDRESS:PORT; an IPv6 address is written in brackets",
+                   s->listen);
+    if (!at.doc->failed && c->tor)
+        sk_at_fail(&at, "\"switchml_jobs\" and \"tor\" exclude each other");
+    if (!at.doc->failed && c->sessions)
+        sk_at_fail(&at, "\"switchml_jobs\" and \"sessions\" exclude each other: the published "
+                        "client's packets have all job numbers and no session");
 }

@@ -9,6 +9,7 @@
 
 // config.c's: the members of the file that say how a switch is watched, into 'c'.
 void sk_config_read_job_service(const struct sk_at *root, struct sk_config *c); // job_service.c
+void sk_config_read_switchml_jobs(const struct sk_at *root, struct sk_config *c);
 void sk_config_read_watch(const struct sk_at *root, struct sk_config *c);
 
 #endif

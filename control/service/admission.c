@@ -188,14 +188,26 @@ static void adm_remove(struct admission *a, struct admission_job *job) {
 }
 
 // The others are told, and can do nothing more.
-static void adm_fail(struct admission *a, struct admission_job *job, const char *why,
+static void adm_over(struct admission *a, struct admission_job *job, const char *why,
                      uint64_t now) {
     snprintf(job->why, sizeof job->why, "%s", why);
     job->state = ADMISSION_ENDING;
     job->since = now;
     job->ends = now + a->grace;
-    a->counts.failed++;
     adm_tell_over(a, job, job->why);
+}
+
+static void adm_fail(struct admission *a, struct admission_job *job, const char *why,
+                     uint64_t now) {
+    a->counts.failed++;
+    adm_over(a, job, why, now);
+}
+
+void admission_end(struct admission *a, void *owner, uint64_t now_ns) {
+    uint32_t rank;
+    struct admission_job *job = adm_of(a, owner, &rank);
+    if (job && job->state == ADMISSION_RUNNING)
+        adm_over(a, job, "its workers are done", now_ns);
 }
 
 void admission_leave(struct admission *a, void *owner, const char *why, uint64_t now_ns) {
@@ -241,7 +253,7 @@ static bool adm_locate(struct admission *a, struct admission_job *job, uint32_t 
     struct admission_member *m = &job->members[rank];
     struct sk_error err = {.text = ""};
     char sentence[640], ip[16];
-    const int rc = a->ops.locate(a->aux, m->request.ip, &m->place, &err);
+    const int rc = a->ops.locate(a->aux, &m->request, &m->place, &err);
     const bool other = rc > 0 && m->request.has_mac && memcmp(m->request.mac, m->place.mac, 6) != 0;
     m->placed = rc > 0 && !other;
     snprintf(m->waits, sizeof m->waits, "%.150s", rc > 0 ? "" : err.text);

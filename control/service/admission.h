@@ -67,9 +67,10 @@ struct admission_job {
 };
 
 struct admission_ops {
-    // Where the address is. 1; 0 with what it waits for; or negative with a sentence: it cannot be
-    // anywhere.
-    int (*locate)(void *aux, uint32_t ip, struct admission_place *place, struct sk_error *err);
+    // Where the worker's address is. 1; 0 with what it waits for; or negative with a sentence: it
+    // cannot be anywhere.
+    int (*locate)(void *aux, const struct admission_request *r, struct admission_place *place,
+                  struct sk_error *err);
     // The switch admits the job, whose members are all placed, and fills 'number' and 'elements'.
     // 0, or negative with a sentence.
     int (*add)(void *aux, struct admission_job *job, struct sk_error *err);
@@ -98,6 +99,9 @@ int admission_join(struct admission *a, const struct admission_request *r, void 
                    uint64_t now_ns, struct sk_error *err);
 // A member goes: because it is done ('why' null), or not.
 void admission_leave(struct admission *a, void *owner, const char *why, uint64_t now_ns);
+// The members of the owner's job are done, but packets of theirs may be under way: the job is
+// ending from now on.
+void admission_end(struct admission *a, void *owner, uint64_t now_ns);
 // Somebody has removed the job from the switch.
 void admission_removed(struct admission *a, const char *name);
 void admission_run(struct admission *a, uint64_t now_ns);

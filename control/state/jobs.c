@@ -310,6 +310,64 @@ unsigned sk_jobs_numbers(struct sk_switch *sw, bool numbers[SK_JOB_NUMBERS]) {
     return list.n;
 }
 
+// ---- for those who admit jobs ----
+
+struct taken_list {
+    const struct view *v;
+    uint32_t n_slots;
+    struct sk_jobs_taken *out;
+};
+
+static bool note_taken(void *aux, const struct sk_entry *e) {
+    const struct taken_list *l = aux;
+    if (e->action != l->v->action)
+        return true;
+    const uint64_t first = argument(l->v, e, "pool_base"), last = argument(l->v, e, "pool_last"),
+                   rid = argument(l->v, e, "rid");
+    for (uint64_t slot = first; slot < l->n_slots && slot <= first + last; slot++)
+        l->out->slots[slot] = true;
+    if (rid < SK_JOB_RIDS)
+        l->out->rids[rid] = true;
+    return true;
+}
+
+void sk_jobs_taken(struct sk_switch *sw, uint32_t n_slots, struct sk_jobs_taken *out) {
+    struct sk_error ignored;
+    struct view v = {.sw = sw, .err = &ignored};
+    struct taken_list list = {.v = &v, .n_slots = n_slots, .out = out};
+    memset(out->rids, 0, sizeof out->rids);
+    out->slots = sk_resize(NULL, n_slots, sizeof *out->slots);
+    memset(out->slots, 0, n_slots * sizeof *out->slots);
+    if (find_objects(&v))
+        each_in_first_pipe(&v, note_taken, &list);
+}
+
+struct packet_sum {
+    const struct view *v;
+    uint32_t first_slot;
+    uint64_t packets;
+};
+
+static bool add_packets(void *aux, const struct sk_entry *e) {
+    struct packet_sum *s = aux;
+    if (e->action == s->v->action && argument(s->v, e, "pool_base") == s->first_slot)
+        s->packets += e->packets;
+    return true;
+}
+
+uint64_t sk_jobs_packets(struct sk_switch *sw, uint32_t first_slot) {
+    struct sk_error ignored;
+    struct view v = {.sw = sw, .err = &ignored};
+    struct packet_sum sum = {.v = &v, .first_slot = first_slot};
+    if (!find_objects(&v))
+        return 0;
+    for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
+        if (sk_object_in_pipe(sw, &v.table, pipe))
+            sk_table_each(v.table.desc->table(sk_switch_pipe(sw, pipe), v.table.index), add_packets,
+                          &sum);
+    return sum.packets;
+}
+
 // ---- reading the slots ----
 
 static uint64_t state_jobs_read_word(const struct view *v, const struct sk_object *o, unsigned pipe,

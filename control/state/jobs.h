@@ -48,6 +48,15 @@ bool sk_jobs_worker(struct sk_switch *sw, unsigned number, uint32_t address,
                     struct sk_job_worker *out);
 
 #define SK_JOB_NUMBERS 256u
+// What entries of that table have: slots, of 'n_slots' (the caller frees 'slots'), and replication
+// ids. While nobody runs the switch.
+#define SK_JOB_RIDS 1024u
+struct sk_jobs_taken {
+    bool *slots, rids[SK_JOB_RIDS];
+};
+void sk_jobs_taken(struct sk_switch *sw, uint32_t n_slots, struct sk_jobs_taken *out);
+// Packets from workers of the job whose slots begin there, whatever numbers it goes by. The same.
+uint64_t sk_jobs_packets(struct sk_switch *sw, uint32_t first_slot);
 // Which numbers jobs have in that table; returns how many.
 unsigned sk_jobs_numbers(struct sk_switch *sw, bool numbers[SK_JOB_NUMBERS]);
 

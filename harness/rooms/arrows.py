@@ -23,7 +23,8 @@ GENERATED = {"p4_parse.h": "compiler/syntax", "p4_lex.h": "compiler/syntax", "sw
              "atp_wire.h": "wire", "libra_wire.h": "wire",
              "dlcp_wire.h": "wire",
              "brt/bfruntime.pb-c.h": "brt", "brt/status.pb-c.h": "brt",
-             "p4rt/p4info.pb-c.h": "p4rt", "p4rt/p4runtime.pb-c.h": "p4rt"}
+             "p4rt/p4info.pb-c.h": "p4rt", "p4rt/p4runtime.pb-c.h": "p4rt",
+             "control/published/switchml.pb-c.h": "control/published"}
 # Open vSwitch's headers are included without a folder, by one room.
 OPEN_VSWITCH = "control/tor"
 

@@ -29,7 +29,9 @@ struct rig {
     struct input *in;
 };
 
-static int locate(void *aux, uint32_t ip, struct admission_place *place, struct sk_error *err) {
+static int locate(void *aux, const struct admission_request *worker, struct admission_place *place,
+                  struct sk_error *err) {
+    const uint32_t ip = worker->ip;
     (void)aux;
     if ((ip & 7) == 6)
         return sk_fail(err, "nowhere");
@@ -104,6 +106,15 @@ static void go(struct rig *r, struct admission *a, const char *why, uint64_t now
         w->member = false, admission_leave(a, w, why, now);
 }
 
+// Whoever was admitted is told that the job is over; of a job that waits, nobody is.
+static void end(struct rig *r, struct admission *a, uint64_t now) {
+    struct worker *w = &r->workers[byte(r->in) % WORKERS];
+    const bool runs = w->member && w->admitted;
+    if (w->member)
+        admission_end(a, w, now);
+    must(!runs || !w->member);
+}
+
 static void look(const struct rig *r, const struct admission *a, uint64_t now) {
     json_t *jobs = admission_json(a, now), *job;
     size_t members = 0, in_switch = 0, i;
@@ -142,6 +153,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             come(&r, a, now);
         else if (what < 10)
             go(&r, a, what == 8 ? NULL : "gone", now);
+        else if (what == 11)
+            end(&r, a, now);
         else if (what == 10)
             admission_removed(a, "j1"), r.in_switch = UINT32_MAX;
         else

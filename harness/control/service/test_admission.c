@@ -33,8 +33,10 @@ struct rig {
     bool full;
 };
 
-static int locate(void *aux, uint32_t ip, struct admission_place *place, struct sk_error *err) {
+static int locate(void *aux, const struct admission_request *worker, struct admission_place *place,
+                  struct sk_error *err) {
     const struct rig *r = aux;
+    const uint32_t ip = worker->ip;
     if (ip == r->impossible)
         return sk_fail(err, "it is in none of the subnets");
     if (ip == r->nowhere) {

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// calls: the four calls. A message is bytes from anybody.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/published/published_impl.h"
+#include "control/published/switchml.pb-c.h"
+
+#define MAC_BITS      48u
+#define MULTICAST_BIT 40u
+#define PACKET_SIZES  4u
+
+void pub_refuse(struct published *p, const struct published_carrier *carrier, void *call,
+                enum rpc_status status, const char *why) {
+    p->refused++;
+    carrier->fail(call, status, why);
+}
+
+static void pub_reply(const struct published_carrier *carrier, void *call,
+                      const ProtobufCMessage *m) {
+    const size_t n = protobuf_c_message_get_packed_size(m);
+    uint8_t bytes[128];
+    if (n > sizeof bytes)
+        abort(); // three numbers at most
+    carrier->reply(call, bytes, protobuf_c_message_pack(m, bytes));
+}
+
+void pub_reply_broadcast(struct pub_worker *w) {
+    SwitchmlProto__BroadcastResponse m = SWITCHML_PROTO__BROADCAST_RESPONSE__INIT;
+    m.value = w->group->value;
+    w->waits = PUB_NOTHING;
+    w->told = true;
+    pub_reply(w->carrier, w->call, &m.base);
+}
+
+void pub_reply_barrier(struct pub_worker *w) {
+    SwitchmlProto__BarrierResponse m = SWITCHML_PROTO__BARRIER_RESPONSE__INIT;
+    w->waits = PUB_NOTHING;
+    pub_reply(w->carrier, w->call, &m.base);
+}
+
+// A call that is being answered.
+struct pub_calling {
+    struct published *p;
+    const struct published_carrier *carrier;
+    uint64_t connection;
+    void *call;
+};
+
+static void pub_calling_refuse(const struct pub_calling *c, enum rpc_status status,
+                               const char *why) {
+    pub_refuse(c->p, c->carrier, c->call, status, why);
+}
+
+static bool pub_numbers_are_good(const struct pub_calling *c, uint32_t rank, uint32_t workers,
+                                 uint32_t root) {
+    struct sk_error err;
+    if (workers >= 1 && workers <= ADMISSION_WORKERS && rank < workers && root < workers)
+        return true;
+    sk_fail(&err, "%s: there are %u workers; a job has 1 to %u, whose ranks begin at 0",
+            rank < workers ? "num_workers or root" : "rank", workers, ADMISSION_WORKERS);
+    pub_calling_refuse(c, RPC_INVALID_ARGUMENT, err.text);
+    return false;
+}
+
+// The worker, or null after an answer: it has to have called Broadcast, its job must not be over,
+// and it must not wait for another answer.
+static struct pub_worker *pub_caller(const struct pub_calling *c) {
+    struct pub_worker *w = pub_worker_of(c->p, c->connection);
+    if (!w)
+        pub_calling_refuse(c, RPC_FAILED_PRECONDITION,
+                           "a worker calls Broadcast first: its connection is of no job");
+    else if (w->group->state == PUB_OVER)
+        pub_calling_refuse(c, RPC_ABORTED, w->group->why);
+    else if (w->waits != PUB_NOTHING)
+        pub_calling_refuse(c, RPC_FAILED_PRECONDITION,
+                           "the worker already waits for the answer of another call");
+    else
+        return w;
+    return NULL;
+}
+
+static void pub_wait(struct pub_worker *w, const struct pub_calling *c, enum pub_waits waits) {
+    w->waits = waits;
+    w->carrier = c->carrier;
+    w->call = c->call;
+}
+
+// ---- Broadcast ----
+
+static void pub_broadcast_of(const struct pub_calling *c,
+                             const SwitchmlProto__BroadcastRequest *m) {
+    struct pub_worker *w = pub_worker_of(c->p, c->connection);
+    struct sk_error err = {.text = ""};
+    if (!pub_numbers_are_good(c, m->rank, m->num_workers, m->root))
+        return;
+    if (m->rank == m->root && m->value == 0) {
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "value: a session's number is not 0");
+        return;
+    }
+    if (!w || w->group->state == PUB_OVER) {
+        const enum rpc_status status =
+            pub_join(c->p, c->connection, m->rank, m->num_workers, m->root, &w, &err);
+        if (status != RPC_OK) {
+            pub_calling_refuse(c, status, err.text);
+            return;
+        }
+    } else if (w->told || w->waits != PUB_NOTHING || w->rank != m->rank ||
+               w->group->workers != m->num_workers || w->group->root != m->root) {
+        pub_calling_refuse(c, RPC_FAILED_PRECONDITION,
+                           "the connection is a worker's of a job already, which is told its "
+                           "session's number once");
+        return;
+    }
+    pub_wait(w, c, PUB_BROADCAST);
+    if (m->rank == m->root)
+        pub_tell_value(c->p, w->group, m->value);
+    else if (w->group->has_value)
+        pub_reply_broadcast(w);
+}
+
+static void pub_broadcast(const struct pub_calling *c, const uint8_t *bytes, size_t length) {
+    SwitchmlProto__BroadcastRequest *m =
+        switchml_proto__broadcast_request__unpack(NULL, length, bytes);
+    if (m)
+        pub_broadcast_of(c, m);
+    else
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is not a BroadcastRequest");
+    switchml_proto__broadcast_request__free_unpacked(m, NULL);
+}
+
+// ---- Barrier ----
+
+static void pub_barrier_of(const struct pub_calling *c, const SwitchmlProto__BarrierRequest *m) {
+    struct pub_worker *w = pub_caller(c);
+    struct sk_error err;
+    if (w && m->num_workers != w->group->workers) {
+        sk_fail(&err, "num_workers: the job has %u workers, not %u", w->group->workers,
+                m->num_workers);
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, err.text);
+        return;
+    }
+    if (w)
+        pub_wait(w, c, PUB_BARRIER);
+    pub_settle(c->p);
+}
+
+static void pub_barrier(const struct pub_calling *c, const uint8_t *bytes, size_t length) {
+    SwitchmlProto__BarrierRequest *m = switchml_proto__barrier_request__unpack(NULL, length, bytes);
+    if (m)
+        pub_barrier_of(c, m);
+    else
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is not a BarrierRequest");
+    switchml_proto__barrier_request__free_unpacked(m, NULL);
+}
+
+// ---- UdpSession ----
+
+static uint64_t pub_mac_number(const uint8_t mac[6]) {
+    uint64_t n = 0;
+    for (unsigned i = 0; i < 6; i++)
+        n = n << 8 | mac[i];
+    return n;
+}
+
+static const char *pub_wrong_session(const struct pub_worker *w,
+                                     const SwitchmlProto__UdpSessionRequest *m) {
+    if (!w->told || m->session_id != w->group->value)
+        return "session_id: it is not the number that the job's root has broadcast";
+    if (m->rank != w->rank || m->num_workers != w->group->workers)
+        return "rank or num_workers: they are not those of the worker's Broadcast";
+    if (m->mac == 0 || m->mac >> MAC_BITS || m->mac >> MULTICAST_BIT & 1)
+        return "mac: it has to be the MAC address of a station";
+    if (m->ipv4 == 0 || m->ipv4 >> 28 >= 0xe)
+        return "ipv4: it has to be the IPv4 address of a host";
+    if ((uint32_t)m->packet_size >= PACKET_SIZES)
+        return "packet_size: it is 0 to 3, for 32, 64, 128 and 256 elements";
+    return NULL;
+}
+
+static void pub_udp_session_of(const struct pub_calling *c,
+                               const SwitchmlProto__UdpSessionRequest *m) {
+    struct pub_worker *w = pub_caller(c);
+    struct admission_place place;
+    struct sk_error err = {.text = ""};
+    const char *wrong = w ? pub_wrong_session(w, m) : NULL;
+    if (!w)
+        return;
+    if (wrong) {
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, wrong);
+        return;
+    }
+    if (w->asked) {
+        pub_calling_refuse(c, RPC_FAILED_PRECONDITION,
+                           "the worker has asked for its session before");
+        return;
+    }
+    w->ip = m->ipv4;
+    for (unsigned i = 0; i < 6; i++)
+        w->mac[i] = (uint8_t)(m->mac >> (40 - 8 * i));
+    const enum rpc_status status = pub_ask(c->p, w, (uint32_t)m->packet_size, &place, &err);
+    if (status != RPC_OK) {
+        w->ip = 0;
+        memset(w->mac, 0, sizeof w->mac);
+        pub_calling_refuse(c, status, err.text);
+        return;
+    }
+    SwitchmlProto__UdpSessionResponse reply = SWITCHML_PROTO__UDP_SESSION_RESPONSE__INIT;
+    reply.session_id = m->session_id;
+    reply.mac = pub_mac_number(place.switch_mac);
+    reply.ipv4 = place.switch_ip;
+    pub_reply(c->carrier, c->call, &reply.base);
+}
+
+static void pub_udp_session(const struct pub_calling *c, const uint8_t *bytes, size_t length) {
+    SwitchmlProto__UdpSessionRequest *m =
+        switchml_proto__udp_session_request__unpack(NULL, length, bytes);
+    if (m)
+        pub_udp_session_of(c, m);
+    else
+        pub_calling_refuse(c, RPC_INVALID_ARGUMENT, "the message is not a UdpSessionRequest");
+    switchml_proto__udp_session_request__free_unpacked(m, NULL);
+}
+
+void published_call(struct published *p, enum published_method method,
+                    const struct published_carrier *carrier, uint64_t connection, void *call,
+                    const uint8_t *bytes, size_t length, uint64_t now_ns) {
+    const struct pub_calling c = {p, carrier, connection, call};
+    p->now = now_ns;
+    switch (method) {
+    case PUBLISHED_BROADCAST:
+        pub_broadcast(&c, bytes, length);
+        break;
+    case PUBLISHED_BARRIER:
+        pub_barrier(&c, bytes, length);
+        break;
+    case PUBLISHED_UDP_SESSION:
+        pub_udp_session(&c, bytes, length);
+        break;
+    case PUBLISHED_RDMA_SESSION:
+        pub_calling_refuse(&c, RPC_UNIMPLEMENTED,
+                           "p4/switchml has no RDMA: the client's backend has to be dpdk");
+        break;
+    }
+}
