@@ -207,7 +207,7 @@ static void make_tree(struct maker *m) {
 static void make_leaf_spine(struct maker *m) {
     const uint32_t leaves = scn_whole(m->at, "leaves", 1, 32, 2),
                    spines = scn_whole(m->at, "spines", 1, 16, 1),
-                   hosts = scn_whole(m->at, "hosts", 1, 12, 2);
+                   hosts = scn_whole(m->at, "hosts", 1, 48, 2);
     uint32_t leaf[32];
     for (uint32_t i = 0; i < leaves; i++)
         make_hosts(m, leaf[i] = scenario_topology_make_switch(m, 's', i), hosts);
@@ -265,6 +265,22 @@ static void read_overrides(struct scenario *s, const struct sk_at *at) {
     }
 }
 
+// The ways through the network, if there are several.
+static void scenario_topology_read_paths(struct scenario *s, const struct sk_at *at) {
+    static const char *const words[] = {"one", "flow", "packet", NULL};
+    const struct sk_at list = sk_at_member(at, "sprayed");
+    s->paths = (enum scn_paths)scn_choice(at, "paths", words, SCN_ONE_PATH);
+    s->reroute_ms = scn_number(at, "reroute_ms", 0, 1e6, 50);
+    for (size_t i = 0; i < sk_at_length(&list) && !at->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&list, i);
+        s->sprayed |= UINT64_C(1) << sk_at_number(&item, true, 63);
+    }
+    if (list.value && s->paths != SCN_BY_FLOW)
+        sk_at_fail(&list, "is only for \"paths\": \"flow\": else all packets, or none, are sprayed");
+    if (sk_at_member(at, "reroute_ms").value && s->paths == SCN_ONE_PATH)
+        sk_at_fail(at, "has reroute_ms, but only one path for each destination");
+}
+
 // Hosts have one cable, to a switch; cables do not join a station with itself, nor two twice.
 static void check_cables(const struct scenario *s, const struct sk_at *at) {
     uint32_t cables_of[SCN_MAX_STATION] = {0};
@@ -320,13 +336,13 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
 }
 
 void scn_read_topology(struct scenario *s, const struct sk_at *root) {
-    static const char *const keys[CUSTOM + 1][16] = {
-        {"kind", "program", "switch", "link", "overrides", "hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "left", "right"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "leaves", "root_hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "leaves", "hosts", "spines",
+    static const char *const keys[CUSTOM + 1][20] = {
+        {"kind", "program", "switch", "link", "overrides", "paths", "sprayed", "reroute_ms", "hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "left", "right"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "leaves", "root_hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "leaves", "hosts", "spines",
          "spine_program"},
-        {"kind", "program", "link", "overrides", "switches", "hosts", "links"},
+        {"kind", "program", "link", "overrides", "paths", "sprayed", "reroute_ms", "switches", "hosts", "links"},
     };
     static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", NULL};
     static const struct scn_line usual = {.gbps = {100, 100, false},
@@ -356,6 +372,7 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root) {
     if (!at.doc->failed)
         make[kind](&m);
     read_overrides(s, &at);
+    scenario_topology_read_paths(s, &at);
     check_cables(s, &at);
     check_floods(s, &at);
 }

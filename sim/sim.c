@@ -152,6 +152,8 @@ void sim_free(struct sim *s) {
     free(s->links);
     free(s->stations);
     free(s->next_link);
+    free(s->distances);
+    free(s->avoided);
     sim_events_free(&s->events);
     sim_frames_free(&s->frames);
     sim_trace_free(&s->trace);
