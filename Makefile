@@ -147,7 +147,7 @@ LIB_OBJ      := $(ROOM_OBJ) $(OVS)/libovs.a
 # all files in a folder and in the folders in it
 below_SRC     = $(wildcard $(addprefix $(1)/,*.c */*.c */*/*.c))
 
-WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h $(GEN)/libra_wire.h
+WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h $(GEN)/libra_wire.h $(GEN)/dlcp_wire.h
 
 .PHONY: all lib run test quick-test lint format fuzz install clean deps
 all: $(BUILD)/silken lib
@@ -240,6 +240,7 @@ $(GEN)/%_wire.h: $(BUILD)/wiregen p4/%
 	$(Q)$(BUILD)/wiregen p4/$*/$*.p4 $@.tmp && mv $@.tmp $@
 $(GEN)/switchml_wire.h: $(wildcard p4/switchml/*.p4 p4/include/*.p4)
 $(GEN)/atp_wire.h: $(wildcard p4/atp/*.p4 p4/include/*.p4)
+$(GEN)/dlcp_wire.h: $(wildcard p4/dlcp/*.p4 p4/common/*.p4 p4/include/*.p4)
 $(GEN)/libra_wire.h: $(wildcard p4/libra/*.p4 p4/common/*.p4 p4/include/*.p4)
 
 $(BUILD)/silken: $(LIB_OBJ) $(call obj,$(MAIN_SRC))
@@ -318,6 +319,7 @@ uses/harness/control            := harness/pipeline
 uses/harness/hosts/atp          := harness/net
 uses/harness/hosts/communicator := harness/net
 uses/harness/hosts/libra        := harness/net
+uses/harness/hosts/dlcp         := harness/net
 uses/harness/control/libra      := harness/net harness/hosts/libra
 uses/harness/hosts/switchml     := harness/net
 uses/harness/pcap               := harness/pipeline

@@ -222,8 +222,9 @@ arrows/hosts/libra := hosts/core
 room/hosts/keyvalue := hosts/keyvalue
 face/hosts/keyvalue := hosts/keyvalue/keyvalue.h
 arrows/hosts/keyvalue := hosts/libra hosts/transport
-# later
-room/hosts/dlcp :=
+# gradients of which a bounded part may be lost
+room/hosts/dlcp := hosts/dlcp
+face/hosts/dlcp := hosts/dlcp/dlcp.h
 arrows/hosts/dlcp := hosts/core
 
 # ---- on top ----
