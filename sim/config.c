@@ -225,7 +225,7 @@ int config_write(struct sim_station *st, struct sk_error *err) {
         const struct sim_job *job = w.sim->jobs[i];
         if (job->as->protocol == SIM_SWITCHML)
             write_switchml(&w, job);
-        else
+        else if (job->as->protocol == SIM_ATP)
             for (uint32_t k = 0; k < job->as->n_servers; k++)
                 write_tree(&w, job, k);
     }

@@ -15,6 +15,7 @@
 #define SILKEN_SIM_SCENARIO_H
 
 #include "base/json.h"
+#include "sim/exchange/scenario.h"
 #include "sim/random.h"
 #include "sim/trace.h"
 
@@ -91,6 +92,7 @@ struct scn_job {
     struct sim_range window, window_max, first_index, indices;
     double repeat_us; // least time between two answers about a fragment
     bool linear, fixed_window, rehash, dynamic_scale;
+    struct scn_exchange *exchange; // its hosts add up by themselves; else null
 };
 
 struct scn_background {

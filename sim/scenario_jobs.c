@@ -256,13 +256,20 @@ static void scenario_jobs_read_sessions(const struct sk_at *at, struct scn_job *
 static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_t i) {
     static const char *const protocols[] = {"switchml", "atp", NULL};
     struct scn_job *job = &s->jobs[i];
-    sk_at_keys(at, job_keys);
+    if (!scn_is_exchange(at))
+        sk_at_keys(at, job_keys);
     char *name = scn_keep(at, 32, 1);
     snprintf(name, 32, "job%zu", i);
     job->name = scn_word(at, "name", name);
     for (size_t j = 0; j < i; j++)
         if (strcmp(s->jobs[j].name, job->name) == 0)
             sk_at_fail(at, "there are two jobs '%s'", job->name);
+    if (scn_is_exchange(at)) {
+        const struct sk_at carried = sk_at_member(at, "work");
+        scn_read_exchange(s, at, job);
+        check_times(s, &carried, &job->work.start_ms, &job->work.stop_ms);
+        return;
+    }
     job->protocol = scn_choice(at, "protocol", protocols, 0) ? SIM_ATP : SIM_SWITCHML;
     if (!sk_at_member(at, "protocol").value)
         sk_at_fail(at, "it has no protocol (switchml or atp)");
@@ -282,6 +289,8 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
     job->hard_limit_ms = scn_range(at, "hard_limit_ms", 0, MAX_MS, 0);
     const struct sk_at work = sk_at_member(at, "work");
     scn_read_work(&work, &job->work);
+    if (job->work.by_layer)
+        sk_at_fail(&work, "has \"forward\": \"by layer\", which only jobs of a transport have");
     check_times(s, &work, &job->work.start_ms, &job->work.stop_ms);
     job->sessions = scn_flag(at, "sessions", false);
     if (job->sessions)

@@ -9,7 +9,7 @@
 
 #include "../../../p4/common/headers.p4"
 
-header ports_h {
+header flow_ports_h {
     bit<16> src_port;
     bit<16> dst_port;
 }
@@ -17,7 +17,7 @@ header ports_h {
 struct headers_t {
     ethernet_h ethernet;
     ipv4_h     ipv4;
-    ports_h    ports;
+    flow_ports_h ports;
 }
 
 struct ingress_metadata_t {
