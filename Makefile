@@ -22,6 +22,7 @@
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sessions-sim   the same of jobs whose members begin again in any order (SEEDS=20000 JOBS=2)
 #   make libra-faults   20,000 seeds of jobs of Libra over bad links, whose members crash (SEEDS=20000 FROM=1)
+#   make dlcp-faults    20,000 seeds of flows of DLCP over bad links, whose ends crash (SEEDS=20000 FROM=1)
 #   make libra-adder    what p4/libra adds against the adder in C, bit for bit: all pairs of exponents, and
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
@@ -502,6 +503,11 @@ libra-faults: $(BUILD)/harness/hosts/libra/test_server $(BUILD)/harness/control/
 libra-adder: $(BUILD)/harness/hosts/libra/test_floats
 	EXPONENTS=1 PAIRS=$(or $(PAIRS),100000000) $<
 .PHONY: libra-faults libra-adder
+
+# ---- DLCP ----
+dlcp-faults: $(BUILD)/harness/hosts/dlcp/test_faults
+	SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $<
+.PHONY: dlcp-faults
 
 # ---- the figures of papers: docs/figures-atp.md, docs/figures-libra.md ----
 

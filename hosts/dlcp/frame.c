@@ -60,8 +60,8 @@ static void frame_write_body(uint8_t *body, const struct dlcp_packet *p) {
 
 // What the class and the importance say to switches.
 static void frame_mark(uint8_t *ipv4, const struct dlcp_packet *p) {
-    ipv4_h_set_dscp(ipv4, (uint8_t)(p->kind == DLCP_DATA ? 4u * p->class + LOCAL_USE
-                                                         : DLCP_DSCP_SIGNAL));
+    ipv4_h_set_dscp(ipv4,
+                    (uint8_t)(p->kind == DLCP_DATA ? 4u * p->class + LOCAL_USE : DLCP_DSCP_SIGNAL));
     ipv4_h_set_ecn(ipv4, p->important ? ECT_0 : 0);
     ipv4_h_set_checksum(ipv4, 0);
     ipv4_h_set_checksum(ipv4, sk_checksum(ipv4, IPV4_H_BYTES));
@@ -96,8 +96,8 @@ size_t dlcp_frame_write(uint8_t *frame, const struct sk_endpoint *self,
 
 // ---- receiving ----
 
-static enum dlcp_reason frame_check_ends(const uint8_t *frame, size_t len,
-                                         const struct sk_endpoint *self) {
+static enum dlcp_reason frame_for_us(const uint8_t *frame, size_t len,
+                                     const struct sk_endpoint *self) {
     struct sk_endpoint to = *self;
     to.port = DLCP_PORT;
     switch (sk_udp_kind(frame, len, DLCP_H_BYTES)) {
@@ -112,7 +112,7 @@ static enum dlcp_reason frame_check_ends(const uint8_t *frame, size_t len,
 }
 
 // The frame has the DLCP header. Ethernet may have padded it.
-static enum dlcp_reason frame_check_body(const uint8_t *frame, size_t len) {
+static enum dlcp_reason frame_is_whole(const uint8_t *frame, size_t len) {
     const uint8_t *h = frame + DLCP_AT;
     const unsigned kind = dlcp_h_get_kind(h);
     const size_t count = dlcp_h_get_count(h);
@@ -128,7 +128,7 @@ static enum dlcp_reason frame_check_body(const uint8_t *frame, size_t len) {
     if (kind == DLCP_DATA ? count < 1 || count > DLCP_ELEMENTS : count > DLCP_ENTRIES)
         return DLCP_BAD_COUNT;
     return payload == DLCP_H_BYTES + count * (kind == DLCP_DATA ? 4u : 8u) ? DLCP_ACCEPTED
-                                                                         : DLCP_BAD_COUNT;
+                                                                           : DLCP_BAD_COUNT;
 }
 
 static void frame_read_entries(const uint8_t *body, struct dlcp_packet *p) {
@@ -138,11 +138,11 @@ static void frame_read_entries(const uint8_t *body, struct dlcp_packet *p) {
 
 enum dlcp_reason dlcp_frame_read(const uint8_t *frame, size_t len, const struct sk_endpoint *self,
                                  struct dlcp_packet *p, struct sk_endpoint *from) {
-    enum dlcp_reason reason = frame_check_ends(frame, len, self);
+    enum dlcp_reason reason = frame_for_us(frame, len, self);
     const uint8_t *h = frame + DLCP_AT;
 
     if (reason == DLCP_ACCEPTED)
-        reason = frame_check_body(frame, len);
+        reason = frame_is_whole(frame, len);
     if (reason != DLCP_ACCEPTED)
         return reason;
     p->name = (struct dlcp_name){.iteration = dlcp_h_get_iteration(h),

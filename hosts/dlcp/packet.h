@@ -50,10 +50,10 @@ struct dlcp_packet {
     struct dlcp_name name;
     enum dlcp_kind kind;
     bool important, again;
-    uint8_t class;    // of data to be sent: 0 to 6; received ones have it too
-    uint16_t port;    // UDP, from which it is sent
-    uint32_t offset;  // of data: its first element
-    uint16_t count;   // of data: elements; of a signal: entries
+    uint8_t class;   // of data to be sent: 0 to 6; received ones have it too
+    uint16_t port;   // UDP, from which it is sent
+    uint32_t offset; // of data: its first element
+    uint16_t count;  // of data: elements; of a signal: entries
     uint16_t contributions;
     uint32_t sequence;
     const float *values; // of data to be sent; NULL: zeros

@@ -25,7 +25,8 @@ uint16_t dlcp_peer_turn(struct dlcp_peer *peer, uint64_t now) {
 }
 
 // Whether 'lost' of 'sent' is more than twice the others' share, and more than 5 %.
-static bool peer_is_worse(uint64_t sent, uint64_t lost, uint64_t others_sent, uint64_t others_lost) {
+static bool peer_is_worse(uint64_t sent, uint64_t lost, uint64_t others_sent,
+                          uint64_t others_lost) {
     return sent >= ENOUGH && others_sent >= ENOUGH && lost * 100 > sent * PER_CENT &&
            lost * others_sent > 2 * others_lost * sent;
 }
@@ -44,7 +45,8 @@ void dlcp_peer_judge(struct dlcp_peer *peer, const uint32_t sent[DLCP_PATHS],
         if (sent[i] < ENOUGH || p->left_until > now)
             continue;
         if (peer_is_worse(sent[i], lost[i], all_sent - sent[i], all_lost - lost[i])) {
-            p->left_until = sk_time_add(now, peer->leave << (p->times < DOUBLED ? p->times : DOUBLED));
+            p->left_until =
+                sk_time_add(now, peer->leave << (p->times < DOUBLED ? p->times : DOUBLED));
             p->times++;
             peer->left++;
         } else {

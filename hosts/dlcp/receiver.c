@@ -124,16 +124,13 @@ static void receiver_missing(struct dlcp_receiver *r, struct dlcp_packet *p, uin
     const struct dlcp_receiver_config *c = &r->config;
     receiver_signal(r, &r->missing, DLCP_MISSING, p, now);
     r->stats.missing++;
-    for (uint32_t i = 0; i < r->segments && p->count < DLCP_ENTRIES;) {
-        if (dlcp_bits_has(r->has, i)) {
-            i++;
-            continue;
-        }
-        const uint32_t end = dlcp_bits_next_absent(r->has, r->segments, i);
+    uint32_t i = dlcp_bits_next_absent(r->has, r->segments, 0);
+    while (i < r->segments && p->count < DLCP_ENTRIES) {
+        const uint32_t end = dlcp_bits_next(r->has, r->segments, i);
         const uint32_t from = i * c->segment;
         const uint32_t to = end == r->segments ? c->elements : end * c->segment;
         p->entry[p->count++] = (struct dlcp_entry){from, to - from};
-        i = end;
+        i = dlcp_bits_next_absent(r->has, r->segments, end);
     }
 }
 

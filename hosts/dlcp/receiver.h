@@ -5,9 +5,9 @@
 //
 // Each packet is put in its place as it comes, or added to what is there; a bitmap knows the
 // segments. As soon as the bound is met, FINISH is sent; what is still on the way is taken until
-// FINISHED comes. If all was sent (STOP), less is there, and nothing came for a smoothed round trip,
-// what is missing is asked for again. Every period the rate is reported, from the first data to
-// STOP; a report is not repeated, since the next one says more.
+// FINISHED comes. If all was sent (STOP), less is there, and nothing came for a smoothed round
+// trip, what is missing is asked for again. Every period the rate is reported, from the first data
+// to STOP; a report is not repeated, since the next one says more.
 //
 // Concurrency: a receiver, and its peer, belong to one thread at a time.
 #ifndef SILKEN_HOSTS_DLCP_RECEIVER_H
@@ -45,14 +45,14 @@ enum dlcp_receiver_state {
     DLCP_RECEIVER_RECEIVING, // less than the bound is there
     DLCP_RECEIVER_ENOUGH,    // the bound is met; more may come
     DLCP_RECEIVER_OVER,      // no more comes
-    DLCP_RECEIVER_FAILED     // less than the bound came, and then nothing; or the sender began again
+    DLCP_RECEIVER_FAILED // less than the bound came, and then nothing; or the sender began again
 };
 
 struct dlcp_receiver_stats {
-    uint64_t data, bytes;  // packets accepted, of frames
-    uint64_t needless;     // repetitions of what was there
-    uint64_t sequence_end; // the sender has sent so many packets or more
-    uint64_t came;         // of these, with those that were there
+    uint64_t data, bytes;               // packets accepted, of frames
+    uint64_t needless;                  // repetitions of what was there
+    uint64_t sequence_end;              // the sender has sent so many packets or more
+    uint64_t came;                      // of these, with those that were there
     uint64_t signals, reports, missing; // sent, with repetitions; of them
     uint64_t refused[DLCP_REASON_COUNT];
 };

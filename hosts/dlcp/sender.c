@@ -38,11 +38,11 @@ struct dlcp_sender {
     struct dlcp_sender_config config;
     enum dlcp_sender_state state;
     uint32_t segments, marked;
-    uint64_t *important;           // owned: these and the sets of the passes
+    uint64_t *important;            // owned: these and the sets of the passes
     struct sender_pass first, rest; // 'first' also has rounds of repetitions
-    bool again;                    // in such a round
-    uint32_t sequence;             // of the next data packet
-    uint32_t number;               // of the next signal
+    bool again;                     // in such a round
+    uint32_t sequence;              // of the next data packet
+    uint32_t number;                // of the next signal
     struct dlcp_signal start, stop, finished;
     struct dlcp_acks acks;
     uint32_t missing_number, rate_number; // the last ones heard
@@ -99,9 +99,8 @@ static bool sender_is_important(const struct dlcp_sender *s, uint32_t i, float t
 static void sender_mark(struct dlcp_sender *s) {
     const struct dlcp_sender_config *c = &s->config;
     const float threshold =
-        c->values && !c->prio
-            ? dlcp_threshold_of(c->threshold, c->values, c->elements, c->segment)
-            : 0;
+        c->values && !c->prio ? dlcp_threshold_of(c->threshold, c->values, c->elements, c->segment)
+                              : 0;
     for (uint32_t i = 0; i < s->segments; i++)
         if (sender_is_important(s, i, threshold)) {
             dlcp_bits_add(s->important, i);
@@ -109,13 +108,13 @@ static void sender_mark(struct dlcp_sender *s) {
         }
 }
 
-// The member of a set with which iteration 'iteration' begins: 'step' members further each time.
-static uint32_t sender_begin_at(const struct dlcp_sender *s, const uint64_t *set, uint32_t members,
+// The member with which this iteration begins: 'step' members further each time.
+static uint32_t sender_begin_at(const struct dlcp_sender *s, const struct sender_pass *pass,
                                 uint32_t step) {
-    if (members == 0)
+    if (pass->left == 0)
         return 0;
-    const uint64_t rank = (uint64_t)s->config.name.iteration % members * step % members;
-    return dlcp_bits_ranked(set, s->segments, (uint32_t)rank);
+    const uint64_t rank = (uint64_t)s->config.name.iteration % pass->left * step % pass->left;
+    return dlcp_bits_ranked(pass->set, s->segments, (uint32_t)rank);
 }
 
 // The next segment of a pass, which then is not in it any more; there must be one.
@@ -135,19 +134,15 @@ static void sender_order(struct dlcp_sender *s) {
     const uint32_t spare = c->elements - dlcp_needed(c->elements, c->bound);
     const uint32_t step = dlcp_segments(spare, c->segment);
     const uint32_t most = (s->segments + 1) / 2;
-    struct sender_pass marked = {.set = s->rest.set, .left = s->marked};
 
-    memcpy(s->rest.set, s->important, dlcp_bits_words(s->segments) * sizeof *s->important);
-    marked.at = sender_begin_at(s, s->important, s->marked, step);
-    for (s->first.at = marked.at; marked.left > 0 && s->first.left < most; s->first.left++)
-        dlcp_bits_add(s->first.set, pass_take(&marked, s->segments));
-    for (uint32_t i = 0; i < s->segments; i++)
-        if (dlcp_bits_has(s->first.set, i))
-            dlcp_bits_remove(s->rest.set, i);
-        else
-            dlcp_bits_add(s->rest.set, i);
-    s->rest.left = s->segments - s->first.left;
-    s->rest.at = sender_begin_at(s, s->rest.set, s->rest.left, step);
+    for (uint32_t i = 0; i < s->segments; i++) {
+        const bool first = s->first.left < most && dlcp_bits_has(s->important, i);
+        struct sender_pass *pass = first ? &s->first : &s->rest;
+        dlcp_bits_add(pass->set, i);
+        pass->left++;
+    }
+    s->first.at = sender_begin_at(s, &s->first, step);
+    s->rest.at = sender_begin_at(s, &s->rest, step);
 }
 
 int dlcp_sender_new(struct dlcp_sender **s, const struct dlcp_sender_config *config, uint64_t now,
@@ -365,8 +360,7 @@ static void sender_judge_ports(struct dlcp_sender *s, const struct dlcp_packet *
         dlcp_peer_judge(s->config.peer, sent, came, now);
     }
     if (ports->n < SNAPSHOTS) {
-        struct sender_snapshot *new =
-            &ports->snapshot[(ports->first + ports->n++) % SNAPSHOTS];
+        struct sender_snapshot *new = &ports->snapshot[(ports->first + ports->n++) % SNAPSHOTS];
         new->sequence = s->sequence;
         memcpy(new->sent, ports->sent, sizeof new->sent);
     }
@@ -375,9 +369,9 @@ static void sender_judge_ports(struct dlcp_sender *s, const struct dlcp_packet *
 static void sender_adapt(struct dlcp_sender *s, uint64_t came_bytes, uint64_t came_in) {
     const uint64_t link = s->config.link, least = link / LEAST;
     // bytes of a period each, compared without a division
-    const bool congested = s->last_known && (double)s->last_bytes * (double)came_in >
-                                                (double)FACTOR * (double)came_bytes *
-                                                    (double)s->config.period;
+    const bool congested =
+        s->last_known && (double)s->last_bytes * (double)came_in >
+                             (double)FACTOR * (double)came_bytes * (double)s->config.period;
     if (congested) {
         s->avoiding = true;
         s->stats.halved++;

@@ -18,7 +18,7 @@
 // more, and STOP; FINISHED as soon as FINISH comes. START, STOP and FINISHED are repeated until
 // they are acknowledged.
 //
-// ORDER. Important segments come first, but at most half of all; then the others. Both begin at a
+// ORDER. Important segments come first, but at most half of all; then all others. Both begin at a
 // place that turns with the iteration, by as many segments as may be missing: what comes last is
 // often not sent at all, and that is another part each time. In 100 iterations a segment is left
 // out at most 200 p times (rounded up), if the network loses nothing.
@@ -93,8 +93,8 @@ uint64_t dlcp_sender_deadline(const struct dlcp_sender *s);
 enum dlcp_reason dlcp_sender_hear(struct dlcp_sender *s, const struct dlcp_packet *p, uint64_t now);
 
 enum dlcp_sender_state dlcp_sender_state(const struct dlcp_sender *s);
-uint64_t dlcp_sender_rate(const struct dlcp_sender *s);         // bits a second
-uint32_t dlcp_sender_marked(const struct dlcp_sender *s);       // segments that are important
+uint64_t dlcp_sender_rate(const struct dlcp_sender *s);   // bits a second
+uint32_t dlcp_sender_marked(const struct dlcp_sender *s); // segments that are important
 struct dlcp_name dlcp_sender_name(const struct dlcp_sender *s);
 struct dlcp_sender_stats dlcp_sender_stats(const struct dlcp_sender *s);
 

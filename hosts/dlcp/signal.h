@@ -9,7 +9,7 @@
 
 // One kind of signal of a flow: the last one of it.
 struct dlcp_signal {
-    bool on;         // it is not acknowledged
+    bool on; // it is not acknowledged
     uint32_t number;
     uint32_t tries;
     uint64_t at;      // when it is to be sent, or again
@@ -35,8 +35,8 @@ static inline void dlcp_signal_sent(struct dlcp_signal *s, const struct dlcp_pee
 }
 
 // An ACK has this number: whether it is for this signal. What was sent once is a measurement.
-static inline bool dlcp_signal_acked(struct dlcp_signal *s, uint32_t number,
-                                     struct dlcp_peer *peer, uint64_t now) {
+static inline bool dlcp_signal_acked(struct dlcp_signal *s, uint32_t number, struct dlcp_peer *peer,
+                                     uint64_t now) {
     if (!s->on || s->number != number || s->tries == 0)
         return false;
     if (s->tries == 1)
@@ -58,8 +58,8 @@ static inline void dlcp_acks_add(struct dlcp_acks *acks, uint32_t number) {
 }
 
 static inline void dlcp_packet_signal(struct dlcp_packet *p, struct dlcp_name name,
-                                      enum dlcp_kind kind, uint32_t number,
-                                      struct dlcp_peer *peer, uint64_t now) {
+                                      enum dlcp_kind kind, uint32_t number, struct dlcp_peer *peer,
+                                      uint64_t now) {
     p->name = name;
     p->kind = kind;
     p->important = true;
