@@ -382,7 +382,7 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark figures/libra reduce_silken table_lookup \
     table_change memif_burst af_packet_burst))
 .PHONY: tests
-THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder \
+THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/tm/test_buffer harness/pipeline/observe/test_recorder \
                 harness/hosts/communicator/test_allreduce_atp
 LONG_THREAD_TESTS := harness/stages/test_table # a minute
 test: $(BUILD)/silken $(LIBSILKEN)

@@ -121,6 +121,7 @@ struct sk_packet {
     uint8_t cos, color;
     bool deflected, deflect_on_drop;
     uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // when it was resubmitted
+    uint8_t pool_congest;                     // of buffer pools, when it left its queue
 };
 _Static_assert(offsetof(struct sk_packet, observer) == 64 && sizeof(struct sk_packet) <= 128,
                "two cache lines");

@@ -146,8 +146,10 @@ static void free_core(struct sk_core *core) {
         if (core->pipes[i].state)
             core->pipes[i].desc->pipe_free(core->pipes[i].state);
     }
-    for (unsigned i = 0; i < core->n_shaped; i++)
-        free(core->ports[core->shaped[i]].queue.queues);
+    for (unsigned i = 0; i < SK_PORTS; i++) {
+        free(core->ports[i].queue.queues);
+        free(core->ports[i].queue.as);
+    }
     pktgen_free(core);
     sk_pre_marks_free(core->marks);
     sk_flows_free(core->flows);
