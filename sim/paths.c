@@ -2,7 +2,7 @@
 //
 // Sets of next hops in switches: of several shortest ways to a station all are used. The control
 // plane writes each set that there is once, as a group of a selector, and for each host which set
-// leads to it: tables `ipv4_hosts` (via), `sets` (to_port) and `sprayed` (spray), profile `members`
+// leads to it: tables `addresses` (via), `sets` (to_port) and `sprayed` (spray), profile `members`
 // and selector `ecmp`.
 //
 // What is down is avoided a little later (reroute_ms), by all switches at the same time, as if a
@@ -132,7 +132,7 @@ int paths_write(struct sim_station *st, struct sk_error *err) {
             continue;
         if (paths_set_of(n, &set, &which, err) < 0)
             return -1;
-        if (*of != which && paths_add(n->sw, "ipv4_hosts", "hdr.ipv4.dst_addr", s->stations[to].ip,
+        if (*of != which && paths_add(n->sw, "addresses", "hdr.ipv4.dst_addr", s->stations[to].ip,
                                       "via", "hops", which + 1, *of == SCN_NONE, err) < 0)
             return -1;
         *of = which;

@@ -151,10 +151,26 @@ static void read_line_at(const struct sk_at *at, const char *key, const struct s
     scenario_topology_read_line(&m, otherwise, line);
 }
 
+// A port's speed is its link's.
+static void read_queues(const struct sk_at *config) {
+    const struct sk_at queues = sk_at_member(config, "queues");
+    for (size_t i = 0; i < sk_at_length(&queues); i++) {
+        const struct sk_at item = sk_at_item(&queues, i);
+        const struct sk_at speed = sk_at_member(&item, "speed"), port = sk_at_member(&item, "port");
+        if (!json_is_object(item.value))
+            sk_at_fail(&item, "must be an object");
+        if (speed.value)
+            sk_at_fail(&speed, "is that of the port's link, which the topology says");
+        if (port.value)
+            sk_at_number(&port, true, 511);
+    }
+}
+
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
     static const char *const config_keys[] = {"multicast",  "entries",   "members",  "groups",
                                               "defaults",   "registers", "meters",   "counters",
-                                              "value_sets", "loopback",  "cpu_port", NULL};
+                                              "value_sets", "loopback",  "cpu_port", "pools",
+                                              "queues",     NULL};
     out->is_switch = true;
     out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
     out->pipes = scn_whole(m, "pipes", 1, 4, 1);
@@ -165,6 +181,7 @@ static void read_switch(const struct sk_at *m, struct scn_station *out) {
         return;
     // Ports, clock, sockets, recording: those are the network's and the simulator's to say.
     sk_at_keys(&config, config_keys);
+    read_queues(&config);
     char *text = json_dumps(config.value, 0);
     if (!text)
         abort();

@@ -76,7 +76,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         ig_dprsr_md.drop_ctl = 1;
     }
 
-    table ipv4_hosts {
+    table addresses {
         key = {
             hdr.ipv4.dst_addr : exact;
         }
@@ -122,15 +122,15 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         size = 512;
     }
 
-    action queue(QueueId_t qid, bit<2> color) {
+    action queue(QueueId_t qid, bit<2> colour) {
         ig_tm_md.qid = qid;
-        ig_tm_md.packet_color = color;
+        ig_tm_md.packet_color = colour;
     }
 
     table queues_of {
         key = {
             hdr.ipv4.dscp : exact;
-            hdr.ipv4.ecn  : ternary;
+            hdr.ipv4.ecn  : exact;
         }
         actions = {
             queue;
@@ -145,7 +145,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             md.flow = flow_hash.get({hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol,
                                      hdr.ports.src_port, hdr.ports.dst_port});
             sprayed.apply();
-            if (ipv4_hosts.apply().hit)
+            if (addresses.apply().hit)
                 sets.apply();
             queues_of.apply();
         } else {
@@ -191,6 +191,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
     table queues {
         key = {
             eg_intr_md.enq_qdepth : range;
+            hdr.ipv4.ecn          : ternary;
         }
         actions = {
             mark;
@@ -201,7 +202,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
     }
 
     apply {
-        if (hdr.ipv4.isValid() && hdr.ipv4.ecn != 0)
+        if (hdr.ipv4.isValid())
             queues.apply();
     }
 }
