@@ -94,6 +94,24 @@ static void read_model(const struct sk_at *at, const char *name, struct scn_work
     memcpy(w->layers, model.layers, model.n * sizeof *w->layers);
 }
 
+// One layer of so many, and as much less computing as there are bytes less: flows and their order
+// stay what they are, and there are fewer of them.
+static void thin_out(struct scn_work *w, uint32_t every) {
+    double bytes = 0, kept_bytes = 0, kept_share = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_layers; i++)
+        bytes += w->layers[i].bytes;
+    for (size_t i = every / 2; i < w->n_layers; i += every) {
+        kept_bytes += w->layers[i].bytes;
+        kept_share += w->layers[i].share;
+        w->layers[n++] = w->layers[i];
+    }
+    w->n_layers = n;
+    w->compute_ns *= kept_bytes / bytes;
+    for (size_t i = 0; i < n; i++)
+        w->layers[i].share = kept_share > 0 ? w->layers[i].share / kept_share : 1.0 / (double)n;
+}
+
 static void read_training(const struct sk_at *at, struct scn_work *w) {
     const char *model = scn_word(at, "model", NULL);
     const struct sk_at layers = sk_at_member(at, "layers");
@@ -109,6 +127,12 @@ static void read_training(const struct sk_at *at, struct scn_work *w) {
     w->compute_ns /= scale;
     for (size_t i = 0; i < w->n_layers; i++)
         w->layers[i].bytes = w->layers[i].bytes / scale < 4 ? 4 : w->layers[i].bytes / scale;
+    const struct sk_at every = sk_at_member(at, "every");
+    const uint32_t thin = scn_whole(at, "every", 1, SCN_MAX_LAYERS, 1);
+    if (thin / 2 >= w->n_layers)
+        sk_at_fail(&every, "is %u, and leaves none of %zu layers", thin, w->n_layers);
+    else if (thin > 1)
+        thin_out(w, thin);
     if (sk_at_member(at, "compute_ms").value)
         w->compute_ns = scn_number(at, "compute_ms", 0, MAX_MS, 0) * 1e6;
     w->jitter = scn_number(at, "jitter", 0, 1, 0);
@@ -124,7 +148,8 @@ void scn_read_work(const struct sk_at *at, struct scn_work *w) {
                                            "start_ms",    "stop_ms", NULL};
     static const char *const training[] = {"kind",      "model",    "layers",     "iterations",
                                            "scale",     "jitter",   "compute_ms", "values",
-                                           "magnitude", "start_ms", "stop_ms",    "forward", NULL};
+                                           "magnitude", "start_ms", "stop_ms",    "forward",
+                                           "every",     NULL};
     if (!json_is_object(at->value)) {
         sk_at_fail(at, at->value ? "must be an object" : "it is missing");
         return;
