@@ -125,6 +125,22 @@ static void say_storm(struct tor *t, const struct tor_link *link) {
     }
 }
 
+// ---- claims ----
+
+// What is beyond the rate: important packets are yellow in their queue, signals are in queue 0, too. Bursts of 10 ms, of
+// some dozens of packets at least.
+static void say_claims(struct tor *t, const struct tor_link *link, uint16_t port) {
+    static const char *const over[TOR_CLAIMS] = {"recolour colour=1", "demote qid=0 colour=1"};
+    for (unsigned i = 0; i < TOR_CLAIMS; i++) {
+        const unsigned mbps = link->section->claims[i], burst = mbps < 10 ? 100 : mbps * 10;
+        if (mbps)
+            tor_want(t->wanted, TOR_LINKS,
+                     "entry limits port=%u claim=%u -> %s $METER_SPEC_CIR_KBPS=%u "
+                     "$METER_SPEC_PIR_KBPS=%u $METER_SPEC_CBS_KBITS=%u $METER_SPEC_PBS_KBITS=%u",
+                     port, i + 1, over[i], mbps * 1000, mbps * 1000, burst, burst);
+    }
+}
+
 // ---- mirrors ----
 
 static uint16_t links_tables_port_of(const struct tor_link *link) {
@@ -180,8 +196,10 @@ static void say_isolated(struct tor *t, const struct links *l) {
 void tor_links_say(struct tor *t, struct links *l) {
     for (size_t i = 0; i < l->n; i++) {
         const struct own_link *own = l->list[i];
-        for (size_t p = 0; p < own->link.section->n_ports; p++)
+        for (size_t p = 0; p < own->link.section->n_ports; p++) {
             say_port(t, &own->link, own->link.section->ports[p]);
+            say_claims(t, &own->link, own->link.section->ports[p]);
+        }
         tor_links_say_active(t, own);
         say_storm(t, &own->link);
     }

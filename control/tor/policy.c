@@ -24,9 +24,23 @@ static void policy_destroy(struct tor *t, void *state) {
 static void want_queues(struct tor *t) {
     for (size_t i = 0; i < t->section->n_queues; i++) {
         const struct tor_queue *q = &t->section->queues[i];
-        tor_want(t->wanted, TOR_QUEUES, "entry queues_of dscp=%u -> queue qid=%u colour=%u",
-                 q->dscp, q->queue, q->colour);
+        char as[64];
+        if (q->claim)
+            snprintf(as, sizeof as, "claims qid=%u colour=%u what=%u", q->queue, q->colour,
+                     q->claim);
+        else
+            snprintf(as, sizeof as, "queue qid=%u colour=%u", q->queue, q->colour);
+        for (unsigned ecn = 0; ecn < 4; ecn++)
+            if (q->ecns >> ecn & 1)
+                tor_want(t->wanted, TOR_QUEUES, "entry queues_of dscp=%u ecn=%u -> %s", q->dscp,
+                         ecn, as);
     }
+}
+
+static void want_sprays(struct tor *t) {
+    for (unsigned dscp = 0; dscp < 64; dscp++)
+        if (t->section->sprayed >> dscp & 1)
+            tor_want(t->wanted, TOR_QUEUES, "entry sprayed dscp=%u -> spray", dscp);
 }
 
 // ECT(0) and ECT(1): flows whose ends understand marks (RFC 3168).
@@ -85,6 +99,7 @@ static void policy_configure(struct tor *t, void *state, const struct tor_sectio
     policy_lists_configure(t, state);
     tor_begin(t->wanted, TOR_QUEUES);
     want_queues(t);
+    want_sprays(t);
     policy_want_marks(t);
     want_rates(t);
     tor_end(t->wanted, TOR_QUEUES);

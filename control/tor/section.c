@@ -126,13 +126,14 @@ const struct tor_vlan *tor_section_vlan(const struct tor_section *s, uint16_t vi
 // ---- queues and rates ----
 
 static void section_read_queues(struct reading *r) {
-    static const char *const keys[] = {"dscp", "queue", "colour", NULL}, *const colours[] = {
-                                                                             "green", "yellow",
-                                                                             "red", NULL};
-    static const uint8_t colour_codes[] = {0, 1, 3};
+    static const char *const keys[] = {"dscp", "queue", "colour", "ecn", "claim", NULL},
+                             *const colours[] = {"green", "yellow", "red", NULL},
+                             *const ecns[] = {"any", "none", "capable", NULL},
+                             *const claims[] = {"nothing", "important", "signal", NULL};
+    static const uint8_t colour_codes[] = {0, 1, 3}, ecn_values[] = {0xf, 1, 0xe};
     struct sk_at list = sk_at_member(r->at, "queues");
     const size_t n = sk_at_length(&list);
-    bool seen[64] = {false};
+    uint8_t seen[64] = {0};
     r->s->queues = reading_keep(r, n * sizeof *r->s->queues);
     for (; r->s->n_queues < n && reading_good(r); r->s->n_queues++) {
         struct sk_at item = sk_at_item(&list, r->s->n_queues), dscp = sk_at_member(&item, "dscp"),
@@ -144,9 +145,22 @@ static void section_read_queues(struct reading *r) {
         q->dscp = (uint8_t)sk_at_number(&dscp, true, 63);
         q->queue = (uint8_t)sk_at_number(&queue, true, 31);
         q->colour = colour_codes[read_word(&item, "colour", colours, 0)];
-        if (seen[q->dscp])
+        q->ecns = ecn_values[read_word(&item, "ecn", ecns, 0)];
+        q->claim = (uint8_t)read_word(&item, "claim", claims, 0);
+        if (seen[q->dscp] & q->ecns)
             sk_at_fail(&dscp, "DSCP %u is given twice", q->dscp);
-        seen[q->dscp] = true;
+        seen[q->dscp] |= q->ecns;
+    }
+}
+
+static void read_sprayed(struct reading *r) {
+    struct sk_at list = sk_at_member(r->at, "sprayed");
+    for (size_t i = 0; i < sk_at_length(&list) && reading_good(r); i++) {
+        struct sk_at item = sk_at_item(&list, i);
+        const uint64_t bit = UINT64_C(1) << sk_at_number(&item, true, 63);
+        if (r->s->sprayed & bit)
+            sk_at_fail(&item, "it is given twice");
+        r->s->sprayed |= bit;
     }
 }
 
@@ -224,14 +238,14 @@ static void read_mirror_names(struct reading *r) {
 
 // "sampling" is read where it is when there is no ToR (control/config/watch.c).
 static void read_whole(struct reading *r) {
-    static const char *const keys[] = {"mac",    "vlans",        "links",    "macs",   "neighbours",
-                                       "routes", "acls",         "mirrors",  "queues", "ecn",
-                                       "jobs",   "control_rate", "sampling", "state",  NULL};
+    static const char *const keys[] = {
+        "mac",    "vlans", "links", "macs",         "neighbours", "routes", "acls",    "mirrors",
+        "queues", "ecn",   "jobs",  "control_rate", "sampling",   "state",  "sprayed", NULL};
     static void (*const steps[])(struct reading *) = {
-        read_own_mac,        read_vlans,      read_acl_names,    read_mirror_names,
-        read_links,          read_all_groups, read_mirrors,      check_links,
-        read_macs,           read_neighbours, read_routes,       read_acls,
-        section_read_queues, read_ecn,        section_read_jobs, read_state};
+        read_own_mac,      read_vlans,   read_acl_names,      read_mirror_names, read_links,
+        read_all_groups,   read_mirrors, check_links,         read_macs,         read_neighbours,
+        read_routes,       read_acls,    section_read_queues, read_sprayed,      read_ecn,
+        section_read_jobs, read_state};
     if (!json_is_object(r->at->value))
         sk_at_fail(r->at, "it must be an object");
     sk_at_keys(r->at, keys);

@@ -27,6 +27,7 @@
 //                  "limits": {"addresses": 8192, "address_rate": 1000,          learned there; new
 //                             "neighbours": 1024, "neighbour_rate": 1000},      ones a second
 //                  "storm": {"broadcast": 1000, "multicast": 1000, "unknown": 1000},    packets/s
+//                  "claims": {"important": 5000, "signal": 50},                         Mbit/s
 //                  "acl": "guests", "querier_port": false (a multicast router is after it),
 //                  "querier": true (false: none is, whatever comes), "isolated": false}],
 //       "macs": [{"vid": 10, "mac": "..", "link": "a"}],      static addresses
@@ -42,7 +43,9 @@
 //            "0x0806"}]}],
 //       "mirrors": [{"name": "m", "to": "probe", "length": 128, "links": [{"link": "a",
 //       "direction": "in"|"out"|"both"}]}],
-//       "queues": [{"dscp": 46, "queue": 5, "colour": "green"}],
+//       "queues": [{"dscp": 46, "queue": 5, "colour": "green", "ecn": "none"|"capable",
+//                   "claim": "important"|"signal"}],
+//       "sprayed": [3, 7],                     DSCPs whose packets take equal paths by turns
 //       "ecn": {"from_cells": 1000},           marks packets of ECN-capable flows in queues at
 //                                              least this deep
 //       "control_rate": 1000,                  packets a second to the control plane, for each
@@ -104,6 +107,7 @@ enum tor_limit { TOR_LIMIT_ADDRESSES, TOR_LIMIT_NEIGHBOURS, TOR_LIMITS };
 struct tor_link_limit {
     uint32_t most, rate;
 };
+#define TOR_CLAIMS 2u // important, signal
 struct tor_link_section {
     char name[TOR_NAME];
     uint16_t ports[TOR_LAG_PORTS];
@@ -115,6 +119,7 @@ struct tor_link_section {
     uint16_t untagged;            // access or native VLAN; 0: none
     bool learn, isolated, router; // 'router': reports and all groups go there
     bool guarded;                 // queries from there are nobody's: no router is after it
+    uint32_t claims[TOR_CLAIMS];  // Mbit/s that packets may have which claim it; 0: no limit
     uint32_t storm[3];            // broadcast, multicast, unknown: packets a second; 0: no limit
     uint32_t acl;                 // TOR_NONE: none
     struct tor_link_limit limits[TOR_LIMITS];
@@ -168,6 +173,8 @@ struct tor_mirror {
 };
 struct tor_queue {
     uint8_t dscp, queue, colour; // 0 green, 1 yellow, 3 red
+    uint8_t ecns;                // values of the ECN bits, a bit each
+    uint8_t claim;               // claim_t of p4/common/classes.p4
 };
 
 struct tor_section {
@@ -188,6 +195,7 @@ struct tor_section {
     size_t n_mirrors;
     struct tor_queue *queues;
     size_t n_queues;
+    uint64_t sprayed;      // DSCPs, a bit each
     uint32_t ecn_cells;    // 0: no marks
     uint32_t control_rate; // packets a second
     json_t *jobs;          // an array or null; a reference is held

@@ -129,6 +129,14 @@ static void read_storm(const struct sk_at *at, struct tor_link_section *link) {
         link->storm[i] = read_member_between(&storm, keys[i], 0, 1000000000, 0);
 }
 
+static void read_claims(const struct sk_at *at, struct tor_link_section *link) {
+    static const char *const keys[] = {"important", "signal", NULL};
+    struct sk_at claims = sk_at_member(at, "claims");
+    sk_at_keys(&claims, keys);
+    for (unsigned i = 0; i < TOR_CLAIMS; i++)
+        link->claims[i] = read_member_between(&claims, keys[i], 0, 1000000, 0);
+}
+
 // By default a link may have half of all entries, so that it leaves entries for other links.
 static void read_limits(const struct sk_at *at, struct tor_link_section *link) {
     static const char *const keys[] = {"addresses", "address_rate", "neighbours", "neighbour_rate",
@@ -144,9 +152,9 @@ static void read_limits(const struct sk_at *at, struct tor_link_section *link) {
 }
 
 static void section_links_read(struct reading *r, const struct sk_at *at, size_t i) {
-    static const char *const keys[] = {"name",         "port",    "ports",    "lacp",   "access",
-                                       "trunk",        "native",  "learn",    "storm",  "acl",
-                                       "querier_port", "querier", "isolated", "limits", NULL};
+    static const char *const keys[] = {
+        "name",  "port", "ports",        "lacp",    "access",   "trunk",  "native", "learn",
+        "storm", "acl",  "querier_port", "querier", "isolated", "limits", "claims", NULL};
     struct tor_link_section *link = &r->s->links[i];
     if (!json_is_object(at->value))
         sk_at_fail(at, "it must be an object");
@@ -156,6 +164,7 @@ static void section_links_read(struct reading *r, const struct sk_at *at, size_t
     read_lacp(at, link);
     read_link_vlans(r, at, link);
     read_storm(at, link);
+    read_claims(at, link);
     read_limits(at, link);
     struct sk_at acl = sk_at_member(at, "acl");
     link->acl = acl.value ? read_named(&acl, &r->acl_names, "access list") : TOR_NONE;

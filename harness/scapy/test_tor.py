@@ -501,7 +501,7 @@ class Policies(TorTest):
     def test_queues_of_classes(self):
         # Each queue has its own depth, and with it its own marks.
         self.start(queues=[{"port": ACCESS10_B, "speed": 1}],
-                   entries=[entry("queues_of", {"dscp": 46}, "queue", qid=5, colour=0),
+                   entries=[entry("queues_of", {"dscp": 46, "ecn": 2}, "queue", qid=5, colour=0),
                             entry("Egress.queues", {"enq_qdepth": "2..524287", "hdr.ipv4.$valid": 1, "hdr.ipv4.ecn": "2&&&2"},
                                   "mark_ipv4", 1)])
 

@@ -148,6 +148,7 @@ struct ingress_metadata_t {
     bit<8>      protocol;
     bit<8>      tcp_flags;
     bit<6>      dscp;
+    bit<2>      ecn;
     bit<16>     src_port;
     bit<16>     dst_port;
     bit<1>      ip_error;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * policy.p4: access lists, and the queue that a packet waits in.
+ * policy.p4: access lists.
  */
-control Policy(inout headers_t hdr, inout ingress_metadata_t md,
-               inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+control Policy(inout headers_t hdr, inout ingress_metadata_t md) {
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv4_matched;
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv6_matched;
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ethernet_matched;
@@ -97,24 +96,6 @@ control Policy(inout headers_t hdr, inout ingress_metadata_t md,
         size = 512;
     }
 
-    action queue(QueueId_t qid, bit<2> colour) {
-        ig_tm_md.qid = qid;
-        ig_tm_md.packet_color = colour;
-    }
-
-    // Without entries everything is in queue 0.
-    table queues_of {
-        key = {
-            md.dscp : exact;
-        }
-        actions = {
-            queue;
-            @defaultonly NoAction;
-        }
-        const default_action = NoAction;
-        size = 64;
-    }
-
     apply {
         if (md.acl_group != 0) {
             if (hdr.ipv4.isValid())
@@ -124,6 +105,5 @@ control Policy(inout headers_t hdr, inout ingress_metadata_t md,
             else
                 ethernet_acl.apply();
         }
-        queues_of.apply();
     }
 }

@@ -12,6 +12,7 @@
 #include "bridging.p4"
 #include "routing.p4"
 #include "policy.p4"
+#include "../common/classes.p4"
 #include ADDED_CONTROLS
 
 control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
@@ -24,6 +25,8 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Flooding() flooding;
     Routing() routing;
     Policy() policy;
+    Spraying() spraying;
+    Classes() classes;
     Arrivals() arrivals;
     Departures() departures;
 
@@ -42,12 +45,14 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
     action hash_ipv4() {
         md.dscp = hdr.ipv4.dscp;
+        md.ecn = hdr.ipv4.ecn;
         md.flow = ipv4_flow.get({hdr.ipv4.src_addr, hdr.ipv4.dst_addr, md.protocol, md.src_port,
                                  md.dst_port});
     }
 
     action hash_ipv6() {
         md.dscp = hdr.ipv6.dscp;
+        md.ecn = hdr.ipv6.ecn;
         md.flow = ipv6_flow.get({hdr.ipv6.src_addr, hdr.ipv6.dst_addr, md.protocol, md.src_port,
                                  md.dst_port});
     }
@@ -249,6 +254,8 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             hash_ipv6();
         else
             hash_ethernet();
+        if (hdr.ipv4.isValid() || hdr.ipv6.isValid())
+            spraying.apply(md.dscp, md.flow);
         if (md.direct == 0)
             inspected.apply();
         if (md.direct == 0 && md.drop == drop_t.NONE) {
@@ -259,7 +266,8 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
                 flooding.apply(hdr, md, ig_tm_md);
             else if (md.routed == 1)
                 routing.apply(hdr, md);
-            policy.apply(hdr, md, ig_tm_md);
+            policy.apply(hdr, md);
+            classes.apply(md.dscp, md.ecn, ig_intr_md.ingress_port, ig_tm_md);
             if (md.out_interface != 0)
                 interfaces.apply();
         }

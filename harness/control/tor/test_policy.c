@@ -704,11 +704,27 @@ static bool is_written(struct rig *r, const char *object, const char *as) {
 static void test_queues_and_marks(void **state) {
     (void)state;
     char *section = section_of("", NULL,
-                               ", 'queues': [{'dscp': 46, 'queue': 5, 'colour': 'red'}], "
+                               ", 'queues': [{'dscp': 46, 'queue': 5, 'colour': 'red'}, "
+                               "{'dscp': 3, 'queue': 6, 'colour': 'yellow', 'ecn': 'none'}, "
+                               "{'dscp': 3, 'queue': 6, 'ecn': 'capable', 'claim': 'important'}], "
+                               "'sprayed': [3], "
                                "'ecn': {'from_cells': 100}");
     struct rig *r = rig_new(3, section);
     free(section);
-    assert_true(is_written(r, "entry queues_of dscp=46", "queue qid=5 colour=3"));
+    for (unsigned ecn = 0; ecn < 4; ecn++) {
+        char entry[40];
+        snprintf(entry, sizeof entry, "entry queues_of dscp=46 ecn=%u", ecn);
+        assert_true(is_written(r, entry, "queue qid=5 colour=3"));
+    }
+    assert_true(is_written(r, "entry queues_of dscp=3 ecn=0", "queue qid=6 colour=1"));
+    assert_false(is_written(r, "entry queues_of dscp=3 ecn=0", "claims qid=6 colour=0 what=1"));
+    for (unsigned ecn = 1; ecn < 4; ecn++) {
+        char entry[40];
+        snprintf(entry, sizeof entry, "entry queues_of dscp=3 ecn=%u", ecn);
+        assert_true(is_written(r, entry, "claims qid=6 colour=0 what=1"));
+    }
+    assert_true(is_written(r, "entry sprayed dscp=3", "spray"));
+    assert_false(is_written(r, "entry sprayed dscp=4", "spray"));
     assert_true(is_written(r,
                            "entry Egress.queues enq_qdepth=100..524287 ipv4.isValid()=1 ipv4.ecn=2 "
                            "priority=4",
@@ -721,7 +737,8 @@ static void test_queues_and_marks(void **state) {
     section = section_of("", NULL, ", 'queues': [{'dscp': 46, 'queue': 6}]");
     assert_int_equal(rig_reload(r, section, &err), 0);
     free(section);
-    assert_true(is_written(r, "entry queues_of dscp=46", "queue qid=6 colour=0"));
+    assert_true(is_written(r, "entry queues_of dscp=46 ecn=0", "queue qid=6 colour=0"));
+    assert_false(is_written(r, "entry sprayed dscp=3", "spray"));
     assert_false(
         is_written(r,
                    "entry Egress.queues enq_qdepth=100..524287 ipv4.isValid()=1 ipv4.ecn=2 "

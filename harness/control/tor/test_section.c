@@ -116,6 +116,7 @@ static void check_links(const struct tor_section *s) {
     assert_string_equal(a->name, "a");
     assert_true(a->n_ports == 1 && a->ports[0] == 1 && !a->lag);
     assert_true(a->untagged == 10 && a->n_vids == 0 && a->learn && a->isolated && !a->router);
+    assert_true(a->claims[0] == 5000 && a->claims[1] == 50);
     assert_true(a->storm[0] == 1000 && a->storm[1] == 0 && a->storm[2] == 50);
     assert_int_equal(a->acl, 1);
     const struct tor_link_limit *given = a->limits, *without = b->limits;
@@ -210,9 +211,13 @@ static void everything_is_read(void **state) {
     check_links(s);
     check_routes(s);
     check_acls(s);
-    assert_int_equal(s->n_queues, 2);
+    assert_int_equal(s->n_queues, 4);
     assert_true(s->queues[0].dscp == 46 && s->queues[0].queue == 5 && s->queues[0].colour == 3);
     assert_true(s->queues[1].dscp == 0 && s->queues[1].queue == 31 && s->queues[1].colour == 0);
+    assert_true(s->queues[1].ecns == 0xf && s->queues[1].claim == 0);
+    assert_true(s->queues[2].ecns == 1 && s->queues[2].colour == 1 && s->queues[2].claim == 0);
+    assert_true(s->queues[3].ecns == 0xe && s->queues[3].colour == 0 && s->queues[3].claim == 1);
+    assert_int_equal(s->sprayed, 1 << 3 | 1 << 7);
     assert_true(s->ecn_cells == 1000 && s->control_rate == 500);
     assert_string_equal(s->state, "jobs.json");
     assert_int_equal(json_array_size(s->jobs), 1); // still there, without the document
@@ -552,6 +557,14 @@ static const struct mistake mistakes[] = {
     {"{'queues': [{'dscp': 1, 'queue': 32}]}", ".queues[0].queue", "it is 32; it must be 0 to 31"},
     {"{'queues': [{'dscp': 1, 'queue': 1, 'colour': 'blue'}]}", ".queues[0].colour",
      "'blue' is not one of: green, yellow, red"},
+    {"{'queues': [{'dscp': 1, 'queue': 1, 'ecn': 'some'}]}", ".queues[0].ecn", "'some'"},
+    {"{'queues': [{'dscp': 1, 'queue': 1, 'claim': 'all'}]}", ".queues[0].claim", "'all'"},
+    {"{'queues': [{'dscp': 1, 'queue': 1}, {'dscp': 1, 'queue': 2, 'ecn': 'none'}]}",
+     ".queues[1].dscp", "twice"},
+    {"{'sprayed': [64]}", ".sprayed[0]", "it is 64; it must be 0 to 63"},
+    {"{'sprayed': [3, 3]}", ".sprayed[1]", "twice"},
+    {LINK(", 'port': 2, 'access': 20, 'claims': {'all': 1}"), ".links[1].claims.all",
+     "the keys are: important, signal"},
     {"{'queues': [{'dscp': 1, 'queue': 1}, {'dscp': 1, 'queue': 2}]}", ".queues[1].dscp",
      "DSCP 1 is given twice"},
     {"{'ecn': {}}", ".ecn.from_cells", "it is missing"},
