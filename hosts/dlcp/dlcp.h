@@ -9,7 +9,9 @@
 // enough, and what is lost beyond the bound is sent again. Signals go reliably, in a class of
 // their own.
 //
-// This room has both ends of a flow as state machines without input, output or clock.
+// This room has both ends of a flow, all flows of a host, and all-reduce above these, as state
+// machines without input, output or clock. hosts/communicator drives them: silken/dlcp.h and
+// silken/allreduce.h.
 //
 // Files:
 //
@@ -20,13 +22,16 @@
 //     peer.c      the round trip to another host, and the paths that lose (3.2.3)
 //     sender.c    the sender of a tensor (3.2.1)
 //     receiver.c  its receiver
+//     station.c   all flows of a host
+//     group.c     all-reduce over servers or a ring
+//     sums.h      gradients of several workers added up
 //     signal.h    what is repeated until it is acknowledged
 //     bits.h      sets of segments
 #ifndef SILKEN_HOSTS_DLCP_DLCP_H
 #define SILKEN_HOSTS_DLCP_DLCP_H
 
 #include "hosts/dlcp/frame.h"
-#include "hosts/dlcp/receiver.h"
-#include "hosts/dlcp/sender.h"
+#include "hosts/dlcp/group.h"
+#include "hosts/dlcp/sums.h"
 
 #endif

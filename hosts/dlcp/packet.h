@@ -41,6 +41,8 @@ struct dlcp_name {
     bool pull; // the second half: from a server back, or a ring's second round
 };
 
+#define DLCP_START_ENTRIES 3u
+
 // Two numbers in the body of a signal.
 struct dlcp_entry {
     uint32_t a, b;

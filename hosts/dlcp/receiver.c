@@ -219,7 +219,7 @@ static void receiver_check(struct dlcp_receiver *r, uint64_t now) {
 static enum dlcp_reason receiver_hear_start(struct dlcp_receiver *r, const struct dlcp_packet *p) {
     const struct dlcp_receiver_config *c = &r->config;
     const struct dlcp_entry *e = p->entry;
-    if (p->count != 3 || e[2].b < 1 || e[2].b > DLCP_PATHS || e[2].a > UINT16_MAX)
+    if (p->count != DLCP_START_ENTRIES || e[2].b < 1 || e[2].b > DLCP_PATHS || e[2].a > UINT16_MAX)
         return DLCP_BAD_ENTRIES;
     if (e[0].b >= DLCP_ALL)
         return DLCP_BAD_BOUND;

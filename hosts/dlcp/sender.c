@@ -190,6 +190,10 @@ uint64_t dlcp_sender_rate(const struct dlcp_sender *s) {
     return s->rate;
 }
 
+uint32_t dlcp_sender_segments(const struct dlcp_sender *s) {
+    return s->segments;
+}
+
 uint32_t dlcp_sender_marked(const struct dlcp_sender *s) {
     return s->marked;
 }
@@ -226,7 +230,7 @@ static void sender_signal(struct dlcp_sender *s, struct dlcp_signal *signal, enu
 static void sender_start(struct dlcp_sender *s, struct dlcp_packet *p, uint64_t now) {
     const struct dlcp_sender_config *c = &s->config;
     sender_signal(s, &s->start, DLCP_START, p, now);
-    p->count = 3;
+    p->count = DLCP_START_ENTRIES;
     p->entry[0] = (struct dlcp_entry){c->elements, c->bound};
     p->entry[1] = (struct dlcp_entry){c->segment, c->nonce};
     p->entry[2] = (struct dlcp_entry){c->peer->first_port, c->peer->ports};
@@ -300,16 +304,22 @@ static bool sender_is_over(const struct dlcp_sender *s) {
     return s->state == DLCP_SENDER_OVER || s->state == DLCP_SENDER_FAILED;
 }
 
-bool dlcp_sender_next(struct dlcp_sender *s, uint64_t now, struct dlcp_packet *p) {
+bool dlcp_sender_next_signal(struct dlcp_sender *s, uint64_t now, struct dlcp_packet *p) {
     sender_pass_time(s, now);
     if (!sender_is_over(s) && sk_watch_is_over(&s->watch, now))
         s->state = s->state == DLCP_SENDER_ENOUGH ? DLCP_SENDER_OVER : DLCP_SENDER_FAILED;
-    if (s->state == DLCP_SENDER_FAILED)
-        return false;
-    return sender_next_signal(s, p, now) || sender_next_data(s, p, now);
+    return s->state != DLCP_SENDER_FAILED && sender_next_signal(s, p, now);
 }
 
-uint64_t dlcp_sender_deadline(const struct dlcp_sender *s) {
+bool dlcp_sender_next(struct dlcp_sender *s, uint64_t now, struct dlcp_packet *p) {
+    return dlcp_sender_next_signal(s, now, p) || sender_next_data(s, p, now);
+}
+
+uint64_t dlcp_sender_data_at(const struct dlcp_sender *s) {
+    return s->state == DLCP_SENDER_SENDING ? s->next_at : SK_TIME_NEVER;
+}
+
+uint64_t dlcp_sender_signal_at(const struct dlcp_sender *s) {
     uint64_t at;
     if (s->state == DLCP_SENDER_FAILED)
         return SK_TIME_NEVER;
@@ -319,9 +329,11 @@ uint64_t dlcp_sender_deadline(const struct dlcp_sender *s) {
         return SK_TIME_NEVER;
     at = sk_time_earlier(dlcp_signal_deadline(&s->start), dlcp_signal_deadline(&s->stop));
     at = sk_time_earlier(at, dlcp_signal_deadline(&s->finished));
-    if (s->state == DLCP_SENDER_SENDING)
-        at = sk_time_earlier(at, s->next_at);
     return sk_time_earlier(at, sk_watch_deadline(&s->watch));
+}
+
+uint64_t dlcp_sender_deadline(const struct dlcp_sender *s) {
+    return sk_time_earlier(dlcp_sender_signal_at(s), dlcp_sender_data_at(s));
 }
 
 // ---- hearing ----

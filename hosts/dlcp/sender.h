@@ -86,6 +86,13 @@ void dlcp_sender_free(struct dlcp_sender *s); // NULL is accepted
 // Fills in the next packet that is to be sent at 'now'; false: none is. Also lets time pass.
 bool dlcp_sender_next(struct dlcp_sender *s, uint64_t now, struct dlcp_packet *p);
 
+// The same of signals alone: the caller has no room for data.
+bool dlcp_sender_next_signal(struct dlcp_sender *s, uint64_t now, struct dlcp_packet *p);
+// When the next data may be sent; SK_TIME_NEVER: there are none.
+uint64_t dlcp_sender_data_at(const struct dlcp_sender *s);
+// When the next signal is, or the end by the limit; SK_TIME_NEVER: there is none.
+uint64_t dlcp_sender_signal_at(const struct dlcp_sender *s);
+
 // When dlcp_sender_next() is to be called next, if no packet comes; SK_TIME_NEVER: not any more.
 uint64_t dlcp_sender_deadline(const struct dlcp_sender *s);
 
@@ -93,7 +100,8 @@ uint64_t dlcp_sender_deadline(const struct dlcp_sender *s);
 enum dlcp_reason dlcp_sender_hear(struct dlcp_sender *s, const struct dlcp_packet *p, uint64_t now);
 
 enum dlcp_sender_state dlcp_sender_state(const struct dlcp_sender *s);
-uint64_t dlcp_sender_rate(const struct dlcp_sender *s);   // bits a second
+uint64_t dlcp_sender_rate(const struct dlcp_sender *s); // bits a second
+uint32_t dlcp_sender_segments(const struct dlcp_sender *s);
 uint32_t dlcp_sender_marked(const struct dlcp_sender *s); // segments that are important
 struct dlcp_name dlcp_sender_name(const struct dlcp_sender *s);
 struct dlcp_sender_stats dlcp_sender_stats(const struct dlcp_sender *s);
