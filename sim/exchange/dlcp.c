@@ -391,16 +391,19 @@ void xdlcp_deliver(struct xstack *s, const uint8_t *frame, uint32_t length, uint
     }
 }
 
+// Flows of those that have failed may still be going on over a bad network, but each will end: as
+// long as it has not, it has a deadline within its hard limit.
 void exchange_check_end(struct sim_exchange *x) {
-    const uint64_t limit = x->job->hard_limit;
-    // flows of those that have failed, or of a crash, end by their hard limit
-    const bool all_had_time = limit != SIM_NEVER && x->sim->done_at &&
-                              xnow(x) > x->sim->done_at + 2 * limit;
-    for (uint32_t i = 0; i < x->n_pipes && x_is_dlcp(x) && all_had_time; i++) {
+    const uint64_t latest = sk_time_add(xnow(x), x->job->hard_limit);
+    for (uint32_t i = 0; i < x->n_pipes && x_is_dlcp(x); i++) {
         const struct xpipe *p = x->pipes[i];
-        if (p->used && ((p->dlcp && !p->sender.stack->down) ||
-                        (p->dlcp_receiver && !p->receiver.stack->down)))
-            sim_violate(x->sim, NULL, "job %s: a flow of tensor %u, iteration %u has not ended",
+        const bool sends = p->used && p->dlcp && !p->sender.stack->down,
+                   receives = p->used && p->dlcp_receiver && !p->receiver.stack->down;
+        if ((sends && dlcp_sender_state(p->dlcp) < DLCP_SENDER_OVER &&
+             dlcp_sender_deadline(p->dlcp) > latest) ||
+            (receives && dlcp_receiver_state(p->dlcp_receiver) < DLCP_RECEIVER_OVER &&
+             dlcp_receiver_deadline(p->dlcp_receiver) > latest))
+            sim_violate(x->sim, NULL, "job %s: a flow of tensor %u, iteration %u will never end",
                         x->job->as->name, p->name.tensor, p->name.iteration);
     }
 }
