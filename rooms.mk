@@ -232,9 +232,13 @@ face/hosts/dlcp := hosts/dlcp/dlcp.h
 arrows/hosts/dlcp := hosts/core
 
 # ---- on top ----
-room/sim := sim
+# transports to compare with, as state machines
+room/sim/transport := sim/transport
+face/sim/transport := sim/transport/transport.h
+arrows/sim/transport := hosts/core
+room/sim := sim sim/exchange
 face/sim := sim/sim.h
-arrows/sim := control/config control/sessions hosts/communicator compiler
+arrows/sim := control/config control/sessions hosts/communicator hosts/dlcp sim/transport compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
 arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service control/published brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue

@@ -7,6 +7,7 @@
 #include "control/tables/control.h"
 #include "control/tables/names.h"
 #include "hosts/atp/frame.h"
+#include "sim/exchange/exchange.h"
 #include "sim/job.h"
 
 #define EVERY             4096u    // events between two looks at the whole network
@@ -153,6 +154,9 @@ static void check_slots(struct sim *s, const struct sim_job *job) {
 
 void check_end(struct sim *s) {
     check_network(s);
+    for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
+        if (s->jobs[i]->exchange)
+            exchange_check_end(s->jobs[i]->exchange);
     if (!s->scenario->check_aggregators || !s->done_at || s->violated)
         return;
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)

@@ -6,6 +6,7 @@
 // `queues` (ATP).
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/address.h"
@@ -116,7 +117,15 @@ static void write_marks(struct writer *w) {
     if (!cells || !sim_config_has(w, "queues"))
         return;
     snprintf(depth, sizeof depth, "%u..%u", cells, MAX_DEPTH);
-    sim_config_add(w, "queues", keys, "mark", none);
+    if (w->sim->scenario->paths == SCN_ONE_PATH) {
+        sim_config_add(w, "queues", keys, "mark", none);
+        return;
+    }
+    // a program that forwards everything marks only what knows marks: ECT(1), ECT(0)
+    for (int ecn = 1; ecn < 3; ecn++) {
+        const char *both[] = {keys[0], depth, "hdr.ipv4.ecn", ecn == 1 ? "1" : "2", NULL};
+        sim_config_add(w, "queues", both, "mark", none);
+    }
 }
 
 // ---- SwitchML ----
@@ -196,11 +205,45 @@ static void write_tree(struct writer *w, const struct sim_job *job, uint32_t ser
 
 // ---- what the scenario says itself ----
 
+// An item of "queues" without a port is for all of them; a port's speed is its link's.
+static void sim_config_spread(const struct writer *w, const json_t *item, json_t *out) {
+    const struct sim_node *n = w->st->node;
+    const json_t *one = json_object_get(item, "port");
+    for (size_t i = 0; i < n->n_ports; i++) {
+        if (one && json_integer_value(one) != n->ports[i].dev_port)
+            continue;
+        json_t *copy = json_deep_copy(item);
+        json_object_set_new(copy, "port", json_integer(n->ports[i].dev_port));
+        json_object_set_new(copy, "speed", json_integer(n->ports[i].out->rate_mbps));
+        json_array_append_new(out, copy);
+    }
+}
+
+// The scenario's text, with queues for each port.
+static char *sim_config_unfold(const struct writer *w) {
+    json_t *all = json_loads(w->st->as->config, 0, NULL), *queues = json_array(), *item;
+    size_t i;
+    if (!all || !queues)
+        abort(); // it was printed by us
+    json_array_foreach(json_object_get(all, "queues"), i, item)
+        sim_config_spread(w, item, queues);
+    if (json_object_get(all, "queues"))
+        json_object_set(all, "queues", queues);
+    char *text = json_dumps(all, 0);
+    if (!text)
+        abort();
+    json_decref(queues);
+    json_decref(all);
+    return text;
+}
+
 static void sim_config_write(struct writer *w) {
-    const char *text = w->st->as->config;
-    struct sk_config *c =
-        w->status == 0 && text ? sk_config_parse_part("config", text, strlen(text), w->err) : NULL;
-    if (w->status == 0 && text && !c)
+    if (w->status != 0 || !w->st->as->config)
+        return;
+    char *text = sim_config_unfold(w);
+    struct sk_config *c = sk_config_parse_part("config", text, strlen(text), w->err);
+    free(text);
+    if (!c)
         w->status = -1;
     if (c && sk_config_apply(c, w->sw, w->err) < 0)
         w->status = -1;
@@ -209,17 +252,23 @@ static void sim_config_write(struct writer *w) {
 
 int config_write(struct sim_station *st, struct sk_error *err) {
     struct writer w = {.sim = st->node->sim, .st = st, .sw = st->node->sw, .err = err};
+    const bool sets = w.sim->scenario->paths != SCN_ONE_PATH && sim_config_has(&w, "sets");
     w.macs = sim_config_has(&w, "macs");
-    if (!w.macs && !sim_config_has(&w, "forward"))
+    if (w.sim->scenario->paths != SCN_ONE_PATH && !sets)
+        return sk_fail(err, "the scenario has several \"paths\", but the program has no table 'sets'");
+    if (!sets && !w.macs && !sim_config_has(&w, "forward"))
         return sk_fail(err, "the program has neither a table 'macs' nor a table 'forward', so the "
                             "simulator cannot configure where stations are");
-    write_stations(&w);
+    if (sets)
+        w.status = paths_write(st, err);
+    else
+        write_stations(&w);
     write_marks(&w);
     for (size_t i = 0; i < w.sim->scenario->n_jobs; i++) {
         const struct sim_job *job = w.sim->jobs[i];
         if (job->as->protocol == SIM_SWITCHML)
             write_switchml(&w, job);
-        else
+        else if (job->as->protocol == SIM_ATP)
             for (uint32_t k = 0; k < job->as->n_servers; k++)
                 write_tree(&w, job, k);
     }

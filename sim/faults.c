@@ -58,16 +58,16 @@ static void damage_links(struct sim *s, const struct scn_fault *f) {
 
 static void cable_down(void *who, void *what) {
     struct sim_link *l = who;
-    (void)what;
     sim_trace_add(l->trace, l->events->now, l->name, "goes down", NULL, 0);
     sim_link_set_down(l, true);
+    paths_changed(what);
 }
 
 static void cable_up(void *who, void *what) {
     struct sim_link *l = who;
-    (void)what;
     sim_trace_add(l->trace, l->events->now, l->name, "comes up", NULL, 0);
     sim_link_set_down(l, false);
+    paths_changed(what);
 }
 
 // ---- stations ----
@@ -75,6 +75,7 @@ static void cable_up(void *who, void *what) {
 static void restart(void *who, void *what) {
     (void)what;
     node_restart(who);
+    paths_changed(((struct sim_station *)who)->node->sim);
 }
 
 static void sim_faults_configure(void *who, void *what) {
@@ -85,6 +86,8 @@ static void sim_faults_configure(void *who, void *what) {
     sim_trace_add(&s->trace, s->events.now, st->as->name, "is configured", NULL, 0);
     if (!st->node->configured && node_configure(st, &err) < 0)
         sim_violate(s, NULL, "%s", err.text);
+    if (s->events.now)
+        paths_changed(s);
 }
 
 static void crash(void *who, void *what) {
@@ -163,8 +166,8 @@ static void schedule(struct sim *s, const struct scn_fault *f, uint32_t target, 
     switch (f->kind) {
     case SCN_LINK_DOWN:
         for (uint32_t l = 2 * target; l < 2 * target + 2; l++) {
-            sim_at(e, at, cable_down, &s->links[l], NULL);
-            sim_at(e, until, cable_up, &s->links[l], NULL);
+            sim_at(e, at, cable_down, &s->links[l], s);
+            sim_at(e, until, cable_up, &s->links[l], s);
         }
         break;
     case SCN_SWITCH_RESTART:

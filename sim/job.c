@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sim/exchange/exchange.h"
 #include "sim/process.h"
 
 // ---- what the job's tensors are ----
@@ -335,6 +336,10 @@ static void worker_down(struct sim_worker *w, bool for_ever) {
 }
 
 void job_host_down(struct sim_job *job, uint32_t station, bool for_ever) {
+    if (job->exchange) {
+        exchange_host_down(job->exchange, station);
+        return;
+    }
     if (job->sessions) {
         processes_host_down(job, station, for_ever);
         return;
@@ -533,6 +538,8 @@ struct sim_job *job_new(struct sim *s, uint32_t i, struct sk_error *err) {
     struct sim_random values = sim_random_of(s->seed + i, "values");
     job->value_seed = sim_random_next(&values);
     sim_job_draw(job);
+    if (job->as->exchange)
+        return exchange_new(job, err) ? job : NULL;
     choose_workers(job);
     for (uint32_t w = 0; w < job->n_workers; w++) {
         job->workers[w].job = job;
@@ -565,6 +572,7 @@ void job_free(struct sim_job *job) {
         free(job->places[f]);
     }
     processes_free(job);
+    exchange_free(job->exchange);
     free(job->workers);
     free(job);
 }

@@ -127,6 +127,7 @@ struct sim_job {
     struct sim_tensor *tensors;
     uint64_t value_seed;
     struct sim_sessions *sessions; // null: it has none
+    struct sim_exchange *exchange; // its hosts add up by themselves: all else is theirs; else null
     // the protocol
     uint32_t at, slots, pool_base, flow_bits;
     struct sim_server *servers[SCN_MAX_FLOWS]; // by flow; null: crashed

@@ -174,6 +174,7 @@ void node_restart(struct sim_station *st) {
     if (!n->sw)
         return;
     control_stop(n);
+    paths_forget(n);
     sk_switch_stop(n->sw, n->sim->events.now);
     sk_switch_stats(n->sw, &last);
     sim_node_add_stats(&n->before, &last);
@@ -188,6 +189,7 @@ void node_free(struct sim_node *n) {
     if (!n)
         return;
     control_stop(n);
+    paths_forget(n);
     sk_switch_free(n->sw);
     free(n->ports);
     free(n);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/exchange/exchange.h"
 #include "sim/job.h"
 #include "sim/process.h"
 
@@ -150,6 +151,8 @@ static json_t *job_result(const struct sim_job *job) {
         sim_result_count(o, "sessions", processes_sessions(job));
     json_object_set_new(o, "workers", workers);
     json_object_set_new(o, "servers", servers);
+    if (job->exchange)
+        exchange_result(job->exchange, o);
     return o;
 }
 
@@ -270,7 +273,13 @@ static void sample_job(struct sample *x, const struct sim_job *job, json_t *o, s
         column(x, list, at, worker_bytes(&job->workers[i]), gbps);
         sum += json_real_value(json_array_get(list, json_array_size(list) - 1));
     }
-    json_array_append_new(mean, json_real(sum / job->n_workers));
+    if (job->exchange) {
+        json_t *list = sim_result_list_of(o, "all_gbps");
+        column(x, list, at, exchange_bytes(job->exchange), gbps);
+        sum = json_real_value(json_array_get(list, json_array_size(list) - 1));
+    }
+    json_array_append_new(mean, json_real(sum / (job->exchange ? exchange_workers(job->exchange)
+                                                               : job->n_workers)));
     static const char *const from[] = {"from_one", "from_some", "from_all"};
     for (int k = 0; job->as->protocol == SIM_ATP && k < 3; k++) {
         uint64_t total = 0;

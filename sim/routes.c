@@ -3,8 +3,10 @@
 // Ways through the network: to each station the shortest, along a tree of which it is the root.
 // Where several are as short, a hash of station and destination chooses, so that destinations are
 // spread over spines. The tree is what ATP needs: parameters go back over the switches that the
-// gradients came by.
+// gradients came by. Scenarios with "paths" use all of the shortest ways instead (paths.c), over
+// cables that are not known to be down.
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "sim/sim.h"
@@ -37,7 +39,7 @@ static void sim_routes_measure(const struct sim *s, uint32_t to, struct walk *w)
         for (size_t c = 0; c < sc->n_cables; c++) {
             const uint32_t a = sc->cables[c].a, b = sc->cables[c].b;
             const uint32_t y = a == x ? b : b == x ? a : SCN_NONE;
-            if (y == SCN_NONE || w->distance[y] != SCN_NONE)
+            if (y == SCN_NONE || w->distance[y] != SCN_NONE || (s->avoided && s->avoided[c]))
                 continue;
             w->distance[y] = w->distance[x] + 1;
             w->queue[n++] = y;
@@ -84,4 +86,33 @@ int routes_make(struct sim *s, struct sk_error *err) {
     free(w.distance);
     free(w.queue);
     return status;
+}
+
+// ---- all shortest ways ----
+
+void routes_measure_all(struct sim *s) {
+    const size_t n = s->scenario->n_stations;
+    struct walk w = {malloc(n * sizeof(uint32_t)), malloc(n * sizeof(uint32_t))};
+    s->distances = s->distances ? s->distances : malloc(n * n * sizeof *s->distances);
+    if (!w.distance || !w.queue || !s->distances)
+        abort();
+    for (uint32_t to = 0; to < n; to++) {
+        sim_routes_measure(s, to, &w);
+        memcpy(s->distances + to * n, w.distance, n * sizeof *w.distance);
+    }
+    free(w.distance);
+    free(w.queue);
+}
+
+size_t routes_equal(const struct sim *s, uint32_t from, uint32_t to, uint32_t *links, size_t most) {
+    const struct scenario *sc = s->scenario;
+    const uint32_t *distance = s->distances + to * sc->n_stations;
+    size_t n = 0;
+    if (from == to || distance[from] == SCN_NONE)
+        return 0;
+    for (uint32_t l = 0; l < 2 * sc->n_cables && n < most; l++)
+        if (link_to(s, l ^ 1) == from && !(s->avoided && s->avoided[l / 2]) &&
+            distance[link_to(s, l)] + 1 == distance[from])
+            links[n++] = l;
+    return n;
 }

@@ -15,12 +15,13 @@
 #define SILKEN_SIM_SCENARIO_H
 
 #include "base/json.h"
+#include "sim/exchange/scenario.h"
 #include "sim/random.h"
 #include "sim/trace.h"
 
 #define SCN_NONE        UINT32_MAX
 #define SCN_MAX_STATION 512u
-#define SCN_MAX_WORKERS 128u
+#define SCN_MAX_WORKERS 256u
 #define SCN_MAX_FLOWS   16u
 #define SCN_MAX_LAYERS  512u
 
@@ -42,6 +43,9 @@ struct scn_station {
     uint32_t pipes;             // over which its ports are spread
     const char *config; // JSON text of a part of a configuration (control/config/config.h), or null
 };
+// Of several shortest ways to a station: always the same one, or one of all, chosen for each flow
+// or each packet.
+enum scn_paths { SCN_ONE_PATH, SCN_BY_FLOW, SCN_BY_PACKET };
 struct scn_cable {
     uint32_t a, b;
     struct scn_line line;
@@ -62,6 +66,7 @@ struct scn_work {
     size_t n_layers;
     double compute_ns; // training: of an iteration
     double jitter;     // training: compute times vary by so much (0 to 1)
+    bool by_layer;     // a layer's forward pass waits for its own parameters only
     bool floats;
     double magnitude;                   // of floats: they are between -this and this
     struct sim_range start_ms, stop_ms; // stop 0: never
@@ -87,6 +92,7 @@ struct scn_job {
     struct sim_range window, window_max, first_index, indices;
     double repeat_us; // least time between two answers about a fragment
     bool linear, fixed_window, rehash, dynamic_scale;
+    struct scn_exchange *exchange; // its hosts add up by themselves; else null
 };
 
 struct scn_background {
@@ -94,6 +100,7 @@ struct scn_background {
     uint32_t from, to;
     struct sim_range gbps; // 0: as fast as the sender's link takes it
     uint32_t frame_bytes;
+    uint8_t tos; // DSCP and ECN bits
     struct sim_range start_ms, stop_ms;
 };
 
@@ -139,6 +146,9 @@ struct scenario {
     bool may_fail; // jobs may end with an error instead of sums
     bool any_sums; // they may be wrong, too: of damage that nobody can find
     bool check_aggregators;
+    enum scn_paths paths;
+    uint64_t sprayed;   // by DSCP, a bit each: by packet even when others are by flow
+    double reroute_ms;  // until switches avoid what is down
     const char **programs; // paths
     size_t n_programs;
     struct scn_station *stations;

@@ -37,6 +37,9 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root);
 void scn_read_jobs(struct scenario *s, const struct sk_at *root);
 void scn_read_background(struct scenario *s, const struct sk_at *root);
 void scn_read_faults(struct scenario *s, const struct sk_at *root);
+// exchange/scenario.c: a job whose protocol is a transport
+bool scn_is_exchange(const struct sk_at *at);
+void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_job *job);
 void scn_read_work(const struct sk_at *at, struct scn_work *w);
 
 // models.c: the layers of a model by name, and what an iteration on one accelerator takes; null:

@@ -94,6 +94,24 @@ static void read_model(const struct sk_at *at, const char *name, struct scn_work
     memcpy(w->layers, model.layers, model.n * sizeof *w->layers);
 }
 
+// One layer of so many, and as much less computing as there are bytes less: flows and their order
+// stay what they are, and there are fewer of them.
+static void thin_out(struct scn_work *w, uint32_t every) {
+    double bytes = 0, kept_bytes = 0, kept_share = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_layers; i++)
+        bytes += w->layers[i].bytes;
+    for (size_t i = every / 2; i < w->n_layers; i += every) {
+        kept_bytes += w->layers[i].bytes;
+        kept_share += w->layers[i].share;
+        w->layers[n++] = w->layers[i];
+    }
+    w->n_layers = n;
+    w->compute_ns *= kept_bytes / bytes;
+    for (size_t i = 0; i < n; i++)
+        w->layers[i].share = kept_share > 0 ? w->layers[i].share / kept_share : 1.0 / (double)n;
+}
+
 static void read_training(const struct sk_at *at, struct scn_work *w) {
     const char *model = scn_word(at, "model", NULL);
     const struct sk_at layers = sk_at_member(at, "layers");
@@ -109,9 +127,17 @@ static void read_training(const struct sk_at *at, struct scn_work *w) {
     w->compute_ns /= scale;
     for (size_t i = 0; i < w->n_layers; i++)
         w->layers[i].bytes = w->layers[i].bytes / scale < 4 ? 4 : w->layers[i].bytes / scale;
+    const struct sk_at every = sk_at_member(at, "every");
+    const uint32_t thin = scn_whole(at, "every", 1, SCN_MAX_LAYERS, 1);
+    if (thin / 2 >= w->n_layers)
+        sk_at_fail(&every, "is %u, and leaves none of %zu layers", thin, w->n_layers);
+    else if (thin > 1)
+        thin_out(w, thin);
     if (sk_at_member(at, "compute_ms").value)
         w->compute_ns = scn_number(at, "compute_ms", 0, MAX_MS, 0) * 1e6;
     w->jitter = scn_number(at, "jitter", 0, 1, 0);
+    static const char *const forward[] = {"whole", "by layer", NULL};
+    w->by_layer = scn_choice(at, "forward", forward, 0) == 1;
 }
 
 void scn_read_work(const struct sk_at *at, struct scn_work *w) {
@@ -122,7 +148,8 @@ void scn_read_work(const struct sk_at *at, struct scn_work *w) {
                                            "start_ms",    "stop_ms", NULL};
     static const char *const training[] = {"kind",      "model",    "layers",     "iterations",
                                            "scale",     "jitter",   "compute_ms", "values",
-                                           "magnitude", "start_ms", "stop_ms",    NULL};
+                                           "magnitude", "start_ms", "stop_ms",    "forward",
+                                           "every",     NULL};
     if (!json_is_object(at->value)) {
         sk_at_fail(at, at->value ? "must be an object" : "it is missing");
         return;
@@ -254,13 +281,20 @@ static void scenario_jobs_read_sessions(const struct sk_at *at, struct scn_job *
 static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_t i) {
     static const char *const protocols[] = {"switchml", "atp", NULL};
     struct scn_job *job = &s->jobs[i];
-    sk_at_keys(at, job_keys);
+    if (!scn_is_exchange(at))
+        sk_at_keys(at, job_keys);
     char *name = scn_keep(at, 32, 1);
     snprintf(name, 32, "job%zu", i);
     job->name = scn_word(at, "name", name);
     for (size_t j = 0; j < i; j++)
         if (strcmp(s->jobs[j].name, job->name) == 0)
             sk_at_fail(at, "there are two jobs '%s'", job->name);
+    if (scn_is_exchange(at)) {
+        const struct sk_at carried = sk_at_member(at, "work");
+        scn_read_exchange(s, at, job);
+        check_times(s, &carried, &job->work.start_ms, &job->work.stop_ms);
+        return;
+    }
     job->protocol = scn_choice(at, "protocol", protocols, 0) ? SIM_ATP : SIM_SWITCHML;
     if (!sk_at_member(at, "protocol").value)
         sk_at_fail(at, "it has no protocol (switchml or atp)");
@@ -280,6 +314,8 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
     job->hard_limit_ms = scn_range(at, "hard_limit_ms", 0, MAX_MS, 0);
     const struct sk_at work = sk_at_member(at, "work");
     scn_read_work(&work, &job->work);
+    if (job->work.by_layer)
+        sk_at_fail(&work, "has \"forward\": \"by layer\", which only jobs of a transport have");
     check_times(s, &work, &job->work.start_ms, &job->work.stop_ms);
     job->sessions = scn_flag(at, "sessions", false);
     if (job->sessions)
@@ -304,7 +340,7 @@ void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
 }
 
 void scn_read_background(struct scenario *s, const struct sk_at *root) {
-    static const char *const keys[] = {"name",        "from",     "to",      "gbps",
+    static const char *const keys[] = {"name",        "from",     "to",      "gbps", "dscp", "ecn",
                                        "frame_bytes", "start_ms", "stop_ms", NULL};
     const struct sk_at list = sk_at_member(root, "background");
     s->n_background = sk_at_length(&list);
@@ -331,6 +367,7 @@ void scn_read_background(struct scenario *s, const struct sk_at *root) {
             sk_at_fail(&m, "is %g; it is 0 (as fast as the link) or at least 0.001", b->gbps.low);
         }
         b->frame_bytes = scn_whole(&item, "frame_bytes", 64, 1514, 1500);
+        b->tos = (uint8_t)(scn_whole(&item, "dscp", 0, 63, 0) << 2 | scn_whole(&item, "ecn", 0, 3, 0));
         b->start_ms = scn_range(&item, "start_ms", 0, MAX_MS, 0);
         b->stop_ms = scn_range(&item, "stop_ms", 0, MAX_MS, 0);
         check_times(s, &item, &b->start_ms, &b->stop_ms);

@@ -151,10 +151,26 @@ static void read_line_at(const struct sk_at *at, const char *key, const struct s
     scenario_topology_read_line(&m, otherwise, line);
 }
 
+// A port's speed is its link's.
+static void read_queues(const struct sk_at *config) {
+    const struct sk_at queues = sk_at_member(config, "queues");
+    for (size_t i = 0; i < sk_at_length(&queues); i++) {
+        const struct sk_at item = sk_at_item(&queues, i);
+        const struct sk_at speed = sk_at_member(&item, "speed"), port = sk_at_member(&item, "port");
+        if (!json_is_object(item.value))
+            sk_at_fail(&item, "must be an object");
+        if (speed.value)
+            sk_at_fail(&speed, "is that of the port's link, which the topology says");
+        if (port.value)
+            sk_at_number(&port, true, 511);
+    }
+}
+
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
     static const char *const config_keys[] = {"multicast",  "entries",   "members",  "groups",
                                               "defaults",   "registers", "meters",   "counters",
-                                              "value_sets", "loopback",  "cpu_port", NULL};
+                                              "value_sets", "loopback",  "cpu_port", "pools",
+                                              "queues",     NULL};
     out->is_switch = true;
     out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
     out->pipes = scn_whole(m, "pipes", 1, 4, 1);
@@ -165,6 +181,7 @@ static void read_switch(const struct sk_at *m, struct scn_station *out) {
         return;
     // Ports, clock, sockets, recording: those are the network's and the simulator's to say.
     sk_at_keys(&config, config_keys);
+    read_queues(&config);
     char *text = json_dumps(config.value, 0);
     if (!text)
         abort();
@@ -207,7 +224,7 @@ static void make_tree(struct maker *m) {
 static void make_leaf_spine(struct maker *m) {
     const uint32_t leaves = scn_whole(m->at, "leaves", 1, 32, 2),
                    spines = scn_whole(m->at, "spines", 1, 16, 1),
-                   hosts = scn_whole(m->at, "hosts", 1, 12, 2);
+                   hosts = scn_whole(m->at, "hosts", 1, 48, 2);
     uint32_t leaf[32];
     for (uint32_t i = 0; i < leaves; i++)
         make_hosts(m, leaf[i] = scenario_topology_make_switch(m, 's', i), hosts);
@@ -265,6 +282,22 @@ static void read_overrides(struct scenario *s, const struct sk_at *at) {
     }
 }
 
+// The ways through the network, if there are several.
+static void scenario_topology_read_paths(struct scenario *s, const struct sk_at *at) {
+    static const char *const words[] = {"one", "flow", "packet", NULL};
+    const struct sk_at list = sk_at_member(at, "sprayed");
+    s->paths = (enum scn_paths)scn_choice(at, "paths", words, SCN_ONE_PATH);
+    s->reroute_ms = scn_number(at, "reroute_ms", 0, 1e6, 50);
+    for (size_t i = 0; i < sk_at_length(&list) && !at->doc->failed; i++) {
+        const struct sk_at item = sk_at_item(&list, i);
+        s->sprayed |= UINT64_C(1) << sk_at_number(&item, true, 63);
+    }
+    if (list.value && s->paths != SCN_BY_FLOW)
+        sk_at_fail(&list, "is only for \"paths\": \"flow\": else all packets, or none, are sprayed");
+    if (sk_at_member(at, "reroute_ms").value && s->paths == SCN_ONE_PATH)
+        sk_at_fail(at, "has reroute_ms, but only one path for each destination");
+}
+
 // Hosts have one cable, to a switch; cables do not join a station with itself, nor two twice.
 static void check_cables(const struct scenario *s, const struct sk_at *at) {
     uint32_t cables_of[SCN_MAX_STATION] = {0};
@@ -320,13 +353,13 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
 }
 
 void scn_read_topology(struct scenario *s, const struct sk_at *root) {
-    static const char *const keys[CUSTOM + 1][16] = {
-        {"kind", "program", "switch", "link", "overrides", "hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "left", "right"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "leaves", "root_hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "leaves", "hosts", "spines",
+    static const char *const keys[CUSTOM + 1][20] = {
+        {"kind", "program", "switch", "link", "overrides", "paths", "sprayed", "reroute_ms", "hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "left", "right"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "leaves", "root_hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "leaves", "hosts", "spines",
          "spine_program"},
-        {"kind", "program", "link", "overrides", "switches", "hosts", "links"},
+        {"kind", "program", "link", "overrides", "paths", "sprayed", "reroute_ms", "switches", "hosts", "links"},
     };
     static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", NULL};
     static const struct scn_line usual = {.gbps = {100, 100, false},
@@ -356,6 +389,7 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root) {
     if (!at.doc->failed)
         make[kind](&m);
     read_overrides(s, &at);
+    scenario_topology_read_paths(s, &at);
     check_cables(s, &at);
     check_floods(s, &at);
 }

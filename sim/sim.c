@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sim/exchange/exchange.h"
 #include "sim/job.h"
 #include "sim/result.h"
 
@@ -152,6 +153,8 @@ void sim_free(struct sim *s) {
     free(s->links);
     free(s->stations);
     free(s->next_link);
+    free(s->distances);
+    free(s->avoided);
     sim_events_free(&s->events);
     sim_frames_free(&s->frames);
     sim_trace_free(&s->trace);
@@ -184,6 +187,8 @@ static bool has_endless_job(const struct sim *s) {
 static void sim_explain(struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++) {
         const struct sim_job *job = s->jobs[i];
+        if (job->exchange && job_ends(job))
+            exchange_explain(job->exchange);
         for (uint32_t w = 0; w < job->n_workers && !s->violated; w++) {
             const struct sim_worker *k = &job->workers[w];
             if (job_ends(job) && !k->finished && !k->failed && !k->gone)

@@ -32,6 +32,7 @@
 //     node.c             a switch of the network
 //     host.c             a host and its network card
 //     routes.c           paths through the network
+//     paths.c            sets of next hops in switches, and when a path is down
 //     job.c              a training job, and whether its sums are right
 //     lane.c             a worker of either protocol on its host
 //     switchml.c, atp.c  workers and servers of the protocols
@@ -78,6 +79,7 @@ struct sim_node {
     bool configured;
     uint32_t restarts;
     struct sim_control *control; // its part in jobs' sessions; null: none
+    struct sim_paths *paths;     // sets of next hops that it has; null: none
     struct sim_timer control_timer;
     struct sk_switch_stats before; // what the switches before the last restart counted
 };
@@ -131,6 +133,8 @@ struct sim {
     struct sim_link *links;       // of cable i: 2 i from a to b, 2 i + 1 back
     size_t n_links;
     uint32_t *next_link; // [station * n_stations + destination]: where to; SCN_NONE: nowhere
+    uint32_t *distances; // paths.c: [destination * n_stations + station]; null: one path each
+    bool *avoided;       // by cable: the control plane knows that it is down
     struct sim_job **jobs;
     struct sim_app **background;
     size_t unfinished; // jobs
@@ -212,6 +216,18 @@ static inline uint32_t route(const struct sim *s, uint32_t from, uint32_t to) {
 uint32_t link_to(const struct sim *s, uint32_t link); // the station that it leads to
 // The switch that a host hangs on.
 uint32_t switch_of(const struct sim *s, uint32_t host);
+
+// All links from which a shortest way leads on: how many there are. Before that, the distances over
+// all cables that are not avoided.
+void routes_measure_all(struct sim *s);
+size_t routes_equal(const struct sim *s, uint32_t from, uint32_t to, uint32_t *links, size_t most);
+
+// paths.c: sets of next hops, in scenarios with "paths"
+// Writes them into a switch that is just configured, or whose sets have changed.
+int paths_write(struct sim_station *st, struct sk_error *err);
+void paths_forget(struct sim_node *n); // the switch has lost its tables
+// A cable or switch is down or up: all switches will know it a little later.
+void paths_changed(struct sim *s);
 
 // background.c
 struct sim_app *background_new(struct sim *s, uint32_t i);
