@@ -101,6 +101,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         md.epoch_differs = hdr.libra.epoch ^ epoch;
     }
 
+#ifndef WITHOUT_CPU
     // The same, with rights.
     action enroll(bit<16> cell_base, bit<16> cell_last, bit<16> record_base, bit<16> epoch, rights_t rights) {
         received.count();
@@ -117,6 +118,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         md.last_c = 12w0 ++ cell_last ++ 4w15;
         md.epoch_differs = hdr.libra.epoch ^ epoch;
     }
+#endif
 
     action unknown() {
         received.count();
@@ -132,7 +134,9 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         }
         actions = {
             admit;
+#ifndef WITHOUT_CPU
             enroll;
+#endif
             @defaultonly unknown;
         }
         const default_action = unknown;

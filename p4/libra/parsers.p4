@@ -29,9 +29,12 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 #else
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATION &&& 0x7f: parse_state;
+            RETURN_PORTS
             default: parse_ethernet;
         }
     }
+
+    RETURN_STATES
 
     // A later pass: it was looked at before.
     state parse_state {
