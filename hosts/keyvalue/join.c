@@ -28,14 +28,12 @@ static void join_ask(struct keyvalue_setup *s, const struct libra_flow *flow) {
     sk_transport_post(s->transport, &frame, 1);
 }
 
-int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t cap) {
-    const struct libra_flow flow = keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, number).flow;
+static int join_one(struct keyvalue_setup *s, unsigned at, uint16_t number, char *why, size_t cap) {
+    const struct libra_flow flow = keyvalue_switch_link(s, at, number).flow;
     const uint64_t end = sk_clock_now() + s->config.hard_limit_ms * MS;
     uint64_t again = 0, now;
     uint32_t said = 0;
     unsigned kind = 0;
-    if (!s->config.switch_cpu || !s->has_layout)
-        return 0;
     while (!kind && (now = sk_clock_now()) < end) {
         if (now >= again) {
             join_ask(s, &flow);
@@ -46,7 +44,7 @@ int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t c
             sk_transport_wait(s->transport, IDLE_NS);
     }
     if (kind == LIBRA_JOINED && said >= 1 && said <= LIBRA_SEQUENCE_LAST) {
-        s->first_sequence = said;
+        s->at[at].first_sequence = said;
         return 0;
     }
     if (kind == LIBRA_REFUSED) {
@@ -63,4 +61,11 @@ int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t c
                     "the job, with this layout (silken ctl job list)?",
              number, s->config.job);
     return kind ? SILKEN_ERR_REFUSED : SILKEN_ERR_STALLED;
+}
+
+int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t cap) {
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && s->config.switch_cpu && i < s->switches; i++)
+        rc = join_one(s, i, number, why, cap);
+    return rc;
 }

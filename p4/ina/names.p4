@@ -4,10 +4,7 @@
  * front, whatever that is where it is used; without a PREFIX the names are themselves again. Included
  * more than once, so without a guard.
  */
-// Macros of more than one.
-#undef CELLS
-#undef CELL_BITS
-#undef WORKERS
+#undef CELLS   // a macro of all
 
 #ifdef PREFIX
 #define JOIN(prefix, name) prefix##name

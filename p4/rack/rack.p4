@@ -43,6 +43,8 @@
 #undef ipv4_addr_t
 #undef ipv4_h
 #undef mac_addr_t
+#undef CELL_BITS
+#undef WORKERS
 // For a control plane `admission.workers` is SwitchML's table, whether Libra is there or not.
 #define admission membership
 #include "../libra/libra.p4"

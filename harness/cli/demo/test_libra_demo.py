@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""`silken demo --protocol libra`: a sparse model by a switch that adds floats and by parameter servers, from start to
-`verified`, over links that lose, too."""
+"""`silken demo --protocol libra`: a sparse model by a switch that adds floats, or one for each rack, and by parameter
+servers, from start to `verified`, over links that lose, too."""
 import os
 import re
 import subprocess
@@ -31,6 +31,13 @@ class Demo(unittest.TestCase):
     def test_synchronous_with_loss(self):
         self.assertGreater(self.check("--steps", "12", "--sync", "--loss", "3%", "--workers", "3", "--servers", "3",
                                       "--seed", "7"), 10)
+
+    def test_two_racks(self):
+        """The switch of each has the hot parameters of the server there."""
+        self.check("--steps", "25", "--racks", "2")
+
+    def test_racks_with_loss(self):
+        self.assertGreater(self.check("--steps", "12", "--sync", "--loss", "1%", "--racks", "3", "--servers", "3"), 10)
 
     def test_program_that_adds_integers(self):
         """Its sums are not those of floats: that is noticed."""
