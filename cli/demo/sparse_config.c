@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/libra/libra.h"
-
 #define FIRST_PORT   1u
 #define FIRST_UPLINK 50u // the link to rack r: r more
 #define CELLS        16384
@@ -81,18 +79,6 @@ static json_t *config_job(const struct sparse_job *job, unsigned rack) {
                      "servers", servers);
 }
 
-static int config_add_filled(void *aux, const char *table, const char *action,
-                             const uint32_t *values, size_t n) {
-    char *digits = malloc(4 * n + 1);
-    for (size_t i = 0; digits && i < n; i++)
-        snprintf(digits + 4 * i, 5, "%04x", values[i] & 0xffff);
-    if (digits)
-        json_array_append_new(
-            aux, json_pack("{s:s, s:s, s:s}", "table", table, "action", action, "values", digits));
-    free(digits);
-    return digits ? 0 : -1;
-}
-
 // What is for another rack's switch goes there.
 static void config_others(json_t *root, unsigned rack, unsigned racks) {
     json_t *entries = json_array(), *others = json_array();
@@ -103,15 +89,15 @@ static void config_others(json_t *root, unsigned rack, unsigned racks) {
                               json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}", "table", "forward.macs",
                                         "key", "hdr.ethernet.dst_addr", sparse_switch[r].mac,
                                         "action", "to_port", "args", "port", FIRST_UPLINK + r));
-        json_array_append_new(others, json_pack("{s:s, s:{s:s}}", "name", "others", "key",
-                                                "f1", sparse_switch[r].ip));
+        json_array_append_new(others, json_pack("{s:s, s:{s:s}}", "name", "others", "key", "f1",
+                                                sparse_switch[r].ip));
     }
     json_object_set_new(root, "entries", entries);
     json_object_set_new(root, "value_sets", others);
 }
 
 static json_t *config_root(const struct sparse_job *job, unsigned rack, const char *program) {
-    json_t *ports = json_array(), *filled = json_array();
+    json_t *ports = json_array();
     for (unsigned i = 0; i < job->o->workers + job->o->servers; i++) {
         const struct sparse_address a = sparse_address(job, i);
         if (sparse_rack(job, i) == rack)
@@ -120,11 +106,10 @@ static json_t *config_root(const struct sparse_job *job, unsigned rack, const ch
     for (unsigned r = 0; r < job->o->racks; r++)
         if (r != rack)
             json_array_append_new(ports, config_uplink(job, rack, r));
-    libra_adder_fill(libra_adder(), config_add_filled, filled);
     json_t *root =
-        json_pack("{s:s, s:o, s:o, s:{s:s, s:s, s:[o]}, s:o}", "program", program, "ports", ports,
-                  "filled", filled, "libra", "mac", sparse_switch[rack].mac, "address",
-                  sparse_switch[rack].ip, "jobs", config_job(job, rack), "control_socket",
+        json_pack("{s:s, s:o, s:{s:s, s:s, s:[o]}, s:o}", "program", program, "ports", ports,
+                  "libra", "mac", sparse_switch[rack].mac, "address", sparse_switch[rack].ip,
+                  "jobs", config_job(job, rack), "control_socket",
                   rack ? json_sprintf("%s/control-%u.sock", job->folder, rack)
                        : json_sprintf("%s/control.sock", job->folder));
     if (root && job->o->racks > 1)

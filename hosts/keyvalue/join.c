@@ -9,13 +9,13 @@
 #define MS       UINT64_C(1000000)
 
 // The kind of the reply, 0: none came yet.
-static unsigned join_hear(struct keyvalue_setup *s, const struct libra_flow *flow,
-                          uint32_t *number) {
+static unsigned join_hear(struct keyvalue_setup *s, const struct libra_flow *flow, uint32_t *number,
+                          uint16_t *epoch) {
     struct sk_frame frames[SK_BURST];
     const size_t n = sk_transport_recv(s->transport, frames, SK_BURST);
     unsigned kind = 0;
     for (size_t i = 0; i < n && !kind; i++)
-        kind = libra_frame_read_joined(frames[i].data, frames[i].len, flow, number);
+        kind = libra_frame_read_joined(frames[i].data, frames[i].len, flow, number, epoch);
     return kind;
 }
 
@@ -39,7 +39,7 @@ static int join_one(struct keyvalue_setup *s, unsigned at, uint16_t number, char
             join_ask(s, &flow);
             again = now + AGAIN_NS;
         }
-        kind = join_hear(s, &flow, &said);
+        kind = join_hear(s, &flow, &said, &s->at[at].epoch);
         if (!kind)
             sk_transport_wait(s->transport, IDLE_NS);
     }

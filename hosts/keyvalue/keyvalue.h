@@ -30,6 +30,7 @@ struct keyvalue_switch {
     struct sk_endpoint end;
     struct libra_layout layout;
     bool has_layout; // else 'layout' is empty
+    uint16_t epoch;  // of the job there: the layout's, or what the switch says
     uint32_t first_sequence;
 };
 

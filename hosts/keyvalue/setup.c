@@ -80,6 +80,7 @@ static int setup_layout(struct keyvalue_setup *s, unsigned at, const char *path,
     if (libra_layout_read(layout, path, &err))
         return setup_refuse(why, cap, "%s", err.text);
     s->at[at].has_layout = true;
+    s->at[at].epoch = layout->epoch;
     if (layout->job != s->config.job)
         return setup_refuse(why, cap, "%s is the layout of job %u, and this is job %u", path,
                             layout->job, s->config.job);
@@ -189,6 +190,7 @@ struct libra_worker_config keyvalue_switch_link(const struct keyvalue_setup *s, 
                                                 uint16_t number) {
     struct libra_worker_config c = keyvalue_link(
         s, &s->at[at].end, (uint16_t)(at ? KEYVALUE_PORT_MORE + at : KEYVALUE_PORT), number);
+    c.flow.epoch = s->at[at].epoch;
     c.first_sequence = s->at[at].first_sequence;
     return c;
 }
