@@ -102,6 +102,10 @@ struct bench_options {
     X(atp_server)                                                                                  \
     X(dlcp_worker)                                                                                 \
     X(dlcp_server)                                                                                 \
+    X(libra)                                                                                       \
+    X(libra_integer)                                                                               \
+    X(libra_worker)                                                                                \
+    X(libra_server)                                                                                \
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
     X(pipes)                                                                                       \

@@ -67,6 +67,11 @@ static const struct goal {
     {"atp", "gbps", 40, false},
     {"dlcp", "mpps", 20, false},
     {"dlcp", "ratio_by_flow", 1.2, true},
+    {"libra", "gbps", 5, false},
+    {"libra", "ratio_ideal", 3, true},
+    {"libra_integer", "gbps", 30, false},
+    {"libra_worker", "million_pairs", 80, false},
+    {"libra_server", "million_pairs", 40, false},
     {"worker", "gbps", 40, false},
     {"replay", "mpps", 2, false},
     {"allreduce", "ratio_gloo", 1, false},
@@ -160,7 +165,8 @@ int main(int argc, char **argv) {
         if (bench_profile(argv[2], atof(argv[3])))
             return 0;
         fprintf(stderr,
-                "bench: '%s' cannot be profiled; forward64, switchml64, switchml256 and atp can\n",
+                "bench: '%s' cannot be profiled; forward64, switchml64, switchml256, atp, libra "
+                "and libra_integer can\n",
                 argv[2]);
         return 2;
     }

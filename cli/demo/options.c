@@ -32,8 +32,9 @@ const char demo_usage[] =
     "  --spines N        switches between racks, 1 to 4 (dlcp)\n"
     "  --servers N       parameter servers, 1 to 4 (atp: 1, libra: 2)\n"
     "  --sync            all workers' steps at the same parameters (libra)\n"
-    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp,\n"
-    "                    dlcp)\n"
+    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp, "
+    "dlcp);\n"
+    "                    or, with their hot parameters, in all of them (libra)\n"
     "  --workers N       worker processes, 1 to 16 (4)\n"
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256, with both 64; switchml)\n"
@@ -332,6 +333,10 @@ static int demo_options_check_together(const struct parser *p) {
         return demo_options_fail(p, "a batch of %u images cannot be shared among %u workers",
                                  p->o->batch, p->o->workers);
     }
+    if (p->o->libra && p->o->servers < p->o->racks) {
+        return demo_options_fail(p, "%u servers cannot be spread over %u racks", p->o->servers,
+                                 p->o->racks);
+    }
     if (p->o->workers < p->o->racks) {
         return demo_options_fail(p, "%u workers cannot be spread over %u racks", p->o->workers,
                                  p->o->racks);
@@ -357,10 +362,9 @@ static int check_libra(const struct parser *p) {
     const struct {
         bool given;
         const char *name;
-    } others[] = {{o->racks, "--racks"},        {o->lanes != 1, "--lanes"},
-                  {o->elements, "--elements"},  {o->veth, "--links veth"},
-                  {o->epochs != 1, "--epochs"}, {o->images, "--images"},
-                  {o->record, "--record"}};
+    } others[] = {{o->lanes != 1, "--lanes"}, {o->elements, "--elements"},
+                  {o->veth, "--links veth"},  {o->epochs != 1, "--epochs"},
+                  {o->images, "--images"},    {o->record, "--record"}};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given) {
@@ -418,7 +422,7 @@ static int check_protocol(const struct parser *p) {
         return demo_options_fail(p, "--ring, --bound, --network and --spines need --protocol dlcp");
     }
     if (!atp && (o->servers || o->racks)) {
-        return demo_options_fail(p, "--servers and --racks need --protocol atp");
+        return demo_options_fail(p, "--servers and --racks need --protocol atp or libra");
     }
     if (o->both && o->racks > 1) {
         return demo_options_fail(p, "both protocols share the switch of one rack");

@@ -11,7 +11,8 @@
 //
 //      parent          finds out who is hot from a sample of 8 % of all batches, writes the layout,
 //                      starts the others, checks, reports
-//      switch          `silken run` with p4/libra, which has the hot parameters
+//      switch          `silken run` with p4/libra, which has the hot parameters; with --racks one
+//                      for each, which has those of the servers in its rack
 //      server 0..m-1   have the others
 //      worker 0..n-1   train
 //
@@ -29,6 +30,8 @@
 //     sparse_config.c  addresses and the switch's configuration
 #ifndef SILKEN_CLI_DEMO_SPARSE_H
 #define SILKEN_CLI_DEMO_SPARSE_H
+
+#include <limits.h>
 
 #include "cli/demo/options.h"
 #include "silken/keyvalue.h"
@@ -58,7 +61,8 @@ struct sparse_board {
 struct sparse_job {
     const struct demo_options *o;
     unsigned steps, batch; // of each worker; samples of a step
-    const char *folder, *layout, *program;
+    const char *folder, *program;
+    char layout[DEMO_MAX_RACKS][PATH_MAX]; // of each switch
     struct sparse_board *board;
 };
 
@@ -81,16 +85,22 @@ double sparse_loss(uint64_t seed, const float *weights);
 
 // ---- sparse_config.c ----
 
-// Stations by number: workers, then servers.
+// Stations by number: workers, then servers, each dealt out to the racks.
 struct sparse_address {
     char mac[18], ip[16], socket[128], device[256];
     unsigned port;
 };
 struct sparse_address sparse_address(const struct sparse_job *job, unsigned station);
-extern const struct silken_address sparse_switch;
-// Writes the switch's configuration. 0, or -1 with a sentence.
-int sparse_write_config(const struct sparse_job *job, const char *path, char *error,
+unsigned sparse_rack(const struct sparse_job *job, unsigned station);
+// The rack whose switch has the parameter if it is hot: that of its server.
+unsigned sparse_rack_of_key(const struct sparse_job *job, uint64_t key);
+extern const struct silken_address sparse_switch[DEMO_MAX_RACKS];
+// Writes the configuration of a rack's switch. 0, or -1 with a sentence.
+int sparse_write_config(const struct sparse_job *job, unsigned rack, const char *path, char *error,
                         size_t error_size);
+// The link's socket that the switch of this rack makes for that of a rack before it.
+void sparse_uplink(const struct sparse_job *job, unsigned rack, unsigned other, char *path,
+                   size_t size);
 
 // ---- sparse_proc.c ----
 
