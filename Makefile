@@ -511,7 +511,7 @@ figures-atp: $(BUILD)/silken
 figures-libra: $(BUILD)/bench/figures/libra
 	$<
 .PHONY: figures-libra
-$(BUILD)/bench/figures/libra: $(call obj,bench/figures/libra.c) $(LIB_OBJ)
+$(BUILD)/bench/figures/libra: $(call obj,bench/figures/libra.c sim/libra/zipf.c) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)

@@ -227,9 +227,9 @@ room/hosts/dlcp :=
 arrows/hosts/dlcp := hosts/core
 
 # ---- on top ----
-room/sim := sim
+room/sim := sim sim/libra
 face/sim := sim/sim.h
-arrows/sim := control/config control/sessions hosts/communicator compiler
+arrows/sim := control/config control/sessions control/libra hosts/communicator compiler
 room/cli := cli cli/ctl cli/run cli/demo cli/top
 face/cli := cli/cli.h
 arrows/cli := sim compiler pcap/explain pcap/record pcap/stf control/schema control/watch control/sessions control/tor control/libra control/service brt p4rt hosts/communicator hosts/dpdk hosts/keyvalue

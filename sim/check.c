@@ -8,6 +8,7 @@
 #include "control/tables/names.h"
 #include "hosts/atp/frame.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 
 #define EVERY             4096u    // events between two looks at the whole network
 #define TOO_MANY          4000000u // events at one time
@@ -153,6 +154,7 @@ static void check_slots(struct sim *s, const struct sim_job *job) {
 
 void check_end(struct sim *s) {
     check_network(s);
+    libra_check_end(s);
     if (!s->scenario->check_aggregators || !s->done_at || s->violated)
         return;
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)

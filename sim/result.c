@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cpu.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 #include "sim/process.h"
 
 static void sim_result_count(json_t *o, const char *key, uint64_t v) {
@@ -190,6 +192,8 @@ static json_t *node_result(const struct sim_station *st) {
         if (x.drops[i])
             sim_result_count(drops, sk_drop_text((enum sk_drop_reason)i), x.drops[i]);
     json_object_set_new(o, "drops", drops);
+    if (st->node->cpu)
+        json_object_set_new(o, "cpu", cpu_result(st->node->cpu));
     return o;
 }
 
@@ -201,6 +205,7 @@ json_t *sim_result(const struct sim *s) {
         failed |= s->jobs[i]->failed;
         json_array_append_new(jobs, job_result(s->jobs[i]));
     }
+    failed |= libra_results(s, jobs);
     for (uint32_t l = 0; l < s->n_links; l++)
         json_array_append_new(links, link_result(&s->links[l]));
     for (uint32_t i = 0; i < s->scenario->n_stations; i++)

@@ -251,19 +251,17 @@ static void scenario_jobs_read_sessions(const struct sk_at *at, struct scn_job *
     }
 }
 
+// 'i': in the list, where jobs of Libra are, too.
 static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_t i) {
-    static const char *const protocols[] = {"switchml", "atp", NULL};
-    struct scn_job *job = &s->jobs[i];
+    static const char *const protocols[] = {"switchml", "atp", "libra", NULL};
+    struct scn_job *job = &s->jobs[s->n_jobs++];
     sk_at_keys(at, job_keys);
     char *name = scn_keep(at, 32, 1);
     snprintf(name, 32, "job%zu", i);
     job->name = scn_word(at, "name", name);
-    for (size_t j = 0; j < i; j++)
-        if (strcmp(s->jobs[j].name, job->name) == 0)
-            sk_at_fail(at, "there are two jobs '%s'", job->name);
     job->protocol = scn_choice(at, "protocol", protocols, 0) ? SIM_ATP : SIM_SWITCHML;
     if (!sk_at_member(at, "protocol").value)
-        sk_at_fail(at, "it has no protocol (switchml or atp)");
+        sk_at_fail(at, "it has no protocol (switchml, atp or libra)");
     const bool atp = job->protocol == SIM_ATP;
     if (atp)
         scenario_jobs_read_atp(s, at, job);
@@ -286,20 +284,37 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
         scenario_jobs_read_sessions(at, job);
 }
 
+// The name of item i is none of those before.
+static void scenario_jobs_check_name(const struct sk_at *list, size_t i) {
+    const struct sk_at item = sk_at_item(list, i);
+    char usual[32], others[32];
+    snprintf(usual, sizeof usual, "job%zu", i);
+    const char *name = scn_word(&item, "name", usual);
+    for (size_t j = 0; j < i; j++) {
+        const struct sk_at other = sk_at_item(list, j);
+        snprintf(others, sizeof others, "job%zu", j);
+        if (strcmp(scn_word(&other, "name", others), name) == 0)
+            sk_at_fail(&item, "there are two jobs '%s'", name);
+    }
+}
+
 void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
     const struct sk_at list = sk_at_member(root, "jobs");
-    s->n_jobs = sk_at_length(&list);
-    if (s->n_jobs > 64) {
+    const size_t n = sk_at_length(&list);
+    if (n > 64) {
         sk_at_fail(&list, "more than 64 jobs");
         return;
     }
-    s->jobs = scn_keep(&list, s->n_jobs, sizeof *s->jobs);
-    for (size_t i = 0; i < s->n_jobs && !root->doc->failed; i++) {
+    s->jobs = scn_keep(&list, n, sizeof *s->jobs);
+    for (size_t i = 0; i < n && !root->doc->failed; i++) {
         const struct sk_at item = sk_at_item(&list, i);
         if (!json_is_object(item.value))
             sk_at_fail(&item, "must be an object");
+        else if (strcmp(scn_word(&item, "protocol", ""), "libra") == 0)
+            scn_read_libra(s, &item, i);
         else
             scenario_jobs_read(s, &item, i);
+        scenario_jobs_check_name(&list, i);
     }
 }
 

@@ -151,6 +151,18 @@ static void read_line_at(const struct sk_at *at, const char *key, const struct s
     scenario_topology_read_line(&m, otherwise, line);
 }
 
+// Its CPU port.
+static void read_cpu(const struct sk_at *m, struct scn_station *out) {
+    static const char *const cpu_keys[] = {"service_us", "delay_us", "frames", NULL};
+    const struct sk_at cpu = sk_at_member(m, "cpu");
+    if (cpu.value && !json_is_object(cpu.value))
+        sk_at_fail(&cpu, "must be an object");
+    sk_at_keys(&cpu, cpu_keys);
+    out->service_us = scn_range(&cpu, "service_us", 0, 1e6, 1);
+    out->cpu_delay_us = scn_range(&cpu, "delay_us", 0, 1e6, 5);
+    out->cpu_frames = scn_whole(&cpu, "frames", 1, 1000000, 1024);
+}
+
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
     static const char *const config_keys[] = {"multicast",  "entries",   "members",  "groups",
                                               "defaults",   "registers", "meters",   "counters",
@@ -158,6 +170,7 @@ static void read_switch(const struct sk_at *m, struct scn_station *out) {
     out->is_switch = true;
     out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
     out->pipes = scn_whole(m, "pipes", 1, 4, 1);
+    read_cpu(m, out);
     const struct sk_at config = sk_at_member(m, "config");
     if (config.value && !json_is_object(config.value))
         sk_at_fail(&config, "must be an object: a part of a configuration");
@@ -220,8 +233,8 @@ static void make_leaf_spine(struct maker *m) {
 }
 
 static void make_custom(struct maker *m) {
-    static const char *const switch_keys[] = {"name",  "program", "ecn_bytes",
-                                              "pipes", "config",  NULL};
+    static const char *const switch_keys[] = {"name",   "program", "ecn_bytes", "pipes",
+                                              "config", "cpu",     NULL};
     static const char *const link_keys[] = {"between", "gbps", "delay_us", "queue_bytes", NULL};
     const struct sk_at switches = sk_at_member(m->at, "switches"),
                        hosts = sk_at_member(m->at, "hosts"), links = sk_at_member(m->at, "links");
@@ -328,7 +341,7 @@ void scn_read_topology(struct scenario *s, const struct sk_at *root) {
          "spine_program"},
         {"kind", "program", "link", "overrides", "switches", "hosts", "links"},
     };
-    static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", NULL};
+    static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", "cpu", NULL};
     static const struct scn_line usual = {.gbps = {100, 100, false},
                                           .delay_us = {1, 1, false},
                                           .queue_bytes = {262144, 262144, false}};

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 #include "sim/result.h"
 
 void sim_violate(struct sim *s, const struct sim_key *key, const char *format, ...) {
@@ -90,6 +91,8 @@ static int make_traffic(struct sim *s, struct sk_error *err) {
             return -1;
         s->unfinished += job_ends(s->jobs[i]);
     }
+    if (libra_make(s, err) < 0)
+        return -1;
     for (uint32_t i = 0; i < sc->n_background; i++) {
         const struct scn_background *b = &sc->background[i];
         if (b->gbps.low <= 0 && s->stations[b->from].host->out->rate_mbps == 0)
@@ -145,6 +148,7 @@ void sim_free(struct sim *s) {
     }
     for (uint32_t i = 0; s->jobs && i < s->scenario->n_jobs; i++)
         job_free(s->jobs[i]);
+    libra_free(s);
     for (uint32_t i = 0; s->background && i < s->scenario->n_background; i++)
         free(s->background[i]);
     free(s->jobs);
@@ -178,7 +182,7 @@ static bool has_endless_job(const struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
         if (!job_ends(s->jobs[i]))
             return true;
-    return s->scenario->n_jobs == 0;
+    return s->scenario->n_jobs + s->scenario->n_libra == 0;
 }
 
 static void sim_explain(struct sim *s) {
@@ -193,6 +197,7 @@ static void sim_explain(struct sim *s) {
                             (double)s->limit_ns / 1e6, job->as->name, w, k->done, k->in_flight);
         }
     }
+    libra_explain(s);
 }
 
 void sim_run(struct sim *s) {
@@ -219,7 +224,10 @@ void sim_tell(const struct sim *s, const char *path, FILE *out) {
         fputs("Last events", out);
         if (s->has_key)
             fprintf(out, " to %s %" PRIu32 " of job %u",
-                    s->key.protocol == SIM_ATP ? "fragment" : "slot", s->key.number, s->key.job);
+                    s->key.protocol == SIM_ATP     ? "fragment"
+                    : s->key.protocol == SIM_LIBRA ? "packet"
+                                                   : "slot",
+                    s->key.number, s->key.job);
         fputs(":\n", out);
         sim_trace_print(&s->trace, s->has_key ? &s->key : NULL, 60, out);
     }
