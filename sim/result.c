@@ -229,6 +229,8 @@ json_t *sim_result(const struct sim *s) {
     json_object_set_new(o, "links", links);
     json_object_set_new(o, "switches", switches);
     json_object_set_new(o, "background", background);
+    if (s->scenario->controller)
+        json_object_set_new(o, "controller", libra_controller_result(s));
     if (s->series)
         json_object_set(o, "series", s->series);
     return o;

@@ -349,15 +349,13 @@ void libra_move(struct sim *s) {
     }
 }
 
-int lsim_control_make(struct sim *s, struct sk_error *err) {
+void lsim_control_make(struct sim *s) {
     struct lsim_control *c = s->libra->control = calloc(1, sizeof *c);
-    (void)err;
     if (!c || !(c->copies = calloc(s->libra->n + 1, sizeof *c->copies)))
         abort();
     c->sim = s;
     c->as = s->scenario->controller;
     control_later(c, c->as->heartbeat_ns);
-    return 0;
 }
 
 void lsim_control_free(struct lsim_control *c) {
@@ -372,7 +370,10 @@ bool lsim_control_moved(const struct lsim_control *c) {
     return c->moved;
 }
 
-json_t *lsim_control_result(const struct lsim_control *c) {
+json_t *libra_controller_result(const struct sim *s) {
+    const struct lsim_control *c = s->libra->control;
+    if (!c)
+        return NULL;
     return json_pack("{s:I, s:I, s:I, s:I, s:I}", "heartbeats", (json_int_t)c->heartbeats, "copies",
                      (json_int_t)c->n_copies, "moved", (json_int_t)c->n_moves, "revived",
                      (json_int_t)c->n_revived, "ended", (json_int_t)c->n_ended);

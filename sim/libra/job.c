@@ -282,7 +282,9 @@ int libra_make(struct sim *s, struct sk_error *err) {
     for (uint32_t i = 0; i < sc->n_stations && sc->n_libra; i++)
         if (s->stations[i].host)
             sim_at(&s->events, 0, job_wake, s->stations[i].host, NULL);
-    return sc->controller ? lsim_control_make(s, err) : 0;
+    if (sc->controller)
+        lsim_control_make(s);
+    return 0;
 }
 
 static void job_clear(struct lsim_job *j) {

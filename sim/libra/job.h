@@ -130,10 +130,9 @@ json_t *lsim_ask(struct libra_s *l, json_t *request, struct sk_error *err);
 json_t *lsim_job_request(const struct lsim_job *j, const struct sim_node *n);
 
 // controller.c
-int lsim_control_make(struct sim *s, struct sk_error *err);
+void lsim_control_make(struct sim *s);
 void lsim_control_free(struct lsim_control *c);
 bool lsim_control_moved(const struct lsim_control *c); // the address is at the standby
-json_t *lsim_control_result(const struct lsim_control *c);
 
 // sums.c
 void lsim_sums_check(struct lsim_job *j);

@@ -60,5 +60,7 @@ void libra_explain(struct sim *s);
 void libra_check_end(struct sim *s);
 // Adds the jobs' results to the array; whether one has failed.
 bool libra_results(const struct sim *s, json_t *jobs);
+// What its controller did; null: it has none.
+json_t *libra_controller_result(const struct sim *s);
 
 #endif

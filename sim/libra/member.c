@@ -10,11 +10,12 @@
 #include "hosts/core/float_bits.h"
 #include "sim/libra/job.h"
 
-#define PORTS      0xc200u // UDP: 32 of each job
-#define JOIN_NS    UINT64_C(1000000)
-#define GENERATION (1u << 20) // sequence numbers to servers that a worker's incarnation may use
-#define UDP_AT     34u
-#define LIBRA_AT   42u
+#define PORTS         0xc200u // UDP: 32 of each job
+#define JOIN_NS       UINT64_C(1000000)
+#define GENERATION    (1u << 20) // sequence numbers to servers that a worker's incarnation may use
+#define MEMBER_STANDS "no progress within the hard limit, or what it had pushed is lost"
+#define UDP_AT        34u
+#define LIBRA_AT      42u
 
 struct lsim_app {
     struct sim_app app; // first: what the host knows of it
@@ -25,7 +26,7 @@ struct lsim_app {
     struct libra_server *state; // the server's
     bool joins, asks;           // it has not joined yet; it asks next
     bool failed;
-    uint64_t join_at;
+    uint64_t join_at, join_until;
     struct libra_flow flow; // to the switch
     unsigned turn;          // the link that may send next
     struct lsim_batch *batches;
@@ -366,9 +367,14 @@ static void member_deliver(struct sim_app *app, const uint8_t *frame, uint32_t l
         return;
     if (a->state)
         libra_server_read(a->state, frame, length, now);
+    bool failed = a->state && libra_server_expire(a->state, now);
     for (unsigned i = 0; a->worker && i <= a->job->n_servers; i++)
-        if (a->link[i] && libra_worker_read(a->link[i], frame, length, now) != LIBRA_NOT_FOR_US)
+        if (a->link[i] && libra_worker_read(a->link[i], frame, length, now) != LIBRA_NOT_FOR_US) {
+            failed = libra_worker_expire(a->link[i], now); // it may have been told that it is over
             break;
+        }
+    if (failed && !a->failed)
+        member_fails(a, MEMBER_STANDS);
     member_go(a);
 }
 
@@ -417,6 +423,10 @@ static uint64_t member_deadline(struct sim_app *app) {
 static void member_expire(struct sim_app *app, uint64_t now) {
     struct lsim_app *a = (struct lsim_app *)app;
     bool failed = a->state && libra_server_expire(a->state, now);
+    if (a->joins && a->join_until == 0)
+        a->join_until = a->job->hard_limit == LIBRA_NEVER ? SIM_NEVER : now + a->job->hard_limit;
+    if (a->joins && now >= a->join_until && !a->failed)
+        member_fails(a, "the switch's CPU has not answered within the hard limit");
     if (a->joins && a->join_at <= now) {
         a->asks = true;
         a->join_at = now + JOIN_NS;
@@ -425,7 +435,7 @@ static void member_expire(struct sim_app *app, uint64_t now) {
         if (a->link[i] && libra_worker_expire(a->link[i], now))
             failed = true;
     if (failed && !a->failed)
-        member_fails(a, "no progress within the hard limit, or what it had pushed is lost");
+        member_fails(a, MEMBER_STANDS);
     member_go(a);
 }
 

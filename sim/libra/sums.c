@@ -54,14 +54,17 @@ static struct sums_key *sums_at(struct sums *s, uint64_t rank) {
     return &s->keys[index];
 }
 
-static bool sums_is_certain(const struct lsim_job *j, uint64_t acked, uint32_t link,
+// A push has several packets, and those that were acknowledged first may be lost where the last one
+// is not: so one that had begun before the server crashed, or the dead switch was replaced, may be.
+static bool sums_is_certain(const struct lsim_job *j, const struct lsim_log *log, uint32_t link,
                             const struct lsim_server *server) {
+    const uint64_t acked = log->acked[link];
+    const bool server_lost = server->crashed_at && log->began <= server->crashed_at,
+               switch_lost =
+                   j->lost_to != LSIM_NEVER && acked > j->lost_from && log->began <= j->lost_to;
     if (acked == LSIM_NEVER)
         return false;
-    if (link == 0 && j->lost_to != LSIM_NEVER && acked > j->lost_from && acked <= j->lost_to)
-        return false;
-    return (link == 0 && !j->as->collects) || server->crashed_at == 0 ||
-           (link > 0 && acked > server->crashed_at);
+    return link ? !server_lost : !switch_lost && !(j->as->collects && server->crashed_at);
 }
 
 static void sums_add(struct sums_key *k, const struct lsim_job *j, uint32_t worker, uint32_t batch,
@@ -93,7 +96,7 @@ static void sums_add_batch(struct sums *s, uint32_t worker, uint32_t batch, uint
     for (size_t i = 0; i < n; i++) {
         const uint32_t server = lsim_server_of(j, lsim_key(j, ranks[i])),
                        link = ranks[i] < j->as->hot ? 0 : server + 1;
-        const bool certain = sums_is_certain(j, log->acked[link], link, &j->servers[server]);
+        const bool certain = sums_is_certain(j, log, link, &j->servers[server]);
         sums_add(sums_at(s, ranks[i]), j, worker, batch, certain);
         j->hot_pairs += link == 0;
         j->all_pairs++;
