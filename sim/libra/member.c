@@ -504,14 +504,14 @@ static int member_open_server(struct lsim_app *a, uint32_t first, struct sk_erro
     return sk_fail(err, "job %s, server %u: %s", j->as->name, sv->number, why);
 }
 
-// What is left of pushes of integers is nothing, so only servers of floats push to the switch.
+// What is left of pushes of integers is nothing, so only servers of floats push to the switch. They
+// join at the beginning of the run, so workers that start later find them.
 struct lsim_app *lsim_server_app(struct lsim_server *sv, struct sk_error *err) {
     struct lsim_app *a = member_new(sv->job);
     const struct lsim_job *j = sv->job;
     a->server = sv;
     a->flow = member_config(j, sv->station, (uint16_t)(j->n_workers + sv->number), 0, 1).flow;
     a->joins = j->as->hot > 0 && j->as->floats;
-    a->join_at = j->start_ns;
     if (a->joins || member_open_server(a, 1, err) == 0)
         return a;
     member_free(&a->app);
