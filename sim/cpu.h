@@ -2,10 +2,10 @@
 //
 // cpu: a program at a switch's CPU port, in virtual time.
 //
-// A frame that the switch sends to the port arrives after 'delay_ns' and waits until the program has
-// handled those before it, each in 'service_ns'; what comes while 'frames' wait is lost, and counted.
-// Frames to the switch take the same delay, and as many may be on their way. The program runs on no
-// thread of its own: it is called when a frame has been handled, and when its deadline has come.
+// A frame that the switch sends to the port arrives after 'delay_ns' and waits until the program
+// has handled those before it, each in 'service_ns'; what comes while 'frames' wait is lost, and
+// counted. Frames to the switch take the same delay, and as many may be on their way. The program
+// is called when a frame has been handled, and when its deadline has come.
 //
 //     taken = handled + lost + dropped + waiting                    always
 //

@@ -6,18 +6,18 @@
 //
 // The sums are checked when the job is over. A push of a batch to one place (the switch, a server)
 // is certain from its acknowledgement on, and possible before: each certain one must be in the sum
-// once, each possible one at most once. What a crash of a server, or a switch that died, may have
-// taken along is possible only. Values are a function of seed, job, worker, batch and key, so what a
-// sum must be is worked out at the end.
+// once, each possible one at most once. A push that a crashed server, or a dead switch, may have
+// taken along is only possible. Values are a function of seed, job, worker, batch and key, so the
+// sums can be worked out at the end.
 //
 // TAGS. Integers of a job with at most 6 workers and 31 batches are 2^(5 w) for worker w: a sum
 // then tells how often each worker's pushes are in it. Other integers are random: a sum must be
 // exact, or that of some of the possible ones where there are few. Floats must be within the error
 // of the adder (hosts/libra/adder.h) and of how they are written.
 //
-// NETWORK. Members send to the address of the switch that has the job at the beginning. After a move
-// the other switches send what is for it to the standby ('learn_us' later), as they do where
-// addresses are learned.
+// NETWORK. Members send to the address of the switch that has the job at the beginning. After a
+// move the other switches send frames for this address to the standby ('learn_us' later), as they
+// do where addresses are learned.
 //
 // Concurrency: belongs to the run.
 //

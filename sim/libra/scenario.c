@@ -15,8 +15,8 @@
 #define HOT        262144u // cells of p4/libra
 #define PARAMETERS 2e9
 
-static void scenario_read_work(const struct scenario *s, const struct sk_at *at,
-                               struct scn_libra *j) {
+static void lsim_scenario_read_work(const struct scenario *s, const struct sk_at *at,
+                                    struct scn_libra *j) {
     static const char *const work_keys[] = {
         "parameters", "zipf", "draws", "batches", "outstanding", "compute_us", "jitter",
         "values",     "pull", "sync",  "collect", "start_ms",    NULL};
@@ -51,7 +51,7 @@ static void scenario_read_work(const struct scenario *s, const struct sk_at *at,
                    s->limit_ms);
 }
 
-static void scenario_read_hosts(const struct sk_at *at, struct scn_libra *j) {
+static void lsim_scenario_read_hosts(const struct sk_at *at, struct scn_libra *j) {
     const struct sk_at window = sk_at_member(at, "window"), least = sk_at_member(at, "rto_min_us");
     j->window = scn_range(at, "window", 1, LIBRA_WINDOW_MOST, 16);
     j->window_max = scn_range(at, "window_max", 1, LIBRA_WINDOW_MOST, 128);
@@ -65,15 +65,15 @@ static void scenario_read_hosts(const struct sk_at *at, struct scn_libra *j) {
         sk_at_fail(&least, "can be more than rto_max_us");
 }
 
-static bool scenario_is_server(const struct scn_libra *j, uint32_t station) {
+static bool lsim_scenario_is_server(const struct scn_libra *j, uint32_t station) {
     for (size_t i = 0; i < j->n_servers; i++)
         if (j->servers[i] == station)
             return true;
     return false;
 }
 
-static void scenario_read_members(const struct scenario *s, const struct sk_at *at,
-                                  struct scn_libra *j) {
+static void lsim_scenario_read_members(const struct scenario *s, const struct sk_at *at,
+                                       struct scn_libra *j) {
     const struct sk_at servers = sk_at_member(at, "servers"), m = sk_at_member(at, "workers");
     uint32_t hosts = 0;
     j->servers = scn_stations(s, &servers, true, false, &j->n_servers);
@@ -83,7 +83,7 @@ static void scenario_read_members(const struct scenario *s, const struct sk_at *
         return;
     }
     for (uint32_t i = 0; i < s->n_stations; i++)
-        hosts += !s->stations[i].is_switch && !scenario_is_server(j, i);
+        hosts += !s->stations[i].is_switch && !lsim_scenario_is_server(j, i);
     const uint32_t most = MEMBERS - (uint32_t)j->n_servers, limit = hosts < most ? hosts : most;
     if (limit == 0) {
         sk_at_fail(at, "there is no host for a worker");
@@ -93,7 +93,7 @@ static void scenario_read_members(const struct scenario *s, const struct sk_at *
             sk_at_fail(&m, "is %zu workers; with %zu servers there can be %u", j->n_workers,
                        j->n_servers, most);
         for (size_t i = 0; i < j->n_workers; i++)
-            if (scenario_is_server(j, j->workers[i]))
+            if (lsim_scenario_is_server(j, j->workers[i]))
                 sk_at_fail(&m, "'%s' is a server of the job, too", s->stations[j->workers[i]].name);
     } else {
         j->worker_count = scn_range(at, "workers", 1, limit, limit);
@@ -116,9 +116,9 @@ void scn_read_libra(struct scenario *s, const struct sk_at *at, size_t i) {
         sk_at_fail(at, "a job's name has at most 60 characters");
     j->at = where.value ? scn_station_named(s, &where, false, true) : SCN_NONE;
     j->hot = scn_whole(at, "hot", 0, HOT, 0);
-    scenario_read_members(s, at, j);
-    scenario_read_work(s, at, j);
-    scenario_read_hosts(at, j);
+    lsim_scenario_read_members(s, at, j);
+    lsim_scenario_read_work(s, at, j);
+    lsim_scenario_read_hosts(at, j);
     if (j->hot > j->parameters)
         sk_at_fail(&hot, "is %u, and the job has %.0f parameters", j->hot, j->parameters);
     if (j->parameters < (double)j->n_servers)

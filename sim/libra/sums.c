@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the sums of a job must be, from what its workers pushed (libra.h), against what its cells and
-// servers hold at the end; and what else has to hold then.
+// What the sums of a job must be, from what its workers pushed (libra.h), against what its cells
+// and servers hold at the end; and what else has to hold then.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct sums {
 
 // ---- what was pushed ----
 
-static struct sums_key *sums_at(struct sums *s, uint64_t rank) {
+static struct sums_key *lsim_sums_at(struct sums *s, uint64_t rank) {
     int added;
     const uint64_t *at = libra_key_map_add(&s->map, rank, s->map.n, &added);
     if (!at)
@@ -56,8 +56,8 @@ static struct sums_key *sums_at(struct sums *s, uint64_t rank) {
 
 // A push has several packets, and those that were acknowledged first may be lost where the last one
 // is not: so one that had begun before the server crashed, or the dead switch was replaced, may be.
-static bool sums_is_certain(const struct lsim_job *j, const struct lsim_log *log, uint32_t link,
-                            const struct lsim_server *server) {
+static bool lsim_sums_is_certain(const struct lsim_job *j, const struct lsim_log *log,
+                                 uint32_t link, const struct lsim_server *server) {
     const uint64_t acked = log->acked[link];
     const bool server_lost = server->crashed_at && log->began <= server->crashed_at,
                switch_lost =
@@ -67,8 +67,8 @@ static bool sums_is_certain(const struct lsim_job *j, const struct lsim_log *log
     return link ? !server_lost : !switch_lost && !(j->as->collects && server->crashed_at);
 }
 
-static void sums_add(struct sums_key *k, const struct lsim_job *j, uint32_t worker, uint32_t batch,
-                     bool certain) {
+static void lsim_sums_add(struct sums_key *k, const struct lsim_job *j, uint32_t worker,
+                          uint32_t batch, bool certain) {
     k->terms++;
     if (j->as->floats) {
         const double real = (double)lsim_float(j, worker, batch, k->rank);
@@ -89,15 +89,15 @@ static void sums_add(struct sums_key *k, const struct lsim_job *j, uint32_t work
     }
 }
 
-static void sums_add_batch(struct sums *s, uint32_t worker, uint32_t batch, uint64_t *ranks) {
+static void lsim_sums_add_batch(struct sums *s, uint32_t worker, uint32_t batch, uint64_t *ranks) {
     struct lsim_job *j = s->job;
     const struct lsim_log *log = j->workers[worker].log[batch];
     const size_t n = log ? lsim_ranks(j, worker, batch, ranks) : 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t server = lsim_server_of(j, lsim_key(j, ranks[i])),
                        link = ranks[i] < j->as->hot ? 0 : server + 1;
-        const bool certain = sums_is_certain(j, log, link, &j->servers[server]);
-        sums_add(sums_at(s, ranks[i]), j, worker, batch, certain);
+        const bool certain = lsim_sums_is_certain(j, log, link, &j->servers[server]);
+        lsim_sums_add(lsim_sums_at(s, ranks[i]), j, worker, batch, certain);
         j->hot_pairs += link == 0;
         j->all_pairs++;
     }
@@ -105,7 +105,7 @@ static void sums_add_batch(struct sums *s, uint32_t worker, uint32_t batch, uint
 
 // ---- what there is ----
 
-static uint32_t sums_cell(const struct sums *s, uint64_t rank) {
+static uint32_t lsim_sums_cell(const struct sums *s, uint64_t rank) {
     const char *text = json_string_value(json_array_get(s->registers, rank % LIBRA_PLACES));
     char word[9] = "";
     if (text && strlen(text) >= 8 * (rank / LIBRA_PLACES + 1))
@@ -114,14 +114,14 @@ static uint32_t sums_cell(const struct sums *s, uint64_t rank) {
 }
 
 // False: it cannot be told, since its server or switch is gone.
-static bool sums_find(const struct sums *s, uint64_t rank, double *real, uint64_t *integer) {
+static bool lsim_sums_find(const struct sums *s, uint64_t rank, double *real, uint64_t *integer) {
     const struct lsim_job *j = s->job;
     const uint64_t key = lsim_key(j, rank);
     const bool hot = rank < j->as->hot;
     const struct libra_server *server = lsim_server_state(&j->servers[lsim_server_of(j, key)]);
     if ((hot && !s->registers) || ((!hot || j->as->collects) && !server))
         return false;
-    const uint32_t cell = hot ? sums_cell(s, rank) : 0;
+    const uint32_t cell = hot ? lsim_sums_cell(s, rank) : 0;
     *real = hot ? (double)sk_float_of_bits(cell) : libra_server_sum(server, key);
     if (hot && j->as->collects)
         *real += libra_server_sum(server, key);
@@ -131,7 +131,7 @@ static bool sums_find(const struct sums *s, uint64_t rank, double *real, uint64_
 
 // ---- comparing ----
 
-static bool sums_tags_fit(const struct sums_key *k, uint64_t sum) {
+static bool lsim_sums_tags_fit(const struct sums_key *k, uint64_t sum) {
     for (uint32_t w = 0; w < LSIM_TAGS; w++) {
         const uint32_t n = (uint32_t)(sum >> LSIM_TAG_BITS * w) & ((1u << LSIM_TAG_BITS) - 1);
         if (n < k->tags[w] || n > k->tags_possible[w])
@@ -141,7 +141,7 @@ static bool sums_tags_fit(const struct sums_key *k, uint64_t sum) {
 }
 
 // Whether some of the possible ones make the difference; of hot ones modulo 2^32.
-static bool sums_some_fit(const struct sums_key *k, uint64_t sum, bool hot) {
+static bool lsim_sums_some_fit(const struct sums_key *k, uint64_t sum, bool hot) {
     const uint64_t mask = hot ? UINT32_MAX : UINT64_MAX;
     for (uint32_t some = 0; some < 1u << k->n_possible; some++) {
         uint64_t x = k->certain;
@@ -153,14 +153,14 @@ static bool sums_some_fit(const struct sums_key *k, uint64_t sum, bool hot) {
     return false;
 }
 
-static bool sums_floats_fit(const struct lsim_job *j, const struct sums_key *k, double sum) {
+static bool lsim_sums_floats_fit(const struct lsim_job *j, const struct sums_key *k, double sum) {
     const double error = k->rank < j->as->hot ? k->terms * ADDER : FLOATS,
                  room = error * k->most + FLOATS;
     return sum >= k->least - room && sum <= k->most + room;
 }
 
-static void sums_wrong(struct lsim_job *j, const struct sums_key *k, double real,
-                       uint64_t integer) {
+static void lsim_sums_wrong(struct lsim_job *j, const struct sums_key *k, double real,
+                            uint64_t integer) {
     char must[200];
     if (j->as->floats)
         snprintf(must, sizeof must, "%.9g, and must be %.9g to %.9g", real, k->least, k->most);
@@ -180,36 +180,37 @@ static void sums_wrong(struct lsim_job *j, const struct sums_key *k, double real
         j->as->name, k->rank, lsim_key(j, k->rank), k->rank < j->as->hot ? "hot" : "cold", must);
 }
 
-static void sums_compare(struct sums *s, const struct sums_key *k) {
+static void lsim_sums_compare(struct sums *s, const struct sums_key *k) {
     struct lsim_job *j = s->job;
     const bool hot = k->rank < j->as->hot;
     double real;
     uint64_t integer;
-    if ((hot && j->ended) || !sums_find(s, k->rank, &real, &integer) ||
+    if ((hot && j->ended) || !lsim_sums_find(s, k->rank, &real, &integer) ||
         (!j->as->floats && k->n_possible > POSSIBLE)) {
         j->unchecked++;
         return;
     }
     j->verified++;
     const bool whole = hot || j->as->floats || real == floor(real);
-    const bool fits = j->as->floats ? sums_floats_fit(j, k, real)
-                      : j->tagged   ? whole && sums_tags_fit(k, integer)
-                                    : whole && sums_some_fit(k, integer, hot);
+    const bool fits = j->as->floats ? lsim_sums_floats_fit(j, k, real)
+                      : j->tagged   ? whole && lsim_sums_tags_fit(k, integer)
+                                    : whole && lsim_sums_some_fit(k, integer, hot);
     if (!fits)
-        sums_wrong(j, k, real, integer);
+        lsim_sums_wrong(j, k, real, integer);
 }
 
 // Cells that nobody pushed to are 0.
-static void sums_check_others(struct sums *s) {
+static void lsim_sums_check_others(struct sums *s) {
     struct lsim_job *j = s->job;
     for (uint64_t r = 0; s->registers && r < j->as->hot && !j->sim->violated; r++)
-        if (!libra_key_map_find(&s->map, r) && sums_cell(s, r))
+        if (!libra_key_map_find(&s->map, r) && lsim_sums_cell(s, r))
             sim_violate(j->sim, NULL,
-                        "job %s: the sum of rank %" PRIu64 " is %08x, and nobody pushed to it",
-                        j->as->name, r, sums_cell(s, r));
+                        "job %s: the sum of rank %" PRIu64
+                        " is %08x although no worker pushed to it",
+                        j->as->name, r, lsim_sums_cell(s, r));
 }
 
-static json_t *sums_registers(struct lsim_job *j) {
+static json_t *lsim_sums_registers(struct lsim_job *j) {
     struct libra_s *l = j->here == SCN_NONE ? NULL : lsim_switch(j->sim, j->here);
     struct sk_error err;
     json_t *state = l ? lsim_ask(l,
@@ -223,17 +224,17 @@ static json_t *sums_registers(struct lsim_job *j) {
 }
 
 void lsim_sums_check(struct lsim_job *j) {
-    struct sums s = {.job = j, .registers = j->as->hot ? sums_registers(j) : NULL};
+    struct sums s = {.job = j, .registers = j->as->hot ? lsim_sums_registers(j) : NULL};
     uint64_t *ranks = malloc(j->as->draws * sizeof *ranks);
     if (!ranks)
         abort();
     for (uint32_t w = 0; w < j->n_workers; w++)
         for (uint32_t b = 0; b < j->n_batches; b++)
-            sums_add_batch(&s, w, b, ranks);
+            lsim_sums_add_batch(&s, w, b, ranks);
     for (size_t i = 0; i < s.map.n && !j->sim->violated; i++)
-        sums_compare(&s, &s.keys[i]);
+        lsim_sums_compare(&s, &s.keys[i]);
     if (!j->ended)
-        sums_check_others(&s);
+        lsim_sums_check_others(&s);
     free(ranks);
     free(s.keys);
     libra_key_map_clear(&s.map);
@@ -242,7 +243,7 @@ void lsim_sums_check(struct lsim_job *j) {
 
 // ---- what is left, and reasons ----
 
-static bool sums_has_failed_member(const struct sim *s) {
+static bool lsim_sums_has_failed_member(const struct sim *s) {
     for (size_t i = 0; i < s->libra->n; i++) {
         const struct lsim_job *j = &s->libra->jobs[i];
         bool gone = j->failed || j->ended;
@@ -254,7 +255,7 @@ static bool sums_has_failed_member(const struct sim *s) {
     return false;
 }
 
-static uint64_t sums_reasons(const struct sim_node *n, const char *counter) {
+static uint64_t lsim_sums_reasons(const struct sim_node *n, const char *counter) {
     struct sk_object object;
     struct sk_error err;
     uint64_t all = 0;
@@ -270,10 +271,11 @@ static uint64_t sums_reasons(const struct sim_node *n, const char *counter) {
 
 // What p4/libra drops it has counted by reason; only frames to an address that it does not know
 // have none, and there are none while its servers' entries are there from the beginning to the end.
-static void sums_check_reasons(struct sim *s, const struct sim_station *st) {
+static void lsim_sums_check_reasons(struct sim *s, const struct sim_station *st) {
     const struct sim_node *n = st->node;
     struct sk_switch_stats x;
-    uint64_t counted = sums_reasons(n, "pipe.Ingress.drops") + sums_reasons(n, "pipe.Egress.drops");
+    uint64_t counted =
+        lsim_sums_reasons(n, "pipe.Ingress.drops") + lsim_sums_reasons(n, "pipe.Egress.drops");
     node_stats(n, &x);
     const uint64_t dropped = x.drops[SK_DROP_INGRESS_DROP] + x.drops[SK_DROP_EGRESS_DROP] +
                              x.drops[SK_DROP_CONSUMED] + x.drops[SK_DROP_NO_DESTINATION];
@@ -299,9 +301,9 @@ void libra_check_end(struct sim *s) {
                         st->as->name);
         if (!l)
             continue;
-        if (s->done_at && libra_s_waiting(l) > 0 && !sums_has_failed_member(s))
+        if (s->done_at && libra_s_waiting(l) > 0 && !lsim_sums_has_failed_member(s))
             sim_violate(s, NULL, "switch %s: %zu copies are left at its CPU though all are done",
                         st->as->name, libra_s_waiting(l));
-        sums_check_reasons(s, st);
+        lsim_sums_check_reasons(s, st);
     }
 }

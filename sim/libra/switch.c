@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Libra_s at a switch's CPU port, as `silken run` has it with "libra" in its configuration. Jobs are
-// added once: a switch that was restarted has nothing of them.
+// Libra_s at a switch's CPU port, as `silken run` has it with "libra" in its configuration. Jobs
+// are added once: a switch that was restarted has nothing of them.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,29 +16,29 @@
 
 // ---- Libra_s as a program at the CPU port ----
 
-static void switch_frame(void *aux, const uint8_t *frame, uint32_t length, uint64_t now) {
+static void lsim_switch_frame(void *aux, const uint8_t *frame, uint32_t length, uint64_t now) {
     libra_s_frame(aux, frame, length, now);
 }
 
-static void switch_run(void *aux, uint64_t now) {
+static void lsim_switch_run(void *aux, uint64_t now) {
     libra_s_run(aux, now);
 }
 
-static uint64_t switch_deadline(void *aux) {
+static uint64_t lsim_switch_deadline(void *aux) {
     return libra_s_deadline(aux);
 }
 
-static void switch_free(void *aux) {
+static void lsim_switch_free(void *aux) {
     libra_s_free(aux);
 }
 
-static bool switch_send(void *aux, const uint8_t *frame, uint32_t length) {
+static bool lsim_switch_send(void *aux, const uint8_t *frame, uint32_t length) {
     return cpu_give(((struct sim_node *)aux)->cpu, frame, length);
 }
 
 // A job's layout has the job's name.
-static int switch_layout(void *aux, const char *name, struct libra_layout *layout,
-                         struct sk_error *err) {
+static int lsim_switch_layout(void *aux, const char *name, struct libra_layout *layout,
+                              struct sk_error *err) {
     const struct sim *s = ((struct sim_node *)aux)->sim;
     for (size_t i = 0; i < s->libra->n; i++) {
         const struct libra_layout *its = &s->libra->jobs[i].layout;
@@ -66,7 +66,7 @@ json_t *lsim_ask(struct libra_s *l, json_t *request, struct sk_error *err) {
 
 // ---- jobs ----
 
-static json_t *switch_member(const struct sim_node *n, uint32_t station, bool mac) {
+static json_t *lsim_switch_member(const struct sim_node *n, uint32_t station, bool mac) {
     const struct sim_station *st = &n->sim->stations[station];
     const uint16_t port = node_port_to(n, station);
     char text[SK_MAC_TEXT];
@@ -78,17 +78,17 @@ static json_t *switch_member(const struct sim_node *n, uint32_t station, bool ma
 json_t *lsim_job_request(const struct lsim_job *j, const struct sim_node *n) {
     json_t *workers = json_array(), *servers = json_array();
     for (uint32_t w = 0; w < j->n_workers; w++)
-        json_array_append_new(workers, switch_member(n, j->workers[w].station, false));
+        json_array_append_new(workers, lsim_switch_member(n, j->workers[w].station, false));
     for (uint32_t k = 0; k < j->n_servers; k++)
-        json_array_append_new(servers, switch_member(n, j->servers[k].station, true));
+        json_array_append_new(servers, lsim_switch_member(n, j->servers[k].station, true));
     return json_pack("{s:s, s:s, s:s, s:I, s:i, s:o, s:o}", "op", "job.add", "name", j->as->name,
                      "layout", j->as->name, "parameters", (json_int_t)j->as->parameters, "cells",
                      (int)((j->as->hot + LIBRA_PLACES - 1) / LIBRA_PLACES), "workers", workers,
                      "servers", servers);
 }
 
-static int switch_add_job(struct lsim_job *j, struct sim_node *n, struct libra_s *l,
-                          struct sk_error *err) {
+static int lsim_switch_add_job(struct lsim_job *j, struct sim_node *n, struct libra_s *l,
+                               struct sk_error *err) {
     json_t *reply = lsim_ask(l, lsim_job_request(j, n), err);
     if (!reply)
         return -1;
@@ -100,7 +100,7 @@ static int switch_add_job(struct lsim_job *j, struct sim_node *n, struct libra_s
 
 // ---- begun and ended ----
 
-static bool switch_is_hot(const struct sim *s, uint32_t station) {
+static bool lsim_switch_is_hot(const struct sim *s, uint32_t station) {
     for (size_t i = 0; i < s->libra->n; i++)
         if (s->libra->jobs[i].as->hot && s->libra->jobs[i].at == station)
             return true;
@@ -108,17 +108,17 @@ static bool switch_is_hot(const struct sim *s, uint32_t station) {
 }
 
 // The station whose address the switch has as Libra's; SCN_NONE: it runs no Libra_s.
-static uint32_t switch_address(const struct sim *s, uint32_t st) {
+static uint32_t lsim_switch_address(const struct sim *s, uint32_t st) {
     const struct scn_controller *c = s->scenario->controller;
     if (!s->libra || s->scenario->n_libra == 0)
         return SCN_NONE;
-    if (c && c->standby == st && switch_is_hot(s, c->from))
+    if (c && c->standby == st && lsim_switch_is_hot(s, c->from))
         return c->from;
-    return switch_is_hot(s, st) ? st : SCN_NONE;
+    return lsim_switch_is_hot(s, st) ? st : SCN_NONE;
 }
 
 bool libra_writes(const struct sim *s, uint32_t st, uint32_t station) {
-    const uint32_t address = switch_address(s, st);
+    const uint32_t address = lsim_switch_address(s, st);
     if (address == SCN_NONE)
         return false;
     for (size_t i = 0; i < s->libra->n; i++)
@@ -136,17 +136,18 @@ uint32_t libra_where(const struct sim *s, uint32_t station) {
                : station;
 }
 
-static int switch_fill_table(void *sw, const char *table, const char *action,
-                             const uint32_t *values, size_t n) {
+static int lsim_switch_fill_table(void *sw, const char *table, const char *action,
+                                  const uint32_t *values, size_t n) {
     struct sk_error err;
     return sk_control_table_fill(sw, table, action, values, n, -1, &err);
 }
 
-static int switch_begin(struct sim_station *st, struct libra_s *l, struct sk_error *err) {
+static int lsim_switch_begin(struct sim_station *st, struct libra_s *l, struct sk_error *err) {
     struct sim *s = st->node->sim;
     for (size_t i = 0; i < s->libra->n; i++) {
         struct lsim_job *j = &s->libra->jobs[i];
-        if (j->at != st->id || !j->as->hot || j->added || switch_add_job(j, st->node, l, err) == 0)
+        if (j->at != st->id || !j->as->hot || j->added ||
+            lsim_switch_add_job(j, st->node, l, err) == 0)
             continue;
         sk_error_prefix(err, "job %s", j->as->name);
         return -1;
@@ -154,12 +155,12 @@ static int switch_begin(struct sim_station *st, struct libra_s *l, struct sk_err
     return 0;
 }
 
-static struct libra_s *switch_new(struct sim_station *st, const struct sim_station *address,
-                                  struct sk_error *err) {
+static struct libra_s *lsim_switch_new(struct sim_station *st, const struct sim_station *address,
+                                       struct sk_error *err) {
     const struct libra_s_host host = {.sw = st->node->sw,
                                       .cpu_port = SK_CPU_PORT,
-                                      .send = switch_send,
-                                      .layout = switch_layout,
+                                      .send = lsim_switch_send,
+                                      .layout = lsim_switch_layout,
                                       .aux = st->node};
     char mac[SK_MAC_TEXT];
     json_t *section =
@@ -174,19 +175,19 @@ static struct libra_s *switch_new(struct sim_station *st, const struct sim_stati
     return l;
 }
 
-static bool switch_adds_floats(struct sk_switch *sw) {
+static bool lsim_switch_adds_floats(struct sk_switch *sw) {
     struct sk_object object;
     struct sk_error err;
     return sk_find_object(sw, SK_REGISTER, "records.rests", &object, &err) >= 0;
 }
 
 // Integers and floats are different programs.
-static int switch_check_values(const struct sim_station *st, struct sk_error *err) {
+static int lsim_switch_check_values(const struct sim_station *st, struct sk_error *err) {
     const struct sim *s = st->node->sim;
-    const bool floats = switch_adds_floats(st->node->sw);
+    const bool floats = lsim_switch_adds_floats(st->node->sw);
     for (size_t i = 0; i < s->libra->n; i++) {
         const struct lsim_job *j = &s->libra->jobs[i];
-        if (j->as->hot && j->at == switch_address(s, st->id) && j->as->floats != floats)
+        if (j->as->hot && j->at == lsim_switch_address(s, st->id) && j->as->floats != floats)
             return sk_fail(err, "job %s pushes %s, and the program adds %s", j->as->name,
                            floats ? "integers" : "floats", floats ? "floats" : "integers");
     }
@@ -195,23 +196,24 @@ static int switch_check_values(const struct sim_station *st, struct sk_error *er
 
 int libra_start(struct sim_station *st, struct sk_error *err) {
     struct sim_node *n = st->node;
-    const uint32_t address = switch_address(n->sim, st->id);
+    const uint32_t address = lsim_switch_address(n->sim, st->id);
     if (address == SCN_NONE)
         return 0;
     if (!n->cpu)
         n->cpu = cpu_new(n, st->as, n->sim->seed);
     libra_stop(st);
-    struct libra_s *l = switch_new(st, &n->sim->stations[address], err);
+    struct libra_s *l = lsim_switch_new(st, &n->sim->stations[address], err);
     if (!l)
         return -1;
-    const struct sim_cpu_program program = {switch_frame, switch_run, switch_deadline, switch_free,
-                                            l};
+    const struct sim_cpu_program program = {lsim_switch_frame, lsim_switch_run,
+                                            lsim_switch_deadline, lsim_switch_free, l};
     cpu_on(n->cpu, &program);
-    if (switch_check_values(st, err) < 0)
+    if (lsim_switch_check_values(st, err) < 0)
         return -1;
-    if (switch_adds_floats(n->sw) && libra_adder_fill(libra_adder(), switch_fill_table, n->sw))
+    if (lsim_switch_adds_floats(n->sw) &&
+        libra_adder_fill(libra_adder(), lsim_switch_fill_table, n->sw))
         return sk_fail(err, "the adder's tables are not those of the program");
-    return switch_begin(st, l, err);
+    return lsim_switch_begin(st, l, err);
 }
 
 void libra_stop(struct sim_station *st) {
