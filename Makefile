@@ -26,7 +26,7 @@
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
-#   make figures-libra  what can be computed of the Libra paper's: docs/figures-libra.md
+#   make figures-libra  the Libra paper's: docs/figures-libra.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
@@ -512,7 +512,7 @@ figures-atp: $(BUILD)/silken
 .PHONY: figures-atp
 figures-libra: $(BUILD)/bench/figures/libra $(BUILD)/silken
 	$<
-	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) python3 bench/figures/libra_network.py
+	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) python3 bench/figures/libra_network.py $(FIGURES)
 .PHONY: figures-libra
 $(BUILD)/bench/figures/libra: $(call obj,bench/figures/libra.c sim/libra/zipf.c) $(LIB_OBJ)
 	@mkdir -p $(@D)

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 12, 13, 14 and 18 of the Libra paper in the simulator: docs/figures-libra.md."""
+"""Figures 12, 13, 14 and 18 of the Libra paper in the simulator: docs/figures-libra.md.
+
+    python3 bench/figures/libra_network.py [12] [13] [14] [18]
+"""
+import sys
+
 from sweep import names, plot, rack, run as simulate, table
 
 DRAWS = 4000  # features of a batch, as in libra.c, which fits the exponents
@@ -98,17 +103,27 @@ def figure14():
 
 
 def figure18():
-    rates, computes = (0, 1e-4, 2e-4, 5e-4, 1e-3), (0, 500, 5000)
-    runs = {("18", c, p): libra("OA", 16, batches=20, at_once=1, loss=p, rto=HASTY, compute_us=c)
-            for c in computes for p in rates}
+    rates, computes, seeds = (0, 1e-4, 2e-4, 5e-4, 1e-3), (0, 500, 5000), range(1, 5)
+    runs = {("18", c, p, n): dict(libra("OA", 16, batches=40, at_once=1, loss=p, rto=HASTY, compute_us=c), seed=n)
+            for c in computes for p in rates for n in seeds}
     r = simulate(runs)
-    done = {k: sum(w["done_us"] - 1e3 * START for w in x["jobs"][0]["workers"]) / 16 for k, x in r.items()}
-    table("18", ["loss %"] + [f"compute {c} us" for c in computes] + ["sent again"],
-          [[100 * p] + [100 * (done["18", c, p] / done["18", c, 0] - 1) for c in computes] +
-           [r["18", 0, p]["jobs"][0]["retransmissions"]] for p in rates])
-    table("18-absolute", ["compute us", "us a batch"], [[c, done["18", c, 0] / 20] for c in computes])
+
+    def mean(compute, loss, of):
+        return sum(of(w) for n in seeds for w in r["18", compute, loss, n]["jobs"][0]["workers"]) / len(seeds) / 16
+
+    def time(compute, loss):
+        return mean(compute, loss, lambda w: w["done_us"] - 1e3 * START)
+
+    table("18", ["loss %"] + [f"compute {c} us" for c in computes] + ["sent again by a worker"],
+          [[100 * p] + [100 * (time(c, p) / time(c, 0) - 1) for c in computes] +
+           [mean(0, p, lambda w: w["retransmissions"])] for p in rates])
+    table("18-absolute", ["compute us", "us a batch"], [[c, time(c, 0) / 40] for c in computes])
 
 
 if __name__ == "__main__":
-    for figure in (figure12, figure13, figure14, figure18):
-        figure()
+    figures = {"12": figure12, "13": figure13, "14": figure14, "18": figure18}
+    for name in sys.argv[1:] or figures:
+        if name not in figures:
+            sys.exit(f"there is no figure {name}; there is: {' '.join(figures)}")
+    for name in sys.argv[1:] or figures:
+        figures[name]()
