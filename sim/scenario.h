@@ -37,9 +37,9 @@ struct scn_station {
     const char *name;
     bool is_switch;
     // of a switch
-    uint32_t program;           // in scenario.programs
-    struct sim_range ecn_bytes; // queue above which packets are marked; 0: never
-    uint32_t pipes;             // over which its ports are spread
+    uint32_t program;                          // in scenario.programs
+    struct sim_range ecn_bytes;                // queue above which packets are marked; 0: never
+    uint32_t pipes;                            // over which its ports are spread
     struct sim_range service_us, cpu_delay_us; // of its CPU port: for each frame, and one way
     uint32_t cpu_frames;                       // that wait there at most
     const char *config; // JSON text of a part of a configuration (control/config/config.h), or null
