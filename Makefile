@@ -27,7 +27,7 @@
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
-#   make figures-libra  what can be computed of the Libra paper's: docs/figures-libra.md
+#   make figures-libra  the Libra paper's: docs/figures-libra.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
 #   make bench-tor  the ToR beside Open vSwitch with DPDK and the Linux bridge, in five minutes
@@ -499,8 +499,10 @@ sim-nightly: $(BUILD)/silken
 .PHONY: sim-faults sessions-sim sim-nightly
 
 # ---- Libra ----
-libra-faults: $(BUILD)/harness/hosts/libra/test_server $(BUILD)/harness/control/libra/test_libra
-	for t in $^; do SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $$t || exit 1; done
+libra-faults: $(BUILD)/harness/hosts/libra/test_server $(BUILD)/harness/control/libra/test_libra $(BUILD)/silken
+	for t in $(filter-out %/silken,$^); do SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $$t || exit 1; done
+	BUILD=$(BUILD) SCENARIOS='libra-*faults.json' SEEDS=$(or $(SEEDS),20000) JOBS=$(or $(JOBS),2) FROM=$(or $(FROM),1) \
+		sh harness/sim/faults.sh
 libra-adder: $(BUILD)/harness/hosts/libra/test_floats
 	EXPONENTS=1 PAIRS=$(or $(PAIRS),100000000) $<
 .PHONY: libra-faults libra-adder
@@ -517,10 +519,11 @@ figures-atp: $(BUILD)/silken
 	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
 		python3 bench/figures/figures.py $(FIGURES)
 .PHONY: figures-atp
-figures-libra: $(BUILD)/bench/figures/libra
+figures-libra: $(BUILD)/bench/figures/libra $(BUILD)/silken
 	$<
+	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) python3 bench/figures/libra_network.py $(FIGURES)
 .PHONY: figures-libra
-$(BUILD)/bench/figures/libra: $(call obj,bench/figures/libra.c) $(LIB_OBJ)
+$(BUILD)/bench/figures/libra: $(call obj,bench/figures/libra.c sim/libra/zipf.c) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)

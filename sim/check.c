@@ -9,6 +9,7 @@
 #include "hosts/atp/frame.h"
 #include "sim/exchange/exchange.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 
 #define EVERY             4096u    // events between two looks at the whole network
 #define TOO_MANY          4000000u // events at one time
@@ -157,6 +158,7 @@ void check_end(struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
         if (s->jobs[i]->exchange)
             exchange_check_end(s->jobs[i]->exchange);
+    libra_check_end(s);
     if (!s->scenario->check_aggregators || !s->done_at || s->violated)
         return;
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)

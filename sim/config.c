@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "control/tables/names.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 
 #define FLOOD_GROUP    1u
 #define ATP_GROUPS     100u  // + 16 * job + server
@@ -105,8 +106,9 @@ static void write_stations(struct writer *w) {
     make_group(w, FLOOD_GROUP, &all);
     for (uint32_t i = 0; i < w->sim->scenario->n_stations; i++) {
         const struct sim_station *to = &w->sim->stations[i];
-        if (to != w->st)
-            send_mac(w, to->mac, false, dev_port(w, route(w->sim, w->st->id, i)));
+        if (to != w->st && !libra_writes(w->sim, w->st->id, i))
+            send_mac(w, to->mac, false,
+                     dev_port(w, route(w->sim, w->st->id, libra_where(w->sim, i))));
     }
 }
 

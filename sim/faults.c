@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cpu.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 #include "sim/process.h"
 
 static uint64_t at_of(struct sim *s, const struct sim_range *us) {
@@ -98,6 +100,7 @@ static void crash(void *who, void *what) {
     sim_trace_add(&s->trace, s->events.now, st->as->name, "crashes", NULL, 0);
     for (size_t i = 0; i < s->scenario->n_jobs; i++)
         job_host_down(s->jobs[i], st->id, what != NULL);
+    libra_host_down(s, st->id, what != NULL);
     host_crash(st->host);
 }
 
@@ -111,6 +114,18 @@ static void come_back(void *who, void *what) {
     st->host->down = false;
     for (size_t i = 0; i < s->scenario->n_jobs; i++)
         job_host_up(s->jobs[i], st->id);
+    libra_host_up(s, st->id);
+}
+
+static void slow_cpu(void *who, void *what) {
+    struct sim_station *st = who;
+    if (st->node->cpu)
+        cpu_slow(st->node->cpu, (uint64_t)(uintptr_t)what);
+}
+
+static void sim_faults_migrate(void *who, void *what) {
+    (void)what;
+    libra_move(who);
 }
 
 // ---- when ----
@@ -123,6 +138,8 @@ struct target {
 // Whether a fault that names no stations is one of this one.
 static bool may_be_at(const struct sim *s, enum scn_fault_kind kind, uint32_t station) {
     bool worker = false, server = false;
+    if (kind == SCN_MIGRATE)
+        return station == 0; // of the network as a whole
     if (kind != SCN_WORKER_RESTART && kind != SCN_SERVER_RESTART)
         return s->stations[station].as->is_switch != (kind == SCN_HOST_CRASH);
     for (size_t i = 0; i < s->scenario->n_jobs && !s->stations[station].as->is_switch; i++) {
@@ -183,6 +200,13 @@ static void schedule(struct sim *s, const struct scn_fault *f, uint32_t target, 
         break;
     case SCN_SERVER_RESTART:
         processes_restart_at(s, target, true, at, until, late_of(s, f));
+        break;
+    case SCN_SLOW_CPU:
+        sim_at(e, at, slow_cpu, st, (void *)(uintptr_t)at_of(s, &f->service_us));
+        sim_at(e, until, slow_cpu, st, NULL);
+        break;
+    case SCN_MIGRATE:
+        sim_at(e, at, sim_faults_migrate, s, NULL);
         break;
     default:
         break;

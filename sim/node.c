@@ -10,6 +10,8 @@
 
 #include "control/tables/control.h"
 #include "base/error.h"
+#include "sim/cpu.h"
+#include "sim/libra/libra.h"
 #include "sim/sim.h"
 #include "pipeline/switch/core.h"
 
@@ -20,6 +22,10 @@ static bool sim_node_leave(void *aux, uint16_t dev_port, const uint8_t *frame, u
     const uint16_t port = n->port_of[dev_port];
     if (dev_port == SK_CPU_PORT && n->control) {
         control_take(n->control, frame, length);
+        return true;
+    }
+    if (dev_port == SK_CPU_PORT && n->cpu) {
+        cpu_take(n->cpu, frame, length);
         return true;
     }
     if (port >= n->n_ports)
@@ -57,6 +63,14 @@ bool node_deliver(void *station, uint32_t port, const uint8_t *bytes, uint32_t l
 
 bool node_give(struct sim_node *n, const uint8_t *frame, uint32_t length) {
     return sk_switch_rx(n->sw, SK_CPU_PORT, frame, length, n->sim->events.now);
+}
+
+uint16_t node_port_to(const struct sim_node *n, uint32_t station) {
+    for (uint32_t i = 0; i < n->sim->scenario->n_stations; i++)
+        for (size_t p = 0; n->sim->stations[i].node == n && p < n->n_ports; p++)
+            if (n->ports[p].out == &n->sim->links[route(n->sim, i, station)])
+                return n->ports[p].dev_port;
+    return SK_PORT_INVALID;
 }
 
 // ---- making it ----
@@ -129,7 +143,7 @@ int node_make(struct sim *s, struct sim_station *st, struct sk_program *program,
 int node_configure(struct sim_station *st, struct sk_error *err) {
     if (!st->node->sw && power_on(st, err) < 0)
         return -1;
-    if (config_write(st, err) < 0 || control_start(st, err) < 0) {
+    if (config_write(st, err) < 0 || control_start(st, err) < 0 || libra_start(st, err) < 0) {
         sk_error_prefix(err, "switch %s", st->as->name);
         return -1;
     }
@@ -175,6 +189,7 @@ void node_restart(struct sim_station *st) {
         return;
     control_stop(n);
     paths_forget(n);
+    libra_stop(st);
     sk_switch_stop(n->sw, n->sim->events.now);
     sk_switch_stats(n->sw, &last);
     sim_node_add_stats(&n->before, &last);
@@ -190,6 +205,7 @@ void node_free(struct sim_node *n) {
         return;
     control_stop(n);
     paths_forget(n);
+    cpu_free(n->cpu);
     sk_switch_free(n->sw);
     free(n->ports);
     free(n);

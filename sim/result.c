@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cpu.h"
 #include "sim/exchange/exchange.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 #include "sim/process.h"
 
 static void sim_result_count(json_t *o, const char *key, uint64_t v) {
@@ -193,6 +195,8 @@ static json_t *node_result(const struct sim_station *st) {
         if (x.drops[i])
             sim_result_count(drops, sk_drop_text((enum sk_drop_reason)i), x.drops[i]);
     json_object_set_new(o, "drops", drops);
+    if (st->node->cpu)
+        json_object_set_new(o, "cpu", cpu_result(st->node->cpu));
     return o;
 }
 
@@ -204,6 +208,7 @@ json_t *sim_result(const struct sim *s) {
         failed |= s->jobs[i]->failed;
         json_array_append_new(jobs, job_result(s->jobs[i]));
     }
+    failed |= libra_results(s, jobs);
     for (uint32_t l = 0; l < s->n_links; l++)
         json_array_append_new(links, link_result(&s->links[l]));
     for (uint32_t i = 0; i < s->scenario->n_stations; i++)
@@ -227,6 +232,8 @@ json_t *sim_result(const struct sim *s) {
     json_object_set_new(o, "links", links);
     json_object_set_new(o, "switches", switches);
     json_object_set_new(o, "background", background);
+    if (s->scenario->controller)
+        json_object_set_new(o, "controller", libra_controller_result(s));
     if (s->series)
         json_object_set(o, "series", s->series);
     return o;
@@ -278,8 +285,8 @@ static void sample_job(struct sample *x, const struct sim_job *job, json_t *o, s
         column(x, list, at, exchange_bytes(job->exchange), gbps);
         sum = json_real_value(json_array_get(list, json_array_size(list) - 1));
     }
-    json_array_append_new(mean, json_real(sum / (job->exchange ? exchange_workers(job->exchange)
-                                                               : job->n_workers)));
+    json_array_append_new(
+        mean, json_real(sum / (job->exchange ? exchange_workers(job->exchange) : job->n_workers)));
     static const char *const from[] = {"from_one", "from_some", "from_all"};
     for (int k = 0; job->as->protocol == SIM_ATP && k < 3; k++) {
         uint64_t total = 0;

@@ -7,10 +7,10 @@
 #include "base/file.h"
 #include "sim/scenario_impl.h"
 
-static const char *const keys[] = {"name",      "about",    "seed",       "limit_ms",
-                                   "sample_us", "quiet_ms", "expect",     "check_aggregators",
-                                   "topology",  "jobs",     "background", "faults",
-                                   NULL};
+static const char *const keys[] = {"name",       "about",    "seed",       "limit_ms",
+                                   "sample_us",  "quiet_ms", "expect",     "check_aggregators",
+                                   "topology",   "jobs",     "background", "faults",
+                                   "controller", NULL};
 
 // A SwitchML job forgets a worker's packet for a slot when a later one has come
 // (hosts/switchml/worker.h, "what the network must keep"): reordering towards its switch would be
@@ -54,6 +54,8 @@ static void scenario_read_all(struct scenario *s, const struct sk_at *root) {
     scn_read_topology(s, root);
     if (!root->doc->failed)
         scn_read_jobs(s, root);
+    if (!root->doc->failed)
+        scn_read_controller(s, root);
     if (!root->doc->failed)
         scn_read_background(s, root);
     if (!root->doc->failed)

@@ -38,9 +38,11 @@ struct scn_station {
     const char *name;
     bool is_switch;
     // of a switch
-    uint32_t program;           // in scenario.programs
-    struct sim_range ecn_bytes; // queue above which packets are marked; 0: never
-    uint32_t pipes;             // over which its ports are spread
+    uint32_t program;                          // in scenario.programs
+    struct sim_range ecn_bytes;                // queue above which packets are marked; 0: never
+    uint32_t pipes;                            // over which its ports are spread
+    struct sim_range service_us, cpu_delay_us; // of its CPU port: for each frame, and one way
+    uint32_t cpu_frames;                       // that wait there at most
     const char *config; // JSON text of a part of a configuration (control/config/config.h), or null
 };
 // Of several shortest ways to a station: always the same one, or one of all, chosen for each flow
@@ -115,6 +117,8 @@ enum scn_fault_kind {
     SCN_SLOW_CONTROL,
     SCN_WORKER_RESTART,
     SCN_SERVER_RESTART,
+    SCN_SLOW_CPU,
+    SCN_MIGRATE,
 };
 enum scn_way { SCN_BOTH, SCN_TO_SWITCH, SCN_TO_HOST };
 struct scn_fault {
@@ -135,6 +139,7 @@ struct scn_fault {
     struct sim_range times;         // so often
     struct sim_range late_us;       // what a process was about to send comes so much later
     struct sim_range delay_us;      // until the control plane has configured
+    struct sim_range service_us;    // of each frame at the CPU port
 };
 
 struct scenario {
@@ -157,6 +162,9 @@ struct scenario {
     size_t n_cables;
     struct scn_job *jobs;
     size_t n_jobs;
+    struct scn_libra *libra; // jobs of Libra (libra/scenario.h)
+    size_t n_libra;
+    struct scn_controller *controller; // null: none
     struct scn_background *background;
     size_t n_background;
     struct scn_fault *faults;

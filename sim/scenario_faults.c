@@ -7,7 +7,8 @@
 
 static const char *const kinds[] = {
     "loss",       "duplicate",    "reorder",        "corrupt",        "link_down", "switch_restart",
-    "host_crash", "slow_control", "worker_restart", "server_restart", NULL};
+    "host_crash", "slow_control", "worker_restart", "server_restart", "slow_cpu",  "migrate",
+    NULL};
 static const char *const keys[][12] = {
     {"kind", "chance", "links", "to", "rate", "packets"},
     {"kind", "chance", "links", "to", "rate"},
@@ -19,6 +20,8 @@ static const char *const keys[][12] = {
     {"kind", "chance", "switches", "delay_us"},
     {"kind", "chance", "hosts", "one", "at_us", "for_us", "times", "late_us"},
     {"kind", "chance", "hosts", "one", "at_us", "for_us", "times", "late_us"},
+    {"kind", "chance", "switches", "one", "at_us", "for_us", "service_us"},
+    {"kind", "chance", "at_us"},
 };
 
 static void read_packets(const struct sk_at *at, struct scn_fault *f) {
@@ -71,7 +74,10 @@ static void read_fault(struct scenario *s, const struct sk_at *at, struct scn_fa
     f->for_us = scn_range(at, "for_us", 0, MAX_US, 0);
     f->delay_us = scn_range(at, "delay_us", 0, MAX_US, 0);
     f->late_us = scn_range(at, "late_us", 0, MAX_US, 0);
+    f->service_us = scn_range(at, "service_us", 0.001, MAX_US, 1000);
     f->times = scn_range(at, "times", 0, 1000, 1);
+    if (f->kind == SCN_MIGRATE && !s->controller)
+        sk_at_fail(at, "the scenario has no \"controller\" that could move jobs");
     read_packets(at, f);
     read_where(s, at, f);
     if (f->n_packets && sk_at_member(at, "rate").value)

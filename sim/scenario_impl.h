@@ -35,6 +35,9 @@ uint32_t scn_cable_named(const struct scenario *s, const struct sk_at *at);
 
 void scn_read_topology(struct scenario *s, const struct sk_at *root);
 void scn_read_jobs(struct scenario *s, const struct sk_at *root);
+// libra/scenario.c: a job whose protocol is "libra", item 'i' of the list
+void scn_read_libra(struct scenario *s, const struct sk_at *at, size_t i);
+void scn_read_controller(struct scenario *s, const struct sk_at *root);
 void scn_read_background(struct scenario *s, const struct sk_at *root);
 void scn_read_faults(struct scenario *s, const struct sk_at *root);
 // exchange/scenario.c: a job whose protocol is a transport

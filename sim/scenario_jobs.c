@@ -146,10 +146,9 @@ void scn_read_work(const struct sk_at *at, struct scn_work *w) {
     static const char *const constant[] = {"kind",        "bytes",   "count",
                                            "outstanding", "values",  "magnitude",
                                            "start_ms",    "stop_ms", NULL};
-    static const char *const training[] = {"kind",      "model",    "layers",     "iterations",
-                                           "scale",     "jitter",   "compute_ms", "values",
-                                           "magnitude", "start_ms", "stop_ms",    "forward",
-                                           "every",     NULL};
+    static const char *const training[] = {
+        "kind",   "model",     "layers",   "iterations", "scale",   "jitter", "compute_ms",
+        "values", "magnitude", "start_ms", "stop_ms",    "forward", "every",  NULL};
     if (!json_is_object(at->value)) {
         sk_at_fail(at, at->value ? "must be an object" : "it is missing");
         return;
@@ -278,17 +277,15 @@ static void scenario_jobs_read_sessions(const struct sk_at *at, struct scn_job *
     }
 }
 
+// 'i': in the list, where jobs of Libra are, too.
 static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_t i) {
-    static const char *const protocols[] = {"switchml", "atp", NULL};
-    struct scn_job *job = &s->jobs[i];
+    static const char *const protocols[] = {"switchml", "atp", "libra", NULL};
+    struct scn_job *job = &s->jobs[s->n_jobs++];
     if (!scn_is_exchange(at))
         sk_at_keys(at, job_keys);
     char *name = scn_keep(at, 32, 1);
     snprintf(name, 32, "job%zu", i);
     job->name = scn_word(at, "name", name);
-    for (size_t j = 0; j < i; j++)
-        if (strcmp(s->jobs[j].name, job->name) == 0)
-            sk_at_fail(at, "there are two jobs '%s'", job->name);
     if (scn_is_exchange(at)) {
         const struct sk_at carried = sk_at_member(at, "work");
         scn_read_exchange(s, at, job);
@@ -297,7 +294,7 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
     }
     job->protocol = scn_choice(at, "protocol", protocols, 0) ? SIM_ATP : SIM_SWITCHML;
     if (!sk_at_member(at, "protocol").value)
-        sk_at_fail(at, "it has no protocol (switchml or atp)");
+        sk_at_fail(at, "it has no protocol (switchml, atp or libra)");
     const bool atp = job->protocol == SIM_ATP;
     if (atp)
         scenario_jobs_read_atp(s, at, job);
@@ -322,26 +319,43 @@ static void scenario_jobs_read(struct scenario *s, const struct sk_at *at, size_
         scenario_jobs_read_sessions(at, job);
 }
 
+// The name of item i is none of those before.
+static void scenario_jobs_check_name(const struct sk_at *list, size_t i) {
+    const struct sk_at item = sk_at_item(list, i);
+    char usual[32], others[32];
+    snprintf(usual, sizeof usual, "job%zu", i);
+    const char *name = scn_word(&item, "name", usual);
+    for (size_t j = 0; j < i; j++) {
+        const struct sk_at other = sk_at_item(list, j);
+        snprintf(others, sizeof others, "job%zu", j);
+        if (strcmp(scn_word(&other, "name", others), name) == 0)
+            sk_at_fail(&item, "there are two jobs '%s'", name);
+    }
+}
+
 void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
     const struct sk_at list = sk_at_member(root, "jobs");
-    s->n_jobs = sk_at_length(&list);
-    if (s->n_jobs > 64) {
+    const size_t n = sk_at_length(&list);
+    if (n > 64) {
         sk_at_fail(&list, "more than 64 jobs");
         return;
     }
-    s->jobs = scn_keep(&list, s->n_jobs, sizeof *s->jobs);
-    for (size_t i = 0; i < s->n_jobs && !root->doc->failed; i++) {
+    s->jobs = scn_keep(&list, n, sizeof *s->jobs);
+    for (size_t i = 0; i < n && !root->doc->failed; i++) {
         const struct sk_at item = sk_at_item(&list, i);
         if (!json_is_object(item.value))
             sk_at_fail(&item, "must be an object");
+        else if (strcmp(scn_word(&item, "protocol", ""), "libra") == 0)
+            scn_read_libra(s, &item, i);
         else
             scenario_jobs_read(s, &item, i);
+        scenario_jobs_check_name(&list, i);
     }
 }
 
 void scn_read_background(struct scenario *s, const struct sk_at *root) {
-    static const char *const keys[] = {"name",        "from",     "to",      "gbps", "dscp", "ecn",
-                                       "frame_bytes", "start_ms", "stop_ms", NULL};
+    static const char *const keys[] = {"name", "from",        "to",       "gbps",    "dscp",
+                                       "ecn",  "frame_bytes", "start_ms", "stop_ms", NULL};
     const struct sk_at list = sk_at_member(root, "background");
     s->n_background = sk_at_length(&list);
     s->background = scn_keep(&list, s->n_background, sizeof *s->background);
@@ -367,7 +381,8 @@ void scn_read_background(struct scenario *s, const struct sk_at *root) {
             sk_at_fail(&m, "is %g; it is 0 (as fast as the link) or at least 0.001", b->gbps.low);
         }
         b->frame_bytes = scn_whole(&item, "frame_bytes", 64, 1514, 1500);
-        b->tos = (uint8_t)(scn_whole(&item, "dscp", 0, 63, 0) << 2 | scn_whole(&item, "ecn", 0, 3, 0));
+        b->tos =
+            (uint8_t)(scn_whole(&item, "dscp", 0, 63, 0) << 2 | scn_whole(&item, "ecn", 0, 3, 0));
         b->start_ms = scn_range(&item, "start_ms", 0, MAX_MS, 0);
         b->stop_ms = scn_range(&item, "stop_ms", 0, MAX_MS, 0);
         check_times(s, &item, &b->start_ms, &b->stop_ms);

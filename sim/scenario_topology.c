@@ -166,14 +166,26 @@ static void read_queues(const struct sk_at *config) {
     }
 }
 
+// Its CPU port.
+static void read_cpu(const struct sk_at *m, struct scn_station *out) {
+    static const char *const cpu_keys[] = {"service_us", "delay_us", "frames", NULL};
+    const struct sk_at cpu = sk_at_member(m, "cpu");
+    if (cpu.value && !json_is_object(cpu.value))
+        sk_at_fail(&cpu, "must be an object");
+    sk_at_keys(&cpu, cpu_keys);
+    out->service_us = scn_range(&cpu, "service_us", 0, 1e6, 1);
+    out->cpu_delay_us = scn_range(&cpu, "delay_us", 0, 1e6, 5);
+    out->cpu_frames = scn_whole(&cpu, "frames", 1, 1000000, 1024);
+}
+
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
-    static const char *const config_keys[] = {"multicast",  "entries",   "members",  "groups",
-                                              "defaults",   "registers", "meters",   "counters",
-                                              "value_sets", "loopback",  "cpu_port", "pools",
-                                              "queues",     NULL};
+    static const char *const config_keys[] = {
+        "multicast", "entries",    "members",  "groups",   "defaults", "registers", "meters",
+        "counters",  "value_sets", "loopback", "cpu_port", "pools",    "queues",    NULL};
     out->is_switch = true;
     out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
     out->pipes = scn_whole(m, "pipes", 1, 4, 1);
+    read_cpu(m, out);
     const struct sk_at config = sk_at_member(m, "config");
     if (config.value && !json_is_object(config.value))
         sk_at_fail(&config, "must be an object: a part of a configuration");
@@ -237,8 +249,8 @@ static void make_leaf_spine(struct maker *m) {
 }
 
 static void make_custom(struct maker *m) {
-    static const char *const switch_keys[] = {"name",  "program", "ecn_bytes",
-                                              "pipes", "config",  NULL};
+    static const char *const switch_keys[] = {"name",   "program", "ecn_bytes", "pipes",
+                                              "config", "cpu",     NULL};
     static const char *const link_keys[] = {"between", "gbps", "delay_us", "queue_bytes", NULL};
     const struct sk_at switches = sk_at_member(m->at, "switches"),
                        hosts = sk_at_member(m->at, "hosts"), links = sk_at_member(m->at, "links");
@@ -293,7 +305,8 @@ static void scenario_topology_read_paths(struct scenario *s, const struct sk_at 
         s->sprayed |= UINT64_C(1) << sk_at_number(&item, true, 63);
     }
     if (list.value && s->paths != SCN_BY_FLOW)
-        sk_at_fail(&list, "is only for \"paths\": \"flow\": else all packets, or none, are sprayed");
+        sk_at_fail(&list,
+                   "is only for \"paths\": \"flow\": else all packets, or none, are sprayed");
     if (sk_at_member(at, "reroute_ms").value && s->paths == SCN_ONE_PATH)
         sk_at_fail(at, "has reroute_ms, but only one path for each destination");
 }
@@ -354,14 +367,18 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
 
 void scn_read_topology(struct scenario *s, const struct sk_at *root) {
     static const char *const keys[CUSTOM + 1][20] = {
-        {"kind", "program", "switch", "link", "overrides", "paths", "sprayed", "reroute_ms", "hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "left", "right"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "leaves", "root_hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "leaves", "hosts", "spines",
-         "spine_program"},
-        {"kind", "program", "link", "overrides", "paths", "sprayed", "reroute_ms", "switches", "hosts", "links"},
+        {"kind", "program", "switch", "link", "overrides", "paths", "sprayed", "reroute_ms",
+         "hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+         "reroute_ms", "left", "right"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+         "reroute_ms", "leaves", "root_hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+         "reroute_ms", "leaves", "hosts", "spines", "spine_program"},
+        {"kind", "program", "link", "overrides", "paths", "sprayed", "reroute_ms", "switches",
+         "hosts", "links"},
     };
-    static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", NULL};
+    static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", "cpu", NULL};
     static const struct scn_line usual = {.gbps = {100, 100, false},
                                           .delay_us = {1, 1, false},
                                           .queue_bytes = {262144, 262144, false}};

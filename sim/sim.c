@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "sim/exchange/exchange.h"
 #include "sim/job.h"
+#include "sim/libra/libra.h"
 #include "sim/result.h"
 
 void sim_violate(struct sim *s, const struct sim_key *key, const char *format, ...) {
@@ -91,6 +92,8 @@ static int make_traffic(struct sim *s, struct sk_error *err) {
             return -1;
         s->unfinished += job_ends(s->jobs[i]);
     }
+    if (libra_make(s, err) < 0)
+        return -1;
     for (uint32_t i = 0; i < sc->n_background; i++) {
         const struct scn_background *b = &sc->background[i];
         if (b->gbps.low <= 0 && s->stations[b->from].host->out->rate_mbps == 0)
@@ -146,6 +149,7 @@ void sim_free(struct sim *s) {
     }
     for (uint32_t i = 0; s->jobs && i < s->scenario->n_jobs; i++)
         job_free(s->jobs[i]);
+    libra_free(s);
     for (uint32_t i = 0; s->background && i < s->scenario->n_background; i++)
         free(s->background[i]);
     free(s->jobs);
@@ -181,7 +185,7 @@ static bool has_endless_job(const struct sim *s) {
     for (uint32_t i = 0; i < s->scenario->n_jobs; i++)
         if (!job_ends(s->jobs[i]))
             return true;
-    return s->scenario->n_jobs == 0;
+    return s->scenario->n_jobs + s->scenario->n_libra == 0;
 }
 
 static void sim_explain(struct sim *s) {
@@ -198,6 +202,7 @@ static void sim_explain(struct sim *s) {
                             (double)s->limit_ns / 1e6, job->as->name, w, k->done, k->in_flight);
         }
     }
+    libra_explain(s);
 }
 
 void sim_run(struct sim *s) {
@@ -224,7 +229,10 @@ void sim_tell(const struct sim *s, const char *path, FILE *out) {
         fputs("Last events", out);
         if (s->has_key)
             fprintf(out, " to %s %" PRIu32 " of job %u",
-                    s->key.protocol == SIM_ATP ? "fragment" : "slot", s->key.number, s->key.job);
+                    s->key.protocol == SIM_ATP     ? "fragment"
+                    : s->key.protocol == SIM_LIBRA ? "packet"
+                                                   : "slot",
+                    s->key.number, s->key.job);
         fputs(":\n", out);
         sim_trace_print(&s->trace, s->has_key ? &s->key : NULL, 60, out);
     }

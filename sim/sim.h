@@ -41,6 +41,8 @@
 //     values.c           the values of tensors
 //     process.c          members of jobs with sessions: processes that are killed and restarted
 //     control.c          the switch's part in the sessions of jobs
+//     cpu.c              a program at a switch's CPU port (cpu.h)
+//     libra/             jobs of Libra (libra/libra.h lists the files)
 //     config.c           the configuration of a switch
 //     faults.c           the faults of a run
 //     check.c            invariants that are not about sums
@@ -61,6 +63,8 @@
 struct sim;
 struct sim_job;
 struct sim_control;
+struct sim_cpu;
+struct sim_libra;
 
 // ---- a switch (node.c) ----
 struct sim_port {
@@ -81,6 +85,7 @@ struct sim_node {
     struct sim_control *control; // its part in jobs' sessions; null: none
     struct sim_paths *paths;     // sets of next hops that it has; null: none
     struct sim_timer control_timer;
+    struct sim_cpu *cpu;           // the program at its CPU port (cpu.h); null: none
     struct sk_switch_stats before; // what the switches before the last restart counted
 };
 
@@ -136,6 +141,7 @@ struct sim {
     uint32_t *distances; // paths.c: [destination * n_stations + station]; null: one path each
     bool *avoided;       // by cable: the control plane knows that it is down
     struct sim_job **jobs;
+    struct sim_libra *libra; // jobs of Libra, and their controller (libra/libra.h)
     struct sim_app **background;
     size_t unfinished; // jobs
     uint64_t done_at;  // when the last job was over; 0: not yet
@@ -187,6 +193,9 @@ void node_run(struct sim_node *n);
 
 // config.c: what the control plane writes
 int config_write(struct sim_station *st, struct sk_error *err);
+
+// The device port that leads to another station; SK_PORT_INVALID: none does.
+uint16_t node_port_to(const struct sim_node *n, uint32_t station);
 
 // control.c: what `silken run` has with "sessions" in its configuration
 // (control/sessions/sessions.h) Of a switch that has just been configured; does nothing if no job

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hosts/atp/frame.h"
+#include "hosts/libra/cold.h"
 
 #define UDP_AT      34 // behind Ethernet and IPv4 without options
 #define PROTOCOL_AT 42
@@ -25,6 +26,11 @@ struct sim_key sim_key_of(const uint8_t *frame, size_t length) {
         key.protocol = SIM_SWITCHML;
         key.job = h[1];
         key.number = (uint32_t)(h[6] & 0x7f) << 8 | h[7];
+    } else if (to == LIBRA_PORT || from == LIBRA_PORT || to == LIBRA_COLD_PORT ||
+               from == LIBRA_COLD_PORT) {
+        key.protocol = SIM_LIBRA;
+        key.job = h[1];
+        key.number = (uint32_t)h[4] << 24 | (uint32_t)h[5] << 16 | (uint32_t)h[6] << 8 | h[7];
     }
     return key;
 }
@@ -65,6 +71,10 @@ static void print_entry(const struct sim_trace_entry *e, FILE *out) {
     if (e->key.protocol == SIM_SWITCHML)
         fprintf(out, " slot %u version %u chunk %" PRIu32, (h[6] & 0x7f) << 8 | h[7], h[6] >> 7,
                 (uint32_t)h[2] << 24 | (uint32_t)h[3] << 16 | (uint32_t)h[4] << 8 | h[5]);
+    if (e->key.protocol == SIM_LIBRA)
+        fprintf(out, " worker %u sequence %" PRIu32 " kind %u%s%s epoch %u places %04x",
+                h[2] << 8 | h[3], e->key.number, h[0] >> 4, h[0] & 8 ? " again" : "",
+                h[0] & 4 ? " cold" : "", h[10] << 8 | h[11], h[8] << 8 | h[9]);
     fputc('\n', out);
 }
 

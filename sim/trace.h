@@ -15,9 +15,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum sim_protocol { SIM_OTHER, SIM_SWITCHML, SIM_ATP };
+enum sim_protocol { SIM_OTHER, SIM_SWITCHML, SIM_ATP, SIM_LIBRA };
 
-// Of what a frame is a part: an ATP job's fragment (its sequence number) or a SwitchML job's slot.
+// Of what a frame is a part: an ATP job's fragment (its sequence number), a SwitchML job's slot, or
+// a Libra worker's packet (its sequence number).
 struct sim_key {
     enum sim_protocol protocol;
     uint8_t job;

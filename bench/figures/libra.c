@@ -10,6 +10,7 @@
 #include "hosts/libra/adder.h"
 #include "hosts/libra/heat.h"
 #include "hosts/libra/pack.h"
+#include "sim/libra/zipf.h"
 
 #define HOT   30000u // parameters, where the paper has as many
 #define DRAWS 4000u  // features of a batch, doubles among them
@@ -22,60 +23,19 @@ static double uniform(void) {
     return ((double)(seed * 0x2545f4914f6cdd1d >> 11) + 0.5) / 9007199254740992.0;
 }
 
-// ---- Zipf: ranks 0 to n - 1, the chance of r is (r + 1)^-s / h ----
-struct zipf {
+static double uniform_of(void *unused) {
+    (void)unused;
+    return uniform();
+}
+
+struct model {
     const char *name;
-    double n, share; // the share of the updates that the hottest HOT have in the paper
-    double s;
+    double share; // of the updates, that the hottest HOT have in the paper
+    struct zipf zipf;
 };
 
-static double area(double x, double s) { // of x^-s from 1 on
-    return s == 1 ? log(x) : (pow(x, 1 - s) - 1) / (1 - s);
-}
-
-static uint64_t zipf_draw(const struct zipf *z) {
-    for (
-        ;
-        ;) { // from the area under the curve, half a rank to both sides; then what is too much goes
-        double low = area(0.5, z->s), u = low + uniform() * (area(z->n + 0.5, z->s) - low);
-        double x = pow(u * (1 - z->s) + 1, 1 / (1 - z->s)), k = floor(x + 0.5);
-        if (k < 1 || k > z->n)
-            continue;
-        double bar = area(k + 0.5, z->s) - area(k - 0.5, z->s); // convex: at least the rank's own
-        if (uniform() * bar <= pow(k, -z->s))
-            return (uint64_t)k - 1;
-    }
-}
-
-// Updates of a batch that the first 'top' ranks have, of all; each key counts once.
-static double zipf_share(const struct zipf *z, double top) {
-    double h = 0, part = 0, all = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (double k = 1; k <= z->n;) {
-            double end = k < 1e5 ? k + 1 : fmin(floor(k * 1.001), z->n + 1);
-            if (k <= top && end > top + 1)
-                end = top + 1;
-            double p = pow((k + end - 1) / 2, -z->s), width = end - k;
-            if (pass == 0)
-                h += width * p;
-            else
-                all += width * -expm1(DRAWS * log1p(-p / h));
-            if (pass == 1 && end <= top + 1)
-                part = all;
-            k = end;
-        }
-    return part / all;
-}
-
-static void zipf_fit(struct zipf *z) {
-    double low = 0.5, high = 1.5;
-    for (int i = 0; i < 30; i++) {
-        z->s = (low + high) / 2;
-        if (zipf_share(z, HOT) < z->share)
-            low = z->s;
-        else
-            high = z->s;
-    }
+static size_t batch(const struct model *m, uint64_t *keys) {
+    return zipf_batch(&m->zipf, DRAWS, uniform_of, NULL, keys);
 }
 
 static int by_rank(const void *a, const void *b) {
@@ -83,28 +43,16 @@ static int by_rank(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// A batch: its keys, each once, rising; how many.
-static size_t batch(const struct zipf *z, uint64_t *keys) {
-    size_t n = 0;
-    for (size_t i = 0; i < DRAWS; i++)
-        keys[i] = zipf_draw(z);
-    qsort(keys, DRAWS, sizeof *keys, by_rank);
-    for (size_t i = 0; i < DRAWS; i++)
-        if (i == 0 || keys[i] != keys[i - 1])
-            keys[n++] = keys[i];
-    return n;
-}
-
-static void figure5(const struct zipf *z) {
+static void figure5(const struct model *z) {
     const double tops[] = {1000, 5000, 10000, 20000, 30000, 60000, 80000, 100000};
-    printf("figure 5, %s, s %.4f:", z->name, z->s);
+    printf("figure 5, %s, s %.4f:", z->name, z->zipf.s);
     for (size_t i = 0; i < sizeof tops / sizeof *tops; i++)
-        printf(" %.0f: %.3f", tops[i], zipf_share(z, tops[i]));
+        printf(" %.0f: %.3f", tops[i], zipf_share(&z->zipf, DRAWS, tops[i]));
     printf("\n");
 }
 
 // ---- figure 15 ----
-static void figure15(const struct zipf *z) {
+static void figure15(const struct model *z) {
     enum { BATCHES = 5000 };
     const struct libra_choice choice = {
         .portion = 1, .memory = 0.05, .stop_at_one_hundredth = true};
@@ -156,7 +104,7 @@ static void count_repeats(struct repeats *c, const struct libra_packet *p, unsig
     c->passes += passes;
 }
 
-static void figure16(const struct zipf *z) {
+static void figure16(const struct model *z) {
     enum { BATCHES = 200 };
     uint32_t *place = malloc(HOT * sizeof *place);
     uint64_t keys[DRAWS];
@@ -247,9 +195,9 @@ static void long_sums(void) {
 }
 
 int main(void) {
-    struct zipf jobs[] = {{"OA", 150e6, 0.5, 0}, {"SE", 9e6, 0.7, 0}};
+    struct model jobs[] = {{"OA", 0.5, {150e6, 0}}, {"SE", 0.7, {9e6, 0}}};
     for (size_t i = 0; i < 2; i++) {
-        zipf_fit(&jobs[i]);
+        zipf_fit(&jobs[i].zipf, DRAWS, HOT, jobs[i].share);
         figure5(&jobs[i]);
         figure15(&jobs[i]);
         figure16(&jobs[i]);

@@ -92,8 +92,9 @@ static void jobs_read_layout(const struct libra_s *l, const struct sk_at *at,
     struct sk_error err;
     if (!said)
         return;
-    char *path = l->host.beside ? l->host.beside(l->host.aux, said) : NULL;
-    if (libra_layout_read(&j->layout, path ? path : said, &err))
+    char *path = l->host.beside && !l->host.layout ? l->host.beside(l->host.aux, said) : NULL;
+    if (l->host.layout ? l->host.layout(l->host.aux, said, &j->layout, &err)
+                       : libra_layout_read(&j->layout, path ? path : said, &err))
         sk_at_fail(at, "%s", err.text);
     else if (j->layout.registers != LIBRA_PLACES)
         sk_at_fail(at, "%s is for %u registers, and the switch has %u", said, j->layout.registers,

@@ -64,6 +64,7 @@
 #include "pipeline/switch/switch.h"
 
 struct libra_s;
+struct libra_layout;
 
 // What it stands on.
 struct libra_s_host {
@@ -76,6 +77,9 @@ struct libra_s_host {
     bool (*send)(void *aux, const uint8_t *frame, uint32_t length);
     // Where a file is that the section names, malloc'ed. Null: it is as it is said.
     char *(*beside)(void *aux, const char *path);
+    // The layout that a job names, which is the caller's then. 0, or negative with a sentence. A
+    // null pointer: it is a file.
+    int (*layout)(void *aux, const char *name, struct libra_layout *layout, struct sk_error *err);
     // Whether a request may name this file: 0, or negative with a sentence. Null: any.
     int (*may_read)(void *aux, const char *path, struct sk_error *err);
     void *aux;

@@ -3,6 +3,7 @@
 // Any bytes as a scenario: refused with a sentence, or a scenario whose numbers can be drawn.
 #include <stdlib.h>
 
+#include "sim/libra/scenario.h"
 #include "sim/scenario.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,10 +28,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (s->jobs[i].sessions &&
             (s->jobs[i].work.count.low < 1 || s->jobs[i].flows != s->jobs[i].n_servers))
             abort();
+    for (size_t i = 0; s && i < s->n_libra; i++)
+        if (s->libra[i].n_servers < 1 || s->libra[i].n_servers > 16 || s->libra[i].draws < 1 ||
+            s->libra[i].hot > s->libra[i].parameters || s->libra[i].window.high < 1 ||
+            (s->libra[i].at != SCN_NONE && s->libra[i].at >= s->n_stations))
+            abort();
+    if (s && s->controller &&
+        (s->controller->from >= s->n_stations || s->controller->standby >= s->n_stations))
+        abort();
     for (size_t i = 0; s && i < s->n_faults; i++) {
         const struct scn_fault *f = &s->faults[i];
         const double times = sim_draw(&r, &f->times), late = sim_draw(&r, &f->late_us);
-        if (!(times >= 0 && times <= 1000) || !(late >= 0) || f->kind > SCN_SERVER_RESTART)
+        if (!(times >= 0 && times <= 1000) || !(late >= 0) || f->kind > SCN_MIGRATE)
             abort();
         for (size_t k = 0; k < f->n_stations; k++)
             if (f->stations[k] >= s->n_stations)
