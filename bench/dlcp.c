@@ -13,6 +13,7 @@
 
 #define HOSTS   8u
 #define SPINES  4u
+#define SLOTS   64u
 #define UP      16u // first port to a spine
 #define CLASSES 7u
 #define BYTES   1514u
@@ -34,8 +35,7 @@ static json_t *dlcp_entry(const char *table, json_t *key, const char *action, js
 }
 
 static json_t *dlcp_configuration(bool sprayed) {
-    json_t *ports = json_array(), *entries = json_array(), *members = json_array(),
-           *ids = json_array();
+    json_t *ports = json_array(), *entries = json_array();
     for (unsigned i = 0; i < HOSTS + SPINES; i++) {
         char device[8];
         snprintf(device, sizeof device, "m%u", i);
@@ -43,19 +43,15 @@ static json_t *dlcp_configuration(bool sprayed) {
                               json_pack("{s:i, s:s}", "port", (int)(i < HOSTS ? i : UP + i - HOSTS),
                                         "device", device));
     }
-    for (unsigned s = 0; s < SPINES; s++) {
-        json_array_append_new(members, json_pack("{s:s, s:i, s:s, s:{s:i}}", "profile", "members",
-                                                 "id", (int)s + 1, "action", "to_port", "args",
-                                                 "port", (int)(UP + s)));
-        json_array_append_new(ids, json_integer(s + 1));
-    }
+    for (unsigned slot = 0; slot < SLOTS; slot++)
+        json_array_append_new(
+            entries, dlcp_entry("paths", json_pack("{s:i, s:i}", "hops", 1, "slot", (int)slot),
+                                "to_port", json_pack("{s:i}", "port", (int)(UP + slot % SPINES))));
     for (unsigned h = 0; h < HOSTS; h++)
         json_array_append_new(entries,
                               dlcp_entry("addresses",
                                          json_pack("{s:I}", "dst_addr", (json_int_t)0x0a010001 + h),
                                          "via", json_pack("{s:i}", "hops", 1)));
-    json_array_append_new(
-        entries, json_pack("{s:s, s:{s:i}, s:i}", "table", "sets", "key", "hops", 1, "group", 1));
     for (unsigned c = 0; c < CLASSES; c++) {
         for (unsigned ecn = 0; ecn < 4; ecn++)
             json_array_append_new(
@@ -70,9 +66,8 @@ static json_t *dlcp_configuration(bool sprayed) {
                                                       json_pack("{s:i}", "dscp", (int)(4 * c + 3)),
                                                       "spray", json_object()));
     }
-    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:[{s:s, s:i, s:i, s:o}]}", "program", "dlcp.p4",
-                             "ports", ports, "entries", entries, "members", members, "groups",
-                             "selector", "ecmp", "id", 1, "max_size", 64, "members", ids);
+    json_t *root =
+        json_pack("{s:s, s:o, s:o}", "program", "dlcp.p4", "ports", ports, "entries", entries);
     if (!root)
         abort();
     return root;
