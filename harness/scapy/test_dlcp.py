@@ -21,6 +21,7 @@ from switch import Switch  # noqa: E402
 PORT_DLCP = 0xbec2
 IN, OUT, UP = 1, 2, (4, 5, 6, 7)
 NEAR, FAR, NOWHERE, UNKNOWN = "10.0.0.2", "10.0.9.9", "10.0.8.8", "10.0.7.7"
+FAR_BY_SLOT, NO_SLOT = "10.0.9.10", "10.0.8.9"  # the same ways, as slots
 CLASSES = 7
 SIGNAL = 31
 IMPORTANT_CLAIM, SIGNAL_CLAIM = 1, 2
@@ -51,6 +52,9 @@ def config(**changes):
     entries = [entry("addresses", {"dst_addr": NEAR}, "to_port", port=OUT),
                entry("addresses", {"dst_addr": FAR}, "via", hops=1),
                entry("addresses", {"dst_addr": NOWHERE}, "via", hops=2),
+               entry("addresses", {"dst_addr": FAR_BY_SLOT}, "by_slot", hops=1),
+               entry("addresses", {"dst_addr": NO_SLOT}, "by_slot", hops=2),
+               {"table": "sets", "key": {"hops": 1}, "group": 1},
                entry("macs", {"dst_addr": "02:00:00:00:00:02"}, "to_port", port=OUT)]
     entries += [entry("paths", {"hops": 1, "slot": s}, "to_port", port=UP[s % len(UP)]) for s in range(64)]
     for c in range(CLASSES):
@@ -61,6 +65,8 @@ def config(**changes):
     entries += [entry("queues_of", {"dscp": SIGNAL, "ecn": e}, "claims", qid=7, colour=0, what=SIGNAL_CLAIM)
                 for e in range(4)]
     return {"program": "p4/dlcp/dlcp.p4", "ports": [{"port": p, "device": f"net_null{p}"} for p in (IN, OUT) + UP],
+            "members": [{"profile": "members", "id": p, "action": "to_port", "args": {"port": p}} for p in UP],
+            "groups": [{"selector": "ecmp", "id": 1, "max_size": 64, "members": list(UP)}],
             "entries": entries + changes.pop("entries", []), **changes}
 
 
@@ -173,16 +179,17 @@ class Dlcp(unittest.TestCase):
 
     def test_sprays(self):
         self.start()
-        for d in [dscp_of(c) for c in range(CLASSES)]:
-            ports = collections.Counter(self.switch.send(IN, packet(d, dst=FAR, tag=n))[0][0] for n in range(200))
-            self.assertEqual(set(ports), set(UP))
-            self.assertTrue(all(20 <= n <= 90 for n in ports.values()), ports)
-        for d in (SIGNAL, 0, 46):
-            ports = [self.switch.send(IN, packet(d, dst=FAR, tag=n))[0][0] for n in range(50)]
-            self.assertEqual(len(set(ports)), 1)
-        # a sender that turns its source ports gets to all paths
-        ports = {self.switch.send(IN, packet(SIGNAL, dst=FAR, sport=n))[0][0] for n in range(1000, 1064)}
-        self.assertEqual(ports, set(UP))
+        for far in (FAR, FAR_BY_SLOT):
+            for d in [dscp_of(c) for c in range(CLASSES)]:
+                ports = collections.Counter(self.switch.send(IN, packet(d, dst=far, tag=n))[0][0] for n in range(200))
+                self.assertEqual(set(ports), set(UP))
+                self.assertTrue(all(20 <= n <= 90 for n in ports.values()), ports)
+            for d in (SIGNAL, 0, 46):
+                ports = [self.switch.send(IN, packet(d, dst=far, tag=n))[0][0] for n in range(50)]
+                self.assertEqual(len(set(ports)), 1)
+            # a sender that turns its source ports gets to all paths
+            ports = {self.switch.send(IN, packet(SIGNAL, dst=far, sport=n))[0][0] for n in range(1000, 1064)}
+            self.assertEqual(ports, set(UP))
 
     def limits(self, claim, action, **args):
         rate = {f"$METER_SPEC_{k}": v for k, v in
@@ -235,7 +242,8 @@ class Dlcp(unittest.TestCase):
         version, short = bytearray(packet(0)), bytearray(packet(0))
         version[14], short[14] = 0x55, 0x44
         cases = ((bytes(spoiled), BAD_HEADER), (bytes(version), BAD_HEADER), (bytes(short), BAD_HEADER),
-                 (packet(dscp_of(0), dst=UNKNOWN), NO_ADDRESS), (packet(dscp_of(0), dst=NOWHERE), NO_PORT))
+                 (packet(dscp_of(0), dst=UNKNOWN), NO_ADDRESS), (packet(dscp_of(0), dst=NOWHERE), NO_PORT),
+                 (packet(dscp_of(0), dst=NO_SLOT), NO_PORT))
         counts = collections.Counter()
         for frame, why in cases:
             self.assertEqual(self.switch.send(IN, frame), [])

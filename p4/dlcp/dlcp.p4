@@ -11,14 +11,14 @@
 #include "headers.p4"
 #include "../common/classes.p4"
 
-typedef bit<12> hops_t;     // a set of ports that lead there, equal to each other
+typedef bit<12> hops_t;     // a set of ports that lead there, equal to each other; 0 is none
 
 // Why an IPv4 packet went nowhere: the index into the counters `drops`.
 enum bit<8> drop_t {
     NONE       = 0,
     BAD_HEADER = 1,   // another version, fewer than 20 bytes, or a wrong checksum
     NO_ADDRESS = 2,
-    NO_PORT    = 3    // the slot of a set has no port
+    NO_PORT    = 3    // a set without ports, or a slot
 }
 
 struct headers_t {
@@ -31,7 +31,8 @@ struct ingress_metadata_t {
     bit<16> src_port;
     bit<16> dst_port;
     bit<16> flow;           // chooses among equal ports
-    hops_t  hops;
+    hops_t  hops;           // a group of the selector
+    hops_t  shared;         // or ports with slots
     bit<1>  ip_error;
     drop_t  drop;
 }
@@ -53,6 +54,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         md.dst_port = 0;
         md.flow = 0;
         md.hops = 0;
+        md.shared = 0;
         md.ip_error = 0;
         md.drop = drop_t.NONE;
         pkt.extract(hdr.ethernet);
@@ -93,6 +95,11 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Classes() classes;
 
     Hash<bit<16>>(HashAlgorithm_t.CRC32) flow_of;   // its low bits are good, too: CRC16's are not
+    CRCPolynomial<bit<16>>(16w0x1021, false, false, false, 16w0xffff, 16w0x0000) polynomial;
+    Hash<bit<16>>(HashAlgorithm_t.CUSTOM, polynomial) choose;
+    ActionProfile(2048) members;
+    ActionSelector(members, choose, SelectorMode_t.FAIR, 64, 256) ecmp;
+
     Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) drops;
 
     action no_address() {
@@ -121,6 +128,10 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         md.hops = hops;
     }
 
+    action by_slot(hops_t hops) {
+        md.shared = hops;
+    }
+
     // A host at this switch, or the ways to it.
     table addresses {
         key = {
@@ -129,17 +140,33 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         actions = {
             to_port;
             via;
+            by_slot;
             @defaultonly no_address;
         }
         const default_action = no_address;
         size = 8192;
     }
 
-    // A set has 64 slots; equal ports share them, and who loses a port gives its slots to the others. p4/tor has
-    // selectors in this place, which a control plane changes in one write.
+    // A set as a group, which a control plane changes in one write.
+    table sets {
+        key = {
+            md.hops : exact;
+            md.flow : selector;
+        }
+        actions = {
+            to_port;
+            @defaultonly no_port;
+        }
+        const default_action = no_port;
+        implementation = ecmp;
+        size = 4096;
+    }
+
+    // A set as 64 slots, which equal ports share: one lookup, where a group takes three here. Who loses a port gives
+    // its slots to the others.
     table paths {
         key = {
-            md.hops      : exact @name("hops");
+            md.shared    : exact @name("hops");
             md.flow[5:0] : exact @name("slot");
         }
         actions = {
@@ -162,6 +189,8 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             classes.apply(hdr.ipv4.dscp, hdr.ipv4.ecn, ig_intr_md.ingress_port, ig_tm_md);
             addresses.apply();
             if (md.hops != 0)
+                sets.apply();
+            else if (md.shared != 0)
                 paths.apply();
         }
         if (md.drop != drop_t.NONE)
