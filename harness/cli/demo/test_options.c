@@ -141,7 +141,7 @@ static void test_protocols(void **state) {
     bad("--protocol dlcp --elements 64", "does not take --elements");
     bad("--protocol dlcp --record f", "does not take --record");
     bad("--protocol dlcp --network wide", "takes deep or convolutional, not 'wide'");
-    bad("--protocol dlcp --bound 60%", "from 0 to 50%, not '60%'");
+    bad("--protocol dlcp --bound 60%", "or 0.01, not '60%'");
     bad("--ring", "need --protocol dlcp");
     bad("--protocol libra --bound 1%", "need --protocol dlcp");
 
