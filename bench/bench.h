@@ -94,6 +94,7 @@ struct bench_options {
     X(switchml64)                                                                                  \
     X(scalar)                                                                                      \
     X(atp)                                                                                         \
+    X(dlcp)                                                                                        \
     X(latency)                                                                                     \
     X(worker)                                                                                      \
     X(udp_worker)                                                                                  \

@@ -65,6 +65,8 @@ static const struct goal {
     {"switchml64", "mpps", 15, false},
     {"scalar", "ratio_scalar", 4, false},
     {"atp", "gbps", 40, false},
+    {"dlcp", "mpps", 20, false},
+    {"dlcp", "ratio_by_flow", 1.2, true},
     {"worker", "gbps", 40, false},
     {"replay", "mpps", 2, false},
     {"allreduce", "ratio_gloo", 1, false},

@@ -52,7 +52,7 @@ def config(**changes):
                entry("addresses", {"dst_addr": FAR}, "via", hops=1),
                entry("addresses", {"dst_addr": NOWHERE}, "via", hops=2),
                entry("macs", {"dst_addr": "02:00:00:00:00:02"}, "to_port", port=OUT)]
-    entries.append({"table": "sets", "key": {"hops": 1}, "group": 1})
+    entries += [entry("paths", {"hops": 1, "slot": s}, "to_port", port=UP[s % len(UP)]) for s in range(64)]
     for c in range(CLASSES):
         entries.append(entry("queues_of", {"dscp": dscp_of(c), "ecn": NOT_ECT}, "queue", qid=6 - c, colour=1))
         entries += [entry("queues_of", {"dscp": dscp_of(c), "ecn": e}, "claims", qid=6 - c, colour=0, what=IMPORTANT_CLAIM)
@@ -61,8 +61,6 @@ def config(**changes):
     entries += [entry("queues_of", {"dscp": SIGNAL, "ecn": e}, "claims", qid=7, colour=0, what=SIGNAL_CLAIM)
                 for e in range(4)]
     return {"program": "p4/dlcp/dlcp.p4", "ports": [{"port": p, "device": f"net_null{p}"} for p in (IN, OUT) + UP],
-            "members": [{"profile": "members", "id": p, "action": "to_port", "args": {"port": p}} for p in UP],
-            "groups": [{"selector": "ecmp", "id": 1, "max_size": 64, "members": list(UP)}],
             "entries": entries + changes.pop("entries", []), **changes}
 
 

@@ -18,7 +18,7 @@ enum bit<8> drop_t {
     NONE       = 0,
     BAD_HEADER = 1,   // another version, fewer than 20 bytes, or a wrong checksum
     NO_ADDRESS = 2,
-    NO_PORT    = 3    // a set without ports
+    NO_PORT    = 3    // the slot of a set has no port
 }
 
 struct headers_t {
@@ -92,12 +92,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Spraying() spraying;
     Classes() classes;
 
-    Hash<bit<16>>(HashAlgorithm_t.CRC16) flow_of;
-    CRCPolynomial<bit<16>>(16w0x1021, false, false, false, 16w0xffff, 16w0x0000) polynomial;
-    Hash<bit<16>>(HashAlgorithm_t.CUSTOM, polynomial) choose;
-    ActionProfile(2048) members;
-    ActionSelector(members, choose, SelectorMode_t.FAIR, 64, 256) ecmp;
-
+    Hash<bit<16>>(HashAlgorithm_t.CRC32) flow_of;   // its low bits are good, too: CRC16's are not
     Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) drops;
 
     action no_address() {
@@ -140,18 +135,19 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         size = 8192;
     }
 
-    table sets {
+    // A set has 64 slots; equal ports share them, and who loses a port gives its slots to the others. p4/tor has
+    // selectors in this place, which a control plane changes in one write.
+    table paths {
         key = {
-            md.hops : exact;
-            md.flow : selector;
+            md.hops      : exact @name("hops");
+            md.flow[5:0] : exact @name("slot");
         }
         actions = {
             to_port;
             @defaultonly no_port;
         }
         const default_action = no_port;
-        implementation = ecmp;
-        size = 4096;
+        size = 16384;
     }
 
     apply {
@@ -166,7 +162,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             classes.apply(hdr.ipv4.dscp, hdr.ipv4.ecn, ig_intr_md.ingress_port, ig_tm_md);
             addresses.apply();
             if (md.hops != 0)
-                sets.apply();
+                paths.apply();
         }
         if (md.drop != drop_t.NONE)
             discard();
