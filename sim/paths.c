@@ -3,7 +3,7 @@
 // Sets of next hops in switches: of several shortest ways to a station all are used. The control
 // plane writes each set that there is once, into the slots among which a flow's hash or a random
 // number chooses, and for each host its port or which set leads to it: tables `addresses` (to_port,
-// via), `paths` (to_port) and `sprayed` (spray) of p4/dlcp.
+// by_slot), `paths` (to_port) and `sprayed` (spray) of p4/dlcp.
 //
 // What is down is avoided a little later (reroute_ms), by all switches at the same time, as if a
 // routing protocol had told them: a spine that has lost its link to one leaf is still good for the
@@ -98,7 +98,7 @@ static int paths_address(struct sim_node *n, uint32_t to, uint32_t which, bool a
                               args[] = {{one ? "port" : "hops",
                                          one ? n->ports[set->ports[0]].dev_port : which + 1u},
                                         {NULL, 0}};
-    return paths_entry(n->sw, "addresses", keys, one ? "to_port" : "via", args, anew, err);
+    return paths_entry(n->sw, "addresses", keys, one ? "to_port" : "by_slot", args, anew, err);
 }
 
 static void paths_find(const struct sim_node *n, uint32_t from, uint32_t to,
