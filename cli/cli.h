@@ -22,6 +22,7 @@
 //     run.c       silken run; run/run.h lists its files
 //     worker.c    silken worker; worker_options.c: its options
 //     server.c    silken server
+//     dlcp.c      silken dlcp
 //     libra.c     silken libra; libra_control.c: its controller
 //     sim.c       silken sim
 //     ctl/        silken ctl (ctl_impl.h)
@@ -47,6 +48,7 @@ int cmd_check(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_dlcp(int argc, char **argv);
 int cmd_libra(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_worker(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct {
     {"ctl", cmd_ctl, "read and change a running switch"},
     {"worker", cmd_worker, "run a worker of an all-reduce job with generated tensors, and time it"},
     {"server", cmd_server, "run a parameter server of an ATP all-reduce job"},
+    {"dlcp", cmd_dlcp, "find where switches drop gradients of a model, for DLCP"},
     {"libra", cmd_libra, "find the hot parameters of a sparse model, for a job of Libra"},
     {"sim", cmd_sim, "simulate a network of switches and hosts in virtual time"},
     {"demo", cmd_demo, "train a model across processes whose gradients a switch sums"},

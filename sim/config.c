@@ -254,10 +254,10 @@ static void sim_config_write(struct writer *w) {
 
 int config_write(struct sim_station *st, struct sk_error *err) {
     struct writer w = {.sim = st->node->sim, .st = st, .sw = st->node->sw, .err = err};
-    const bool sets = w.sim->scenario->paths != SCN_ONE_PATH && sim_config_has(&w, "sets");
+    const bool sets = w.sim->scenario->paths != SCN_ONE_PATH && sim_config_has(&w, "paths");
     w.macs = sim_config_has(&w, "macs");
     if (w.sim->scenario->paths != SCN_ONE_PATH && !sets)
-        return sk_fail(err, "the scenario has several \"paths\", but the program has no table 'sets'");
+        return sk_fail(err, "the scenario has several \"paths\", but the program has no table 'paths'");
     if (!sets && !w.macs && !sim_config_has(&w, "forward"))
         return sk_fail(err, "the program has neither a table 'macs' nor a table 'forward', so the "
                             "simulator cannot configure where stations are");

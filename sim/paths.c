@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets of next hops in switches: of several shortest ways to a station all are used. The control
-// plane writes each set that there is once, as a group of a selector, and for each host which set
-// leads to it: tables `addresses` (via), `sets` (to_port) and `sprayed` (spray), profile `members`
-// and selector `ecmp`.
+// plane writes each set that there is once, into the slots among which a flow's hash or a random
+// number chooses, and for each host its port or which set leads to it: tables `addresses` (to_port,
+// by_slot), `paths` (to_port) and `sprayed` (spray) of p4/dlcp.
 //
 // What is down is avoided a little later (reroute_ms), by all switches at the same time, as if a
 // routing protocol had told them: a spine that has lost its link to one leaf is still good for the
@@ -18,7 +18,8 @@
 #include "control/tables/control.h"
 #include "sim/sim.h"
 
-#define MOST 64u // members of a set
+#define MOST  64u // members of a set
+#define SLOTS 64u // of a set, in the program
 
 struct paths_set {
     uint16_t ports[MOST]; // indices of the node's ports, ascending
@@ -35,19 +36,24 @@ static const char *paths_number(char out[24], uint64_t value) {
     return out;
 }
 
-static int paths_add(struct sk_switch *sw, const char *table, const char *key, uint64_t value,
-                     const char *action, const char *arg, uint64_t arg_value, bool anew,
-                     struct sk_error *err) {
-    char text[2][24];
-    const struct sk_named_value keys = {key, paths_number(text[0], value)},
-                                args = {arg, paths_number(text[1], arg_value)};
-    const struct sk_entry_spec e = {.table = table,
-                                    .keys = &keys,
-                                    .n_keys = 1,
-                                    .action = action,
-                                    .args = &args,
-                                    .n_args = arg ? 1 : 0,
-                                    .pipe = -1};
+struct paths_number {
+    const char *name;
+    uint64_t value;
+};
+
+// Keys and arguments end with one without a name.
+static int paths_entry(struct sk_switch *sw, const char *table, const struct paths_number *keys,
+                       const char *action, const struct paths_number *args, bool anew,
+                       struct sk_error *err) {
+    char text[4][24];
+    struct sk_named_value key[2], arg[2];
+    struct sk_entry_spec e = {.table = table, .keys = key, .action = action, .args = arg, .pipe = -1};
+    for (; e.n_keys < 2 && keys[e.n_keys].name; e.n_keys++)
+        key[e.n_keys] = (struct sk_named_value){
+            keys[e.n_keys].name, paths_number(text[e.n_keys], keys[e.n_keys].value)};
+    for (; e.n_args < 2 && args[e.n_args].name; e.n_args++)
+        arg[e.n_args] = (struct sk_named_value){
+            args[e.n_args].name, paths_number(text[2 + e.n_args], args[e.n_args].value)};
     return anew ? sk_control_entry_add(sw, &e, err) : sk_control_entry_modify(sw, &e, err);
 }
 
@@ -60,38 +66,39 @@ static int paths_start(struct sim_station *st, struct sk_error *err) {
     if (!p || !(p->of = malloc(sc->n_stations * sizeof *p->of)))
         abort();
     memset(p->of, 0xff, sc->n_stations * sizeof *p->of);
-    for (size_t i = 0; i < n->n_ports; i++)
-        if (paths_add(n->sw, "members", "$ACTION_MEMBER_ID", i + 1, "to_port", "port",
-                      n->ports[i].dev_port, true, err) < 0)
-            return -1;
-    for (unsigned dscp = 0; dscp < 64; dscp++)
+    for (unsigned dscp = 0; dscp < 64; dscp++) {
+        const struct paths_number keys[] = {{"dscp", dscp}, {NULL, 0}}, none[] = {{NULL, 0}};
         if ((sc->paths == SCN_BY_PACKET || sc->sprayed >> dscp & 1) &&
-            paths_add(n->sw, "sprayed", "dscp", dscp, "spray", NULL, 0, true, err) < 0)
+            paths_entry(n->sw, "sprayed", keys, "spray", none, true, err) < 0)
             return -1;
+    }
     return 0;
 }
 
 static int paths_new_set(struct sim_node *n, const struct paths_set *set, struct sk_error *err) {
     struct sim_paths *p = n->paths;
-    struct sk_group_member members[MOST];
-    char id[24];
     p->sets = sk_resize(p->sets, p->n_sets + 1, sizeof *p->sets);
     p->sets[p->n_sets++] = *set;
-    for (uint16_t i = 0; i < set->n; i++)
-        members[i] = (struct sk_group_member){set->ports[i] + 1u, true};
-    const struct sk_group_spec g = {.selector = "ecmp",
-                                    .id = (uint32_t)p->n_sets,
-                                    .max_size = 0,
-                                    .members = members,
-                                    .n = set->n,
-                                    .pipe = -1};
-    if (sk_control_group_add(n->sw, &g, err) < 0)
-        return -1;
-    paths_number(id, p->n_sets);
-    const struct sk_named_value key = {"md.hops", id};
-    const struct sk_entry_spec e = {
-        .table = "sets", .keys = &key, .n_keys = 1, .group = id, .pipe = -1};
-    return sk_control_entry_add(n->sw, &e, err);
+    for (unsigned slot = 0; slot < SLOTS && set->n > 1; slot++) {
+        const struct paths_number keys[] = {{"hops", p->n_sets}, {"slot", slot}, {NULL, 0}},
+                                  args[] = {{"port", n->ports[set->ports[slot % set->n]].dev_port},
+                                            {NULL, 0}};
+        if (paths_entry(n->sw, "paths", keys, "to_port", args, true, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+// Where packets for the station's address go: the set's only port, or its slots.
+static int paths_address(struct sim_node *n, uint32_t to, uint32_t which, bool anew,
+                         struct sk_error *err) {
+    const struct paths_set *set = &n->paths->sets[which];
+    const bool one = set->n == 1;
+    const struct paths_number keys[] = {{"hdr.ipv4.dst_addr", n->sim->stations[to].ip}, {NULL, 0}},
+                              args[] = {{one ? "port" : "hops",
+                                         one ? n->ports[set->ports[0]].dev_port : which + 1u},
+                                        {NULL, 0}};
+    return paths_entry(n->sw, "addresses", keys, one ? "to_port" : "by_slot", args, anew, err);
 }
 
 static void paths_find(const struct sim_node *n, uint32_t from, uint32_t to,
@@ -132,8 +139,7 @@ int paths_write(struct sim_station *st, struct sk_error *err) {
             continue;
         if (paths_set_of(n, &set, &which, err) < 0)
             return -1;
-        if (*of != which && paths_add(n->sw, "addresses", "hdr.ipv4.dst_addr", s->stations[to].ip,
-                                      "via", "hops", which + 1, *of == SCN_NONE, err) < 0)
+        if (*of != which && paths_address(n, to, which, *of == SCN_NONE, err) < 0)
             return -1;
         *of = which;
     }

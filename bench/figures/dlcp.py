@@ -86,7 +86,10 @@ SWITCHES = {"newreno": fifo, "cubic": fifo, "dctcp": dctcp, "pias": pias, "pfabr
 
 
 def paths(protocol, by_packet=None):
-    return {"paths": "packet" if (protocol in ("pfabric", "dlcp") if by_packet is None else by_packet) else "flow"}
+    """Signals of DLCP keep to their flow's path."""
+    if protocol == "dlcp" and by_packet is not False:
+        return {"paths": "flow", "sprayed": [FRONT + 4 * c for c in range(7)]}
+    return {"paths": "packet" if protocol == "pfabric" else "flow"}
 
 
 def scenario(topology, job, limit_ms=60000):
@@ -148,9 +151,9 @@ MODELS = {  # batch, and what is left of the model: one tensor of so many, or si
     "vgg16": (16, {"scale": 32, "compute_ms": 195 / 2 / 32}), "resnet50": (32, {"every": 8}),
     "inception-v3": (32, {"every": 8}), "transformer": (10, {"every": 12})}
 SYSTEMS = {"FIFO": ("cubic", {"connections": "pair"}),
-           "ByteScheduler": ("cubic", {"connections": "pair", "order": "layers", "partition_bytes": 1000000,
+           "ByteScheduler": ("cubic", {"connections": "pair", "order": "layers", "cut_bytes": 500000, "partition_bytes": 500000,
                                        "credit_bytes": 4000000}),
-           "DLCP": ("dlcp", {"order": "layers", "partition_bytes": 1000000, "credit_bytes": 4000000})}
+           "DLCP": ("dlcp", {"order": "layers", "cut_bytes": 500000, "partition_bytes": 500000, "credit_bytes": 4000000})}
 
 
 def testbed(protocol, workers, by_packet=None, settings=None):

@@ -20,7 +20,9 @@
 #define ECT_0       2
 #define LINK        "id=0,socket-abstract=no,socket="
 #define CLASSES     7u
-#define SIGNALS     31u // DSCP
+#define SIGNALS     31u   // DSCP
+#define SLOTS       64u   // of a set
+#define CELLS       13107 // of 80 bytes that a port may hold: 1 MB
 
 unsigned lossy_stations(const struct lossy_job *job) {
     return job->o->workers + !job->o->ring;
@@ -97,17 +99,22 @@ static json_t *config_ports(const struct lossy_job *job, unsigned number) {
     return ports;
 }
 
-// Signals go first, then the classes from the front one on.
+// Signals go first, then the classes from the front one on; of a class more unimportant packets may
+// wait the further behind it is.
 static json_t *config_queues(const json_t *ports) {
     json_t *queues = json_array(), *port;
     size_t i;
     json_array_foreach((json_t *)ports, i, port) {
-        json_t *schedule = json_array();
-        for (unsigned qid = 1; qid <= CLASSES; qid++)
-            json_array_append_new(schedule, json_pack("{s:i, s:i}", "qid", qid, "priority", qid));
+        json_t *schedule =
+            json_pack("[{s:i, s:i, s:i}]", "qid", CLASSES, "priority", CLASSES, "guaranteed", 128);
+        for (unsigned class = 0; class < CLASSES; class ++)
+            json_array_append_new(schedule, json_pack("{s:i, s:i, s:i}", "qid", CLASSES - 1 - class,
+                                                      "priority", CLASSES - 1 - class, "yellow",
+                                                      CELLS / 16 * (2 + class) / 2));
         json_array_append_new(queues,
-                              json_pack("{s:O, s:i, s:o}", "port", json_object_get(port, "port"),
-                                        "speed", LOSSY_LINK_MBPS, "schedule", schedule));
+                              json_pack("{s:O, s:i, s:i, s:i, s:o}", "port",
+                                        json_object_get(port, "port"), "speed", LOSSY_LINK_MBPS,
+                                        "limit", CELLS, "pool", 0, "schedule", schedule));
     }
     return queues;
 }
@@ -137,46 +144,39 @@ static json_t *config_queue(unsigned dscp, unsigned ecn, unsigned qid, unsigned 
 }
 
 static void config_classes(json_t *entries) {
-    for (unsigned class = 0; class <= CLASSES; class ++) {
+    for (unsigned class = 0; class < CLASSES; class ++) {
         const unsigned dscp = 4 * class + 3;
-        const unsigned qid = dscp == SIGNALS ? CLASSES : CLASSES - 1 - class;
-        json_array_append_new(entries,
-                              config_queue(dscp, 0, qid, dscp == SIGNALS ? GREEN : YELLOW));
-        json_array_append_new(entries, config_queue(dscp, ECT_0, qid, GREEN));
+        json_array_append_new(entries, config_queue(dscp, 0, CLASSES - 1 - class, YELLOW));
+        json_array_append_new(entries, config_queue(dscp, ECT_0, CLASSES - 1 - class, GREEN));
         json_array_append_new(entries, json_pack("{s:s, s:{s:i}, s:s}", "table", "sprayed", "key",
                                                  "dscp", dscp, "action", "spray"));
     }
+    for (unsigned ecn = 0; ecn < 4; ecn++)
+        json_array_append_new(entries, config_queue(SIGNALS, ecn, CLASSES, GREEN));
 }
 
-// A leaf's way to the others: one of the spines.
-static void config_spines(const struct lossy_job *job, json_t *root, json_t *entries) {
-    json_t *members = json_array(), *ids = json_array();
-    for (unsigned i = 0; i < job->o->spines; i++) {
-        json_array_append_new(members, json_pack("{s:s, s:i, s:s, s:{s:i}}", "profile",
-                                                 "Ingress.members", "id", i + 1, "action",
-                                                 "to_port", "args", "port", FIRST_SPINE + i));
-        json_array_append_new(ids, json_integer(i + 1));
-    }
-    json_array_append_new(entries, json_pack("{s:s, s:{s:i}, s:i}", "table", "sets", "key", "hops",
-                                             SPINES_SET, "group", SPINES_SET));
-    json_object_set_new(root, "members", members);
-    json_object_set_new(root, "groups",
-                        json_pack("[{s:s, s:i, s:i, s:o}]", "selector", "Ingress.ecmp", "id",
-                                  SPINES_SET, "max_size", 64, "members", ids));
+// A leaf's way to the others: all spines by turns.
+static void config_spines(const struct lossy_job *job, json_t *entries) {
+    for (unsigned slot = 0; slot < SLOTS; slot++)
+        json_array_append_new(entries, json_pack("{s:s, s:{s:i, s:i}, s:s, s:{s:i}}", "table",
+                                                 "paths", "key", "hops", SPINES_SET, "slot", slot,
+                                                 "action", "to_port", "args", "port",
+                                                 FIRST_SPINE + slot % job->o->spines));
 }
 
 static json_t *lossy_config_root(const struct lossy_job *job, unsigned number,
                                  const char *program) {
     json_t *entries = json_array(), *ports = config_ports(job, number);
-    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o}", "program", program, "ports", ports,
-                             "queues", config_queues(ports), "entries", entries, "control_socket",
+    json_t *root = json_pack("{s:s, s:o, s:[{s:i, s:i}], s:o, s:o, s:o}", "program", program,
+                             "ports", ports, "pools", "id", 0, "cells", 8 * CELLS, "queues",
+                             config_queues(ports), "entries", entries, "control_socket",
                              json_sprintf("%s/control-%u.sock", job->folder, number));
     if (!root)
         return NULL;
     config_addresses(job, number, entries);
     config_classes(entries);
     if (!config_is_spine(job, number) && job->o->spines)
-        config_spines(job, root, entries);
+        config_spines(job, entries);
     if (job->o->loss > 0)
         json_object_set_new(root, "faults",
                             json_pack("{s:f, s:I}", "loss", job->o->loss, "seed",

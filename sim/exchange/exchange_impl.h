@@ -14,7 +14,7 @@
 #include "sim/transport/placement.h"
 #include "sim/transport/tcp.h"
 
-#define X_LISTS      (2u + DLCP_CLASSES) // receivers' signals, then by class, or all in the last
+#define X_LISTS      2u // receivers' signals, then data
 #define X_RING_WORDS 8u                  // bits for the steps of a ring
 #define X_ACK_BYTES  96u
 

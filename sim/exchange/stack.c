@@ -2,9 +2,10 @@
 //
 // A host's end of an exchange: its flows in their order, its pipes in turn, its answers first.
 //
-// Ends that may have something to send wait in lists: a list for receivers' signals, then one for
-// each class of layers, or one for all. In a list they take turns, a frame each. Who has nothing
-// leaves the list until something happens: an answer, its deadline, more to send.
+// Ends that may have something to send wait in two lists: receivers' signals go before all data. In
+// a list they take turns, a frame each. Who has nothing leaves the list until something happens: an
+// answer, its deadline, more to send. What is urgent has gone first when pieces were given to the
+// transport.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,7 @@
 // ---- lists ----
 
 static unsigned list_of(const struct xend *e) {
-    const struct sim_exchange *x = e->stack->x;
-    if (e->receives)
-        return 0;
-    if (!x->as->by_layer || !x_is_dlcp(x))
-        return X_LISTS - 1;
-    return 1 + dlcp_class(e->pipe->pieces[0].flow ? x_urgency(x, e->pipe->pieces[0].flow->layer) : 0,
-                          (uint32_t)x->n_layers);
+    return e->receives ? 0 : 1;
 }
 
 static void xend_append(struct xend *e, unsigned list) {

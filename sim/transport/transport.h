@@ -10,9 +10,10 @@
 //     order.h      ByteScheduler's partition and order of tensors
 //     placement.h  which server has which part of a tensor; who sends what to whom in a ring
 //     frame.h      segments and acknowledgements on the wire
+//     thresholds.h where queues drop gradients (DLCP, appendix B)
 //
 // Files: tcp.c (sender), tcp_control.c (windows), tcp_receiver.c, pfabric.c, levels.c, order.c,
-// placement.c, frame.c.
+// placement.c, frame.c, thresholds.c.
 //
 // Sequence numbers are 64 bits, positions in the stream of bytes; on the wire are their low 32. All
 // times are in nanoseconds. Concurrency: each object belongs to one thread. Memory exhaustion ends

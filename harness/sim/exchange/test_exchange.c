@@ -24,7 +24,7 @@ static char text[8192];
 static const char *network(const char *paths, const char *job, const char *work, const char *more) {
     const int n = snprintf(
         text, sizeof text,
-        "{\"limit_ms\": 2000, \"quiet_ms\": 1, \"topology\": {\"kind\": \"leaf-spine\", "
+        "{\"limit_ms\": 2000, \"quiet_ms\": 100, \"topology\": {\"kind\": \"leaf-spine\", "
         "\"program\": \"dlcp\", \"spine_program\": \"dlcp\", \"leaves\": 2, \"hosts\": 4, "
         "\"spines\": 4, \"link\": {\"gbps\": 10, \"delay_us\": 2, \"queue_bytes\": 100000}, %s}, "
         "\"jobs\": [{%s, \"work\": {\"kind\": \"training\", " LAYERS ", \"iterations\": 2%s}}]%s}",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What stands beside TCP in sim/transport: pFabric's ends, levels, orders, places, frames.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include "sim/transport/order.h"
 #include "sim/transport/pfabric.h"
 #include "sim/transport/placement.h"
+#include "sim/transport/thresholds.h"
 
 #define MS UINT64_C(1000000)
 
@@ -280,6 +282,69 @@ static void test_positions_are_completed_across_a_wrap(void **state) {
     assert_int_equal(tr_complete(7, 9), 9);
 }
 
+// ---- thresholds ----
+
+static void test_a_queue_loses_what_the_formula_says(void **state) {
+    (void)state;
+    assert_true(fabs(thresholds_loss(0.5, 1) - 1.0 / 3) < 1e-12);
+    assert_true(fabs(thresholds_loss(1, 4) - 0.2) < 1e-12);
+    assert_true(fabs(thresholds_loss(1 + 1e-7, 4) - 0.2) < 1e-6);
+    assert_true(thresholds_loss(2, 60) > 0.499 && thresholds_loss(2, 60) < 0.501);
+    // against a random walk of arrivals and departures
+    struct sim_random random = sim_random_of(1, "queue");
+    uint64_t came = 0, lost = 0;
+    for (unsigned i = 0, depth = 0; i < 4000000; i++) {
+        if (sim_random_real(&random) < 0.8 / 1.8) {
+            came++;
+            lost += depth == 5;
+            depth += depth < 5;
+        } else {
+            depth -= depth > 0;
+        }
+    }
+    assert_true(fabs((double)lost / (double)came - thresholds_loss(0.8, 5)) < 0.002);
+}
+
+static double cost_of(const struct thresholds_config *c, const double rho[2], const uint32_t m[4]) {
+    double cost = 0;
+    for (int i = 0; i < 2; i++)
+        cost += thresholds_loss(rho[i], m[2 * i]) / c->small_tolerance[i] +
+                thresholds_loss(rho[i], m[2 * i + 1]) / c->large_tolerance[i];
+    return cost;
+}
+
+static void test_no_other_thresholds_cost_less(void **state) {
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        struct thresholds_config c = {.load = 0.3 + 0.12 * k, .small = 0.5, .places = 24};
+        struct thresholds_class q[THRESHOLDS_CLASSES];
+        c.size[0] = 1 + k;
+        c.size[1] = 4;
+        for (int i = 0; i < 2; i++) {
+            c.small_tolerance[i] = 0.016 / (1 + i);
+            c.large_tolerance[i] = 0.001 / (1 + i);
+        }
+        const double cost = thresholds_find(&c, q), rho[2] = {q[0].rho, q[1].rho};
+        assert_true(fabs(rho[0] - c.load * (1 + k) / (5 + k)) < 1e-12);
+        assert_true(fabs(rho[1] - c.load * 4 / (5 + k) / (1 - rho[0])) < 1e-12);
+        uint32_t m[4];
+        for (m[0] = 1; m[0] < 22; m[0]++)
+            for (m[1] = m[0]; m[0] + m[1] < 23; m[1]++) // S is not above L
+                for (m[2] = 1; m[0] + m[1] + m[2] < 24; m[2]++) {
+                    m[3] = 24 - m[0] - m[1] - m[2];
+                    if (m[3] >= m[2])
+                        assert_true(cost_of(&c, rho, m) >= cost - 1e-12);
+                }
+        uint32_t given = 0;
+        for (int i = 0; i < 2; i++) {
+            given += q[i].small_places + q[i].large_places;
+            assert_true(q[i].small_limit <= q[i].large_limit);
+        }
+        assert_true(given <= 24);
+        assert_true(q[2].rho == 0 && q[2].large_places == 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pfabric_keeps_its_window_and_repeats_after_a_timeout),
@@ -295,6 +360,8 @@ int main(void) {
         cmocka_unit_test(test_a_ring_sums_every_chunk_once),
         cmocka_unit_test(test_frames_say_what_was_written),
         cmocka_unit_test(test_positions_are_completed_across_a_wrap),
+        cmocka_unit_test(test_a_queue_loses_what_the_formula_says),
+        cmocka_unit_test(test_no_other_thresholds_cost_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
