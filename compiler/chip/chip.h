@@ -249,6 +249,9 @@ struct chip_report {
     struct diag *diag;
     VEC(struct chip_pipe *) pipes; // one for each pipeline of the program
     VEC(struct chip_violation) violations;
+    // What the chip's compiler takes although it is over a limit, or the model may err: no part of
+    // the verdict. docs/hardware-agreement.md says how often.
+    VEC(struct chip_violation) warnings;
     VEC(const char *) notes; // what the estimates leave out, for this program
     // Set by compile_check(): the file; why this target; whether the model has seen the program,
     // else the violations are the compiler's messages and there are no pipes.

@@ -12,6 +12,8 @@
 struct chip_violation *chip_violate(struct chip_report *r, const char *rule, struct loc at,
                                     const char *message, const char *suggestion);
 void chip_exceed(struct chip_violation *v, uint64_t used, uint64_t limit);
+// What is no part of the verdict; the same rule at the same place once.
+void chip_warn(struct chip_report *r, struct chip_violation v);
 void chip_note(struct chip_report *r, const char *note); // once each
 
 #endif

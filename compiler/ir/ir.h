@@ -658,6 +658,7 @@ struct ir_stmt {
     // number are of one call, which the chip runs as a table of its own. 0: of none.
     unsigned action_call;
     bool in_hash; // IR_ASSIGN: @in_hash asks the chip for it to be computed in the hash matrix
+    bool idle;    // IR_ASSIGN, of the chip's model: what it writes is there already
     const char
         *text; // IR_IF, IR_SWITCH: what it asks, in the source's words; null: not the source's
     struct ir_var *var, *var2;

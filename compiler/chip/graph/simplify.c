@@ -306,7 +306,16 @@ static bool cut_masks(struct parts *p, struct ir_expr *e, unsigned to) {
     return true;
 }
 
-// False: it is of one part.
+// A variable that nobody has written is zero: setting it to zero costs nothing. In an action of a
+// table, nothing is known of what ran before.
+static bool is_zero_already(struct simplify *s, const struct ir_stmt *n) {
+    return !s->in_table && is_var(s, n->var) && n->e->op == IR_CONST &&
+           big_sign(n->e->value) == 0 && !n->var->header && !s->set_before[n->var->id] &&
+           s->known[n->var->id].written == 0;
+}
+
+// False: it is of one part. A part that is there already is kept for what it is joined with, but
+// takes no instruction.
 static bool graph_simplify_assign_parts(struct simplify *s, struct ir_block *out,
                                         const struct ir_stmt *t) {
     struct parts p = {.s = s, .t = t};
@@ -318,18 +327,11 @@ static bool graph_simplify_assign_parts(struct simplify *s, struct ir_block *out
     }
     for (size_t i = 0; i < p.made.n; i++) {
         p.made.v[i]->e = replaced(s, p.made.v[i]->e);
+        p.made.v[i]->idle = is_zero_already(s, p.made.v[i]);
         ir_push(s->a, out, p.made.v[i]);
     }
     wrote(s, t->var);
     return true;
-}
-
-// A variable that nobody has written is zero: setting it to zero costs nothing. In an action of a
-// table, nothing is known of what ran before.
-static bool is_zero_already(struct simplify *s, const struct ir_stmt *n) {
-    return !s->in_table && is_var(s, n->var) && n->e->op == IR_CONST &&
-           big_sign(n->e->value) == 0 && !n->var->header && !s->set_before[n->var->id] &&
-           s->known[n->var->id].written == 0;
 }
 
 // What is computed with the place of the statement that computes it: where it is joined with
