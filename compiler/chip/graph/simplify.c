@@ -141,6 +141,36 @@ struct ir_expr *graph_rebuilt(struct arena *a, struct ir_expr *e, struct ir_expr
     return n;
 }
 
+static bool graph_simplify_shifts(const struct ir_expr *e) {
+    return (e->op == IR_SHL || e->op == IR_LSHR) && ir_is_const(e->b) &&
+           big_fits_u64(e->b->value) && big_to_u64(e->b->value) < e->width;
+}
+
+// Bits [lo, lo + width) of 'e', of which there are as many. A part of what is shifted by a constant
+// is a part of what was shifted, where no zeros come in beside it.
+static struct ir_expr *graph_simplify_sliced(struct arena *a, struct ir_expr *e, unsigned lo,
+                                             unsigned width) {
+    const unsigned by = graph_simplify_shifts(e) ? (unsigned)big_to_u64(e->b->value) : 0;
+    if (by && e->op == IR_LSHR && lo + by + width <= e->width)
+        return graph_simplify_sliced(a, e->a, lo + by, width);
+    if (by && e->op == IR_SHL && lo >= by)
+        return graph_simplify_sliced(a, e->a, lo - by, width);
+    if (by && e->op == IR_SHL && lo + width <= by)
+        return ir_const_u64(a, width, 0);
+    const bool bitwise = e->op == IR_AND || e->op == IR_OR || e->op == IR_XOR;
+    if (bitwise && (graph_simplify_shifts(e->a) || graph_simplify_shifts(e->b)))
+        return ir_binary(a, e->op, graph_simplify_sliced(a, e->a, lo, width),
+                         graph_simplify_sliced(a, e->b, lo, width));
+    return ir_slice(a, e, lo, width);
+}
+
+static struct ir_expr *graph_simplify_part(struct simplify *s, struct ir_expr *e) {
+    if (e->op != IR_SLICE)
+        return e;
+    struct ir_expr *n = graph_simplify_sliced(s->a, e->a, e->lo, e->width);
+    return n->op == IR_SLICE && n->a == e->a && n->lo == e->lo ? e : n;
+}
+
 static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
     if (!e)
         return NULL;
@@ -151,8 +181,8 @@ static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
     }
     struct ir_expr *x = replaced(s, e->a), *y = replaced(s, e->b), *z = replaced(s, e->c);
     if (x == e->a && y == e->b && z == e->c)
-        return e;
-    return graph_rebuilt(s->a, e, x, y, z);
+        return graph_simplify_part(s, e);
+    return graph_simplify_part(s, graph_rebuilt(s->a, e, x, y, z));
 }
 
 // ---- statements ---------------------------------------------------------------------------------
