@@ -220,6 +220,7 @@ struct chip_violation {
     const char *also_text;  // what is there
     uint64_t limit, used;   // both 0: not a matter of numbers
     bool doubtful;          // the chip's compiler may find a way that the model does not
+    bool within_error;      // so little that it mostly does: a warning
     // "register-once": the way on which a packet comes to 'also' and then to 'at'; empty: none.
     VEC(struct chip_step) path;
 };

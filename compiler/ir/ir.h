@@ -657,6 +657,9 @@ struct ir_stmt {
     // The action, called by a control outside of tables, whose body it is of: statements with one
     // number are of one call, which the chip runs as a table of its own. 0: of none.
     unsigned action_call;
+    // The innermost block with an annotation that it is in, by number; 0: in none. The chip's
+    // compiler makes no table of statements of different ones.
+    unsigned annotated;
     bool in_hash; // IR_ASSIGN: @in_hash asks the chip for it to be computed in the hash matrix
     bool idle;    // IR_ASSIGN, of the chip's model: what it writes is there already
     const char

@@ -73,6 +73,16 @@ static void wrote(struct simplify *s, const struct ir_var *v) {
     k->written = ++s->now;
 }
 
+// Nothing is known of it any more, but what was computed from it is: a field of a header that is
+// made valid keeps its bits on the chip.
+static void graph_simplify_unlearn(struct simplify *s, const struct ir_var *v) {
+    if (!is_var(s, v))
+        return;
+    struct change c = {v->id, s->known[v->id]};
+    VEC_PUSH(s->a, &s->log, c);
+    s->known[v->id].e = NULL;
+}
+
 static bool graph_simplify_holds(struct simplify *s, const struct ir_expr *e, unsigned since) {
     if (!e)
         return true;
@@ -198,7 +208,7 @@ static void write_stmt(void *ctx, struct ir_stmt *t) {
         return;
     wrote(s, t->header->valid);
     for (size_t i = 0; i < t->header->fields.n; i++)
-        wrote(s, t->header->fields.v[i]);
+        graph_simplify_unlearn(s, t->header->fields.v[i]);
 }
 static void graph_simplify_write_all(struct simplify *s, struct ir_block *b) {
     const struct ir_visitor v = {.ctx = s, .stmt = write_stmt, .shallow = true};

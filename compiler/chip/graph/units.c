@@ -178,6 +178,8 @@ static bool graph_units_joins(const struct run *r, const struct ir_stmt *t) {
         return false;
     if (t->action_call)
         return true;
+    if (t->annotated != r->last->annotated)
+        return false;
     if (r->has_extern && uses_extern(t))
         return false;
     // What @in_hash is written before is a block, and that a table.
