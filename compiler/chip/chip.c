@@ -102,25 +102,6 @@ static struct chip_pipe *chip_place_best(struct chip_report *r, struct ir_pipeli
     return best.pipe;
 }
 
-// What is over a limit by no more than the model is known to err is a warning.
-static void chip_trust_known_error(struct chip_report *r) {
-    size_t n = 0;
-    for (size_t i = 0; i < r->violations.n; i++) {
-        struct chip_violation v = r->violations.v[i];
-        if (!v.within_error) {
-            r->violations.v[n++] = v;
-            continue;
-        }
-        v.message = arena_printf(r->arena,
-                                 "%s; an estimate: the chip's compiler, which tries more orders, "
-                                 "mostly places such a program",
-                                 v.message);
-        chip_warn(r, v);
-    }
-    r->fits |= n == 0;
-    r->violations.n = n;
-}
-
 static struct chip_pipe *check_pipe(struct chip_report *r, struct ir_pipeline *p) {
     for (unsigned g = 0; g < 2; g++)
         forget_consumption(&p->gress[g]);
