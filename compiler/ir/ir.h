@@ -529,11 +529,11 @@ enum ir_stmt_kind {
     IR_COUNT_LEAVING, // counter: the bytes of the packet as it leaves, all headers written, in the
                       // cell of the last IR_COUNT of it; nothing without one
     IR_CSUM_UPDATE,   // checksum, csum_args, var = checksum of them; 'flag' = zeros_as_ones
-    IR_RESUBMIT,      // args = data fields in order, at most 64 bits in all (empty: zeros); 'flag': of
-                      // a header type that takes no whole bytes
-    IR_MIRROR,        // e = session (10 bits); args = fields of the mirror header in order, whole
-                      // bytes, at most 256 bits (empty: no header); the last one executed counts
-    IR_DIGEST,        // digest, args = one value per field; the last one executed counts
+    IR_RESUBMIT, // args = data fields in order, at most 64 bits in all (empty: zeros); 'flag': of
+                 // a header type that takes no whole bytes
+    IR_MIRROR,   // e = session (10 bits); args = fields of the mirror header in order, whole
+                 // bytes, at most 256 bits (empty: no header); the last one executed counts
+    IR_DIGEST,   // digest, args = one value per field; the last one executed counts
     // put in by passes (compiler/instrument), anywhere; rules, schemas and the model of the chip
     // look at the IR without
     IR_REPORT, // when e (1 bit) holds, the packet's observer hears that the program does what it

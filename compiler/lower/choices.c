@@ -17,8 +17,9 @@
 //     if (md.resubmit_type == 1) { again.emit(md.a); }
 //     else if (md.mirror_type == 1) { mirror.emit(md.session); }
 //
-// sends both where both types are set. That is what is built here, too, and a warning tells it: what
-// is sent moves behind the statement that it was in.
+// asks for both where both types are set; of these two the traffic manager then resubmits the packet
+// and mirrors nothing. That is what is built here, too, and where it makes a difference a warning
+// tells it: what is sent moves behind the statement that it was in.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -240,6 +241,16 @@ static bool choices_is_apart(const struct choice *own, const struct ir_var *type
            choices_only_send(outermost->stmt->else_b, DEPTH);
 }
 
+// A packet that is resubmitted is not mirrored in any case.
+static bool choices_is_same(const struct ir_gress *g, const struct ir_stmt *s,
+                            const struct choice *inner) {
+    const struct ir_var *resubmits = choices_type(g, IR_RESUBMIT);
+    for (const struct choice *c = inner->outer; c; c = c->outer)
+        if (!c->negated || !c->condition || !resubmits || !choices_decides(c->condition, resubmits))
+            return false;
+    return s->kind == IR_MIRROR;
+}
+
 static void choices_move_out(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
                              struct ir_stmt *s, const struct choice *own) {
     const struct choice *inner = own->outer;
@@ -252,10 +263,11 @@ static void choices_move_out(struct lower *lw, const struct ir_gress *g, struct 
     own->stmt->then_b = ir_block_new(lw->a);
     ir_push(lw->a, test->then_b, sends);
     ir_push(lw->a, fields->moved, test);
-    diag_warning(lw->d, s->at,
-                 "the chip looks only at the innermost condition around this, and sends it "
-                 "whatever the one in line %u says; so does this program",
-                 inner->outer->stmt->at.line);
+    if (!choices_is_same(g, s, inner))
+        diag_warning(lw->d, s->at,
+                     "the chip looks only at the innermost condition around this, and sends it "
+                     "whatever the one in line %u says; so does this program",
+                     inner->outer->stmt->at.line);
     struct choice outer = {.stmt = test, .condition = test->e};
     struct choice alone = {.outer = &outer, .stmt = sends, .condition = own->condition};
     choices_decide_sent(lw, g, fields, s, &alone);

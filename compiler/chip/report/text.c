@@ -44,8 +44,8 @@ static void chip_text_violation(struct text *t, const struct chip_violation *v, 
                   v->at.col);
     else
         lines_put(l, "\n%s: ", clean(t, t->r->path));
-    lines_put(l, "%s" INK_PLAIN " %s " INK_DIM "[%s]" INK_PLAIN "\n",
-              kind, clean(t, v->message), v->rule);
+    lines_put(l, "%s" INK_PLAIN " %s " INK_DIM "[%s]" INK_PLAIN "\n", kind, clean(t, v->message),
+              v->rule);
     diag_print_source(t->r->diag, l->out, v->at, l->colour);
     if (v->limit || v->used)
         lines_paragraph(l, 4, 4, "the limit is %" PRIu64 ", this is %" PRIu64, v->limit, v->used);

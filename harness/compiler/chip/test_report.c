@@ -311,7 +311,8 @@ static void test_known_error(void **state) {
         assert_int_equal(chip_verdict(m.r), k == 2 ? CHIP_FITS : CHIP_DOES_NOT_FIT);
         char *text = printed(m.r, 't', false, 100);
         assert_int_equal(strstr(text, "warning: ") != NULL, k > 0);
-        assert_ptr_equal(strstr(text, k == 2 ? "fits Tofino 1\n" : "does not fit Tofino 1: "), text);
+        assert_ptr_equal(strstr(text, k == 2 ? "fits Tofino 1\n" : "does not fit Tofino 1: "),
+                         text);
         free(text);
         text = printed(m.r, 'j', false, 0);
         json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -418,10 +419,9 @@ int main(int argc, char **argv) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_width),  cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_answer), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_known_error),
-        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_width),       cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_answer),      cmocka_unit_test(test_json),
+        cmocka_unit_test(test_known_error), cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

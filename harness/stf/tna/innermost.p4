@@ -8,7 +8,7 @@
 #include "frame.p4i"
 
 header order_h {
-    bit<8> what; // 1: mirror it, 2: resubmit it, 4: a digest of it; 8: the header of the answer is there
+    bit<8> what; // 1: mirror it, 2: resubmit it, 4 and 16: digests of it; 8: the answer's header is there
 }
 
 header mark_h {
@@ -74,6 +74,9 @@ CONTROL_IN(Ingress) {
             if (hdr.order.what[2:2] == 1) {
                 ig_dprsr_md.digest_type = 3;
             }
+            if (hdr.order.what[4:4] == 1) {
+                ig_dprsr_md.digest_type = 4;
+            }
             if (hdr.order.what[3:3] == 1) {
                 hdr.answer.setValid();
                 hdr.answer.mark = 0xee;
@@ -85,6 +88,7 @@ CONTROL_IN(Ingress) {
 DEPARSER_IN(IngressDeparser) {
     Mirror() mirror;
     Digest<learnt_t>() learn;
+    Digest<learnt_t>() other;
     Resubmit() again;
 
     apply {
@@ -93,9 +97,13 @@ DEPARSER_IN(IngressDeparser) {
         } else if (ig_dprsr_md.mirror_type == 1) {
             mirror.emit<mark_h>(5, {md.mark});
         }
+        if (ig_dprsr_md.mirror_type == 1) {
+        } else if (ig_dprsr_md.digest_type == 3) {
+            learn.pack({hdr.ethernet.src_addr});
+        }
         if (hdr.answer.isValid()) {
-            if (ig_dprsr_md.digest_type == 3) {
-                learn.pack({hdr.ethernet.src_addr});
+            if (ig_dprsr_md.digest_type == 4) {
+                other.pack({hdr.ethernet.src_addr});
             }
         }
         pkt.emit(hdr);
