@@ -17,9 +17,9 @@
 //     if (md.resubmit_type == 1) { again.emit(md.a); }
 //     else if (md.mirror_type == 1) { mirror.emit(md.session); }
 //
-// asks for both where both types are set; of these two the traffic manager then resubmits the packet
-// and mirrors nothing. That is what is built here, too, and where it makes a difference a warning
-// tells it: what is sent moves behind the statement that it was in.
+// asks for both where both types are set; of these two the traffic manager then resubmits the
+// packet and mirrors nothing. That is what is built here, too: what is sent moves behind the
+// statement that it was in, and where it makes a difference a warning tells it.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
