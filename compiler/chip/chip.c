@@ -153,6 +153,7 @@ struct chip_report *chip_check(struct arena *a, struct diag *d, const struct ir_
             if (pipe->gress[g].stages > r->stages)
                 r->stages = pipe->gress[g].stages;
     }
+    chip_trust_known_error(r);
     note_what_is_left_out(r);
     return r;
 }

@@ -220,6 +220,7 @@ struct chip_violation {
     const char *also_text;  // what is there
     uint64_t limit, used;   // both 0: not a matter of numbers
     bool doubtful;          // the chip's compiler may find a way that the model does not
+    bool within_error;      // so little that it mostly does: a warning
     // "register-once": the way on which a packet comes to 'also' and then to 'at'; empty: none.
     VEC(struct chip_step) path;
 };
@@ -249,6 +250,9 @@ struct chip_report {
     struct diag *diag;
     VEC(struct chip_pipe *) pipes; // one for each pipeline of the program
     VEC(struct chip_violation) violations;
+    // What the chip's compiler takes although it is over a limit, or the model may err: no part of
+    // the verdict. docs/hardware-agreement.md says how often.
+    VEC(struct chip_violation) warnings;
     VEC(const char *) notes; // what the estimates leave out, for this program
     // Set by compile_check(): the file; why this target; whether the model has seen the program,
     // else the violations are the compiler's messages and there are no pipes.

@@ -529,10 +529,11 @@ enum ir_stmt_kind {
     IR_COUNT_LEAVING, // counter: the bytes of the packet as it leaves, all headers written, in the
                       // cell of the last IR_COUNT of it; nothing without one
     IR_CSUM_UPDATE,   // checksum, csum_args, var = checksum of them; 'flag' = zeros_as_ones
-    IR_RESUBMIT,      // args = data fields in order, at most 64 bits in all (empty: zeros)
-    IR_MIRROR,        // e = session (10 bits); args = fields of the mirror header in order, whole
-                      // bytes, at most 256 bits (empty: no header); the last one executed counts
-    IR_DIGEST,        // digest, args = one value per field; the last one executed counts
+    IR_RESUBMIT, // args = data fields in order, at most 64 bits in all (empty: zeros); 'flag': of
+                 // a header type that takes no whole bytes
+    IR_MIRROR,   // e = session (10 bits); args = fields of the mirror header in order, whole
+                 // bytes, at most 256 bits (empty: no header); the last one executed counts
+    IR_DIGEST,   // digest, args = one value per field; the last one executed counts
     // put in by passes (compiler/instrument), anywhere; rules, schemas and the model of the chip
     // look at the IR without
     IR_REPORT, // when e (1 bit) holds, the packet's observer hears that the program does what it
@@ -657,7 +658,11 @@ struct ir_stmt {
     // The action, called by a control outside of tables, whose body it is of: statements with one
     // number are of one call, which the chip runs as a table of its own. 0: of none.
     unsigned action_call;
+    // The innermost block with an annotation that it is in, by number; 0: in none. The chip's
+    // compiler makes no table of statements of different ones.
+    unsigned annotated;
     bool in_hash; // IR_ASSIGN: @in_hash asks the chip for it to be computed in the hash matrix
+    bool idle;    // IR_ASSIGN, of the chip's model: what it writes is there already
     const char
         *text; // IR_IF, IR_SWITCH: what it asks, in the source's words; null: not the source's
     struct ir_var *var, *var2;

@@ -10,6 +10,16 @@
 //
 // The instance then sends whatever the type says. Any other condition is refused. So are two fields
 // for one table, and a comparison that holds for 0: it does not tell that the field was assigned.
+//
+// Of nested conditions the chip's compiler looks at the innermost only, also in the 'else' of one
+// that is about something else:
+//
+//     if (md.resubmit_type == 1) { again.emit(md.a); }
+//     else if (md.mirror_type == 1) { mirror.emit(md.session); }
+//
+// asks for both where both types are set; of these two the traffic manager then resubmits the
+// packet and mirrors nothing. That is what is built here, too: what is sent moves behind the
+// statement that it was in, and where it makes a difference a warning tells it.
 #include "compiler/lower/lower_impl.h"
 
 #include <string.h>
@@ -30,6 +40,7 @@ struct selectors {
         const struct ir_var *field;
         struct loc at;
     } of[3];
+    struct ir_block *moved; // what is taken out of the statement that is looked at
 };
 
 static const char *const type_names[] = {"resubmit_type", "mirror_type", "digest_type"};
@@ -173,12 +184,10 @@ static void choices_one_field(struct lower *lw, struct selectors *fields, const 
     }
 }
 
-// The innermost condition is the one that deparser.c has put around what sends.
-static void choices_check_sent(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
-                               struct ir_stmt *s, const struct choice *own) {
-    const struct ir_var *type = choices_type(g, s->kind);
-    if (!type || !own)
-        return;
+static void choices_decide_sent(struct lower *lw, const struct ir_gress *g,
+                                struct selectors *fields, struct ir_stmt *s,
+                                const struct choice *own) {
+    struct ir_var *type = choices_type(g, s->kind);
     if (choices_all_decide(own, type)) {
         choices_one_field(lw, fields, s, type);
         return;
@@ -196,6 +205,84 @@ static void choices_check_sent(struct lower *lw, const struct ir_gress *g, struc
         choices_one_field(lw, fields, s, field);
         choices_free_of_type(lw, s, own, type);
     }
+}
+
+// ---- what is under a condition about something else ---------------------------------------------
+
+// Nothing in it computes anything that what is sent could need.
+static bool choices_only_send(const struct ir_block *b, unsigned depth) {
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *s = b->stmts.v[i];
+        if (s->kind == IR_RESUBMIT || s->kind == IR_MIRROR || s->kind == IR_DIGEST)
+            continue;
+        if (s->kind != IR_IF || depth == 0 || !choices_only_send(s->then_b, depth - 1) ||
+            !choices_only_send(s->else_b, depth - 1))
+            return false;
+    }
+    return true;
+}
+
+// The innermost condition of the program decides by the type, or by a field of its own; the ones
+// around it are about something else.
+static bool choices_is_apart(const struct choice *own, const struct ir_var *type) {
+    enum { DEPTH = 100 };
+    const struct choice *inner = own->outer, *outermost = inner;
+    if (!inner || !inner->outer || !inner->condition || inner->negated ||
+        own->condition->op == IR_LAND)
+        return false;
+    const struct ir_var *field =
+        choices_decides(inner->condition, type) ? type : choices_field(inner->condition);
+    if (!field || !choices_decides(inner->condition, field) ||
+        choices_all_decide(inner->outer, field))
+        return false;
+    while (outermost->outer)
+        outermost = outermost->outer;
+    return outermost->stmt->kind == IR_IF && choices_only_send(outermost->stmt->then_b, DEPTH) &&
+           choices_only_send(outermost->stmt->else_b, DEPTH);
+}
+
+// A packet that is resubmitted is not mirrored in any case.
+static bool choices_is_same(const struct ir_gress *g, const struct ir_stmt *s,
+                            const struct choice *inner) {
+    const struct ir_var *resubmits = choices_type(g, IR_RESUBMIT);
+    for (const struct choice *c = inner->outer; c; c = c->outer)
+        if (!c->negated || !c->condition || !resubmits || !choices_decides(c->condition, resubmits))
+            return false;
+    return s->kind == IR_MIRROR;
+}
+
+static void choices_move_out(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
+                             struct ir_stmt *s, const struct choice *own) {
+    const struct choice *inner = own->outer;
+    struct ir_stmt *test = ir_stmt_new(lw->a, IR_IF, inner->stmt->at);
+    struct ir_stmt *sends = ir_stmt_new(lw->a, IR_IF, own->stmt->at);
+    *test = *inner->stmt;
+    *sends = *own->stmt;
+    test->then_b = ir_block_new(lw->a);
+    test->else_b = NULL;
+    own->stmt->then_b = ir_block_new(lw->a);
+    ir_push(lw->a, test->then_b, sends);
+    ir_push(lw->a, fields->moved, test);
+    if (!choices_is_same(g, s, inner))
+        diag_warning(lw->d, s->at,
+                     "the chip looks only at the innermost condition around this, and sends it "
+                     "whatever the one in line %u says; so does this program",
+                     inner->outer->stmt->at.line);
+    struct choice outer = {.stmt = test, .condition = test->e};
+    struct choice alone = {.outer = &outer, .stmt = sends, .condition = own->condition};
+    choices_decide_sent(lw, g, fields, s, &alone);
+}
+
+// The innermost condition is the one that deparser.c has put around what sends.
+static void choices_check_sent(struct lower *lw, const struct ir_gress *g, struct selectors *fields,
+                               struct ir_stmt *s, const struct choice *own) {
+    const struct ir_var *type = choices_type(g, s->kind);
+    if (!type || !own)
+        return;
+    if (choices_is_apart(own, type))
+        choices_move_out(lw, g, fields, s, own);
+    else
+        choices_decide_sent(lw, g, fields, s, own);
 }
 
 static void choices_check_block(struct lower *lw, const struct ir_gress *g,
@@ -226,5 +313,13 @@ static void choices_check_block(struct lower *lw, const struct ir_gress *g,
 
 void check_choices(struct lower *lw, const struct ir_gress *g) {
     struct selectors fields = {0};
-    choices_check_block(lw, g, &fields, g->deparser, NULL);
+    struct ir_block *b = g->deparser, *all = ir_block_new(lw->a);
+    for (size_t i = 0; i < b->stmts.n; i++) {
+        fields.moved = ir_block_new(lw->a);
+        choices_check_stmt(lw, g, &fields, b->stmts.v[i], NULL);
+        ir_push(lw->a, all, b->stmts.v[i]);
+        for (size_t k = 0; k < fields.moved->stmts.n; k++)
+            ir_push(lw->a, all, fields.moved->stmts.v[k]);
+    }
+    b->stmts = all->stmts;
 }

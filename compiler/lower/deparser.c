@@ -68,8 +68,12 @@ struct value *resubmit_method(struct lower *lw, struct object *o, struct expr *e
         return lower_deparser_none(lw, e);
     struct ir_stmt *s = ir_stmt_new(lw->a, IR_RESUBMIT, e->at);
     unsigned bits = 0;
-    if (bound_arg(e, 0))
-        s->args = sent_fields(lw, e, 0, named_type(lw, e), &bits);
+    if (bound_arg(e, 0)) {
+        struct type *t = named_type(lw, e), *of = bound_arg(e, 0)->type;
+        s->args = sent_fields(lw, e, 0, t, &bits);
+        t = t ? t : of ? env_type(lw, of) : NULL;
+        s->flag = t && plain(t)->kind == TY_HEADER && bits % 8 != 0 && !is_flexible(t);
+    }
     unsigned most = resubmit_bits(lw);
     if (bits > most) {
         lower_error(lw, e->at, "%u bits of resubmit data; a packet carries at most %u", bits, most);

@@ -230,6 +230,7 @@ struct lower {
     unsigned temps;
     unsigned action_calls, action_call; // so far; that is being inlined, the outermost, or 0
     bool in_hash;                       // in a block with @in_hash
+    unsigned annotated, last_annotated; // the innermost block with annotations; the last one begun
     unsigned depth, stmts, work;
     bool copying;   // an assignment is a copy: see copy_value
     bool discard;   // the value of the call being evaluated is not used

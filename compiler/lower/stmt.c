@@ -14,6 +14,7 @@ void put(struct lower *lw, struct ir_stmt *s) {
         s->within = lw->within;
     s->action_call = lw->action_call;
     s->in_hash = lw->in_hash;
+    s->annotated = lw->annotated;
     ir_push(lw->a, lw->block, s);
 }
 
@@ -312,9 +313,13 @@ static void lower_stmts(struct lower *lw, struct stmt *s) {
 
 static void lower_block(struct lower *lw, struct stmt *s) {
     const bool outer = lw->in_hash;
+    const unsigned annotated = lw->annotated;
     lw->in_hash |= annot_find(&s->annots, "in_hash") != NULL;
+    if (s->annots.n)
+        lw->annotated = ++lw->last_annotated;
     lower_stmts(lw, s);
     lw->in_hash = outer;
+    lw->annotated = annotated;
 }
 
 static void lower_stmt_inner(struct lower *lw, struct stmt *s) {

@@ -30,6 +30,7 @@ struct regonce_pair {
     const struct ir_stmt *first, *second;
     const char *first_place, *second_place; // ", in action 'a' of table 't'", or ""
     bool straight;                          // no choice lies between them
+    bool one_action;                        // of one table
     // The choices that lead to the first, the first itself, the choices that lead on, the second.
     VEC(struct regonce_step) steps;
 };

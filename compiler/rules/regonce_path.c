@@ -192,6 +192,7 @@ void meet_pair(struct check *c, const struct access *first, const struct access 
         .first_place = access_place(c->a, first),
         .second_place = access_place(c->a, second),
     };
+    pair.one_action = first->action && first->action == second->action;
     struct steps s = {.c = c, .pair = &pair};
     const size_t common = common_ways(first, second);
     pair.straight = common == n_first && common == n_second;

@@ -349,6 +349,8 @@ static void graph_action_statements(struct make *m, const struct ir_block *b, un
         const struct ir_stmt *t = b->stmts.v[i];
         switch (t->kind) {
         case IR_ASSIGN:
+            if (t->idle)
+                break;
             if (graph_is_hashed(t))
                 graph_action_assign_hashed(m, t);
             else

@@ -30,6 +30,7 @@ static void gress(struct chip_report *r, struct chip_pipe *pipe, struct chip_gre
     graph_simplify(&g);
     graph_parallel(&g);
     graph_live(&g);
+    graph_alias(&g);
     graph_units(&g);
     graph_deps(&g);
     if (g.gateways != CHIP_GATEWAYS_APART)

@@ -21,6 +21,7 @@
 //     simplify.c  a control as the chip's compiler sees it after its own simplifications
 //     parallel.c  an action's statements as the chip runs them, all at once
 //     live.c      statements whose results no one reads
+//     alias.c     copies that the chip's compiler does not make
 //     sums.c      what a deparser's checksums wait for: tables of the chip's compiler
 //     units.c     units in program order, and which exclude each other
 //     action.c    instructions and accesses of an action

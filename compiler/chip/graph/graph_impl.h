@@ -6,6 +6,7 @@
 //                    second IR, which shares variables, tables and externs with the first
 //   graph_parallel   an action's statements as the chip runs them, all at once
 //   graph_live       statements of it whose results somebody reads
+//   graph_alias      copies that the chip's compiler does not make
 //   graph_sums       tables after the control, for the deparser's checksums
 //   graph_units      units, in program order, and which of them exclude each other
 //   graph_action     instructions and accesses of an action
@@ -105,6 +106,7 @@ struct graph {
 void graph_simplify(struct graph *g);
 void graph_parallel(struct graph *g); // in place
 void graph_live(struct graph *g);     // takes dead statements out of control and action_bodies
+void graph_alias(struct graph *g);    // marks copies that are not made (ir_stmt.idle)
 graph_sum_vec graph_sums(struct graph *g);
 void graph_units(struct graph *g);
 void graph_gateways(struct graph *g); // conditions join the units after them

@@ -65,9 +65,20 @@ static bool is_masked(const struct ir_expr *e, uint64_t *taken) {
     return ok && m != UINT64_MAX;
 }
 
+// x < y ? x : y, in any of its forms: a minimum or maximum.
+static bool graph_limits_is_choice(const struct ir_expr *e) {
+    if (e->op != IR_COND)
+        return false;
+    const struct ir_expr *c = e->a;
+    const bool order = c->op == IR_ULT || c->op == IR_ULE || c->op == IR_SLT || c->op == IR_SLE;
+    return order && is_leaf(c->a) && is_leaf(c->b) &&
+           ((ir_same(c->a, e->b) && ir_same(c->b, e->c)) ||
+            (ir_same(c->a, e->c) && ir_same(c->b, e->b)));
+}
+
 static bool is_one_operation(const struct ir_expr *e) {
     e = unwrapped(e);
-    if (is_leaf(e))
+    if (is_leaf(e) || graph_limits_is_choice(e))
         return true;
     if (e->op == IR_NOT)
         return is_leaf(e->a) ||
@@ -96,6 +107,8 @@ static unsigned count_sources(const struct chip_op *op) {
 }
 
 static const struct ir_expr *find_condition(const struct ir_expr *e) {
+    if (e && graph_limits_is_choice(e))
+        return NULL;
     if (!e || ir_is_condition(e->op) || e->op == IR_COND)
         return e;
     const struct ir_expr *parts[] = {e->a, e->b, e->c}, *found = NULL;
@@ -134,7 +147,7 @@ static void check_operation(struct graph *g, const struct chip_op *op, const str
                                   "container's size",
                                   width),
                      "make the field 8, 16 or 32 bits wide");
-    else if (is_minmax(root->op) && width > 32)
+    else if ((is_minmax(root->op) || graph_limits_is_choice(root)) && width > 32)
         chip_violate(g->r, "action-operation", at,
                      arena_printf(g->a, "a minimum or maximum of %u bits: an ALU has 32", width),
                      "compare in a register's action, or with a table");

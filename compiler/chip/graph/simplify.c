@@ -73,6 +73,16 @@ static void wrote(struct simplify *s, const struct ir_var *v) {
     k->written = ++s->now;
 }
 
+// Nothing is known of it any more, but what was computed from it is: a field of a header that is
+// made valid keeps its bits on the chip.
+static void graph_simplify_unlearn(struct simplify *s, const struct ir_var *v) {
+    if (!is_var(s, v))
+        return;
+    struct change c = {v->id, s->known[v->id]};
+    VEC_PUSH(s->a, &s->log, c);
+    s->known[v->id].e = NULL;
+}
+
 static bool graph_simplify_holds(struct simplify *s, const struct ir_expr *e, unsigned since) {
     if (!e)
         return true;
@@ -141,6 +151,36 @@ struct ir_expr *graph_rebuilt(struct arena *a, struct ir_expr *e, struct ir_expr
     return n;
 }
 
+static bool graph_simplify_shifts(const struct ir_expr *e) {
+    return (e->op == IR_SHL || e->op == IR_LSHR) && ir_is_const(e->b) &&
+           big_fits_u64(e->b->value) && big_to_u64(e->b->value) < e->width;
+}
+
+// Bits [lo, lo + width) of 'e', of which there are as many. A part of what is shifted by a constant
+// is a part of what was shifted, where no zeros come in beside it.
+static struct ir_expr *graph_simplify_sliced(struct arena *a, struct ir_expr *e, unsigned lo,
+                                             unsigned width) {
+    const unsigned by = graph_simplify_shifts(e) ? (unsigned)big_to_u64(e->b->value) : 0;
+    if (by && e->op == IR_LSHR && lo + by + width <= e->width)
+        return graph_simplify_sliced(a, e->a, lo + by, width);
+    if (by && e->op == IR_SHL && lo >= by)
+        return graph_simplify_sliced(a, e->a, lo - by, width);
+    if (by && e->op == IR_SHL && lo + width <= by)
+        return ir_const_u64(a, width, 0);
+    const bool bitwise = e->op == IR_AND || e->op == IR_OR || e->op == IR_XOR;
+    if (bitwise && (graph_simplify_shifts(e->a) || graph_simplify_shifts(e->b)))
+        return ir_binary(a, e->op, graph_simplify_sliced(a, e->a, lo, width),
+                         graph_simplify_sliced(a, e->b, lo, width));
+    return ir_slice(a, e, lo, width);
+}
+
+static struct ir_expr *graph_simplify_part(struct simplify *s, struct ir_expr *e) {
+    if (e->op != IR_SLICE)
+        return e;
+    struct ir_expr *n = graph_simplify_sliced(s->a, e->a, e->lo, e->width);
+    return n->op == IR_SLICE && n->a == e->a && n->lo == e->lo ? e : n;
+}
+
 static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
     if (!e)
         return NULL;
@@ -151,8 +191,8 @@ static struct ir_expr *replaced(struct simplify *s, struct ir_expr *e) {
     }
     struct ir_expr *x = replaced(s, e->a), *y = replaced(s, e->b), *z = replaced(s, e->c);
     if (x == e->a && y == e->b && z == e->c)
-        return e;
-    return graph_rebuilt(s->a, e, x, y, z);
+        return graph_simplify_part(s, e);
+    return graph_simplify_part(s, graph_rebuilt(s->a, e, x, y, z));
 }
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -168,7 +208,7 @@ static void write_stmt(void *ctx, struct ir_stmt *t) {
         return;
     wrote(s, t->header->valid);
     for (size_t i = 0; i < t->header->fields.n; i++)
-        wrote(s, t->header->fields.v[i]);
+        graph_simplify_unlearn(s, t->header->fields.v[i]);
 }
 static void graph_simplify_write_all(struct simplify *s, struct ir_block *b) {
     const struct ir_visitor v = {.ctx = s, .stmt = write_stmt, .shallow = true};
@@ -306,7 +346,16 @@ static bool cut_masks(struct parts *p, struct ir_expr *e, unsigned to) {
     return true;
 }
 
-// False: it is of one part.
+// A variable that nobody has written is zero: setting it to zero costs nothing. In an action of a
+// table, nothing is known of what ran before.
+static bool is_zero_already(struct simplify *s, const struct ir_stmt *n) {
+    return !s->in_table && is_var(s, n->var) && n->e->op == IR_CONST &&
+           big_sign(n->e->value) == 0 && !n->var->header && !s->set_before[n->var->id] &&
+           s->known[n->var->id].written == 0;
+}
+
+// False: it is of one part. A part that is there already is kept for what it is joined with, but
+// takes no instruction.
 static bool graph_simplify_assign_parts(struct simplify *s, struct ir_block *out,
                                         const struct ir_stmt *t) {
     struct parts p = {.s = s, .t = t};
@@ -318,18 +367,11 @@ static bool graph_simplify_assign_parts(struct simplify *s, struct ir_block *out
     }
     for (size_t i = 0; i < p.made.n; i++) {
         p.made.v[i]->e = replaced(s, p.made.v[i]->e);
+        p.made.v[i]->idle = is_zero_already(s, p.made.v[i]);
         ir_push(s->a, out, p.made.v[i]);
     }
     wrote(s, t->var);
     return true;
-}
-
-// A variable that nobody has written is zero: setting it to zero costs nothing. In an action of a
-// table, nothing is known of what ran before.
-static bool is_zero_already(struct simplify *s, const struct ir_stmt *n) {
-    return !s->in_table && is_var(s, n->var) && n->e->op == IR_CONST &&
-           big_sign(n->e->value) == 0 && !n->var->header && !s->set_before[n->var->id] &&
-           s->known[n->var->id].written == 0;
 }
 
 // What is computed with the place of the statement that computes it: where it is joined with

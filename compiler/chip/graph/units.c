@@ -178,6 +178,8 @@ static bool graph_units_joins(const struct run *r, const struct ir_stmt *t) {
         return false;
     if (t->action_call)
         return true;
+    if (t->annotated != r->last->annotated)
+        return false;
     if (r->has_extern && uses_extern(t))
         return false;
     // What @in_hash is written before is a block, and that a table.
@@ -203,12 +205,19 @@ static void add_to_run(struct build *b, struct run *r, struct ir_stmt *t) {
         VEC_PUSH(b->a, &r->written, t->var2);
 }
 
+static bool graph_units_is_idle(const struct ir_block *body) {
+    for (size_t i = 0; i < body->stmts.n; i++)
+        if (!body->stmts.v[i]->idle)
+            return false;
+    return true;
+}
+
 static void end_run(struct build *b, struct run *r, struct under under, struct set *path) {
     if (!r->body)
         return;
     struct ir_block *body = r->body;
     *r = (struct run){0};
-    if (graph_units_is_full(b))
+    if (graph_units_is_full(b) || graph_units_is_idle(body))
         return;
     const struct ir_stmt *t = body->stmts.v[0];
     unsigned id = add_unit(b, CHIP_KEYLESS, t, graph_place(b->g, t->at));

@@ -87,6 +87,15 @@ static bool is_hash_of_fields(const struct chip_report *r, const struct ir_stmt 
     return bits.n > 0;
 }
 
+// Bits that an extern sends to where its result goes: what a field is wider is zero.
+static unsigned memory_limits_come(const struct chip_op *op) {
+    const struct ir_stmt *t = op->stmt;
+    unsigned all = op->to.width;
+    if (t->kind == IR_HASH && t->hash && t->hash->width < all)
+        all = t->hash->width;
+    return all;
+}
+
 // Hashes, random numbers and meters' colours come to an action by the way of immediate data.
 static void check_immediate(struct chip_report *r, const struct chip_action *act) {
     unsigned bits = 0;
@@ -104,7 +113,7 @@ static void check_immediate(struct chip_report *r, const struct chip_action *act
         const unsigned all = kind == IR_RANDOM ? op->stmt->random->width : 0;
         const bool too_long = all > r->limits->immediate_bits;
         if ((comes || too_long) && !op->dead)
-            bits += too_long ? all : op->to.width;
+            bits += too_long ? all : memory_limits_come(op);
     }
     if (bits > r->limits->immediate_bits)
         chip_exceed(chip_violate(r, "immediate-bits", act->at,

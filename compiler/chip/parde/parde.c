@@ -222,7 +222,15 @@ static void send_stmt(void *ctx, struct ir_stmt *st) {
         break;
     case IR_RESUBMIT: {
         constants(s, st);
-        unsigned bytes = (parde_bits_of(&st->args) + 7) / 8;
+        const unsigned bits = parde_bits_of(&st->args), bytes = (bits + 7) / 8;
+        if (st->flag)
+            chip_violate(
+                s->r, "header-bytes", st->at,
+                arena_printf(s->r->arena,
+                             "the header of this is %u bits long: to the chip's compiler a "
+                             "header takes whole bytes",
+                             bits),
+                "fill it up with a field of padding");
         s->out->resubmit_bytes = bytes > s->out->resubmit_bytes ? bytes : s->out->resubmit_bytes;
         break;
     }

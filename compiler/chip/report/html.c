@@ -130,8 +130,8 @@ static void html_note(struct html *h, struct loc at, const char *text) {
     excerpt(h, at);
 }
 
-static void html_violation(struct html *h, const struct chip_violation *v) {
-    html_put(h, "<article class=\"violation\">\n<h3>%s</h3>\n<p><span class=\"rule\">%s</span> ",
+static void html_violation(struct html *h, const struct chip_violation *v, const char *kind) {
+    html_put(h, "<article class=\"%s\">\n<h3>%s</h3>\n<p><span class=\"rule\">%s</span> ", kind,
              v->message, v->rule);
     html_place(h, v->at);
     if (v->limit || v->used)
@@ -161,7 +161,17 @@ static void violations(struct html *h) {
         return;
     html_put(h, "<section id=\"limits\">\n<h2>Exceeded limits</h2>\n");
     for (size_t i = 0; i < r->violations.n; i++)
-        html_violation(h, &r->violations.v[i]);
+        html_violation(h, &r->violations.v[i], "violation");
+    html_put(h, "</section>\n");
+}
+
+static void warnings(struct html *h) {
+    const struct chip_report *r = h->r;
+    if (!r->warnings.n)
+        return;
+    html_put(h, "<section id=\"warnings\">\n<h2>Warnings</h2>\n");
+    for (size_t i = 0; i < r->warnings.n; i++)
+        html_violation(h, &r->warnings.v[i], "warning");
     html_put(h, "</section>\n");
 }
 
@@ -210,6 +220,8 @@ static void links(struct html *h) {
     html_put(h, "<nav aria-label=\"Sections\"><ul>\n");
     if (h->r->violations.n)
         html_put(h, "<li><a href=\"#limits\">Limits</a></li>\n");
+    if (h->r->warnings.n)
+        html_put(h, "<li><a href=\"#warnings\">Warnings</a></li>\n");
     for (unsigned i = 0; h->r->pipes.n && i < sizeof sections / sizeof *sections; i++)
         html_put(h, "<li><a href=\"#p0-%s\">%s</a></li>\n", sections[i][0], sections[i][1]);
     for (unsigned i = 1; i < h->r->pipes.n; i++)
@@ -301,6 +313,7 @@ void chip_print_html(FILE *out, const struct chip_report *r) {
     html_verdict(&h);
     html_put(&h, "<main>\n");
     violations(&h);
+    warnings(&h);
     for (h.pipe = 0; h.pipe < r->pipes.n; h.pipe++) {
         h.p = r->pipes.v[h.pipe];
         html_put(&h, "<div class=\"pipe\" id=\"p%u\">\n", h.pipe);

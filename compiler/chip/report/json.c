@@ -71,6 +71,10 @@ static void put_violations(struct writer *w) {
     for (size_t i = 0; i < r->violations.n; i++)
         put_violation(w, &r->violations.v[i]);
     jout_close(&w->j, ']');
+    jout_open(&w->j, "warnings", '[');
+    for (size_t i = 0; i < r->warnings.n; i++)
+        put_violation(w, &r->warnings.v[i]);
+    jout_close(&w->j, ']');
 }
 
 // ---- tables and their stages ----

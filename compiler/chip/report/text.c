@@ -36,15 +36,16 @@ static void chip_text_note(struct text *t, struct loc at, const char *what) {
     diag_print_source(t->r->diag, t->l.out, at, t->l.colour);
 }
 
-static void chip_text_violation(struct text *t, const struct chip_violation *v) {
+// 'kind': "error:" and its like, with its ink.
+static void chip_text_violation(struct text *t, const struct chip_violation *v, const char *kind) {
     struct lines *l = &t->l;
     if (v->at.line)
         lines_put(l, "\n%s:%u:%u: ", clean(t, diag_path(t->r->diag, v->at.file)), v->at.line,
                   v->at.col);
     else
         lines_put(l, "\n%s: ", clean(t, t->r->path));
-    lines_put(l, "%s" INK_PLAIN " %s " INK_DIM "[%s]" INK_PLAIN "\n",
-              v->doubtful ? INK_NOTE "note:" : INK_BAD "error:", clean(t, v->message), v->rule);
+    lines_put(l, "%s" INK_PLAIN " %s " INK_DIM "[%s]" INK_PLAIN "\n", kind, clean(t, v->message),
+              v->rule);
     diag_print_source(t->r->diag, l->out, v->at, l->colour);
     if (v->limit || v->used)
         lines_paragraph(l, 4, 4, "the limit is %" PRIu64 ", this is %" PRIu64, v->limit, v->used);
@@ -349,10 +350,13 @@ void chip_print_text(FILE *out, const struct chip_report *r, bool colour, unsign
     struct text t = {.l = {.out = out, .a = r->arena, .colour = colour, .width = columns}, .r = r};
     chip_text_verdict(&t, report_fullest(r));
     for (size_t i = 0; i < r->violations.n && i < MOST_SHOWN; i++)
-        chip_text_violation(&t, &r->violations.v[i]);
+        chip_text_violation(&t, &r->violations.v[i],
+                            r->violations.v[i].doubtful ? INK_NOTE "note:" : INK_BAD "error:");
     if (r->violations.n > MOST_SHOWN)
         lines_paragraph(&t.l, 0, 2, "%zu more limits are exceeded; --json has all of them",
                         r->violations.n - MOST_SHOWN);
+    for (size_t i = 0; i < r->warnings.n && i < MOST_SHOWN; i++)
+        chip_text_violation(&t, &r->warnings.v[i], INK_NOTE "warning:");
     for (size_t i = 0; i < r->pipes.n; i++) {
         const struct chip_pipe *p = r->pipes.v[i];
         if (r->pipes.n > 1)

@@ -21,8 +21,8 @@ L2 = "p4/l2/l2.p4"
 INA = "p4/ina/ina.p4"
 T2 = "harness/replay/programs/cut.p4"
 COMPARES = "harness/compiler/chip/limits/salu_compares.p4"
-KEYS = {"form", "program", "fits", "verdict", "target", "target_by", "stages_limit", "violations", "notes", "stages",
-        "stages_ingress", "stages_egress", "tables", "resources", "critical_path", "dependencies", "phv",
+KEYS = {"form", "program", "fits", "verdict", "target", "target_by", "stages_limit", "violations", "warnings", "notes",
+        "stages", "stages_ingress", "stages_egress", "tables", "resources", "critical_path", "dependencies", "phv",
         "parser", "deparser", "pipelines"}
 VIOLATION = {"rule", "message", "suggestion", "file", "line", "column", "limit", "used", "also", "also_text",
              "path", "doubtful"}
@@ -40,7 +40,7 @@ class Check(FolderCase):
         self.assertEqual(done.returncode, status, done.stderr)
         doc = json.loads(done.stdout)
         self.assertEqual(set(doc), KEYS)
-        for violation in doc["violations"]:
+        for violation in doc["violations"] + doc["warnings"]:
             self.assertEqual(set(violation), VIOLATION)
         self.assertEqual(doc["fits"], not doc["violations"])
         self.assertEqual(doc["fits"], status == 0)

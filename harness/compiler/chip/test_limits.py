@@ -8,7 +8,8 @@ A program's second line says which rule it violates, `// refused: RULE`, or `// 
 be that it may not fit, and may go on with words that the
 message must have in it. Lines are marked with `// here`, more than one where it takes several to be wrong.
 Beside them harness/compiler/chip/fits: programs that look as if they were over a limit and are not. Their second
-line says how many stages they take, `// fits: STAGES`.
+line says how many stages they take, `// fits: STAGES`, and their third one, `// warns: RULE`, what is warned of, if
+anything is.
 held.txt names programs that the model does not judge rightly yet, with the reason; it should be empty."""
 import glob
 import json
@@ -103,6 +104,8 @@ class Limits(unittest.TestCase):
                 stages = int(lines_of(path)[1].removeprefix("// fits: "))
                 status, doc = check(path)
                 self.assertEqual((status, doc["fits"], doc.get("stages")), (0, True, stages), told(doc))
+                warned = lines_of(path)[2].partition("// warns: ")[2]
+                self.assertEqual([v["rule"] for v in doc["warnings"]], [warned] if warned else [])
 
     def test_there_are_enough(self):
         self.assertGreaterEqual(len(programs()), FEWEST)

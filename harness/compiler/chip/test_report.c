@@ -295,6 +295,37 @@ static void test_answer(void **state) {
     arena_free(m.a);
 }
 
+// A limit that is passed within the known error is told, but is no part of the verdict.
+static void test_known_error(void **state) {
+    (void)state;
+    for (unsigned k = 0; k < 3; k++) { // so many of two are within it
+        struct made m = make(20, 9, 1, false);
+        add_violation(&m, 0);
+        add_violation(&m, 1);
+        for (unsigned i = 0; i < k; i++)
+            m.r->violations.v[i].within_error = true;
+        chip_trust_known_error(m.r);
+        assert_int_equal(m.r->violations.n, 2 - k);
+        assert_int_equal(m.r->warnings.n, k);
+        assert_int_equal(m.r->fits, k == 2);
+        assert_int_equal(chip_verdict(m.r), k == 2 ? CHIP_FITS : CHIP_DOES_NOT_FIT);
+        char *text = printed(m.r, 't', false, 100);
+        assert_int_equal(strstr(text, "warning: ") != NULL, k > 0);
+        assert_ptr_equal(strstr(text, k == 2 ? "fits Tofino 1\n" : "does not fit Tofino 1: "),
+                         text);
+        free(text);
+        text = printed(m.r, 'j', false, 0);
+        json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        assert_int_equal(json_array_size(json_object_get(doc, "warnings")), k);
+        json_decref(doc);
+        free(text);
+        text = printed(m.r, 'h', false, 0);
+        assert_int_equal(strstr(text, "<section id=\"warnings\">") != NULL, k > 0);
+        free(text);
+        arena_free(m.a);
+    }
+}
+
 // ---- JSON ----
 
 static void test_json(void **state) {
@@ -388,9 +419,9 @@ int main(int argc, char **argv) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_width),  cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_answer), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_width),       cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_answer),      cmocka_unit_test(test_json),
+        cmocka_unit_test(test_known_error), cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
