@@ -26,6 +26,8 @@ struct aliases {
     bool *parsed;         // by header id: the parser makes it valid
     struct alias *of;     // by variable id
     bool *visited_action; // by id
+    unsigned action;      // the number of the action that the walk is in, from 1 on
+    unsigned *valid_in;   // by header id: the last action that makes it valid
 };
 
 static struct alias *alias_of(const struct aliases *s, const struct ir_var *v) {
@@ -75,6 +77,8 @@ static void alias_changed(struct aliases *s, const struct ir_var *source) {
     struct alias *x = alias_of(s, source);
     for (size_t i = 0; x && i < x->to.n; i++)
         alias_of(s, x->to.v[i])->refused = true;
+    if (x)
+        x->to.n = 0;
 }
 
 static void alias_wrote(void *ctx, const struct ir_var *v) {
@@ -107,24 +111,20 @@ static void alias_copy(struct aliases *s, struct ir_stmt *t) {
     alias_changed(s, t->var);
 }
 
-static bool alias_makes_valid(const struct ir_block *b, size_t i, size_t end,
-                              const struct ir_header *h) {
-    for (; i < end; i++)
-        if (b->stmts.v[i]->kind == IR_SET_VALID && b->stmts.v[i]->header == h)
-            return true;
-    return false;
-}
-
 static void alias_walk(struct aliases *s, struct ir_block *b, unsigned depth);
 
 // Statements [from, end) are of one action.
 static void alias_action(struct aliases *s, struct ir_block *b, size_t from, size_t end) {
+    s->action++;
+    for (size_t i = from; i < end; i++)
+        if (b->stmts.v[i]->kind == IR_SET_VALID)
+            s->valid_in[b->stmts.v[i]->header->id] = s->action;
     for (size_t i = from; i < end; i++) {
         struct ir_stmt *t = b->stmts.v[i];
         struct alias *x = t->kind == IR_ASSIGN ? alias_of(s, t->var) : NULL;
         if (x && (t->e->op == IR_ADD || t->e->op == IR_SUB))
             x->computed = true;
-        if (alias_is_copy(s, t) && alias_makes_valid(b, from, end, t->var->header))
+        if (alias_is_copy(s, t) && s->valid_in[t->var->header->id] == s->action)
             alias_copy(s, t);
         else if (t->kind != IR_SET_VALID && t->kind != IR_SET_INVALID)
             ir_each_written(t, alias_wrote, s);
@@ -168,6 +168,7 @@ void graph_alias(struct graph *g) {
     s.parsed = ARENA_ARRAY(g->a, bool, g->ir->headers.n + 1);
     s.of = ARENA_ARRAY(g->a, struct alias, g->n_vars + 1);
     s.visited_action = ARENA_ARRAY(g->a, bool, g->ir->actions.n + 1);
+    s.valid_in = ARENA_ARRAY(g->a, unsigned, g->ir->headers.n + 1);
     alias_find_reads(&s);
     alias_walk(&s, g->control, 0);
     for (unsigned i = 0; i < g->n_vars; i++) {
