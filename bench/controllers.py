@@ -19,7 +19,7 @@ class Published:
     def __init__(self, address, number):
         from bfrt_grpc import client # pylint: disable=import-outside-toplevel
         self.client = client
-        self.interface = client.ClientInterface(address, number, 0, is_async=False)
+        self.interface = client.ClientInterface(address, number, 0)
         self.interface.bind_pipeline_config("controllers")
         self.table = self.interface.bfrt_info_get("controllers").table_get("pipe.Ingress.forward")
         self.target = client.Target(device_id=0, pipe_id=0xffff)
