@@ -65,9 +65,9 @@ struct controllers {
 static void controllers_configuration(const struct controllers *c, const char *path) {
     json_t *all = json_pack(
         "{s:[{s:i, s:o}, {s:i, s:s}], s:{s:o}, s:[i], s:s, s:i, s:i}", "ports", "port", 0, "device",
-        json_sprintf("net_memif0,role=server,socket=%s,socket-abstract=no", c->memif), "port",
-        LOOP, "device", "net_ring0", "bfrt", "listen", json_sprintf("unix:%s", c->socket), "cpus",
-        c->cpu, "control_socket", "c.sock", "pipes", 4, "idle_sleep", 0);
+        json_sprintf("net_memif0,role=server,socket=%s,socket-abstract=no", c->memif), "port", LOOP,
+        "device", "net_ring0", "bfrt", "listen", json_sprintf("unix:%s", c->socket), "cpus", c->cpu,
+        "control_socket", "c.sock", "pipes", 4, "idle_sleep", 0);
     char *program = realpath("bench/controllers.p4", NULL);
     if (!all || !program)
         abort();
@@ -222,8 +222,8 @@ struct update_parts {
     uint8_t mac[KEY], port[2];
 };
 
-static void update_make(struct update_parts *u, const struct ids *ids,
-                        BfrtProto__Update__Type type, uint32_t i, uint16_t port) {
+static void update_make(struct update_parts *u, const struct ids *ids, BfrtProto__Update__Type type,
+                        uint32_t i, uint16_t port) {
     bfrt_proto__update__init(&u->update);
     bfrt_proto__entity__init(&u->entity);
     bfrt_proto__table_entry__init(&u->entry);
@@ -322,8 +322,10 @@ static void measure_batches(const struct controllers *c, double seconds, json_t 
     for (unsigned s = 0; s < 3; s++)
         bench_put(result, steps[s].field, bench_stat(rates[s], n));
     bench_put(result, "updates_per_second", bench_stat(all, n));
-    bench_note(result, "updates: %u in a call, two calls on their way, into a table of %u in four "
-                       "pipes, which is filled, changed and emptied", BATCH, FORWARD);
+    bench_note(result,
+               "updates: %u in a call, two calls on their way, into a table of %u in four "
+               "pipes, which is filled, changed and emptied",
+               BATCH, FORWARD);
 }
 
 static void measure_singles(const struct controllers *c, double seconds, json_t *result) {
@@ -385,8 +387,10 @@ static void measure_read(const struct controllers *c, json_t *result) {
     bench_put(result, "read_seconds", bench_stat(took, 7));
     bench_put(result, "read_mib", bench_stat(grew, 7));
     put_one(result, "read_first_mib", grew[0]);
-    bench_note(result, "read: %u entries with counters, one Read, %.1f MB; read_mib: what the "
-                       "switch's process grew by meanwhile", SOURCES, (double)length / 1e6);
+    bench_note(result,
+               "read: %u entries with counters, one Read, %.1f MB; read_mib: what the "
+               "switch's process grew by meanwhile",
+               SOURCES, (double)length / 1e6);
 }
 
 // ---- traffic ----
@@ -474,7 +478,8 @@ static void traffic_open(struct traffic *t, const struct controllers *c) {
     usleep(100000); // the switch looks at its links
 }
 
-// Writes at so many updates a second, 'batch' in a call, for so long; 'took': of each call, or null.
+// Writes at so many updates a second, 'batch' in a call, for so long; 'took': of each call, or
+// null.
 static size_t write_paced(const struct controllers *c, double rate, uint32_t batch, double seconds,
                           double *took, size_t most) {
     const double begin = bench_wall_ns();
@@ -507,9 +512,11 @@ static void measure_pauses(const struct controllers *c, struct traffic *t, doubl
     traffic_end(t);
     put_one(result, "lost_packets", (double)(t->sent - t->received));
     put_one(result, "refused_packets", (double)t->refused);
-    bench_note(result, "lost_packets: of %" PRIu64 " at 1 Mpps, rings of 1,024, while %zu calls of "
-                       "%u updates each change the table; refused_packets: those for which the "
-                       "ring to the switch had no room", t->sent, calls, BATCH);
+    bench_note(result,
+               "lost_packets: of %" PRIu64 " at 1 Mpps, rings of 1,024, while %zu calls of "
+               "%u updates each change the table; refused_packets: those for which the "
+               "ring to the switch had no room",
+               t->sent, calls, BATCH);
 }
 
 // ---- what circulates in the switch ----
@@ -566,9 +573,11 @@ static void measure_throughput(const struct controllers *c, double seconds, json
     }
     bench_put(result, "loop_mpps", bench_stat(without, n));
     bench_put(result, "throughput_ratio", bench_ratio(with, without, n));
-    bench_note(result, "throughput_ratio: packets of %u destinations that a ring returns to the "
-                       "switch, with 10,000 updates a second (100 in a call) to those without, by "
-                       "turns of half a second", FLOWS);
+    bench_note(result,
+               "throughput_ratio: packets of %u destinations that a ring returns to the "
+               "switch, with 10,000 updates a second (100 in a call) to those without, by "
+               "turns of half a second",
+               FLOWS);
 }
 
 static void measure_write_latency(const struct controllers *c, double seconds, json_t *result) {
@@ -576,9 +585,11 @@ static void measure_write_latency(const struct controllers *c, double seconds, j
     const size_t n = write_paced(c, 2000, 1, seconds, took, 200000);
     put_one(result, "write_p50_us", bench_quantile(took, n, 0.5));
     put_one(result, "write_p99_us", bench_quantile(took, n, 0.99));
-    bench_note(result, "write_p50_us, write_p99_us: of %zu single writes, one at a time, 2,000 a "
-                       "second, while the ring has packets all the time: the lcore forwards as "
-                       "many as it can", n);
+    bench_note(result,
+               "write_p50_us, write_p99_us: of %zu single writes, one at a time, 2,000 a "
+               "second, while the ring has packets all the time: the lcore forwards as "
+               "many as it can",
+               n);
 }
 
 // ---- a server that does nothing ----
@@ -700,8 +711,10 @@ void measure_controllers(const struct bench_options *opt, json_t *result) {
     loop_begin(&c, &t);
     measure_throughput(&c, part, result);
     measure_write_latency(&c, part, result);
-    bench_note(result, "the lcore of all four pipes on processor %d, the switch's other threads, "
-                       "the client and the traffic on processor %d", c.cpu, c.other);
+    bench_note(result,
+               "the lcore of all four pipes on processor %d, the switch's other threads, "
+               "the client and the traffic on processor %d",
+               c.cpu, c.other);
     memif_close(t.m);
     grpc_close(c.client);
     kill(c.sw, SIGTERM);

@@ -39,7 +39,7 @@ static void grpc_fail(const char *what, const char *why) {
 // ---- nghttp2 asks ----
 
 static ssize_t give(nghttp2_session *session, int32_t stream, uint8_t *to, size_t room,
-                          uint32_t *flags, nghttp2_data_source *source, void *aux) {
+                    uint32_t *flags, nghttp2_data_source *source, void *aux) {
     struct call *c = source->ptr;
     const size_t left = c->length - c->sent, n = left < room ? left : room;
     (void)session, (void)stream, (void)aux;
@@ -116,8 +116,7 @@ static void take(struct grpc *g) {
     const ssize_t n = recv(g->fd, room, sizeof room, 0);
     if (n == 0 || (n < 0 && errno != EINTR))
         grpc_fail("the socket", n ? strerror(errno) : "closed");
-    const ssize_t done =
-        n > 0 ? nghttp2_session_mem_recv(g->session, room, (size_t)n) : 0;
+    const ssize_t done = n > 0 ? nghttp2_session_mem_recv(g->session, room, (size_t)n) : 0;
     if (done < 0)
         grpc_fail("HTTP/2", nghttp2_strerror((int)done));
 }
@@ -166,9 +165,9 @@ static nghttp2_nv header(const char *name, const char *value) {
 void grpc_start(struct grpc *g, const char *path, const void *bytes, size_t length) {
     struct call *c = calloc(1, sizeof *c);
     const nghttp2_nv headers[] = {
-        header(":method", "POST"),  header(":scheme", "http"),
-        header(":path", path),      header(":authority", "bench"),
-        header("te", "trailers"),   header("content-type", "application/grpc"),
+        header(":method", "POST"), header(":scheme", "http"),
+        header(":path", path),     header(":authority", "bench"),
+        header("te", "trailers"),  header("content-type", "application/grpc"),
     };
     if (!c || !(c->message = malloc(PREFIX + length)))
         abort();
@@ -178,7 +177,7 @@ void grpc_start(struct grpc *g, const char *path, const void *bytes, size_t leng
     memcpy(c->message + PREFIX, bytes, length);
     const nghttp2_data_provider body = {.source.ptr = c, .read_callback = give};
     if (nghttp2_submit_request(g->session, NULL, headers, sizeof headers / sizeof *headers, &body,
-                                c) < 0)
+                               c) < 0)
         grpc_fail(path, "it cannot be called");
     g->running++;
     flush(g);

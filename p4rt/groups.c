@@ -222,8 +222,7 @@ static bool groups_emit(void *aux, const struct sk_group *g) {
         p4__v1__action_profile_group__member__init(out);
         out->member_id = g->members[i].member;
         out->weight = 1;
-        const struct p4rt_watch *w =
-            p4rt_watch_find(r->p, r->profile, g->id, g->members[i].member);
+        const struct p4rt_watch *w = p4rt_watch_find(r->p, r->profile, g->id, g->members[i].member);
         if (w)
             out->watch_kind_case =
                 w->as_number ? P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH
