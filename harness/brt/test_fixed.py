@@ -363,6 +363,21 @@ def ports(c, sw, copies):
     checks.equal("deleted, and twice is no mistake", list(entries(c, "$PORT")), [2])
 
 
+def shared(address, owner):
+    """Clients of the tables that every switch has, beside the one that owns the program."""
+    with Controller(address, client=2) as c, Controller(address, client=3) as another:
+        fails("no program yet", "UNKNOWN", c.read, c.entry("$pre.mgid"))
+        for one in (c, another):
+            one.bind("$SHARED")
+        c.write(group(c, "INSERT", 77))
+        checks.equal("a group of one is there for all", [77 in entries(x, "$pre.mgid") for x in (c, another, owner)],
+                     [True] * 3)
+        another.write(group(another, "DELETE", 77))
+        name = next(n for n in owner.tables if n.startswith("pipe.Ingress."))
+        fails("the program's tables", "UNKNOWN", c.read, c.entry(name), codes=[NOT_FOUND])
+        fails("for a call that names no more", "UNKNOWN", owner.read, owner.entry(name), p4_name="$SHARED", codes=[NOT_FOUND])
+
+
 def device(c):
     (table, key, _, got, default), = c.read(c.entry("tf1.dev.device_configuration", default=True))
     checks.equal("the device", (table, key, default, got["num_pipes"], got["num_stages"], got["recirc_port_list"][:4],
@@ -405,6 +420,7 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             mirror(controller, sent)
             metadata(controller)
             taken_back(controller)
+            shared(ADDRESS, controller)
             controller.write(group(controller, "DELETE", None), controller.update("DELETE", "$pre.ecmp"),
                              node(controller, "DELETE", None))
             checks.equal("all are deleted", [entries(controller, f"$pre.{t}") for t in ("mgid", "node", "ecmp")],
