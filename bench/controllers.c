@@ -30,7 +30,8 @@
 #define FORWARD  65536u
 #define SOURCES  100000u
 #define BATCH    1000u
-#define RUNNING  8u // single writes on their way
+#define ATOMIC   64u // updates in one step: the most
+#define RUNNING  8u  // single writes on their way
 #define FRAME    64u
 #define BURST    32u
 #define KEY      6u
@@ -257,6 +258,8 @@ static void update_make(struct update_parts *u, const struct ids *ids, BfrtProto
     u->pointer = &u->update;
 }
 
+static BfrtProto__WriteRequest__Atomicity atomicity; // of the next one
+
 // A Write of 'n' updates of entries from 'first' on.
 static size_t write_make(const struct ids *ids, BfrtProto__Update__Type type, uint32_t first,
                          uint32_t n, uint16_t port, uint8_t **out) {
@@ -272,6 +275,7 @@ static size_t write_make(const struct ids *ids, BfrtProto__Update__Type type, ui
     }
     all.pipe_id = 0xffff, all.direction = 0xff, all.prsr_id = 0xff;
     w.target = &all;
+    w.atomicity = atomicity;
     w.p4_name = name;
     w.n_updates = n, w.updates = updates;
     if (bfrt_proto__write_request__get_packed_size(&w) > sizeof bytes)
@@ -504,6 +508,29 @@ static size_t write_paced(const struct controllers *c, double rate, uint32_t bat
     }
 }
 
+// Lists that packets meet as one step: the call's time is above that of its only pause.
+static void measure_atomic(const struct controllers *c, json_t *result) {
+    double took[500];
+    size_t reply;
+    for (unsigned i = 0; i < 500; i++) {
+        uint8_t *bytes;
+        atomicity = BFRT_PROTO__WRITE_REQUEST__ATOMICITY__DATAPLANE_ATOMIC;
+        const size_t length =
+            write_make(&c->forward, BFRT_PROTO__UPDATE__TYPE__MODIFY,
+                       FLOWS + i * ATOMIC % (FORWARD - FLOWS - ATOMIC), ATOMIC, LOOP, &bytes);
+        atomicity = BFRT_PROTO__WRITE_REQUEST__ATOMICITY__CONTINUE_ON_ERROR;
+        const double from = bench_wall_ns();
+        grpc_call(c->client, WRITE, bytes, length, &reply, NULL);
+        took[i] = (bench_wall_ns() - from) / 1e3;
+    }
+    put_one(result, "atomic_p50_us", bench_quantile(took, 500, 0.5));
+    put_one(result, "atomic_p99_us", bench_quantile(took, 500, 0.99));
+    bench_note(result,
+               "atomic_p50_us, atomic_p99_us: a call of %u updates with DATAPLANE_ATOMIC, of which "
+               "its only pause is a part, while the ring has packets all the time",
+               ATOMIC);
+}
+
 static void measure_pauses(const struct controllers *c, struct traffic *t, double seconds,
                            json_t *result) {
     traffic_start(t, 1e6);
@@ -711,6 +738,7 @@ void measure_controllers(const struct bench_options *opt, json_t *result) {
     loop_begin(&c, &t);
     measure_throughput(&c, part, result);
     measure_write_latency(&c, part, result);
+    measure_atomic(&c, result);
     bench_note(result,
                "the lcore of all four pipes on processor %d, the switch's other threads, "
                "the client and the traffic on processor %d",
