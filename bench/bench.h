@@ -109,6 +109,7 @@ struct bench_options {
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
     X(pipes)                                                                                       \
+    X(controllers)                                                                                 \
     X(compile)                                                                                     \
     X(replay)
 // Silken's side alone, for a profiler: the work of the key again and again for so many seconds, but

@@ -18,6 +18,7 @@
 
 struct brt_client {
     bool used, bound;
+    bool shares; // it is bound to the tables that every switch has, beside others
     uint32_t id;
     struct brt_call stream;
     bool learn, idle, active, ports;
@@ -53,6 +54,7 @@ struct brt {
     struct sk_pauses pauses;
     struct brt_memory request, scratch; // of the call that is served; of one update or entry of it
     uint64_t lost;                      // notifications
+    bool only_fixed;                    // the call that is served has no tables of a program
     bool tells_ports;                   // $PORT's attribute: clients are told of ports
     uint64_t ports_due;                 // ns: when they are looked at again
     uint64_t ports_up[SK_PORTS / 64];   // as of the last look

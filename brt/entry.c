@@ -245,8 +245,8 @@ enum brt_code brt_entry_data(struct brt *b, const BfrtProto__TableData *data, st
         c->same_action = true;
         return BRT_OK;
     }
-    // a new entry's arguments are 0 unless it gives them, as on the chip
-    const bool modifies = c->type == BFRT_PROTO__UPDATE__TYPE__MODIFY;
+    // arguments of a new entry, or of the default one, are 0 unless it gives them, as on the chip
+    const bool modifies = c->type == BFRT_PROTO__UPDATE__TYPE__MODIFY && !c->is_default;
     for (size_t i = 0; code == BRT_OK && modifies && a && i < a->n; i++)
         if (!given[i])
             code = brt_fail(err, BRT_INVALID_ARG, "argument '%s' of action '%s' is missing",

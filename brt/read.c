@@ -899,7 +899,8 @@ static void brt_read_request(struct brt *b, const struct brt_call *c,
     else if (!enough || r.out.full)
         brt_end(c, BRT_NO_SYS_RESOURCES, "the answer needs too much memory");
     else {
-        c->carrier->send(c->call, r.out.bytes ? r.out.bytes : (const uint8_t *)"", r.out.n);
+        c->carrier->give(c->call, r.out.bytes, r.out.n);
+        r.out.bytes = NULL;
         brt_end_list(b, c, "Read Error Status", results.list,
                      wishes.error_in_response ? 0 : results.n);
     }

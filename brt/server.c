@@ -12,13 +12,17 @@ static bool server_send(void *call, const void *bytes, size_t length) {
     return rpc_send(call, bytes, length);
 }
 
+static bool server_give(void *call, uint8_t *bytes, size_t length) {
+    return rpc_give(call, bytes, length);
+}
+
 static void server_end(void *call, enum rpc_status status, const char *message,
                        const uint8_t *details, size_t details_length) {
     rpc_end(call, status, message, details, details_length);
 }
 
 const struct brt_carrier brt_network = {
-    .send = server_send, .end = server_end, .metadata = server_metadata};
+    .send = server_send, .give = server_give, .end = server_end, .metadata = server_metadata};
 
 static void server_write(struct rpc_call *call, const uint8_t *bytes, size_t length) {
     brt_write(rpc_aux(call), &(struct brt_call){&brt_network, call}, bytes, length);

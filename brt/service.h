@@ -12,6 +12,7 @@
 // What carries calls; 'call' is its own (struct rpc_call). Functions as in rpc/rpc.h.
 struct brt_carrier {
     bool (*send)(void *call, const void *bytes, size_t length);
+    bool (*give)(void *call, uint8_t *bytes, size_t length);
     void (*end)(void *call, enum rpc_status status, const char *message, const uint8_t *details,
                 size_t details_length);
     const char *(*metadata)(const void *call, const char *name);

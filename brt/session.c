@@ -22,6 +22,9 @@ enum brt_code brt_may(struct brt *b, uint32_t client, uint32_t device, const cha
     if (device)
         return brt_fail(err, c ? BRT_INVALID_ARG : BRT_OBJECT_NOT_FOUND,
                         "there is no device %u, only 0", device);
+    b->only_fixed = strcmp(program, shared) == 0 || (c && !*program && !c->bound && c->shares);
+    if (b->only_fixed)
+        return BRT_OK;
     if (c && !*program)
         return c->bound ? BRT_OK
                         : brt_fail(err, BRT_UNEXPECTED,
@@ -137,8 +140,10 @@ static enum brt_code session_bind(struct brt *b,
     if (r->n_config != 1)
         return brt_fail(err, BRT_INVALID_ARG, "a client is bound to exactly one program");
     const char *name = r->config[0]->p4_name;
-    if (strcmp(name, shared) == 0)
-        return brt_fail(err, BRT_NOT_IMPLEMENTED, "the program '%s' is not implemented", shared);
+    if (strcmp(name, shared) == 0 && !r->device_id) {
+        c->shares = true;
+        return BRT_OK;
+    }
     if (!b->now.schema || strcmp(name, b->now.name) != 0 || r->device_id)
         return brt_fail(err, BRT_OBJECT_NOT_FOUND, "device %u does not run a program '%s'",
                         r->device_id, name);

@@ -44,7 +44,7 @@ enum brt_code brt_not_served(const struct brt_table *t, const char *what, struct
 enum brt_code brt_resolve(struct brt *b, uint32_t table_id, const struct brt_target *target,
                           struct brt_change *c, struct sk_error *err) {
     memset(c, 0, sizeof *c);
-    c->table = brt_schema_table(b->now.schema, table_id);
+    c->table = b->only_fixed ? NULL : brt_schema_table(b->now.schema, table_id);
     const struct fixed_table *fixed = fixed_table(b, table_id);
     if (fixed)
         return brt_fail(err, BRT_NOT_SUPPORTED,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cells of counters, meters and registers (P4Runtime specification, sections 9.3, 9.4 and 9.7).
-// Rates and bursts are bytes there and kilobits in the switch, 125 bytes each: rates are rounded up,
-// so that a meter with a rate has one, and bursts down, so that no packet passes that is longer.
+// Rates and bursts are bytes there and kilobits in the switch, 125 bytes each: rates are rounded
+// up, so that a meter with a rate has one, and bursts down, so that no longer packet passes.
 #include <stdio.h>
 
 #include "p4rt/p4rt_impl.h"

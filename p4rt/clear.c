@@ -51,6 +51,7 @@ enum rpc_status p4rt_clear(struct p4rt *p, struct sk_error *err) {
     p4rt_replicas_clear(p);
     sk_pauses_end(pauses);
     p4rt_notes_clear(p);
+    p4rt_watch_clear(p);
     memset(p->info->digests, 0, p->info->message->n_digests * sizeof *p->info->digests);
     return status;
 }

@@ -90,11 +90,14 @@ enum rpc_status p4rt_members_read(struct p4rt *p, struct p4rt_answer *answer,
 
 // ---- groups ----
 
-static bool groups_watches(const P4__V1__ActionProfileGroup__Member *m) {
-    return (m->watch_kind_case == P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH &&
-            m->watch) ||
-           (m->watch_kind_case == P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH_PORT &&
-            m->watch_port.len);
+static enum rpc_status groups_watch(const struct p4rt *p,
+                                    const P4__V1__ActionProfileGroup__Member *m,
+                                    struct p4rt_watch *out, struct sk_error *err) {
+    const bool bytes =
+        m->watch_kind_case == P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH_PORT;
+    const bool number =
+        m->watch_kind_case == P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH;
+    return p4rt_watch_read(p, bytes ? &m->watch_port : NULL, number ? m->watch : 0, out, err);
 }
 
 static enum rpc_status groups_fill(struct p4rt *p, const P4__V1__ActionProfileGroup *e,
@@ -102,8 +105,10 @@ static enum rpc_status groups_fill(struct p4rt *p, const P4__V1__ActionProfileGr
     uint64_t total = 0;
     for (size_t i = 0; i < e->n_members; i++) {
         const P4__V1__ActionProfileGroup__Member *m = e->members[i];
-        if (groups_watches(m))
-            return p4rt_fail(err, RPC_UNIMPLEMENTED, "a group's members watch no ports");
+        struct p4rt_watch watch;
+        const enum rpc_status status = groups_watch(p, m, &watch, err);
+        if (status)
+            return status;
         if (m->weight <= 0)
             return p4rt_fail(err, RPC_INVALID_ARGUMENT, "a member's weight is above 0");
         for (size_t k = 0; k < i; k++)
@@ -120,12 +125,26 @@ static enum rpc_status groups_fill(struct p4rt *p, const P4__V1__ActionProfileGr
     c->members = brt_take(brt_scratch_memory(p->b), (total + 1) * sizeof *c->members);
     if (!c->members)
         return p4rt_no_memory(err);
-    for (size_t i = 0; i < e->n_members; i++)
+    for (size_t i = 0; i < e->n_members; i++) {
+        struct p4rt_watch watch;
+        groups_watch(p, e->members[i], &watch, err);
         for (int32_t k = 0; k < e->members[i]->weight; k++)
-            c->members[c->n_members++] =
-                (struct sk_group_member){.member = e->members[i]->member_id, .up = true};
+            c->members[c->n_members++] = (struct sk_group_member){
+                .member = e->members[i]->member_id, .up = !watch.wanted || watch.up};
+    }
     c->has_members = true;
     return RPC_OK;
+}
+
+void p4rt_group_watches(struct p4rt *p, const P4__V1__ActionProfileGroup *e, bool exists) {
+    const struct p4rt_profile *profile = p4rt_info_profile(p->info, e->action_profile_id);
+    p4rt_watch_drop(p, profile, e->group_id);
+    for (size_t i = 0; exists && i < e->n_members; i++) {
+        struct p4rt_watch watch;
+        struct sk_error err;
+        if (groups_watch(p, e->members[i], &watch, &err) == RPC_OK)
+            p4rt_watch_add(p, profile, e->group_id, e->members[i]->member_id, &watch);
+    }
 }
 
 enum rpc_status p4rt_group_change(struct p4rt *p, P4__V1__Update__Type type,
@@ -203,6 +222,19 @@ static bool groups_emit(void *aux, const struct sk_group *g) {
         p4__v1__action_profile_group__member__init(out);
         out->member_id = g->members[i].member;
         out->weight = 1;
+        const struct p4rt_watch *w = p4rt_watch_find(r->p, r->profile, g->id, g->members[i].member);
+        if (w)
+            out->watch_kind_case =
+                w->as_number ? P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH
+                             : P4__V1__ACTION_PROFILE_GROUP__MEMBER__WATCH_KIND_WATCH_PORT;
+        ProtobufCBinaryData port = {0, NULL};
+        int32_t number = 0;
+        if (w && !p4rt_watch_bytes(r->p, w, &port, &number))
+            members = NULL;
+        else if (w && w->as_number)
+            out->watch = number;
+        else if (w)
+            out->watch_port = port;
         group.members[group.n_members++] = out;
     }
     entity.entity_case = P4__V1__ENTITY__ENTITY_ACTION_PROFILE_GROUP;

@@ -32,6 +32,7 @@
 //     cells.c           counters, meters and registers
 //     groups.c          members and groups of action profiles
 //     sets.c            sets of actions in entries, which become members and groups
+//     watch.c           ports that members and actions of sets watch
 //     replicas.c        multicast groups and clone sessions
 //     metadata.c        what clients keep beside entries
 //     update.c          writes

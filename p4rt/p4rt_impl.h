@@ -31,6 +31,15 @@ struct p4rt_role {
 struct p4rt_info;
 struct p4rt_notes;
 
+// A port that a member of a group watches.
+struct p4rt_watch {
+    uint32_t profile, group, member; // ids
+    uint16_t port;
+    bool wanted;    // false: none, and nothing else is said
+    bool as_number; // the client wrote a number, not bytes
+    bool up;        // when it was looked at last
+};
+
 struct p4rt {
     struct brt *b;
     struct p4rt_host host;
@@ -50,6 +59,9 @@ struct p4rt {
     } told[P4RT_UNACKNOWLEDGED];
     size_t next_told;
     struct rpc_server *server;
+    struct p4rt_watch *watches; // n_watches: watch.c
+    size_t n_watches, watches_room;
+    uint64_t watch_due; // when ports are looked at next
 };
 
 // ---- service.c
@@ -206,8 +218,25 @@ enum rpc_status p4rt_group_check(struct p4rt *p, const P4__V1__ActionProfileGrou
                                  const struct brt_change *c, struct sk_error *err);
 enum rpc_status p4rt_members_read(struct p4rt *p, struct p4rt_answer *answer,
                                   const P4__V1__ActionProfileMember *e, struct sk_error *err);
+// After a group's update: which ports its members watch; or 'exists' is false.
+void p4rt_group_watches(struct p4rt *p, const P4__V1__ActionProfileGroup *e, bool exists);
 enum rpc_status p4rt_groups_read(struct p4rt *p, struct p4rt_answer *answer,
                                  const P4__V1__ActionProfileGroup *e, struct sk_error *err);
+
+// ---- watch.c
+// What a client says in 'watch_port', or with 'bytes' null in 'watch'.
+enum rpc_status p4rt_watch_read(const struct p4rt *p, const ProtobufCBinaryData *bytes,
+                                int32_t number, struct p4rt_watch *out, struct sk_error *err);
+void p4rt_watch_drop(struct p4rt *p, const struct p4rt_profile *profile, uint32_t group);
+void p4rt_watch_add(struct p4rt *p, const struct p4rt_profile *profile, uint32_t group,
+                    uint32_t member, const struct p4rt_watch *w);
+const struct p4rt_watch *p4rt_watch_find(const struct p4rt *p, const struct p4rt_profile *profile,
+                                         uint32_t group, uint32_t member); // or null
+// As the client wrote it; false when memory is short.
+bool p4rt_watch_bytes(struct p4rt *p, const struct p4rt_watch *w, ProtobufCBinaryData *bytes,
+                      int32_t *number);
+void p4rt_watch_clear(struct p4rt *p);
+void p4rt_watch_poll(struct p4rt *p, uint64_t now_ns);
 
 // ---- sets.c: sets of actions in entries of a table whose profile has a selector
 struct p4rt_sets *p4rt_sets_new(void);    // of a profile

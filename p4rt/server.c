@@ -76,10 +76,12 @@ int p4rt_fd(const struct p4rt *p) {
 }
 
 uint64_t p4rt_due(const struct p4rt *p) {
-    return p->server ? rpc_due(p->server) : UINT64_MAX;
+    const uint64_t due = p->server ? rpc_due(p->server) : UINT64_MAX;
+    return p->n_watches && p->watch_due < due ? p->watch_due : due;
 }
 
 void p4rt_poll(struct p4rt *p, uint64_t now_ns) {
+    p4rt_watch_poll(p, now_ns);
     if (p->server)
         rpc_poll(p->server, now_ns);
 }

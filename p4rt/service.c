@@ -40,6 +40,7 @@ void p4rt_free(struct p4rt *p) {
     rpc_close(p->server);
     p4rt_info_free(p->info);
     p4rt_notes_clear(p);
+    p4rt_watch_clear(p);
     for (unsigned i = 0; i < P4RT_ROLES; i++)
         free(p->roles[i].name);
     free(p);

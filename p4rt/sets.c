@@ -27,6 +27,7 @@ struct p4rt_set {
     uint64_t **data;
     uint32_t *weights;
     uint32_t *ids; // of the members that they become
+    struct p4rt_watch *watches;
     uint32_t total;
     struct sk_group_member *members; // total: the group's
 };
@@ -84,10 +85,11 @@ bool p4rt_sets_have_group(const struct p4rt_profile *profile, uint64_t id) {
 
 // ---- resolving ----
 
-static bool sets_watches(const P4__V1__ActionProfileAction *a) {
-    return (a->watch_kind_case == P4__V1__ACTION_PROFILE_ACTION__WATCH_KIND_WATCH && a->watch) ||
-           (a->watch_kind_case == P4__V1__ACTION_PROFILE_ACTION__WATCH_KIND_WATCH_PORT &&
-            a->watch_port.len);
+static enum rpc_status sets_watch(const struct p4rt *p, const P4__V1__ActionProfileAction *a,
+                                  struct p4rt_watch *out, struct sk_error *err) {
+    const bool bytes = a->watch_kind_case == P4__V1__ACTION_PROFILE_ACTION__WATCH_KIND_WATCH_PORT;
+    const bool number = a->watch_kind_case == P4__V1__ACTION_PROFILE_ACTION__WATCH_KIND_WATCH;
+    return p4rt_watch_read(p, bytes ? &a->watch_port : NULL, number ? a->watch : 0, out, err);
 }
 
 static enum rpc_status sets_check_action(const struct p4rt_table *t,
@@ -97,8 +99,6 @@ static enum rpc_status sets_check_action(const struct p4rt_table *t,
     if (!a->action)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "table '%s': an action of the set is missing",
                          name);
-    if (sets_watches(a))
-        return p4rt_fail(err, RPC_UNIMPLEMENTED, "the actions of a set watch no ports");
     if (a->weight <= 0)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "an action's weight is above 0");
     for (size_t i = 0; i < t->info->n_action_refs; i++)
@@ -115,6 +115,7 @@ static enum rpc_status sets_resolve_one(struct p4rt *p, const struct p4rt_table 
     struct brt_change one = {0};
     enum rpc_status status = sets_check_action(t, a, err);
     status = status ? status : p4rt_action(p, t->profile->members, a->action, &one, err);
+    status = status ? status : sets_watch(p, a, &s->watches[s->n], err);
     if (status)
         return status;
     if (s->n > 0 && one.action != s->action)
@@ -156,9 +157,10 @@ enum rpc_status p4rt_set_resolve(struct p4rt *p, const struct p4rt_table *t,
     s->data = brt_take(m, n * sizeof *s->data);
     s->weights = brt_take(m, n * sizeof *s->weights);
     s->ids = brt_take(m, n * sizeof *s->ids);
+    s->watches = brt_take(m, n * sizeof *s->watches);
     s->members = brt_take(m, total * sizeof *s->members);
     s->total = (uint32_t)total;
-    if (!s->data || !s->weights || !s->ids || !s->members)
+    if (!s->data || !s->weights || !s->ids || !s->watches || !s->members)
         return p4rt_no_memory(err);
     for (size_t i = 0; status == RPC_OK && i < n; i++)
         status = sets_resolve_one(p, t, asked->action_profile_actions[i], s, err);
@@ -264,6 +266,7 @@ static void sets_drop_group(struct p4rt *p, const struct p4rt_profile *profile, 
     if (status && status != RPC_NOT_FOUND)
         return;
     sets_drop_id(&profile->sets->groups, id);
+    p4rt_watch_drop(p, profile, id);
     for (uint32_t i = 0; seen && i < old.n; i++)
         if (p4rt_sets_have_member(profile, old.ids[i]))
             sets_drop_member(p, profile, old.ids[i]);
@@ -347,7 +350,15 @@ static void sets_fill(struct p4rt_set *s) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < s->n; k++)
         for (uint32_t i = 0; i < s->weights[k]; i++)
-            s->members[n++] = (struct sk_group_member){.member = s->ids[k], .up = true};
+            s->members[n++] = (struct sk_group_member){
+                .member = s->ids[k], .up = !s->watches[k].wanted || s->watches[k].up};
+}
+
+static void sets_watch_all(struct p4rt *p, const struct p4rt_profile *profile,
+                           const struct p4rt_set *s, uint32_t group) {
+    p4rt_watch_drop(p, profile, group);
+    for (uint32_t k = 0; k < s->n; k++)
+        p4rt_watch_add(p, profile, group, s->ids[k], &s->watches[k]);
 }
 
 static enum rpc_status sets_make(struct p4rt *p, const struct p4rt_profile *profile,
@@ -366,8 +377,10 @@ static enum rpc_status sets_make(struct p4rt *p, const struct p4rt_profile *prof
     *group = sets_take_id(&profile->sets->groups, most);
     status = sets_write_group(p, profile, P4__V1__UPDATE__TYPE__INSERT, *group, s->members,
                               s->total, err);
-    if (status == RPC_OK)
+    if (status == RPC_OK) {
+        sets_watch_all(p, profile, s, *group);
         return RPC_OK;
+    }
     sets_drop_id(&profile->sets->groups, *group);
     for (uint32_t k = 0; k < s->n; k++)
         sets_drop_member(p, profile, s->ids[k]);
@@ -418,6 +431,8 @@ static enum rpc_status sets_apply_again(struct p4rt *p, const struct p4rt_profil
         status = sets_write_member(p, profile, P4__V1__UPDATE__TYPE__MODIFY, s->ids[k], s, k, err);
     for (uint32_t k = kept; status == RPC_OK && k < old->n; k++)
         sets_drop_member(p, profile, old->ids[k]);
+    if (status == RPC_OK)
+        sets_watch_all(p, profile, s, group);
     return status;
 }
 
@@ -497,12 +512,24 @@ void p4rt_sets_keep(struct p4rt_info *now, struct p4rt_info *before) {
 
 // ---- messages ----
 
-static bool sets_message_one(struct p4rt *p, const struct p4rt_profile *profile, uint64_t member,
-                             P4__V1__ActionProfileAction *out) {
+static bool sets_message_one(struct p4rt *p, const struct p4rt_profile *profile, uint32_t group,
+                             uint64_t member, P4__V1__ActionProfileAction *out) {
+    const struct p4rt_watch *w = p4rt_watch_find(p, profile, group, (uint32_t)member);
+    ProtobufCBinaryData port = {0, NULL};
+    int32_t number = 0;
     const struct sk_entry *e = sk_table_find(sets_members(p, profile), &member, NULL, 0);
     p4__v1__action_profile_action__init(out);
     out->weight = 1;
     out->action = e ? p4rt_action_message(p, profile->members, e->action, e->data) : NULL;
+    if (w && !p4rt_watch_bytes(p, w, &port, &number))
+        return false;
+    if (w && w->as_number) {
+        out->watch_kind_case = P4__V1__ACTION_PROFILE_ACTION__WATCH_KIND_WATCH;
+        out->watch = number;
+    } else if (w) {
+        out->watch_kind_case = P4__V1__ACTION_PROFILE_ACTION__WATCH_KIND_WATCH_PORT;
+        out->watch_port = port;
+    }
     return out->action;
 }
 
@@ -525,7 +552,7 @@ P4__V1__ActionProfileActionSet *p4rt_set_message(struct p4rt *p, const struct p4
             actions[n - 1].weight++;
             continue;
         }
-        if (!sets_message_one(p, profile, g->members[i].member, &actions[n]))
+        if (!sets_message_one(p, profile, group, g->members[i].member, &actions[n]))
             return NULL;
         out->action_profile_actions[out->n_action_profile_actions++] = &actions[n];
     }

@@ -259,6 +259,9 @@ static enum rpc_status update_apply(struct p4rt *p, struct update_item *i, struc
         update_reset_meters(p, i);
     else if (status == RPC_OK && !i->attached_only)
         status = update_status(brt_apply(p->b, &i->change, &existed, err));
+    if (status == RPC_OK && e->entity_case == P4__V1__ENTITY__ENTITY_ACTION_PROFILE_GROUP)
+        p4rt_group_watches(p, e->action_profile_group,
+                           i->update->type != P4__V1__UPDATE__TYPE__DELETE);
     return status;
 }
 

@@ -208,6 +208,12 @@ void rpc_end(struct rpc_call *call, enum rpc_status status, const char *message,
     call_submit_end(call);
 }
 
+static void call_free_queued(struct rpc_server *s, struct rpc_queued *m) {
+    rpc_give_memory(s, sizeof *m + m->length);
+    free(m->given);
+    free(m);
+}
+
 // Drops queued messages. A message of which a part is sent is dropped only with 'partial': without
 // its rest the client could not tell where the trailers begin.
 static void call_drop_queue(struct rpc_call *call, bool partial) {
@@ -220,8 +226,7 @@ static void call_drop_queue(struct rpc_call *call, bool partial) {
     for (struct rpc_queued *m = *from, *next; m; m = next) {
         next = m->next;
         call->queued -= m->length - m->sent;
-        rpc_give_memory(s, sizeof *m + m->length);
-        free(m);
+        call_free_queued(s, m);
     }
     *from = NULL;
     call->last = keep;
@@ -473,15 +478,17 @@ static size_t call_fill(struct rpc_call *call, uint8_t *out, size_t room) {
     size_t n = 0;
     while (call->first && n < room) {
         struct rpc_queued *m = call->first;
-        const size_t left = m->length - m->sent, part = left < room - n ? left : room - n;
-        memcpy(out + n, m->bytes + m->sent, part);
+        const bool at_given = m->given && m->sent >= RPC_PREFIX;
+        const size_t end = m->given && !at_given ? RPC_PREFIX : m->length;
+        const size_t left = end - m->sent, part = left < room - n ? left : room - n;
+        if (part > 0)
+            memcpy(out + n, at_given ? m->given + m->sent - RPC_PREFIX : m->bytes + m->sent, part);
         n += part;
         m->sent += part;
         if (m->sent < m->length)
-            break;
+            continue;
         call->first = m->next;
-        rpc_give_memory(s, sizeof *m + m->length);
-        free(m);
+        call_free_queued(s, m);
     }
     call->queued -= n;
     return n;
@@ -527,25 +534,28 @@ static void call_answer(struct rpc_call *call) {
     call_touch(call);
 }
 
-bool rpc_send(struct rpc_call *call, const void *bytes, size_t length) {
-    struct rpc_server *s = call->connection->server;
-    const size_t size = sizeof(struct rpc_queued) + RPC_PREFIX + length;
+// With room for 'copied' bytes after the prefix. Null: the call is over, or is ended.
+static struct rpc_queued *call_queued(struct rpc_call *call, size_t length, size_t copied) {
     if (call->ended)
-        return false;
-    if (length > UINT32_MAX || !rpc_take_memory(call, size)) {
+        return NULL;
+    if (length > UINT32_MAX ||
+        !rpc_take_memory(call, sizeof(struct rpc_queued) + RPC_PREFIX + length)) {
         call_drop_queue(call, false);
         call_end(call, RPC_RESOURCE_EXHAUSTED, "no memory is left for a reply", false);
         call_submit_end(call);
-        return false;
+        return NULL;
     }
-    struct rpc_queued *m = malloc(size);
+    struct rpc_queued *m = malloc(sizeof *m + RPC_PREFIX + copied);
     if (!m)
         abort();
     *m = (struct rpc_queued){.length = RPC_PREFIX + length};
     m->bytes[0] = 0; // not compressed
     put32(m->bytes + 1, (uint32_t)length);
-    if (length > 0)
-        memcpy(m->bytes + RPC_PREFIX, bytes, length);
+    return m;
+}
+
+static bool call_queue(struct rpc_call *call, struct rpc_queued *m) {
+    struct rpc_server *s = call->connection->server;
     if (call->first)
         call->last->next = m;
     else
@@ -557,6 +567,22 @@ bool rpc_send(struct rpc_call *call, const void *bytes, size_t length) {
     call_answer(call);
     call->full = call->queued >= s->options.queue_bytes;
     return !call->full;
+}
+
+bool rpc_send(struct rpc_call *call, const void *bytes, size_t length) {
+    struct rpc_queued *m = call_queued(call, length, length);
+    if (m && length > 0)
+        memcpy(m->bytes + RPC_PREFIX, bytes, length);
+    return m && call_queue(call, m);
+}
+
+bool rpc_give(struct rpc_call *call, uint8_t *bytes, size_t length) {
+    struct rpc_queued *m = call_queued(call, length, 0);
+    if (m && length > 0)
+        m->given = bytes;
+    else
+        free(bytes);
+    return m && call_queue(call, m);
 }
 
 void rpc_call_tell_room(struct rpc_call *call) {

@@ -146,6 +146,9 @@ uint64_t rpc_connection(const struct rpc_call *call);
 // message was not queued: because the call has ended, or because no memory is left, which ends the
 // call with RPC_RESOURCE_EXHAUSTED.
 bool rpc_send(struct rpc_call *call, const void *bytes, size_t length);
+// The same of a message in memory of malloc(), which is taken: it is freed when it has been sent,
+// or at once. 'bytes' may be null where 'length' is 0.
+bool rpc_give(struct rpc_call *call, uint8_t *bytes, size_t length);
 // Ends the call after its queue is sent. 'message': a sentence, or null; 'details': an encoded
 // google.rpc.Status for grpc-status-details-bin, or null. They are left out, and the message says
 // so, if they are longer than some 12 MiB or than the client takes (SETTINGS_MAX_HEADER_LIST_SIZE),

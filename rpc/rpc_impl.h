@@ -28,7 +28,8 @@ struct rpc_connection;
 struct rpc_queued {
     struct rpc_queued *next;
     size_t length, sent;
-    uint8_t bytes[];
+    uint8_t *given;  // by rpc_give(): what comes after the prefix; or null
+    uint8_t bytes[]; // the prefix, and what comes after it if that was copied
 };
 
 struct rpc_header {

@@ -114,6 +114,7 @@ struct sk_idle {
     uint32_t ttl_ms;            // 0: the entry does not age
     bool idle;                  // it has been reported as idle
     bool hit;                   // its hit state
+    uint16_t times;             // how many of its times it has been idle, of those looked at
     uint64_t hits_seen, active; // hits at the last look; when it was last matched then, in ns
     uint64_t hits_polled;       // hits when its hit state was last updated
 };

@@ -17,6 +17,8 @@ const struct fixed_table *fixed_family(const struct brt *b, unsigned family, siz
         return fixed_pre(n);
     case 3:
         return fixed_pktgen(tofino2, n);
+    case 4:
+        return fixed_tm(tofino2, n);
     default:
         return fixed_mirror(tofino2, n);
     }
@@ -100,6 +102,8 @@ static bool fixed_get(struct brt *b, struct brt_memory *m, const struct fixed_ta
 
 static enum brt_code fixed_check_served(const struct fixed_table *t, bool writes,
                                         struct sk_error *err) {
+    if (!t->functions.get)
+        return brt_fail(err, BRT_NOT_IMPLEMENTED, "table '%s' is not implemented", t->name);
     return writes && !t->functions.set && !t->functions.remove
                ? brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' is only read", t->name)
                : BRT_OK;

@@ -21,6 +21,7 @@
 //     mirror.c   $mirror.cfg
 //     port.c     $PORT, $PORT_STAT, $PORT_HDL_INFO, $PORT_FP_IDX_INFO, $PORT_STR_INFO
 //     pktgen.c   tf1.pktgen.*, tf2.pktgen.*: the packet generators
+//     tm.c       tf1.tm.*, tf2.tm.*: listed, and not served
 //     device.c   tf1.dev.device_configuration, tf2.dev.device_configuration
 #ifndef SILKEN_BRT_FIXED_FIXED_H
 #define SILKEN_BRT_FIXED_FIXED_H
@@ -119,7 +120,7 @@ struct fixed_table {
     bool by_pipe;                     // its target can be one pipe; all: 'set' is called for each
     bool lenient;                     // to delete an entry that is not there is no mistake
     bool increments;                  // elements of its lists can be added and removed
-    struct fixed_functions functions; // without 'set': only read
+    struct fixed_functions functions; // without 'get': only listed; without 'set': only read
 };
 
 // ---- fixed.c
@@ -184,8 +185,9 @@ bool fixed_port_is_up(struct brt *b, uint16_t port);
 const struct fixed_table *fixed_port(bool tofino2, size_t *n);
 const struct fixed_table *fixed_device(bool tofino2, size_t *n);
 const struct fixed_table *fixed_pktgen(bool tofino2, size_t *n);
-enum { FIXED_FAMILIES = 5 };
-// One of the five, by its number.
+const struct fixed_table *fixed_tm(bool tofino2, size_t *n);
+enum { FIXED_FAMILIES = 6 };
+// One of them, by its number.
 const struct fixed_table *fixed_family(const struct brt *b, unsigned family, size_t *n);
 
 #endif

@@ -125,6 +125,11 @@ static void run_control_publish(void *aux, const struct sk_idle_event *event) {
         sk_server_publish(r->server, sk_idle_event_json(event));
 }
 
+// P4Runtime's clients are told after each time to live.
+static void run_control_publish_again(void *aux, const struct sk_idle_event *event) {
+    run_p4rt_idle(aux, event);
+}
+
 // All entries are looked at, and packets wait: with a ToR, whose control plane asks its entries one
 // by one and does not need it, there may be tens of thousands.
 static void look_for_idle(struct run *r, uint64_t now) {
@@ -135,6 +140,7 @@ static void look_for_idle(struct run *r, uint64_t now) {
     struct sk_pauses pauses = run_pauses(r);
     sk_control_idle_poll(r->sw, &pauses,
                          &(struct sk_idle_listener){.fn = run_control_publish,
+                                                    .again = run_control_publish_again,
                                                     .is_asymmetric = run_brt_is_asymmetric,
                                                     .aux = r});
     r->control.idle_due = now + IDLE_INTERVAL_NS;

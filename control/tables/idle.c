@@ -85,19 +85,24 @@ static bool idle_look_at(void *aux, const struct sk_entry *walked) {
         if (sk_idle_age(e, p->now) < youngest)
             youngest = sk_idle_age(e, p->now);
     }
-    bool idle = youngest / NS_PER_MS >= walked->idle.ttl_ms;
-    if (idle == walked->idle.idle)
+    const uint64_t times = youngest / NS_PER_MS / walked->idle.ttl_ms;
+    const bool idle = times > 0, changes = idle != walked->idle.idle;
+    if (!changes && (!idle || (uint16_t)times == walked->idle.times))
         return true;
     for (unsigned pipe = 0; pipe < SK_PIPES; pipe++)
-        if (twins[pipe])
+        if (twins[pipe]) {
             twins[pipe]->idle.idle = idle;
-    p->events++;
-    if (p->listener)
-        p->listener->fn(p->listener->aux,
-                        &(struct sk_idle_event){.table = p->object->desc->tables[p->object->index],
-                                                .entry = walked,
-                                                .pipe = p->pipe,
-                                                .idle = idle});
+            twins[pipe]->idle.times = (uint16_t)times;
+        }
+    p->events += changes;
+    const struct sk_idle_event event = {.table = p->object->desc->tables[p->object->index],
+                                        .entry = walked,
+                                        .pipe = p->pipe,
+                                        .idle = idle};
+    if (p->listener && changes)
+        p->listener->fn(p->listener->aux, &event);
+    else if (p->listener && p->listener->again)
+        p->listener->again(p->listener->aux, &event);
     return true;
 }
 

@@ -29,6 +29,8 @@ struct sk_idle_event {
 };
 struct sk_idle_listener {
     void (*fn)(void *aux, const struct sk_idle_event *event); // it must not change tables
+    // An entry that has been idle for its time once more. May be null.
+    void (*again)(void *aux, const struct sk_idle_event *event);
     // Are entries of one key in several pipes entries of their own? Null: they are one.
     bool (*is_asymmetric)(void *aux, const struct sk_table_desc *table);
     void *aux;

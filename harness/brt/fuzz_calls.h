@@ -51,6 +51,12 @@ static inline bool fuzz_send(void *call, const void *bytes, size_t length) {
     return true;
 }
 
+static inline bool fuzz_give(void *call, uint8_t *bytes, size_t length) {
+    const bool room = fuzz_send(call, bytes, length);
+    free(bytes);
+    return room;
+}
+
 static inline const char *fuzz_metadata(const void *call, const char *name) {
     const struct fuzz_call *c = call;
     return c->error_in_response && strcmp(name, "error_in_resp") == 0 ? "1" : NULL;

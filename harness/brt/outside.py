@@ -295,4 +295,5 @@ def main():
     sys.exit(passed != len(results))
 
 
-main()
+if __name__ == "__main__":
+    main()

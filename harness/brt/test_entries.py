@@ -169,6 +169,8 @@ def defaults(c):
     checks.equal("set", c.read(c.entry("Ingress.filter", default=True))[0][2:4],
                  ("Ingress.noted", {"group": 9, "Ingress.by_entry.first": [100] * 4,
                                     "Ingress.by_entry.second": [200] * 4}))
+    c.write(c.update("MODIFY", "Ingress.filter", None, "noted", {}, default=True))
+    checks.equal("an argument that is not given is 0", c.read(c.entry("Ingress.filter", default=True))[0][3]["group"], 0)
     c.write(c.update("DELETE", "Ingress.filter", default=True))
     checks.equal("set back", c.read(c.entry("Ingress.filter", default=True))[0][2], "NoAction")
     update_fails("INSERT of a default entry", UNIMPLEMENTED, c,

@@ -128,7 +128,8 @@ def slots(c, copies):
 
 def shapes(c):
     """Tables, fields and choices as the driver's descriptions have them (counted there)."""
-    got = {n: (len(t["key"]), len(t["data"]), t["id"] & 0xffffff) for n, t in c.tables.items() if t["id"] >> 24 == 0xff}
+    got = {n: (len(t["key"]), len(t["data"]), t["id"] & 0xffffff) for n, t in c.tables.items() if t["id"] >> 16 != 0xff05 and
+           t["id"] >> 24 == 0xff} # those of the traffic manager: listed()
     checks.equal("tables", got, {
         "tf1.dev.device_configuration": (0, 16, 0x060001), "$PORT": (1, 33, 0x010001), "$PORT_STAT": (1, 95, 0x010002),
         "$PORT_HDL_INFO": (2, 1, 0x010003), "$PORT_FP_IDX_INFO": (1, 1, 0x010004), "$PORT_STR_INFO": (1, 1, 0x010005),
@@ -363,6 +364,33 @@ def ports(c, sw, copies):
     checks.equal("deleted, and twice is no mistake", list(entries(c, "$PORT")), [2])
 
 
+def shared(address, owner):
+    """Clients of the tables that every switch has, beside the one that owns the program."""
+    with Controller(address, client=2) as c, Controller(address, client=3) as another:
+        fails("no program yet", "UNKNOWN", c.read, c.entry("$pre.mgid"))
+        for one in (c, another):
+            one.bind("$SHARED")
+        c.write(group(c, "INSERT", 77))
+        checks.equal("a group of one is there for all", [77 in entries(x, "$pre.mgid") for x in (c, another, owner)],
+                     [True] * 3)
+        another.write(group(another, "DELETE", 77))
+        name = next(n for n in owner.tables if n.startswith("pipe.Ingress."))
+        fails("the program's tables", "UNKNOWN", c.read, c.entry(name), codes=[NOT_FOUND])
+        fails("for a call that names no more", "UNKNOWN", owner.read, owner.entry(name), p4_name="$SHARED", codes=[NOT_FOUND])
+
+
+def listed(c):
+    """Tables that are only listed."""
+    names = [n for n in c.tables if n.startswith("tf1.tm.")]
+    checks.equal("tables of the traffic manager", (len(names), sorted(n for n in names if not c.tables[n]["key"])),
+                 (33, ["tf1.tm.cfg", "tf1.tm.counter.mirror_dpg", "tf1.tm.counter.pipe", "tf1.tm.mirror.dpg",
+                       "tf1.tm.pipe.cfg", "tf1.tm.pipe.multicast_fifo", "tf1.tm.pipe.sched_cfg", "tf1.tm.pool.skid",
+                       "tf1.tm.port.group_cfg"]))
+    for name in names:
+        checks.has(name, fails("it is not read", "UNKNOWN", c.read, c.entry(name), codes=[UNIMPLEMENTED]), name)
+        checks.has(name, update_fails("nor written", UNIMPLEMENTED, c, c.update("DELETE", name)), name)
+
+
 def device(c):
     (table, key, _, got, default), = c.read(c.entry("tf1.dev.device_configuration", default=True))
     checks.equal("the device", (table, key, default, got["num_pipes"], got["num_stages"], got["recirc_port_list"][:4],
@@ -405,6 +433,8 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             mirror(controller, sent)
             metadata(controller)
             taken_back(controller)
+            shared(ADDRESS, controller)
+            listed(controller)
             controller.write(group(controller, "DELETE", None), controller.update("DELETE", "$pre.ecmp"),
                              node(controller, "DELETE", None))
             checks.equal("all are deleted", [entries(controller, f"$pre.{t}") for t in ("mgid", "node", "ecmp")],

@@ -60,7 +60,7 @@ static void fuzz_end(void *call, enum rpc_status status, const char *message,
 }
 
 static const struct brt_carrier carrier = {
-    .send = fuzz_send, .end = fuzz_end, .metadata = fuzz_metadata};
+    .send = fuzz_send, .give = fuzz_give, .end = fuzz_end, .metadata = fuzz_metadata};
 
 // ---- messages out of bytes ----
 

@@ -258,9 +258,9 @@ def profiles(c):
     c.write(c.update("MODIFY", c.entry("Ingress.selected", {I: (1, 255)}, group=5, priority=3)))
     updates_fail("a group that an entry names", [FAILED_PRECONDITION], c, c.update("DELETE", group(c, 5, [])))
     watching = group(c, 6, [(1, 1)])
-    watching.action_profile_group.members[0].watch_port = b"\1"
+    watching.action_profile_group.members[0].watch_port = b"\x01\xff" # there is no such port
     direct = c.entry("Ingress.selected", {I: (4, 255)}, ("Ingress.put", [1]), priority=3)
-    updates_fail("what is not served", [UNIMPLEMENTED, INVALID], c, c.update("INSERT", watching),
+    updates_fail("a port that is not there, and an action in place of a member", [INVALID, INVALID], c, c.update("INSERT", watching),
                  c.update("INSERT", direct))
     c.write(c.update("DELETE", entry), c.update("DELETE", group(c, 5, [])),
             *[c.update("DELETE", member(c, m)) for m in (1, 2, 3)])

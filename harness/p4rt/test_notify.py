@@ -96,6 +96,9 @@ def ageing(c, ears):
     checks.equal("an idle entry", (e.match, e.metadata, e.HasField("action"), len(told.table_entry)),
                  (entry.table_entry.match, b"note", False, 1))
     checks.true("its time", abs(told.timestamp - time.time_ns()) < 60 * SECOND, str(told.timestamp))
+    again = [ears.next().idle_timeout_notification for _ in range(2)]
+    checks.equal("and again after each time to live", [a.table_entry for a in again], 2 * [told.table_entry])
+    checks.true("not before", again[1].timestamp - told.timestamp > SECOND // 2, str(again))
     c.write(c.update("DELETE", entry))
 
 

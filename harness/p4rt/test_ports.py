@@ -91,7 +91,7 @@ def packets(c, wire, sw):
     c.send(packet=out)
     error = c.next().error
     checks.equal("one to no port", (error.canonical_code, error.packet_out.packet_out), (INVALID, out))
-    checks.equal("one to port 0", sw.port(0)["tx_packets"], 1)
+    checks.equal("one to port 0", sw.becomes(lambda: sw.port(0)["tx_packets"], 1), 1)
 
 
 live.inside(__file__)

@@ -30,8 +30,8 @@ def rewritten(data):
 
 
 def bridged(data, port, rid=0):
-    """A copy that came from ingress: one byte of bridge and the check sequence count."""
-    return told(1, 0, port, rid, 1 + len(data) + FCS) + rewritten(data)
+    """A copy that came from ingress: the check sequence counts, the byte of bridge does not."""
+    return told(1, 0, port, rid, len(data) + FCS) + rewritten(data)
 
 
 def mirrored(data, kind, tag, port, length=None, rid=0):

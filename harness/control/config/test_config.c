@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "control/config/config.h"
+#include "control/config/controllers.h"
 #include "harness/pipeline/toy_program.h"
 
 static struct sk_program *prog;
@@ -118,6 +119,47 @@ static void test_everything(void **state) {
     assert_true(sk_switch_port_is_loopback(sw, 9));
     assert_false(sk_switch_port_is_up(sw, 2));
     sk_switch_free(sw);
+}
+
+// What clients of P4Runtime call ports.
+static void test_ports_of_p4runtime(void **state) {
+    (void)state;
+    static const struct {
+        const char *ports, *says;
+    } cases[] = {
+        {"{}", "p4runtime.ports: it must be an array"},
+        {"[]", "p4runtime.ports: it has 1 to 512 ports"},
+        {"[5]", "p4runtime.ports[0]: it must be an object"},
+        {"[{\"port\": 0}]", "p4runtime.ports[0].id: it is missing"},
+        {"[{\"id\": 1}]", "p4runtime.ports[0].port: it is missing"},
+        {"[{\"id\": 1, \"port\": 0, \"name\": \"a\"}]", "p4runtime.ports[0].name: unknown key"},
+        {"[{\"id\": 0, \"port\": 0}]", "p4runtime.ports[0].id: it is 0"},
+        {"[{\"id\": 4294901760, \"port\": 0}]", "p4runtime.ports[0].id: it is 4294901760"},
+        {"[{\"id\": 1, \"port\": 512}]", "p4runtime.ports[0].port: it is 512"},
+        {"[{\"id\": 1, \"port\": 0}, {\"id\": 1, \"port\": 4}]", "two ports have the id 1"},
+        {"[{\"id\": 1, \"port\": 4}, {\"id\": 2, \"port\": 4}]", "port 4 has two ids"},
+    };
+    const char *const good =
+        "{\"program\": \"x\", \"p4runtime\": {\"ports\": [{\"id\": 4294901759, "
+        "\"port\": 511}, {\"id\": 1, \"port\": 0}]}}";
+    struct sk_config_port_id ports[SK_PORTS];
+    struct sk_error err = {""};
+    struct sk_config *c = sk_config_parse("c.json", good, strlen(good), &err);
+    assert_non_null(c);
+    assert_int_equal(sk_config_p4runtime_ports(c, ports), 2);
+    assert_int_equal(ports[0].id, 4294901759u);
+    assert_int_equal(ports[0].port, 511);
+    assert_int_equal(ports[1].id, 1);
+    assert_int_equal(ports[1].port, 0);
+    sk_config_free(c);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{\"program\": \"x\", \"p4runtime\": {\"ports\": %s}}",
+                 cases[i].ports);
+        c = sk_config_parse("c.json", text, strlen(text), &err);
+        if (c || !strstr(err.text, cases[i].says))
+            fail_msg("%s\nexpected '%s', got '%s'", text, cases[i].says, err.text);
+    }
 }
 
 static void test_mistakes_in_the_file(void **state) {
@@ -291,6 +333,7 @@ static void test_mistakes_against_the_program(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_ports_of_p4runtime),
         cmocka_unit_test(test_mistakes_in_the_file),
         cmocka_unit_test(test_mistakes_against_the_program),
     };
