@@ -99,6 +99,10 @@ struct bench_options {
     X(udp_worker)                                                                                  \
     X(atp_worker)                                                                                  \
     X(atp_server)                                                                                  \
+    X(libra)                                                                                       \
+    X(libra_integer)                                                                               \
+    X(libra_worker)                                                                                \
+    X(libra_server)                                                                                \
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
     X(pipes)                                                                                       \

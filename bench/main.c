@@ -65,6 +65,11 @@ static const struct goal {
     {"switchml64", "mpps", 15, false},
     {"scalar", "ratio_scalar", 4, false},
     {"atp", "gbps", 40, false},
+    {"libra", "gbps", 5, false},
+    {"libra", "ratio_ideal", 3, true},
+    {"libra_integer", "gbps", 30, false},
+    {"libra_worker", "million_pairs", 80, false},
+    {"libra_server", "million_pairs", 40, false},
     {"worker", "gbps", 40, false},
     {"replay", "mpps", 2, false},
     {"allreduce", "ratio_gloo", 1, false},
@@ -158,7 +163,8 @@ int main(int argc, char **argv) {
         if (bench_profile(argv[2], atof(argv[3])))
             return 0;
         fprintf(stderr,
-                "bench: '%s' cannot be profiled; forward64, switchml64, switchml256 and atp can\n",
+                "bench: '%s' cannot be profiled; forward64, switchml64, switchml256, atp, libra "
+                "and libra_integer can\n",
                 argv[2]);
         return 2;
     }

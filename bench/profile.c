@@ -5,6 +5,7 @@
 #include "bench/atp_hosts.h"
 #include "bench/atp_rack.h"
 #include "bench/bench.h"
+#include "bench/libra_rack.h"
 #include "bench/loop.h"
 #include "bench/rack.h"
 
@@ -51,6 +52,14 @@ bool bench_profile(const char *key, double seconds) {
         printf("%.1f ns each without laying out the frames, in the last rounds\n",
                atp_rack_took(r));
         atp_rack_free(r);
+        return true;
+    }
+    if (strcmp(key, "libra") == 0 || strcmp(key, "libra_integer") == 0) {
+        struct libra_rack *r = libra_rack_new(strcmp(key, "libra") == 0);
+        profile_switch(r->rig.sw, libra_rack_work, r, seconds);
+        printf("%.1f ns each without laying out the frames, in the last rounds\n",
+               libra_rack_took(r));
+        libra_rack_free(r);
         return true;
     }
     if (strcmp(key, "atp_worker") == 0) {

@@ -172,6 +172,15 @@ static inline struct sk_entry *sk_lookup_filled_index(const struct sk_filled *f,
     return f->reader;
 }
 
+// The values of a table of an array, if it was filled as a whole and has the key; else null.
+static inline const struct sk_filled *sk_lookup_flat(const struct sk_table *t, uint64_t key) {
+    const struct sk_slots *s =
+        atomic_load_explicit((_Atomic(struct sk_slots *) *)&t->slots, memory_order_acquire);
+    const struct sk_filled *f =
+        atomic_load_explicit((_Atomic(struct sk_filled *) *)&s->filled, memory_order_acquire);
+    return f && key < f->n ? f : NULL;
+}
+
 static inline struct sk_entry *sk_lookup_index(const struct sk_table *t, uint64_t key) {
     const struct sk_slots *s =
         atomic_load_explicit((_Atomic(struct sk_slots *) *)&t->slots, memory_order_acquire);

@@ -25,7 +25,8 @@ const char demo_usage[] =
     "                    switch and at parameter servers (switchml)\n"
     "  --servers N       parameter servers, 1 to 4 (atp: 1, libra: 2)\n"
     "  --sync            all workers' steps at the same parameters (libra)\n"
-    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp)\n"
+    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp);\n"
+    "                    or, with their hot parameters, in all of them (libra)\n"
     "  --workers N       worker processes, 1 to 16 (4)\n"
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256, with both 64; switchml)\n"
@@ -39,6 +40,7 @@ const char demo_usage[] =
     "  --seed N          seed of the initial weights and the order of images (1)\n"
     "  --program FILE    the P4 program (Silken's own switchml.p4, atp.p4 or ina.p4)\n"
     "  --data DIR        folder of the data set (" DATASET_FOLDER ")\n"
+    "  --text FILE       train a model of next words on this text instead (libra)\n"
     "  --record FILE     record the packets of the (last rack's) switch (pcapng), for\n"
     "                    'silken replay'\n"
     "  --keep DIR        keep configuration and logs there\n"
@@ -199,6 +201,10 @@ static int set_program(const struct parser *p) {
     return parse_text(p, &p->o->program);
 }
 
+static int set_text(const struct parser *p) {
+    return parse_text(p, &p->o->text);
+}
+
 static int set_data(const struct parser *p) {
     return parse_text(p, &p->o->data);
 }
@@ -250,6 +256,7 @@ static const struct option {
     {"--seed", true, set_seed},
     {"--program", true, set_program},
     {"--data", true, set_data},
+    {"--text", true, set_text},
     {"--keep", true, set_keep},
     {"--record", true, set_record},
     {"--limit", true, demo_options_set_limit},
@@ -298,6 +305,10 @@ static int demo_options_check_together(const struct parser *p) {
         return demo_options_fail(p, "a batch of %u images cannot be shared among %u workers",
                                  p->o->batch, p->o->workers);
     }
+    if (p->o->libra && p->o->servers < p->o->racks) {
+        return demo_options_fail(p, "%u servers cannot be spread over %u racks", p->o->servers,
+                                 p->o->racks);
+    }
     if (p->o->workers < p->o->racks) {
         return demo_options_fail(p, "%u workers cannot be spread over %u racks", p->o->workers,
                                  p->o->racks);
@@ -323,10 +334,9 @@ static int check_libra(const struct parser *p) {
     const struct {
         bool given;
         const char *name;
-    } others[] = {{o->racks, "--racks"},        {o->lanes != 1, "--lanes"},
-                  {o->elements, "--elements"},  {o->veth, "--links veth"},
-                  {o->epochs != 1, "--epochs"}, {o->images, "--images"},
-                  {o->record, "--record"}};
+    } others[] = {{o->lanes != 1, "--lanes"}, {o->elements, "--elements"},
+                  {o->veth, "--links veth"},  {o->epochs != 1, "--epochs"},
+                  {o->images, "--images"},    {o->record, "--record"}};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given) {
@@ -347,8 +357,11 @@ static int check_protocol(const struct parser *p) {
     if (o->sync) {
         return demo_options_fail(p, "--sync needs --protocol libra");
     }
+    if (o->text) {
+        return demo_options_fail(p, "--text needs --protocol libra");
+    }
     if (!atp && (o->servers || o->racks)) {
-        return demo_options_fail(p, "--servers and --racks need --protocol atp");
+        return demo_options_fail(p, "--servers and --racks need --protocol atp or libra");
     }
     if (o->both && o->racks > 1) {
         return demo_options_fail(p, "both protocols share the switch of one rack");

@@ -31,12 +31,11 @@ struct sparse {
     struct sparse_job job;
     struct report report;
     struct supervisor supervisor;
-    struct child *rack_switch, *server[DEMO_MAX_SERVERS], *worker[DEMO_MAX_WORKERS];
+    struct child *rack_switch[DEMO_MAX_RACKS], *server[DEMO_MAX_SERVERS], *worker[DEMO_MAX_WORKERS];
     struct sparse_child {
         const struct sparse_job *job;
         unsigned number;
     } child[DEMO_MAX_SERVERS + DEMO_MAX_WORKERS];
-    char layout[PATH_MAX];
     size_t hot;
     double hot_share; // of the sample's updates
     uint64_t began;
@@ -91,7 +90,7 @@ static int sparse_count(struct sparse *s, struct libra_heat *heat) {
         for (unsigned step = 0; step < job->steps; step++) {
             if (rng_unit(&r) >= SAMPLE_RATE && (w || step)) // one batch at least
                 continue;
-            sparse_batch(job->o->seed, w, step, samples, job->batch);
+            sparse_batch(job, w, step, samples, job->batch);
             size_t n = sparse_keys(samples, job->batch, keys);
             for (size_t i = 0; i < n; i++)
                 libra_heat_add(heat, keys[i], 1);
@@ -101,24 +100,27 @@ static int sparse_count(struct sparse *s, struct libra_heat *heat) {
     return good ? 0 : sparse_fail(s, "out of memory");
 }
 
-static int sparse_write_layout(struct sparse *s, const struct libra_ranked *ranked) {
+// Of the hot parameters those that the switch of a rack has, in their order.
+static int sparse_write_layout(struct sparse *s, unsigned rack, const struct libra_ranked *ranked) {
     struct libra_layout layout;
     struct sk_error err;
     uint64_t *keys = malloc(s->hot * sizeof *keys);
+    size_t n = 0;
     if (!keys)
         return sparse_fail(s, "out of memory");
     for (size_t i = 0; i < s->hot; i++)
-        keys[i] = ranked[i].key;
-    int rc = libra_layout_make(&layout, SPARSE_JOB, SPARSE_EPOCH, LIBRA_PLACES, keys, s->hot, &err);
+        if (sparse_rack_of_key(&s->job, ranked[i].key) == rack)
+            keys[n++] = ranked[i].key;
+    int rc = libra_layout_make(&layout, SPARSE_JOB, SPARSE_EPOCH, LIBRA_PLACES, keys, n, &err);
     free(keys);
     if (rc)
         return sparse_fail(s, "%s", err.text);
-    FILE *out = fopen(s->layout, "w");
+    FILE *out = fopen(s->job.layout[rack], "w");
     bool written = out && libra_layout_write(&layout, out);
     if (out && fclose(out))
         written = false;
     libra_layout_clear(&layout);
-    return written ? 0 : sparse_fail(s, "cannot write %s", s->layout);
+    return written ? 0 : sparse_fail(s, "cannot write %s", s->job.layout[rack]);
 }
 
 static int sparse_profile(struct sparse *s) {
@@ -134,7 +136,8 @@ static int sparse_profile(struct sparse *s) {
         for (size_t i = 0; i < s->hot; i++)
             hot += ranked[i].count;
         s->hot_share = (double)hot / (double)heat.total;
-        status = sparse_write_layout(s, ranked);
+        for (unsigned rack = 0; !status && rack < s->job.o->racks; rack++)
+            status = sparse_write_layout(s, rack, ranked);
     }
     free(ranked);
     libra_heat_clear(&heat);
@@ -157,11 +160,11 @@ static int sparse_reference(struct sparse *s) {
     bool good = samples && keys && weights && sum;
     for (unsigned step = 0; good && step < job->steps; step++) {
         for (unsigned w = 0; w < job->o->workers; w++) {
-            sparse_batch(job->o->seed, w, step, samples, job->batch);
+            sparse_batch(job, w, step, samples, job->batch);
             size_t n = sparse_keys(samples, job->batch, keys);
             for (size_t i = 0; i < n; i++)
                 weights[i] = all[keys[i]];
-            sparse_step(samples, job->batch, keys, n, weights, weights + most);
+            sparse_step(job, samples, job->batch, keys, n, weights, weights + most);
             for (size_t i = 0; i < n; i++)
                 sum[keys[i]] += (double)weights[most + i];
         }
@@ -177,31 +180,39 @@ static int sparse_reference(struct sparse *s) {
 
 // ---- the processes ----
 
-static bool sparse_switch_is_ready(const struct sparse *s) {
-    for (unsigned i = 0; i < s->job.o->workers + s->job.o->servers; i++) {
-        struct stat st;
-        if (stat(sparse_address(&s->job, i).socket, &st))
+static bool sparse_switch_is_ready(const struct sparse *s, unsigned rack) {
+    struct stat st;
+    for (unsigned i = 0; i < s->job.o->workers + s->job.o->servers; i++)
+        if (sparse_rack(&s->job, i) == rack && stat(sparse_address(&s->job, i).socket, &st))
+            return false;
+    for (unsigned r = 0; r < rack; r++) {
+        char path[PATH_MAX];
+        sparse_uplink(&s->job, rack, r, path, sizeof path);
+        if (stat(path, &st))
             return false;
     }
     return true;
 }
 
-static int sparse_start_switch(struct sparse *s) {
-    char config[PATH_MAX], error[512];
+static int sparse_start_switch(struct sparse *s, unsigned rack) {
+    char config[PATH_MAX], name[32] = "switch", error[512];
     char *argv[] = {"silken", "run", "-c", config, "--memory", "512", NULL};
     const uint64_t began = sk_clock_now();
     int status = 0;
-    snprintf(config, sizeof config, "%s/switch.json", s->supervisor.logs);
-    if (sparse_write_config(&s->job, config, error, sizeof error))
+    if (s->job.o->racks > 1)
+        snprintf(name, sizeof name, "switch-%u", rack);
+    snprintf(config, sizeof config, "%s/%s.json", s->supervisor.logs, name);
+    if (sparse_write_config(&s->job, rack, config, error, sizeof error))
         return sparse_fail(s, "%s", error);
-    s->rack_switch = supervise_self(&s->supervisor, "switch", argv, error, sizeof error);
-    if (!s->rack_switch)
+    struct child *c = s->rack_switch[rack] =
+        supervise_self(&s->supervisor, name, argv, error, sizeof error);
+    if (!c)
         return sparse_fail(s, "%s", error);
-    while (!status && !sparse_switch_is_ready(s)) {
+    while (!status && !sparse_switch_is_ready(s, rack)) {
         report_line(&s->report, sk_clock_now(), "compiling the P4 program, starting the switch");
         status = sparse_tick(s);
-        if (!status && !s->rack_switch->running)
-            status = sparse_fail_child(s, s->rack_switch);
+        if (!status && !c->running)
+            status = sparse_fail_child(s, c);
         if (!status && sparse_seconds(began) > SWITCH_SECONDS)
             status = sparse_fail(s, "the switch is not ready after %d seconds", SWITCH_SECONDS);
     }
@@ -288,10 +299,10 @@ struct sparse_verdict {
     double worst[2]; // error of a sum over the magnitudes of its terms: of cold and hot ones
 };
 
-static void sparse_check_key(const struct sparse *s, const struct libra_layout *layout,
+static void sparse_check_key(const struct sparse *s, const struct libra_layout *layouts,
                              uint32_t key, struct sparse_verdict *v) {
     const struct sparse_board *b = s->job.board;
-    const bool hot = libra_layout_rank(layout, key) >= 0;
+    const bool hot = libra_layout_rank(&layouts[sparse_rack_of_key(&s->job, key)], key) >= 0;
     double exact = 0, magnitudes = 0, got = (double)b->trained[key];
     uint64_t terms = 0;
     for (unsigned w = 0; w < s->job.o->workers; w++) {
@@ -309,15 +320,19 @@ static void sparse_check_key(const struct sparse *s, const struct libra_layout *
 }
 
 static int sparse_check(struct sparse *s, struct sparse_verdict *v) {
-    struct libra_layout layout;
+    struct libra_layout layouts[DEMO_MAX_RACKS];
     struct sk_error err;
+    int status = 0;
+    unsigned n = 0;
     *v = (struct sparse_verdict){0};
-    if (libra_layout_read(&layout, s->layout, &err))
-        return sparse_fail(s, "%s", err.text);
-    for (uint32_t key = 0; key < SPARSE_KEYS; key++)
-        sparse_check_key(s, &layout, key, v);
-    libra_layout_clear(&layout);
-    return 0;
+    for (; !status && n < s->job.o->racks; n += !status)
+        if (libra_layout_read(&layouts[n], s->job.layout[n], &err))
+            status = sparse_fail(s, "%s", err.text);
+    for (uint32_t key = 0; !status && key < SPARSE_KEYS; key++)
+        sparse_check_key(s, layouts, key, v);
+    while (n > 0)
+        libra_layout_clear(&layouts[--n]);
+    return status;
 }
 
 static void sparse_report_traffic(struct sparse *s) {
@@ -338,13 +353,15 @@ static void sparse_report_traffic(struct sparse *s) {
 }
 
 static int sparse_report(struct sparse *s, const struct sparse_verdict *v) {
+    static const float untrained[SPARSE_KEYS];
     const struct sparse_board *b = s->job.board;
-    const double trained = sparse_loss(s->job.o->seed, b->trained),
-                 reference = sparse_loss(s->job.o->seed, b->reference);
+    const double trained = sparse_loss(&s->job, b->trained),
+                 reference = sparse_loss(&s->job, b->reference);
     char sums[27];
     bool good = v->wrong == 0;
     report_result(&s->report, "loss of the trained model", "%.4f", trained);
     report_result(&s->report, "loss of one process", "%.4f", reference);
+    report_result(&s->report, "loss before training", "%.4f", sparse_loss(&s->job, untrained));
     sparse_report_traffic(s);
     report_result(&s->report, "sums checked",
                   "%s; largest error, of the magnitudes of a sum's terms: %.2g at the switch, "
@@ -367,8 +384,12 @@ static int sparse_report(struct sparse *s, const struct sparse_verdict *v) {
 // ---- the whole ----
 
 static int sparse_run(struct sparse *s, struct sparse_verdict *v) {
+    if (s->job.text.n)
+        report_done(&s->report, "text", "%zu words, %zu of them distinct", s->job.text.n,
+                    s->job.text.distinct);
     int status = sparse_profile(s);
-    status = status ? status : sparse_start_switch(s);
+    for (unsigned rack = s->job.o->racks; !status && rack-- > 0;) // one connects to those after it
+        status = sparse_start_switch(s, rack);
     status = status ? status : sparse_start_servers(s);
     status = status ? status : sparse_train(s);
     status = status ? status : sparse_reference(s);
@@ -389,16 +410,20 @@ int sparse_demo(const struct demo_options *o, const char *program) {
     if (s.job.board == MAP_FAILED)
         return sparse_fail(&s, "out of memory");
     int status = 0;
-    if (supervise_begin(&s.supervisor, o->keep, error, sizeof error)) {
+    if (o->text && sparse_text_read(&s.job.text, o->text, error, sizeof error)) {
+        status = sparse_fail(&s, "%s", error);
+    } else if (supervise_begin(&s.supervisor, o->keep, error, sizeof error)) {
         status = sparse_fail(&s, "%s", error);
     } else {
         s.job.folder = s.supervisor.folder;
-        snprintf(s.layout, sizeof s.layout, "%s/layout", s.supervisor.logs);
-        s.job.layout = s.layout;
+        for (unsigned rack = 0; rack < o->racks; rack++)
+            snprintf(s.job.layout[rack], sizeof s.job.layout[rack],
+                     rack ? "%s/layout-%u" : "%s/layout", s.supervisor.logs, rack);
         status = sparse_run(&s, &v);
         supervise_end(&s.supervisor);
     }
     status = status ? status : sparse_report(&s, &v);
+    sparse_text_clear(&s.job.text);
     munmap(s.job.board, size);
     return status;
 }

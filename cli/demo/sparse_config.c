@@ -9,12 +9,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/libra/libra.h"
+#define FIRST_PORT   1u
+#define FIRST_UPLINK 50u // the link to rack r: r more
+#define CELLS        16384
 
-#define FIRST_PORT 1u
-#define CELLS      16384
+const struct silken_address sparse_switch[DEMO_MAX_RACKS] = {
+    {"02:00:00:00:00:fe", "10.0.1.254"},
+    {"02:00:00:00:00:fd", "10.0.1.253"},
+    {"02:00:00:00:00:fc", "10.0.1.252"},
+    {"02:00:00:00:00:fb", "10.0.1.251"},
+};
 
-const struct silken_address sparse_switch = {"02:00:00:00:00:fe", "10.0.1.254"};
+unsigned sparse_rack(const struct sparse_job *job, unsigned station) {
+    const unsigned workers = job->o->workers;
+    return (station < workers ? station : station - workers) % job->o->racks;
+}
+
+// Servers have equal ranges, the first ones a key more where they are not (hosts/keyvalue).
+unsigned sparse_rack_of_key(const struct sparse_job *job, uint64_t key) {
+    const uint64_t servers = job->o->servers, each = SPARSE_KEYS / servers,
+                   more = SPARSE_KEYS % servers, longer = more * (each + 1);
+    const uint64_t server = key < longer ? key / (each + 1) : more + (key - longer) / each;
+    return sparse_rack(job, job->o->workers + (unsigned)server);
+}
+
+void sparse_uplink(const struct sparse_job *job, unsigned rack, unsigned other, char *path,
+                   size_t size) {
+    snprintf(path, size, "%s/rack-%u-%u.sock", job->folder, rack > other ? rack : other,
+             rack > other ? other : rack);
+}
 
 struct sparse_address sparse_address(const struct sparse_job *job, unsigned station) {
     struct sparse_address a = {.port = FIRST_PORT + station};
@@ -33,53 +56,75 @@ static json_t *config_port(const struct sparse_address *a) {
     return json_pack("{s:i, s:s}", "port", a->port, "device", device);
 }
 
-// The job, which Libra_s admits.
-static json_t *config_job(const struct sparse_job *job) {
+static json_t *config_uplink(const struct sparse_job *job, unsigned rack, unsigned other) {
+    char path[128], device[256];
+    sparse_uplink(job, rack, other, path, sizeof path);
+    snprintf(device, sizeof device, "net_memif%u,role=%s,id=0,socket-abstract=no,socket=%s",
+             FIRST_UPLINK + other, rack > other ? "server" : "client", path);
+    return json_pack("{s:i, s:s}", "port", FIRST_UPLINK + other, "device", device);
+}
+
+// The job, which Libra_s admits: members in other racks come by the link to there.
+static json_t *config_job(const struct sparse_job *job, unsigned rack) {
     json_t *workers = json_array(), *servers = json_array();
     for (unsigned i = 0; i < job->o->workers + job->o->servers; i++) {
         const struct sparse_address a = sparse_address(job, i);
-        json_array_append_new(i < job->o->workers ? workers : servers,
-                              json_sprintf("%u:%s/%s", a.port, a.ip, a.mac));
+        const unsigned its = sparse_rack(job, i);
+        json_array_append_new(
+            i < job->o->workers ? workers : servers,
+            json_sprintf("%u:%s/%s", its == rack ? a.port : FIRST_UPLINK + its, a.ip, a.mac));
     }
-    return json_pack("{s:s, s:s, s:I, s:i, s:o, s:o}", "name", "demo", "layout", job->layout,
+    return json_pack("{s:s, s:s, s:I, s:i, s:o, s:o}", "name", "demo", "layout", job->layout[rack],
                      "parameters", (json_int_t)SPARSE_KEYS, "cells", CELLS, "workers", workers,
                      "servers", servers);
 }
 
-static int config_add_filled(void *aux, const char *table, const char *action,
-                             const uint32_t *values, size_t n) {
-    char *digits = malloc(4 * n + 1);
-    for (size_t i = 0; digits && i < n; i++)
-        snprintf(digits + 4 * i, 5, "%04x", values[i] & 0xffff);
-    if (digits)
-        json_array_append_new(
-            aux, json_pack("{s:s, s:s, s:s}", "table", table, "action", action, "values", digits));
-    free(digits);
-    return digits ? 0 : -1;
+// What is for another rack's switch goes there.
+static void config_others(json_t *root, unsigned rack, unsigned racks) {
+    json_t *entries = json_array(), *others = json_array();
+    for (unsigned r = 0; r < racks; r++) {
+        if (r == rack)
+            continue;
+        json_array_append_new(entries,
+                              json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}", "table", "forward.macs",
+                                        "key", "hdr.ethernet.dst_addr", sparse_switch[r].mac,
+                                        "action", "to_port", "args", "port", FIRST_UPLINK + r));
+        json_array_append_new(others, json_pack("{s:s, s:{s:s}}", "name", "others", "key", "f1",
+                                                sparse_switch[r].ip));
+    }
+    json_object_set_new(root, "entries", entries);
+    json_object_set_new(root, "value_sets", others);
 }
 
-static json_t *config_root(const struct sparse_job *job, const char *program) {
-    json_t *ports = json_array(), *filled = json_array();
+static json_t *config_root(const struct sparse_job *job, unsigned rack, const char *program) {
+    json_t *ports = json_array();
     for (unsigned i = 0; i < job->o->workers + job->o->servers; i++) {
         const struct sparse_address a = sparse_address(job, i);
-        json_array_append_new(ports, config_port(&a));
+        if (sparse_rack(job, i) == rack)
+            json_array_append_new(ports, config_port(&a));
     }
-    libra_adder_fill(libra_adder(), config_add_filled, filled);
-    json_t *root = json_pack("{s:s, s:o, s:o, s:{s:s, s:s, s:[o]}, s:o}", "program", program,
-                             "ports", ports, "filled", filled, "libra", "mac", sparse_switch.mac,
-                             "address", sparse_switch.ip, "jobs", config_job(job), "control_socket",
-                             json_sprintf("%s/control.sock", job->folder));
+    for (unsigned r = 0; r < job->o->racks; r++)
+        if (r != rack)
+            json_array_append_new(ports, config_uplink(job, rack, r));
+    json_t *root =
+        json_pack("{s:s, s:o, s:{s:s, s:s, s:[o]}, s:o}", "program", program, "ports", ports,
+                  "libra", "mac", sparse_switch[rack].mac, "address", sparse_switch[rack].ip,
+                  "jobs", config_job(job, rack), "control_socket",
+                  rack ? json_sprintf("%s/control-%u.sock", job->folder, rack)
+                       : json_sprintf("%s/control.sock", job->folder));
+    if (root && job->o->racks > 1)
+        config_others(root, rack, job->o->racks);
     if (root && job->o->loss > 0)
         json_object_set_new(root, "faults",
                             json_pack("{s:f, s:I}", "loss", job->o->loss, "seed",
-                                      (json_int_t)(job->o->seed & INT64_MAX)));
+                                      (json_int_t)((job->o->seed + rack) & INT64_MAX)));
     return root;
 }
 
-int sparse_write_config(const struct sparse_job *job, const char *path, char *error,
+int sparse_write_config(const struct sparse_job *job, unsigned rack, const char *path, char *error,
                         size_t error_size) {
     char *program = realpath(job->program, NULL);
-    json_t *root = program ? config_root(job, program) : NULL;
+    json_t *root = program ? config_root(job, rack, program) : NULL;
     int rc = 0;
     if (!program) {
         snprintf(error, error_size, "%s: %s", job->program, strerror(errno));

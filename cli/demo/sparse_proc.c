@@ -12,11 +12,13 @@ struct proc_station {
     struct silken_kv_config config;
     struct sparse_address self, server[DEMO_MAX_SERVERS];
     struct silken_address servers[DEMO_MAX_SERVERS];
+    struct silken_kv_switch others[DEMO_MAX_RACKS];
 };
 
 static void proc_configure(struct proc_station *s, const struct sparse_job *job, unsigned station,
                            unsigned number) {
     const struct demo_options *o = job->o;
+    const unsigned rack = sparse_rack(job, station);
     silken_kv_config_init(&s->config);
     s->self = sparse_address(job, station);
     for (unsigned i = 0; i < o->servers; i++) {
@@ -27,11 +29,16 @@ static void proc_configure(struct proc_station *s, const struct sparse_job *job,
     s->config.workers = o->workers;
     s->config.worker = number;
     s->config.keys = SPARSE_KEYS;
-    s->config.layout = job->layout;
+    s->config.layout = job->layout[rack];
     s->config.switch_cpu = 1;
     s->config.device = s->self.device;
     s->config.self = (struct silken_address){s->self.mac, s->self.ip};
-    s->config.switch_address = sparse_switch;
+    s->config.switch_address = sparse_switch[rack];
+    for (unsigned r = 0; station < o->workers && r < o->racks; r++)
+        if (r != rack)
+            s->others[s->config.more_switches++] =
+                (struct silken_kv_switch){sparse_switch[r], job->layout[r]};
+    s->config.more_switch = s->others;
     s->config.servers = o->servers;
     s->config.server = s->servers;
 }
@@ -84,7 +91,7 @@ static void proc_note(const struct proc_worker *w, size_t n) {
 static int proc_step(struct proc_worker *w, unsigned step) {
     const struct sparse_job *job = w->job;
     uint64_t request;
-    sparse_batch(job->o->seed, w->number, step, w->samples, job->batch);
+    sparse_batch(job, w->number, step, w->samples, job->batch);
     size_t n = sparse_keys(w->samples, job->batch, w->keys);
     int rc = silken_kv_pull_f32(w->kv, w->keys, w->weights, NULL, n, &request);
     rc = rc ? rc : silken_kv_wait(w->kv, request);
@@ -92,7 +99,7 @@ static int proc_step(struct proc_worker *w, unsigned step) {
         rc = silken_kv_barrier(w->kv);
     if (rc)
         return rc;
-    sparse_step(w->samples, job->batch, w->keys, n, w->weights, w->steps);
+    sparse_step(job, w->samples, job->batch, w->keys, n, w->weights, w->steps);
     proc_note(w, n);
     rc = silken_kv_push_f32(w->kv, w->keys, w->steps, NULL, n, &request);
     rc = rc ? rc : silken_kv_wait(w->kv, request);

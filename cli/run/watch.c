@@ -4,6 +4,7 @@
 // for metrics more often than every SHORTEST_NS gets the numbers of before: nobody makes the pipes
 // wait all the time.
 #include "cli/run/run.h"
+#include "control/libra/libra.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,8 @@ static void take_moment(struct run *r) {
     json_t *held = sk_aggregators_json(w->aggregators);
     json_array_extend(w->moment.jobs, held);
     json_decref(held);
+    if (r->libra)
+        w->moment.libra = libra_s_list(r->libra);
 }
 
 static void run_watch_read_metrics(struct run *r) {

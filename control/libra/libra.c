@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "control/libra/libra_impl.h"
+#include "control/tables/control.h"
 #include "hosts/core/udp.h"
+#include "hosts/libra/adder.h"
 #include "libra_wire.h"
 
 // ---- made and freed ----
@@ -23,9 +25,31 @@ void libra_s_free(struct libra_s *l) {
     free(l);
 }
 
+struct libra_s_filling {
+    struct sk_switch *sw;
+    struct sk_error *err;
+};
+
+static int libra_s_fill_table(void *aux, const char *table, const char *action,
+                              const uint32_t *values, size_t n) {
+    const struct libra_s_filling *f = aux;
+    return sk_control_table_fill(f->sw, table, action, values, n, -1, f->err);
+}
+
+// The adder's tables: of a program that adds floats.
+static int libra_s_fill(struct libra_s *l, struct sk_error *err) {
+    struct libra_s_filling f = {l->host.sw, err};
+    if (!libra_s_has_floats(l))
+        return 0;
+    libra_s_pause(l);
+    const int rc = libra_adder_fill(libra_adder(), libra_s_fill_table, &f);
+    libra_s_resume(l);
+    return rc;
+}
+
 static bool libra_s_begin(struct libra_s *l, const struct sk_at *section, struct sk_error *err) {
     const struct sk_at jobs = sk_at_member(section, "jobs");
-    if (!libra_s_section_read(l, section) || libra_s_own_address(l, err))
+    if (!libra_s_section_read(l, section) || libra_s_own_address(l, err) || libra_s_fill(l, err))
         return false;
     for (size_t i = 0; i < sk_at_length(&jobs); i++) {
         const struct sk_at at = sk_at_item(&jobs, i);
@@ -134,8 +158,11 @@ static bool libra_s_parse(struct libra_s *l, const uint8_t *bytes, uint32_t leng
                                 .clock = libra_h_get_clock(h),
                                 .job = libra_s_job_numbered(l, libra_h_get_job(h))};
     const unsigned worker = libra_h_get_worker(h);
-    if (!f->job || libra_h_get_epoch(h) != f->job->epoch ||
-        worker >= f->job->workers + f->job->servers)
+    if (!f->job || worker >= f->job->workers + f->job->servers)
+        return false;
+    // a member that begins after a move has the layout's epoch, and is told the job's
+    const unsigned epoch = libra_h_get_epoch(h);
+    if (epoch != f->job->epoch && (f->kind != LIBRA_JOIN || epoch != f->job->layout.epoch))
         return false;
     f->member = &f->job->members[worker];
     const bool to_switch = f->kind == LIBRA_ACK || f->kind == LIBRA_JOIN || f->kind == LIBRA_MOVED;

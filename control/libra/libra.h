@@ -101,6 +101,8 @@ uint64_t libra_s_deadline(struct libra_s *l);
 // the result, a new reference, or null after the document of 'at' has failed. '*known' false: it is
 // another one.
 json_t *libra_s_request(struct libra_s *l, const char *op, const struct sk_at *at, bool *known);
+// The numbers for operators: as "job.list" has them; a new reference.
+json_t *libra_s_list(struct libra_s *l);
 // Copies and pushes that wait for an ack.
 size_t libra_s_waiting(const struct libra_s *l);
 

@@ -155,7 +155,6 @@ bool libra_s_section_read(struct libra_s *l, const struct sk_at *at);
 
 // show.c
 json_t *libra_s_job_json(struct libra_s *l, const struct libra_s_job *j);
-json_t *libra_s_list(struct libra_s *l);
 json_t *libra_s_status(struct libra_s *l);
 
 #endif

@@ -293,6 +293,69 @@ static void put_jobs(FILE *f, const struct sk_watch *w) {
                "Time since the worker's last packet; absent if it has sent none.", "idle_ms", true);
 }
 
+// ---- Libra ----
+
+static void put_libra_job(FILE *f, const json_t *libra, const char *name, const char *type,
+                          const char *help, const char *key) {
+    size_t i;
+    json_t *j;
+    metrics_family(f, name, type, help);
+    json_array_foreach(json_object_get(libra, "jobs"), i, j) {
+        const json_t *stats = json_object_get(j, "stats");
+        fprintf(f, "%s{", name);
+        label(f, "job", sk_json_text(j, "name"));
+        fprintf(f, "} %" PRIu64 "\n", metrics_number(json_object_get(stats, key) ? stats : j, key));
+    }
+}
+
+static void put_libra_members(FILE *f, const json_t *libra) {
+    static const char name[] = "silken_libra_repetitions_total";
+    size_t i, k;
+    json_t *j, *member;
+    metrics_family(f, name, "counter", "Pushes of the member that had been added before.");
+    json_array_foreach(json_object_get(libra, "jobs"), i, j) {
+        json_array_foreach(json_object_get(j, "members"), k, member) {
+            fprintf(f, "%s{", name);
+            label(f, "job", sk_json_text(j, "name"));
+            fprintf(f, ",member=\"%zu\"} %" PRIu64 "\n", k, metrics_number(member, "repetitions"));
+        }
+    }
+}
+
+static void put_libra(FILE *f, const json_t *l) {
+    static const struct {
+        const char *name, *type, *help, *key;
+    } of_jobs[] = {
+        {"silken_libra_hot_parameters", "gauge", "Hot parameters of the job.", "hot"},
+        {"silken_libra_epoch", "gauge", "Epoch of the job on this switch.", "epoch"},
+        {"silken_libra_copies_total", "counter", "Answers of which the CPU got a copy.", "copies"},
+        {"silken_libra_acks_total", "counter", "Copies that were acknowledged.", "acks"},
+        {"silken_libra_repeated_total", "counter", "Answers that the CPU has sent again.",
+         "repeated"},
+        {"silken_libra_given_up_total", "counter", "Answers to pulls that nobody acknowledged.",
+         "given_up"},
+        {"silken_libra_lost_total", "counter", "Collects whose answer is lost.", "lost"},
+        {"silken_libra_rests_total", "counter", "Pushes whose tries were used up.", "rests"},
+        {"silken_libra_rest_pairs_total", "counter", "Pairs of those pushes.", "rest_pairs"},
+        {"silken_libra_rests_done_total", "counter", "Of those pushes, taken by their servers.",
+         "rests_done"},
+        {"silken_libra_joined_total", "counter", "Members that have begun.", "joined"},
+        {"silken_libra_refused_total", "counter", "Members of another incarnation.", "refused"},
+    };
+    for (size_t i = 0; i < sizeof of_jobs / sizeof *of_jobs; i++)
+        put_libra_job(f, l, of_jobs[i].name, of_jobs[i].type, of_jobs[i].help, of_jobs[i].key);
+    put_libra_members(f, l);
+    metrics_count(f, "silken_libra_waiting", "gauge", "Copies and pushes that wait for an ack.",
+                  metrics_number(l, "waiting"));
+    metrics_count(f, "silken_libra_frames_total", "counter", "Frames from the switch to Libra_s.",
+                  metrics_number(l, "frames"));
+    metrics_count(f, "silken_libra_bad_frames_total", "counter", "Of those not understood.",
+                  metrics_number(l, "bad"));
+    metrics_count(f, "silken_libra_frames_lost_total", "counter",
+                  "Frames of Libra_s for which the CPU port had no room.",
+                  metrics_number(l, "frames_lost"));
+}
+
 // ---- the control plane ----
 
 // Of the job service.
@@ -372,6 +435,8 @@ char *sk_metrics_text(const struct sk_watch *w, const struct sk_watch_control *c
     put_port_drops(f, w);
     metrics_put_tables(f, w);
     put_jobs(f, w);
+    if (w->libra)
+        put_libra(f, w->libra);
     put_control(f, w, control);
     put_alarms(f, alarms, raised);
     if (fclose(f) || !out)

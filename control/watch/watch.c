@@ -104,12 +104,15 @@ void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
             s->device && s->device(s->aux, w->ports[i].port, &w->ports[i].device);
     take_tables(w, s->sw);
     json_decref(w->jobs);
+    json_decref(w->libra);
+    w->libra = NULL;
     w->jobs = sk_jobs_brief(s->sw, s->now, &pauses);
 }
 
 void sk_watch_free(struct sk_watch *w) {
     free(w->ports);
     free(w->tables);
+    json_decref(w->libra);
     json_decref(w->jobs);
     *w = (struct sk_watch){0};
 }

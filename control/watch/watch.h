@@ -50,7 +50,8 @@ struct sk_watch {
     struct sk_watch_port *ports; // n_ports of them
     struct sk_watch_table *tables;
     size_t n_ports, n_tables, room_ports, room_tables;
-    json_t *jobs; // as sk_jobs_brief() has them
+    json_t *jobs;  // as sk_jobs_brief() has them
+    json_t *libra; // as Libra_s lists its jobs ("job.list"); null: there is none. Owned
 };
 
 // Once for all moments: zeroed, or freed with sk_watch_free().

@@ -245,6 +245,18 @@ class Libra(unittest.TestCase):
         # padding behind the pairs is nobody's business
         self.assertEqual(len(self.switch.send(1, frame + b"xyz")), 1)
 
+    def test_another_switches_packets_pass(self):
+        """Those to an address of `others`; the job's own are added as before."""
+        self.switch.close()
+        self.switch = Switch({**configuration(), "value_sets": [{"name": "others", "key": {"f1": "10.0.0.253"}}]})
+        frame = bytearray(ONE.packet(0, PUSH, 1, {0: 5}))
+        frame[:6] = bytes.fromhex("020000000014")   # by port 20
+        frame[33] = 253
+        self.assertEqual(self.switch.send(1, bytes(frame)), [(20, bytes(frame))])
+        self.push(ONE, 0, 1, {0: 7})
+        self.assertEqual(self.pull(ONE, 1, [0]), {0: 7})
+        self.assertEqual(self.drops(), {})
+
     def test_all_else_is_forwarded(self):
         other = Ether(dst="02:00:00:00:00:14", src="02:00:00:00:00:01")
         libra = UDP(sport=40000, dport=UDP_PORT) / (b"x" * 144)

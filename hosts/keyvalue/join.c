@@ -9,13 +9,13 @@
 #define MS       UINT64_C(1000000)
 
 // The kind of the reply, 0: none came yet.
-static unsigned join_hear(struct keyvalue_setup *s, const struct libra_flow *flow,
-                          uint32_t *number) {
+static unsigned join_hear(struct keyvalue_setup *s, const struct libra_flow *flow, uint32_t *number,
+                          uint16_t *epoch) {
     struct sk_frame frames[SK_BURST];
     const size_t n = sk_transport_recv(s->transport, frames, SK_BURST);
     unsigned kind = 0;
     for (size_t i = 0; i < n && !kind; i++)
-        kind = libra_frame_read_joined(frames[i].data, frames[i].len, flow, number);
+        kind = libra_frame_read_joined(frames[i].data, frames[i].len, flow, number, epoch);
     return kind;
 }
 
@@ -28,25 +28,23 @@ static void join_ask(struct keyvalue_setup *s, const struct libra_flow *flow) {
     sk_transport_post(s->transport, &frame, 1);
 }
 
-int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t cap) {
-    const struct libra_flow flow = keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, number).flow;
+static int join_one(struct keyvalue_setup *s, unsigned at, uint16_t number, char *why, size_t cap) {
+    const struct libra_flow flow = keyvalue_switch_link(s, at, number).flow;
     const uint64_t end = sk_clock_now() + s->config.hard_limit_ms * MS;
     uint64_t again = 0, now;
     uint32_t said = 0;
     unsigned kind = 0;
-    if (!s->config.switch_cpu || !s->has_layout)
-        return 0;
     while (!kind && (now = sk_clock_now()) < end) {
         if (now >= again) {
             join_ask(s, &flow);
             again = now + AGAIN_NS;
         }
-        kind = join_hear(s, &flow, &said);
+        kind = join_hear(s, &flow, &said, &s->at[at].epoch);
         if (!kind)
             sk_transport_wait(s->transport, IDLE_NS);
     }
     if (kind == LIBRA_JOINED && said >= 1 && said <= LIBRA_SEQUENCE_LAST) {
-        s->first_sequence = said;
+        s->at[at].first_sequence = said;
         return 0;
     }
     if (kind == LIBRA_REFUSED) {
@@ -63,4 +61,11 @@ int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t c
                     "the job, with this layout (silken ctl job list)?",
              number, s->config.job);
     return kind ? SILKEN_ERR_REFUSED : SILKEN_ERR_STALLED;
+}
+
+int keyvalue_join(struct keyvalue_setup *s, uint16_t number, char *why, size_t cap) {
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && s->config.switch_cpu && i < s->switches; i++)
+        rc = join_one(s, i, number, why, cap);
+    return rc;
 }

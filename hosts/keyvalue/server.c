@@ -18,17 +18,16 @@ static struct libra_server_config kv_server_config(const struct keyvalue_setup *
     struct libra_server_config c = {
         .self = s->self,
         .job = s->config.job,
-        .epoch = s->has_layout ? s->layout.epoch : 0,
+        .epoch = s->switches ? s->at[0].layout.epoch : 0,
         .workers = s->config.workers,
         .first_key = keyvalue_first(s, number),
         .last_key = keyvalue_first(s, number + 1) - 1,
         .optimiser = s->config.optimiser,
         .aux = s->config.optimiser_aux,
-        .layout = s->has_layout ? &s->layout : NULL,
-        .hot =
-            keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, (uint16_t)(s->config.workers + number)),
+        .layout = s->switches ? &s->at[0].layout : NULL,
+        .hot = keyvalue_switch_link(s, 0, (uint16_t)(s->config.workers + number)),
     };
-    c.hot.first_sequence = s->first_sequence;
+    c.hot.first_sequence = s->switches ? s->at[0].first_sequence : s->config.first_sequence;
     c.self.port = LIBRA_COLD_PORT;
     return c;
 }

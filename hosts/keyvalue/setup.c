@@ -41,6 +41,11 @@ static int setup_numbers(const struct silken_kv_config *c, bool server, char *wh
     if (!c->optimised != !c->optimiser && server)
         return setup_refuse(why, cap,
                             "a server of a job has an optimiser if the job is 'optimised'");
+    if (c->more_switches &&
+        (server || !c->layout || !c->more_switch || c->more_switches > KEYVALUE_SWITCHES - 1))
+        return setup_refuse(why, cap,
+                            "more_switches is for workers that have a layout, and at most %u",
+                            KEYVALUE_SWITCHES - 1);
     if (c->optimised && c->layout && !c->switch_cpu)
         return setup_refuse(why, cap, "servers collect hot parameters only with 'switch_cpu'");
     return c->hard_limit_ms ? 0 : setup_refuse(why, cap, "hard_limit_ms must be above 0");
@@ -57,43 +62,76 @@ static int setup_address(struct sk_endpoint *e, const struct silken_address *a, 
 static int setup_addresses(struct keyvalue_setup *s, char *why, size_t cap) {
     const struct silken_kv_config *c = &s->config;
     int rc = setup_address(&s->self, &c->self, 0, "station", why, cap);
-    if (rc == 0 && c->layout)
-        rc = setup_address(&s->switch_end, &c->switch_address, LIBRA_PORT, "switch", why, cap);
+    for (unsigned i = 0; rc == 0 && i < s->switches; i++)
+        rc = setup_address(&s->at[i].end, i ? &c->more_switch[i - 1].address : &c->switch_address,
+                           LIBRA_PORT, "switch", why, cap);
     for (uint32_t i = 0; rc == 0 && i < c->servers; i++)
         rc = setup_address(&s->server[i], &c->server[i], LIBRA_COLD_PORT, "server", why, cap);
     return rc;
 }
 
-static int setup_layout(struct keyvalue_setup *s, char *why, size_t cap) {
+static int setup_layout(struct keyvalue_setup *s, unsigned at, const char *path, char *why,
+                        size_t cap) {
+    struct libra_layout *layout = &s->at[at].layout;
     struct sk_error err;
-    if (!s->config.layout)
-        return 0;
-    if (libra_layout_read(&s->layout, s->config.layout, &err))
+    uint32_t rank;
+    if (!path)
+        return setup_refuse(why, cap, "switch %u has no layout", at);
+    if (libra_layout_read(layout, path, &err))
         return setup_refuse(why, cap, "%s", err.text);
-    s->has_layout = true;
-    if (s->layout.job != s->config.job)
-        return setup_refuse(why, cap, "%s is the layout of job %u, and this is job %u",
-                            s->config.layout, s->layout.job, s->config.job);
-    if (s->layout.registers != LIBRA_PLACES)
-        return setup_refuse(why, cap, "%s is for %u registers, and the switch has %u",
-                            s->config.layout, s->layout.registers, LIBRA_PLACES);
-    for (size_t i = 0; i < s->layout.n; i++)
-        if (s->layout.keys[i] >= s->parameters)
-            return setup_refuse(why, cap, "%s has parameter %llu, and the job has %llu",
-                                s->config.layout, (unsigned long long)s->layout.keys[i],
+    s->at[at].has_layout = true;
+    s->at[at].epoch = layout->epoch;
+    if (layout->job != s->config.job)
+        return setup_refuse(why, cap, "%s is the layout of job %u, and this is job %u", path,
+                            layout->job, s->config.job);
+    if (layout->epoch != s->at[0].layout.epoch)
+        return setup_refuse(why, cap, "%s is of epoch %u, and the first switch's of %u", path,
+                            layout->epoch, s->at[0].layout.epoch);
+    if (layout->registers != LIBRA_PLACES)
+        return setup_refuse(why, cap, "%s is for %u registers, and the switch has %u", path,
+                            layout->registers, LIBRA_PLACES);
+    for (size_t i = 0; i < layout->n; i++)
+        if (layout->keys[i] >= s->parameters)
+            return setup_refuse(why, cap, "%s has parameter %llu, and the job has %llu", path,
+                                (unsigned long long)layout->keys[i],
                                 (unsigned long long)s->parameters);
+        else if (keyvalue_switch_of(s, layout->keys[i], &rank) < (int)at)
+            return setup_refuse(why, cap, "%s has parameter %llu, which another switch has", path,
+                                (unsigned long long)layout->keys[i]);
     return 0;
+}
+
+static int setup_layouts(struct keyvalue_setup *s, char *why, size_t cap) {
+    const struct silken_kv_config *c = &s->config;
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < s->switches; i++)
+        rc = setup_layout(s, i, i ? c->more_switch[i - 1].layout : c->layout, why, cap);
+    return rc;
+}
+
+int keyvalue_switch_of(const struct keyvalue_setup *s, uint64_t parameter, uint32_t *rank) {
+    for (unsigned i = 0; i < s->switches && s->at[i].has_layout; i++) {
+        const int64_t r = libra_layout_rank(&s->at[i].layout, parameter);
+        if (r >= 0) {
+            *rank = (uint32_t)r;
+            return (int)i;
+        }
+    }
+    return -1;
 }
 
 int keyvalue_setup(struct keyvalue_setup *s, const struct silken_kv_config *config, bool server,
                    char *why, size_t why_cap) {
-    *s = (struct keyvalue_setup){.config = *config, .first_sequence = config->first_sequence};
+    *s = (struct keyvalue_setup){.config = *config};
     int rc = setup_numbers(config, server, why, why_cap);
+    s->switches = rc == 0 && config->layout ? 1 + config->more_switches : 0;
+    for (unsigned i = 0; i < s->switches; i++)
+        s->at[i].first_sequence = config->first_sequence;
     if (rc == 0)
         rc = setup_addresses(s, why, why_cap);
     s->parameters = rc == 0 ? config->keys * config->width : 0;
     if (rc == 0)
-        rc = setup_layout(s, why, why_cap);
+        rc = setup_layouts(s, why, why_cap);
     if (rc == 0 && !config->device)
         rc = setup_refuse(why, why_cap, "device is missing");
     if (rc == 0)
@@ -105,10 +143,11 @@ int keyvalue_setup(struct keyvalue_setup *s, const struct silken_kv_config *conf
 
 void keyvalue_clear(struct keyvalue_setup *s) {
     sk_transport_close(s->transport);
-    if (s->has_layout)
-        libra_layout_clear(&s->layout);
+    for (unsigned i = 0; i < s->switches; i++)
+        if (s->at[i].has_layout)
+            libra_layout_clear(&s->at[i].layout);
     s->transport = NULL;
-    s->has_layout = false;
+    s->switches = 0;
 }
 
 // Rounded, without a product that could overflow.
@@ -132,7 +171,7 @@ struct libra_worker_config keyvalue_link(const struct keyvalue_setup *s,
                  .fabric = *to,
                  .job = s->config.job,
                  .number = number,
-                 .epoch = s->has_layout ? s->layout.epoch : 0},
+                 .epoch = s->switches ? s->at[0].layout.epoch : 0},
         .floats = true,
         .cpu = s->config.switch_cpu,
         .first_sequence = s->config.first_sequence,
@@ -144,6 +183,15 @@ struct libra_worker_config keyvalue_link(const struct keyvalue_setup *s,
         .hard_limit = s->config.hard_limit_ms * MS,
     };
     c.flow.worker.port = port;
+    return c;
+}
+
+struct libra_worker_config keyvalue_switch_link(const struct keyvalue_setup *s, unsigned at,
+                                                uint16_t number) {
+    struct libra_worker_config c = keyvalue_link(
+        s, &s->at[at].end, (uint16_t)(at ? KEYVALUE_PORT_MORE + at : KEYVALUE_PORT), number);
+    c.flow.epoch = s->at[at].epoch;
+    c.first_sequence = s->at[at].first_sequence;
     return c;
 }
 

@@ -10,8 +10,9 @@
 #include "base/clock.h"
 #include "hosts/keyvalue/keyvalue.h"
 
-#define IDLE_NS UINT64_C(1000000)      // at most, until it looks again
-#define LINKS   (KEYVALUE_SERVERS + 1) // 0: the switch; s + 1: server s
+#define IDLE_NS UINT64_C(1000000) // at most, until it looks again
+#define SERVER0 KEYVALUE_SWITCHES // links before it are to switches; SERVER0 + s: to server s
+#define LINKS   (SERVER0 + KEYVALUE_SERVERS)
 
 // What goes over one link.
 struct part {
@@ -32,7 +33,7 @@ struct kv_request {
 
 struct silken_kv {
     struct keyvalue_setup setup;
-    struct libra_worker *link[LINKS]; // the switch's may be null
+    struct libra_worker *link[LINKS]; // null: there is no such switch
     unsigned links;
     struct kv_request *requests; // that are not complete
     uint64_t next;               // number
@@ -46,17 +47,16 @@ static int worker_open_links(struct silken_kv *kv, const char **why) {
     const struct keyvalue_setup *s = &kv->setup;
     const uint16_t number = (uint16_t)s->config.worker;
     int rc = 0;
-    kv->links = s->config.servers + 1;
-    if (s->has_layout) {
-        struct libra_worker_config c = keyvalue_link(s, &s->switch_end, KEYVALUE_PORT, number);
-        c.first_sequence = s->first_sequence;
-        rc = libra_worker_new(&kv->link[0], &c, why);
+    kv->links = SERVER0 + s->config.servers;
+    for (unsigned i = 0; rc == 0 && i < s->switches; i++) {
+        const struct libra_worker_config c = keyvalue_switch_link(s, i, number);
+        rc = libra_worker_new(&kv->link[i], &c, why);
     }
     for (uint32_t i = 0; rc == 0 && i < s->config.servers; i++) {
         struct libra_worker_config c =
             keyvalue_link(s, &s->server[i], (uint16_t)(KEYVALUE_PORT + 1 + i), number);
         c.cold = true;
-        rc = libra_worker_new(&kv->link[i + 1], &c, why);
+        rc = libra_worker_new(&kv->link[SERVER0 + i], &c, why);
     }
     return rc;
 }
@@ -113,7 +113,7 @@ void silken_kv_stats(const struct silken_kv *kv, struct silken_kv_stats *stats) 
         struct libra_worker_stats s = libra_worker_stats(kv->link[i]);
         stats->sent += s.sent;
         stats->repeated += s.repeated;
-        *(i ? &stats->cold : &stats->hot) += s.pairs_pushed + s.pairs_pulled;
+        *(i >= SERVER0 ? &stats->cold : &stats->hot) += s.pairs_pushed + s.pairs_pulled;
         stats->left += s.pairs_left;
         for (int r = 0; r < LIBRA_REASON_COUNT; r++)
             stats->ignored += r == LIBRA_NOT_FOR_US ? 0 : s.ignored[r];
@@ -132,9 +132,9 @@ static bool worker_good_keys(const struct silken_kv *kv, const uint64_t *keys, c
 }
 
 static unsigned worker_link_of(const struct silken_kv *kv, uint64_t parameter) {
-    const struct keyvalue_setup *s = &kv->setup;
-    bool hot = s->has_layout && libra_layout_rank(&s->layout, parameter) >= 0;
-    return hot ? 0 : 1 + keyvalue_server_of(s, parameter);
+    uint32_t rank;
+    const int at = keyvalue_switch_of(&kv->setup, parameter, &rank);
+    return at >= 0 ? (unsigned)at : SERVER0 + keyvalue_server_of(&kv->setup, parameter);
 }
 
 // Calls 'fn' with each parameter and which value of the request it is.
@@ -154,7 +154,7 @@ static void worker_count(struct silken_kv *kv, struct kv_request *r, uint64_t pa
     (void)at;
     r->part[worker_link_of(kv, parameter)].n++;
     if (kv->setup.config.optimised) // a pull of it goes to its server (worker_move_hot)
-        r->part[1 + keyvalue_server_of(&kv->setup, parameter)].n++;
+        r->part[SERVER0 + keyvalue_server_of(&kv->setup, parameter)].n++;
 }
 
 static void worker_put(struct silken_kv *kv, struct kv_request *r, uint64_t parameter, size_t at) {
@@ -165,13 +165,14 @@ static void worker_put(struct silken_kv *kv, struct kv_request *r, uint64_t para
 
 // Servers with an optimiser have the weights of hot parameters, too.
 static void worker_move_hot(struct silken_kv *kv, struct kv_request *r) {
-    struct part *hot = &r->part[0];
-    for (size_t i = 0; i < hot->n; i++) {
-        struct part *p = &r->part[1 + keyvalue_server_of(&kv->setup, hot->parameter[i])];
-        p->parameter[p->n] = hot->parameter[i];
-        p->at[p->n++] = hot->at[i];
+    for (struct part *hot = r->part; hot < r->part + kv->setup.switches; hot++) {
+        for (size_t i = 0; i < hot->n; i++) {
+            struct part *p = &r->part[SERVER0 + keyvalue_server_of(&kv->setup, hot->parameter[i])];
+            p->parameter[p->n] = hot->parameter[i];
+            p->at[p->n++] = hot->at[i];
+        }
+        hot->n = 0;
     }
-    hot->n = 0;
 }
 
 // Null: no memory.
@@ -203,26 +204,28 @@ static struct kv_request *worker_take_apart(struct silken_kv *kv, const uint64_t
 // ---- sending it ----
 
 static uint32_t worker_rank(const struct silken_kv *kv, uint64_t parameter) {
-    return (uint32_t)libra_layout_rank(&kv->setup.layout, parameter);
+    uint32_t rank = 0;
+    keyvalue_switch_of(&kv->setup, parameter, &rank);
+    return rank;
 }
 
-static int worker_push_hot(struct silken_kv *kv, struct kv_request *r, uint64_t now) {
-    struct part *p = &r->part[0];
+static int worker_push_hot(struct silken_kv *kv, struct kv_request *r, unsigned at, uint64_t now) {
+    struct part *p = &r->part[at];
     struct libra_pair *pairs = malloc((p->n + 1) * sizeof *pairs);
     for (size_t i = 0; pairs && i < p->n; i++)
         pairs[i] = (struct libra_pair){worker_rank(kv, p->parameter[i]), p->value[i]};
-    int rc = pairs ? libra_worker_push(kv->link[0], pairs, p->n, r, now) : SILKEN_ERR_NOMEM;
+    int rc = pairs ? libra_worker_push(kv->link[at], pairs, p->n, r, now) : SILKEN_ERR_NOMEM;
     free(pairs);
     return rc;
 }
 
-static int worker_pull_hot(struct silken_kv *kv, struct kv_request *r, uint64_t now) {
-    struct part *p = &r->part[0];
+static int worker_pull_hot(struct silken_kv *kv, struct kv_request *r, unsigned at, uint64_t now) {
+    struct part *p = &r->part[at];
     uint32_t *ranks = malloc((p->n + 1) * sizeof *ranks);
     for (size_t i = 0; ranks && i < p->n; i++)
         ranks[i] = worker_rank(kv, p->parameter[i]);
     int rc =
-        ranks ? libra_worker_pull(kv->link[0], ranks, p->n, p->value, r, now) : SILKEN_ERR_NOMEM;
+        ranks ? libra_worker_pull(kv->link[at], ranks, p->n, p->value, r, now) : SILKEN_ERR_NOMEM;
     free(ranks);
     return rc;
 }
@@ -239,8 +242,8 @@ static int worker_push_cold(struct libra_worker *link, struct kv_request *r, con
 
 static int kv_begin_part(struct silken_kv *kv, struct kv_request *r, unsigned i, uint64_t now) {
     const struct part *p = &r->part[i];
-    if (i == 0)
-        return r->pushes ? worker_push_hot(kv, r, now) : worker_pull_hot(kv, r, now);
+    if (i < SERVER0)
+        return r->pushes ? worker_push_hot(kv, r, i, now) : worker_pull_hot(kv, r, i, now);
     return r->pushes ? worker_push_cold(kv->link[i], r, p, now)
                      : libra_worker_pull_keys(kv->link[i], p->parameter, p->n, p->value, r, now);
 }
@@ -379,11 +382,12 @@ int silken_kv_wait(struct silken_kv *kv, uint64_t request) {
 
 // The first server's.
 int silken_kv_barrier(struct silken_kv *kv) {
-    int rc = kv->failed ? SILKEN_ERR_CLOSED
-                        : libra_worker_barrier(kv->link[1], ++kv->barriers, NULL, sk_clock_now());
+    int rc = kv->failed
+                 ? SILKEN_ERR_CLOSED
+                 : libra_worker_barrier(kv->link[SERVER0], ++kv->barriers, NULL, sk_clock_now());
     if (rc)
         return rc;
-    while (!kv->failed && libra_worker_busy(kv->link[1]))
+    while (!kv->failed && libra_worker_busy(kv->link[SERVER0]))
         if (!worker_turn(kv))
             sk_transport_wait(kv->setup.transport, IDLE_NS);
     return kv->failed ? SILKEN_ERR_STALLED : 0;
@@ -398,7 +402,7 @@ static bool worker_is_busy(const struct silken_kv *kv) {
 
 int silken_kv_finish(struct silken_kv *kv) {
     int rc = kv->failed ? SILKEN_ERR_CLOSED : 0;
-    for (unsigned i = 1; rc == 0 && i < kv->links; i++)
+    for (unsigned i = SERVER0; rc == 0 && i < kv->links; i++)
         rc = libra_worker_barrier(kv->link[i], LIBRA_BARRIER_LAST, NULL, sk_clock_now());
     while (rc == 0 && !kv->failed && worker_is_busy(kv))
         if (!worker_turn(kv))

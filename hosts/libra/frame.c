@@ -119,14 +119,17 @@ static bool frame_is_reply(unsigned kind) {
 }
 
 unsigned libra_frame_read_joined(const uint8_t *frame, size_t len, const struct libra_flow *flow,
-                                 uint32_t *number) {
+                                 uint32_t *number, uint16_t *epoch) {
     const uint8_t *h = frame + LIBRA_AT;
+    struct libra_flow as = *flow;
     if (frame_check_ends(frame, len, flow) != LIBRA_ACCEPTED)
         return 0;
     const unsigned kind = libra_h_get_kind(h);
+    as.epoch = libra_h_get_epoch(h);
     if ((kind != LIBRA_JOINED && kind != LIBRA_REFUSED) ||
-        frame_check_header(frame, len, flow) != LIBRA_ACCEPTED)
+        frame_check_header(frame, len, &as) != LIBRA_ACCEPTED)
         return 0;
+    *epoch = as.epoch;
     *number = libra_h_get_clock(h);
     return kind;
 }

@@ -87,10 +87,11 @@ void libra_frame_write_ack(uint8_t *frame, const struct libra_flow *flow, uint32
 
 // A member that begins asks the switch's CPU which sequence number is the first that it may use:
 // writes LIBRA_HEADERS bytes. The reply is LIBRA_JOINED with that number, or LIBRA_REFUSED with the
-// incarnation as which the job has begun; another frame is 0.
+// incarnation as which the job has begun; another frame is 0. '*epoch': of the job on the switch,
+// which is another than the layout's after a move.
 void libra_frame_write_join(uint8_t *frame, const struct libra_flow *flow, uint32_t incarnation);
 unsigned libra_frame_read_joined(const uint8_t *frame, size_t len, const struct libra_flow *flow,
-                                 uint32_t *number);
+                                 uint32_t *number, uint16_t *epoch);
 
 // The switch's CPU tells a member that begins to use another epoch, or that the job is over:
 // LIBRA_MOVED or LIBRA_ENDED, 0: another frame. The epoch of such a frame is the one before, or the

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * names.p4: two programs in one file, whose names are the same. All that both declare gets PREFIX in
+ * names.p4: several programs in one file, whose names are the same. All that more than one declare gets PREFIX in
  * front, whatever that is where it is used; without a PREFIX the names are themselves again. Included
  * more than once, so without a guard.
  */
-#undef CELLS   // a macro of both
+#undef CELLS   // a macro of all
 
 #ifdef PREFIX
 #define JOIN(prefix, name) prefix##name
 #define NAMED(prefix, name) JOIN(prefix, name)
+#define Admission NAMED(PREFIX, Admission)
+#define CPU_PORT NAMED(PREFIX, CPU_PORT)
 #define ETHERTYPE_IPV4 NAMED(PREFIX, ETHERTYPE_IPV4)
 #define Egress NAMED(PREFIX, Egress)
 #define EgressDeparser NAMED(PREFIX, EgressDeparser)
@@ -34,6 +36,7 @@
 #define ingress_metadata_t NAMED(PREFIX, ingress_metadata_t)
 #define ipv4_addr_t NAMED(PREFIX, ipv4_addr_t)
 #define ipv4_h NAMED(PREFIX, ipv4_h)
+#define kind_t NAMED(PREFIX, kind_t)
 #define mac_addr_t NAMED(PREFIX, mac_addr_t)
 #define main NAMED(PREFIX, main)
 #define op_t NAMED(PREFIX, op_t)
@@ -43,6 +46,8 @@
 #else
 #undef JOIN
 #undef NAMED
+#undef Admission
+#undef CPU_PORT
 #undef ETHERTYPE_IPV4
 #undef Egress
 #undef EgressDeparser
@@ -68,6 +73,7 @@
 #undef ingress_metadata_t
 #undef ipv4_addr_t
 #undef ipv4_h
+#undef kind_t
 #undef mac_addr_t
 #undef main
 #undef op_t

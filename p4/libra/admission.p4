@@ -101,6 +101,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         md.epoch_differs = hdr.libra.epoch ^ epoch;
     }
 
+#ifndef WITHOUT_CPU
     // The same, with rights.
     action enroll(bit<16> cell_base, bit<16> cell_last, bit<16> record_base, bit<16> epoch, rights_t rights) {
         received.count();
@@ -117,6 +118,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         md.last_c = 12w0 ++ cell_last ++ 4w15;
         md.epoch_differs = hdr.libra.epoch ^ epoch;
     }
+#endif
 
     action unknown() {
         received.count();
@@ -132,7 +134,9 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
         }
         actions = {
             admit;
+#ifndef WITHOUT_CPU
             enroll;
+#endif
             @defaultonly unknown;
         }
         const default_action = unknown;
@@ -273,6 +277,8 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
             (_, _, _, false, _, _, _, _, _)      : refuse(drop_reason_t.UNKNOWN_WORKER);
             (_, _, _, _, _, _, true, _, _)       : refuse(drop_reason_t.BAD_PLACE);
             (_, _, true, _, RIGHT_CPU &&& RIGHT_CPU, 0, _, _, _): hear();
+            // one that begins after the job has moved has the layout's epoch still: the CPU tells it the job's
+            (_, _, true, _, RIGHT_CPU &&& RIGHT_CPU, _, _, kind_t.JOIN, _): hear();
             (_, _, _, _, _, 0, _, kind_t.PULL, _)   : pull();
             (_, _, _, _, _, 0, _, kind_t.PUSH, 0)   : refuse(drop_reason_t.BAD_SEQUENCE);
             (_, _, _, _, _, 0, _, kind_t.PUSH, 0x80000000 &&& 0x80000000): refuse(drop_reason_t.BAD_SEQUENCE);
@@ -293,7 +299,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md, in ingress_i
             (_, _, _, _, _, 0, _, _, _)          : refuse(drop_reason_t.BAD_KIND);
         }
         const default_action = refuse(drop_reason_t.OTHER_EPOCH);
-        size = 19;
+        size = 20;
     }
 
     // Are all cells in the job's share.

@@ -373,7 +373,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.state.group = 0;
         hdr.state.last = md.last;
         hdr.state.tries = TRIES;
-        hdr.state.port = (bit<16>)ig_intr_md.ingress_port;
+        hdr.state.port = ANSWER_PORT;
         hdr.left.value = hdr.libra.places;
         hdr.record.value = md.record;
         hdr.ticket.value = hdr.libra.sequence << 1;

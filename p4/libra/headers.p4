@@ -100,6 +100,29 @@ const rights_t RIGHT_CPU     = 2;  // the CPU has copies of its answers, gets it
 
 const PortId_t CPU_PORT = 64;      // frames to and from it are as on the wire
 
+// Where answers go: to the port that the packet came from. A program that has another answer defines it (p4/rack),
+// and WITHOUT_CPU if this program's frames cannot reach a CPU: nobody has rights then.
+#ifndef ANSWER_PORT
+#define ANSWER_PORT (bit<16>)ig_intr_md.ingress_port
+#endif
+
+// An answer that comes back by a port, of a program that sends it there: RETURN_PORTS, an entry of the parser's choice of
+// ports, leads to parse_answer.
+#ifndef RETURN_PORTS
+#define RETURN_PORTS
+#define RETURN_STATES
+#else
+#define RETURN_STATES                                                                                 \
+    state parse_answer {                                                                              \
+        pkt.extract(hdr.ethernet);                                                                    \
+        pkt.extract(hdr.ipv4);                                                                        \
+        pkt.extract(hdr.udp);                                                                         \
+        pkt.extract(hdr.libra);                                                                       \
+        md.op = op_t.FORWARD;                                                                         \
+        transition accept;                                                                            \
+    }
+#endif
+
 // ---------------------------------------------------------------------------------------------------
 // Between the passes of a packet, in front of it.
 #ifndef LIBRA_INTEGERS

@@ -13,7 +13,13 @@
 #include "headers.p4"
 #include "admission.p4"
 #include "parsers.p4"
-#include "../common/forward.p4"
+
+// Where frames that are not ours go. A program that has another answer names its file (p4/rack).
+#ifndef FORWARD_FILE
+#define FORWARD_FILE "../common/forward.p4"
+#endif
+#include FORWARD_FILE
+
 #ifdef LIBRA_INTEGERS
 #include "integers.p4"
 #else

@@ -8,11 +8,14 @@
 #include "headers.p4"
 
 #define ACK_UDP_BYTES 24    // the length in an ack's UDP header
+#define OTHER_SWITCHES 16
 #define RECIRCULATION 68    // of each pipe: the port whose packets come back
 
 parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md,
                      out ingress_intrinsic_metadata_t ig_intr_md) {
     Checksum() ipv4_checksum;
+    // IPv4 addresses of other switches with this program: what is theirs only passes (several racks).
+    value_set<bit<32>>(OTHER_SWITCHES) others;
 
     state start {
         pkt.extract(ig_intr_md);
@@ -29,9 +32,12 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 #else
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATION &&& 0x7f: parse_state;
+            RETURN_PORTS
             default: parse_ethernet;
         }
     }
+
+    RETURN_STATES
 
     // A later pass: it was looked at before.
     state parse_state {
@@ -141,8 +147,15 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
     state parse_udp {
         pkt.extract(hdr.udp);
         transition select(hdr.udp.dst_port) {
-            UDP_PORT_LIBRA: parse_libra;
+            UDP_PORT_LIBRA: parse_destination;
             default: forward;
+        }
+    }
+
+    state parse_destination {
+        transition select(hdr.ipv4.dst_addr) {
+            others: forward;
+            default: parse_libra;
         }
     }
 

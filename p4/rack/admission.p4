@@ -74,6 +74,15 @@ control Arrivals(inout headers_t hdr, inout ingress_metadata_t md,
         md.added.above = last - md.added.index;
     }
 
+#ifdef WITH_LIBRA
+    // Its pipe looks at the rest: which worker it is, and the job's cells.
+    action libra() {
+        received.count();
+        md.added.colour = rate.execute();
+        md.added.role = role_t.LIBRA;
+    }
+#endif
+
     action nobody() {
         received.count();
     }
@@ -92,6 +101,9 @@ control Arrivals(inout headers_t hdr, inout ingress_metadata_t md,
             worker;
             switch_of;
             server;
+#ifdef WITH_LIBRA
+            libra;
+#endif
             @defaultonly nobody;
         }
         const default_action = nobody;
@@ -113,6 +125,15 @@ control Arrivals(inout headers_t hdr, inout ingress_metadata_t md,
         ig_tm_md.ucast_egress_port = TO_ATP;
         ig_tm_md.bypass_egress = 1;
     }
+
+#ifdef WITH_LIBRA
+    action to_libra() {
+        md.direct = 1;
+        md.added.way = protocol_t.LIBRA;
+        ig_tm_md.ucast_egress_port = TO_LIBRA;
+        ig_tm_md.bypass_egress = 1;
+    }
+#endif
 
     action refuse(drop_t why) {
         md.direct = 1;
@@ -138,6 +159,9 @@ control Arrivals(inout headers_t hdr, inout ingress_metadata_t md,
         actions = {
             to_switchml;
             to_atp;
+#ifdef WITH_LIBRA
+            to_libra;
+#endif
             refuse;
             NoAction;
         }
@@ -147,6 +171,9 @@ control Arrivals(inout headers_t hdr, inout ingress_metadata_t md,
             (1, 0 &&& 0b101, role_t.WORKER, 0, 0, 0 &&& 0x9f3f, 0, 0, _, _, _) : to_atp();
             (1, 0 &&& 0b101, role_t.SWITCH, 0, 0, 0 &&& 0x9f3f, 0, 0, _, _, _) : to_atp();
             (1, 0 &&& 0b101, role_t.SERVER, _, _, _, 0, 0, _, _, _)            : to_atp();
+#ifdef WITH_LIBRA
+            (1, 0 &&& 0b101, role_t.LIBRA, _, _, _, _, _, _, _, _)             : to_libra();
+#endif
             (1, _, role_t.NOBODY, _, _, _, _, _, _, _, _)                      : refuse(drop_t.NOT_A_WORKER);
             (1, _, _, _, _, _, _, _, _, _, _)                                  : refuse(drop_t.NOT_ITS_OWN);
             (0, _, _, _, _, _, _, _, _, 1, 1)                                  : refuse(drop_t.BAD_CHECKSUM);
@@ -181,6 +208,10 @@ control Departures(inout headers_t hdr, inout ingress_metadata_t md,
             untag();
         if (md.added.way == protocol_t.SWITCHML)
             hdr.bridge.setInvalid();
+#ifdef WITH_LIBRA
+        else if (md.added.way == protocol_t.LIBRA)
+            hdr.bridge.setInvalid();
+#endif
         else if (md.added.way == protocol_t.ATP)
             hdr.bridge.kind = (kind_t)(bit<8>)atp_op_t.RELAY;
         else if (ig_intr_md.ingress_port == RECIRCULATE)

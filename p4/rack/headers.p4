@@ -8,12 +8,16 @@
 // ATP's as if another of its pipes had relayed them. Both recirculate.
 const PortId_t TO_ATP = 196;
 const PortId_t TO_SWITCHML = 325;
+#ifdef WITH_LIBRA
+const PortId_t TO_LIBRA = 453;
+#endif
 
 // Which protocol's a packet is, by port and length. What is not has no job either.
 enum bit<2> protocol_t {
     NONE     = 0,
     SWITCHML = 1,
-    ATP      = 2
+    ATP      = 2,
+    LIBRA    = 3
 }
 
 // Who has sent it, by the tables.
@@ -22,7 +26,8 @@ enum bit<3> role_t {
     SWITCHML = 1,  // a worker of it
     WORKER   = 2,  // of ATP
     SERVER   = 3,
-    SWITCH   = 4   // another rack's, which stands for its workers
+    SWITCH   = 4,  // another rack's, which stands for its workers
+    LIBRA    = 5   // a worker of it
 }
 
 struct added_headers_t {
@@ -61,12 +66,39 @@ struct added_egress_t {
 
 // ---------------------------------------------------------------------------------------------------
 // Behind the ports are length and checksum, 4 bytes, then the protocol's header, which stays where it is.
+#ifdef WITH_LIBRA
+// A push or a pull: the lengths of others are nothing that a worker sends to this switch.
+#define LIBRA_LENGTHS (UDP_PORT_LIBRA, 152): parse_libra;
+#define LIBRA_STATES                                                                                  \
+    state parse_libra {                                                                               \
+        md.added.protocol = protocol_t.LIBRA;                                                         \
+        md.added.job = pkt.lookahead<bit<48>>()[7:0];                                                 \
+        transition accept;                                                                            \
+    }
+
+// Of frames from the other pipes those that Libra has answered have nothing that is ATP's.
+#define AGGREGATED_STATES                                                                             \
+    state parse_returned {                                                                            \
+        transition select(pkt.lookahead<bit<16>>()) {                                                 \
+            UDP_PORT_LIBRA: accept;                                                                   \
+            default: parse_aggregated;                                                                \
+        }                                                                                             \
+    }
+#define AGGREGATED_STATE parse_returned
+#else
+#define LIBRA_LENGTHS
+#define LIBRA_STATES
+#define AGGREGATED_STATES
+#define AGGREGATED_STATE parse_aggregated
+#endif
+
 #define BEHIND_UDP                                                                                    \
     md.added.udp = 1;                                                                                 \
     transition select(hdr.ports.dst, pkt.lookahead<bit<16>>()) {                                      \
         (UDP_PORT_ATP, 272): parse_atp;                                                               \
         (UDP_PORT_SWITCHML &&& UDP_PORT_SWITCHML_MASK, 146): parse_switchml;                          \
         (UDP_PORT_SWITCHML &&& UDP_PORT_SWITCHML_MASK, 274): parse_switchml;                          \
+        LIBRA_LENGTHS                                                                                 \
         default: accept;                                                                              \
     }
 
@@ -91,7 +123,9 @@ struct added_egress_t {
         md.unchecked = 1;                                                                             \
         md.added.job = pkt.lookahead<bit<48>>()[7:0];                                                 \
         transition accept;                                                                            \
-    }
+    }                                                                                                 \
+                                                                                                      \
+    LIBRA_STATES
 
 // Results begin with SwitchML's bridge header and what its last pass was.
 #define OTHER_KINDS                                                                                   \
@@ -100,11 +134,13 @@ struct added_egress_t {
 
 #define BEHIND_EGRESS_IPV4                                                                            \
     transition select(hdr.bridge.kind) {                                                              \
-        kind_t.AGGREGATED: parse_aggregated;                                                          \
+        kind_t.AGGREGATED: AGGREGATED_STATE;                                                          \
         default: accept;                                                                              \
     }
 
 #define EGRESS_STATES                                                                                 \
+    AGGREGATED_STATES                                                                                 \
+                                                                                                      \
     state parse_result {                                                                              \
         md.is_added = 1;                                                                              \
         pkt.extract(hdr.added.switchml.bridge);                                                       \

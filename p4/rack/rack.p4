@@ -26,7 +26,32 @@
 #include "../ina/names.p4"
 #include "../atp/atp.p4"
 
-// The ToR is in the pipes 0 and 3.
+#ifdef WITH_LIBRA
+// Libra's cells are in pipe 3. Answers leave by another of its ports that recirculates, so that they pass egress, where
+// the records are, and come back to be given their way.
+#define LIBRA_ANSWERS 454
+#define ANSWER_PORT LIBRA_ANSWERS
+#define RETURN_PORTS LIBRA_ANSWERS: parse_answer;
+#define WITHOUT_CPU
+#undef FORWARD_FILE
+#define FORWARD_FILE "../rack/discard.p4"
+#undef PREFIX
+#define PREFIX libra_
+#include "../ina/names.p4"
+// Headers of ordinary packets are the ToR's, too.
+#undef ethernet_h
+#undef ipv4_addr_t
+#undef ipv4_h
+#undef mac_addr_t
+#undef CELL_BITS
+#undef WORKERS
+// For a control plane `admission.workers` is SwitchML's table, whether Libra is there or not.
+#define admission membership
+#include "../libra/libra.p4"
+#undef admission
+#endif
+
+// The ToR is in the pipes 0 and 3; with Libra in pipe 0.
 #undef PREFIX
 #include "../ina/names.p4"
 #define ADDED_HEADERS  "../rack/headers.p4"
@@ -187,4 +212,116 @@ control Switchml(inout switchml_headers_t hdr, inout switchml_ingress_metadata_t
 Pipeline(switchml_IngressParser(), Switchml(), switchml_IngressDeparser(),
          NoEgressParser(), NoEgress(), NoEgressDeparser()) switchml;
 
+#ifndef WITH_LIBRA
 Switch(pipe, atp, switchml, pipe) main;
+#else
+
+// ---------------------------------------------------------------------------------------------------
+// Pipe 3.
+struct libra_pipe_headers_t {
+    cpu_h           order;   // to the ToR, in front of what leaves
+    libra_headers_t libra;
+}
+
+parser LibraParser(packet_in pkt, out libra_pipe_headers_t hdr, out libra_ingress_metadata_t md,
+                   out ingress_intrinsic_metadata_t ig_intr_md) {
+    libra_IngressParser() parse;
+
+    state start {
+        parse.apply(pkt, hdr.libra, md, ig_intr_md);
+        transition accept;
+    }
+}
+
+control Libra(inout libra_pipe_headers_t hdr, inout libra_ingress_metadata_t md,
+              in ingress_intrinsic_metadata_t ig_intr_md,
+              in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+              inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+              inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    libra_Ingress() ingress;
+
+    // By refusal_t.
+    Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) refused;
+
+    action order(cpu_order_t what, vlan_id_t vid, PortId_t port, mac_addr_t dst_addr) {
+        ig_tm_md.ucast_egress_port = RECIRCULATE;
+        ig_tm_md.bypass_egress = 1;
+        hdr.order.setValid();
+        hdr.order.reason = (bit<8>)what;
+        hdr.order._pad0 = 0;
+        hdr.order._pad1 = 0;
+        hdr.order.interface = 0;
+        hdr.order._pad2 = 0;
+        hdr.order.port = port;
+        hdr.order._pad3 = 0;
+        hdr.order.vid = vid;
+        hdr.libra.ethernet.dst_addr = dst_addr;
+    }
+
+    // Into the worker's VLAN, to a router, or to whoever has the address there.
+    action into(vlan_id_t vid, mac_addr_t dst_addr) {
+        order(cpu_order_t.VLAN, vid, 0, dst_addr);
+    }
+
+    // To a worker at this port.
+    action out_by(PortId_t port, vlan_id_t vid, mac_addr_t dst_addr) {
+        order(cpu_order_t.PORT, vid, port, dst_addr);
+    }
+
+    action refuse(refusal_t why) {
+        ig_dprsr_md.drop_ctl = 1;
+        refused.count((bit<8>)why);
+    }
+
+    // Where a worker is.
+    table receives {
+        key = {
+            hdr.libra.libra.job     : exact;
+            hdr.libra.ipv4.dst_addr : exact;
+        }
+        actions = {
+            into;
+            out_by;
+            @defaultonly refuse;
+        }
+        const default_action = refuse(refusal_t.NOWHERE);
+        size = 1024;
+    }
+
+    apply {
+        if (ig_intr_md.ingress_port == LIBRA_ANSWERS)
+            receives.apply();
+        else if (ig_intr_md.ingress_port == TO_LIBRA || ig_intr_md.ingress_port == atp_RECIRCULATE_PIPE_3)
+            ingress.apply(hdr.libra, md, ig_intr_md, ig_prsr_md, ig_dprsr_md, ig_tm_md);
+        else
+            refuse(refusal_t.OUTSIDER);
+    }
+}
+
+control LibraDeparser(packet_out pkt, inout libra_pipe_headers_t hdr, in libra_ingress_metadata_t md,
+                      in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
+    libra_IngressDeparser() deparse;
+
+    apply {
+        pkt.emit(hdr.order);
+        deparse.apply(pkt, hdr.libra, md, ig_dprsr_md);
+    }
+}
+
+control LibraEgress(inout libra_headers_t hdr, inout libra_egress_metadata_t md,
+                    in egress_intrinsic_metadata_t eg_intr_md,
+                    in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+                    inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+                    inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+    libra_Egress() egress;
+
+    apply {
+        egress.apply(hdr, md, eg_intr_md, eg_prsr_md, eg_dprsr_md, eg_oport_md);
+    }
+}
+
+Pipeline(LibraParser(), Libra(), LibraDeparser(),
+         libra_EgressParser(), LibraEgress(), libra_EgressDeparser()) libra;
+
+Switch(pipe, atp, switchml, libra) main;
+#endif

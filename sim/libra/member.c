@@ -27,7 +27,7 @@ struct lsim_app {
     bool joins, asks;           // it has not joined yet; it asks next
     bool failed;
     uint64_t join_at, join_until;
-    struct libra_flow flow; // to the switch
+    struct libra_flow flow; // to the switch; its epoch is that of the job there
     unsigned turn;          // the link that may send next
     struct lsim_batch *batches;
 };
@@ -78,9 +78,11 @@ static struct libra_worker_config lsim_member_config(const struct lsim_job *j, u
 
 static void lsim_member_open_link(struct lsim_app *a, unsigned link, uint32_t first) {
     struct lsim_worker *w = a->worker;
-    const struct libra_worker_config c =
+    struct libra_worker_config c =
         lsim_member_config(a->job, w->station, (uint16_t)w->rank, link, first);
     const char *why = "no memory";
+    if (link == 0)
+        c.flow.epoch = a->flow.epoch;
     if (libra_worker_new(&a->link[link], &c, &why))
         sim_violate(lsim_member_sim(a), NULL, "job %s, worker %u: %s", a->job->as->name, w->rank,
                     why);
@@ -111,7 +113,7 @@ static void lsim_member_fails(struct lsim_app *a, const char *why) {
 // Whether it is the reply to what it has asked.
 static bool lsim_member_hear(struct lsim_app *a, const uint8_t *frame, uint32_t length) {
     uint32_t number = 0;
-    const unsigned kind = libra_frame_read_joined(frame, length, &a->flow, &number);
+    const unsigned kind = libra_frame_read_joined(frame, length, &a->flow, &number, &a->flow.epoch);
     if (kind == LIBRA_JOINED && number >= 1 && number <= LIBRA_SEQUENCE_LAST)
         lsim_member_joined(a, number);
     else if (kind)
@@ -497,7 +499,7 @@ static int lsim_member_open_server(struct lsim_app *a, uint32_t first, struct sk
                    more = all % j->n_servers, s = sv->number;
     const bool hot = j->as->hot > 0 && j->as->floats;
     const char *why = "no memory";
-    const struct libra_server_config c = {
+    struct libra_server_config c = {
         .self = lsim_member_end(j->sim, sv->station, LIBRA_COLD_PORT),
         .job = j->number,
         .epoch = 1,
@@ -507,6 +509,7 @@ static int lsim_member_open_server(struct lsim_app *a, uint32_t first, struct sk
         .layout = hot ? &j->layout : NULL,
         .hot = lsim_member_config(j, sv->station, (uint16_t)(j->n_workers + s), 0, first),
         .optimiser = j->as->collects ? lsim_member_add : NULL};
+    c.hot.flow.epoch = a->flow.epoch;
     if (libra_server_new(&a->state, &c, &why) == 0)
         return 0;
     return sk_fail(err, "job %s, server %u: %s", j->as->name, sv->number, why);

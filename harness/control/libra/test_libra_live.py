@@ -6,11 +6,13 @@ with workers and servers that are processes, in harness/cli/demo/test_libra_demo
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import urllib.request
 
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", ".."), os.path.join(os.path.dirname(__file__), "..")]
 import tally  # noqa: E402
@@ -36,9 +38,13 @@ class Live(unittest.TestCase):
     def config(self, **more):
         return {"program": os.path.abspath("p4/libra/integer.p4"),
                 "ports": [{"port": p, "device": f"net_null{p}"} for p in (1, 2, 9)],
+                "metrics": {"listen": f"127.0.0.1:{self.metrics}"},
                 "libra": {"mac": "02:00:00:00:00:fe", "address": "10.0.0.254", "shares": 2, **more}}
 
     def setUp(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.metrics = s.getsockname()[1]
         self.switch = Switch(self.config())
         self.switch.write(self.switch.config)
         self.one, self.two = layout(self.switch, "one.layout", 3), layout(self.switch, "two.layout", 4)
@@ -72,6 +78,16 @@ class Live(unittest.TestCase):
         listed = json.loads(self.switch.ctl("--json", "job", "list")[1])
         self.assertEqual({j["name"]: j["stats"]["copies"] for j in listed["jobs"]}, {"ads": 0, "more": 0})
         self.assertEqual(listed["waiting"], 0)
+
+    def test_metrics(self):
+        self.assertEqual(add(self.switch, "ads", self.one)[0], 0)
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=60) as page:
+            lines = page.read().decode().splitlines()
+        for line in ('silken_libra_hot_parameters{job="ads"} 20', 'silken_libra_epoch{job="ads"} 7',
+                     'silken_libra_rest_pairs_total{job="ads"} 0',
+                     'silken_libra_repetitions_total{job="ads",member="2"} 0', "silken_libra_waiting 0",
+                     "silken_libra_bad_frames_total 0"):
+            self.assertIn(line, lines)
 
     def test_refused(self):
         self.assertEqual(add(self.switch, "ads", self.one)[0], 0)

@@ -83,6 +83,19 @@ static void test_configurations(void **state) {
     REFUSED(self.mac, "02", "the station's address");
     REFUSED(switch_address.ip, "10.0.0", "the switch's address");
     REFUSED(layout, "/nonexistent", "/nonexistent");
+    const struct silken_kv_switch other[] = {{{"02:00:00:00:00:fd", "10.0.0.253"}, layout_path},
+                                             {{"02:00:00:00:00:fd", "10.0.0"}, layout_path},
+                                             {{"02:00:00:00:00:fd", "10.0.0.253"}, NULL}};
+    static const char *const sentences[] = {"has parameter 7, which another switch has",
+                                            "the switch's address", "switch 1 has no layout"};
+    for (int i = 0; i < 3; i++) {
+        struct silken_kv_config two = good();
+        two.more_switches = 1;
+        two.more_switch = &other[i];
+        refused(&two, sentences[i]);
+    }
+    REFUSED(more_switches, 16, "at most 15");
+    REFUSED(more_switches, 1, "more_switches is for workers"); // without addresses
     write_layout(4, LIBRA_PLACES, 2999);
     REFUSED(width, 3, "is the layout of job 4, and this is job 3");
     write_layout(3, 8, 2999);

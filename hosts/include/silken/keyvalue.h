@@ -65,6 +65,12 @@ extern "C" {
 // several values. Weights begin as 0. It is called within silken_kv_server_run().
 typedef double silken_kv_optimiser(void *aux, uint64_t parameter, double weight, double value);
 
+// A switch that adds, and which parameters it has.
+struct silken_kv_switch {
+    struct silken_address address;
+    const char *layout; // a file
+};
+
 // What workers and servers of a job say alike, and who one is.
 struct silken_kv_config {
     uint8_t job;
@@ -76,6 +82,11 @@ struct silken_kv_config {
     const char *device; // as in silken/allreduce.h
     struct silken_address self; // its station
     struct silken_address switch_address;
+    // Several racks: workers name the switches of the others here, 0 to 15. The layouts are of one
+    // job and epoch, and no parameter is in two of them. A server names one switch, which has hot
+    // parameters of the server's range.
+    uint32_t more_switches;
+    const struct silken_kv_switch *more_switch;
     uint32_t servers; // 1 to 16; they share the parameters equally, in order
     const struct silken_address *server;
     uint32_t first_sequence; // above all that this worker's predecessors have used
