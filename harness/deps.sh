@@ -14,7 +14,7 @@ case "${1:-}" in
         packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tshark chromium iputils-ping
             traceroute iperf3 tcpdump qemu-system-x86 busybox-static cpio
             python3-numpy python3-torch libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py
-            python3-grpcio python3-protobuf protobuf-compiler python3-hpack openssl'
+            python3-grpcio python3-protobuf protobuf-compiler python3-hpack openssl bible-kjv'
         ;;
     tools) packages='clang libclang-rt-14-dev clang-format cppcheck gnuplot-nox' ;;
     bench)

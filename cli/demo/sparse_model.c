@@ -11,9 +11,10 @@
 #define SCATTER      40503u // odd, so that the product modulo 2^16 has each key once
 
 // The model of next words.
-#define VECTOR    8u
-#define TEXT_RATE 0.25f // of a sample, not of the batch's mean: words that come seldom learn, too
-#define BEGIN     0.5f  // vectors begin between -BEGIN and BEGIN
+#define VECTOR 8u
+#define TEXT_RATE                                                                                  \
+    0.5f           // over the root of the batch's size: frequent words are in many of its samples
+#define BEGIN 0.5f // vectors begin between -BEGIN and BEGIN
 
 _Static_assert(2 * TEXT_WORDS * VECTOR == SPARSE_KEYS && 2 * VECTOR <= SPARSE_FEATURES,
                "two vectors for each word");
@@ -109,13 +110,12 @@ static double model_score(uint64_t seed, const struct sparse_sample *s, const fl
     return score;
 }
 
-static void model_text_step(uint64_t seed, const struct sparse_sample *s, const size_t *at,
-                            const float *weights, float *step) {
+static void model_text_step(uint64_t seed, const struct sparse_sample *s, float rate,
+                            const size_t *at, const float *weights, float *step) {
     float pushed[2 * VECTOR];
     for (unsigned k = 0; k < 2 * VECTOR; k++)
         pushed[k] = weights[at[k]];
-    const float off =
-        TEXT_RATE * (float)(s->label - model_probability(model_score(seed, s, pushed)));
+    const float off = rate * (float)(s->label - model_probability(model_score(seed, s, pushed)));
     for (unsigned k = 0; k < VECTOR; k++) {
         step[at[k]] += off * (model_begin(seed, s->key[VECTOR + k]) + pushed[VECTOR + k]);
         step[at[VECTOR + k]] += off * (model_begin(seed, s->key[k]) + pushed[k]);
@@ -134,7 +134,8 @@ void sparse_step(const struct sparse_job *job, const struct sparse_sample *sampl
             score += (double)weights[at[k]];
         }
         if (job->text.n) {
-            model_text_step(job->o->seed, &samples[i], at, weights, step);
+            model_text_step(job->o->seed, &samples[i], TEXT_RATE / sqrtf((float)n), at, weights,
+                            step);
             continue;
         }
         float off = (float)(samples[i].label - model_probability(score));
