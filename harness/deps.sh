@@ -15,7 +15,7 @@ case "${1:-}" in
             traceroute iperf3 tcpdump qemu-system-x86 busybox-static cpio
             python3-numpy python3-torch libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py
             python3-grpcio python3-protobuf protobuf-compiler python3-hpack openssl
-            slurmctld slurmd slurm-client'
+            slurmctld slurmd slurm-client bible-kjv'
         ;;
     tools) packages='clang libclang-rt-14-dev clang-format cppcheck gnuplot-nox' ;;
     bench)

@@ -144,7 +144,7 @@ static void figure16(const struct model *z) {
     free(packets);
 }
 
-// ---- table 2 and long sums ----
+// ---- additions ----
 static float from_bits(uint32_t bits) {
     float f;
     memcpy(&f, &bits, sizeof f);
@@ -163,23 +163,87 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void precision(const char *name, bool tables) {
-    enum { PAIRS = 100000 };
+// With eight bits of fraction in all tables, which is what the paper's keys and sizes say.
+static int32_t paper_log2(float p) {
+    int e;
+    const double m = 2 * frexp((double)fabsf(p), &e);
+    const double high = floor(m * 2048) / 2048, low = m - high;
+    const double term =
+        low > 0 ? exp2((rint(256 * log2(low)) - rint(256 * log2(high * M_LN2))) / 256) : 0;
+    return (e - 1) * 256 + (int32_t)rint(256 * log2(high)) + (int32_t)rint(256 * term);
+}
+
+static double add_paper(float x, float y) {
+    if (fabsf(x) < fabsf(y))
+        return add_paper(y, x);
+    if (y == 0)
+        return x;
+    const int32_t l = paper_log2(x), z = l - paper_log2(y);
+    const bool minus = (x < 0) != (y < 0);
+    if (minus && z <= 0)
+        return 0;
+    const double sigma = log2(minus ? 1 - exp2(-z / 256.0) : 1 + exp2(-(z < 0 ? 0 : z) / 256.0));
+    const double sum = exp2((l + rint(256 * sigma)) / 256);
+    return x < 0 ? -sum : sum;
+}
+
+// ---- table 2 ----
+enum adding { TABLES, PAPER_TABLES, INTEGERS };
+enum { PAIRS = 100000 };
+
+static void precision(const char *name, enum adding how, const float *x, const float *y) {
     static double p[PAIRS];
-    double sum = 0, worst = 0;
+    double sum = 0, worst = 0, largest = 0;
+    for (unsigned i = 0; i < PAIRS; i++)
+        largest = fmax(largest, fmax(fabs((double)x[i]), fabs((double)y[i])));
+    // such that the sum of two fits into 31 bits
+    const double factor = exp2(30 - ceil(log2(largest)));
     for (unsigned i = 0; i < PAIRS; i++) {
-        const float x = (float)(uniform() * 2 - 1), y = (float)(uniform() * 2 - 1);
-        const double s = (double)x + y, factor = 0x1p30; // of values below 1, two workers
-        const double got = tables ? add(x, y) : (rint(x * factor) + rint(y * factor)) / factor;
+        const double s = (double)x[i] + (double)y[i];
+        const double got =
+            how == TABLES ? (double)add(x[i], y[i])
+            : how == PAPER_TABLES
+                ? add_paper(x[i], y[i])
+                : (rint((double)x[i] * factor) + rint((double)y[i] * factor)) / factor;
         p[i] = s == 0 ? got == 0 : fmax(0, 1 - fabs(got - s) / fabs(s));
         sum += p[i];
-        worst = fmax(worst, fabs(got - s) / fmax(fabs(x), fabs(y)));
+        worst = fmax(worst, fabs(got - s) / fmax(fabs((double)x[i]), fabs((double)y[i])));
     }
     qsort(p, PAIRS, sizeof *p, by_value);
-    printf("table 2, R2, %s: median %.4f %%, mean %.4f %%, worst over max(|x|, |y|) %.2g\n", name,
+    printf("table 2, %s: median %.4f %%, mean %.4f %%, worst over max(|x|, |y|) %.2g\n", name,
            100 * p[PAIRS / 2], 100 * sum / PAIRS, worst);
 }
 
+static double normal(void) {
+    return sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform());
+}
+
+// R1: gradients of one parameter, small and of the same size: of a normal distribution whose scale
+// is log-normal. R2: of (-1, 1). And pairs of (0, 1), which are of equal signs.
+static void table2(void) {
+    static float x[3][PAIRS], y[3][PAIRS];
+    static const char *const data[] = {"R1", "R2", "equal signs"};
+    static const char *const ways[] = {"tables", "tables of 8 bits of fraction",
+                                       "float to integer"};
+    for (unsigned i = 0; i < PAIRS; i++) {
+        const double scale = exp(1.5 * normal() - 7);
+        x[0][i] = (float)(scale * normal()), y[0][i] = (float)(scale * normal());
+        x[1][i] = (float)(uniform() * 2 - 1), y[1][i] = (float)(uniform() * 2 - 1);
+        x[2][i] = (float)uniform(), y[2][i] = (float)uniform();
+    }
+    for (unsigned d = 0; d < 3; d++)
+        for (unsigned w = 0; w < 3; w++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s, %s", data[d], ways[w]);
+            precision(name, (enum adding)w, x[d], y[d]);
+        }
+    float sum = 0;
+    for (unsigned i = 0; i < 10000; i++)
+        sum = (float)add_paper(sum, 0.001f);
+    printf("sum of 10000 of 0.001, tables of 8 bits of fraction: %.4g\n", (double)sum);
+}
+
+// ---- long sums ----
 static void long_sums(void) {
     for (unsigned n = 10; n <= 100000; n *= 10) {
         double equal = 0, any = 0;
@@ -202,7 +266,6 @@ int main(void) {
         figure15(&jobs[i]);
         figure16(&jobs[i]);
     }
-    precision("tables", true);
-    precision("float to integer", false);
+    table2();
     long_sums();
 }

@@ -48,6 +48,7 @@ const char demo_usage[] =
     "  --seed N          seed of the initial weights and the order of images (1)\n"
     "  --program FILE    the P4 program (Silken's own switchml.p4, atp.p4 or ina.p4)\n"
     "  --data DIR        folder of the data set (" DATASET_FOLDER ")\n"
+    "  --text FILE       train a model of next words on this text instead (libra)\n"
     "  --record FILE     record the packets of the (last rack's) switch (pcapng), for\n"
     "                    'silken replay'\n"
     "  --keep DIR        keep configuration and logs there\n"
@@ -209,6 +210,10 @@ static int set_program(const struct parser *p) {
     return parse_text(p, &p->o->program);
 }
 
+static int set_text(const struct parser *p) {
+    return parse_text(p, &p->o->text);
+}
+
 static int set_data(const struct parser *p) {
     return parse_text(p, &p->o->data);
 }
@@ -281,6 +286,7 @@ static const struct option {
     {"--seed", true, set_seed},
     {"--program", true, set_program},
     {"--data", true, set_data},
+    {"--text", true, set_text},
     {"--keep", true, set_keep},
     {"--record", true, set_record},
     {"--limit", true, demo_options_set_limit},
@@ -414,6 +420,9 @@ static int check_protocol(const struct parser *p) {
     }
     if (o->sync) {
         return demo_options_fail(p, "--sync needs --protocol libra");
+    }
+    if (o->text) {
+        return demo_options_fail(p, "--text needs --protocol libra");
     }
     if (o->dlcp) {
         return check_dlcp(p);

@@ -41,6 +41,7 @@ struct demo_options {
     const char *program;
     bool own_program;   // it is one of Silken's own files, as of compiler/base/share.h
     const char *data;   // the data set's folder
+    const char *text;   // of Libra: a file with the text of a model of next words; or null
     const char *record; // file for what the switch receives and sends; null: none
     const char *keep;   // folder for logs and configuration; null: a temporary one
     bool quiet;

@@ -90,7 +90,7 @@ static int sparse_count(struct sparse *s, struct libra_heat *heat) {
         for (unsigned step = 0; step < job->steps; step++) {
             if (rng_unit(&r) >= SAMPLE_RATE && (w || step)) // one batch at least
                 continue;
-            sparse_batch(job->o->seed, w, step, samples, job->batch);
+            sparse_batch(job, w, step, samples, job->batch);
             size_t n = sparse_keys(samples, job->batch, keys);
             for (size_t i = 0; i < n; i++)
                 libra_heat_add(heat, keys[i], 1);
@@ -160,11 +160,11 @@ static int sparse_reference(struct sparse *s) {
     bool good = samples && keys && weights && sum;
     for (unsigned step = 0; good && step < job->steps; step++) {
         for (unsigned w = 0; w < job->o->workers; w++) {
-            sparse_batch(job->o->seed, w, step, samples, job->batch);
+            sparse_batch(job, w, step, samples, job->batch);
             size_t n = sparse_keys(samples, job->batch, keys);
             for (size_t i = 0; i < n; i++)
                 weights[i] = all[keys[i]];
-            sparse_step(samples, job->batch, keys, n, weights, weights + most);
+            sparse_step(job, samples, job->batch, keys, n, weights, weights + most);
             for (size_t i = 0; i < n; i++)
                 sum[keys[i]] += (double)weights[most + i];
         }
@@ -353,13 +353,15 @@ static void sparse_report_traffic(struct sparse *s) {
 }
 
 static int sparse_report(struct sparse *s, const struct sparse_verdict *v) {
+    static const float untrained[SPARSE_KEYS];
     const struct sparse_board *b = s->job.board;
-    const double trained = sparse_loss(s->job.o->seed, b->trained),
-                 reference = sparse_loss(s->job.o->seed, b->reference);
+    const double trained = sparse_loss(&s->job, b->trained),
+                 reference = sparse_loss(&s->job, b->reference);
     char sums[27];
     bool good = v->wrong == 0;
     report_result(&s->report, "loss of the trained model", "%.4f", trained);
     report_result(&s->report, "loss of one process", "%.4f", reference);
+    report_result(&s->report, "loss before training", "%.4f", sparse_loss(&s->job, untrained));
     sparse_report_traffic(s);
     report_result(&s->report, "sums checked",
                   "%s; largest error, of the magnitudes of a sum's terms: %.2g at the switch, "
@@ -382,6 +384,9 @@ static int sparse_report(struct sparse *s, const struct sparse_verdict *v) {
 // ---- the whole ----
 
 static int sparse_run(struct sparse *s, struct sparse_verdict *v) {
+    if (s->job.text.n)
+        report_done(&s->report, "text", "%zu words, %zu of them distinct", s->job.text.n,
+                    s->job.text.distinct);
     int status = sparse_profile(s);
     for (unsigned rack = s->job.o->racks; !status && rack-- > 0;) // one connects to those after it
         status = sparse_start_switch(s, rack);
@@ -405,7 +410,9 @@ int sparse_demo(const struct demo_options *o, const char *program) {
     if (s.job.board == MAP_FAILED)
         return sparse_fail(&s, "out of memory");
     int status = 0;
-    if (supervise_begin(&s.supervisor, o->keep, error, sizeof error)) {
+    if (o->text && sparse_text_read(&s.job.text, o->text, error, sizeof error)) {
+        status = sparse_fail(&s, "%s", error);
+    } else if (supervise_begin(&s.supervisor, o->keep, error, sizeof error)) {
         status = sparse_fail(&s, "%s", error);
     } else {
         s.job.folder = s.supervisor.folder;
@@ -416,6 +423,7 @@ int sparse_demo(const struct demo_options *o, const char *program) {
         supervise_end(&s.supervisor);
     }
     status = status ? status : sparse_report(&s, &v);
+    sparse_text_clear(&s.job.text);
     munmap(s.job.board, size);
     return status;
 }

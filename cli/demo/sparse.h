@@ -9,6 +9,12 @@
 // it: a worker pulls those of its batch, and pushes the steps of gradient descent back
 // (hosts/keyvalue).
 //
+// With --text it is a model of next words instead: of each of a text's 4,095 most frequent words,
+// and of all others together, a vector of 8 as the word before and another one as the word after
+// it: 65,536 parameters, too. A sample is two words, and whether the second one follows the first
+// in the text (one third) or is drawn from it; what says so is the product of their vectors. The
+// last tenth of the text is the test.
+//
 //      parent          finds out who is hot from a sample of 8 % of all batches, writes the layout,
 //                      starts the others, checks, reports
 //      switch          `silken run` with p4/libra, which has the hot parameters; with --racks one
@@ -25,7 +31,8 @@
 // Files:
 //
 //     sparse.c         the parent
-//     sparse_model.c   data and model
+//     sparse_model.c   data and models
+//     sparse_text.c    words of a text
 //     sparse_proc.c    a worker, a server
 //     sparse_config.c  addresses and the switch's configuration
 #ifndef SILKEN_CLI_DEMO_SPARSE_H
@@ -34,6 +41,7 @@
 #include <limits.h>
 
 #include "cli/demo/options.h"
+#include "cli/demo/sparse_text.h"
 #include "silken/keyvalue.h"
 
 #define SPARSE_KEYS     65536u
@@ -62,6 +70,7 @@ struct sparse_job {
     const struct demo_options *o;
     unsigned steps, batch; // of each worker; samples of a step
     const char *folder, *program;
+    struct sparse_text text;               // empty: the model of clicks
     char layout[DEMO_MAX_RACKS][PATH_MAX]; // of each switch
     struct sparse_board *board;
 };
@@ -73,15 +82,15 @@ struct sparse_sample {
     bool label;
 };
 // Samples of a worker's step; worker DEMO_MAX_WORKERS: those of the test.
-void sparse_batch(uint64_t seed, unsigned worker, unsigned step, struct sparse_sample *samples,
-                  unsigned n);
+void sparse_batch(const struct sparse_job *job, unsigned worker, unsigned step,
+                  struct sparse_sample *samples, unsigned n);
 // The keys of samples, ascending, each once (room for n * SPARSE_FEATURES); how many.
 size_t sparse_keys(const struct sparse_sample *samples, unsigned n, uint64_t *keys);
 // The step of gradient descent for each key, at these weights.
-void sparse_step(const struct sparse_sample *samples, unsigned n, const uint64_t *keys,
-                 size_t n_keys, const float *weights, float *step);
+void sparse_step(const struct sparse_job *job, const struct sparse_sample *samples, unsigned n,
+                 const uint64_t *keys, size_t n_keys, const float *weights, float *step);
 // The mean cross entropy over the test, at the weights of all keys.
-double sparse_loss(uint64_t seed, const float *weights);
+double sparse_loss(const struct sparse_job *job, const float *weights);
 
 // ---- sparse_config.c ----
 

@@ -91,7 +91,7 @@ static void proc_note(const struct proc_worker *w, size_t n) {
 static int proc_step(struct proc_worker *w, unsigned step) {
     const struct sparse_job *job = w->job;
     uint64_t request;
-    sparse_batch(job->o->seed, w->number, step, w->samples, job->batch);
+    sparse_batch(job, w->number, step, w->samples, job->batch);
     size_t n = sparse_keys(w->samples, job->batch, w->keys);
     int rc = silken_kv_pull_f32(w->kv, w->keys, w->weights, NULL, n, &request);
     rc = rc ? rc : silken_kv_wait(w->kv, request);
@@ -99,7 +99,7 @@ static int proc_step(struct proc_worker *w, unsigned step) {
         rc = silken_kv_barrier(w->kv);
     if (rc)
         return rc;
-    sparse_step(w->samples, job->batch, w->keys, n, w->weights, w->steps);
+    sparse_step(job, w->samples, job->batch, w->keys, n, w->weights, w->steps);
     proc_note(w, n);
     rc = silken_kv_push_f32(w->kv, w->keys, w->steps, NULL, n, &request);
     rc = rc ? rc : silken_kv_wait(w->kv, request);

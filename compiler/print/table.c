@@ -328,7 +328,7 @@ static const struct ir_action *only_action(const struct ir_table *t) {
 // A table that has nothing but one number for each key is filled as a whole where it is large
 // (sk_table_may_be_filled): the number is read where it stands, and no entry is looked at. Whoever
 // watches sees the entry, as of any table.
-static bool is_flat(const struct emit *e, const struct ir_table *t) {
+static bool is_flat_table(const struct emit *e, const struct ir_table *t) {
     const struct ir_action *a = only_action(t);
     return !e->checked && t->size >= 256 && is_exact(t) && t->keys.n == 1 &&
            t->keys.v[0].expr->width <= PLAN_MAX_INDEX && !t->proxy && !t->key_masks &&
@@ -360,7 +360,7 @@ static void emit_table_lookup(const struct emit *e, const struct ir_table *t) {
     }
     emit_close(e, "};");
     emit_checked_key(e, t);
-    if (is_flat(e, t))
+    if (is_flat_table(e, t))
         flat_lookup(e, t);
     const char *ref = emit_table_ref(e, t);
     bool exact = is_exact(t);

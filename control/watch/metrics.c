@@ -361,7 +361,7 @@ static void put_libra(FILE *f, const json_t *l) {
         {"silken_libra_acks_total", "counter", "Copies that were acknowledged.", "acks"},
         {"silken_libra_repeated_total", "counter", "Answers that the CPU has sent again.",
          "repeated"},
-        {"silken_libra_given_up_total", "counter", "Answers to pulls that nobody acknowledged.",
+        {"silken_libra_given_up_total", "counter", "Answers to pulls that no member acknowledged.",
          "given_up"},
         {"silken_libra_lost_total", "counter", "Collects whose answer is lost.", "lost"},
         {"silken_libra_rests_total", "counter", "Pushes whose tries were used up.", "rests"},

@@ -27,7 +27,7 @@ struct lsim_app {
     bool joins, asks;           // it has not joined yet; it asks next
     bool failed;
     uint64_t join_at, join_until;
-    struct libra_flow flow; // to the switch
+    struct libra_flow flow; // to the switch; its epoch is that of the job there
     unsigned turn;          // the link that may send next
     struct lsim_batch *batches;
 };
@@ -80,9 +80,9 @@ static void lsim_member_open_link(struct lsim_app *a, unsigned link, uint32_t fi
     struct lsim_worker *w = a->worker;
     struct libra_worker_config c =
         lsim_member_config(a->job, w->station, (uint16_t)w->rank, link, first);
+    const char *why = "no memory";
     if (link == 0)
         c.flow.epoch = a->flow.epoch;
-    const char *why = "no memory";
     if (libra_worker_new(&a->link[link], &c, &why))
         sim_violate(lsim_member_sim(a), NULL, "job %s, worker %u: %s", a->job->as->name, w->rank,
                     why);
@@ -92,10 +92,9 @@ static int lsim_member_open_server(struct lsim_app *a, uint32_t first, struct sk
 
 // ---- joining ----
 
-static void lsim_member_joined(struct lsim_app *a, uint32_t first, uint16_t epoch) {
+static void lsim_member_joined(struct lsim_app *a, uint32_t first) {
     struct sk_error err;
     a->joins = false;
-    a->flow.epoch = epoch;
     if (a->worker)
         lsim_member_open_link(a, 0, first);
     else if (lsim_member_open_server(a, first, &err) < 0)
@@ -114,10 +113,9 @@ static void lsim_member_fails(struct lsim_app *a, const char *why) {
 // Whether it is the reply to what it has asked.
 static bool lsim_member_hear(struct lsim_app *a, const uint8_t *frame, uint32_t length) {
     uint32_t number = 0;
-    uint16_t epoch = a->flow.epoch;
-    const unsigned kind = libra_frame_read_joined(frame, length, &a->flow, &number, &epoch);
+    const unsigned kind = libra_frame_read_joined(frame, length, &a->flow, &number, &a->flow.epoch);
     if (kind == LIBRA_JOINED && number >= 1 && number <= LIBRA_SEQUENCE_LAST)
-        lsim_member_joined(a, number, epoch);
+        lsim_member_joined(a, number);
     else if (kind)
         lsim_member_fails(a, "it is not admitted");
     return kind;

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "control/tables/control.h"
 #include "control/tables/names.h"
-#include "hosts/libra/adder.h"
 #include "sim/cpu.h"
 #include "sim/libra/job.h"
 
@@ -136,12 +135,6 @@ uint32_t libra_where(const struct sim *s, uint32_t station) {
                : station;
 }
 
-static int lsim_switch_fill_table(void *sw, const char *table, const char *action,
-                                  const uint32_t *values, size_t n) {
-    struct sk_error err;
-    return sk_control_table_fill(sw, table, action, values, n, -1, &err);
-}
-
 static int lsim_switch_begin(struct sim_station *st, struct libra_s *l, struct sk_error *err) {
     struct sim *s = st->node->sim;
     for (size_t i = 0; i < s->libra->n; i++) {
@@ -210,9 +203,6 @@ int libra_start(struct sim_station *st, struct sk_error *err) {
     cpu_on(n->cpu, &program);
     if (lsim_switch_check_values(st, err) < 0)
         return -1;
-    if (lsim_switch_adds_floats(n->sw) &&
-        libra_adder_fill(libra_adder(), lsim_switch_fill_table, n->sw))
-        return sk_fail(err, "the adder's tables are not those of the program");
     return lsim_switch_begin(st, l, err);
 }
 

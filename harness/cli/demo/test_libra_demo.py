@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "..")]
@@ -38,6 +39,22 @@ class Demo(unittest.TestCase):
 
     def test_racks_with_loss(self):
         self.assertGreater(self.check("--steps", "12", "--sync", "--loss", "1%", "--racks", "3", "--servers", "3"), 10)
+
+    def test_text(self):
+        """A model of next words, on what Debian's bible-kjv prints."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "text")
+            with open(path, "wb") as f:
+                subprocess.run(["bible", "gen1:1-rev22:21"], check=True, stdout=f, timeout=60)
+            self.check("--steps", "20", "--text", path)
+            with open(path, "w", encoding="ascii") as f:
+                f.write("a few words")
+            for bad, why in ((path, "has 3 words; it should have 1000 at least"), (folder, "Is a directory"),
+                             (path + "x", "No such file")):
+                done = subprocess.run([SILKEN, "demo", "--protocol", "libra", "--text", bad], text=True,
+                                      capture_output=True, timeout=60)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(why, done.stderr)
 
     def test_program_that_adds_integers(self):
         """Its sums are not those of floats, and it takes no packets with pairs at any place: that is noticed."""

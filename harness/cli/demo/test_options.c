@@ -117,7 +117,8 @@ static void test_protocols(void **state) {
     assert_int_equal(2, o.servers);
     assert_non_null(strstr(o.program, "libra.p4"));
     assert_int_equal(4, good("--protocol libra --servers 4").servers);
-    bad("--protocol libra --racks 2", "does not take --racks");
+    bad("--protocol libra --racks 3", "2 servers cannot be spread over 3 racks");
+    bad("--text f", "--text needs --protocol libra");
     bad("--protocol libra --lanes 2", "does not take --lanes");
     bad("--protocol libra --elements 64", "does not take --elements");
     bad("--protocol libra --links veth", "does not take --links veth");
