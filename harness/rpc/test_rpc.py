@@ -263,6 +263,27 @@ class Metadata(Calls):
         self.assertRegex(self.unary("Peer").decode(), r"^127\.0\.0\.1:\d+$")
 
 
+class KeepsIdle(Calls):
+    options = {"connections": 2, "keeps_idle": 1}
+
+    def tearDown(self):
+        pass  # whoever asks for counts needs a connection
+
+    def test_idle_connections_stay(self):
+        kept = [self.echo.channel() for _ in range(2)]
+        for channel in kept:
+            channel.unary_unary(SERVICE + "Unary")(b"", timeout=PATIENCE)
+        time.sleep(1.5)  # after a second they would make room
+        other = self.echo.channel().unary_unary(SERVICE + "Unary")
+        self.error(grpc.StatusCode.UNAVAILABLE, lambda: other(b"", timeout=PATIENCE))
+        for channel in kept:
+            self.assertEqual(channel.unary_unary(SERVICE + "Unary")(b"x", timeout=PATIENCE), b"x")
+        counts = json.loads(kept[0].unary_unary(SERVICE + "Counts")(b"", timeout=PATIENCE))
+        self.assertEqual((counts["open"], counts["gone"]), (2, 0))
+        kept[0].close()
+        self.assertEqual(other(b"y", timeout=PATIENCE, wait_for_ready=True), b"y")
+
+
 class Limits(Calls):
     options = {"message": MB, "memory": 4 * MB, "queue": 100000, "calls": 8, "connections": 4}
 
@@ -295,6 +316,19 @@ class Limits(Calls):
         later = [self.channel.unary_unary(SERVICE + "Unary").future(b"x", timeout=PATIENCE) for _ in range(50)]
         self.assertEqual({f.exception().code() for f in waiting}, {grpc.StatusCode.DEADLINE_EXCEEDED})
         self.assertEqual({f.result() for f in later}, {b"x"})
+
+    def test_a_connection_that_ends_is_told(self):
+        channels = [self.echo.channel() for _ in range(2)]
+        for channel in channels:
+            channel.unary_unary(SERVICE + "Unary")(b"", timeout=PATIENCE)
+        before = self.echo.counts()["gone"]
+        waits = channels[0].unary_unary(SERVICE + "Wait").future(b"")
+        self.wait_for_calls(1)
+        for channel in channels:
+            channel.close()
+        # those two, and the one of the question before
+        self.assertTrue(wait_until(lambda: self.echo.counts()["gone"] >= before + 3))
+        self.assertTrue(waits.cancelled() or waits.done())
 
     def test_more_connections_than_there_may_be(self):
         def counts(channel):  # without a connection of its own

@@ -2,7 +2,7 @@
 //
 // rpc_echo ADDRESS [KEY=VALUE...]: a service upon rpc/rpc.h for tests and measurements. Prints the
 // port that it listens on, and ends when its input does. Keys: certificate, key, authority (files);
-// message, memory, queue (bytes); connections, calls; speed (time goes so many times faster).
+// message, memory, queue (bytes); connections, calls, keeps_idle; speed (time goes so many times faster).
 //
 //     /test.Echo/Unary     the message
 //     /test.Echo/Bidi      each message
@@ -30,7 +30,7 @@
 
 static struct rpc_server *server;
 static uint64_t speed = 1;
-static unsigned over, cancelled, lost, waiting;
+static unsigned over, cancelled, lost, waiting, gone;
 
 struct stream {
     uint32_t next, count;
@@ -179,11 +179,11 @@ static void counts_message(struct rpc_call *call, const uint8_t *bytes, size_t l
                            "{\"calls\": %llu, \"failed\": %llu, \"cancelled\": %llu, "
                            "\"connections\": %llu, \"disconnected\": %llu, \"open\": %zu, "
                            "\"open_calls\": %zu, \"memory\": %zu, \"waiting\": %u, "
-                           "\"over\": %u, \"over_cancelled\": %u, \"lost\": %u}",
+                           "\"over\": %u, \"over_cancelled\": %u, \"lost\": %u, \"gone\": %u}",
                            (unsigned long long)c.calls, (unsigned long long)c.failed,
                            (unsigned long long)c.cancelled, (unsigned long long)c.connections,
                            (unsigned long long)c.disconnected, c.open, c.open_calls, c.memory,
-                           waiting, over, cancelled, lost);
+                           waiting, over, cancelled, lost, gone);
     rpc_send(call, text, (size_t)n);
     rpc_end(call, RPC_OK, NULL, NULL, 0);
 }
@@ -215,6 +215,13 @@ static const struct rpc_method methods[] = {
     {.path = NULL},
 };
 
+static void echo_gone(void *aux, uint64_t connection) {
+    (void)aux;
+    if (connection == 0 || connection > rpc_counts(server).connections)
+        abort();
+    gone++;
+}
+
 static bool echo_option(struct rpc_options *o, char *argument) {
     char *value = strchr(argument, '=');
     if (!value)
@@ -234,6 +241,8 @@ static bool echo_option(struct rpc_options *o, char *argument) {
     };
     if (strcmp(argument, "speed") == 0)
         speed = number;
+    if (strcmp(argument, "keeps_idle") == 0)
+        o->keeps_idle = number != 0;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (strcmp(argument, options[i].name) != 0)
             continue;
@@ -245,7 +254,7 @@ static bool echo_option(struct rpc_options *o, char *argument) {
             *options[i].count = (unsigned)number;
         return true;
     }
-    return strcmp(argument, "speed") == 0;
+    return strcmp(argument, "speed") == 0 || strcmp(argument, "keeps_idle") == 0;
 }
 
 static int echo_wait_ms(uint64_t now) {
@@ -271,7 +280,8 @@ static void echo_serve(void) {
 }
 
 int main(int argc, char **argv) {
-    struct rpc_options options = {.methods = methods, .address = argc > 1 ? argv[1] : ""};
+    struct rpc_options options = {
+        .methods = methods, .gone = echo_gone, .address = argc > 1 ? argv[1] : ""};
     struct sk_error err = {.text = ""};
     for (int i = 2; i < argc; i++) {
         if (!echo_option(&options, argv[i])) {

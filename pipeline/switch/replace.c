@@ -23,6 +23,13 @@ static void swap_pipe(struct sk_switch *sw, struct sk_switch *with, unsigned i) 
     other->digests.slots = slots;
 }
 
+// Cores keep where packets go that come into ingress again at once: a pipe's program and state.
+static void replace_tell_ports(struct sk_switch *sw) {
+    for (unsigned c = 0; c < sw->n_cores; c++)
+        for (uint16_t port = 0; port < SK_PORTS; port++)
+            core_port_changed(sw->cores[c], port);
+}
+
 bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t now_ns, char *error,
                        size_t error_size) {
     const struct sk_program_desc *program = sw->program;
@@ -44,6 +51,8 @@ bool sk_switch_replace(struct sk_switch *sw, struct sk_switch *with, uint64_t no
         swap_pipe(sw, with, i);
     sw->program = with->program;
     with->program = program;
+    replace_tell_ports(sw);
+    replace_tell_ports(with);
     sk_tables_changed();
     return true;
 }

@@ -179,6 +179,7 @@ class Lab:
         ports = range(1, PORTS + 1)
         config = {
             "program": os.path.abspath("p4/switchml/switchml.p4"), "control_socket": self.socket,
+            "requests": {"programs": [os.path.abspath("p4")]},
             "switchml_jobs": {"listen": "127.0.0.1:0", "mac": SWITCH_MAC, "ip": SWITCH_IP, "slots": 64, "udp_port": UDP,
                               "grace": 1, "silence": 1, "wait": 20, **service},
             "ports": [{"port": p, "device": "net_af_packet%d,iface=tap%d" % (p, p)} for p in ports],
@@ -206,7 +207,9 @@ class Lab:
             raise RuntimeError("the switch does not start: " + self.log.read())
 
     def ctl(self, *words):
-        out = subprocess.run([SILKEN, "ctl", "-s", self.socket, "--json", *words], capture_output=True, text=True, check=True)
+        out = subprocess.run([SILKEN, "ctl", "-s", self.socket, "--json", *words], capture_output=True, text=True, check=False)
+        if out.returncode:
+            raise RuntimeError(out.stderr)
         return json.loads(out.stdout)
 
     def jobs(self):
@@ -404,6 +407,25 @@ class Ends(Published):
         thread.join(PATIENCE)
         self.assertIn(a.error.code(), (Code.ABORTED, Code.FAILED_PRECONDITION, Code.UNAVAILABLE))
         self.lab = Lab()
+
+
+class Replaced(Published):
+    """The switch's program is replaced while a job runs."""
+
+    def test_the_job_goes_on_in_a_program_with_the_same_tables(self):
+        workers = self.job([1, 2], 5)
+        self.lab.taps[1].send(packet(1, 0, 7, 7, [3] * ELEMENTS))  # in the middle of a sum
+        time.sleep(0.3)
+        # a new switch with the same program, which is compiled already
+        self.assertEqual(self.lab.ctl("program", os.path.abspath("p4/switchml/switchml.p4"))["lost"], [])
+        self.lab.taps[2].send(packet(2, 0, 7, 7, [4] * ELEMENTS))
+        self.assertEqual(self.lab.taps[1].receive(10), (0, 7, 7, (7,) * ELEMENTS))
+        self.assertEqual(self.lab.taps[2].receive(10), (0, 7, 7, (7,) * ELEMENTS))
+        self.exact(workers, slot=9)
+        for w in workers:
+            w.close()
+        self.assertTrue(self.lab.wait_gone())
+        self.exact(self.job([1, 2], 6))
 
 
 class Refused(Published):
