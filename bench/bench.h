@@ -100,6 +100,8 @@ struct bench_options {
     X(udp_worker)                                                                                  \
     X(atp_worker)                                                                                  \
     X(atp_server)                                                                                  \
+    X(dlcp_worker)                                                                                 \
+    X(dlcp_server)                                                                                 \
     X(allreduce)                                                                                   \
     X(record)                                                                                      \
     X(pipes)                                                                                       \

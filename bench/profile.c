@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/atp_hosts.h"
+#include "bench/dlcp_hosts.h"
 #include "bench/atp_rack.h"
 #include "bench/bench.h"
 #include "bench/loop.h"
@@ -63,6 +64,18 @@ bool bench_profile(const char *key, double seconds) {
         struct atp_bench_server *s = atp_bench_server_new(1);
         profile_repeat(atp_bench_server_work, s, seconds);
         atp_bench_server_free(s);
+        return true;
+    }
+    if (strcmp(key, "dlcp_worker") == 0) {
+        struct dlcp_bench_worker *w = dlcp_bench_worker_new();
+        profile_repeat(dlcp_bench_worker_work, w, seconds);
+        dlcp_bench_worker_free(w);
+        return true;
+    }
+    if (strcmp(key, "dlcp_server") == 0) {
+        struct dlcp_bench_server *s = dlcp_bench_server_new();
+        profile_repeat(dlcp_bench_server_work, s, seconds);
+        dlcp_bench_server_free(s);
         return true;
     }
     const bool large = strcmp(key, "switchml256") == 0;

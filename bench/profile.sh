@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# profile.sh KEY: where the time of forward64, switchml256, switchml64, atp, atp_worker or atp_server goes, Silken's side alone:
+# profile.sh KEY: where the time of forward64, switchml256, switchml64, atp, atp_worker, atp_server, dlcp_worker or dlcp_server goes, Silken's side alone:
 # samples of perf by function, and by callgrind the instructions of a packet (exclusive, by function;
 # callgrind knows no AVX-512, so there not). docs/performance.md has what came out, and when. Needs
 # linux-perf and valgrind.

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/demo/demo_impl.h"
+#include "cli/demo/lossy.h"
 #include "cli/demo/result.h"
 #include "cli/demo/sparse.h"
 #include "compiler/base/share.h"
@@ -532,7 +533,9 @@ int cmd_demo(int argc, char **argv) {
         d->program =
             d->o.own_program ? silken_share_path(d->o.program) : sk_copy_text(d->o.program);
         report_begin(&d->report, d->o.quiet);
-        status = d->o.libra ? sparse_demo(&d->o, d->program) : demo(d);
+        status = d->o.libra  ? sparse_demo(&d->o, d->program)
+                 : d->o.dlcp ? lossy_demo(&d->o, d->program)
+                             : demo(d);
     }
     free(d->program);
     free(d);

@@ -22,10 +22,18 @@ const char demo_usage[] =
     "side by\n"
     "                    side on one switch; or libra: a sparse model, whose parameters are at "
     "the\n"
-    "                    switch and at parameter servers (switchml)\n"
+    "                    switch and at parameter servers; or dlcp: gradients of which a bounded "
+    "part\n"
+    "                    may be lost, with a server that is one of them (switchml)\n"
+    "  --bound P         part of a gradient that may be missing; of what comes back a tenth (10%, "
+    "dlcp)\n"
+    "  --ring            gradients are summed over a ring, without a server (dlcp)\n"
+    "  --network NAME    deep, eight layers; or convolutional (deep; dlcp)\n"
+    "  --spines N        switches between racks, 1 to 4 (dlcp)\n"
     "  --servers N       parameter servers, 1 to 4 (atp: 1, libra: 2)\n"
     "  --sync            all workers' steps at the same parameters (libra)\n"
-    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp)\n"
+    "  --racks N         racks with a switch each, 1 to 4; servers are in the last one (1; atp,\n"
+    "                    dlcp)\n"
     "  --workers N       worker processes, 1 to 16 (4)\n"
     "  --lanes N         links and threads of each worker and server, 1 to 8 (1)\n"
     "  --elements N      gradient elements in a packet: 64 or 256 (256, with both 64; switchml)\n"
@@ -122,15 +130,16 @@ static int parse_text(const struct parser *p, const char **out) {
 
 static int set_protocol(const struct parser *p) {
     bool atp = strcmp(p->value, "atp") == 0, both = strcmp(p->value, "both") == 0;
-    bool libra = strcmp(p->value, "libra") == 0;
+    bool libra = strcmp(p->value, "libra") == 0, dlcp = strcmp(p->value, "dlcp") == 0;
 
-    if (!atp && !both && !libra && strcmp(p->value, "switchml") != 0) {
-        return demo_options_fail(p, "--protocol takes switchml, atp, both or libra, not '%s'",
+    if (!atp && !both && !libra && !dlcp && strcmp(p->value, "switchml") != 0) {
+        return demo_options_fail(p, "--protocol takes switchml, atp, both, libra or dlcp, not '%s'",
                                  p->value);
     }
     p->o->protocol = atp ? SILKEN_ATP : SILKEN_SWITCHML;
     p->o->both = both;
     p->o->libra = libra;
+    p->o->dlcp = dlcp;
     return 0;
 }
 
@@ -220,6 +229,27 @@ static int set_sync(const struct parser *p) {
     return 0;
 }
 
+static int set_ring(const struct parser *p) {
+    p->o->ring = true;
+    return 0;
+}
+
+static int set_bound(const struct parser *p) {
+    return parse_share(p, &p->o->bound);
+}
+
+static int set_spines(const struct parser *p) {
+    return parse_unsigned(p, 1, DEMO_MAX_RACKS, &p->o->spines);
+}
+
+static int set_network(const struct parser *p) {
+    p->o->convolutional = strcmp(p->value, "convolutional") == 0;
+    if (!p->o->convolutional && strcmp(p->value, "deep") != 0) {
+        return demo_options_fail(p, "--network takes deep or convolutional, not '%s'", p->value);
+    }
+    return 0;
+}
+
 static int set_quiet(const struct parser *p) {
     p->o->quiet = true;
     return 0;
@@ -256,6 +286,10 @@ static const struct option {
     {"--quiet", false, set_quiet},
     {"-q", false, set_quiet},
     {"--sync", false, set_sync},
+    {"--ring", false, set_ring},
+    {"--bound", true, set_bound},
+    {"--spines", true, set_spines},
+    {"--network", true, set_network},
     {"--help", false, set_help},
     {"-h", false, set_help},
 };
@@ -336,16 +370,52 @@ static int check_libra(const struct parser *p) {
     return 0;
 }
 
+// What DLCP has not, and what it needs.
+static int check_dlcp(const struct parser *p) {
+    const struct demo_options *o = p->o;
+    const struct {
+        bool given;
+        const char *name;
+    } others[] = {{o->servers, "--servers"},
+                  {o->lanes != 1, "--lanes"},
+                  {o->elements, "--elements"},
+                  {o->veth, "--links veth"},
+                  {o->record, "--record"}};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].given) {
+            return demo_options_fail(p, "--protocol dlcp does not take %s", others[i].name);
+        }
+    }
+    if ((o->racks > 1) != (o->spines > 0)) {
+        return demo_options_fail(p, "several racks need --spines, and these several racks");
+    }
+    return 0;
+}
+
+static bool has_dlcp_option(const struct demo_options *o) {
+    return o->ring || o->convolutional || o->spines || o->bound >= 0;
+}
+
 // What belongs to one protocol.
 static int check_protocol(const struct parser *p) {
     const struct demo_options *o = p->o;
     bool atp = o->both || o->protocol == SILKEN_ATP;
 
     if (o->libra) {
-        return check_libra(p);
+        return has_dlcp_option(o)
+                   ? demo_options_fail(p, "--ring, --bound, --network and --spines need --protocol "
+                                          "dlcp")
+                   : check_libra(p);
     }
     if (o->sync) {
         return demo_options_fail(p, "--sync needs --protocol libra");
+    }
+    if (o->dlcp) {
+        return check_dlcp(p);
+    }
+    if (has_dlcp_option(o)) {
+        return demo_options_fail(p, "--ring, --bound, --network and --spines need --protocol dlcp");
     }
     if (!atp && (o->servers || o->racks)) {
         return demo_options_fail(p, "--servers and --racks need --protocol atp");
@@ -372,6 +442,9 @@ static void demo_options_settle(struct demo_options *o) {
     if (o->libra) {
         program = "p4/libra/libra.p4";
         o->servers = o->servers ? o->servers : 2;
+    } else if (o->dlcp) {
+        program = "p4/dlcp/dlcp.p4";
+        o->bound = o->bound >= 0 ? o->bound : 0.1;
     } else if (o->both) {
         program = "p4/ina/ina.p4";
         elements = 64;
@@ -399,6 +472,7 @@ int demo_options_parse(struct demo_options *o, int argc, char **argv, char *erro
         .epochs = 1,
         .limit = 300,
         .seed = 1,
+        .bound = -1, // not given
         .data = DATASET_FOLDER,
     };
     for (int i = 1; i < argc; i++) {

@@ -17,11 +17,16 @@
 
 struct demo_options {
     enum silken_protocol protocol;
-    bool both;        // a job of each protocol on one switch; 'protocol' says nothing then
-    bool libra;       // a sparse model (sparse.h); 'protocol' says nothing then
-    bool sync;        // of it: all workers' steps at the same parameters
-    unsigned workers; // of each job
-    unsigned servers; // parameter servers of the job of ATP or Libra; 0: none
+    bool both;          // a job of each protocol on one switch; 'protocol' says nothing then
+    bool libra;         // a sparse model (sparse.h); 'protocol' says nothing then
+    bool sync;          // of it: all workers' steps at the same parameters
+    bool dlcp;          // gradients that may be lost (lossy.h); 'protocol' says nothing then
+    bool ring;          // of it: workers in a ring, without a server
+    bool convolutional; // of it: the network
+    double bound;       // of it: share of a gradient that may be missing
+    unsigned spines;    // of it: between racks
+    unsigned workers;   // of each job
+    unsigned servers;   // parameter servers of the job of ATP or Libra; 0: none
     unsigned racks;
     unsigned lanes;    // of each worker and server
     unsigned elements; // in a packet of SwitchML, or else of ATP

@@ -27,6 +27,7 @@ struct silken_comm {
     uint32_t lanes;
     pthread_mutex_t submitting;       // shares of requests have the same order in all lanes
     struct silken_request *requests;  // not waited for; under the same lock
+    uint32_t layer, layers;           // of what is submitted next (DLCP); likewise
     uint64_t given[SILKEN_MAX_LANES]; // elements by lane, where tensors are not cut; likewise
     pthread_mutex_t saying;           // one message at a time
     struct sk_lane lane[];
@@ -392,6 +393,8 @@ static void allreduce_hand_out(struct silken_comm *c, struct silken_request *r,
         }
         share->tensor = c->protocol->whole ? *tensor : share_of(c, tensor, i);
         share->tensor.cookie = share;
+        share->tensor.layer = c->layer;
+        share->tensor.layers = c->layers;
         sk_lane_submit(&c->lane[i], share);
     }
 }
@@ -660,6 +663,18 @@ void silken_stats(struct silken_comm *comm, struct silken_stats *stats) {
         struct silken_stats lane = sk_lane_stats(&comm->lane[i]);
         allreduce_add_stats(stats, &lane, whole);
     }
+}
+
+int silken_dlcp_layer(struct silken_comm *comm, uint32_t layer, uint32_t layers) {
+    if (comm->config.protocol != SILKEN_DLCP)
+        return SILKEN_ERR_UNSUPPORTED;
+    if (layers > 0 && layer >= layers)
+        return SILKEN_ERR_INVALID;
+    pthread_mutex_lock(&comm->submitting);
+    comm->layer = layer;
+    comm->layers = layers;
+    pthread_mutex_unlock(&comm->submitting);
+    return 0;
 }
 
 int silken_dlcp_job_stats(struct silken_comm *comm, struct silken_dlcp_job_stats *stats) {

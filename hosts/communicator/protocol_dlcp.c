@@ -67,7 +67,8 @@ static int protocol_dlcp_submit(struct sk_engine *e, const struct sk_tensor *t, 
     struct protocol_dlcp_engine *d = protocol_dlcp_of(e);
     if (!dlcp_group_busy(d->group))
         sk_watch_start(&d->watch, now);
-    return dlcp_group_submit(d->group, t->in, t->out, t->count, t->cookie, now);
+    const int class = t->layers ? dlcp_class(t->layer, t->layers) : DLCP_CLASS_OF_JOB;
+    return dlcp_group_submit(d->group, t->in, t->out, t->count, class, t->cookie, now);
 }
 
 static bool protocol_dlcp_done(struct sk_engine *e, void **cookie) {

@@ -46,6 +46,7 @@ struct sk_tensor {
     void *out;
     size_t count;
     void *cookie;
+    uint32_t layer, layers; // DLCP: which layer it is of how many; 0 layers: as the job says
 };
 
 struct sk_engine;

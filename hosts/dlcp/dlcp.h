@@ -24,7 +24,7 @@
 //     receiver.c  its receiver
 //     station.c   all flows of a host
 //     group.c     all-reduce over servers or a ring
-//     sums.h      gradients of several workers added up
+//     sums.c      gradients of several workers added up
 //     signal.h    what is repeated until it is acknowledged
 //     bits.h      sets of segments
 #ifndef SILKEN_HOSTS_DLCP_DLCP_H

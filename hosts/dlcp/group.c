@@ -494,8 +494,8 @@ static void group_ring_came(struct dlcp_group *g, struct group_call *c, unsigned
 
 // ---- all together ----
 
-int dlcp_group_submit(struct dlcp_group *g, const float *in, float *out, size_t count, void *cookie,
-                      uint64_t now) {
+int dlcp_group_submit(struct dlcp_group *g, const float *in, float *out, size_t count, int class,
+                      void *cookie, uint64_t now) {
     const struct dlcp_group_config *f = &g->config;
     if (count > COUNT_MOST)
         return SILKEN_ERR_INVALID;
@@ -508,7 +508,9 @@ int dlcp_group_submit(struct dlcp_group *g, const float *in, float *out, size_t 
         .next = g->running, .group = g, .in = in, .out = out, .count = count, .cookie = cookie};
     c->name = (struct dlcp_name){
         .job = f->job, .tensor = (uint16_t)tensor, .iteration = (uint32_t)(number / f->tensors)};
-    c->class = dlcp_class(f->backwards ? f->tensors - 1 - tensor : tensor, f->tensors);
+    c->class = class == DLCP_CLASS_OF_JOB
+                   ? dlcp_class(f->backwards ? f->tensors - 1 - tensor : tensor, f->tensors)
+                   : (uint8_t) class;
     g->running = c;
     if (count == 0 || f->workers == 1) {
         if (count)

@@ -46,10 +46,12 @@ struct dlcp_group_config {
 int dlcp_group_new(struct dlcp_group **g, const struct dlcp_group_config *config, const char **why);
 void dlcp_group_free(struct dlcp_group *g); // NULL is accepted
 
-// Sums 'count' floats over all workers. 'in' and 'out' are the same or do not overlap, and stay
+// Sums 'count' floats over all workers, by packets of this class (0 to 6), or of that of the
+// tensor's number. 'in' and 'out' are the same or do not overlap, and stay
 // until the call has ended. Returns 0 or SILKEN_ERR_NOMEM.
-int dlcp_group_submit(struct dlcp_group *g, const float *in, float *out, size_t count, void *cookie,
-                      uint64_t now);
+#define DLCP_CLASS_OF_JOB (-1)
+int dlcp_group_submit(struct dlcp_group *g, const float *in, float *out, size_t count, int class,
+                      void *cookie, uint64_t now);
 // A call that has ended, each once.
 bool dlcp_group_done(struct dlcp_group *g, void **cookie);
 bool dlcp_group_busy(const struct dlcp_group *g); // calls have not ended

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts/core/fetch.h"
 #include "hosts/dlcp/bits.h"
 #include "hosts/dlcp/signal.h"
 #include "silken/error.h"
@@ -50,6 +51,8 @@ struct dlcp_sender {
     uint64_t rate; // bits a second
     bool avoiding; // congestion
     uint64_t next_at;
+    uint64_t paced_rate, paced_takes; // ns that a packet of 'paced_bytes' takes at this rate
+    uint32_t paced_bytes;
     uint64_t period_at, period_bytes, last_bytes; // sent in this period and in the one before
     bool last_known;
     struct sender_ports *ports; // owned; null: one port
@@ -255,14 +258,30 @@ static bool sender_next_signal(struct dlcp_sender *s, struct dlcp_packet *p, uin
 // The packet has left: when may the next one.
 static void sender_pace(struct dlcp_sender *s, uint32_t bytes, uint64_t now) {
     const uint64_t earliest = now > s->config.burst ? now - s->config.burst : 0;
-    const uint64_t takes = (uint64_t)bytes * 8 * UINT64_C(1000000000) / s->rate;
-    s->next_at = (s->next_at > earliest ? s->next_at : earliest) + takes;
+    if (s->paced_bytes != bytes || s->paced_rate != s->rate) {
+        s->paced_bytes = bytes;
+        s->paced_rate = s->rate;
+        s->paced_takes = (uint64_t)bytes * 8 * UINT64_C(1000000000) / s->rate;
+    }
+    s->next_at = (s->next_at > earliest ? s->next_at : earliest) + s->paced_takes;
     s->period_bytes += bytes;
 }
 
 static void sender_count_port(struct dlcp_sender *s, uint16_t number) {
     if (s->ports)
         s->ports->sent[number]++;
+}
+
+// Segments that are sent one after the other do not lie so: no prefetcher of the processor's sees
+// the next one coming.
+static void sender_fetch_next(const struct dlcp_sender *s) {
+    const struct dlcp_sender_config *c = &s->config;
+    const struct sender_pass *pass = s->first.left ? &s->first : &s->rest;
+    const uint32_t i = dlcp_bits_next(pass->set, s->segments, pass->at);
+    if (c->values && i < s->segments) {
+        const float *next = c->values + (size_t)i * c->segment;
+        sk_fetch(next, dlcp_segment_count(c->elements, c->segment, i) * sizeof *next);
+    }
 }
 
 static void sender_data(struct dlcp_sender *s, struct dlcp_packet *p, uint64_t now) {
@@ -282,6 +301,7 @@ static void sender_data(struct dlcp_sender *s, struct dlcp_packet *p, uint64_t n
     p->sequence = s->sequence++;
     p->values = c->values ? c->values + p->offset : NULL;
     p->wire = NULL;
+    sender_fetch_next(s);
     sender_count_port(s, path);
     sender_pace(s, dlcp_packet_bytes(p), now);
     s->stats.data++;

@@ -7,8 +7,6 @@
 #ifndef SILKEN_HOSTS_DLCP_SUMS_H
 #define SILKEN_HOSTS_DLCP_SUMS_H
 
-#include <string.h>
-
 #include "hosts/dlcp/packet.h"
 
 struct dlcp_sums {
@@ -17,38 +15,15 @@ struct dlcp_sums {
     uint32_t segment;
 };
 
-static inline void dlcp_add(float *restrict sum, const uint8_t *restrict wire, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t bits;
-        float value;
-        memcpy(&bits, wire + 4 * (size_t)i, sizeof bits);
-        bits = __builtin_bswap32(bits);
-        memcpy(&value, &bits, sizeof value);
-        sum[i] += value;
-    }
-}
+// sum[0..count) += the floats at 'wire', in network order.
+void dlcp_add(float *sum, const uint8_t *wire, uint32_t count);
 
 // A dlcp_place: 'aux' is a struct dlcp_sums.
-static inline void dlcp_sums_place(void *aux, uint32_t offset, const uint8_t *wire, uint32_t count,
-                                   uint16_t contributions) {
-    struct dlcp_sums *s = (struct dlcp_sums *)aux;
-    dlcp_add(s->sum + offset, wire, count);
-    s->contributions[offset / s->segment] =
-        (uint16_t)(s->contributions[offset / s->segment] + contributions);
-}
+void dlcp_sums_place(void *aux, uint32_t offset, const uint8_t *wire, uint32_t count,
+                     uint16_t contributions);
 
 // Where gradients of some of 'workers' came: what the sum would be if all had been like them. A
 // segment without any stays 0 (appendix A of the paper: the mean is over those that came).
-static inline void dlcp_sums_scale(const struct dlcp_sums *s, uint32_t elements, uint32_t workers) {
-    for (uint32_t i = 0; i < dlcp_segments(elements, s->segment); i++) {
-        float *v = s->sum + (size_t)i * s->segment;
-        const uint32_t n = dlcp_segment_count(elements, s->segment, i);
-        if (s->contributions[i] == workers || s->contributions[i] == 0)
-            continue;
-        const float factor = (float)workers / (float)s->contributions[i];
-        for (uint32_t k = 0; k < n; k++)
-            v[k] *= factor;
-    }
-}
+void dlcp_sums_scale(const struct dlcp_sums *s, uint32_t elements, uint32_t workers);
 
 #endif

@@ -126,7 +126,26 @@ static void test_protocols(void **state) {
     bad("--protocol libra --record f", "does not take --record");
     bad("--sync", "--sync needs --protocol libra");
 
-    bad("--protocol tcp", "takes switchml, atp, both or libra, not 'tcp'");
+    o = good("--protocol dlcp --loss 10% --bound 20% --racks 2 --spines 3 --network convolutional");
+    assert_true(o.dlcp && o.convolutional && !o.ring);
+    assert_true(o.bound == 0.2);
+    assert_int_equal(3, o.spines);
+    assert_int_equal(2, o.racks);
+    assert_non_null(strstr(o.program, "dlcp.p4"));
+    assert_true(good("--protocol dlcp --ring").ring);
+    assert_true(good("--protocol dlcp").bound == 0.1);
+    bad("--protocol dlcp --racks 2", "several racks need --spines");
+    bad("--protocol dlcp --spines 2", "several racks need --spines");
+    bad("--protocol dlcp --servers 2", "does not take --servers");
+    bad("--protocol dlcp --lanes 2", "does not take --lanes");
+    bad("--protocol dlcp --elements 64", "does not take --elements");
+    bad("--protocol dlcp --record f", "does not take --record");
+    bad("--protocol dlcp --network wide", "takes deep or convolutional, not 'wide'");
+    bad("--protocol dlcp --bound 60%", "or 0.01, not '60%'");
+    bad("--ring", "need --protocol dlcp");
+    bad("--protocol libra --bound 1%", "need --protocol dlcp");
+
+    bad("--protocol tcp", "takes switchml, atp, both, libra or dlcp, not 'tcp'");
     bad("--protocol both --elements 256", "SwitchML's packets have 64 elements");
     bad("--protocol both --racks 2", "share the switch of one rack");
     bad("--protocol both --workers 16 --lanes 4", "there are 63");

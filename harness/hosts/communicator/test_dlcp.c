@@ -371,6 +371,8 @@ static void test_allreduce_refuses(void **state) {
     bad = c, bad.protocol = (enum silken_protocol)3;
     refuse(&bad, SILKEN_ERR_INVALID);
     assert_int_equal(silken_open(&comm, &c, why, sizeof why), 0);
+    assert_int_equal(silken_dlcp_layer(comm, 3, 3), SILKEN_ERR_INVALID);
+    assert_int_equal(silken_dlcp_layer(comm, 2, 3), 0);
     assert_int_equal(silken_allreduce_i32(comm, integers, integers, 4), SILKEN_ERR_INVALID);
     silken_close(comm);
     assert_string_equal(silken_ignored_name(SILKEN_DLCP, 1), "foreign");

@@ -157,7 +157,7 @@ static void tensors_free(struct tensors *t, const struct network *net) {
 static void tensors_submit(struct tensors *t, struct network *net, bool in_place) {
     for (unsigned i = 0; i < net->n; i++)
         assert_int_equal(dlcp_group_submit(net->group[i], in_place ? t->out[i] : t->in[i],
-                                           t->out[i], t->count, t, net->now),
+                                           t->out[i], t->count, DLCP_CLASS_OF_JOB, t, net->now),
                          0);
 }
 
@@ -247,7 +247,7 @@ static void test_late_worker(void **state) {
         tensors_make(&t, &net, 20000, false);
         for (unsigned i = 0; i < 3; i++) {
             assert_int_equal(
-                dlcp_group_submit(net.group[i], t.in[i], t.out[i], t.count, &t, net.now), 0);
+                dlcp_group_submit(net.group[i], t.in[i], t.out[i], t.count, 6, &t, net.now), 0);
             network_run(&net, 1, net.now + 30 * MS);
             net.now += 30 * MS;
         }

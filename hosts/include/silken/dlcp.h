@@ -151,6 +151,12 @@ void silken_dlcp_stats(const struct silken_dlcp *station, struct silken_dlcp_sta
 // Name and number of frames refused by reason 'kind', from 1 on; NULL: there is no such reason.
 const char *silken_dlcp_refused(const struct silken_dlcp *station, unsigned kind, uint64_t *n);
 
+// What is reduced next by a communicator whose protocol is SILKEN_DLCP is layer 'layer' of 'layers',
+// 0 in front; 0 layers: as the job's configuration says. It decides the class of this worker's
+// packets, and need not be the same at all. Returns 0, SILKEN_ERR_INVALID or
+// SILKEN_ERR_UNSUPPORTED.
+int silken_dlcp_layer(struct silken_comm *comm, uint32_t layer, uint32_t layers);
+
 // Of a communicator whose protocol is SILKEN_DLCP, as of the last piece of progress; else
 // SILKEN_ERR_UNSUPPORTED.
 struct silken_dlcp_job_stats {

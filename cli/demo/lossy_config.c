@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Addresses, and the switches' configurations in the words of p4/dlcp/README.md. Each station is at
+// a port of its rack's leaf; leaves have a port to each spine, and choose among these packet by
+// packet.
+#include "cli/demo/lossy.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FIRST_PORT  1u
+#define FIRST_SPINE 40u // port of a leaf
+#define SPINES_SET  1   // of next hops
+#define GREEN       0
+#define YELLOW      1
+#define ECT_0       2
+#define LINK        "id=0,socket-abstract=no,socket="
+#define CLASSES     7u
+#define SIGNALS     31u   // DSCP
+#define SLOTS       64u   // of a set
+#define CELLS       13107 // of 80 bytes that a port may hold: 1 MB
+
+unsigned lossy_stations(const struct lossy_job *job) {
+    return job->o->workers + !job->o->ring;
+}
+
+unsigned lossy_switches(const struct lossy_job *job) {
+    return job->o->racks + job->o->spines;
+}
+
+struct lossy_address lossy_address(const struct lossy_job *job, unsigned station) {
+    const bool server = station == job->o->workers;
+    struct lossy_address a = {.port = FIRST_PORT + station};
+    a.rack = server ? job->o->racks - 1 : station * job->o->racks / job->o->workers;
+    snprintf(a.mac, sizeof a.mac, "02:00:00:00:01:%02x", a.port & 0xff);
+    snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
+    snprintf(a.socket, sizeof a.socket, "%s/port-%u.sock", job->folder, a.port);
+    snprintf(a.device, sizeof a.device, "net_memif%u,role=client,rsize=10," LINK "%s", a.port,
+             a.socket);
+    return a;
+}
+
+static void config_link(const struct lossy_job *job, unsigned leaf, unsigned spine, char *socket,
+                        size_t size) {
+    snprintf(socket, size, "%s/leaf-%u-spine-%u.sock", job->folder, leaf, spine);
+}
+
+static bool config_is_spine(const struct lossy_job *job, unsigned number) {
+    return number >= job->o->racks;
+}
+
+static bool config_is_there(const char *socket) {
+    struct stat st;
+    return stat(socket, &st) == 0;
+}
+
+bool lossy_switch_is_ready(const struct lossy_job *job, unsigned number) {
+    char socket[128];
+    bool ready = true;
+    for (unsigned i = 0; i < job->o->racks && config_is_spine(job, number); i++) {
+        config_link(job, i, number - job->o->racks, socket, sizeof socket);
+        ready &= config_is_there(socket);
+    }
+    for (unsigned i = 0; i < lossy_stations(job); i++) {
+        const struct lossy_address a = lossy_address(job, i);
+        ready &= a.rack != number || config_is_there(a.socket);
+    }
+    return ready;
+}
+
+// ---- ports ----
+
+static json_t *lossy_config_port(unsigned port, const char *role, const char *socket) {
+    char device[256];
+    snprintf(device, sizeof device, "net_memif%u,role=%s,rsize=10," LINK "%s", port, role, socket);
+    return json_pack("{s:i, s:s}", "port", port, "device", device);
+}
+
+static json_t *config_ports(const struct lossy_job *job, unsigned number) {
+    json_t *ports = json_array();
+    char socket[128];
+    for (unsigned i = 0; config_is_spine(job, number) && i < job->o->racks; i++) {
+        config_link(job, i, number - job->o->racks, socket, sizeof socket);
+        json_array_append_new(ports, lossy_config_port(FIRST_PORT + i, "server", socket));
+    }
+    for (unsigned i = 0; !config_is_spine(job, number) && i < job->o->spines; i++) {
+        config_link(job, number, i, socket, sizeof socket);
+        json_array_append_new(ports, lossy_config_port(FIRST_SPINE + i, "client", socket));
+    }
+    for (unsigned i = 0; i < lossy_stations(job); i++) {
+        const struct lossy_address a = lossy_address(job, i);
+        if (a.rack == number)
+            json_array_append_new(ports, lossy_config_port(a.port, "server", a.socket));
+    }
+    return ports;
+}
+
+// Signals go first, then the classes from the front one on; of a class more unimportant packets may
+// wait the further behind it is.
+static json_t *config_queues(const json_t *ports) {
+    json_t *queues = json_array(), *port;
+    size_t i;
+    json_array_foreach((json_t *)ports, i, port) {
+        json_t *schedule =
+            json_pack("[{s:i, s:i, s:i}]", "qid", CLASSES, "priority", CLASSES, "guaranteed", 128);
+        for (unsigned class = 0; class < CLASSES; class ++)
+            json_array_append_new(schedule, json_pack("{s:i, s:i, s:i}", "qid", CLASSES - 1 - class,
+                                                      "priority", CLASSES - 1 - class, "yellow",
+                                                      CELLS / 16 * (2 + class) / 2));
+        json_array_append_new(queues,
+                              json_pack("{s:O, s:i, s:i, s:i, s:o}", "port",
+                                        json_object_get(port, "port"), "speed", LOSSY_LINK_MBPS,
+                                        "limit", CELLS, "pool", 0, "schedule", schedule));
+    }
+    return queues;
+}
+
+// ---- entries ----
+
+static json_t *config_address(const char *ip, const char *action, const char *argument,
+                              unsigned value) {
+    return json_pack("{s:s, s:{s:s}, s:s, s:{s:i}}", "table", "addresses", "key",
+                     "hdr.ipv4.dst_addr", ip, "action", action, "args", argument, value);
+}
+
+static void config_addresses(const struct lossy_job *job, unsigned number, json_t *entries) {
+    for (unsigned i = 0; i < lossy_stations(job); i++) {
+        const struct lossy_address a = lossy_address(job, i);
+        json_t *entry = config_is_spine(job, number)
+                            ? config_address(a.ip, "to_port", "port", FIRST_PORT + a.rack)
+                        : a.rack == number ? config_address(a.ip, "to_port", "port", a.port)
+                                           : config_address(a.ip, "via", "hops", SPINES_SET);
+        json_array_append_new(entries, entry);
+    }
+}
+
+static json_t *config_queue(unsigned dscp, unsigned ecn, unsigned qid, unsigned colour) {
+    return json_pack("{s:s, s:{s:i, s:i}, s:s, s:{s:i, s:i}}", "table", "queues_of", "key", "dscp",
+                     dscp, "ecn", ecn, "action", "queue", "args", "qid", qid, "colour", colour);
+}
+
+static void config_classes(json_t *entries) {
+    for (unsigned class = 0; class < CLASSES; class ++) {
+        const unsigned dscp = 4 * class + 3;
+        json_array_append_new(entries, config_queue(dscp, 0, CLASSES - 1 - class, YELLOW));
+        json_array_append_new(entries, config_queue(dscp, ECT_0, CLASSES - 1 - class, GREEN));
+        json_array_append_new(entries, json_pack("{s:s, s:{s:i}, s:s}", "table", "sprayed", "key",
+                                                 "dscp", dscp, "action", "spray"));
+    }
+    for (unsigned ecn = 0; ecn < 4; ecn++)
+        json_array_append_new(entries, config_queue(SIGNALS, ecn, CLASSES, GREEN));
+}
+
+// A leaf's way to the others: all spines by turns.
+static void config_spines(const struct lossy_job *job, json_t *entries) {
+    for (unsigned slot = 0; slot < SLOTS; slot++)
+        json_array_append_new(entries, json_pack("{s:s, s:{s:i, s:i}, s:s, s:{s:i}}", "table",
+                                                 "paths", "key", "hops", SPINES_SET, "slot", slot,
+                                                 "action", "to_port", "args", "port",
+                                                 FIRST_SPINE + slot % job->o->spines));
+}
+
+static json_t *lossy_config_root(const struct lossy_job *job, unsigned number,
+                                 const char *program) {
+    json_t *entries = json_array(), *ports = config_ports(job, number);
+    json_t *root = json_pack("{s:s, s:o, s:[{s:i, s:i}], s:o, s:o, s:o}", "program", program,
+                             "ports", ports, "pools", "id", 0, "cells", 8 * CELLS, "queues",
+                             config_queues(ports), "entries", entries, "control_socket",
+                             json_sprintf("%s/control-%u.sock", job->folder, number));
+    if (!root)
+        return NULL;
+    config_addresses(job, number, entries);
+    config_classes(entries);
+    if (!config_is_spine(job, number) && job->o->spines)
+        config_spines(job, entries);
+    if (job->o->loss > 0)
+        json_object_set_new(root, "faults",
+                            json_pack("{s:f, s:I}", "loss", job->o->loss, "seed",
+                                      (json_int_t)((job->o->seed + number) & INT64_MAX)));
+    return root;
+}
+
+int lossy_write_config(const struct lossy_job *job, unsigned number, const char *path, char *error,
+                       size_t error_size) {
+    char *program = realpath(job->program, NULL);
+    json_t *root = program ? lossy_config_root(job, number, program) : NULL;
+    int rc = 0;
+    if (!program) {
+        snprintf(error, error_size, "%s: %s", job->program, strerror(errno));
+        rc = -1;
+    } else if (!root || json_dump_file(root, path, JSON_INDENT(2))) {
+        snprintf(error, error_size, "cannot write the switch's configuration to %s", path);
+        rc = -1;
+    }
+    json_decref(root);
+    free(program);
+    return rc;
+}
