@@ -18,7 +18,7 @@
 
 #define EXIT_INTERRUPTED 130
 #define SWITCH_SECONDS   120
-#define STUCK_SECONDS    20
+#define STUCK_SECONDS    60
 #define TOLERANCE        0.01 // of the accuracy
 #define SECOND           UINT64_C(1000000000)
 

@@ -10,7 +10,7 @@
 #define UNTOUCHED     UINT32_C(0x7fc0dead) // bits of a NaN that no training makes
 #define TURN_MS       20
 #define LINGER_MS     300 // until the others know
-#define HARD_LIMIT_MS 15000
+#define HARD_LIMIT_MS 60000
 
 // ---- the board ----
 
