@@ -18,7 +18,7 @@
 
 #define EXIT_INTERRUPTED 130
 #define SWITCH_SECONDS   120
-#define STUCK_SECONDS    20
+#define STUCK_SECONDS    60
 #define TOLERANCE        0.01 // of the accuracy
 #define SECOND           UINT64_C(1000000000)
 
@@ -79,12 +79,12 @@ static int lossy_run_reference(void *argument) {
     const struct lossy_job *job = ((const struct lossy_child *)argument)->job;
     const size_t n = job->network.parameters;
     struct lossy_room *room = lossy_room_new(&job->network);
-    float *gradient = calloc(3 * n, sizeof *gradient), *sum = gradient + n,
-          *velocity = gradient + 2 * n, *weights = lossy_reference(job);
+    float *gradient = calloc(3 * n, sizeof *gradient), *weights = lossy_reference(job);
     uint32_t *order = calloc(job->set->count, sizeof *order);
     unsigned epoch = UINT_MAX;
     if (!room || !gradient || !order)
         return lossy_proc_fail("reference", SILKEN_ERR_NOMEM);
+    float *sum = gradient + n, *velocity = sum + n;
     lossy_init(&job->network, weights, job->o->seed);
     for (unsigned step = 0; step < job->steps; step++) {
         memset(sum, 0, n * sizeof *sum);

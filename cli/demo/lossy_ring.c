@@ -30,7 +30,7 @@ static int ring_open(const struct lossy_job *job, unsigned number, struct silken
     c.device = address[number].device;
     c.rto_min_us = 2000;
     c.rto_initial_us = 20000;
-    c.hard_limit_ms = 15000;
+    c.hard_limit_ms = 60000;
     c.dlcp.worker = worker;
     c.dlcp.ring = true;
     c.dlcp.bound = job->o->bound;

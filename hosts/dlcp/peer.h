@@ -45,9 +45,10 @@ uint16_t dlcp_peer_turn(struct dlcp_peer *peer, uint64_t now);
 void dlcp_peer_judge(struct dlcp_peer *peer, const uint32_t sent[DLCP_PATHS],
                      const uint32_t came[DLCP_PATHS], uint64_t now);
 
-// The smoothed round trip; before the first measurement the timeout.
+// The smoothed round trip; before the first measurement, and at most, the timeout: a host that had
+// no processor for a while does not make the others wait for as long.
 static inline uint64_t dlcp_peer_rtt(const struct dlcp_peer *peer) {
-    return peer->rto.rtt ? peer->rto.rtt : peer->rto.timeout;
+    return peer->rto.rtt && peer->rto.rtt < peer->rto.timeout ? peer->rto.rtt : peer->rto.timeout;
 }
 
 #endif
