@@ -278,8 +278,8 @@ static void sample_job(struct sample *x, const struct sim_job *job, json_t *o, s
         column(x, list, at, exchange_bytes(job->exchange), gbps);
         sum = json_real_value(json_array_get(list, json_array_size(list) - 1));
     }
-    json_array_append_new(mean, json_real(sum / (job->exchange ? exchange_workers(job->exchange)
-                                                               : job->n_workers)));
+    json_array_append_new(
+        mean, json_real(sum / (job->exchange ? exchange_workers(job->exchange) : job->n_workers)));
     static const char *const from[] = {"from_one", "from_some", "from_all"};
     for (int k = 0; job->as->protocol == SIM_ATP && k < 3; k++) {
         uint64_t total = 0;

@@ -146,10 +146,9 @@ void scn_read_work(const struct sk_at *at, struct scn_work *w) {
     static const char *const constant[] = {"kind",        "bytes",   "count",
                                            "outstanding", "values",  "magnitude",
                                            "start_ms",    "stop_ms", NULL};
-    static const char *const training[] = {"kind",      "model",    "layers",     "iterations",
-                                           "scale",     "jitter",   "compute_ms", "values",
-                                           "magnitude", "start_ms", "stop_ms",    "forward",
-                                           "every",     NULL};
+    static const char *const training[] = {
+        "kind",   "model",     "layers",   "iterations", "scale",   "jitter", "compute_ms",
+        "values", "magnitude", "start_ms", "stop_ms",    "forward", "every",  NULL};
     if (!json_is_object(at->value)) {
         sk_at_fail(at, at->value ? "must be an object" : "it is missing");
         return;
@@ -340,8 +339,8 @@ void scn_read_jobs(struct scenario *s, const struct sk_at *root) {
 }
 
 void scn_read_background(struct scenario *s, const struct sk_at *root) {
-    static const char *const keys[] = {"name",        "from",     "to",      "gbps", "dscp", "ecn",
-                                       "frame_bytes", "start_ms", "stop_ms", NULL};
+    static const char *const keys[] = {"name", "from",        "to",       "gbps",    "dscp",
+                                       "ecn",  "frame_bytes", "start_ms", "stop_ms", NULL};
     const struct sk_at list = sk_at_member(root, "background");
     s->n_background = sk_at_length(&list);
     s->background = scn_keep(&list, s->n_background, sizeof *s->background);
@@ -367,7 +366,8 @@ void scn_read_background(struct scenario *s, const struct sk_at *root) {
             sk_at_fail(&m, "is %g; it is 0 (as fast as the link) or at least 0.001", b->gbps.low);
         }
         b->frame_bytes = scn_whole(&item, "frame_bytes", 64, 1514, 1500);
-        b->tos = (uint8_t)(scn_whole(&item, "dscp", 0, 63, 0) << 2 | scn_whole(&item, "ecn", 0, 3, 0));
+        b->tos =
+            (uint8_t)(scn_whole(&item, "dscp", 0, 63, 0) << 2 | scn_whole(&item, "ecn", 0, 3, 0));
         b->start_ms = scn_range(&item, "start_ms", 0, MAX_MS, 0);
         b->stop_ms = scn_range(&item, "stop_ms", 0, MAX_MS, 0);
         check_times(s, &item, &b->start_ms, &b->stop_ms);

@@ -167,10 +167,9 @@ static void read_queues(const struct sk_at *config) {
 }
 
 static void read_switch(const struct sk_at *m, struct scn_station *out) {
-    static const char *const config_keys[] = {"multicast",  "entries",   "members",  "groups",
-                                              "defaults",   "registers", "meters",   "counters",
-                                              "value_sets", "loopback",  "cpu_port", "pools",
-                                              "queues",     NULL};
+    static const char *const config_keys[] = {
+        "multicast", "entries",    "members",  "groups",   "defaults", "registers", "meters",
+        "counters",  "value_sets", "loopback", "cpu_port", "pools",    "queues",    NULL};
     out->is_switch = true;
     out->ecn_bytes = scn_range(m, "ecn_bytes", 0, 1e9, 0);
     out->pipes = scn_whole(m, "pipes", 1, 4, 1);
@@ -293,7 +292,8 @@ static void scenario_topology_read_paths(struct scenario *s, const struct sk_at 
         s->sprayed |= UINT64_C(1) << sk_at_number(&item, true, 63);
     }
     if (list.value && s->paths != SCN_BY_FLOW)
-        sk_at_fail(&list, "is only for \"paths\": \"flow\": else all packets, or none, are sprayed");
+        sk_at_fail(&list,
+                   "is only for \"paths\": \"flow\": else all packets, or none, are sprayed");
     if (sk_at_member(at, "reroute_ms").value && s->paths == SCN_ONE_PATH)
         sk_at_fail(at, "has reroute_ms, but only one path for each destination");
 }
@@ -354,12 +354,16 @@ static void check_floods(const struct scenario *s, const struct sk_at *at) {
 
 void scn_read_topology(struct scenario *s, const struct sk_at *root) {
     static const char *const keys[CUSTOM + 1][20] = {
-        {"kind", "program", "switch", "link", "overrides", "paths", "sprayed", "reroute_ms", "hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "left", "right"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "leaves", "root_hosts"},
-        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed", "reroute_ms", "leaves", "hosts", "spines",
-         "spine_program"},
-        {"kind", "program", "link", "overrides", "paths", "sprayed", "reroute_ms", "switches", "hosts", "links"},
+        {"kind", "program", "switch", "link", "overrides", "paths", "sprayed", "reroute_ms",
+         "hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+         "reroute_ms", "left", "right"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+         "reroute_ms", "leaves", "root_hosts"},
+        {"kind", "program", "switch", "link", "trunk", "overrides", "paths", "sprayed",
+         "reroute_ms", "leaves", "hosts", "spines", "spine_program"},
+        {"kind", "program", "link", "overrides", "paths", "sprayed", "reroute_ms", "switches",
+         "hosts", "links"},
     };
     static const char *const switch_keys[] = {"ecn_bytes", "pipes", "config", NULL};
     static const struct scn_line usual = {.gbps = {100, 100, false},

@@ -134,11 +134,11 @@ void exchange_result(const struct sim_exchange *x, json_t *o) {
     }
     const uint64_t end = x->job->over ? last : xnow(x);
     json_object_set_new(o, "done_us", json_real((double)last / 1000));
-    json_object_set_new(o, "gbps",
-                        json_real(end > x->job->start_ns ? (double)x->bytes * 8 /
-                                                               (double)(end - x->job->start_ns) /
-                                                               x->n_workers
-                                                         : 0));
+    json_object_set_new(
+        o, "gbps",
+        json_real(end > x->job->start_ns
+                      ? (double)x->bytes * 8 / (double)(end - x->job->start_ns) / x->n_workers
+                      : 0));
     json_object_set_new(o, "protocol", json_string(scn_transport_names[x->as->transport]));
     outcome_count(o, "bytes", x->bytes);
     outcome_count(o, "verified", x->job->verified);
