@@ -6,9 +6,9 @@
 // Sizes are the parameters (weights and biases, batch normalisation's two) of the published
 // architectures for 1000 classes: AlexNet in its one-tower form (61.1 million), VGG11, 16 and 19
 // (132.9, 138.4, 143.7 million), ResNet50, 101 and 152 (25.6, 44.5, 60.2 million), GoogLeNet
-// without its two auxiliary classifiers (Szegedy et al., "Going Deeper with Convolutions", table 1: 7.0
-// million with biases, 6.8 in the table's own rounding), Inception-v3 with batch normalisation and
-// without the auxiliary classifier (Szegedy et al., "Rethinking the Inception Architecture for
+// without its two auxiliary classifiers (Szegedy et al., "Going Deeper with Convolutions", table 1:
+// 7.0 million with biases, 6.8 in the table's own rounding), Inception-v3 with batch normalisation
+// and without the auxiliary classifier (Szegedy et al., "Rethinking the Inception Architecture for
 // Computer Vision": 23.8 million) and the base Transformer (Vaswani et al., "Attention Is All You
 // Need", table 3, with its shared vocabulary of 37,000: 63.1 million), 4 bytes each.
 //

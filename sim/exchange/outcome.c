@@ -143,7 +143,9 @@ void exchange_result(const struct sim_exchange *x, json_t *o) {
     outcome_count(o, "bytes", x->bytes);
     outcome_count(o, "verified", x->job->verified);
     json_object_set_new(o, "flows", outcome_flows(x));
-    json_object_set_new(o, x_is_dlcp(x) ? "dlcp" : "streams",
-                        x_is_dlcp(x) ? outcome_dlcp(x) : outcome_streams(x));
+    json_t *carried = x_is_dlcp(x) ? outcome_dlcp(x) : outcome_streams(x);
+    json_object_set(o, "retransmissions",
+                    json_object_get(carried, x_is_dlcp(x) ? "repeated" : "again"));
+    json_object_set_new(o, x_is_dlcp(x) ? "dlcp" : "streams", carried);
     json_object_set_new(o, "workers", workers);
 }

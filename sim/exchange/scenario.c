@@ -104,9 +104,10 @@ static void read_levels(const struct sk_at *at, struct scn_exchange *x) {
     x->levels.n = scn_whole(at, "levels", 1, 32, pfabric ? 32 : 8);
     x->levels.first = scn_number(at, "first_bytes", 1, 1e9, pfabric ? 1448 : 14480);
     x->levels.factor = scn_number(at, "factor", 1.01, 1000, pfabric ? 1.35 : 3);
-    if (levels.value && !pfabric && x->transport != SCN_PIAS)
+    const bool used = pfabric || x->transport == SCN_PIAS;
+    if (levels.value && !used)
         sk_at_fail(&levels, "is of pias and pfabric only");
-    if (x->dscp + x->levels.n > 64)
+    if (used && x->dscp + x->levels.n > 64)
         sk_at_fail(at, "its levels need DSCPs %u to %u, but the last is 63", x->dscp,
                    x->dscp + x->levels.n - 1);
 }
