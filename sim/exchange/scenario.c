@@ -15,10 +15,10 @@ const char *const scn_transport_names[] = {"newreno", "cubic", "dctcp", "pias",
                                            "pfabric", "dlcp",  NULL};
 
 static const char *const all_keys[] = {
-    "name",       "protocol",  "form",       "workers",         "servers",
-    "work",       "cut_bytes", "order",      "partition_bytes", "credit_bytes",
-    "list_flows", "rto_us",    "rto_min_us", "rto_max_us",      "hard_limit_ms",
-    NULL};
+    "name",          "protocol",   "form",       "workers",    "servers",
+    "work",          "cut_bytes",  "begin_with", "order",      "partition_bytes",
+    "credit_bytes",  "list_flows", "rto_us",     "rto_min_us", "rto_max_us",
+    "hard_limit_ms", NULL};
 static const char *const stream_keys[] = {"dscp",           "ack_dscp",   "connections", "mss",
                                           "initial_window", "cubic_c",    "first_bytes", "factor",
                                           "levels",         "duplicates", NULL};
@@ -143,6 +143,7 @@ static void read_dlcp(const struct sk_at *at, struct scn_exchange *x) {
 }
 
 void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_job *job) {
+    static const char *const begin[] = {"different servers", "the same server", NULL};
     static const char *const forms[] = {"servers", "ring", NULL}, *const orders[] = {
                                                                       "fifo", "layers", NULL};
     struct scn_exchange *x = job->exchange = scn_keep(at, 1, sizeof *x);
@@ -152,6 +153,7 @@ void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_jo
     x->ring = scn_choice(at, "form", forms, 0) == 1;
     read_members(s, at, x);
     x->cut_bytes = scn_number(at, "cut_bytes", 0, 1e12, 4e6);
+    x->in_step = scn_choice(at, "begin_with", begin, 0) == 1;
     x->by_layer = scn_choice(at, "order", orders, 0) == 1;
     x->partition_bytes = scn_whole(at, "partition_bytes", 0, 1000000000, 0) / 4 * 4;
     x->credit_bytes = scn_whole(at, "credit_bytes", 0, 1000000000, 0);

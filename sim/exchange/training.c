@@ -100,7 +100,7 @@ static void training_push(struct xworker *w, uint32_t layer) {
     const uint64_t iteration = w->pace.iteration - (w->pace.begun ? 0 : 1);
     w->left[layer] = parts;
     for (uint32_t k = 0; k < parts; k++) {
-        const uint32_t p = (k + w->rank) % parts; // not all to the same one first
+        const uint32_t p = (k + (x->as->in_step ? 0 : w->rank)) % parts;
         const struct xflow f = {.from = w->stack,
                                 .to = training_server_of(x, layer, p),
                                 .kind = X_PUSH,
