@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dlcp: p4/dlcp as a leaf, on frames of 1,514 bytes in memory: from eight hosts to addresses that four
-// spines lead to. The same frames with classes that are sprayed, and with none that is.
+// dlcp: p4/dlcp as a leaf, on frames of 1,514 bytes in memory: from eight hosts to addresses that
+// four spines lead to. The same frames with classes that are sprayed, and with none that is.
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -133,7 +133,7 @@ static void config_addresses(const struct lossy_job *job, unsigned number, json_
         json_t *entry = config_is_spine(job, number)
                             ? config_address(a.ip, "to_port", "port", FIRST_PORT + a.rack)
                         : a.rack == number ? config_address(a.ip, "to_port", "port", a.port)
-                                           : config_address(a.ip, "via", "hops", SPINES_SET);
+                                           : config_address(a.ip, "by_slot", "hops", SPINES_SET);
         json_array_append_new(entries, entry);
     }
 }

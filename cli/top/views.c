@@ -224,9 +224,10 @@ static void draw_ports(struct top_page *p, struct top_data *d, const struct top_
 
 // Which queues those were of a reason, below it.
 static void draw_queue_drops(struct top_page *p, const struct top_data *d, const char *reason,
-                             unsigned last) {
+                             size_t room) {
+    const size_t first = p->n_lines;
     char text[96];
-    for (size_t i = 0; i < d->n_queue_drops && p->n_lines < last; i++) {
+    for (size_t i = 0; i < d->n_queue_drops && p->n_lines - first < room; i++) {
         const struct top_queue_drop *q = &d->queue_drops[i];
         if (strcmp(q->reason, reason) != 0)
             continue;
@@ -261,7 +262,7 @@ static void draw_drops(struct top_page *p, const struct top_data *d, unsigned ro
         // each reason that is left has a line
         const size_t left = d->n_drops - i - 1, used = p->n_lines - first;
         if (room > used + left)
-            draw_queue_drops(p, d, drop->reason, (unsigned)(first + room - left));
+            draw_queue_drops(p, d, drop->reason, room - used - left);
     }
 }
 

@@ -239,7 +239,7 @@ static const struct sk_tm_item *last_tm(const struct reader *r) {
     return r->c->private->items[r->c->private->n - 1].tm;
 }
 
-static void read_pool(struct reader *r, const struct sk_at *at) {
+static void config_read_pool(struct reader *r, const struct sk_at *at) {
     read_any_pool(r, at);
     const unsigned bit = 1u << last_tm(r)->id;
     if (r->pools & bit)
@@ -247,15 +247,15 @@ static void read_pool(struct reader *r, const struct sk_at *at) {
     r->pools |= bit;
 }
 
-static void read_queue(struct reader *r, const struct sk_at *at) {
+static void config_read_queue(struct reader *r, const struct sk_at *at) {
     read_any_queue(r, at);
     sk_tm_names_pools(at, last_tm(r), r->pools);
 }
 
 // ---- the whole ----
 
-static void read_list(struct reader *r, const struct sk_at *parent, const char *key,
-                      void (*read)(struct reader *r, const struct sk_at *at)) {
+static void config_read_list(struct reader *r, const struct sk_at *parent, const char *key,
+                             void (*read)(struct reader *r, const struct sk_at *at)) {
     struct sk_at list = sk_at_member(parent, key);
     struct sk_at *list_kept = config_kept(&list);
     size_t n = sk_at_length(&list);
@@ -309,12 +309,12 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
     struct sk_at at = sk_at_member(root, "multicast");
     sk_at_keys(&at, keys);
     struct sk_at *at_kept = config_kept(&at);
-    read_list(r, at_kept, "nodes", config_read_node); // before the groups that name them
-    read_list(r, at_kept, "ecmps", read_ecmp);
-    read_list(r, at_kept, "groups", config_read_group);
-    read_list(r, at_kept, "prune", read_prune);
-    read_list(r, at_kept, "lags", read_lag);
-    read_list(r, at_kept, "backup", read_backup);
+    config_read_list(r, at_kept, "nodes", config_read_node); // before the groups that name them
+    config_read_list(r, at_kept, "ecmps", read_ecmp);
+    config_read_list(r, at_kept, "groups", config_read_group);
+    config_read_list(r, at_kept, "prune", read_prune);
+    config_read_list(r, at_kept, "lags", read_lag);
+    config_read_list(r, at_kept, "backup", read_backup);
     struct sk_at rid = sk_at_member(at_kept, "global_rid");
     if (rid.value) {
         struct sk_config_item *item = new_item(r, TM, at_kept);
@@ -326,7 +326,7 @@ static void read_multicast(struct reader *r, const struct sk_at *root) {
 
 static void read_entries(struct reader *r, const struct sk_at *root, enum sk_bf_kind wanted) {
     r->wanted = wanted;
-    read_list(r, root, "entries", read_an_entry);
+    config_read_list(r, root, "entries", read_an_entry);
 }
 
 // ---- sessions ----
@@ -460,27 +460,27 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
     sk_config_read_requests(root, c);
     read_faults(r, root);
     read_multicast(r, root);
-    read_list(r, root, "members", read_profile_member); // before what names them
+    config_read_list(r, root, "members", read_profile_member); // before what names them
     read_entries(r, root, SK_BF_MEMBER);
-    read_list(r, root, "groups", read_members_group);
+    config_read_list(r, root, "groups", read_members_group);
     read_entries(r, root, SK_BF_GROUP);
-    read_list(r, root, "mirror", read_mirror);
-    read_list(r, root, "pools", read_pool); // before what names them
-    read_list(r, root, "queues", read_queue);
-    read_list(r, root, "pktgen_buffers", read_buffer);
-    read_list(r, root, "pktgen", read_pktgen);
+    config_read_list(r, root, "mirror", read_mirror);
+    config_read_list(r, root, "pools", config_read_pool); // before what names them
+    config_read_list(r, root, "queues", config_read_queue);
+    config_read_list(r, root, "pktgen_buffers", read_buffer);
+    config_read_list(r, root, "pktgen", read_pktgen);
     struct sk_at deflect = sk_at_member(root, "deflect");
     if (deflect.value)
         read_tm(r, config_kept(&deflect), SK_TM_DEFLECT);
-    read_list(r, root, "key_masks", read_mask); // before there are entries
-    read_list(r, root, "filled", read_filled);
+    config_read_list(r, root, "key_masks", read_mask); // before there are entries
+    config_read_list(r, root, "filled", read_filled);
     read_entries(r, root, SK_BF_ENTRY);
-    read_list(r, root, "defaults", read_default);
-    read_list(r, root, "registers", read_register);
-    read_list(r, root, "hashes", read_hash);
-    read_list(r, root, "meters", config_read_meter);
-    read_list(r, root, "counters", read_counter);
-    read_list(r, root, "value_sets", config_read_value_set);
+    config_read_list(r, root, "defaults", read_default);
+    config_read_list(r, root, "registers", read_register);
+    config_read_list(r, root, "hashes", read_hash);
+    config_read_list(r, root, "meters", config_read_meter);
+    config_read_list(r, root, "counters", read_counter);
+    config_read_list(r, root, "value_sets", config_read_value_set);
 }
 
 json_t *sk_config_json(const struct sk_config *c) {

@@ -127,8 +127,8 @@ static void say_storm(struct tor *t, const struct tor_link *link) {
 
 // ---- claims ----
 
-// What is beyond the rate: important packets are yellow in their queue, signals are in queue 0, too. Bursts of 10 ms, of
-// some dozens of packets at least.
+// What is beyond the rate: important packets are yellow in their queue, signals are in queue 0,
+// too. Bursts of 10 ms, of some dozens of packets at least.
 static void say_claims(struct tor *t, const struct tor_link *link, uint16_t port) {
     static const char *const over[TOR_CLAIMS] = {"recolour colour=1", "demote qid=0 colour=1"};
     for (unsigned i = 0; i < TOR_CLAIMS; i++) {

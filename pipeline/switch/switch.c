@@ -12,7 +12,7 @@
 #define DEFAULT_PACKET_BYTES      9216u
 #define DEFAULT_PACKETS           4096u
 #define DEFAULT_MAX_RECIRCULATION 64u
-#define MAX_PACKET_BYTES          64000u // pkt_length has 16 bits and counts FCS and bridge headers
+#define MAX_PACKET_BYTES          64000u // pkt_length has 16 bits and counts FCS and mirror headers
 #define MAX_RECIRCULATION         255u   // sk_packet.passes has 8 bits
 
 const char *sk_drop_text(enum sk_drop_reason r) {

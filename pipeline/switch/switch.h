@@ -359,7 +359,7 @@ void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out);
 // Cells that wait in a queue of the port now; 0 for a queue that there is not.
 uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
-// What came to a queue of the port since the switch began, in packets: taken + refused; taken = left
+// Packets that came to a queue since the switch began: taken + refused; taken = left
 // + those that wait. A packet that was refused is dropped, or deflected if it asks for that.
 // False: the port has no such queue, or never had a speed or flow control.
 struct sk_queue_counts {

@@ -191,7 +191,7 @@ INLINE bool begin_lending(struct sk_core *core, const struct sk_packet *p, bool 
     l->now_ns = now_ns;
     l->times = sk_egress_times(now_ns, 0, 0, 0);
     l->queue = sk_egress_queue(qid, cos);
-    l->length = sk_egress_length(p->len);
+    l->length = sk_egress_length(p->arrived);
     if (sk_pool_is_shared(core->pool) || core->watched || core->tofino_2 || l->changed > LENT ||
         !sk_packet_is_centred(p))
         return false;

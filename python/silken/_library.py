@@ -8,6 +8,7 @@ ERRORS = {-1: "INVALID", -2: "NOMEM", -3: "TRANSPORT", -4: "STALLED", -5: "CLOSE
           -10: "RANGE"}
 TYPES = {"float32": 0, "int32": 1, "float16": 2, "bfloat16": 3, "float64": 4, "int64": 5}
 SUM, AVERAGE = 0, 1
+DLCP = 2  # of enum silken_protocol
 ENV_TEXTS = 4096
 
 LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
@@ -31,6 +32,15 @@ class Atp(ctypes.Structure):
                 ("first", ctypes.POINTER(First))]
 
 
+class Dlcp(ctypes.Structure):
+    """struct silken_dlcp_job."""
+    _fields_ = [("worker", ctypes.POINTER(Address)), ("servers", ctypes.c_uint32), ("ring", ctypes.c_bool),
+                ("bound", ctypes.c_double), ("pull_bound", ctypes.c_double), ("tensors", ctypes.c_uint32),
+                ("backwards", ctypes.c_bool), ("paper_threshold", ctypes.c_bool), ("cut_bytes", ctypes.c_uint64),
+                ("link_mbps", ctypes.c_uint32), ("first_port", ctypes.c_uint16), ("ports", ctypes.c_uint16),
+                ("period_us", ctypes.c_uint32), ("burst_us", ctypes.c_uint32)]
+
+
 class Config(ctypes.Structure):
     """struct silken_config."""
     _fields_ = [("protocol", ctypes.c_int), ("rank", ctypes.c_uint32), ("workers", ctypes.c_uint32),
@@ -44,7 +54,14 @@ class Config(ctypes.Structure):
                 ("rto_min_us", ctypes.c_uint32), ("rto_max_us", ctypes.c_uint32),
                 ("rto_initial_us", ctypes.c_uint32), ("stall_warning_ms", ctypes.c_uint32),
                 ("hard_limit_ms", ctypes.c_uint32), ("progress_thread", ctypes.c_bool),
-                ("log", LOG), ("log_context", ctypes.c_void_p), ("lease", ctypes.c_void_p)]
+                ("log", LOG), ("log_context", ctypes.c_void_p), ("lease", ctypes.c_void_p), ("dlcp", Dlcp)]
+
+
+class DlcpStats(ctypes.Structure):
+    """struct silken_dlcp_job_stats."""
+    _fields_ = [(name, ctypes.c_uint64) for name in (
+        "packets_sent", "repeated", "important", "signals", "rate_halved", "rate_least", "packets_came", "packets_lost",
+        "needless", "rounds", "paths_left", "refused", "marked", "segments", "missing_push", "missing_pull")]
 
 
 class Stats(ctypes.Structure):
@@ -75,6 +92,13 @@ def declare(lib):
     lib.silken_close.restype = None
     lib.silken_close.argtypes = [comm]
     lib.silken_allreduce.argtypes = [comm, data, data, ctypes.c_size_t, ctypes.c_int, ctypes.c_int]
+    lib.silken_config_init_sized.restype = None
+    lib.silken_config_init_sized.argtypes = [ctypes.POINTER(Config), ctypes.c_size_t]
+    lib.silken_submit.argtypes = [comm, data, data, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                                  ctypes.POINTER(ctypes.c_void_p)]
+    lib.silken_wait.argtypes = [ctypes.c_void_p]
+    lib.silken_dlcp_layer.argtypes = [comm, ctypes.c_uint32, ctypes.c_uint32]
+    lib.silken_dlcp_job_stats.argtypes = [comm, ctypes.POINTER(DlcpStats)]
     lib.silken_stats.restype = None
     lib.silken_stats.argtypes = [comm, ctypes.POINTER(Stats)]
     return lib

@@ -24,7 +24,9 @@ static const char before_text[] =
     " 'ports': [{'port': 0, 'up': true, 'link': true, 'name': 'web', 'rx_packets': 100,"
     "            'rx_bytes': 6400, 'tx_packets': 50, 'tx_bytes': 3000, 'drops': {}},"
     "           {'port': 1, 'up': true, 'link': true, 'rx_packets': 900, 'rx_bytes': 9000,"
-    "            'tx_packets': 0, 'tx_bytes': 0, 'drops': {'egress queue full': 10}}],"
+    "            'tx_packets': 0, 'tx_bytes': 0, 'drops': {'egress queue full': 10},"
+    "            'queues': [{'queue': 5, 'cells': 0, 'drops': {'red': {'egress queue full': "
+    "10}}}]}],"
     " 'jobs': [{'name': '7', 'kind': 'switchml', 'size': 3, 'slots': 16, 'waits': 0, 'wanted': 0,"
     "           'there': 0, 'workers': [{'worker': 0, 'packets': 10}, {'worker': 1, 'packets': 10},"
     "           {'worker': 2}]}]}";
@@ -41,7 +43,10 @@ static const char now_text[] =
     "            'tx_packets': 400, 'tx_bytes': 40000,"
     "            'drops': {'consumed in ingress': 900, 'egress queue full': 30,"
     "                      'parser error': 1},"
-    "            'queues': [{'queue': 2, 'cells': 7}, {'queue': 5, 'cells': 90}]}],"
+    "            'queues': [{'queue': 2, 'cells': 7}, {'queue': 5, 'cells': 90, 'taken': 1, "
+    "'left': 0,"
+    "             'drops': {'yellow': {'egress queue full': 18}, 'red': {'egress queue full': "
+    "12}}}]}],"
     " 'jobs': [{'name': '7', 'kind': 'switchml', 'size': 3, 'slots': 16, 'waits': 4, 'wanted': 12,"
     "           'there': 6, 'workers': [{'worker': 0, 'packets': 14, 'idle_ms': 20, 'missing': 0},"
     "           {'worker': 1, 'packets': 12, 'idle_ms': 2500, 'missing': 2, 'ip': '10.0.0.2'},"
@@ -113,6 +118,14 @@ static void test_rates(void **state) {
     assert_string_equal(d->drops[0].reason, "egress queue full");
     expect(d->drops[0].rate, 10);
     assert_int_equal(d->drops[0].port, 1);
+    // of queues by colour, what is dropped most first
+    assert_int_equal(d->n_queue_drops, 2);
+    assert_string_equal(d->queue_drops[0].colour, "yellow");
+    assert_int_equal(d->queue_drops[0].queue, 5);
+    assert_int_equal(d->queue_drops[0].port, 1);
+    expect(d->queue_drops[0].rate, 9);
+    expect(d->queue_drops[1].rate, 1);
+    assert_int_equal(d->queue_drops[1].total, 12);
     // what was consumed is no loss, comes last, and is shown as such
     assert_int_equal(d->n_drops, 3);
     assert_string_equal(d->drops[2].reason, "consumed in ingress");
@@ -226,6 +239,7 @@ static void test_what_is_shown(void **state) {
     expect_on_page(d, 100, "  4 wait for worker 2 10.0.0.3, never heard from");
     expect_on_page(d, 100, "ALARM for 1 s: stuck-job: job 7 waits");
     expect_on_page(d, 100, "     10            30  egress queue full, port 1");
+    expect_on_page(d, 100, "    9.0            18    port 1 queue 5 yellow");
     // nothing is cut at 60 columns
     expect_on_page(d, 30, "\n1 of 2 ports up  1 alarm\n");
     expect_on_page(d, 60, "\ninside 3\n");
@@ -265,6 +279,9 @@ static void test_json(void **state) {
     const json_t *port = json_array_get(json_object_get(out, "ports"), 0);
     expect(json_real_value(json_object_get(port, "rx_bits_per_second")), 512000);
     assert_int_equal(json_array_size(json_object_get(out, "alarms")), 1);
+    const json_t *drop = json_array_get(json_object_get(out, "queue_drops"), 1);
+    assert_string_equal(json_string_value(json_object_get(drop, "colour")), "red");
+    assert_int_equal(json_integer_value(json_object_get(drop, "total")), 12);
     json_decref(out);
 }
 

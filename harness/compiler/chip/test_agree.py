@@ -16,7 +16,7 @@ import tally  # noqa: E402
 
 SILKEN = os.environ.get("BUILD", "build") + "/silken"
 REFERENCE = "harness/compiler/chip/reference.csv"
-OURS = ["p4/atp/atp.p4", "p4/ina/ina.p4", "p4/l2/l2.p4", "p4/libra/libra.p4", "p4/rack/rack.p4",
+OURS = ["p4/atp/atp.p4", "p4/dlcp/dlcp.p4", "p4/ina/ina.p4", "p4/l2/l2.p4", "p4/libra/libra.p4", "p4/rack/rack.p4",
         "p4/switchml/switchml.p4", "p4/tor/tor.p4"]
 
 ASSEMBLY = """version:

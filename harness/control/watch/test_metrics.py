@@ -92,7 +92,8 @@ class Metrics(FolderCase):
                        {"port": 1, "device": "net_null1,size=100"}],
              "entries": [{"table": "forward", "key": {"dst_addr": 0}, "action": "send",
                           "args": {"port": 1}}],
-             "queues": [{"port": 1, "speed": 100, "green": 1000}],
+             "pools": [{"id": 2, "cells": 5000}],
+             "queues": [{"port": 1, "speed": 100, "green": 1000, "pool": 2}],
              "metrics": {"listen": "127.0.0.1:0"}, **more}
         return self.file("c.json", json.dumps(c))
 
@@ -158,6 +159,12 @@ class Metrics(FolderCase):
         queue = of["silken_queue_bytes"][(("name", ""), ("port", "1"))]
         self.assertTrue(70000 < queue <= 82000, queue)
         self.assertNotIn((("name", port[0][1]), ("port", "0")), of["silken_queue_bytes"])
+        # all that it drops is of queue 0, green; what waits there is the pool's
+        drop = (("colour", "green"), ("name", ""), ("port", "1"), ("queue", "0"), ("reason", "egress queue full"))
+        self.assertEqual(of["silken_queue_dropped_packets_total"],
+                         {drop: of["silken_port_dropped_packets_total"][drop[1:3] + drop[4:]]})
+        self.assertEqual(of["silken_pool_bytes"], {(("pool", "2"),): 400000})
+        self.assertEqual(of["silken_pool_used_bytes"], {(("pool", "2"),): queue})
         table = (("pipe", "0"), ("table", "pipe.Ingress.forward"))
         self.assertEqual(of["silken_table_entries"][table], 1)
         self.assertGreater(of["silken_table_size_entries"][table], 1)

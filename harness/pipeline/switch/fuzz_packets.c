@@ -214,6 +214,28 @@ static void replication(struct run *r) {
     }
 }
 
+// Pools, shares, limits of all kinds; those that are refused, too.
+static void queue(struct run *r, uint16_t p, uint8_t how) {
+    struct sk_port_queue q = {.speed_mbps = how & 8 ? 0 : 1000u << (how >> 5),
+                              .limit_red = how >> 4,
+                              .limit_yellow = how >> 3,
+                              .limit_green = how >> 2};
+    if (how & 16) {
+        const uint8_t more = (uint8_t)take(&r->in, 1), pool = (uint8_t)take(&r->in, 1);
+        const struct sk_queue_buffer b = {more % 8, more & 8, pool % 5, pool % 11};
+        struct sk_queue_schedule *s = &q.schedule[more % SK_PORT_QUEUES];
+        q.limit = more & 16 ? more : 0;
+        q.buffer = more & 32 ? b : (struct sk_queue_buffer){0};
+        s->own_limits = more & 64;
+        s->own_buffer = more & 128;
+        s->limits = (struct sk_queue_limits){pool % 4, pool % 8, pool % 16};
+        s->buffer = b;
+        sk_switch_app_pool(r->sw, pool % 5,
+                           &(struct sk_app_pool){.cells = pool, .limit_yellow = more});
+    }
+    sk_switch_port_queue(r->sw, p, &q);
+}
+
 static void ports(struct run *r) {
     uint8_t how = (uint8_t)take(&r->in, 1), md[16] = {how};
     uint16_t p = port(r);
@@ -228,12 +250,7 @@ static void ports(struct run *r) {
         sk_switch_port_metadata(r->sw, p, md, how >> 4);
         break;
     case 3:
-        sk_switch_port_queue(
-            r->sw, p,
-            &(struct sk_port_queue){.speed_mbps = how & 8 ? 0 : 1000u << (how >> 5),
-                                    .limit_red = how >> 4,
-                                    .limit_yellow = how >> 3,
-                                    .limit_green = how >> 2});
+        queue(r, p, how);
         break;
     default:
         sk_switch_deflect_to(r->sw, how >> 7 ? p : SK_PORT_INVALID, how >> 3);
@@ -274,6 +291,9 @@ static void account(struct run *r, uint32_t buffers) {
         sk_switch_run(r->sw, r->now = next > r->now ? next : r->now + 1);
     if (sk_switch_buffers_free(r->sw) != buffers)
         abort();
+    for (unsigned i = 0; i < SK_APP_POOLS; i++)
+        if (sk_switch_app_pool_used(r->sw, i))
+            abort();
     sk_switch_stats(r->sw, &s);
     uint64_t out = s.tx_packets;
     for (unsigned i = 0; i < SK_DROP_COUNT; i++)

@@ -4,6 +4,8 @@
     import torch.distributed, silken.torch      # torch 2 needs no such import (autoload.py)
     torch.distributed.init_process_group("silken")
 
+Of a process group of another backend, dlcp.hook exchanges the gradients of DistributedDataParallel by DLCP.
+
 What goes through the switch and what through Gloo is said in group.py; counters() counts both.
 
 Files:
@@ -13,6 +15,7 @@ Files:
     agreement.py    which sum all ranks go on with when the switch has gone away
     staging.py      host memory that a tensor is summed from and to
     counts.py       counters
+    dlcp.py         gradients of DistributedDataParallel of which a bounded part may be lost
 """
 from silken.autoload import register
 from silken.torch.counts import counters
