@@ -9,7 +9,7 @@
 // (SILKEN_DLCP of silken/allreduce.h).
 //
 //      parent          starts the others, trains in one process, checks, reports
-//      switch...       `silken run` with p4/dlcp: one, or with --racks and --spines leaves and spines
+//      switch...       `silken run` with p4/dlcp: one, or leaves and spines (--racks, --spines)
 //      server          has the weights; with --ring none
 //      worker 0..n-1   train
 //
@@ -53,7 +53,7 @@ struct lossy_network {
     struct lossy_layer layer[LOSSY_LAYERS];
     size_t parameters, most_values; // of a layer's inputs or outputs
 };
-// Eight layers of a perceptron, or two that convolve and one behind them.
+// Eight layers of a perceptron, or two that convolve and one after them.
 struct lossy_network lossy_network(bool convolutional);
 void lossy_init(const struct lossy_network *n, float *weights, uint64_t seed);
 

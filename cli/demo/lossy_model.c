@@ -33,7 +33,7 @@ static void network_add(struct lossy_network *n, bool convolves, unsigned side, 
 }
 
 struct lossy_network lossy_network(bool convolutional) {
-    struct lossy_network n = {.text = convolutional ? "two layers that convolve and one behind them"
+    struct lossy_network n = {.text = convolutional ? "two layers that convolve and one after them"
                                                     : "a perceptron of eight layers"};
     if (convolutional) {
         network_add(&n, true, DATASET_SIDE, 1, 8);

@@ -111,7 +111,7 @@ struct lossy_server {
     unsigned pulls; // that are being sent
 };
 
-static float *server_came(const struct lossy_server *s, unsigned worker, unsigned layer) {
+static float *lossy_server_came(const struct lossy_server *s, unsigned worker, unsigned layer) {
     return s->came + worker * s->job->network.parameters + s->job->network.layer[layer].first;
 }
 
@@ -119,14 +119,14 @@ static struct silken_address lossy_silken_address(const struct lossy_address *a)
     return (struct silken_address){a->mac, a->ip};
 }
 
-static int server_expect(struct lossy_server *s, unsigned layer) {
+static int lossy_server_expect(struct lossy_server *s, unsigned layer) {
     int rc = 0;
     s->left[layer] = s->job->o->workers;
     for (unsigned w = 0; w < s->job->o->workers && rc == 0; w++) {
         const struct lossy_address a = lossy_address(s->job, w);
         const struct silken_address from = lossy_silken_address(&a);
         const struct silken_dlcp_tensor t =
-            lossy_tensor(s->job, layer, s->step[layer], false, server_came(s, w, layer));
+            lossy_tensor(s->job, layer, s->step[layer], false, lossy_server_came(s, w, layer));
         lossy_blank(t.values, t.count);
         rc = silken_dlcp_recv(s->d, &from, &t, s->job->o->bound, &s->push[layer][w]);
     }
@@ -139,7 +139,7 @@ static bool lossy_came(const float *value) {
 }
 
 // The mean of what came of each parameter, times the number of workers; none: no update.
-static void server_update(struct lossy_server *s, unsigned layer) {
+static void lossy_server_update(struct lossy_server *s, unsigned layer) {
     const struct lossy_layer *l = &s->job->network.layer[layer];
     const unsigned workers = s->job->o->workers;
     const float rate = lossy_rate(s->step[layer], s->job->steps);
@@ -150,7 +150,7 @@ static void server_update(struct lossy_server *s, unsigned layer) {
         unsigned came = 0;
         memset(s->sum, 0, n * sizeof *s->sum);
         for (unsigned w = 0; w < workers; w++) {
-            const float *g = server_came(s, w, layer) + first;
+            const float *g = lossy_server_came(s, w, layer) + first;
             if (!lossy_came(g))
                 continue;
             came++;
@@ -164,7 +164,7 @@ static void server_update(struct lossy_server *s, unsigned layer) {
     }
 }
 
-static int server_send(struct lossy_server *s, unsigned layer) {
+static int lossy_server_send(struct lossy_server *s, unsigned layer) {
     const struct lossy_layer *l = &s->job->network.layer[layer];
     int rc = 0;
     for (unsigned w = 0; w < s->job->o->workers && rc == 0; w++) {
@@ -180,25 +180,25 @@ static int server_send(struct lossy_server *s, unsigned layer) {
 }
 
 // All workers' gradients of a layer are here.
-static int server_step(struct lossy_server *s, unsigned layer) {
+static int lossy_server_step(struct lossy_server *s, unsigned layer) {
     const struct lossy_job *job = s->job;
     for (unsigned w = 0; w < job->o->workers; w++) {
-        lossy_check(s->status, s->push[layer][w], server_came(s, w, layer),
+        lossy_check(s->status, s->push[layer][w], lossy_server_came(s, w, layer),
                     lossy_board_gradient(job, w, s->step[layer]) + job->network.layer[layer].first,
                     job->o->bound);
         silken_dlcp_end(s->push[layer][w]);
         s->push[layer][w] = NULL;
     }
-    server_update(s, layer);
-    int rc = server_send(s, layer);
+    lossy_server_update(s, layer);
+    int rc = lossy_server_send(s, layer);
     s->step[layer]++;
     if (layer == 0)
         s->status->steps = s->step[layer];
     lossy_show(s->status, s->d);
-    return rc || s->step[layer] == job->steps ? rc : server_expect(s, layer);
+    return rc || s->step[layer] == job->steps ? rc : lossy_server_expect(s, layer);
 }
 
-static int server_ended(struct lossy_server *s, struct silken_dlcp_flow *f) {
+static int lossy_server_ended(struct lossy_server *s, struct silken_dlcp_flow *f) {
     const unsigned layer = silken_dlcp_tensor_of(f)->tensor;
     int rc = silken_dlcp_result(f);
     if (silken_dlcp_is_sent(f)) {
@@ -207,25 +207,25 @@ static int server_ended(struct lossy_server *s, struct silken_dlcp_flow *f) {
         return rc;
     }
     if (rc == 0 && --s->left[layer] == 0)
-        rc = server_step(s, layer);
+        rc = lossy_server_step(s, layer);
     return rc;
 }
 
-static bool server_is_done(const struct lossy_server *s) {
+static bool lossy_server_is_done(const struct lossy_server *s) {
     for (unsigned l = 0; l < s->job->network.layers; l++)
         if (s->step[l] < s->job->steps)
             return false;
     return s->pulls == 0;
 }
 
-static int server_run(struct lossy_server *s) {
+static int lossy_server_run(struct lossy_server *s) {
     int rc = 0;
     for (unsigned l = 0; l < s->job->network.layers && rc == 0; l++)
-        rc = server_expect(s, l);
+        rc = lossy_server_expect(s, l);
     s->job->board->ready[s->job->o->workers] = true;
-    while (rc == 0 && !server_is_done(s)) {
+    while (rc == 0 && !lossy_server_is_done(s)) {
         struct silken_dlcp_flow *f = silken_dlcp_next(s->d, TURN_MS);
-        rc = f ? server_ended(s, f) : 0;
+        rc = f ? lossy_server_ended(s, f) : 0;
     }
     while (rc == 0 && !s->job->board->release)
         silken_dlcp_run(s->d, TURN_MS);
@@ -242,7 +242,7 @@ int lossy_serve(const struct lossy_job *job) {
     s.d = lossy_open(job, job->o->workers);
     if (!s.d)
         return 1;
-    int rc = s.velocity && s.sum && s.came ? server_run(&s) : SILKEN_ERR_NOMEM;
+    int rc = s.velocity && s.sum && s.came ? lossy_server_run(&s) : SILKEN_ERR_NOMEM;
     silken_dlcp_close(s.d);
     free(s.velocity);
     free(s.sum);
@@ -287,7 +287,7 @@ void lossy_trainee_end(struct lossy_trainee *t) {
 }
 
 // Weights came back; the own gradient is the step where they did not.
-static void worker_take(struct lossy_trainee *t, struct silken_dlcp_flow *f, unsigned step) {
+static void lossy_worker_take(struct lossy_trainee *t, struct silken_dlcp_flow *f, unsigned step) {
     const struct lossy_job *job = t->job;
     const struct lossy_layer *l = &job->network.layer[silken_dlcp_tensor_of(f)->tensor];
     float *weights = t->weights + l->first, *came = t->came + l->first;
@@ -306,7 +306,7 @@ static void worker_take(struct lossy_trainee *t, struct silken_dlcp_flow *f, uns
 }
 
 // Pushes all layers from the last one on, as a backward pass makes them, and waits for the weights.
-static int worker_exchange(struct lossy_trainee *t, struct silken_dlcp *d, unsigned step) {
+static int lossy_worker_exchange(struct lossy_trainee *t, struct silken_dlcp *d, unsigned step) {
     const struct lossy_job *job = t->job;
     const unsigned layers = job->network.layers;
     const struct lossy_address a = lossy_address(job, job->o->workers);
@@ -325,14 +325,14 @@ static int worker_exchange(struct lossy_trainee *t, struct silken_dlcp *d, unsig
         rc = silken_dlcp_wait(push[l]);
         rc = rc ? rc : silken_dlcp_wait(pull[l]);
         if (rc == 0)
-            worker_take(t, pull[l], step);
+            lossy_worker_take(t, pull[l], step);
         silken_dlcp_end(push[l]);
         silken_dlcp_end(pull[l]);
     }
     return rc;
 }
 
-static int worker_train(struct lossy_trainee *t, struct silken_dlcp *d) {
+static int lossy_worker_train(struct lossy_trainee *t, struct silken_dlcp *d) {
     const struct timespec pause = {.tv_nsec = 2000000};
     struct lossy_board *board = t->job->board;
     int rc = 0;
@@ -341,7 +341,7 @@ static int worker_train(struct lossy_trainee *t, struct silken_dlcp *d) {
         nanosleep(&pause, NULL);
     for (unsigned step = 0; step < t->job->steps && rc == 0; step++) {
         lossy_trainee_step(t, step);
-        rc = worker_exchange(t, d, step);
+        rc = lossy_worker_exchange(t, d, step);
         board->status[t->number].steps = step + 1;
         lossy_show(&board->status[t->number], d);
     }
@@ -357,7 +357,7 @@ int lossy_work(const struct lossy_job *job, unsigned number) {
     if (!d)
         return 1;
     int rc = lossy_trainee_begin(&t, job, number);
-    rc = rc ? rc : worker_train(&t, d);
+    rc = rc ? rc : lossy_worker_train(&t, d);
     lossy_trainee_end(&t);
     silken_dlcp_close(d);
     return rc ? lossy_proc_fail("worker", rc) : 0;

@@ -3,8 +3,8 @@
 // engine.h: a protocol as the code around it sees it; internal to hosts/.
 //
 // An engine is a state machine without input, output or clock: a SwitchML worker, all flows of an
-// ATP worker's lane, a flow of an ATP server, or all flows of a host of DLCP. drive.h joins it to a transport and the clock, and
-// knows only this. lane.h gives tensors to engines of workers.
+// ATP worker's lane, a flow of an ATP server, or all flows of a host of DLCP. drive.h joins it to a
+// transport and the clock, and knows only this. lane.h gives tensors to engines of workers.
 //
 // An engine is a struct whose first member is struct sk_engine. The operations mean what those of
 // the same names in hosts/switchml/worker.h do; in a server's engine the workers' ones are NULL.

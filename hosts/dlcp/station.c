@@ -72,7 +72,7 @@ struct dlcp_station {
 
 static const char *station_refuse(const struct dlcp_station_config *c) {
     if (c->ports < 1 || c->ports > DLCP_PATHS || c->first_port + c->ports > 65536)
-        return "the ports to send from are not 1 to 16, or end behind 65535";
+        return "the ports to send from are not 1 to 16, or end after 65535";
     if (c->link < 1000 || c->period == 0 || c->hard_limit == 0)
         return "link, period or hard_limit is 0";
     if (c->rto_min == 0 || c->rto_min > c->rto_max)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_dlcp_frame: any bytes as a frame of DLCP. Each step of the input changes a good frame: what is
-// accepted, written again, has the same body. Nothing behind the frame's end is read (the sanitizers
-// see to that).
+// fuzz_dlcp_frame: any bytes as a frame of DLCP. Each step of the input changes a good frame: what
+// is accepted, written again, has the same body. Nothing behind the frame's end is read (the
+// sanitizers see to that).
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_dlcp_receiver: a receiver of DLCP that hears any packets at any times. Nothing is placed twice
-// or outside of the tensor, and what it counts is what was placed.
+// fuzz_dlcp_receiver: a receiver of DLCP that hears any packets at any times. Nothing is placed
+// twice or outside of the tensor, and what it counts is what was placed.
 #include <stdlib.h>
 
 #include "harness/hosts/dlcp/any_packet.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fuzz_dlcp_sender: a sender of DLCP that hears any packets at any times. What it sends is within its
-// tensor and not more than the receiver asked for; its rate is never below the least.
+// fuzz_dlcp_sender: a sender of DLCP that hears any packets at any times. What it sends is within
+// its tensor and not more than the receiver asked for; its rate is never below the least.
 #include <stdlib.h>
 
 #include "harness/hosts/dlcp/any_packet.h"

@@ -22,8 +22,9 @@
 // wait for this host while it computes. silken_close() serves them for two seconds at most.
 //
 // BESIDE IT. server.h: a parameter server as a program of one's own; service.h: a worker's place in
-// its job, from a switch's job service; error.h: the error codes. dlcp.h: single tensors by DLCP. keyvalue.h: the sums of sparse
-// models, by key (Libra); ps.h: the names of PS-lite over that, for C++ (ps/ps.h includes it).
+// its job, from a switch's job service; error.h: the error codes. dlcp.h: single tensors by DLCP.
+// keyvalue.h: the sums of sparse models, by key (Libra); ps.h: the names of PS-lite over that, for
+// C++ (ps/ps.h includes it).
 //
 //      struct silken_config config;
 //      struct silken_comm *comm;

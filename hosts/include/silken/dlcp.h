@@ -151,7 +151,7 @@ void silken_dlcp_stats(const struct silken_dlcp *station, struct silken_dlcp_sta
 // Name and number of frames refused by reason 'kind', from 1 on; NULL: there is no such reason.
 const char *silken_dlcp_refused(const struct silken_dlcp *station, unsigned kind, uint64_t *n);
 
-// What is reduced next by a communicator whose protocol is SILKEN_DLCP is layer 'layer' of 'layers',
+// What a communicator of SILKEN_DLCP reduces next is layer 'layer' of 'layers',
 // 0 in front; 0 layers: as the job's configuration says. It decides the class of this worker's
 // packets, and need not be the same at all. Returns 0, SILKEN_ERR_INVALID or
 // SILKEN_ERR_UNSUPPORTED.
