@@ -205,7 +205,7 @@ def speedups(name, results):
                      100 * dropped(results[name, model, workers, "ByteScheduler"]), 100 * lost(r)])
     table(name, ["model", "workers", "FIFO_ms", "ByteScheduler_ms", "DLCP_ms", "over_FIFO_%",
                  "over_ByteScheduler_%", "dropped_ByteScheduler_%", "lost_DLCP_%"], rows)
-    plot(name, "set style data histograms\nset style fill solid 0.6\nset ylabel '% faster'\n"
+    plot(name, "set style data histograms\nset style fill solid 0.6\nset ylabel '% faster'\nset yrange [*:*]\n"
          f"plot '{name}.csv' using 6:xtic(stringcolumn(1).' '.stringcolumn(2)) title 'than FIFO', "
          "'' using 7 title 'than ByteScheduler'", "900,400")
 
