@@ -27,6 +27,7 @@
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
+#   make figures-dlcp   the DLCP paper's experiments in the simulator: docs/figures-dlcp.md
 #   make figures-libra  the Libra paper's: docs/figures-libra.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
@@ -519,6 +520,10 @@ figures-atp: $(BUILD)/silken
 	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
 		python3 bench/figures/figures.py $(FIGURES)
 .PHONY: figures-atp
+figures-dlcp: $(BUILD)/silken
+	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
+		python3 bench/figures/dlcp.py $(FIGURES)
+.PHONY: figures-dlcp
 figures-libra: $(BUILD)/bench/figures/libra $(BUILD)/silken
 	$<
 	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) python3 bench/figures/libra_network.py $(FIGURES)

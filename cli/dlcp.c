@@ -12,7 +12,7 @@
 
 #include "cli/cli.h"
 #include "hosts/dlcp/tags.h"
-#include "sim/scenario_impl.h"
+#include "sim/models.h"
 #include "sim/transport/thresholds.h"
 
 #define FRAME_CELLS 19u // of 80 bytes: a frame of 1,514 bytes with its FCS
@@ -31,7 +31,8 @@ static const char usage[] =
     "  --tolerance S,L   percent of small and of large gradients whose loss costs one unit of "
     "rounds\n"
     "                    (1.6,0.1: figure 5b of the paper)\n"
-    "  --layers F,B      the same of front and of back layers; those between lie between (1.1,0.4:\n"
+    "  --layers F,B      the same of front and of back layers; those between lie between "
+    "(1.1,0.4:\n"
     "                    figure 5a of the paper)\n"
     "  --json            print \"queues\" for a switch's configuration, without \"port\"\n";
 
@@ -93,9 +94,7 @@ static bool dlcp_option(int option, const char *text, struct asked *a) {
 static void dlcp_describe(const struct scn_model *m, const struct asked *a,
                           struct thresholds_config *c) {
     *c = (struct thresholds_config){
-        .load = a->load,
-        .small = a->small,
-        .places = (uint32_t)(a->buffer / (FRAME_CELLS * CELL))};
+        .load = a->load, .small = a->small, .places = (uint32_t)(a->buffer / (FRAME_CELLS * CELL))};
     for (uint32_t x = 0; x < m->n; x++) // the model's list has the last layer first
         c->size[dlcp_class(x, (uint32_t)m->n)] += m->layers[m->n - 1 - x].bytes;
     for (uint32_t i = 0; i < THRESHOLDS_CLASSES; i++) {
@@ -117,7 +116,8 @@ static void dlcp_print(const struct thresholds_config *c, const struct threshold
     double all = 0;
     for (size_t i = 0; i < THRESHOLDS_CLASSES; i++)
         all += c->size[i];
-    printf("class  size %%    rho   small: limit  cells  lost %%      large: limit  cells  lost %%\n");
+    printf(
+        "class  size %%    rho   small: limit  cells  lost %%      large: limit  cells  lost %%\n");
     for (size_t i = 0; i < THRESHOLDS_CLASSES; i++)
         if (q[i].rho > 0)
             printf("%5zu  %6.2f  %5.3f  %13.1f  %5u  %-8.3g  %14.1f  %5u  %-8.3g\n", i,
@@ -132,11 +132,11 @@ static void dlcp_print_json(const struct thresholds_class *q) {
     json_array_append_new(schedule, json_pack("{s:i, s:i}", "qid", 7, "priority", 7));
     for (int i = 0; i < (int)THRESHOLDS_CLASSES; i++)
         if (q[i].rho > 0)
-            json_array_append_new(
-                schedule, json_pack("{s:i, s:i, s:I, s:I, s:I}", "qid", 6 - i, "priority", 6 - i, "red",
-                                    (json_int_t)dlcp_cells(q[i].small_limit), "yellow",
-                                    (json_int_t)dlcp_cells(q[i].small_limit), "green",
-                                    (json_int_t)dlcp_cells(q[i].large_limit)));
+            json_array_append_new(schedule,
+                                  json_pack("{s:i, s:i, s:I, s:I, s:I}", "qid", 6 - i, "priority",
+                                            6 - i, "red", (json_int_t)dlcp_cells(q[i].small_limit),
+                                            "yellow", (json_int_t)dlcp_cells(q[i].small_limit),
+                                            "green", (json_int_t)dlcp_cells(q[i].large_limit)));
     json_t *all = json_pack("{s:[{s:o}]}", "queues", "schedule", schedule);
     if (!all)
         abort();
@@ -166,14 +166,12 @@ static int dlcp_thresholds(const char *name, const struct asked *a) {
 }
 
 int cmd_dlcp(int argc, char **argv) {
-    struct asked a = {.load = 0.9,
-                      .small = 0.5,
-                      .buffer = 524288,
-                      .tolerance = {1.6, 0.1},
-                      .layers = {1.1, 0.4}};
+    struct asked a = {
+        .load = 0.9, .small = 0.5, .buffer = 524288, .tolerance = {1.6, 0.1}, .layers = {1.1, 0.4}};
     int option;
     if (argc < 2 || strcmp(argv[1], "thresholds") != 0) {
-        const bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+        const bool help =
+            argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
         fputs(usage, help ? stdout : stderr);
         return help ? 0 : 2;
     }
@@ -187,8 +185,9 @@ int cmd_dlcp(int argc, char **argv) {
         }
         if (!dlcp_option(option, optarg, &a)) {
             if (option != '?')
-                fprintf(stderr, "silken dlcp thresholds: '%s' is not a value that the option can have "
-                                "(--help)\n",
+                fprintf(stderr,
+                        "silken dlcp thresholds: '%s' is not a value that the option can have "
+                        "(--help)\n",
                         optarg);
             return 2;
         }

@@ -227,8 +227,7 @@ static char *sim_config_unfold(const struct writer *w) {
     size_t i;
     if (!all || !queues)
         abort(); // it was printed by us
-    json_array_foreach(json_object_get(all, "queues"), i, item)
-        sim_config_spread(w, item, queues);
+    json_array_foreach(json_object_get(all, "queues"), i, item) sim_config_spread(w, item, queues);
     if (json_object_get(all, "queues"))
         json_object_set(all, "queues", queues);
     char *text = json_dumps(all, 0);
@@ -257,7 +256,8 @@ int config_write(struct sim_station *st, struct sk_error *err) {
     const bool sets = w.sim->scenario->paths != SCN_ONE_PATH && sim_config_has(&w, "paths");
     w.macs = sim_config_has(&w, "macs");
     if (w.sim->scenario->paths != SCN_ONE_PATH && !sets)
-        return sk_fail(err, "the scenario has several \"paths\", but the program has no table 'paths'");
+        return sk_fail(err,
+                       "the scenario has several \"paths\", but the program has no table 'paths'");
     if (!sets && !w.macs && !sim_config_has(&w, "forward"))
         return sk_fail(err, "the program has neither a table 'macs' nor a table 'forward', so the "
                             "simulator cannot configure where stations are");

@@ -5,12 +5,14 @@
 //
 // Sizes are the parameters (weights and biases, batch normalisation's two) of the published
 // architectures for 1000 classes: AlexNet in its one-tower form (61.1 million), VGG11, 16 and 19
-// (132.9, 138.4, 143.7 million), ResNet50, 101 and 152 (25.6, 44.5, 60.2 million), GoogLeNet without
-// its two auxiliary classifiers (Szegedy et al., "Going Deeper with Convolutions", table 1: 7.0
-// million with biases, 6.8 in the table's own rounding), Inception-v3 with batch normalisation and
-// without the auxiliary classifier (Szegedy et al., "Rethinking the Inception Architecture for
+// (132.9, 138.4, 143.7 million), ResNet50, 101 and 152 (25.6, 44.5, 60.2 million), GoogLeNet
+// without its two auxiliary classifiers (Szegedy et al., "Going Deeper with Convolutions", table 1:
+// 7.0 million with biases, 6.8 in the table's own rounding), Inception-v3 with batch normalisation
+// and without the auxiliary classifier (Szegedy et al., "Rethinking the Inception Architecture for
 // Computer Vision": 23.8 million) and the base Transformer (Vaswani et al., "Attention Is All You
-// Need", table 3, with its shared vocabulary of 37,000: 63.1 million), 4 bytes each. The share of a layer in the compute time is its share of the multiplications: parameters times
+// Need", table 3, with its shared vocabulary of 37,000: 63.1 million), 4 bytes each.
+//
+// The share of a layer in the compute time is its share of the multiplications: parameters times
 // positions at which they are used.
 //
 // The time of an iteration is stated, not derived: a batch of 32 pictures (AlexNet 128) on one
@@ -100,9 +102,11 @@ static double googlenet_inception(struct building *b, double in, const double wi
 
 static void googlenet(struct building *b) {
     static const double widths[9][6] = {
-        {64, 96, 128, 16, 32, 32},    {128, 128, 192, 32, 96, 64},   {192, 96, 208, 16, 48, 64},
-        {160, 112, 224, 24, 64, 64},  {128, 128, 256, 24, 64, 64},   {112, 144, 288, 32, 64, 64},
-        {256, 160, 320, 32, 128, 128}, {256, 160, 320, 32, 128, 128}, {384, 192, 384, 48, 128, 128}};
+        {64, 96, 128, 16, 32, 32},     {128, 128, 192, 32, 96, 64},
+        {192, 96, 208, 16, 48, 64},    {160, 112, 224, 24, 64, 64},
+        {128, 128, 256, 24, 64, 64},   {112, 144, 288, 32, 64, 64},
+        {256, 160, 320, 32, 128, 128}, {256, 160, 320, 32, 128, 128},
+        {384, 192, 384, 48, 128, 128}};
     double in = 192;
     conv(b, 3, 64, 7, 112);
     conv(b, 64, 64, 1, 56);
@@ -205,8 +209,8 @@ static void transformer(struct building *b) {
     }
 }
 
-const char *const scn_model_names[] = {"alexnet",   "vgg11",     "vgg16",        "vgg19",
-                                       "resnet50",  "resnet101", "resnet152",    "googlenet",
+const char *const scn_model_names[] = {"alexnet",      "vgg11",       "vgg16",     "vgg19",
+                                       "resnet50",     "resnet101",   "resnet152", "googlenet",
                                        "inception-v3", "transformer", NULL};
 enum {
     ALEXNET,

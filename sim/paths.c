@@ -47,10 +47,11 @@ static int paths_entry(struct sk_switch *sw, const char *table, const struct pat
                        struct sk_error *err) {
     char text[4][24];
     struct sk_named_value key[2], arg[2];
-    struct sk_entry_spec e = {.table = table, .keys = key, .action = action, .args = arg, .pipe = -1};
+    struct sk_entry_spec e = {
+        .table = table, .keys = key, .action = action, .args = arg, .pipe = -1};
     for (; e.n_keys < 2 && keys[e.n_keys].name; e.n_keys++)
-        key[e.n_keys] = (struct sk_named_value){
-            keys[e.n_keys].name, paths_number(text[e.n_keys], keys[e.n_keys].value)};
+        key[e.n_keys] = (struct sk_named_value){keys[e.n_keys].name,
+                                                paths_number(text[e.n_keys], keys[e.n_keys].value)};
     for (; e.n_args < 2 && args[e.n_args].name; e.n_args++)
         arg[e.n_args] = (struct sk_named_value){
             args[e.n_args].name, paths_number(text[2 + e.n_args], args[e.n_args].value)};

@@ -152,8 +152,8 @@ struct scenario {
     bool any_sums; // they may be wrong, too: of damage that nobody can find
     bool check_aggregators;
     enum scn_paths paths;
-    uint64_t sprayed;   // by DSCP, a bit each: by packet even when others are by flow
-    double reroute_ms;  // until switches avoid what is down
+    uint64_t sprayed;      // by DSCP, a bit each: by packet even when others are by flow
+    double reroute_ms;     // until switches avoid what is down
     const char **programs; // paths
     size_t n_programs;
     struct scn_station *stations;

@@ -7,6 +7,7 @@
 #ifndef SILKEN_SIM_SCENARIO_IMPL_H
 #define SILKEN_SIM_SCENARIO_IMPL_H
 
+#include "sim/models.h"
 #include "sim/scenario.h"
 
 void *scn_keep(const struct sk_at *at, size_t n,
@@ -44,16 +45,5 @@ void scn_read_faults(struct scenario *s, const struct sk_at *root);
 bool scn_is_exchange(const struct sk_at *at);
 void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_job *job);
 void scn_read_work(const struct sk_at *at, struct scn_work *w);
-
-// models.c: the layers of a model by name, and what an iteration on one accelerator takes; null:
-// there is none of that name. 'n' layers in the order of the backward pass.
-struct scn_model {
-    const char *name;
-    double compute_ns; // forward and backward, of a batch
-    size_t n;
-    struct scn_layer layers[SCN_MAX_LAYERS];
-};
-bool scn_model(const char *name, struct scn_model *out);
-extern const char *const scn_model_names[];
 
 #endif

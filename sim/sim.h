@@ -36,6 +36,8 @@
 //     job.c              a training job, and whether its sums are right
 //     lane.c             a worker of either protocol on its host
 //     switchml.c, atp.c  workers and servers of the protocols
+//     exchange/exchange.h    jobs whose tensors go from host to host by a transport
+//     pace.c             the computing of their workers
 //     background.c       traffic besides the jobs
 //     models.c           models as training jobs see them
 //     values.c           the values of tensors

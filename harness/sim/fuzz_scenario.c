@@ -36,6 +36,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (s && s->controller &&
         (s->controller->from >= s->n_stations || s->controller->standby >= s->n_stations))
         abort();
+    for (size_t i = 0; s && i < s->n_jobs; i++) {
+        const struct scn_exchange *x = s->jobs[i].exchange;
+        for (size_t w = 0; x && w < x->n_workers + x->n_servers; w++)
+            if ((w < x->n_workers ? x->workers[w] : x->servers[w - x->n_workers]) >= s->n_stations)
+                abort();
+        if (x && (!x->n_workers || (!x->ring && !x->n_servers) || x->bound >= 1000000 ||
+                  (x->transport == SCN_PFABRIC && x->dscp + x->levels.n > 64) ||
+                  !s->jobs[i].work.n_layers))
+            abort();
+    }
     for (size_t i = 0; s && i < s->n_faults; i++) {
         const struct scn_fault *f = &s->faults[i];
         const double times = sim_draw(&r, &f->times), late = sim_draw(&r, &f->late_us);

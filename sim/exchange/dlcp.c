@@ -21,33 +21,33 @@ static struct sk_endpoint endpoint_of(const struct xstack *s) {
 
 // ---- values ----
 
-static uint64_t seed_of(const struct xpipe *p) {
+static uint64_t xdlcp_seed(const struct xpipe *p) {
     const struct dlcp_name *n = &p->name;
     return sim_mix(p->x->job->value_seed +
                    ((uint64_t)n->iteration << 32 | (uint32_t)n->tensor << 1 | n->pull)) ^
            (uint64_t)p->sender.stack->station << 32 ^ p->receiver.stack->station;
 }
 
-static uint32_t value_of(uint64_t seed, uint32_t element) {
+static uint32_t xdlcp_value(uint64_t seed, uint32_t element) {
     // from 2^-32 to 2^32, either sign, all bits of the fraction
     const uint64_t bits = sim_mix(seed + element * UINT64_C(0x9e3779b97f4a7c15));
     return (uint32_t)(bits & 0x807fffff) | (uint32_t)(95 + (bits >> 32) % 64) << 23;
 }
 
-static bool important(void *aux, const float *values, uint32_t count, uint32_t segment) {
+static bool xdlcp_important(void *aux, const float *values, uint32_t count, uint32_t segment) {
     const struct xpipe *p = aux;
     (void)values;
     (void)count;
-    return (double)(sim_mix(seed_of(p) + segment) >> 11) * 0x1p-53 < p->x->as->important;
+    return (double)(sim_mix(xdlcp_seed(p) + segment) >> 11) * 0x1p-53 < p->x->as->important;
 }
 
 static void make_values(struct xpipe *p) {
-    const uint64_t seed = seed_of(p);
+    const uint64_t seed = xdlcp_seed(p);
     p->values = malloc(p->elements * sizeof *p->values);
     if (!p->values)
         abort();
     for (uint32_t i = 0; i < p->elements; i++) {
-        const uint32_t bits = value_of(seed, i);
+        const uint32_t bits = xdlcp_value(seed, i);
         memcpy(&p->values[i], &bits, sizeof bits);
     }
 }
@@ -61,7 +61,7 @@ static void xdlcp_place(void *aux, uint32_t offset, const uint8_t *wire, uint32_
     struct xpipe *p = aux;
     struct sim_exchange *x = p->x;
     const uint32_t segment = offset / x->as->segment;
-    const uint64_t seed = seed_of(p);
+    const uint64_t seed = xdlcp_seed(p);
     (void)contributions;
     if (offset % x->as->segment || offset >= p->elements || count > p->elements - offset)
         sim_violate(x->sim, NULL, "job %s: elements %u to %u are placed in a tensor of %u",
@@ -74,7 +74,7 @@ static void xdlcp_place(void *aux, uint32_t offset, const uint8_t *wire, uint32_
     p->seen[segment / 64] |= UINT64_C(1) << segment % 64;
     p->there += count;
     for (uint32_t i = 0; x->job->as->work.floats && i < count && !x->sim->scenario->any_sums; i++)
-        if (wire_word(wire + 4 * (size_t)i) != value_of(seed, offset + i)) {
+        if (wire_word(wire + 4 * (size_t)i) != xdlcp_value(seed, offset + i)) {
             sim_violate(x->sim, NULL,
                         "job %s: element %u of tensor %u is not what was sent, iteration %u",
                         x->job->as->name, offset + i, p->name.tensor, p->name.iteration);
@@ -102,14 +102,13 @@ static struct xpipe *xdlcp_find(const struct sim_exchange *x, uint32_t from_ip, 
 
 static struct dlcp_peer *peer_of(struct sim_exchange *x, const struct xstack *from,
                                  const struct xstack *to) {
-    struct dlcp_peer **p =
-        &x->peers[from->station * x->sim->scenario->n_stations + to->station];
+    struct dlcp_peer **p = &x->peers[from->station * x->sim->scenario->n_stations + to->station];
     if (!*p) {
         *p = malloc(sizeof **p);
         if (!*p)
             abort();
-        dlcp_peer_init(*p, FIRST_PORT, (uint16_t)x->as->ports, x->job->rto_initial,
-                       x->job->rto_min, x->job->rto_max);
+        dlcp_peer_init(*p, FIRST_PORT, (uint16_t)x->as->ports, x->job->rto_initial, x->job->rto_min,
+                       x->job->rto_max);
     }
     return *p;
 }
@@ -130,7 +129,7 @@ static int make_sender(struct xpipe *p, const struct xflow *f, const char **why)
         .bound = p->name.pull ? as->pull_bound : as->bound,
         .class = as->one_class ? 0 : dlcp_class(x_urgency(x, f->layer), (uint32_t)x->n_layers),
         .contributions = (uint16_t)(f->kind == X_PULL ? x->n_workers : 1),
-        .prio = important,
+        .prio = xdlcp_important,
         .prio_aux = p,
         .link = (uint64_t)out->rate_mbps * 1000000,
         .period = (uint64_t)(as->period_us * 1000),
@@ -223,8 +222,8 @@ static void note_receiver(struct xpipe *p) {
 }
 
 static void xdlcp_unhash(struct xpipe *p) {
-    struct xpipe **at = &p->x->hash[hash_of(p->sender.stack->at.ip, p->receiver.stack->at.ip,
-                                            &p->name)];
+    struct xpipe **at =
+        &p->x->hash[hash_of(p->sender.stack->at.ip, p->receiver.stack->at.ip, &p->name)];
     while (*at && *at != p)
         at = &(*at)->hash_next;
     if (*at)

@@ -15,7 +15,7 @@
 #include "sim/transport/tcp.h"
 
 #define X_LISTS      2u // receivers' signals, then data
-#define X_RING_WORDS 8u                  // bits for the steps of a ring
+#define X_RING_WORDS 8u // bits for the steps of a ring
 #define X_ACK_BYTES  96u
 
 enum xkind { X_PUSH, X_PULL, X_RING };
@@ -99,10 +99,10 @@ struct xworker {
     struct sim_pace pace;
     struct sim_random random;
     struct sim_timer timer, watch;
-    uint32_t *left;      // by layer: parts that are not back
-    uint64_t *own;       // ring: by layer: own gradients that are out
-    uint32_t *received;  // ring: [2 * layer + iteration's parity]
-    uint64_t *held;      // ring: steps that came before the own gradient: X_RING_WORDS each
+    uint32_t *left;     // by layer: parts that are not back
+    uint64_t *own;      // ring: by layer: own gradients that are out
+    uint32_t *received; // ring: [2 * layer + iteration's parity]
+    uint64_t *held;     // ring: steps that came before the own gradient: X_RING_WORDS each
     bool finished, failed, gone;
     uint64_t began, progress, finished_at;
     json_t *times;
@@ -114,7 +114,7 @@ struct xtimes { // of completed flows, us
 };
 
 struct xcounts {
-    uint64_t segments, again, timeouts, recoveries, marks; // of ended streams
+    uint64_t segments, again, timeouts, recoveries, marks;       // of ended streams
     uint64_t data, repeated, important, signals, rounds, halved; // DLCP's senders
     uint64_t came, needless, missing, reports;                   // its receivers
     uint64_t elements, lost, needless_bytes;
@@ -129,12 +129,12 @@ struct sim_exchange {
     struct xworker *workers;
     uint32_t n_workers, n_servers;
     size_t n_layers;
-    struct placement *places;  // by layer
-    uint64_t *tensor_base;     // by layer: number of its first piece, for DLCP's names
-    uint32_t *pieces_of;       // by layer: of each part, at most
-    uint32_t *arrivals;        // [layer * n_servers + part]
-    uint64_t furthest;         // iterations that anybody has begun
-    struct xpipe **pipes;      // by slot
+    struct placement *places; // by layer
+    uint64_t *tensor_base;    // by layer: number of its first piece, for DLCP's names
+    uint32_t *pieces_of;      // by layer: of each part, at most
+    uint32_t *arrivals;       // [layer * n_servers + part]
+    uint64_t furthest;        // iterations that anybody has begun
+    struct xpipe **pipes;     // by slot
     uint32_t n_pipes, n_used;
     uint32_t *free_slots;
     uint32_t n_free;

@@ -134,16 +134,18 @@ void exchange_result(const struct sim_exchange *x, json_t *o) {
     }
     const uint64_t end = x->job->over ? last : xnow(x);
     json_object_set_new(o, "done_us", json_real((double)last / 1000));
-    json_object_set_new(o, "gbps",
-                        json_real(end > x->job->start_ns ? (double)x->bytes * 8 /
-                                                               (double)(end - x->job->start_ns) /
-                                                               x->n_workers
-                                                         : 0));
+    json_object_set_new(
+        o, "gbps",
+        json_real(end > x->job->start_ns
+                      ? (double)x->bytes * 8 / (double)(end - x->job->start_ns) / x->n_workers
+                      : 0));
     json_object_set_new(o, "protocol", json_string(scn_transport_names[x->as->transport]));
     outcome_count(o, "bytes", x->bytes);
     outcome_count(o, "verified", x->job->verified);
     json_object_set_new(o, "flows", outcome_flows(x));
-    json_object_set_new(o, x_is_dlcp(x) ? "dlcp" : "streams",
-                        x_is_dlcp(x) ? outcome_dlcp(x) : outcome_streams(x));
+    json_t *carried = x_is_dlcp(x) ? outcome_dlcp(x) : outcome_streams(x);
+    json_object_set(o, "retransmissions",
+                    json_object_get(carried, x_is_dlcp(x) ? "repeated" : "again"));
+    json_object_set_new(o, x_is_dlcp(x) ? "dlcp" : "streams", carried);
     json_object_set_new(o, "workers", workers);
 }

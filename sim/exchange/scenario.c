@@ -15,14 +15,15 @@ const char *const scn_transport_names[] = {"newreno", "cubic", "dctcp", "pias",
                                            "pfabric", "dlcp",  NULL};
 
 static const char *const all_keys[] = {
-    "name",       "protocol",   "form",           "workers",      "servers",    "work",
-    "cut_bytes",  "order",      "partition_bytes", "credit_bytes", "list_flows", "rto_us",
-    "rto_min_us", "rto_max_us", "hard_limit_ms",  NULL};
-static const char *const stream_keys[] = {"dscp",           "ack_dscp", "connections",  "mss",
-                                          "initial_window", "cubic_c",  "first_bytes", "factor",
+    "name",          "protocol",   "form",       "workers",    "servers",
+    "work",          "cut_bytes",  "begin_with", "order",      "partition_bytes",
+    "credit_bytes",  "list_flows", "rto_us",     "rto_min_us", "rto_max_us",
+    "hard_limit_ms", NULL};
+static const char *const stream_keys[] = {"dscp",           "ack_dscp",   "connections", "mss",
+                                          "initial_window", "cubic_c",    "first_bytes", "factor",
                                           "levels",         "duplicates", NULL};
-static const char *const dlcp_keys[] = {"bound",    "pull_bound", "segment", "ports",
-                                        "period_us", "burst_us",  "important", "classes", NULL};
+static const char *const dlcp_keys[] = {"bound",    "pull_bound", "segment", "ports", "period_us",
+                                        "burst_us", "important",  "classes", NULL};
 
 bool scn_is_exchange(const struct sk_at *at) {
     const struct sk_at m = sk_at_member(at, "protocol");
@@ -103,9 +104,10 @@ static void read_levels(const struct sk_at *at, struct scn_exchange *x) {
     x->levels.n = scn_whole(at, "levels", 1, 32, pfabric ? 32 : 8);
     x->levels.first = scn_number(at, "first_bytes", 1, 1e9, pfabric ? 1448 : 14480);
     x->levels.factor = scn_number(at, "factor", 1.01, 1000, pfabric ? 1.35 : 3);
-    if (levels.value && !pfabric && x->transport != SCN_PIAS)
+    const bool used = pfabric || x->transport == SCN_PIAS;
+    if (levels.value && !used)
         sk_at_fail(&levels, "is of pias and pfabric only");
-    if (x->dscp + x->levels.n > 64)
+    if (used && x->dscp + x->levels.n > 64)
         sk_at_fail(at, "its levels need DSCPs %u to %u, but the last is 63", x->dscp,
                    x->dscp + x->levels.n - 1);
 }
@@ -130,7 +132,8 @@ static void read_dlcp(const struct sk_at *at, struct scn_exchange *x) {
     static const char *const classes[] = {"layers", "one", NULL};
     const double bound = scn_number(at, "bound", 0, 0.999999, 0.1);
     x->bound = (uint32_t)(bound * DLCP_ALL + 0.5);
-    x->pull_bound = (uint32_t)(scn_number(at, "pull_bound", 0, 0.999999, bound / 10) * DLCP_ALL + 0.5);
+    x->pull_bound =
+        (uint32_t)(scn_number(at, "pull_bound", 0, 0.999999, bound / 10) * DLCP_ALL + 0.5);
     x->segment = scn_whole(at, "segment", 1, DLCP_ELEMENTS, DLCP_ELEMENTS);
     x->ports = scn_whole(at, "ports", 1, DLCP_PATHS, 1);
     x->period_us = scn_number(at, "period_us", 1, MAX_US, 200);
@@ -140,7 +143,9 @@ static void read_dlcp(const struct sk_at *at, struct scn_exchange *x) {
 }
 
 void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_job *job) {
-    static const char *const forms[] = {"servers", "ring", NULL}, *const orders[] = {"fifo", "layers", NULL};
+    static const char *const begin[] = {"different servers", "the same server", NULL};
+    static const char *const forms[] = {"servers", "ring", NULL}, *const orders[] = {
+                                                                      "fifo", "layers", NULL};
     struct scn_exchange *x = job->exchange = scn_keep(at, 1, sizeof *x);
     const struct sk_at work = sk_at_member(at, "work");
     x->transport = (enum scn_transport)scn_choice(at, "protocol", scn_transport_names, 0);
@@ -148,6 +153,7 @@ void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_jo
     x->ring = scn_choice(at, "form", forms, 0) == 1;
     read_members(s, at, x);
     x->cut_bytes = scn_number(at, "cut_bytes", 0, 1e12, 4e6);
+    x->in_step = scn_choice(at, "begin_with", begin, 0) == 1;
     x->by_layer = scn_choice(at, "order", orders, 0) == 1;
     x->partition_bytes = scn_whole(at, "partition_bytes", 0, 1000000000, 0) / 4 * 4;
     x->credit_bytes = scn_whole(at, "credit_bytes", 0, 1000000000, 0);
@@ -164,12 +170,14 @@ void scn_read_exchange(struct scenario *s, const struct sk_at *at, struct scn_jo
     if (job->work.floats && x->transport != SCN_DLCP)
         sk_at_fail(&work, "has values, which only DLCP's packets carry here");
     // as if a handshake had measured the round trip
-    job->rto_min_us = scn_range(at, "rto_min_us", 1, MAX_US, x->transport == SCN_DLCP ? 200 : 10000);
+    job->rto_min_us =
+        scn_range(at, "rto_min_us", 1, MAX_US, x->transport == SCN_DLCP ? 200 : 10000);
     job->rto_initial_us = job->rto_min_us;
     if (sk_at_member(at, "rto_us").value)
         job->rto_initial_us = scn_range(at, "rto_us", 1, MAX_US, 1);
     job->rto_max_us = scn_range(at, "rto_max_us", 1, MAX_US, 1e6);
     if (job->rto_min_us.high > job->rto_max_us.low)
         sk_at_fail(at, "has an rto_min_us that can be more than rto_max_us");
-    job->hard_limit_ms = scn_range(at, "hard_limit_ms", 0, 3.6e6, x->transport == SCN_DLCP ? 10000 : 0);
+    job->hard_limit_ms =
+        scn_range(at, "hard_limit_ms", 0, 3.6e6, x->transport == SCN_DLCP ? 10000 : 0);
 }

@@ -20,6 +20,7 @@ struct scn_exchange {
     uint32_t *workers, *servers; // stations; servers may be workers, too
     size_t n_workers, n_servers;
     double cut_bytes; // tensors above are cut over all servers
+    bool in_step;     // all workers begin with the same server
     // a host's order
     bool by_layer;
     uint64_t partition_bytes, credit_bytes; // 0: whole tensors, no limit

@@ -17,15 +17,15 @@ static bool is_pfabric(const struct sim_exchange *x) {
     return x->as->transport == SCN_PFABRIC;
 }
 
-static uint32_t number_of(const struct xpipe *p) {
+static uint32_t stream_number(const struct xpipe *p) {
     return (uint32_t)(p->x->job->number - 1) << (SLOT_BITS + GENERATION_BITS) |
            (p->generation & ((1u << GENERATION_BITS) - 1)) << SLOT_BITS | p->slot;
 }
 
-static struct xpipe *pipe_of(const struct sim_exchange *x, uint32_t number) {
+static struct xpipe *stream_pipe(const struct sim_exchange *x, uint32_t number) {
     const uint32_t slot = number & ((1u << SLOT_BITS) - 1);
     struct xpipe *p = slot < x->n_pipes ? x->pipes[slot] : NULL;
-    return p && p->used && number_of(p) == number ? p : NULL;
+    return p && p->used && stream_number(p) == number ? p : NULL;
 }
 
 // ---- beginning ----
@@ -48,7 +48,7 @@ static struct xpipe *stream_open(struct sim_exchange *x, struct xstack *from, st
         return p;
     }
     const bool marks = as->transport == SCN_DCTCP || as->transport == SCN_PIAS;
-    const struct tcp_config c = {.control = marks                          ? TCP_DCTCP
+    const struct tcp_config c = {.control = marks                        ? TCP_DCTCP
                                             : as->transport == SCN_CUBIC ? TCP_CUBIC
                                                                          : TCP_NEWRENO,
                                  .mss = as->mss,
@@ -115,7 +115,7 @@ size_t xstream_next(struct xend *e, uint8_t *buf, size_t cap, uint64_t now) {
     if (!is)
         return 0;
     const struct tr_frame f = {
-        .flow = number_of(p),
+        .flow = stream_number(p),
         .sequence = s.sequence,
         .length = s.length,
         .time = now,
@@ -199,7 +199,7 @@ void xstream_deliver(struct xstack *s, const uint8_t *frame, uint32_t length, ui
     struct tr_frame f;
     if (!tr_frame_read(frame, length, now, &f))
         return;
-    struct xpipe *p = pipe_of(s->x, f.flow);
+    struct xpipe *p = stream_pipe(s->x, f.flow);
     if (p && f.ack && p->sender.stack == s)
         stream_ack(p, &f, now);
     else if (p && !f.ack && p->receiver.stack == s)

@@ -6,12 +6,12 @@
 #include "base/error.h"
 #include "sim/exchange/exchange_impl.h"
 
-static const struct scn_layer *layer_of(const struct sim_exchange *x, uint32_t layer) {
+static const struct scn_layer *training_layer_of(const struct sim_exchange *x, uint32_t layer) {
     return &x->job->as->work.layers[layer];
 }
 
-static uint64_t bytes_of(const struct sim_exchange *x, uint32_t layer) {
-    return (uint64_t)(layer_of(x, layer)->bytes / 4) * 4;
+static uint64_t training_bytes_of(const struct sim_exchange *x, uint32_t layer) {
+    return (uint64_t)(training_layer_of(x, layer)->bytes / 4) * 4;
 }
 
 // Whole floats; a part that would be empty has one.
@@ -88,30 +88,31 @@ static void training_send(struct sim_exchange *x, const struct xflow *as) {
     x_flow_arrived(f);
 }
 
-static struct xstack *server_of(const struct sim_exchange *x, uint32_t layer, uint32_t part) {
+static struct xstack *training_server_of(const struct sim_exchange *x, uint32_t layer,
+                                         uint32_t part) {
     const struct placement *p = &x->places[layer];
     return x->stacks[x->as->servers[p->parts == 1 ? p->server : part]];
 }
 
-static void push(struct xworker *w, uint32_t layer) {
+static void training_push(struct xworker *w, uint32_t layer) {
     struct sim_exchange *x = w->x;
     const uint32_t parts = x->places[layer].parts;
     const uint64_t iteration = w->pace.iteration - (w->pace.begun ? 0 : 1);
     w->left[layer] = parts;
     for (uint32_t k = 0; k < parts; k++) {
-        const uint32_t p = (k + w->rank) % parts; // not all to the same one first
+        const uint32_t p = (k + (x->as->in_step ? 0 : w->rank)) % parts;
         const struct xflow f = {.from = w->stack,
-                                .to = server_of(x, layer, p),
+                                .to = training_server_of(x, layer, p),
                                 .kind = X_PUSH,
                                 .layer = layer,
                                 .part = p,
                                 .iteration = iteration,
-                                .bytes = part_bytes(bytes_of(x, layer), p, parts)};
+                                .bytes = part_bytes(training_bytes_of(x, layer), p, parts)};
         training_send(x, &f);
     }
 }
 
-static void pull(struct sim_exchange *x, const struct xflow *push) {
+static void training_pull(struct sim_exchange *x, const struct xflow *push) {
     for (uint32_t k = 0; k < x->n_workers; k++) {
         struct xworker *w = &x->workers[(k + push->layer + push->part) % x->n_workers];
         const struct xflow f = {.from = push->to,
@@ -138,7 +139,7 @@ static void ring_send(struct xworker *w, uint32_t layer, uint64_t iteration, uin
                             .part = chunk,
                             .step = step,
                             .iteration = iteration,
-                            .bytes = part_bytes(bytes_of(x, layer), chunk, n)};
+                            .bytes = part_bytes(training_bytes_of(x, layer), chunk, n)};
     if (step < placement_ring_steps(n))
         training_send(x, &f);
 }
@@ -193,7 +194,7 @@ static void training_step(struct xworker *w) {
         else if (x->as->ring)
             ring_own(w, (uint32_t)layer);
         else
-            push(w, (uint32_t)layer);
+            training_push(w, (uint32_t)layer);
     }
     sim_timer_set(&w->timer, pace_deadline(&w->pace));
     if (!pace_done(&w->pace))
@@ -270,7 +271,7 @@ void x_flow_arrived(struct xflow *f) {
         uint32_t *n = &x->arrivals[f->layer * x->n_servers + f->part];
         if (++*n == x->n_workers) {
             *n = 0;
-            pull(x, f);
+            training_pull(x, f);
         }
     } else if (f->kind == X_PULL) {
         if (!--w->left[f->layer])
@@ -332,7 +333,7 @@ static int number_pieces(struct sim_exchange *x, struct sk_error *err) {
     uint64_t n = 0;
     for (uint32_t l = 0; l < x->n_layers; l++) {
         const uint32_t parts = x->as->ring ? x->n_workers : x->places[l].parts;
-        const uint64_t most = bytes_of(x, l) / parts + 8, cut = x->as->partition_bytes;
+        const uint64_t most = training_bytes_of(x, l) / parts + 8, cut = x->as->partition_bytes;
         x->tensor_base[l] = n;
         x->pieces_of[l] = cut ? (uint32_t)(most / cut + 1) : 1;
         n += (uint64_t)parts * x->pieces_of[l];
@@ -343,7 +344,7 @@ static int number_pieces(struct sim_exchange *x, struct sk_error *err) {
     return 0;
 }
 
-static void make_worker(struct sim_exchange *x, uint32_t i) {
+static void training_make_worker(struct sim_exchange *x, uint32_t i) {
     struct xworker *w = &x->workers[i];
     const size_t n = x->n_layers;
     w->x = x;
@@ -364,7 +365,7 @@ static void make_worker(struct sim_exchange *x, uint32_t i) {
     sim_at(&x->sim->events, x->job->start_ns, training_start, w, NULL);
 }
 
-static void make_stacks(struct sim_exchange *x) {
+static void training_make_stacks(struct sim_exchange *x) {
     for (uint32_t i = 0; i < x->n_workers + x->n_servers; i++) {
         const uint32_t station =
             i < x->n_workers ? x->as->workers[i] : x->as->servers[i - x->n_workers];
@@ -377,8 +378,8 @@ static void place_tensors(struct sim_exchange *x) {
     struct sim_random r = sim_random_of(x->sim->seed, x->job->as->name);
     for (uint32_t l = 0; l < x->n_layers; l++)
         if (!x->as->ring)
-            x->places[l] = placement_of(bytes_of(x, l), (uint64_t)x->as->cut_bytes, x->n_servers,
-                                        sim_random_next(&r) >> 11);
+            x->places[l] = placement_of(training_bytes_of(x, l), (uint64_t)x->as->cut_bytes,
+                                        x->n_servers, sim_random_next(&r) >> 11);
 }
 
 struct sim_exchange *exchange_new(struct sim_job *job, struct sk_error *err) {
@@ -402,12 +403,13 @@ struct sim_exchange *exchange_new(struct sim_job *job, struct sk_error *err) {
     x->hash = x_is_dlcp(x) ? calloc(X_HASH, sizeof(struct xpipe *)) : NULL;
     x->peers = x_is_dlcp(x) ? calloc(n * n, sizeof(struct dlcp_peer *)) : NULL;
     if (!x->stacks || !x->workers || !x->places || !x->tensor_base || !x->pieces_of ||
-        !x->arrivals || (x->as->kept && !x->connections) || (x_is_dlcp(x) && (!x->hash || !x->peers)))
+        !x->arrivals || (x->as->kept && !x->connections) ||
+        (x_is_dlcp(x) && (!x->hash || !x->peers)))
         abort();
-    make_stacks(x);
+    training_make_stacks(x);
     place_tensors(x);
     for (uint32_t i = 0; i < x->n_workers; i++)
-        make_worker(x, i);
+        training_make_worker(x, i);
     return number_pieces(x, err) < 0 ? NULL : x;
 }
 

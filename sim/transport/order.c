@@ -43,8 +43,7 @@ bool order_next(struct order *o, struct order_part *out) {
     if (!o->n)
         return false;
     struct order_item *item = &o->heap[0];
-    const uint64_t bytes =
-        o->partition && item->left > o->partition ? o->partition : item->left;
+    const uint64_t bytes = o->partition && item->left > o->partition ? o->partition : item->left;
     if (o->credit && o->out && o->out + bytes > o->credit)
         return false;
     item->left -= bytes;

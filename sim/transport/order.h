@@ -19,7 +19,7 @@
 struct order_part {
     uint32_t urgency; // layer, 0 in front: the smallest goes first; of equal ones the older
     uint64_t bytes;
-    void *of; // the caller's
+    void *of;  // the caller's
     bool last; // of its tensor
 };
 struct order_item { // a tensor of which something is left

@@ -46,7 +46,8 @@ static uint64_t pfabric_wait(const struct pfabric_sender *s) {
 
 bool pfabric_sender_next(struct pfabric_sender *s, uint64_t now, struct tr_segment *out) {
     const uint32_t window = s->timeouts >= s->c.probe_after ? 1 : s->c.window;
-    while (s->next < s->n && (pfabric_is_set(s->acked, s->next) || pfabric_is_set(s->flying, s->next)))
+    while (s->next < s->n &&
+           (pfabric_is_set(s->acked, s->next) || pfabric_is_set(s->flying, s->next)))
         s->next++;
     if (s->next == s->n || s->in_flight >= window)
         return false;

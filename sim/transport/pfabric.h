@@ -31,12 +31,12 @@ struct pfabric_stats {
 struct pfabric_sender {
     struct pfabric_config c;
     uint64_t bytes;
-    uint32_t n, n_acked;       // segments
-    uint64_t *acked, *flying;  // bits
+    uint32_t n, n_acked;      // segments
+    uint64_t *acked, *flying; // bits
     uint32_t in_flight;
-    uint32_t first, next;      // the first that may not be acknowledged; to be looked at next
-    uint32_t highest;          // the first that was never sent
-    uint32_t timeouts;         // in a row
+    uint32_t first, next; // the first that may not be acknowledged; to be looked at next
+    uint32_t highest;     // the first that was never sent
+    uint32_t timeouts;    // in a row
     uint64_t expires;
     struct pfabric_stats stats;
 };

@@ -34,8 +34,7 @@ static void tcp_cubic_acked(struct tcp_sender *s, double segments, uint64_t now)
                  later = t + (double)s->rto.rtt * 1e-9 - s->k,
                  at = s->c.cubic_c * pow(t - s->k, 3) + s->origin;
     double target = s->c.cubic_c * later * later * later + s->origin;
-    const double alpha =
-        s->estimate < s->window_max ? 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) : 1;
+    const double alpha = s->estimate < s->window_max ? 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) : 1;
     s->estimate += alpha * segments / window;
     target = target < window ? window : target > 1.5 * window ? 1.5 * window : target;
     const double grown = window + (target - window) / window * segments;
@@ -64,8 +63,7 @@ void tcp_control_acked(struct tcp_sender *s, uint64_t bytes, uint64_t now) {
 
 void tcp_control_loss(struct tcp_sender *s, bool timeout) {
     const uint64_t flight = (timeout ? s->highest : s->next) - s->acked;
-    const double factor = s->c.control == TCP_CUBIC ? CUBIC_BETA : 0.5,
-                 least = 2.0 * s->c.mss;
+    const double factor = s->c.control == TCP_CUBIC ? CUBIC_BETA : 0.5, least = 2.0 * s->c.mss;
     if (s->c.control == TCP_CUBIC)
         tcp_cubic_loss(s);
     // a segment that is lost once more has nothing new to say (RFC 5681, 3.1)

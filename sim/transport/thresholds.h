@@ -24,9 +24,9 @@
 #define THRESHOLDS_CLASSES 7u
 
 struct thresholds_config {
-    double load;                       // lambda / mu, above 0, below 1
-    double small;                      // theta, above 0, below 1
-    double size[THRESHOLDS_CLASSES];   // bytes of each class's layers; 0: no layer
+    double load;                                // lambda / mu, above 0, below 1
+    double small;                               // theta, above 0, below 1
+    double size[THRESHOLDS_CLASSES];            // bytes of each class's layers; 0: no layer
     double small_tolerance[THRESHOLDS_CLASSES]; // above 0
     double large_tolerance[THRESHOLDS_CLASSES];
     uint32_t places; // packets that a port has room for

@@ -80,23 +80,25 @@ static void test_every_transport_carries_every_flow(void **state) {
 }
 
 static void test_rings_pass_every_chunk_on(void **state) {
-    static const char *const jobs[] = {"\"protocol\": \"cubic\", \"form\": \"ring\"",
-                                       "\"protocol\": \"dlcp\", \"form\": \"ring\"",
-                                       "\"protocol\": \"dlcp\", \"form\": \"ring\", \"workers\": 2"};
+    static const char *const jobs[] = {
+        "\"protocol\": \"cubic\", \"form\": \"ring\"", "\"protocol\": \"dlcp\", \"form\": \"ring\"",
+        "\"protocol\": \"dlcp\", \"form\": \"ring\", \"workers\": 2"};
     (void)state;
     for (int i = 0; i < 3; i++) {
         json_t *r = good(network("\"paths\": \"packet\"", jobs[i], "", ""), 1);
         const int n = i < 2 ? 8 : 2;
-        assert_int_equal((int)network_number(r, "jobs.0.flows.ring.count"), 2 * 4 * n * 2 * (n - 1));
+        assert_int_equal((int)network_number(r, "jobs.0.flows.ring.count"),
+                         2 * 4 * n * 2 * (n - 1));
         json_decref(r);
     }
 }
 
 static void test_all_flows_are_listed_if_wanted(void **state) {
     (void)state;
-    json_t *r = good(network("\"paths\": \"flow\"",
-                             "\"protocol\": \"cubic\", \"servers\": 1, \"list_flows\": true", "", ""),
-                     1);
+    json_t *r =
+        good(network("\"paths\": \"flow\"",
+                     "\"protocol\": \"cubic\", \"servers\": 1, \"list_flows\": true", "", ""),
+             1);
     const json_t *all = network_get(r, "jobs.0.flows.all_us");
     assert_int_equal(json_array_size(all), (size_t)network_number(r, "jobs.0.flows.count"));
     assert_true(json_real_value(json_array_get(all, json_array_size(all) - 1)) ==
@@ -119,11 +121,12 @@ static void test_a_run_is_the_same_again(void **state) {
 static void test_a_hundredth_loss_costs_tcp_timeouts_and_dlcp_none(void **state) {
     static const char *const loss = ", \"faults\": [{\"kind\": \"loss\", \"rate\": 0.01}]";
     (void)state;
-    json_t *tcp = good(network("\"paths\": \"flow\"", "\"protocol\": \"cubic\", \"servers\": 2", "", loss),
-                       1),
-           *dlcp = good(network("\"paths\": \"flow\"", "\"protocol\": \"dlcp\", \"servers\": 2", "",
-                                loss),
-                        1);
+    json_t *tcp = good(
+               network("\"paths\": \"flow\"", "\"protocol\": \"cubic\", \"servers\": 2", "", loss),
+               1),
+           *dlcp = good(
+               network("\"paths\": \"flow\"", "\"protocol\": \"dlcp\", \"servers\": 2", "", loss),
+               1);
     assert_true(network_number(tcp, "jobs.0.streams.timeouts") > 0);
     assert_true(network_number(tcp, "jobs.0.flows.greatest_us") > 10000);
     assert_true(network_number(dlcp, "jobs.0.flows.greatest_us") < 10000);
@@ -230,8 +233,9 @@ static void test_a_spine_that_is_down_is_avoided(void **state) {
 }
 
 static void test_a_spine_comes_back(void **state) {
-    static const char *const restart = ", \"faults\": [{\"kind\": \"switch_restart\", \"switches\": "
-                                       "[\"p1\"], \"at_us\": 100, \"for_us\": %d}]";
+    static const char *const restart =
+        ", \"faults\": [{\"kind\": \"switch_restart\", \"switches\": "
+        "[\"p1\"], \"at_us\": 100, \"for_us\": %d}]";
     double n[2];
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -306,9 +310,11 @@ static void test_a_crash_ends_the_job_with_an_error(void **state) {
 // A stream beside jobs that fill everything, in a queue of its own with guaranteed room.
 static void test_a_guaranteed_queue_loses_nothing(void **state) {
     static const char *const background =
-        ", \"background\": [{\"name\": \"beside\", \"from\": \"h0\", \"to\": \"h4\", \"gbps\": 0.2, "
+        ", \"background\": [{\"name\": \"beside\", \"from\": \"h0\", \"to\": \"h4\", \"gbps\": "
+        "0.2, "
         "\"dscp\": 40, \"stop_ms\": 3}, {\"name\": \"flood\", \"from\": \"h1\", \"to\": \"h4\", "
-        "\"stop_ms\": 3}, {\"name\": \"flood 2\", \"from\": \"h2\", \"to\": \"h4\", \"stop_ms\": 3}]";
+        "\"stop_ms\": 3}, {\"name\": \"flood 2\", \"from\": \"h2\", \"to\": \"h4\", \"stop_ms\": "
+        "3}]";
     static const char *const config =
         "\"paths\": \"packet\", \"switch\": {\"config\": {\"entries\": [{\"table\": \"queues_of\", "
         "\"key\": {\"dscp\": 40, \"ecn\": 0}, \"action\": \"queue\", \"args\": {\"qid\": 3, "
@@ -350,11 +356,13 @@ static void test_mistakes_are_refused(void **state) {
         const char *paths, *job, *work, *why;
     } cases[] = {
         {"\"paths\": \"flow\"", "\"protocol\": \"tcp\"", "", "must be one of"},
-        {"\"paths\": \"flow\"", "\"protocol\": \"dlcp\", \"mss\": 500", "", "of other transports only"},
+        {"\"paths\": \"flow\"", "\"protocol\": \"dlcp\", \"mss\": 500", "",
+         "of other transports only"},
         {"\"paths\": \"flow\"", "\"protocol\": \"cubic\", \"bound\": 0.1", "", "of \"dlcp\" only"},
         {"\"paths\": \"flow\"", "\"protocol\": \"cubic\", \"slots\": 1", "", "is not known"},
         {"\"paths\": \"flow\"", "\"protocol\": \"dlcp\", \"bound\": 1", "", "it must be from 0 to"},
-        {"\"paths\": \"flow\"", "\"protocol\": \"pias\", \"connections\": \"pair\"", "", "its size"},
+        {"\"paths\": \"flow\"", "\"protocol\": \"pias\", \"connections\": \"pair\"", "",
+         "its size"},
         {"\"paths\": \"flow\"", "\"protocol\": \"pfabric\", \"dscp\": 40", "", "the last is 63"},
         {"\"paths\": \"flow\"", "\"protocol\": \"cubic\", \"levels\": 4", "", "pias and pfabric"},
         {"\"paths\": \"flow\"", "\"protocol\": \"cubic\", \"form\": \"ring\", \"servers\": 1", "",

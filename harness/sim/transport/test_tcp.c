@@ -285,13 +285,15 @@ static uint64_t transfer(enum tcp_control control, uint64_t segments, double los
         next = acks.n && acks.f[acks.first].at < next ? acks.f[acks.first].at : next;
         assert_true(next != SK_TIME_NEVER && next >= now);
         now = next;
-        for (; data.n && data.f[data.first].at <= now; data.first = (data.first + 1) % QUEUE, data.n--) {
+        for (; data.n && data.f[data.first].at <= now;
+             data.first = (data.first + 1) % QUEUE, data.n--) {
             const unsigned i = data.first;
             tcp_receiver_take(&r, data.f[i].sequence, data.f[i].length);
             if (!sim_random_chance(&random, loss))
                 wire_put(&acks, now + 100000, r.next, 0, data.f[i].echo, data.f[i].marked);
         }
-        for (; acks.n && acks.f[acks.first].at <= now; acks.first = (acks.first + 1) % QUEUE, acks.n--) {
+        for (; acks.n && acks.f[acks.first].at <= now;
+             acks.first = (acks.first + 1) % QUEUE, acks.n--) {
             const unsigned i = acks.first;
             tcp_sender_ack(&s, acks.f[i].sequence, acks.f[i].marked, acks.f[i].echo, now);
         }
