@@ -28,6 +28,7 @@
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
 #   make figures-atp    the ATP paper's experiments in the simulator: docs/figures-atp.md
 #   make figures-dlcp   the DLCP paper's experiments in the simulator: docs/figures-dlcp.md
+#   make figures-dlcp-training  what training loses when gradients are lost: the same document
 #   make figures-libra  the Libra paper's: docs/figures-libra.md
 #   make bench      speed against peers and against bare loops: build/bench.json and a table, in about
 #                   five minutes (ONLY=key: bench/run.sh)
@@ -523,7 +524,10 @@ figures-atp: $(BUILD)/silken
 figures-dlcp: $(BUILD)/silken
 	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) \
 		python3 bench/figures/dlcp.py $(FIGURES)
-.PHONY: figures-dlcp
+# What training loses by lost gradients; an hour of one processor. FIGURES="4 5a 5b 15": these; SEEDS=5
+figures-dlcp-training:
+	OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) /usr/bin/python3 bench/figures/dlcp_training.py $(FIGURES)
+.PHONY: figures-dlcp figures-dlcp-training
 figures-libra: $(BUILD)/bench/figures/libra $(BUILD)/silken
 	$<
 	BUILD=$(abspath $(BUILD)) OUT=$(abspath $(or $(OUT),$(BUILD)/figures)) python3 bench/figures/libra_network.py $(FIGURES)
