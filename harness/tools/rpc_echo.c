@@ -2,7 +2,8 @@
 //
 // rpc_echo ADDRESS [KEY=VALUE...]: a service upon rpc/rpc.h for tests and measurements. Prints the
 // port that it listens on, and ends when its input does. Keys: certificate, key, authority (files);
-// message, memory, queue (bytes); connections, calls, keeps_idle; speed (time goes so many times faster).
+// message, memory, queue (bytes); connections, calls, keeps_idle; speed (time goes so many times
+// faster).
 //
 //     /test.Echo/Unary     the message
 //     /test.Echo/Bidi      each message
