@@ -6,8 +6,8 @@
 // is in what was collected and what the cells hold once, exactly where the switch adds integers,
 // within the adder's bound where it adds floats, and nothing is left at the CPU; also when the job
 // moves to another switch under load, again and again; and when a switch dies without warning,
-// which loses nothing that was acknowledged when the last copy was made. SEEDS networks (environment; 10) of each
-// kind, from FROM (1) on.
+// which loses nothing that was acknowledged when the last copy was made. SEEDS networks
+// (environment; 10) of each kind, from FROM (1) on.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
