@@ -22,6 +22,7 @@
 #   make sim-faults 20,000 seeds of faults of all kinds in simulated networks (SEEDS=20000 JOBS=2)
 #   make sessions-sim   the same of jobs whose members begin again in any order (SEEDS=20000 JOBS=2)
 #   make libra-faults   20,000 seeds of jobs of Libra over bad links, whose members crash (SEEDS=20000 FROM=1)
+#   make dlcp-faults    20,000 seeds of flows of DLCP over bad links, whose ends crash (SEEDS=20000 FROM=1)
 #   make libra-adder    what p4/libra adds against the adder in C, bit for bit: all pairs of exponents, and
 #                   10^8 random pairs (PAIRS=100000000), in each build
 #   make sim-nightly    an hour of new ones (NIGHTLY=3600)
@@ -147,7 +148,7 @@ LIB_OBJ      := $(ROOM_OBJ) $(OVS)/libovs.a
 # all files in a folder and in the folders in it
 below_SRC     = $(wildcard $(addprefix $(1)/,*.c */*.c */*/*.c))
 
-WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h $(GEN)/libra_wire.h
+WIRE_HEADERS := $(GEN)/switchml_wire.h $(GEN)/atp_wire.h $(GEN)/libra_wire.h $(GEN)/dlcp_wire.h
 
 .PHONY: all lib run test quick-test lint format fuzz install clean deps
 all: $(BUILD)/silken lib
@@ -240,6 +241,7 @@ $(GEN)/%_wire.h: $(BUILD)/wiregen p4/%
 	$(Q)$(BUILD)/wiregen p4/$*/$*.p4 $@.tmp && mv $@.tmp $@
 $(GEN)/switchml_wire.h: $(wildcard p4/switchml/*.p4 p4/include/*.p4)
 $(GEN)/atp_wire.h: $(wildcard p4/atp/*.p4 p4/include/*.p4)
+$(GEN)/dlcp_wire.h: $(wildcard p4/dlcp/*.p4 p4/common/*.p4 p4/include/*.p4)
 $(GEN)/libra_wire.h: $(wildcard p4/libra/*.p4 p4/common/*.p4 p4/include/*.p4)
 
 $(BUILD)/silken: $(LIB_OBJ) $(call obj,$(MAIN_SRC))
@@ -318,6 +320,7 @@ uses/harness/control            := harness/pipeline
 uses/harness/hosts/atp          := harness/net
 uses/harness/hosts/communicator := harness/net
 uses/harness/hosts/libra        := harness/net
+uses/harness/hosts/dlcp         := harness/net
 uses/harness/control/libra      := harness/net harness/hosts/libra
 uses/harness/hosts/switchml     := harness/net
 uses/harness/pcap               := harness/pipeline
@@ -379,7 +382,7 @@ $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC)): | $(WIRE_HEADERS)
 tests: $(TEST_BIN) $(TOOL_BIN) $(if $(SAN),,$(addprefix $(BUILD)/bench/,benchmark figures/libra reduce_silken table_lookup \
     table_change memif_burst af_packet_burst))
 .PHONY: tests
-THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/observe/test_recorder \
+THREAD_TESTS := harness/stages/test_table harness/pipeline/cores/test_lcores harness/pipeline/tm/test_buffer harness/pipeline/observe/test_recorder \
                 harness/hosts/communicator/test_allreduce_atp
 LONG_THREAD_TESTS := harness/stages/test_table # a minute
 test: $(BUILD)/silken $(LIBSILKEN)
@@ -500,6 +503,11 @@ libra-faults: $(BUILD)/harness/hosts/libra/test_server $(BUILD)/harness/control/
 libra-adder: $(BUILD)/harness/hosts/libra/test_floats
 	EXPONENTS=1 PAIRS=$(or $(PAIRS),100000000) $<
 .PHONY: libra-faults libra-adder
+
+# ---- DLCP ----
+dlcp-faults: $(BUILD)/harness/hosts/dlcp/test_faults
+	SEEDS=$(or $(SEEDS),20000) FROM=$(or $(FROM),1) $<
+.PHONY: dlcp-faults
 
 # ---- the figures of papers: docs/figures-atp.md, docs/figures-libra.md ----
 

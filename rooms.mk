@@ -209,7 +209,7 @@ face/hosts/atp := hosts/atp/worker.h
 arrows/hosts/atp := hosts/core
 room/hosts/communicator := hosts/communicator
 face/hosts/communicator := hosts/communicator/protocol.h
-arrows/hosts/communicator := hosts/transport hosts/switchml hosts/atp session
+arrows/hosts/communicator := hosts/transport hosts/switchml hosts/atp hosts/dlcp session
 # a library for each MPI, with the headers of that MPI; no part of libsilken or `silken`
 room/hosts/mpi := hosts/mpi
 face/hosts/mpi := hosts/mpi/shim.h
@@ -222,8 +222,9 @@ arrows/hosts/libra := hosts/core
 room/hosts/keyvalue := hosts/keyvalue
 face/hosts/keyvalue := hosts/keyvalue/keyvalue.h
 arrows/hosts/keyvalue := hosts/libra hosts/transport
-# later
-room/hosts/dlcp :=
+# gradients of which a bounded part may be lost
+room/hosts/dlcp := hosts/dlcp
+face/hosts/dlcp := hosts/dlcp/dlcp.h
 arrows/hosts/dlcp := hosts/core
 
 # ---- on top ----

@@ -13,11 +13,15 @@
 //   - What comes is what was on the wire: a VLAN tag that the kernel took out is put back with its
 //     own type, a checksum that a host left to its card is completed (PACKET_VNET_HDR says where),
 //     and frames that this machine sends on the interface do not come in.
+//   - A frame of up to 64 KB that a host leaves to its card to cut (TSO, USO) is received as the
+//     packets that it stands for, and packets that follow one another are sent as such a frame where
+//     cutting it gives the same packets (segment.h). The switch in between sees packets only.
 //   - The kernel counts frames for which a ring has no room (af_packet_dropped).
 //   - What af_packet_send() reports as sent the kernel has taken. Frames that it did not take are
 //     taken back out of the ring, so that nothing stale is sent when a link comes back.
 //
-// The rings' headers are the kernel's and are trusted. Frames are copied and never parsed.
+// The rings' headers are the kernel's and are trusted. Frames are copied; those that are cut or may
+// be joined are parsed, and their bytes are not trusted.
 //
 //     struct af_packet_options o = {.interface = "eth1", .rings = {2048, 65536, 2048}};
 //     struct af_packet *a = af_packet_open(&o, error, sizeof error);
@@ -32,6 +36,8 @@
 //
 //     socket.c    opening, options, the kernel's counts and the interface's state
 //     rings.c     bursts
+//     large.c     frames that stand for several packets, from and to the kernel
+//     segment.c   cutting and joining these; nothing of it is the kernel's
 //     checksum.c  a checksum that was left to a card
 #ifndef SILKEN_AF_PACKET_AF_PACKET_H
 #define SILKEN_AF_PACKET_AF_PACKET_H
@@ -74,7 +80,7 @@ struct af_packet_frame {
     uint32_t whole;  // of one received, before its ring or the room cut it; >= length
 };
 // How many frames wait on the queue, at most 'most'.
-unsigned af_packet_ready(const struct af_packet *a, unsigned queue, unsigned most);
+unsigned af_packet_ready(struct af_packet *a, unsigned queue, unsigned most);
 // Takes 'n' frames of those that are ready out of the ring and copies them to where frames[].data
 // points, 'room' bytes each, in their order. Returns how many there are: fewer when some were sent
 // by this machine, or are not for it (options.all).

@@ -12,7 +12,6 @@
 #include "af_packet/af_packet_impl.h"
 
 #define ADDRESSES   12u // bytes of a frame before its type, or its tag
-#define TAG         4u
 #define PATIENCE_NS UINT64_C(10000000)
 // Of a frame that is sent: what the kernel copies, since what is behind an interface without a card
 // copies it anyway, a page at a time. Longer ones it reads out of the ring.
@@ -40,30 +39,22 @@ static inline uint32_t af_packet_after(const struct af_packet_ring *r, uint32_t 
 
 // ---- receiving ----
 
-unsigned af_packet_ready(const struct af_packet *a, unsigned queue, unsigned most) {
-    const struct af_packet_ring *r = &a->rx[queue];
-    uint32_t i = r->next;
-    unsigned n = 0;
-    for (; n < most && af_packet_status(af_packet_at(r, i)) & TP_STATUS_USER; n++)
-        i = af_packet_after(r, i);
-    return n;
-}
-
 static inline bool af_packet_is_wanted(const struct af_packet *a, const struct tpacket2_hdr *h) {
     const struct sockaddr_ll *from = (const void *)((const uint8_t *)h + TPACKET_ALIGN(sizeof *h));
     return from->sll_pkttype != PACKET_OUTGOING &&
            (a->all || from->sll_pkttype != PACKET_OTHERHOST);
 }
 
-// A tag, between the addresses and the rest. Returns its bytes.
-static inline uint32_t af_packet_put_tag(uint8_t *to, const struct tpacket2_hdr *h,
-                                         uint32_t status) {
-    const uint16_t type = status & TP_STATUS_VLAN_TPID_VALID ? h->tp_vlan_tpid : ETH_P_8021Q;
+uint32_t af_packet_put_tag(uint8_t *to, uint16_t tci, uint16_t type) {
     to[0] = (uint8_t)(type >> 8);
     to[1] = (uint8_t)type;
-    to[2] = (uint8_t)(h->tp_vlan_tci >> 8);
-    to[3] = (uint8_t)h->tp_vlan_tci;
-    return TAG;
+    to[2] = (uint8_t)(tci >> 8);
+    to[3] = (uint8_t)tci;
+    return AF_PACKET_TAG;
+}
+
+static inline uint16_t af_packet_tag_type(const struct tpacket2_hdr *h, uint32_t status) {
+    return status & TP_STATUS_VLAN_TPID_VALID ? h->tp_vlan_tpid : ETH_P_8021Q;
 }
 
 static inline void af_packet_copy_out(struct af_packet_frame *f, const struct tpacket2_hdr *h,
@@ -73,7 +64,7 @@ static inline void af_packet_copy_out(struct af_packet_frame *f, const struct tp
     f->whole = h->tp_len;
     if (__builtin_expect(status & TP_STATUS_VLAN_VALID && there >= ADDRESSES, 0)) {
         memcpy(f->data, from, ADDRESSES);
-        tag = af_packet_put_tag(f->data + ADDRESSES, h, status);
+        tag = af_packet_put_tag(f->data + ADDRESSES, h->tp_vlan_tci, af_packet_tag_type(h, status));
         f->whole += tag;
         there = there + tag <= room ? there : room - tag;
         memcpy(f->data + ADDRESSES + tag, from + ADDRESSES, there - ADDRESSES);
@@ -90,13 +81,59 @@ static inline void af_packet_copy_out(struct af_packet_frame *f, const struct tp
     }
 }
 
+static inline struct tpacket2_hdr *af_packet_pop(struct af_packet_ring *r) {
+    struct tpacket2_hdr *h = af_packet_at(r, r->next);
+    r->next = af_packet_after(r, r->next);
+    return h;
+}
+
+// The next frame is large: how many packets it is. It leaves the ring; 0: it is not for us.
+static unsigned af_packet_begin_large(struct af_packet *a, unsigned queue, uint32_t status) {
+    struct tpacket2_hdr *h = af_packet_at(&a->rx[queue], a->rx[queue].next);
+    if (!af_packet_take_large(a, queue, h, status)) {
+        // what the ring has of it is received, and its length says that this is not all
+        h->tp_status = status & ~(uint32_t)(TP_STATUS_COPY | TP_STATUS_CSUMNOTREADY);
+        return 1;
+    }
+    if (!af_packet_is_wanted(a, h))
+        a->large[queue].pieces = 0;
+    af_packet_give(af_packet_pop(&a->rx[queue]), TP_STATUS_KERNEL);
+    return a->large[queue].pieces;
+}
+
+unsigned af_packet_ready(struct af_packet *a, unsigned queue, unsigned most) {
+    const struct af_packet_large *l = &a->large[queue];
+    if (l->next < l->pieces)
+        return l->pieces - l->next < most ? l->pieces - l->next : most;
+    const struct af_packet_ring *r = &a->rx[queue];
+    uint32_t i = r->next;
+    unsigned n = 0;
+    for (; n < most; n++, i = af_packet_after(r, i)) {
+        const struct tpacket2_hdr *h = af_packet_at(r, i);
+        const uint32_t status = af_packet_status(h);
+        if (!(status & TP_STATUS_USER))
+            break;
+        if (__builtin_expect(af_packet_is_large(h, status), 0)) {
+            // packets of one large frame are a burst of their own
+            const unsigned pieces = n == 0 ? af_packet_begin_large(a, queue, status) : 0;
+            return n > 0 ? n : pieces < most ? pieces : most;
+        }
+    }
+    return n;
+}
+
 unsigned af_packet_receive(struct af_packet *a, unsigned queue, struct af_packet_frame *frames,
                            unsigned n, uint32_t room) {
     struct af_packet_ring *r = &a->rx[queue];
+    struct af_packet_large *l = &a->large[queue];
     unsigned got = 0;
+    if (l->next < l->pieces) {
+        for (; got < n && l->next < l->pieces; got++)
+            af_packet_next_piece(l, &frames[got], room);
+        return got;
+    }
     for (unsigned i = 0; i < n; i++) {
-        struct tpacket2_hdr *h = af_packet_at(r, r->next);
-        r->next = af_packet_after(r, r->next);
+        struct tpacket2_hdr *h = af_packet_pop(r);
         __builtin_prefetch((const uint8_t *)af_packet_at(r, r->next) + AF_PACKET_BEFORE);
         if (af_packet_is_wanted(a, h))
             af_packet_copy_out(&frames[got++], h, af_packet_status(h), room);
@@ -107,9 +144,13 @@ unsigned af_packet_receive(struct af_packet *a, unsigned queue, struct af_packet
 
 void af_packet_pass_over(struct af_packet *a, unsigned queue) {
     struct af_packet_ring *r = &a->rx[queue];
-    for (uint32_t i = 0; i < r->frames && af_packet_ready(a, queue, 1); i++) {
-        af_packet_give(af_packet_at(r, r->next), TP_STATUS_KERNEL);
-        r->next = af_packet_after(r, r->next);
+    for (uint32_t i = 0; i < r->frames; i++) {
+        if (!af_packet_ready(a, queue, 1))
+            break;
+        if (a->large[queue].pieces)
+            a->large[queue].pieces = a->large[queue].next = 0;
+        else
+            af_packet_give(af_packet_pop(r), TP_STATUS_KERNEL);
     }
 }
 
@@ -170,7 +211,9 @@ static unsigned af_packet_take_back(struct af_packet *a, uint32_t first, unsigne
     return taken > 0 ? taken : af_packet_stuck(a, status, error);
 }
 
-unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frames, unsigned n) {
+// One by one, in the ring.
+static unsigned af_packet_send_ring(struct af_packet *a, const struct af_packet_frame *frames,
+                                    unsigned n) {
     struct af_packet_ring *r = &a->tx;
     const uint32_t first = r->next,
                    room = r->frame - (uint32_t)(SEND_BEFORE + sizeof(struct virtio_net_hdr)),
@@ -196,6 +239,49 @@ unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frame
         return given;
     }
     return af_packet_take_back(a, first, given, error);
+}
+
+// The first 'n' as one. As af_packet_send().
+static unsigned af_packet_send_one(struct af_packet *a, struct af_packet_joined *j,
+                                   const struct af_packet_frame *frames, unsigned n) {
+    const int error = af_packet_send_joined(a, j, frames, n);
+    if (error == 0) {
+        a->refused_since = 0;
+        return n;
+    }
+    // The kernel does not know such frames; or, which looks like a want of memory, the interface does
+    // not cut them any more.
+    if (error == ENOBUFS || error == EINVAL || error == EOPNOTSUPP) {
+        a->joins = error == ENOBUFS && a->cuts(a);
+        return af_packet_send_ring(a, frames, n);
+    }
+    return af_packet_stuck(a, 0, error);
+}
+
+unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frames, unsigned n) {
+    unsigned done = 0;
+    while (done < n) {
+        struct af_packet_joined j;
+        unsigned single = 0, together = 1;
+        for (; done + single < n; single++) {
+            together = a->joins ? af_packet_join(&j, frames + done + single, n - done - single) : 1;
+            if (together > 1)
+                break;
+        }
+        if (single > 0) {
+            const unsigned sent = af_packet_send_ring(a, frames + done, single);
+            done += sent;
+            if (sent < single)
+                return done;
+        }
+        if (together > 1) {
+            const unsigned sent = af_packet_send_one(a, &j, frames + done, together);
+            done += sent;
+            if (sent < together)
+                return done;
+        }
+    }
+    return done;
 }
 
 uint64_t af_packet_refused(const struct af_packet *a) {

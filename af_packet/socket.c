@@ -22,7 +22,8 @@
 #ifndef PACKET_FANOUT_FLAG_IGNORE_OUTGOING
 #define PACKET_FANOUT_FLAG_IGNORE_OUTGOING 0x4000
 #endif
-#define TYPE_SHIFT 16 // of a group's type and flags, in what the option takes; its number is below
+#define LARGE_BYTES (16 << 20) // of a socket: large frames that wait
+#define TYPE_SHIFT  16 // of a group's type and flags, in what the option takes; its number is below
 
 // ---- the interface ----
 
@@ -58,6 +59,13 @@ uint32_t af_packet_speed(const struct af_packet *a) {
 static bool af_packet_is_card(const struct af_packet *a) {
     struct ethtool_drvinfo d = {.cmd = ETHTOOL_GDRVINFO};
     return af_packet_ethtool(a, &d) && d.bus_info[0];
+}
+
+// Past a queueing discipline the kernel drops a frame that the interface does not cut itself; in one
+// it cuts it.
+static bool af_packet_cuts(const struct af_packet *a) {
+    struct ethtool_value v = {.cmd = ETHTOOL_GTSO};
+    return a->qdisc || (af_packet_ethtool(a, &v) && v.data);
 }
 
 static bool af_packet_is_ethernet(const struct af_packet *a) {
@@ -100,6 +108,25 @@ static uint32_t af_packet_sending(const struct af_packet_rings *r) {
     return frames < r->frames ? frames : r->frames;
 }
 
+// Of large frames that wait to be read, or that somebody still reads: without the right to more, what
+// the system allows. Those for which there is no room are cut by the ring.
+static void af_packet_set_buffer(int fd, int forced, int otherwise) {
+    const int bytes = LARGE_BYTES;
+    if (setsockopt(fd, SOL_SOCKET, forced, &bytes, sizeof bytes))
+        setsockopt(fd, SOL_SOCKET, otherwise, &bytes, sizeof bytes);
+}
+
+// The socket that large frames are sent by. Without a protocol it receives nothing.
+static bool af_packet_open_large(struct af_packet *a, const struct af_packet_options *o) {
+    const struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = (int)a->index};
+    a->fd_large = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+    if (a->fd_large < 0 || !af_packet_set(a->fd_large, PACKET_VNET_HDR, 1) ||
+        (!o->qdisc && !af_packet_set(a->fd_large, PACKET_QDISC_BYPASS, 1)))
+        return false;
+    af_packet_set_buffer(a->fd_large, SO_SNDBUFFORCE, SO_SNDBUF);
+    return bind(a->fd_large, (const struct sockaddr *)&to, sizeof to) == 0;
+}
+
 // One of what comes to any interface is never in its rings: without a protocol the socket receives
 // nothing, and with one it is bound to the interface.
 static bool af_packet_open_queue(struct af_packet *a, unsigned q,
@@ -115,6 +142,14 @@ static bool af_packet_open_queue(struct af_packet *a, unsigned q,
         return false;
     // before Linux 4.20 they are left out one by one
     af_packet_set(fd, PACKET_IGNORE_OUTGOING, 1);
+    a->large[q].room = malloc(AF_PACKET_LARGE_ROOM);
+    if (!a->large[q].room) {
+        errno = ENOMEM;
+        return false;
+    }
+    af_packet_set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF);
+    if (!af_packet_set(fd, PACKET_COPY_THRESH, 1) || !af_packet_set(fd, PACKET_AUXDATA, 1))
+        return false;
     if (!af_packet_make_ring(fd, PACKET_RX_RING, &o->rings, o->rings.frames) ||
         (sending && !af_packet_make_ring(fd, PACKET_TX_RING, &o->rings, sending)))
         return false;
@@ -132,7 +167,7 @@ static bool af_packet_open_queue(struct af_packet *a, unsigned q,
 // A frame goes to the socket that the hash of its flow says, or to another when that one's ring is
 // full. The kernel chooses the group's number for the first, which the others are told. It does not
 // put fragments together.
-static bool af_packet_join(const struct af_packet *a, unsigned q) {
+static bool af_packet_join_group(const struct af_packet *a, unsigned q) {
     uint32_t group = 0;
     socklen_t size = sizeof group;
     uint32_t type =
@@ -146,6 +181,14 @@ static bool af_packet_join(const struct af_packet *a, unsigned q) {
 
 static int af_packet_kick(struct af_packet *a) {
     return (int)sendto(a->fd[0], NULL, 0, MSG_DONTWAIT, NULL, 0);
+}
+
+static ssize_t af_packet_read(struct af_packet *a, unsigned queue, struct msghdr *m) {
+    return recvmsg(a->fd[queue], m, MSG_DONTWAIT | MSG_TRUNC);
+}
+
+static ssize_t af_packet_write(struct af_packet *a, const struct msghdr *m) {
+    return sendmsg(a->fd_large, m, MSG_DONTWAIT);
 }
 
 static bool af_packet_receive_all(const struct af_packet *a) {
@@ -196,9 +239,9 @@ static bool af_packet_open_all(struct af_packet *a, const struct af_packet_optio
         snprintf(error, size, "interface '%s' does not carry Ethernet frames", o->interface);
         return false;
     }
-    bool good = a->index > 0;
+    bool good = a->index > 0 && af_packet_open_large(a, o);
     for (unsigned q = 0; good && q < a->queues; q++)
-        good = af_packet_open_queue(a, q, o) && (a->queues == 1 || af_packet_join(a, q));
+        good = af_packet_open_queue(a, q, o) && (a->queues == 1 || af_packet_join_group(a, q));
     if (good && o->all)
         good = af_packet_receive_all(a);
     if (!good)
@@ -216,6 +259,11 @@ struct af_packet *af_packet_open(const struct af_packet_options *o, char *error,
     a->queues = o->queues ? o->queues : 1;
     a->all = o->all;
     a->kick = af_packet_kick;
+    a->read = af_packet_read;
+    a->write = af_packet_write;
+    a->cuts = af_packet_cuts;
+    a->qdisc = o->qdisc;
+    a->fd_large = -1;
     for (unsigned q = 0; q < AF_PACKET_QUEUES; q++)
         a->fd[q] = -1;
     if (!af_packet_open_all(a, o, error, error_size)) {
@@ -223,6 +271,7 @@ struct af_packet *af_packet_open(const struct af_packet_options *o, char *error,
         return NULL;
     }
     a->copies = !af_packet_is_card(a);
+    a->joins = af_packet_cuts(a);
     if (a->queues > 1)
         af_packet_begin_empty(a);
     return a;
@@ -236,6 +285,9 @@ void af_packet_close(struct af_packet *a) {
             munmap(a->mapped[q], a->mapped_bytes[q]);
         if (a->fd[q] >= 0)
             close(a->fd[q]);
+        free(a->large[q].room);
     }
+    if (a->fd_large >= 0)
+        close(a->fd_large);
     free(a);
 }

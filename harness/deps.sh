@@ -22,7 +22,7 @@ case "${1:-}" in
             openmpi-bin'
         ;;
     shell) packages='python3-grpcio python3-protobuf protobuf-compiler protobuf-compiler-grpc python3-ipython' ;;
-    tor) packages='openvswitch-switch openvswitch-switch-dpdk iproute2 iputils-ping procps' ;;
+    tor) packages='openvswitch-switch openvswitch-switch-dpdk iproute2 iputils-ping procps iperf3 ethtool' ;;
     *)
         echo "usage: deps.sh build|test|tools|bench|shell|tor" >&2
         exit 2

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cells of counters, meters and registers (P4Runtime specification, sections 9.3, 9.4 and 9.7).
-// Rates and bursts are bytes there and kilobits in the switch: a specification is rounded up to
-// 125 bytes.
+// Rates and bursts are bytes there and kilobits in the switch, 125 bytes each: rates are rounded up,
+// so that a meter with a rate has one, and bursts down, so that no packet passes that is longer.
 #include <stdio.h>
 
 #include "p4rt/p4rt_impl.h"
@@ -63,14 +63,15 @@ enum rpc_status p4rt_counter_change(struct p4rt *p, P4__V1__Update__Type type,
 
 // ---- meters ----
 
-static enum rpc_status cells_rate(int64_t value, const char *name, const struct sk_holder *holder,
-                                  struct sk_attached *out, struct sk_error *err) {
+static enum rpc_status cells_rate(int64_t value, const char *name, bool up,
+                                  const struct sk_holder *holder, struct sk_attached *out,
+                                  struct sk_error *err) {
     const uint64_t unit = holder->meter_bytes ? CELLS_BYTES_PER_KBIT : 1;
     char text[24];
     if (value < 0)
         return p4rt_fail(err, RPC_INVALID_ARGUMENT, "a meter's rates and bursts are not negative");
     snprintf(text, sizeof text, "%llu",
-             (unsigned long long)((uint64_t)value / unit + ((uint64_t)value % unit != 0)));
+             (unsigned long long)((uint64_t)value / unit + (up && (uint64_t)value % unit != 0)));
     return sk_attached_parse(holder, name, text, out, err) ? RPC_OUT_OF_RANGE : RPC_OK;
 }
 
@@ -85,7 +86,7 @@ enum rpc_status p4rt_meter_spec(const P4__V1__MeterConfig *config, const struct 
     if (config->eburst)
         return p4rt_fail(err, RPC_UNIMPLEMENTED, "a meter has two rates, without an excess burst");
     for (int i = 0; status == RPC_OK && i < 4; i++)
-        status = cells_rate(values[i], names[holder->meter_bytes][i], holder, out, err);
+        status = cells_rate(values[i], names[holder->meter_bytes][i], i % 2 == 0, holder, out, err);
     return status;
 }
 

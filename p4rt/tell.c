@@ -251,6 +251,19 @@ static const P4__V1__PacketMetadata *tell_metadata(const P4__V1__PacketOut *pack
     return NULL;
 }
 
+// Number 0, SDN_PORT_UNKNOWN: the program is to find a port itself, and sees 0.
+static bool tell_is_no_port(const struct p4rt *p,
+                            const P4__Config__V1__ControllerPacketMetadata__Metadata *f,
+                            const P4__V1__PacketMetadata *given) {
+    struct p4rt_translation t;
+    if (!p4rt_translation(p->info, f->type_name, &t) || !t.is_port || given->value.len == 0)
+        return false;
+    for (size_t i = 0; i < given->value.len; i++)
+        if (given->value.data[i])
+            return false;
+    return true;
+}
+
 static enum rpc_status tell_fill_header(struct p4rt *p, const P4__V1__PacketOut *packet,
                                         const P4__Config__V1__ControllerPacketMetadata *h,
                                         uint8_t *frame, struct sk_error *err) {
@@ -269,7 +282,9 @@ static enum rpc_status tell_fill_header(struct p4rt *p, const P4__V1__PacketOut 
         if (!given)
             return p4rt_fail(err, RPC_INVALID_ARGUMENT, "the metadata '%s' are missing", f->name);
         const enum rpc_status status =
-            p4rt_value(p, f->type_name, &given->value, width, false, f->name, words, err);
+            tell_is_no_port(p, f, given)
+                ? RPC_OK
+                : p4rt_value(p, f->type_name, &given->value, width, false, f->name, words, err);
         if (status)
             return status == RPC_OUT_OF_RANGE ? RPC_INVALID_ARGUMENT : status;
         tell_put_bits(frame, at, words, width);

@@ -46,7 +46,7 @@
 #include "stages/selector.h"
 #include "stages/table.h"
 
-#define SK_ABI_VERSION 31u
+#define SK_ABI_VERSION 32u
 // A Tofino's and a Tofino 2's.
 #define SK_INGRESS_PREFIX   16u
 #define SK_EGRESS_PREFIX    27u
@@ -110,7 +110,7 @@ struct sk_packet {
     bool bypass_egress;
     bool rid_first;
     uint8_t qid;
-    uint16_t rid;
+    uint16_t arrived; // bytes when it came into this pass of ingress: egress' pkt_length says them
     // the second line
     struct sk_observer *observer; // or null; called by the checked build
     struct sk_packet *next;
@@ -120,7 +120,9 @@ struct sk_packet {
     uint8_t enq_congest, deq_congest;
     uint8_t cos, color;
     bool deflected, deflect_on_drop;
+    uint16_t rid;
     uint8_t resubmit_data[SK_RESUBMIT_BYTES]; // when it was resubmitted
+    uint8_t pool_congest;                     // of buffer pools, when it left its queue
 };
 _Static_assert(offsetof(struct sk_packet, observer) == 64 && sizeof(struct sk_packet) <= 128,
                "two cache lines");

@@ -43,9 +43,11 @@ static inline void sk_hop_prefix(uint8_t *frame, const struct sk_hop *h, uint16_
     sk_ingress_prefix(frame, false, port, stamp, h->metadata);
 }
 
-// The packet has come around so many times, the last time by this port.
-static inline void sk_hopped(struct sk_packet *p, unsigned hops, uint16_t port, uint64_t stamp) {
+// The packet has come around so many times, the last time by this port and with so many bytes.
+static inline void sk_hopped(struct sk_packet *p, unsigned hops, uint16_t port, uint64_t stamp,
+                             uint32_t bytes) {
     p->ingress_port = port;
+    p->arrived = (uint16_t)bytes;
     p->mac_tstamp = stamp;
     p->resubmitted = false;
     p->passes = (uint8_t)(p->passes + hops);
@@ -83,18 +85,18 @@ static inline bool sk_hop_on(struct sk_packet *p, const struct sk_ingress_out *o
     if (!h)
         return false;
     sk_hop_prefix(front, h, port, now);
-    sk_hopped(p, 1, port, now);
+    sk_hopped(p, 1, port, now, p->len);
     *pipe = h->pipe;
     return true;
 }
 
 // The end of a function that has gone on without telling the packet: it may come around 'left'
-// times by now.
+// times by now, and had so many bytes when it last did.
 static inline void sk_hop_end(struct sk_packet *p, const struct sk_ingress_out *out, unsigned left,
-                              uint16_t port, uint64_t stamp) {
+                              uint16_t port, uint64_t stamp, uint32_t bytes) {
     const unsigned hops = sk_hops_left(p, out) - left;
     if (hops)
-        sk_hopped(p, hops, port, stamp);
+        sk_hopped(p, hops, port, stamp, bytes);
 }
 
 // How often a packet in two pieces may come around, and by which port it has, in one word.

@@ -65,8 +65,7 @@ static inline void sk_ingress_prefix_2(uint8_t *frame, bool resubmitted, uint16_
 //   place   port (16 bits), 5 bits, depth of the queue when the packet came there (19), 6 bits,
 //           congestion (2 of 8), the upper 16 of the 32 bits in which its time is
 //   times   their lower 16, 5 bits, depth when it left (19), congestion (8), congestion of the
-//           application's pool (8), upper bits of the time that it waited (8): these two are always
-//           0
+//           application pools (8), upper bits of the time that it waited (8): always 0
 //   copy    the time that it waited (24), the copy's rid (16), whether it is the rid's first (8),
 //           queue (8), class (8)
 // and whether it was deflected. Times are of 18 bits here.
@@ -88,9 +87,10 @@ static inline uint64_t sk_egress_place(uint16_t port, uint32_t depth, uint8_t co
                    (uint64_t)congestion << 16 | (enqueued & SK_EGRESS_TIME_MASK) >> 16);
 }
 
-static inline uint64_t sk_egress_times(uint64_t enqueued, uint32_t depth, uint8_t congestion) {
+static inline uint64_t sk_egress_times(uint64_t enqueued, uint32_t depth, uint8_t congestion,
+                                       uint8_t pools) {
     return htobe64(enqueued << 48 | (uint64_t)(depth & SK_EGRESS_DEPTH_MASK) << 24 |
-                   (uint64_t)congestion << 16);
+                   (uint64_t)congestion << 16 | (uint64_t)pools << 8);
 }
 
 // Of the word below: queue and class, of a Tofino.

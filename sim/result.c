@@ -313,7 +313,7 @@ static void sim_result_take(void *who, void *what) {
                                          s->stations[i].as->name);
         column(x, sim_result_list_of(o, "resubmitted"), &at, stats.resubmitted, 1);
         column(x, sim_result_list_of(o, "recirculated"), &at, stats.recirculated, 1);
-        column(x, sim_result_list_of(o, "queue_drops"), &at, stats.drops[SK_DROP_QUEUE_FULL], 1);
+        column(x, sim_result_list_of(o, "queue_drops"), &at, sk_queue_drops(stats.drops), 1);
     }
     sim_at(&s->events, s->events.now + x->every_ns, sim_result_take, x, NULL);
 }

@@ -11,7 +11,9 @@ programs: p4/tor with its control plane, the whole ToR, and p4/l2, which does th
            processor.
   veth     two hosts, namespaces on veth pairs, on net_af_packet ports as they are by default (the bridge: on the
            pairs themselves). Small and large frames sent as fast as the kernel takes them by the other processor;
-           those that arrive count. And the round trip of single packets (ICMP echo).
+           those that arrive count. The round trip of single packets (ICMP echo). And a TCP connection (iperf3) of
+           hosts that leave checksums and segments to their card, as they do by default; Open vSwitch's ports do not
+           take these, so its hosts cut for themselves.
 
 The switches are there side by side and take turns, in rounds: all but the one whose turn it is are stopped (SIGSTOP),
 the bridge's ports are idle. On veth, where what else the machine does shows most, a turn is 50 ms, shorter than most of
@@ -43,6 +45,7 @@ SWITCH_CPU, OTHER_CPU = 1, 0
 PRIORITY = -10  # of switches and of what sends
 VETH_TURN = 0.05  # seconds
 VETH_STARTS = 0.01  # of them before it, for frames to be on their way
+TCP_TURN = 2  # seconds of a connection in a turn, of which the first half does not count
 ECHO_TURNS = 4  # of echoes, in a round
 
 
@@ -308,6 +311,20 @@ class Hosts:
             return float(echo.communicate(timeout=60)[0])
 
 
+    def cut_themselves(self):
+        for i in (0, 1):
+            run(*self.inside(i, "ethtool", "-K", "eth0", "tx", "off"))
+
+    def tcp(self):
+        """Mbit/s that arrive of one connection."""
+        with in_front(*self.inside(1, "iperf3", "-s", "-1"), stdout=subprocess.DEVNULL) as server:
+            time.sleep(0.2)
+            said = json.loads(run(*self.inside(0, "iperf3", "-c", "10.9.0.2", "-J", "-t", str(TCP_TURN / 2),
+                                               "-O", str(TCP_TURN / 2))))
+            server.wait(timeout=30)
+        return said["end"]["sum_received"]["bits_per_second"] / 1e6
+
+
 def wake(switch, awake):
     if switch.pid():
         os.kill(switch.pid(), signal.SIGCONT if awake else signal.SIGSTOP)
@@ -375,6 +392,13 @@ def echo_turn(switch, hosts):
     return turn
 
 
+def tcp_turn(switch, hosts):
+    wake(switch, True)
+    turn = {"tcp_mbps": hosts.tcp()}
+    wake(switch, False)
+    return turn
+
+
 def in_turns(places, rounds, turn):
     """'places': (switch, hosts, ...) of each. What the turns of each found."""
     found = {place[0].name: [] for place in places}
@@ -396,6 +420,13 @@ def flooded(places, rounds, length):
             flood.wait()
 
 
+def tcp(places, rounds):
+    for switch, hosts in places:
+        if switch.name == "openvswitch":
+            hosts.cut_themselves()
+    return in_turns(places, rounds, tcp_turn)
+
+
 def veth(folder, seconds, rounds):
     """Medians already: small and large frames and echoes are not of the same rounds."""
     switches = [Silken(folder), SilkenL2(folder), OpenVSwitch(folder), Bridge()]
@@ -409,7 +440,8 @@ def veth(folder, seconds, rounds):
                 wake(s, False)
             floods = max(1, round(rounds * seconds / VETH_TURN))
             for prefix, found in (("small_", flooded(places, floods, 60)), ("large_", flooded(places, floods, 1514)),
-                                  ("", in_turns(places, rounds * ECHO_TURNS, echo_turn))):
+                                  ("", in_turns(places, rounds * ECHO_TURNS, echo_turn)),
+                                  ("", tcp(places, rounds))):
                 for name, figures in medians(found, prefix).items():
                     told[name].update(figures)
         finally:
@@ -454,14 +486,15 @@ def show(result):
         print(f"{name:24}" + "".join(f"{result[f'memory_{p}'][name]['pps'] / 1e6:13.2f} Mpps" for p in PAIRS))
     for prefix, label in RATIOS:
         print(f"{label:24}" + "".join(f"{result[f'memory_{p}']['openvswitch'][prefix + 'pps']:18.2f}" for p in PAIRS))
-    print(f"\n{'veth':18}{'60 B':>12}{'of own CPU':>14}{'1514 B':>12}{'of own CPU':>14}{'round trip':>14}")
+    print(f"\n{'veth':18}{'60 B':>12}{'of own CPU':>14}{'1514 B':>12}{'of own CPU':>14}{'round trip':>14}{'TCP':>14}")
     for name, v in result["veth"].items():
         lines = [("", name)] + ([] if name.startswith("silken") else list(RATIOS))
         for prefix, label in lines:
             cells = [v.get(prefix + key) for key in ("small_pps", "small_pps_of_cpu", "large_pps", "large_pps_of_cpu")]
             print(f"{label:18}" + "".join(("-" if c is None else f"{c:.2f}" if prefix else f"{c / 1e3:.0f}k").rjust(w)
                                           for c, w in zip(cells, (12, 14, 12, 14))) +
-                  f"{v[prefix + 'round_trip_us']:11.2f}" + ("" if prefix else " us"))
+                  f"{v[prefix + 'round_trip_us']:11.2f}" + ("   " if prefix else " us") +
+                  (f"{v[prefix + 'tcp_mbps']:14.2f}" if prefix else f"{v['tcp_mbps']:9.0f} Mb/s"))
 
 
 def main():

@@ -208,6 +208,23 @@ static void print_drops(const json_t *drops, const char *indent) {
     }
 }
 
+// What queues did not take.
+static void print_queue_drops(const json_t *queues) {
+    const char *colour, *reason;
+    json_t *q, *reasons, *n;
+    size_t i;
+    json_array_foreach((json_t *)queues, i, q) {
+        json_object_foreach(json_object_get(q, "drops"), colour, reasons) {
+            json_object_foreach(reasons, reason, n) {
+                char what[96];
+                snprintf(what, sizeof what, "queue %lld, %s, %s", sk_json_number(q, "queue"),
+                         colour, reason);
+                printf("        %-51s %12lld\n", what, (long long)json_integer_value(n));
+            }
+        }
+    }
+}
+
 static void print_port_metadata(json_t *metadata) {
     const char *name;
     json_t *value;
@@ -241,6 +258,7 @@ void ctl_print_ports(const json_t *result) {
         if (missed > 0)
             printf("      missed by its device: %lld\n", missed);
         print_drops(ctl_print_list(p, "drops"), "      dropped: ");
+        print_queue_drops(json_object_get(p, "queues"));
     }
 }
 

@@ -209,6 +209,12 @@ int ctl_port(struct ctl *c) {
         return ctl_switch_port_metadata(c);
     if (*c->words && (ctl_is(*c->words, "queue") || ctl_is(*c->words, "deflect")))
         return ctl_members_request(c, ctl_is(*c->words, "queue") ? "port.queue" : "port.deflect");
+    if (*c->words && ctl_is(*c->words, "pool")) {
+        c->words++;
+        if (!*c->words || (!ctl_is(*c->words, "set") && !ctl_is(*c->words, "delete")))
+            return ctl_unknown(c, "port pool", ctl_next_word(c, "set or delete"));
+        return ctl_members_request(c, ctl_is(*c->words, "set") ? "pool.set" : "pool.delete");
+    }
     if (*c->words && ctl_is(*c->words, "queues")) {
         c->words++;
         ctl_op(c, "queues");

@@ -67,7 +67,7 @@ static void run_sample_add_port(struct run_sample *s, const struct sk_watch_port
                                    .in_errors = p->device.rx_errors,
                                    .out_bytes = p->stats.tx_bytes,
                                    .out_packets = p->stats.tx_packets,
-                                   .out_discards = p->stats.drops[SK_DROP_QUEUE_FULL] +
+                                   .out_discards = sk_queue_drops(p->stats.drops) +
                                                    p->stats.drops[SK_DROP_TX_FULL],
                                    .out_errors = p->device.tx_errors};
     if (sflow_add_port(&s->sflow, &out))

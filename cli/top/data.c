@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/top/top.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "pipeline/switch/switch.h"
 
 #include <stdlib.h>
@@ -159,6 +160,47 @@ static void read_drops(struct top_data *d, const json_t *before, const json_t *n
     qsort(d->drops, d->n_drops, sizeof *d->drops, by_rate);
 }
 
+static int queue_by_rate(const void *a, const void *b) {
+    const struct top_queue_drop *x = a, *y = b;
+    return x->rate > y->rate   ? -1
+           : x->rate < y->rate ? 1
+                               : (x->total < y->total) - (x->total > y->total);
+}
+
+static void add_queue_drops(struct top_data *d, const json_t *port, const json_t *old,
+                            const json_t *now) {
+    const char *colour, *reason;
+    json_t *reasons, *v;
+    json_object_foreach(json_object_get(now, "drops"), colour, reasons) {
+        json_t *before = json_object_get(json_object_get(old, "drops"), colour);
+        json_object_foreach(reasons, reason, v) {
+            d->queue_drops =
+                sk_resize(d->queue_drops, d->n_queue_drops + 1, sizeof *d->queue_drops);
+            d->queue_drops[d->n_queue_drops++] =
+                (struct top_queue_drop){.reason = reason,
+                                        .colour = colour,
+                                        .name = sk_json_text(port, "name"),
+                                        .port = (unsigned)top_data_number(port, "port"),
+                                        .queue = (unsigned)top_data_number(now, "queue"),
+                                        .rate = rate(d, before, reasons, reason),
+                                        .total = top_data_number(reasons, reason)};
+        }
+    }
+}
+
+static void read_queue_drops(struct top_data *d, const json_t *before, const json_t *now) {
+    size_t i, k;
+    json_t *p, *q;
+    json_array_foreach(json_object_get(now, "ports"), i, p) {
+        const json_t *old = top_data_is_same(json_object_get(before, "ports"), p, "port");
+        json_array_foreach(json_object_get(p, "queues"), k, q) {
+            add_queue_drops(d, p, top_data_is_same(json_object_get(old, "queues"), q, "queue"), q);
+        }
+    }
+    if (d->n_queue_drops)
+        qsort(d->queue_drops, d->n_queue_drops, sizeof *d->queue_drops, queue_by_rate);
+}
+
 // ---- jobs ----
 
 // The worker that most waiting slots wait for; of several the one that was silent longest.
@@ -262,6 +304,7 @@ bool top_data_read(struct top_data *d, const json_t *before, const json_t *now) 
     d->inside = top_data_number(stats, "inside");
     top_data_read_ports(d, before, now);
     read_drops(d, before, now);
+    read_queue_drops(d, before, now);
     top_data_read_jobs(d, before, now);
     return true;
 }
@@ -269,6 +312,7 @@ bool top_data_read(struct top_data *d, const json_t *before, const json_t *now) 
 void top_data_free(struct top_data *d) {
     free(d->ports);
     free(d->drops);
+    free(d->queue_drops);
     free(d->jobs);
 }
 
@@ -299,6 +343,18 @@ static json_t *top_data_job_json(const struct top_job *j) {
     return o;
 }
 
+static json_t *queue_drops_json(const struct top_data *d) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < d->n_queue_drops; i++) {
+        const struct top_queue_drop *q = &d->queue_drops[i];
+        json_array_append_new(
+            list, json_pack("{s:i, s:s, s:i, s:s, s:s, s:f, s:I}", "port", (int)q->port, "name",
+                            q->name, "queue", (int)q->queue, "colour", q->colour, "reason",
+                            q->reason, "per_second", q->rate, "total", (json_int_t)q->total));
+    }
+    return list;
+}
+
 json_t *top_data_json(const struct top_data *d) {
     json_t *ports = json_array(), *drops = json_array(), *jobs = json_array();
     for (size_t i = 0; i < d->n_ports; i++)
@@ -316,6 +372,7 @@ json_t *top_data_json(const struct top_data *d) {
         "tx_bits_per_second", d->out_bits, "drops_per_second", d->dropped, "consumed_per_second",
         d->consumed, "recirculated_per_second", d->recirculated, "inside", (json_int_t)d->inside,
         "ports", ports, "drops", drops, "jobs", jobs);
+    json_object_set_new(out, "queue_drops", queue_drops_json(d));
     json_object_set(out, "alarms", (json_t *)d->alarms);
     return out;
 }

@@ -69,6 +69,12 @@ struct top_drop {
     unsigned port; // where most of them are dropped now
     const char *name;
 };
+struct top_queue_drop { // what a queue did not take
+    const char *reason, *colour, *name;
+    unsigned port, queue;
+    double rate;
+    uint64_t total;
+};
 struct top_job {
     const char *name, *kind, *state; // state: "running", "waiting", "idle", "stuck"
     uint64_t workers, size, waiting; // registered; wanted; slots or aggregators that wait
@@ -86,8 +92,9 @@ struct top_data {
     uint64_t clock;
     struct top_port *ports;
     struct top_drop *drops;
+    struct top_queue_drop *queue_drops; // what is dropped most first
     struct top_job *jobs;
-    size_t n_ports, n_drops, n_jobs;
+    size_t n_ports, n_drops, n_queue_drops, n_jobs;
     double in_packets, in_bits, out_packets, out_bits, dropped, consumed, recirculated, copies;
     uint64_t inside;
     const json_t *alarms;

@@ -222,6 +222,24 @@ static void draw_ports(struct top_page *p, struct top_data *d, const struct top_
 
 #define DROP_TEXT 23u // columns before a reason
 
+// Which queues those were of a reason, below it.
+static void draw_queue_drops(struct top_page *p, const struct top_data *d, const char *reason,
+                             unsigned last) {
+    char text[96];
+    for (size_t i = 0; i < d->n_queue_drops && p->n_lines < last; i++) {
+        const struct top_queue_drop *q = &d->queue_drops[i];
+        if (strcmp(q->reason, reason) != 0)
+            continue;
+        cell_number(p, q->rate > 0 ? TOP_WARN : TOP_PLAIN, 6, q->rate);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)q->total);
+        top_cell(p, TOP_PLAIN, 14, text);
+        snprintf(text, sizeof text, "    port %u queue %u %s ", q->port, q->queue, q->colour);
+        top_flow(p, TOP_PLAIN, DROP_TEXT + 2, text);
+        top_flow(p, TOP_DIM, DROP_TEXT + 2, q->name);
+        top_line(p);
+    }
+}
+
 static void draw_drops(struct top_page *p, const struct top_data *d, unsigned room) {
     const unsigned first = p->n_lines;
     char text[64];
@@ -240,6 +258,10 @@ static void draw_drops(struct top_page *p, const struct top_data *d, unsigned ro
         top_flow(p, TOP_DIM, DROP_TEXT, text);
         top_flow(p, TOP_DIM, DROP_TEXT, drop->name);
         top_line(p);
+        // each reason that is left has a line
+        const size_t left = d->n_drops - i - 1, used = p->n_lines - first;
+        if (room > used + left)
+            draw_queue_drops(p, d, drop->reason, (unsigned)(first + room - left));
     }
 }
 

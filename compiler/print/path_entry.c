@@ -167,6 +167,12 @@ static void emit_path_begin_pass(const struct emit *e, const char *length, const
         emit_line(e, "csum%zu = 0;", i);
 }
 
+// The packet is told how often it came around, and what its last pass began with.
+static void emit_hop_end(const struct emit *e) {
+    emit_line(e, "sk_hop_end(packet, out, left, port, now, (uint32_t)(end - tail + %u));",
+              plan_seam_of(e->plan)->bytes);
+}
+
 // A packet that leaves the pass of path i in two pieces goes on in the function of such packets.
 static void hop_split(const struct emit *e, size_t i) {
     const struct plan_seam *seam = plan_seam_of(e->plan);
@@ -195,7 +201,7 @@ static void hop_split(const struct emit *e, size_t i) {
     emit_close(e, "}");
     emit_line(e, "sk_put_together(packet, v->front, v->tail, %u, end);", seam->bytes);
     if (e->is_split)
-        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+        emit_hop_end(e);
     emit_line(e, "return wishes_%zu;", i);
     emit_close(e, "}");
 }
@@ -205,7 +211,7 @@ static void emit_path_hop(const struct emit *e, size_t i) {
     if (plan_seam_of(e->plan))
         hop_split(e, i);
     if (e->is_split)
-        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+        emit_hop_end(e);
     emit_open(e,
               "if (v->front && sk_hop_on(packet, out, wishes_%zu, p%u_ingress, v->front, now, "
               "&pipe)) {",
@@ -274,7 +280,7 @@ static void others(const struct emit *e) {
         if (e->plan->prefetch.table)
             emit_line(e, "out->ahead = NULL;");
         emit_close(e, "}");
-        emit_line(e, "sk_hop_end(packet, out, left, port, now);");
+        emit_hop_end(e);
     } else if (e->plan->prefetch.table && has_hops(e)) {
         emit_line(e, "out->ahead = ahead;");
     }

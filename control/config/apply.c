@@ -136,6 +136,8 @@ static int remove_tm(struct sk_switch *sw, const struct sk_tm_item *i, struct sk
     case SK_TM_GLOBAL:
         sk_pre_global_rid(sw, 0);
         return 0;
+    case SK_TM_POOL:
+        return gone(sk_switch_app_pool(sw, i->id, &(struct sk_app_pool){0}), err);
     case SK_TM_QUEUE:
         return gone(sk_switch_port_queue(sw, i->port, &(struct sk_port_queue){0}), err);
     case SK_TM_DEFLECT:

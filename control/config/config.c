@@ -27,6 +27,7 @@ struct reader {
     struct sk_config *c;
     struct sk_json *doc;
     bool part;              // without a program
+    unsigned pools;         // that were read, a bit each
     enum sk_bf_kind wanted; // of the entries: members, groups, or SK_BF_ENTRY: all others
 };
 
@@ -228,10 +229,28 @@ TM_READER(read_mirror, SK_TM_MIRROR)
 TM_READER(read_lag, SK_TM_LAG)
 TM_READER(read_ecmp, SK_TM_ECMP)
 TM_READER(read_backup, SK_TM_BACKUP)
-TM_READER(read_queue, SK_TM_QUEUE)
+TM_READER(read_any_pool, SK_TM_POOL)
+TM_READER(read_any_queue, SK_TM_QUEUE)
 TM_READER(read_buffer, SK_TM_BUFFER)
 TM_READER(read_pktgen, SK_TM_PKTGEN)
 #undef TM_READER
+
+static const struct sk_tm_item *last_tm(const struct reader *r) {
+    return r->c->private->items[r->c->private->n - 1].tm;
+}
+
+static void read_pool(struct reader *r, const struct sk_at *at) {
+    read_any_pool(r, at);
+    const unsigned bit = 1u << last_tm(r)->id;
+    if (r->pools & bit)
+        sk_at_fail(at, "pool %u is listed twice", last_tm(r)->id);
+    r->pools |= bit;
+}
+
+static void read_queue(struct reader *r, const struct sk_at *at) {
+    read_any_queue(r, at);
+    sk_tm_names_pools(at, last_tm(r), r->pools);
+}
 
 // ---- the whole ----
 
@@ -362,15 +381,51 @@ static void config_read_libra(const struct sk_at *root, struct sk_config *c) {
 }
 
 static void config_read_root(struct reader *r, const struct sk_at *root) {
-    static const char *const keys[] = {
-        "program",   "include",  "define",         "ports",          "loopback", "cpu_port",
-        "multicast", "members",  "groups",         "entries",        "defaults", "registers",
-        "meters",    "counters", "value_sets",     "control_socket", "faults",   "mirror",
-        "queues",    "deflect",  "pktgen_buffers", "pktgen",         "hashes",   "key_masks",
-        "pipes",     "lcores",   "cpus",           "idle_sleep",     "record",   "clock",
-        "tor",       "libra",    "metrics",        "daemon",         "alarms",   "sampling",
-        "telemetry", "sessions", "requests",       "job_service",    "bfrt",     "p4runtime",
-        "filled",    NULL};
+    static const char *const keys[] = {"program",
+                                       "include",
+                                       "define",
+                                       "ports",
+                                       "loopback",
+                                       "cpu_port",
+                                       "multicast",
+                                       "members",
+                                       "groups",
+                                       "entries",
+                                       "defaults",
+                                       "registers",
+                                       "meters",
+                                       "counters",
+                                       "value_sets",
+                                       "control_socket",
+                                       "faults",
+                                       "mirror",
+                                       "queues",
+                                       "deflect",
+                                       "pktgen_buffers",
+                                       "pktgen",
+                                       "hashes",
+                                       "key_masks",
+                                       "pipes",
+                                       "lcores",
+                                       "cpus",
+                                       "idle_sleep",
+                                       "record",
+                                       "clock",
+                                       "tor",
+                                       "libra",
+                                       "metrics",
+                                       "daemon",
+                                       "alarms",
+                                       "sampling",
+                                       "telemetry",
+                                       "sessions",
+                                       "requests",
+                                       "job_service",
+                                       "bfrt",
+                                       "p4runtime",
+                                       "filled",
+                                       "pools",
+                                       NULL};
     struct sk_config *c = r->c;
     if (!json_is_object(root->value))
         sk_at_fail(root, "the file must be a JSON object");
@@ -410,6 +465,7 @@ static void config_read_root(struct reader *r, const struct sk_at *root) {
     read_list(r, root, "groups", read_members_group);
     read_entries(r, root, SK_BF_GROUP);
     read_list(r, root, "mirror", read_mirror);
+    read_list(r, root, "pools", read_pool); // before what names them
     read_list(r, root, "queues", read_queue);
     read_list(r, root, "pktgen_buffers", read_buffer);
     read_list(r, root, "pktgen", read_pktgen);
@@ -473,4 +529,11 @@ struct sk_config *sk_config_parse(const char *name, const char *text, size_t len
 struct sk_config *sk_config_parse_part(const char *name, const char *text, size_t length,
                                        struct sk_error *err) {
     return config_parse(name, text, length, true, err);
+}
+
+bool sk_config_has_pools(const struct sk_config *c) {
+    for (size_t i = 0; i < c->private->n; i++)
+        if (c->private->items[i].kind == TM && c->private->items[i].tm->kind == SK_TM_POOL)
+            return true;
+    return false;
 }

@@ -64,6 +64,7 @@
 //                    "folders": ["/run/silken"], "programs": ["/etc/silken/p4"],
 //                    "compile_seconds": 600, "compile_memory": 4096},
 //       "clock": 1763756000000000000,         of replays: when the switch was configured
+//       "pools": [...], "queues": [...],      control/tables/tm.h
 //       "faults": {"loss": 0.01, "seed": 1}   packets lost at the ports, in each direction
 //     }
 //
@@ -212,5 +213,7 @@ void sk_config_free(struct sk_config *c); // null allowed
 // Ports up, loopback, multicast, entries, defaults, registers, value sets, faults: into a fresh
 // switch. On failure the switch is half configured and of no use.
 int sk_config_apply(const struct sk_config *c, struct sk_switch *sw, struct sk_error *err);
+// Whether queues may share buffer pools.
+bool sk_config_has_pools(const struct sk_config *c);
 
 #endif

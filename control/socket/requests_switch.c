@@ -41,6 +41,7 @@ struct port_copy {
     struct sk_port_stats stats;
     uint32_t cells[SK_PORT_QUEUES];
     bool held[SK_PORT_QUEUES];
+    struct sk_queue_counts counts[SK_PORT_QUEUES];
     bool shown;
 };
 
@@ -53,19 +54,46 @@ static void copy_port(const struct request *r, uint16_t port, struct port_copy *
     for (unsigned i = 0; p->shown && i < SK_PORT_QUEUES; i++) {
         p->cells[i] = sk_switch_port_depth(r->sw, port, i);
         p->held[i] = p->cells[i] && sk_switch_port_held(r->sw, port, i);
+        if (!sk_switch_queue_counts(r->sw, port, i, &p->counts[i]))
+            break;
     }
 }
 
-// Queues in which something waits; null when none.
+// By colour and reason; null when the queue has refused nothing.
+static json_t *refused_json(const struct sk_queue_counts *n) {
+    json_t *out = NULL;
+    for (unsigned color = 0; color < SK_COLORS; color++) {
+        json_t *of_color = NULL;
+        for (unsigned i = 0; i < SK_QUEUE_DROPS; i++) {
+            if (n->refused[color][i] == 0)
+                continue;
+            of_color = of_color ? of_color : json_object();
+            sk_set_number(of_color, sk_drop_text((enum sk_drop_reason)(SK_DROP_QUEUE_FULL + i)),
+                          n->refused[color][i]);
+        }
+        if (!of_color)
+            continue;
+        out = out ? out : json_object();
+        json_object_set_new(out, sk_color_text(color), of_color);
+    }
+    return out;
+}
+
+// Queues in which something waits, or that did not take something; null when none.
 static json_t *queues_json(const struct port_copy *p) {
     json_t *list = NULL;
     for (unsigned i = 0; i < SK_PORT_QUEUES; i++) {
-        if (p->cells[i] == 0)
+        json_t *refused = refused_json(&p->counts[i]);
+        if (p->cells[i] == 0 && !refused)
             continue;
         list = list ? list : json_array();
         json_t *o = json_pack("{s:i, s:I}", "queue", (int)i, "cells", (json_int_t)p->cells[i]);
         if (p->held[i])
             json_object_set_new(o, "held", json_true());
+        sk_set_number(o, "taken", p->counts[i].taken);
+        sk_set_number(o, "left", p->counts[i].left);
+        if (refused)
+            json_object_set_new(o, "drops", refused);
         json_array_append_new(list, o);
     }
     return list;

@@ -138,9 +138,69 @@ static void read_flow_control(const struct sk_at *at, uint16_t dev_port, uint32_
                              : SK_PG_QUEUE(dev_port, qid);
 }
 
+static uint32_t cells_or(const struct sk_at *at, const char *key, uint32_t otherwise) {
+    return (uint32_t)number_or(at, key, otherwise, UINT32_MAX);
+}
+
+static void tm_read_limits(const struct sk_at *at, const struct sk_queue_limits *otherwise,
+                           struct sk_queue_limits *out) {
+    out->red = cells_or(at, "red", otherwise->red);
+    out->yellow = cells_or(at, "yellow", otherwise->yellow);
+    out->green = cells_or(at, "green", otherwise->green);
+}
+
+// As struct sk_queue_buffer has it.
+static uint8_t read_share(const struct sk_at *at, uint8_t otherwise) {
+    const struct sk_at member = sk_at_member(at, "share");
+    if (!member.value)
+        return otherwise;
+    for (uint8_t i = 1; i <= SK_SHARE_HIGHEST; i++)
+        if (json_is_number(member.value) &&
+            json_number_value(member.value) * 128 == (double)(1u << i))
+            return i;
+    sk_at_fail(&member, "a share of what is free is 4, 2, 1, 0.5, 0.25, 0.125, 0.0625, 0.03125 or "
+                        "0.015625");
+    return 0;
+}
+
+static void tm_read_cells(const struct sk_at *at, const struct sk_queue_buffer *otherwise,
+                          struct sk_queue_buffer *out) {
+    const struct sk_at pool = sk_at_member(at, "pool"), share = sk_at_member(at, "share"),
+                       pooled = sk_at_member(at, "pooled");
+    *out = *otherwise;
+    out->guaranteed = cells_or(at, "guaranteed", otherwise->guaranteed);
+    out->share = read_share(at, otherwise->share);
+    if (pool.value) {
+        out->pooled = true;
+        out->pool = (uint8_t)sk_at_number(&pool, true, SK_APP_POOLS - 1);
+    }
+    if (pooled.value && !control_tm_flag(at, "pooled")) {
+        out->pooled = false;
+        out->share = 0;
+        if (pool.value)
+            sk_at_fail(&pool, "a queue that is not \"pooled\" has no pool");
+    }
+    if (share.value && !out->pooled)
+        sk_at_fail(&share, "a share is of a \"pool\"");
+}
+
+static void read_own(const struct sk_at *at, const struct sk_port_queue *q,
+                     struct sk_queue_schedule *out) {
+    const struct sk_queue_limits port = {q->limit_red, q->limit_yellow, q->limit_green};
+    out->own_limits = sk_at_member(at, "red").value || sk_at_member(at, "yellow").value ||
+                      sk_at_member(at, "green").value;
+    out->own_buffer = sk_at_member(at, "guaranteed").value || sk_at_member(at, "pool").value ||
+                      sk_at_member(at, "share").value || sk_at_member(at, "pooled").value;
+    if (out->own_limits)
+        tm_read_limits(at, &port, &out->limits);
+    if (out->own_buffer)
+        tm_read_cells(at, &q->buffer, &out->buffer);
+}
+
 static void read_schedule(const struct sk_at *at, uint16_t dev_port, struct sk_port_queue *q) {
-    static const char *const keys[] = {"qid",          "priority", "weight",
-                                       "flow_control", "pg_queue", NULL};
+    static const char *const keys[] = {
+        "qid",      "priority", "weight",     "flow_control", "red",    "yellow", "green",
+        "pg_queue", "share",    "guaranteed", "pool",         "pooled", NULL};
     bool said[SK_PORT_QUEUES] = {false};
     for (size_t i = 0; i < sk_at_length(at); i++) {
         const struct sk_at item = sk_at_item(at, i), weight = sk_at_member(&item, "weight");
@@ -155,20 +215,50 @@ static void read_schedule(const struct sk_at *at, uint16_t dev_port, struct sk_p
         if (weight.value && q->schedule[qid].weight == 0)
             sk_at_fail(&weight, "a weight is 1 to %u", SK_WEIGHT_HIGHEST);
         read_flow_control(&item, dev_port, qid, &q->schedule[qid]);
+        read_own(&item, q, &q->schedule[qid]);
     }
 }
 
 static void read_queue(const struct sk_at *at, bool request, struct sk_tm_item *out) {
-    static const char *const keys[] = {"op",     "port",  "speed",    "red",
-                                       "yellow", "green", "schedule", NULL};
+    static const char *const keys[] = {"op",   "port",   "speed",    "limit",
+                                       "red",  "yellow", "green",    "guaranteed",
+                                       "pool", "share",  "schedule", NULL};
+    static const struct sk_queue_buffer none;
     const struct sk_at schedule = sk_at_member(at, "schedule");
     control_tm_check_keys(at, keys, request);
     out->port = control_tm_port(at, "port");
     out->queue.speed_mbps = (uint32_t)control_tm_number(at, "speed", false, UINT32_MAX);
-    out->queue.limit_red = (uint32_t)control_tm_number(at, "red", false, UINT32_MAX);
-    out->queue.limit_yellow = (uint32_t)control_tm_number(at, "yellow", false, UINT32_MAX);
-    out->queue.limit_green = (uint32_t)control_tm_number(at, "green", false, UINT32_MAX);
+    out->queue.limit = cells_or(at, "limit", 0);
+    out->queue.limit_red = cells_or(at, "red", 0);
+    out->queue.limit_yellow = cells_or(at, "yellow", 0);
+    out->queue.limit_green = cells_or(at, "green", 0);
+    tm_read_cells(at, &none, &out->queue.buffer);
     read_schedule(&schedule, out->port, &out->queue);
+}
+
+static void read_pool(const struct sk_at *at, bool request, struct sk_tm_item *out) {
+    static const char *const keys[] = {"op", "id", "cells", "red", "yellow", "green", NULL};
+    const struct sk_at cells = sk_at_member(at, "cells");
+    control_tm_check_keys(at, keys, request);
+    out->id = (uint32_t)control_tm_number(at, "id", true, SK_APP_POOLS - 1);
+    out->pool.cells = (uint32_t)sk_at_between(&cells, true, 1, UINT32_MAX);
+    out->pool.limit_red = cells_or(at, "red", 0);
+    out->pool.limit_yellow = cells_or(at, "yellow", 0);
+    out->pool.limit_green = cells_or(at, "green", 0);
+}
+
+bool sk_tm_names_pools(const struct sk_at *at, const struct sk_tm_item *item, unsigned pools) {
+    const struct sk_port_queue *q = &item->queue;
+    for (size_t i = 0; i <= SK_PORT_QUEUES; i++) {
+        const struct sk_queue_buffer *b = &q->buffer;
+        if (i < SK_PORT_QUEUES && q->schedule[i].own_buffer)
+            b = &q->schedule[i].buffer;
+        if (b->pooled && !(pools >> b->pool & 1)) {
+            sk_at_fail(at, "there is no pool %u: pools are in \"pools\"", b->pool);
+            return false;
+        }
+    }
+    return true;
 }
 
 static void read_buffer(const struct sk_at *at, bool request, struct sk_tm_item *out) {
@@ -243,6 +333,9 @@ void sk_tm_read(const struct sk_at *at, enum sk_tm_kind kind, bool request,
         control_tm_check_keys(at, global_keys, request);
         out->id = (uint32_t)control_tm_number(at, "rid", true, UINT16_MAX);
         return;
+    case SK_TM_POOL:
+        read_pool(at, request, out);
+        return;
     case SK_TM_QUEUE:
         read_queue(at, request, out);
         return;
@@ -285,6 +378,10 @@ static int set_queue(struct sk_switch *sw, const struct sk_tm_item *i, struct sk
                        "a pg_queue is another queue's of the same port group: port %u has 8 "
                        "ports in its group",
                        i->port);
+    if (rc == -ENOTSUP)
+        return sk_fail(err,
+                       "ports of several pipes cannot share a pool here: their pipes run at times "
+                       "of their own");
     return control_tm_explain(rc, "the limits must ascend: red, yellow, green", err);
 }
 
@@ -305,6 +402,9 @@ int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_erro
     case SK_TM_GLOBAL:
         sk_pre_global_rid(sw, (uint16_t)i->id);
         return 0;
+    case SK_TM_POOL:
+        return control_tm_explain(sk_switch_app_pool(sw, i->id, &i->pool),
+                                  "the limits must ascend: red, yellow, green, cells", err);
     case SK_TM_QUEUE:
         return set_queue(sw, i, err);
     case SK_TM_DEFLECT:
@@ -325,10 +425,22 @@ int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *i, struct sk_erro
 
 // ---- requests ----
 
+static unsigned pools_there(const struct sk_switch *sw) {
+    unsigned there = 0;
+    for (unsigned i = 0; i < SK_APP_POOLS; i++) {
+        struct sk_app_pool p;
+        sk_switch_app_pool_get(sw, i, &p);
+        there |= (unsigned)(p.cells > 0) << i;
+    }
+    return there;
+}
+
 static json_t *control_tm_set(const struct sk_at *at, enum sk_tm_kind kind, struct sk_switch *sw) {
     struct sk_tm_item item;
     struct sk_error err;
     sk_tm_read(at, kind, true, &item);
+    if (!at->doc->failed && kind == SK_TM_QUEUE)
+        sk_tm_names_pools(at, &item, pools_there(sw));
     if (!at->doc->failed && sk_tm_apply(sw, &item, &err))
         sk_at_fail(at, "%s", err.text);
     return at->doc->failed ? NULL : json_object();
@@ -370,15 +482,37 @@ static json_t *mirror_list(struct sk_switch *sw) {
     return json_pack("{s:o}", "sessions", list);
 }
 
+static void set_limits(json_t *o, const struct sk_queue_limits *l) {
+    json_object_set_new(o, "red", json_integer(l->red));
+    json_object_set_new(o, "yellow", json_integer(l->yellow));
+    json_object_set_new(o, "green", json_integer(l->green));
+}
+
+// 'own': also what the port has otherwise.
+static void set_cells(json_t *o, const struct sk_queue_buffer *b, bool own) {
+    if (b->guaranteed || own)
+        json_object_set_new(o, "guaranteed", json_integer(b->guaranteed));
+    if (b->pooled)
+        json_object_set_new(o, "pool", json_integer(b->pool));
+    else if (own)
+        json_object_set_new(o, "pooled", json_false());
+    if (b->pooled && b->share)
+        json_object_set_new(o, "share", json_real((double)(1u << b->share) / 128));
+}
+
 static json_t *schedule_list(const struct sk_switch *sw, uint16_t port,
                              const struct sk_port_queue *q) {
     json_t *list = json_array();
     for (int i = 0; i < (int)SK_PORT_QUEUES; i++) {
         const struct sk_queue_schedule *s = &q->schedule[i];
-        if (!s->priority && !s->weight && !s->xoff)
+        if (!s->priority && !s->weight && !s->xoff && !s->own_limits && !s->own_buffer)
             continue;
         json_t *o = json_pack("{s:i, s:i, s:i}", "qid", i, "priority", (int)s->priority, "weight",
                               s->weight ? (int)s->weight : (int)SK_WEIGHT_HIGHEST);
+        if (s->own_limits)
+            set_limits(o, &s->limits);
+        if (s->own_buffer)
+            set_cells(o, &s->buffer, true);
         if (s->xoff) {
             json_object_set_new(o, "flow_control", json_string("xoff"));
             json_object_set_new(o, "pg_queue", json_integer(s->pg_queue));
@@ -390,22 +524,46 @@ static json_t *schedule_list(const struct sk_switch *sw, uint16_t port,
     return list;
 }
 
+static json_t *port_queue_json(struct sk_switch *sw, uint16_t port) {
+    struct sk_port_queue q;
+    sk_switch_port_queue_get(sw, port, &q);
+    json_t *schedule = schedule_list(sw, port, &q);
+    if (!q.speed_mbps && !json_array_size(schedule)) {
+        json_decref(schedule);
+        return NULL;
+    }
+    json_t *o = json_pack("{s:i, s:I}", "port", (int)port, "speed", (json_int_t)q.speed_mbps);
+    set_limits(o, &(struct sk_queue_limits){q.limit_red, q.limit_yellow, q.limit_green});
+    if (q.limit)
+        json_object_set_new(o, "limit", json_integer(q.limit));
+    set_cells(o, &q.buffer, false);
+    json_object_set_new(o, "schedule", schedule);
+    return o;
+}
+
+static json_t *pool_list(const struct sk_switch *sw) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < SK_APP_POOLS; i++) {
+        struct sk_app_pool p;
+        sk_switch_app_pool_get(sw, i, &p);
+        if (!p.cells)
+            continue;
+        json_t *o = json_pack("{s:i, s:I, s:I}", "id", (int)i, "cells", (json_int_t)p.cells, "used",
+                              (json_int_t)sk_switch_app_pool_used(sw, i));
+        set_limits(o, &(struct sk_queue_limits){p.limit_red, p.limit_yellow, p.limit_green});
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static json_t *queue_list(struct sk_switch *sw) {
     json_t *list = json_array();
     for (uint16_t p = 0; p < SK_PORTS; p++) {
-        struct sk_port_queue q;
-        sk_switch_port_queue_get(sw, p, &q);
-        json_t *schedule = schedule_list(sw, p, &q);
-        if (q.speed_mbps || json_array_size(schedule))
-            json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:o}", "port", (int)p,
-                                                  "speed", (json_int_t)q.speed_mbps, "red",
-                                                  (json_int_t)q.limit_red, "yellow",
-                                                  (json_int_t)q.limit_yellow, "green",
-                                                  (json_int_t)q.limit_green, "schedule", schedule));
-        else
-            json_decref(schedule);
+        json_t *o = port_queue_json(sw, p);
+        if (o)
+            json_array_append_new(list, o);
     }
-    return json_pack("{s:o}", "queues", list);
+    return json_pack("{s:o, s:o}", "queues", list, "pools", pool_list(sw));
 }
 
 static json_t *pktgen_list(struct sk_switch *sw) {
@@ -454,6 +612,21 @@ static json_t *control_tm_port_set(const struct sk_at *at, struct sk_switch *sw)
     return json_object();
 }
 
+static json_t *control_tm_pool_delete(const struct sk_at *at, struct sk_switch *sw) {
+    static const char *const keys[] = {"op", "id", NULL};
+    sk_at_keys(at, keys);
+    const unsigned id = (unsigned)control_tm_number(at, "id", true, SK_APP_POOLS - 1);
+    if (at->doc->failed)
+        return NULL;
+    if (!(pools_there(sw) >> id & 1))
+        sk_at_fail(at, "it does not exist");
+    else if (sk_switch_app_pool_has_queues(sw, id))
+        sk_at_fail(at, "a queue still uses it");
+    else
+        sk_switch_app_pool(sw, id, &(struct sk_app_pool){0});
+    return at->doc->failed ? NULL : json_object();
+}
+
 static int mirror_delete(struct sk_switch *sw, uint32_t id) {
     const struct sk_mirror_session *s = sk_mirror_get(sw, (uint16_t)(id > SK_MIRROR_LAST ? 0 : id));
     if (!s || !s->enabled)
@@ -481,7 +654,7 @@ json_t *sk_tm_request(const char *op, const struct sk_at *at, struct sk_switch *
                 {"pre.ecmp.set", SK_TM_ECMP},    {"pre.backup.set", SK_TM_BACKUP},
                 {"pre.global", SK_TM_GLOBAL},    {"port.queue", SK_TM_QUEUE},
                 {"port.deflect", SK_TM_DEFLECT}, {"pktgen.buffer", SK_TM_BUFFER},
-                {"pktgen.set", SK_TM_PKTGEN}};
+                {"pktgen.set", SK_TM_PKTGEN},    {"pool.set", SK_TM_POOL}};
     *known = true;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (strcmp(op, sets[i].op) == 0)
@@ -496,6 +669,8 @@ json_t *sk_tm_request(const char *op, const struct sk_at *at, struct sk_switch *
         return control_tm_pktgen_off(at, sw);
     if (strcmp(op, "port.set") == 0)
         return control_tm_port_set(at, sw);
+    if (strcmp(op, "pool.delete") == 0)
+        return control_tm_pool_delete(at, sw);
     if (strcmp(op, "mirror.delete") == 0 || strcmp(op, "pre.ecmp.delete") == 0)
         return control_tm_delete(at, sw, op[0] == 'm');
     *known = false;

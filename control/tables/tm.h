@@ -13,8 +13,13 @@
 //   SK_TM_ECMP     id nodes                         null is an empty slot
 //   SK_TM_BACKUP   port backup
 //   SK_TM_GLOBAL   rid
-//   SK_TM_QUEUE    port [speed] [red] [yellow] [green] [schedule]     Mbit/s; cells; of queues that
-//                  are not like others: [{qid [priority] [weight: 1023]}], priority 7 the highest
+//   SK_TM_POOL     id cells [red] [yellow] [green]  a pool of cells that queues share: 0 to 3
+//   SK_TM_QUEUE    port [speed] [limit] [red] [yellow] [green] [guaranteed] [pool] [share]
+//                  [schedule]     Mbit/s; cells; a share of what is free in the pool: 0.015625 ...
+//                  0.5, 1, 2, 4; 'schedule' has what is not the same for all queues:
+//                  [{qid [priority] [weight: 1023] [red] [yellow] [green] [guaranteed] [pool]
+//                  [share] [pooled]}], priority 7 the highest, pooled false: in no pool. What it
+//                  leaves out is the port's.
 //   SK_TM_DEFLECT  port [qid]
 //   SK_TM_BUFFER   pipe offset bytes                bytes in hexadecimal
 //   SK_TM_PKTGEN   pipe app trigger length [offset] [timer] [pattern] [mask: all] [batches: 1]
@@ -30,6 +35,7 @@ enum sk_tm_kind {
     SK_TM_ECMP,
     SK_TM_BACKUP,
     SK_TM_GLOBAL,
+    SK_TM_POOL,
     SK_TM_QUEUE,
     SK_TM_DEFLECT,
     SK_TM_BUFFER,
@@ -45,6 +51,7 @@ struct sk_tm_item {
     struct sk_pre_lag lag;
     uint32_t nodes[SK_PRE_ECMP_SLOTS];
     size_t n;
+    struct sk_app_pool pool;
     struct sk_port_queue queue;
     struct sk_pktgen_app app;
     const uint8_t *bytes; // as long as the document
@@ -52,6 +59,8 @@ struct sk_tm_item {
 
 // Fails the document when it is not as above. 'request': it may also have "op".
 void sk_tm_read(const struct sk_at *at, enum sk_tm_kind kind, bool request, struct sk_tm_item *out);
+// Whether the queues name no pools but those: a bit each. Else fails the document.
+bool sk_tm_names_pools(const struct sk_at *at, const struct sk_tm_item *item, unsigned pools);
 // 0, or -1 after filling 'err'; timers count from the switch's clock.
 int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *item, struct sk_error *err);
 
@@ -59,7 +68,8 @@ int sk_tm_apply(struct sk_switch *sw, const struct sk_tm_item *item, struct sk_e
 // document.
 //   mirror.set (SK_TM_MIRROR)   mirror.delete id   mirror     sessions
 //   pre.lag.set  pre.ecmp.set  pre.ecmp.delete id  pre.backup.set  pre.global
-//   port.queue  port.deflect   port.set port up    queues     those with a speed
+//   port.queue  port.deflect   port.set port up    queues     those with a speed, and pools
+//   pool.set (SK_TM_POOL)      pool.delete id     none that a queue uses
 //   pktgen.buffer  pktgen.set  pktgen.off pipe app  pktgen    applications and counts
 json_t *sk_tm_request(const char *op, const struct sk_at *at, struct sk_switch *sw, bool *known);
 

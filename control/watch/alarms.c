@@ -241,7 +241,7 @@ static const char *port_text(char out[96], uint16_t port, const char *name) {
 
 static void look_at_port(struct sk_alarms *a, const struct sk_watch_port *p, uint64_t now) {
     struct port *own = &a->ports[p->port];
-    const uint64_t drops = p->stats.drops[SK_DROP_QUEUE_FULL] + p->stats.drops[SK_DROP_TX_FULL];
+    const uint64_t drops = sk_queue_drops(p->stats.drops) + p->stats.drops[SK_DROP_TX_FULL];
     const uint64_t before = own->drops, at = own->drops_at;
     char what[96];
     own->drops = drops;

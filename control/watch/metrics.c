@@ -178,6 +178,35 @@ static void put_port_drops(FILE *f, const struct sk_watch *w) {
         }
 }
 
+static void put_queue_drops(FILE *f, const struct sk_watch *w) {
+    static const char name[] = "silken_queue_dropped_packets_total";
+    metrics_family(f, name, "counter",
+                   "Packets that a queue did not take, by colour and reason; what never occurred "
+                   "is left out.");
+    for (size_t i = 0; i < w->n_refused; i++) {
+        const struct sk_watch_refused *r = &w->refused[i];
+        fprintf(f, "%s{", name);
+        port_labels(f, &w->ports[r->port]);
+        fprintf(f, ",queue=\"%u\",colour=\"%s\",", r->qid, sk_color_text(r->color));
+        label(f, "reason", sk_drop_text(r->reason));
+        fprintf(f, "} %" PRIu64 "\n", r->packets);
+    }
+}
+
+static void put_pools(FILE *f, const struct sk_watch *w) {
+    metrics_family(f, "silken_pool_bytes", "gauge", "Bytes in cells of a buffer pool.");
+    for (unsigned i = 0; i < SK_APP_POOLS; i++)
+        if (w->pools[i].cells)
+            fprintf(f, "silken_pool_bytes{pool=\"%u\"} %" PRIu64 "\n", i,
+                    (uint64_t)w->pools[i].cells * w->cell_bytes);
+    metrics_family(f, "silken_pool_used_bytes", "gauge",
+                   "Bytes in cells of a buffer pool that packets use.");
+    for (unsigned i = 0; i < SK_APP_POOLS; i++)
+        if (w->pools[i].cells)
+            fprintf(f, "silken_pool_used_bytes{pool=\"%u\"} %" PRIu64 "\n", i,
+                    (uint64_t)w->pools_used[i] * w->cell_bytes);
+}
+
 // ---- the switch ----
 
 static void metrics_put_switch(FILE *f, const struct sk_watch *w) {
@@ -433,6 +462,8 @@ char *sk_metrics_text(const struct sk_watch *w, const struct sk_watch_control *c
     metrics_put_switch(f, w);
     put_ports(f, w);
     put_port_drops(f, w);
+    put_queue_drops(f, w);
+    put_pools(f, w);
     metrics_put_tables(f, w);
     put_jobs(f, w);
     if (w->libra)

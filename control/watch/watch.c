@@ -44,10 +44,34 @@ static void take_queues(const struct sk_switch *sw, struct sk_watch_port *p) {
     }
 }
 
+static void take_refused(struct sk_watch *w, const struct sk_switch *sw, uint16_t port) {
+    struct sk_queue_counts n;
+    for (unsigned q = 0; q < SK_PORT_QUEUES && sk_switch_queue_counts(sw, port, q, &n); q++)
+        for (unsigned i = 0; i < SK_COLORS * SK_QUEUE_DROPS; i++) {
+            const unsigned color = i / SK_QUEUE_DROPS, why = i % SK_QUEUE_DROPS;
+            if (n.refused[color][why] == 0)
+                continue;
+            w->refused = sk_grow(w->refused, w->n_refused, &w->room_refused, sizeof *w->refused);
+            w->refused[w->n_refused++] =
+                (struct sk_watch_refused){.port = w->n_ports,
+                                          .qid = (uint16_t)q,
+                                          .color = (uint8_t)color,
+                                          .reason = (enum sk_drop_reason)(SK_DROP_QUEUE_FULL + why),
+                                          .packets = n.refused[color][why]};
+        }
+}
+
+static void take_pools(struct sk_watch *w, const struct sk_switch *sw) {
+    for (unsigned i = 0; i < SK_APP_POOLS; i++) {
+        sk_switch_app_pool_get(sw, i, &w->pools[i]);
+        w->pools_used[i] = sk_switch_app_pool_used(sw, i);
+    }
+}
+
 // Ports that are configured, up, or have counted something.
 static void take_ports(struct sk_watch *w, const struct sk_service *s) {
     static const struct sk_port_stats nothing;
-    w->n_ports = 0;
+    w->n_ports = w->n_refused = 0;
     for (uint16_t port = 0; port < SK_PORTS; port++) {
         const struct sk_config_port *c = watch_configured(s, port);
         struct sk_watch_port p = {.port = port};
@@ -58,6 +82,7 @@ static void take_ports(struct sk_watch *w, const struct sk_service *s) {
         p.loopback = sk_switch_port_is_loopback(s->sw, port);
         copy_name(p.name, c ? c->name : NULL);
         take_queues(s->sw, &p);
+        take_refused(w, s->sw, port);
         w->ports = sk_grow(w->ports, w->n_ports, &w->room_ports, sizeof *w->ports);
         w->ports[w->n_ports++] = p;
     }
@@ -97,6 +122,7 @@ void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
     w->remembered = sk_switch_remembered(s->sw);
     w->buffers_free = sk_switch_buffers_free(s->sw);
     take_ports(w, s);
+    take_pools(w, s->sw);
     sk_pauses_end(&pauses);
     w->pause_ns = sk_clock_now() - from;
     for (size_t i = 0; i < w->n_ports; i++)
@@ -113,6 +139,7 @@ void sk_watch_free(struct sk_watch *w) {
     free(w->ports);
     free(w->tables);
     json_decref(w->libra);
+    free(w->refused);
     json_decref(w->jobs);
     *w = (struct sk_watch){0};
 }

@@ -34,6 +34,14 @@ struct sk_watch_port {
     uint32_t deepest_cells;
     uint16_t deepest;
 };
+// What a queue did not take.
+struct sk_watch_refused {
+    size_t port; // its place among the ports
+    uint16_t qid;
+    uint8_t color; // sk_color_text
+    enum sk_drop_reason reason;
+    uint64_t packets;
+};
 struct sk_watch_table {
     const char *name; // as long as the program
     uint8_t pipe;
@@ -49,8 +57,11 @@ struct sk_watch {
     uint32_t inside, buffers_free, cell_bytes;
     struct sk_watch_port *ports; // n_ports of them
     struct sk_watch_table *tables;
-    size_t n_ports, n_tables, room_ports, room_tables;
-    json_t *jobs;  // as sk_jobs_brief() has them
+    struct sk_watch_refused *refused;
+    size_t n_ports, n_tables, n_refused, room_ports, room_tables, room_refused;
+    struct sk_app_pool pools[SK_APP_POOLS];
+    uint32_t pools_used[SK_APP_POOLS]; // cells
+    json_t *jobs;                      // as sk_jobs_brief() has them
     json_t *libra; // as Libra_s lists its jobs ("job.list"); null: there is none. Owned
 };
 

@@ -67,7 +67,61 @@ static int kick(struct af_packet *of) {
     }
 }
 
+// What waits in the socket's queue, and what is sent by the socket without rings.
+static struct {
+    uint8_t frame[AF_PACKET_SEGMENT_BYTES];
+    uint32_t length;
+    struct virtio_net_hdr v;
+    uint16_t tci; // 0: no tag
+} waits;
+static uint8_t written_large[AF_PACKET_SEGMENT_BYTES];
+static uint32_t written_length;
+static int write_error;
+
+static ssize_t read_large(struct af_packet *of, unsigned queue, struct msghdr *m) {
+    assert_ptr_equal(of, &a);
+    assert_int_equal(queue, 0);
+    if (waits.length == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    const size_t room = m->msg_iov[1].iov_len;
+    memcpy(m->msg_iov[0].iov_base, &waits.v, sizeof waits.v);
+    memcpy(m->msg_iov[1].iov_base, waits.frame, waits.length < room ? waits.length : room);
+    struct cmsghdr *c = CMSG_FIRSTHDR(m);
+    const struct tpacket_auxdata x = {.tp_status = waits.tci ? TP_STATUS_VLAN_VALID : 0,
+                                      .tp_vlan_tci = waits.tci};
+    c->cmsg_level = SOL_PACKET;
+    c->cmsg_type = PACKET_AUXDATA;
+    c->cmsg_len = CMSG_LEN(sizeof x);
+    memcpy(CMSG_DATA(c), &x, sizeof x);
+    const ssize_t n = (ssize_t)(sizeof waits.v + waits.length);
+    waits.length = 0;
+    return n;
+}
+
+static ssize_t write_large(struct af_packet *of, const struct msghdr *m) {
+    assert_ptr_equal(of, &a);
+    if (write_error) {
+        errno = write_error;
+        return -1;
+    }
+    written_length = 0;
+    for (size_t i = 1; i < m->msg_iovlen; i++) {
+        memcpy(written_large + written_length, m->msg_iov[i].iov_base, m->msg_iov[i].iov_len);
+        written_length += (uint32_t)m->msg_iov[i].iov_len;
+    }
+    return (ssize_t)(sizeof waits.v + written_length);
+}
+
+static bool cutting;
+static bool cuts(const struct af_packet *of) {
+    assert_ptr_equal(of, &a);
+    return cutting;
+}
+
 static int begin(void **state) {
+    static uint8_t room[AF_PACKET_LARGE_ROOM];
     (void)state;
     memset(rx, 0, sizeof rx);
     memset(tx, 0, sizeof tx);
@@ -77,7 +131,14 @@ static int begin(void **state) {
                            .tx = {tx, FRAME, FRAMES, 0},
                            .all = true,
                            .copies = true,
+                           .large[0].room = room,
+                           .joins = true,
+                           .read = read_large,
+                           .write = write_large,
+                           .cuts = cuts,
                            .kick = kick};
+    waits.length = 0;
+    write_error = 0;
     for (unsigned i = 0; i < FRAMES; i++)
         frames[i] = (struct af_packet_frame){.data = rooms[i]};
     written = read_at = n_sent = kicks = 0;
@@ -382,6 +443,146 @@ static void test_send_long(void **state) {
     assert_int_equal(n_sent, 2);
 }
 
+// ---- frames that stand for several packets ----
+
+// A segment of three packets of 1,000 bytes of TCP waits, after a tag was taken out or not.
+static void write_segment(uint16_t tci) {
+    uint8_t *f = waits.frame;
+    memset(f, 0, 54);
+    f[12] = 0x08;
+    f[14] = 0x45;
+    f[23] = 6;
+    f[46] = 0x50;
+    f[47] = 0x18;
+    for (unsigned i = 0; i < 2500; i++)
+        f[54 + i] = (uint8_t)(i * 7);
+    waits.length = 54 + 2500;
+    waits.tci = tci;
+    waits.v = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+                                      .gso_type = VIRTIO_NET_HDR_GSO_TCPV4,
+                                      .gso_size = 1000,
+                                      .csum_start = 34,
+                                      .csum_offset = 16};
+    write_frame(waits.length, FRAME - AF_PACKET_BEFORE, 0)->tp_status |=
+        TP_STATUS_COPY | TP_STATUS_CSUMNOTREADY;
+}
+
+static void check_pieces(unsigned from, uint32_t tag) {
+    for (unsigned i = 0; i < 3; i++) {
+        const struct af_packet_frame *f = &frames[from + i];
+        assert_int_equal(f->length, 54 + tag + (i < 2 ? 1000 : 500));
+        assert_int_equal(f->whole, f->length);
+        assert_memory_equal(f->data + 54 + tag, waits.frame + 54 + (size_t)i * 1000,
+                            f->length - 54 - tag);
+    }
+}
+
+// Between ordinary frames, in bursts of its own, and taken in several calls.
+static void test_receive_segment(void **state) {
+    (void)state;
+    for (unsigned round = 0; round < 3 * FRAMES; round++) {
+        const uint32_t tag = round % 2 ? AF_PACKET_TAG : 0;
+        write_frame(60, 60, 1);
+        write_segment(tag ? 0x600a : 0);
+        write_frame(61, 61, 2);
+        assert_int_equal(af_packet_ready(&a, 0, 32), 1);
+        assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+        check_frame(&frames[0], 60, 1);
+        assert_int_equal(af_packet_ready(&a, 0, 32), 3);
+        assert_int_equal(af_packet_ready(&a, 0, 2), 2);
+        assert_int_equal(af_packet_receive(&a, 0, frames, 2, ROOM), 2);
+        assert_int_equal(af_packet_ready(&a, 0, 32), 1);
+        assert_int_equal(af_packet_receive(&a, 0, frames + 2, 1, ROOM), 1);
+        check_pieces(0, tag);
+        if (tag)
+            assert_memory_equal(frames[2].data + 12, "\x81\x00\x60\x0a", 4);
+        assert_int_equal(af_packet_ready(&a, 0, 32), 1);
+        assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+        check_frame(&frames[0], 61, 2);
+        assert_int_equal(af_packet_ready(&a, 0, 32), 0);
+    }
+    for (unsigned i = 0; i < FRAMES; i++)
+        assert_int_equal(place(rx, i)->tp_status, TP_STATUS_KERNEL);
+}
+
+// The ring has all of it.
+static void test_receive_segment_in_ring(void **state) {
+    (void)state;
+    write_segment(0);
+    struct tpacket2_hdr *h = place(rx, written - 1);
+    const uint32_t length = 54 + 1500;
+    memcpy((uint8_t *)h + AF_PACKET_BEFORE, waits.frame, length);
+    memcpy((uint8_t *)h + AF_PACKET_BEFORE - sizeof waits.v, &waits.v, sizeof waits.v);
+    h->tp_len = h->tp_snaplen = length;
+    h->tp_status = TP_STATUS_USER | TP_STATUS_CSUMNOTREADY;
+    assert_int_equal(af_packet_ready(&a, 0, 32), 2);
+    assert_int_equal(af_packet_receive(&a, 0, frames, 2, ROOM), 2);
+    assert_int_equal(frames[0].length, 1054);
+    assert_int_equal(frames[1].length, 554);
+    assert_memory_equal(frames[1].data + 54, waits.frame + 1054, 500);
+}
+
+// What is not what it says is longer than any packet; and nothing is behind it that is not.
+static void test_receive_no_segment(void **state) {
+    (void)state;
+    write_segment(0);
+    waits.frame[23] = 132; // SCTP
+    assert_int_equal(af_packet_ready(&a, 0, 32), 1);
+    assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+    assert_int_equal(frames[0].length, 2554);
+    assert_true(frames[0].whole > ROOM);
+    write_segment(0);
+    waits.length = 0; // it is not in the queue: what the ring has
+    assert_int_equal(af_packet_ready(&a, 0, 32), 1);
+    assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+    assert_int_equal(frames[0].length, FRAME - AF_PACKET_BEFORE);
+    assert_int_equal(frames[0].whole, 2554);
+    write_segment(0); // what is for others is read and forgotten
+    a.all = false;
+    ((struct sockaddr_ll *)(void *)((uint8_t *)place(rx, written - 1) +
+                                    TPACKET_ALIGN(sizeof(struct tpacket2_hdr))))
+        ->sll_pkttype = PACKET_OTHERHOST;
+    assert_int_equal(af_packet_ready(&a, 0, 32), 0);
+    assert_int_equal(waits.length, 0);
+    write_frame(60, 60, 3);
+    assert_int_equal(af_packet_ready(&a, 0, 32), 1);
+    assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+    check_frame(&frames[0], 60, 3);
+}
+
+// Packets of a connection leave as one frame, those before and behind one by one; when the kernel
+// does not know such frames, all do.
+static void test_send_joined(void **state) {
+    (void)state;
+    write_segment(0);
+    assert_int_equal(af_packet_ready(&a, 0, 32), 3);
+    assert_int_equal(af_packet_receive(&a, 0, frames + 1, 3, ROOM), 3);
+    frames[0] = (struct af_packet_frame){.data = rooms[0], .length = 60};
+    frames[4] = (struct af_packet_frame){.data = rooms[4], .length = 60};
+    memset(rooms[0], 1, 60);
+    memset(rooms[4], 1, 60);
+    assert_int_equal(af_packet_send(&a, frames, 5), 5);
+    assert_int_equal(n_sent, 2);
+    assert_int_equal(written_length, 2554);
+    assert_memory_equal(written_large + 54, waits.frame + 54, 2500);
+
+    write_error = EAGAIN; // later
+    n_sent = 0;
+    assert_int_equal(af_packet_send(&a, frames, 5), 1);
+    assert_int_equal(n_sent, 1);
+    assert_int_equal(af_packet_refused(&a), 0);
+    for (unsigned i = 0; i < 3;
+         i++) { // memory was short; the interface does not cut; nor the kernel
+        write_error = i < 2 ? ENOBUFS : EINVAL;
+        cutting = i == 0;
+        a.joins = true;
+        n_sent = 0;
+        assert_int_equal(af_packet_send(&a, frames, 5), 5);
+        assert_int_equal(n_sent, 5);
+        assert_int_equal(a.joins, cutting);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_receive_around, begin),
@@ -397,6 +598,10 @@ int main(void) {
         cmocka_unit_test_setup(test_send_refused, begin),
         cmocka_unit_test_setup(test_send_malformed, begin),
         cmocka_unit_test_setup(test_send_long, begin),
+        cmocka_unit_test_setup(test_receive_segment, begin),
+        cmocka_unit_test_setup(test_receive_segment_in_ring, begin),
+        cmocka_unit_test_setup(test_receive_no_segment, begin),
+        cmocka_unit_test_setup(test_send_joined, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

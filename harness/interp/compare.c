@@ -449,6 +449,7 @@ static void come_around(struct side *s, const struct op *op) {
     const uint16_t port = s->in_out.ucast_port & 0x1ff;
     uint8_t *const at = s->buffer + s->packet.head - SK_INGRESS_PREFIX;
     s->packet.ingress_port = port;
+    s->packet.arrived = (uint16_t)s->packet.len;
     s->packet.mac_tstamp = op->time & SK_TSTAMP_MASK;
     s->packet.resubmitted = false;
     s->packet.passes++;
@@ -604,6 +605,10 @@ static bool run_packet(struct rig *r, const struct op *op) {
         const unsigned passes = hops ? r->sides[1].packet.passes : 0;
         for (size_t i = 0; i < r->n; i++)
             if (!(hops && i == 1) && !run_ingress(r, &r->sides[i], op, passes))
+                return false;
+        for (size_t i = 1; i < r->n && passes; i++)
+            if (differs(r, &r->sides[i], "bytes that came around", r->sides[i].packet.arrived,
+                        r->sides[0].packet.arrived))
                 return false;
         // what is copied of a packet that came around is another one
         for (size_t i = 0; i < r->n && passes; i++)

@@ -70,7 +70,7 @@ def replicas(c):
     updates_fail("a replica at no port", [INVALID], c, c.update("INSERT", group))
 
 
-def packets(c, wire):
+def packets(c, wire, sw):
     payload = (bytes.fromhex("020000000001020000000002") + b"\x90\x00" + b"hello").ljust(60, b"\0")
     wire.socket.send(payload)
     packet = c.next().packet
@@ -85,9 +85,13 @@ def packets(c, wire):
     while got[12:14] != b"\x90\x00":
         got = wire.socket.recv(2000)
     checks.equal("a packet out", got, payload)
+    out.metadata[0].value = b"\0" # the program decides: this one takes the port at its word, and device port 0 is RIGHT
+    c.send(packet=out)
     out.metadata[0].value = b"\1"
     c.send(packet=out)
-    checks.equal("one to no port", c.next().error.canonical_code, INVALID)
+    error = c.next().error
+    checks.equal("one to no port", (error.canonical_code, error.packet_out.packet_out), (INVALID, out))
+    checks.equal("one to port 0", sw.port(0)["tx_packets"], 1)
 
 
 live.inside(__file__)
@@ -104,7 +108,7 @@ with tempfile.TemporaryDirectory(prefix="silken-p4rt-") as folder:
             described(client)
             entries(client)
             replicas(client)
-            packets(client, Wire("p4rth1"))
+            packets(client, Wire("p4rth1"), sw)
             client.responses.cancel()
         checks.equal("the switch ends well", sw.stop(), 0)
 checks.end()

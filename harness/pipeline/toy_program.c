@@ -155,7 +155,7 @@ static void put_wish(uint8_t *at, const struct toy_wish *w) {
     for (size_t i = 0; i < N(words); i++)
         put16(at + 4 + 2 * i, words[i]);
     at[16] = w->qid;
-    at[17] = w->cos;
+    at[17] = (uint8_t)(w->cos | w->color << 4);
 }
 
 static struct toy_wish get_wish(const uint8_t *at) {
@@ -169,7 +169,8 @@ static struct toy_wish get_wish(const uint8_t *at) {
                              .l2_xid = get16(at + 12),
                              .rid = get16(at + 14),
                              .qid = at[16],
-                             .cos = at[17]};
+                             .cos = at[17] & 7,
+                             .color = at[17] >> 4 & 3};
 }
 
 // Where the Ethernet header starts: behind what TOY_SHOW and TOY_GROW have put in front.
@@ -202,6 +203,7 @@ static void grant(const struct toy_wish *w, struct sk_ingress_out *out) {
     out->rid = w->rid;
     out->qid = w->qid;
     out->ingress_cos = w->cos;
+    out->color = w->color;
 }
 
 static void wished(struct sk_packet *p, uint8_t *frame, struct sk_ingress_out *out) {
@@ -236,7 +238,7 @@ static uint64_t in_a_word(const struct sk_packet *p, struct sk_ingress_out *out)
            (o.drop_ctl & 7ul) << SK_WISH_DROP_AT | (o.bypass_egress ? SK_WISH_BYPASS : 0) |
            (o.mcast_a_valid ? SK_WISH_MCAST_A : 0) | (o.resubmit ? SK_WISH_RESUBMIT : 0) |
            (o.qid & 0x7ful) << SK_WISH_QID_AT | (o.ingress_cos & 7ul) << SK_WISH_COS_AT |
-           (uint64_t)o.mcast_grp_a << SK_WISH_MCAST_A_AT |
+           (o.color & 3ul) << SK_WISH_COLOR_AT | (uint64_t)o.mcast_grp_a << SK_WISH_MCAST_A_AT |
            (uint64_t)o.level1_exclusion_id << SK_WISH_EXCLUDE1_AT;
 }
 

@@ -39,7 +39,7 @@ struct toy_wish {
     uint8_t drop_ctl;
     uint8_t hops; // so many passes through the recirculation port of its pipe first
     uint16_t ucast_port, group_a, group_b, l1_xid, l2_xid, rid;
-    uint8_t qid, cos;
+    uint8_t qid, cos, color;
 };
 #define TOY_WISH_AT    14u
 #define TOY_WISH_BYTES 18u

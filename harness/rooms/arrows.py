@@ -21,6 +21,7 @@ KNOWN = {}
 # Headers that the build makes.
 GENERATED = {"p4_parse.h": "compiler/syntax", "p4_lex.h": "compiler/syntax", "switchml_wire.h": "wire",
              "atp_wire.h": "wire", "libra_wire.h": "wire",
+             "dlcp_wire.h": "wire",
              "brt/bfruntime.pb-c.h": "brt", "brt/status.pb-c.h": "brt",
              "p4rt/p4info.pb-c.h": "p4rt", "p4rt/p4runtime.pb-c.h": "p4rt"}
 # Open vSwitch's headers are included without a folder, by one room.

@@ -14,6 +14,7 @@
 #include "hosts/communicator/join.h"
 #include "hosts/communicator/lane.h"
 #include "hosts/communicator/protocol.h"
+#include "hosts/communicator/protocol_dlcp.h"
 #include "hosts/communicator/service.h"
 #include "hosts/communicator/station.h"
 #include "hosts/core/wire_type.h"
@@ -63,6 +64,14 @@ static struct silken_config config_defaults(void) {
         .stall_warning_ms = 2000,
         .hard_limit_ms = 30000,
         .atp = {.servers = 1, .indices = 65536, .window = 200, .window_max = 1024},
+        .dlcp = {.bound = 0.1,
+                 .pull_bound = 0.01,
+                 .cut_bytes = 4 << 20,
+                 .link_mbps = 10000,
+                 .first_port = 50000,
+                 .ports = 1,
+                 .period_us = 200,
+                 .burst_us = 200},
     };
 }
 
@@ -169,15 +178,16 @@ static int check_lanes(const struct silken_config *f, char *why, size_t why_cap)
     return 0;
 }
 
-// ATP's results come to the addresses of a group, which a socket does not receive.
+// ATP's results come to the addresses of a group, which a socket does not receive; DLCP's packets
+// say things to switches that a socket does not send.
 static int allreduce_check_devices(const struct silken_config *f, uint32_t lanes, char *why,
                                    size_t why_cap) {
     for (uint32_t i = 0; i < lanes; i++) {
         const struct silken_lane l = lane_config(f, i);
-        if (f->protocol == SILKEN_ATP && l.device && !l.transport &&
+        if (f->protocol != SILKEN_SWITCHML && l.device && !l.transport &&
             sk_transport_udp_address(l.device)) {
-            snprintf(why, why_cap, "%s: udp: devices are for SwitchML; ATP needs another device",
-                     l.device);
+            snprintf(why, why_cap, "%s: udp: devices are for SwitchML; %s needs another device",
+                     l.device, f->protocol == SILKEN_ATP ? "ATP" : "DLCP");
             return SILKEN_ERR_UNSUPPORTED;
         }
     }
@@ -216,10 +226,12 @@ static void free_comm(struct silken_comm *c) {
     free(c);
 }
 
-// Lane 0 is driven by those who wait, unless they want it otherwise.
+// Lane 0 is driven by those who wait, unless they want it otherwise, or others may wait for it
+// while its own work is done.
 static int start_threads(struct silken_comm *c, const cpu_set_t *anywhere, char *why,
                          size_t why_cap) {
-    for (uint32_t i = c->config.progress_thread ? 0 : 1; i < c->lanes; i++) {
+    const bool all = c->config.progress_thread || c->config.protocol == SILKEN_DLCP;
+    for (uint32_t i = all ? 0 : 1; i < c->lanes; i++) {
         int cpu = lane_config(&c->config, i).cpu;
         cpu_set_t processors = *anywhere;
         if (cpu >= 0) {
@@ -259,7 +271,10 @@ static void allreduce_hand_back_transports(struct silken_comm *c) {
 }
 
 static const struct sk_protocol *protocol_of(enum silken_protocol p) {
-    return p == SILKEN_ATP ? &sk_protocol_atp : &sk_protocol_switchml;
+    static const struct sk_protocol *const protocols[] = {[SILKEN_SWITCHML] = &sk_protocol_switchml,
+                                                          [SILKEN_ATP] = &sk_protocol_atp,
+                                                          [SILKEN_DLCP] = &sk_protocol_dlcp};
+    return (unsigned)p <= SILKEN_DLCP ? protocols[p] : NULL;
 }
 
 // What is needed later of the lists, which are not ours to keep.
@@ -278,6 +293,7 @@ static int keep_lists(struct silken_comm *c) {
     f->atp.rack = NULL;
     f->atp.group = NULL;
     f->atp.first = NULL;
+    f->dlcp.worker = NULL;
     f->atp.server_rack = c->server_rack;
     return 0;
 }
@@ -289,6 +305,10 @@ static int open_comm(struct silken_comm **comm, const struct silken_config *conf
     int rc = check_lanes(config, why, why_cap);
     struct silken_comm *c;
 
+    if (!protocol) {
+        snprintf(why, why_cap, "there is no such protocol");
+        return SILKEN_ERR_INVALID;
+    }
     rc = rc ? rc : protocol->check(config, lanes, why, why_cap);
     rc = rc ? rc : allreduce_check_devices(config, lanes, why, why_cap);
     if (rc != 0)
@@ -394,7 +414,8 @@ static void allreduce_take_out(struct silken_request *r) {
 
 static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t) {
     return t->count <= SIZE_MAX / 8 && (t->count == 0 || (t->in && t->out)) &&
-           (c->config.protocol != SILKEN_ATP || t->type == c->config.atp.type);
+           (c->config.protocol != SILKEN_ATP || t->type == c->config.atp.type) &&
+           (c->config.protocol != SILKEN_DLCP || t->type == SILKEN_F32);
 }
 
 // With the request's memory; it becomes the caller's again on an error.
@@ -587,7 +608,7 @@ int silken_reshape(struct silken_comm *comm, const uint32_t *rack, char *why, si
 
     shape.atp.rack = rack;
     if (!comm->protocol->places) {
-        snprintf(why, why_cap, "workers of SwitchML have no position");
+        snprintf(why, why_cap, "workers of this protocol have no position");
         return SILKEN_ERR_UNSUPPORTED;
     }
     for (uint32_t i = 0; i < comm->lanes && rc == 0; i++) {
@@ -641,6 +662,17 @@ void silken_stats(struct silken_comm *comm, struct silken_stats *stats) {
     }
 }
 
+int silken_dlcp_job_stats(struct silken_comm *comm, struct silken_dlcp_job_stats *stats) {
+    struct sk_lane *lane = &comm->lane[0];
+
+    if (comm->config.protocol != SILKEN_DLCP)
+        return SILKEN_ERR_UNSUPPORTED;
+    pthread_mutex_lock(&lane->lock);
+    sk_dlcp_engine_stats(lane->drive.engine, stats);
+    pthread_mutex_unlock(&lane->lock);
+    return 0;
+}
+
 const char *silken_ignored_name(enum silken_protocol protocol, unsigned kind) {
-    return protocol_of(protocol)->ignored_name(kind);
+    return protocol_of(protocol) ? protocol_of(protocol)->ignored_name(kind) : NULL;
 }

@@ -74,11 +74,25 @@ void sk_drive_rest(struct sk_drive *d) {
 // Until a peer that looks at shared memory has seen the last frame.
 #define PARTING UINT64_C(2000000)
 
+// How long others are served that still wait for something.
+#define LINGERING UINT64_C(2000000000)
+
+static void drive_linger(struct sk_drive *d) {
+    const struct sk_engine_ops *ops = d->engine->ops;
+    const uint64_t until = sk_clock_now() + LINGERING;
+    unsigned events;
+
+    while (ops->lingers && ops->lingers(d->engine) && sk_clock_now() < until)
+        if (!sk_drive_step(d, sk_clock_now(), &events))
+            sk_drive_rest(d);
+}
+
 void sk_drive_leave(struct sk_drive *d) {
     uint64_t now = sk_clock_now();
 
     if (!d->engine || !d->transport)
         return;
+    drive_linger(d);
     d->engine->ops->leave(d->engine);
     if (drive_send_all(d, now) > 0)
         sk_transport_wait(d->transport, PARTING);

@@ -28,7 +28,8 @@ bool sk_drive_step(struct sk_drive *d, uint64_t now, unsigned *events);
 // Lets other threads run until something may be to do, for a millisecond at most.
 void sk_drive_rest(struct sk_drive *d);
 
-// The station is done: sends what the engine has to say of that. Either may be NULL.
+// The station is done: serves others that still wait for it, for two seconds at most, and sends
+// what the engine has to say of its end. Either may be NULL.
 void sk_drive_leave(struct sk_drive *d);
 
 // Frees the engine and closes the transport; either may be NULL.

@@ -187,6 +187,14 @@ static void drive_until_ended(struct sk_lane *l, const struct sk_share *r) {
     pthread_cond_broadcast(&l->changed);
 }
 
+// With the lock: nothing is to be done until somebody says so.
+static bool lane_is_idle(const struct sk_lane *l) {
+    const struct sk_engine *e = l->drive.engine;
+
+    return !l->fresh.first && !l->active.first && !(l->begun && l->joining && !l->fault) &&
+           !(e->ops->lingers && e->ops->lingers(e));
+}
+
 // The lane's own thread.
 static void *drive_always(void *argument) {
     struct sk_lane *l = argument;
@@ -194,7 +202,7 @@ static void *drive_always(void *argument) {
     pthread_setaffinity_np(pthread_self(), sizeof l->processors, &l->processors);
     pthread_mutex_lock(&l->lock);
     while (!l->closing) {
-        if (!l->fresh.first && !l->active.first && !(l->begun && l->joining && !l->fault)) {
+        if (lane_is_idle(l)) {
             pthread_cond_wait(&l->changed, &l->lock);
             continue;
         }

@@ -22,6 +22,8 @@
 //     drive.c              an engine, a transport and the clock, joined
 //     protocol_switchml.c  SwitchML for communicators
 //     protocol_atp.c       ATP for communicators
+//     protocol_dlcp.c      DLCP for communicators
+//     dlcp.c               flows of DLCP (silken/dlcp.h)
 #ifndef SILKEN_HOSTS_COMMUNICATOR_PROTOCOL_H
 #define SILKEN_HOSTS_COMMUNICATOR_PROTOCOL_H
 
@@ -50,7 +52,7 @@ struct sk_protocol {
     const char *(*ignored_name)(unsigned kind);
 };
 
-extern const struct sk_protocol sk_protocol_switchml, sk_protocol_atp;
+extern const struct sk_protocol sk_protocol_switchml, sk_protocol_atp, sk_protocol_dlcp;
 
 // The first of 'whole' things that the i-th of 'parts' gets; the next one's first is after its
 // last.

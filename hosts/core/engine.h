@@ -3,7 +3,7 @@
 // engine.h: a protocol as the code around it sees it; internal to hosts/.
 //
 // An engine is a state machine without input, output or clock: a SwitchML worker, all flows of an
-// ATP worker's lane, or a flow of an ATP server. drive.h joins it to a transport and the clock, and
+// ATP worker's lane, a flow of an ATP server, or all flows of a host of DLCP. drive.h joins it to a transport and the clock, and
 // knows only this. lane.h gives tensors to engines of workers.
 //
 // An engine is a struct whose first member is struct sk_engine. The operations mean what those of
@@ -59,6 +59,9 @@ struct sk_engine_ops {
     void (*free)(struct sk_engine *e);
     // The station is done: write() says so to whoever has to know.
     void (*leave)(struct sk_engine *e);
+    // Others still wait for what it has to send, although its own work is done. NULL: they never
+    // do.
+    bool (*lingers)(const struct sk_engine *e);
 
     // Workers.
     int (*submit)(struct sk_engine *e, const struct sk_tensor *tensor, uint64_t now);

@@ -422,10 +422,10 @@ static void play_on_threads(struct replay *r) {
 // Whether it can be tried: everything can be done again, and nobody observes packets one by one.
 static bool can_be_alone(const struct replay_options *opt) {
     for (size_t i = 0; i < 2; i++)
-        if (opt->configs[i] &&
-            (opt->configs[i]->loss > 0 || opt->configs[i]->has_clock || opt->configs[i]->sessions))
-            return false; // one sequence of random numbers, of bursts, or of what is changed in
-                          // between
+        if (opt->configs[i] && (opt->configs[i]->loss > 0 || opt->configs[i]->has_clock ||
+                                opt->configs[i]->sessions || sk_config_has_pools(opt->configs[i])))
+            return false; // one sequence of random numbers, of bursts, of what is changed in
+                          // between, or of what is free in a pool
     return opt->threads > 1 && !opt->crossing_ns && !opt->buffers && !compares(opt) &&
            !(opt->observer && opt->observer->everything) && opt->speed <= 0 &&
            replay_trace_possible(opt);

@@ -200,22 +200,77 @@ static bool port_down(struct words *w) {
     return move_port(w, false);
 }
 
+// What is said of a port or of one of its queues; 'share' as struct sk_queue_buffer has it.
+enum { RED, YELLOW, GREEN, GUARANTEED, POOL, SHARE, OF_QUEUE };
+#define QUEUE_KEYS                                                                                 \
+    [RED] = {"red", UINT32_MAX, 0, false}, [YELLOW] = {"yellow", UINT32_MAX, 0, false},            \
+    [GREEN] = {"green", UINT32_MAX, 0, false},                                                     \
+    [GUARANTEED] = {"guaranteed", UINT32_MAX, 0, false},                                           \
+    [POOL] = {"pool", SK_APP_POOLS - 1, 0, false}, [SHARE] = {"share", SK_SHARE_HIGHEST, 0, false}
+
+static struct sk_queue_buffer stf_tm_buffer(const struct key *keys) {
+    return (struct sk_queue_buffer){.guaranteed = (uint32_t)keys[GUARANTEED].value,
+                                    .pooled = keys[POOL].given,
+                                    .pool = (uint8_t)keys[POOL].value,
+                                    .share = (uint8_t)keys[SHARE].value};
+}
+
+static bool stf_tm_set_queue(struct words *w, uint16_t p, const struct sk_port_queue *q) {
+    return sk_switch_port_queue(w->r->sw, p, q) == 0 ||
+           unusable(w->r, "the limits must ascend: red, yellow, green");
+}
+
 static bool port_speed(struct words *w) {
-    enum { RED, YELLOW, GREEN };
-    struct key keys[] = {[RED] = {"red", UINT32_MAX, 0, false},
-                         [YELLOW] = {"yellow", UINT32_MAX, 0, false},
-                         [GREEN] = {"green", UINT32_MAX, 0, false}};
+    enum { LIMIT = OF_QUEUE, N_KEYS };
+    struct key keys[] = {QUEUE_KEYS, [LIMIT] = {"limit", UINT32_MAX, 0, false}};
     uint16_t p = stf_tm_port(w);
     uint32_t speed = (uint32_t)stf_tm_number(w, "the speed", UINT32_MAX);
-    take_keys(w, keys, 3);
+    take_keys(w, keys, N_KEYS);
     const struct sk_port_queue q = {.speed_mbps = speed,
                                     .limit_red = (uint32_t)keys[RED].value,
                                     .limit_yellow = (uint32_t)keys[YELLOW].value,
-                                    .limit_green = (uint32_t)keys[GREEN].value};
+                                    .limit_green = (uint32_t)keys[GREEN].value,
+                                    .buffer = stf_tm_buffer(keys),
+                                    .limit = (uint32_t)keys[LIMIT].value};
+    return stf_tm_ended(w) && stf_tm_set_queue(w, p, &q);
+}
+
+// Of a port with a speed; what is left out is 0, and the port's are not this queue's any more.
+static bool port_queue(struct words *w) {
+    enum { PRIORITY = OF_QUEUE, WEIGHT, N_KEYS };
+    struct key keys[] = {QUEUE_KEYS, [PRIORITY] = {"priority", SK_PRIORITIES - 1, 0, false},
+                         [WEIGHT] = {"weight", SK_WEIGHT_HIGHEST, 0, false}};
+    const uint16_t p = stf_tm_port(w);
+    const uint32_t qid = (uint32_t)stf_tm_number(w, "the queue", SK_PORT_QUEUES - 1);
+    take_keys(w, keys, N_KEYS);
     if (!stf_tm_ended(w))
         return false;
-    return sk_switch_port_queue(w->r->sw, p, &q) == 0 ||
-           unusable(w->r, "the limits must ascend: red, yellow, green");
+    struct sk_port_queue q;
+    sk_switch_port_queue_get(w->r->sw, p, &q);
+    struct sk_queue_schedule *s = &q.schedule[qid];
+    s->priority = (uint8_t)keys[PRIORITY].value;
+    s->weight = (uint16_t)keys[WEIGHT].value;
+    s->own_limits = s->own_buffer = true;
+    s->limits = (struct sk_queue_limits){(uint32_t)keys[RED].value, (uint32_t)keys[YELLOW].value,
+                                         (uint32_t)keys[GREEN].value};
+    s->buffer = stf_tm_buffer(keys);
+    return stf_tm_set_queue(w, p, &q);
+}
+
+static bool pool(struct words *w) {
+    enum { CELLS = GREEN + 1, N_KEYS };
+    struct key keys[] = {[RED] = {"red", UINT32_MAX, 0, false},
+                         [YELLOW] = {"yellow", UINT32_MAX, 0, false},
+                         [GREEN] = {"green", UINT32_MAX, 0, false},
+                         [CELLS] = {"cells", UINT32_MAX, 0, false}};
+    const unsigned id = (unsigned)stf_tm_number(w, "the pool", SK_APP_POOLS - 1);
+    take_keys(w, keys, N_KEYS);
+    const struct sk_app_pool as = {.cells = (uint32_t)keys[CELLS].value,
+                                   .limit_red = (uint32_t)keys[RED].value,
+                                   .limit_yellow = (uint32_t)keys[YELLOW].value,
+                                   .limit_green = (uint32_t)keys[GREEN].value};
+    return stf_tm_ended(w) && (sk_switch_app_pool(w->r->sw, id, &as) == 0 ||
+                               unusable(w->r, "the limits must ascend: red, yellow, green, cells"));
 }
 
 static bool flow_control(struct words *w) {
@@ -527,6 +582,8 @@ static const struct {
     {"port_up", stf_tm_port_up},
     {"port_down", port_down},
     {"port_speed", port_speed},
+    {"port_queue", port_queue},
+    {"pool", pool},
     {"flow_control", flow_control},
     {"deflect", stf_tm_deflect},
     {"cpu_port", cpu_port},

@@ -14,9 +14,9 @@
 INLINE void write_egress_prefix_at_once(struct sk_packet *p, const struct destination *d,
                                         uint8_t qid, uint64_t now_ns) {
     sk_egress_prefix(sk_packet_data(p), sk_egress_place(d->port, 0, 0, now_ns),
-                     sk_egress_times(now_ns, 0, 0),
+                     sk_egress_times(now_ns, 0, 0, 0),
                      sk_egress_copy(0, d->rid, d->rid_first, sk_egress_queue(qid, d->cos)), false,
-                     sk_egress_length(p->len));
+                     sk_egress_length(p->arrived));
 }
 
 // Of one that waited: with all that it knows of its queue.
@@ -25,9 +25,9 @@ static inline void write_egress_prefix(const struct sk_core *core, struct sk_pac
     const uint64_t enq = p->enq_tstamp, waited = now_ns - enq;
     uint8_t *const frame = sk_packet_data(p);
     sk_egress_prefix(frame, sk_egress_place(p->egress_port, p->enq_qdepth, p->enq_congest, enq),
-                     sk_egress_times(enq, p->deq_qdepth, p->deq_congest),
+                     sk_egress_times(enq, p->deq_qdepth, p->deq_congest, p->pool_congest),
                      sk_egress_copy(waited, p->rid, p->rid_first, sk_egress_queue(p->qid, p->cos)),
-                     p->deflected, sk_egress_length(p->len));
+                     p->deflected, sk_egress_length(p->arrived));
     if (core->tofino_2)
         sk_egress_prefix_2(frame, enq, waited, p->qid);
 }

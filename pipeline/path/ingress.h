@@ -132,7 +132,7 @@ INLINE bool hop(struct sk_core *core, struct sk_packet *p, uint64_t w, uint64_t 
         !sk_packet_is_centred(p))
         return false;
     sk_hop_prefix(sk_packet_data(p), h, number, stamp);
-    sk_hopped(p, 1, number, stamp);
+    sk_hopped(p, 1, number, stamp, p->len);
     core->stats.recirculated++;
     return true;
 }

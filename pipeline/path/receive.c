@@ -82,6 +82,7 @@ static inline void record_received(struct sk_core *core, const struct sk_packet 
 static inline void come_in(struct sk_core *core, uint16_t dev_port, struct sk_packet *p,
                            uint64_t now_ns) {
     p->ingress_port = dev_port;
+    p->arrived = (uint16_t)p->len;
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     p->serial = core->serial;
     if (core->watched)
@@ -161,6 +162,7 @@ INLINE bool take_in(struct sk_core *core, uint16_t dev_port, struct sk_packet *p
         return false;
     }
     p->ingress_port = dev_port;
+    p->arrived = (uint16_t)p->len;
     p->mac_tstamp = b->arrival;
     p->serial = b->serial;
     return true;
@@ -504,6 +506,7 @@ static void run_frames(struct sk_core *core, const struct sk_lent_frame *frames,
         c.packets++;
         c.bytes += length;
         p->ingress_port = c.number;
+        p->arrived = (uint16_t)length;
         p->mac_tstamp = p->global_tstamp = stamp;
         p->serial = ++core->serial;
         if (__builtin_expect(seen, 0))

@@ -195,6 +195,7 @@ INLINE struct sk_packet *recirculate(struct sk_core *core, struct sk_packet *p, 
     p->passes++;
     p->resubmitted = false;
     p->ingress_port = p->egress_port;
+    p->arrived = (uint16_t)p->len;
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     core->stats.recirculated++;
     struct pipe *pipe = &core->pipes[sk_port_pipe(p->ingress_port)];

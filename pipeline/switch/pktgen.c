@@ -257,6 +257,7 @@ static void generate(struct sk_core *core, const struct app *a, unsigned pipe, u
     pktgen_write_header(at, a, pipe, app, core->tofino_2);
     memcpy(at + HEADER_BYTES, core->pipes[pipe].pktgen->buffer + a->as.offset, a->as.length);
     p->len = length;
+    p->arrived = (uint16_t)length;
     p->ingress_port = port;
     p->mac_tstamp = now_ns & SK_TSTAMP_MASK;
     p->serial = core->serial;

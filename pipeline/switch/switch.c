@@ -12,7 +12,7 @@
 #define DEFAULT_PACKET_BYTES      9216u
 #define DEFAULT_PACKETS           4096u
 #define DEFAULT_MAX_RECIRCULATION 64u
-#define MAX_PACKET_BYTES          64000u // pkt_length has 16 bits and counts FCS and bridge headers
+#define MAX_PACKET_BYTES          64000u // pkt_length has 16 bits and counts FCS and mirror headers
 #define MAX_RECIRCULATION         255u   // sk_packet.passes has 8 bits
 
 const char *sk_drop_text(enum sk_drop_reason r) {
@@ -146,8 +146,10 @@ static void free_core(struct sk_core *core) {
         if (core->pipes[i].state)
             core->pipes[i].desc->pipe_free(core->pipes[i].state);
     }
-    for (unsigned i = 0; i < core->n_shaped; i++)
-        free(core->ports[core->shaped[i]].queue.queues);
+    for (unsigned i = 0; i < SK_PORTS; i++) {
+        free(core->ports[i].queue.queues);
+        free(core->ports[i].queue.as);
+    }
     pktgen_free(core);
     sk_pre_marks_free(core->marks);
     sk_flows_free(core->flows);

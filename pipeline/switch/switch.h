@@ -85,6 +85,9 @@
     X(FAULT, "injected loss")                                                                      \
     X(MIRROR_OFF, "mirror session not enabled")                                                    \
     X(QUEUE_FULL, "egress queue full")                                                             \
+    X(SHARE_FULL, "egress queue has its share of its buffer pool")                                 \
+    X(PORT_FULL, "egress port full")                                                               \
+    X(POOL_FULL, "buffer pool full")                                                               \
     X(CROSSING_FULL, "core of the egress port's pipe is too slow")                                 \
     X(STOPPED, "still in a queue when the switch stopped")
 enum sk_drop_reason {
@@ -99,6 +102,16 @@ static inline enum sk_drop_reason sk_ingress_drop(bool consumed) {
     return (enum sk_drop_reason)(SK_DROP_INGRESS_DROP + consumed);
 }
 const char *sk_drop_text(enum sk_drop_reason r);
+// Why a queue does not take a packet: the reasons from QUEUE_FULL to POOL_FULL.
+#define SK_QUEUE_DROPS 4u
+_Static_assert(SK_DROP_POOL_FULL == SK_DROP_QUEUE_FULL + SK_QUEUE_DROPS - 1, "they are neighbours");
+// Of counts by reason those.
+static inline uint64_t sk_queue_drops(const uint64_t drops[SK_DROP_COUNT]) {
+    uint64_t n = 0;
+    for (unsigned i = 0; i < SK_QUEUE_DROPS; i++)
+        n += drops[SK_DROP_QUEUE_FULL + i];
+    return n;
+}
 
 struct sk_switch_options {
     // Called for each packet that leaves; the frame is valid during the call only. Returns false
@@ -271,18 +284,60 @@ void sk_digest_field(const struct sk_digest *d, uint32_t i, uint64_t *words);
 
 // ---- queues (tna-facts 5.7; pipeline/tm/queue.c) ----
 // A port with a speed sends one packet after another, as the clock goes on. Depths count the cells
-// of 80 bytes of one queue (qid) of the port. A limit is a depth at which packets of that colour
-// are no longer taken; 0 is none. Of the queues that have something the highest priority goes
-// first; queues of one priority share what is left by their weights, and each keeps its packets'
-// order.
+// (80 bytes, of a Tofino 2 176) of one queue (qid) of the port. Of the queues that have something
+// the highest priority goes first; queues of one priority share what is left by their weights, and
+// each keeps its packets' order.
+//
+// Whether a packet is taken is found in this order, with the cells that were there before it:
+//   its queue's limit for its colour: a depth from which on it is not taken      QUEUE_FULL
+//   cells that are guaranteed to its queue: what they hold counts nowhere else
+//   the rest counts for the port, which has a limit                              PORT_FULL
+//   and in the queue's pool, which has limits for colours, too, and a size       POOL_FULL
+//   of which the queue may have a share of what is free                          SHARE_FULL
+// A port's limit, a pool's size and a share are never exceeded; a queue's and a pool's limits for
+// colours are by less than a packet, as on the chip. 0 is no limit.
 #define SK_PORT_QUEUES    128u // of a port; a Tofino has 32, a Tofino 2 128
 #define SK_PRIORITIES     8u   // 7 is the highest
 #define SK_WEIGHT_HIGHEST 1023u
+#define SK_COLORS         3u // green, yellow (the chip's 1 and 2), red
+static inline const char *sk_color_text(unsigned color) {
+    return color == 0 ? "green" : color == 1 ? "yellow" : "red";
+}
+
+// A pool of cells that queues of any port share: an application pool of the chip's egress. Each has
+// two bits of app_pool_congest_stat, the first pool the lowest.
+#define SK_APP_POOLS 4u
+struct sk_app_pool {
+    uint32_t cells;                                // 0: the pool is not there, and takes nothing
+    uint32_t limit_red, limit_yellow, limit_green; // 'cells' is the highest
+};
+// -EINVAL: no such pool, or limits that do not ascend. What its queues hold stays theirs.
+int sk_switch_app_pool(struct sk_switch *sw, unsigned pool, const struct sk_app_pool *as);
+void sk_switch_app_pool_get(const struct sk_switch *sw, unsigned pool, struct sk_app_pool *out);
+// Cells in use; also while cores run.
+uint32_t sk_switch_app_pool_used(const struct sk_switch *sw, unsigned pool);
+// Whether some queue is to use the pool.
+bool sk_switch_app_pool_has_queues(const struct sk_switch *sw, unsigned pool);
+
+struct sk_queue_limits {
+    uint32_t red, yellow, green;
+};
+// A queue's share is at most 2^(share - 7) of the cells that are free in its pool, the chip's
+// dynamic factor: 1/64 (1), 1/32 ... 1 (7), 2 (8), 4 (9); 0: as many as there are.
+#define SK_SHARE_HIGHEST 9u
+struct sk_queue_buffer {
+    uint32_t guaranteed; // cells
+    bool pooled;
+    uint8_t pool, share; // with 'pooled'
+};
 struct sk_queue_schedule {
     uint8_t priority;
-    bool xoff;        // a Tofino 2's adv_flow_ctl holds the queue, and lets it go on
-    uint8_t pg_queue; // with xoff: which of its port group's queues a message calls it
-    uint16_t weight;  // 0: SK_WEIGHT_HIGHEST
+    bool xoff;                   // a Tofino 2's adv_flow_ctl holds the queue, and lets it go on
+    uint8_t pg_queue;            // with xoff: which of its port group's queues a message calls it
+    uint16_t weight;             // 0: SK_WEIGHT_HIGHEST
+    bool own_limits, own_buffer; // these hold, in place of the port's
+    struct sk_queue_limits limits;
+    struct sk_queue_buffer buffer;
 };
 // What the driver calls a port's queue when it has divided the group's 128 among its 8 ports: of
 // qid 0 to 15.
@@ -290,17 +345,29 @@ struct sk_queue_schedule {
 #define SK_PG_QUEUE(dev_port, qid) ((uint8_t)(((dev_port) % 8) * SK_PG_QUEUES_OF_PORT + (qid)))
 struct sk_port_queue {
     uint32_t speed_mbps; // 0: takes packets as they come, whatever the clock
-    uint32_t limit_red, limit_yellow, limit_green;
+    uint32_t limit_red, limit_yellow, limit_green; // of each queue without own_limits
+    struct sk_queue_buffer buffer;                 // of each queue without own_buffer
+    uint32_t limit; // cells that all queues hold together beyond what is guaranteed to them
     struct sk_queue_schedule schedule[SK_PORT_QUEUES]; // by qid
 };
-// -EINVAL: limits that do not ascend, a priority or weight that is too high. -EEXIST: another queue
-// of the port group has the pg_queue. -ENOMEM. Packets that wait stay in their queues; a queue
-// without xoff is not held.
+// -EINVAL: limits that do not ascend, a priority, weight, pool or share that is too high. -EEXIST:
+// another queue of the port group has the pg_queue. -ENOTSUP: pipes are isolated, and ports of
+// two would share a pool. -ENOMEM. Packets that wait stay in their queues, whatever the new limits;
+// a queue without xoff is not held.
 int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q);
 void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out);
 // Cells that wait in a queue of the port now; 0 for a queue that there is not.
 uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
+// What came to a queue of the port since the switch began, in packets: taken + refused; taken = left
+// + those that wait. A packet that was refused is dropped, or deflected if it asks for that.
+// False: the port has no such queue, or never had a speed or flow control.
+struct sk_queue_counts {
+    uint64_t taken, left;
+    uint64_t refused[SK_COLORS][SK_QUEUE_DROPS]; // by reason, from QUEUE_FULL on
+};
+bool sk_switch_queue_counts(const struct sk_switch *sw, uint16_t dev_port, unsigned qid,
+                            struct sk_queue_counts *out);
 // Whether adv_flow_ctl holds the queue now.
 bool sk_switch_port_held(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
 // The port and queue for packets with deflection whose queue is full; SK_PORT_INVALID: none, they

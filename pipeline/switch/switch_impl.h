@@ -99,11 +99,29 @@ struct queue {
     // of the first that waits, or of the last that was sent, in the time of its priority
     uint64_t finish;
     uint32_t cells;
+    // what holds for it, of its own settings or the port's
+    uint16_t weight;
+    uint8_t priority, share;
+    struct sk_queue_limits limits;
+    uint32_t guaranteed;
+    struct app_pool *pool; // or null
+    struct sk_queue_counts counts;
+};
+
+// A pool of cells, of all cores (queue.c). What is written for each packet is apart from what is
+// only read, and from other pools'.
+struct app_pool {
+    struct sk_app_pool as;
+    uint8_t apart[64];
+    _Atomic uint32_t used;
+    uint8_t behind[64];
 };
 
 struct port_queue {
-    struct sk_port_queue as;
-    bool listed; // in sk_core.shaped
+    struct sk_port_queue *as;   // as it was set; null: never
+    uint32_t speed_mbps, limit; // of these
+    uint32_t cells;             // of all queues, beyond what is guaranteed to them
+    bool listed;                // in sk_core.shaped
     uint64_t free_at;
     uint64_t served[SK_PRIORITIES]; // the time of each priority: the finish of what was sent last
     uint64_t busy[SK_PORT_QUEUES / 64]; // which queues have something, a bit each
@@ -205,6 +223,8 @@ struct sk_switch {
     struct port_settings settings[SK_PORTS];
     struct sk_mirror_session mirrors[SK_MIRROR_LAST + 1];
     struct sk_pre *pre;
+    struct app_pool app_pools[SK_APP_POOLS];
+    bool has_app_pools; // some have cells
     uint16_t deflect_port;
     uint8_t deflect_qid;
     bool pktgens_off;
@@ -360,9 +380,9 @@ void tm_mirror(struct sk_core *core, const struct sk_packet *p, const struct sk_
 void digest_push(struct sk_core *core, unsigned pipe, const struct sk_digest_out *d,
                  uint64_t now_ns);
 
-// queue.c: into the queue of p->egress_port, which is one of this core's; false when it is full,
-// and the packet the caller's.
-bool queue_push(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
+// queue.c: into the queue of p->egress_port, which is one of this core's. SK_DROP_COUNT: it was
+// taken; else why not, and the packet is the caller's.
+enum sk_drop_reason queue_push(struct sk_core *core, struct sk_packet *p, uint64_t now_ns);
 // What the packet says of its queue when it did not wait.
 void queue_passed(struct sk_packet *p, uint64_t now_ns);
 // When the next packet leaves a port with a speed, and from which; UINT64_MAX: none waits.

@@ -53,7 +53,7 @@ void flow_control_release(struct port_queue *q, uint64_t now_ns, bool all) {
     for (size_t word = 0; word < SK_PORT_QUEUES / 64; word++) {
         uint64_t free_ones = 0;
         for (size_t i = 0; i < 64; i++)
-            free_ones |= (uint64_t)(all || !q->as.schedule[64 * word + i].xoff) << i;
+            free_ones |= (uint64_t)(all || !q->as || !q->as->schedule[64 * word + i].xoff) << i;
         if (atomic_load_explicit(&q->held[word], memory_order_relaxed) & free_ones)
             flow_control_resume(q, word, free_ones, now_ns);
     }

@@ -81,6 +81,7 @@ static void mirror_fill(struct sk_packet *c, const struct sk_packet *p,
     memcpy(at, m->header, in_front);
     memcpy(at + in_front, sk_packet_data(p), length - in_front);
     c->len = length;
+    c->arrived = (uint16_t)length;
     c->ingress_port = p->ingress_port;
     c->mac_tstamp = p->mac_tstamp;
     c->serial = p->serial;

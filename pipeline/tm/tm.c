@@ -21,7 +21,7 @@ struct fan_out {
 
 // False when there is no room, and the packet the caller's.
 static bool admit_to_queue(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
-    return owns_port(core, p->egress_port) ? queue_push(core, p, now_ns)
+    return owns_port(core, p->egress_port) ? queue_push(core, p, now_ns) == SK_DROP_COUNT
                                            : cores_cross(core, p, now_ns);
 }
 
@@ -38,15 +38,16 @@ static bool tm_deflect(struct sk_core *core, struct sk_packet *p, uint64_t now_n
 
 // A full queue's packet goes to the place for deflected ones, if it asks for that, or nowhere.
 static void deflect_or_drop(struct sk_core *core, struct sk_packet *p, uint16_t port,
-                            uint64_t now_ns) {
+                            enum sk_drop_reason why, uint64_t now_ns) {
     if (!(p->deflect_on_drop && tm_deflect(core, p, now_ns)))
-        core_drop(core, p, port, SK_DROP_QUEUE_FULL);
+        core_drop(core, p, port, why);
 }
 
 void tm_arrive(struct sk_core *core, struct sk_packet *p, uint64_t now_ns) {
-    uint16_t port = p->egress_port;
-    if (!queue_push(core, p, now_ns))
-        deflect_or_drop(core, p, port, now_ns);
+    const uint16_t port = p->egress_port;
+    const enum sk_drop_reason why = queue_push(core, p, now_ns);
+    if (__builtin_expect(why != SK_DROP_COUNT, 0))
+        deflect_or_drop(core, p, port, why, now_ns);
 }
 
 // What goes on in ingress at once, or null.
@@ -65,8 +66,7 @@ static struct sk_packet *send_on(struct fan_out *f, struct sk_packet *p) {
             core_drop(core, p, d->port, SK_DROP_CROSSING_FULL);
         return NULL;
     }
-    if (!queue_push(core, p, f->now_ns))
-        deflect_or_drop(core, p, d->port, f->now_ns);
+    tm_arrive(core, p, f->now_ns);
     return NULL;
 }
 
@@ -189,9 +189,9 @@ INLINE bool begin_lending(struct sk_core *core, const struct sk_packet *p, bool 
     l->changed = reach < p->len ? reach : p->len;
     l->bypass = bypass;
     l->now_ns = now_ns;
-    l->times = sk_egress_times(now_ns, 0, 0);
+    l->times = sk_egress_times(now_ns, 0, 0, 0);
     l->queue = sk_egress_queue(qid, cos);
-    l->length = sk_egress_length(p->len);
+    l->length = sk_egress_length(p->arrived);
     if (sk_pool_is_shared(core->pool) || core->watched || core->tofino_2 || l->changed > LENT ||
         !sk_packet_is_centred(p))
         return false;

@@ -141,7 +141,7 @@ static void run_noted(struct interp *ip, struct sent *s) {
     if (s->straight && !in.bypass_egress) {
         const uint32_t prefix = p.head - SK_EGRESS_PREFIX;
         sk_egress_prefix(buffer + p.head, sk_egress_place(s->out, 0, 0, s->time),
-                         sk_egress_times(s->time, 0, 0),
+                         sk_egress_times(s->time, 0, 0, 0),
                          sk_egress_copy(0, 0, false, sk_egress_queue(in.qid, in.ingress_cos)),
                          false, sk_egress_length(p.len));
         s->record.place = 0;

@@ -52,7 +52,11 @@ static const char whole[] =
     " \"mirror\": [{\"id\": 12, \"direction\": \"both\", \"port\": 130, \"mcast_a\": 3, \"max\": "
     "64,\n"
     "              \"qid\": 31, \"cos\": 7, \"color\": 3, \"cpu\": true, \"hash1\": 8191}],\n"
-    " \"queues\": [{\"port\": 1, \"speed\": 100, \"red\": 10, \"yellow\": 20, \"green\": 30}],\n"
+    " \"pools\": [{\"id\": 2, \"cells\": 500, \"yellow\": 400}],\n"
+    " \"queues\": [{\"port\": 1, \"speed\": 100, \"red\": 10, \"yellow\": 20, \"green\": 30,\n"
+    "   \"limit\": 60, \"pool\": 2, \"guaranteed\": 3,\n"
+    "   \"schedule\": [{\"qid\": 4, \"yellow\": 15, \"share\": 0.25}, {\"qid\": 5, \"pooled\": "
+    "false}]}],\n"
     " \"deflect\": {\"port\": 2, \"qid\": 4},\n"
     " \"pktgen_buffers\": [{\"pipe\": 1, \"offset\": 16, \"bytes\": \"00112233445566778899\"}],\n"
     " \"pktgen\": [{\"pipe\": 1, \"app\": 2, \"trigger\": \"periodic\", \"length\": 10, "
@@ -98,6 +102,25 @@ static void test_config(void **state) {
     sk_switch_port_queue_get(b->sw, 1, &q);
     assert_int_equal(q.speed_mbps, 100);
     assert_int_equal(q.limit_yellow, 20);
+    assert_int_equal(q.limit, 60);
+    assert_true(q.buffer.pooled && q.buffer.pool == 2 && q.buffer.share == 0);
+    assert_int_equal(q.buffer.guaranteed, 3);
+    // what a queue leaves out is the port's
+    assert_true(q.schedule[4].own_limits && q.schedule[4].own_buffer);
+    assert_int_equal(q.schedule[4].limits.red, 10);
+    assert_int_equal(q.schedule[4].limits.yellow, 15);
+    assert_int_equal(q.schedule[4].limits.green, 30);
+    assert_true(q.schedule[4].buffer.pooled && q.schedule[4].buffer.share == 5);
+    assert_int_equal(q.schedule[4].buffer.guaranteed, 3);
+    assert_true(q.schedule[5].own_buffer && !q.schedule[5].own_limits);
+    assert_false(q.schedule[5].buffer.pooled);
+    assert_false(q.schedule[6].own_buffer || q.schedule[6].own_limits);
+    struct sk_app_pool pool;
+    sk_switch_app_pool_get(b->sw, 2, &pool);
+    assert_int_equal(pool.cells, 500);
+    assert_int_equal(pool.limit_yellow, 400);
+    sk_switch_app_pool_get(b->sw, 3, &pool);
+    assert_int_equal(pool.cells, 0);
     struct sk_pktgen_app app;
     struct sk_pktgen_counts counts;
     sk_switch_run(b->sw, 1500);
@@ -125,6 +148,25 @@ static void test_config_refused(void **state) {
          "is for \"flow_control\""},
         {"\"queues\": [{\"port\": 1, \"schedule\": [{\"qid\": 16, \"flow_control\": \"xoff\"}]}]",
          "queue 16 needs a \"pg_queue\""},
+        {"\"queues\": [{\"port\": 1, \"pool\": 1}]", "there is no pool 1"},
+        {"\"queues\": [{\"port\": 1, \"pool\": 4}]", "pool"},
+        {"\"queues\": [{\"port\": 1, \"schedule\": [{\"qid\": 2, \"pool\": 0}]}]",
+         "there is no pool"},
+        {"\"queues\": [{\"port\": 1, \"share\": 0.5}]", "a share is of a"},
+        {"\"pools\": [{\"id\": 1, \"cells\": 9}], \"queues\": [{\"port\": 1, \"pool\": 1, "
+         "\"share\": 0.3}]",
+         "a share of what is free is"},
+        {"\"pools\": [{\"id\": 1, \"cells\": 9}], \"queues\": [{\"port\": 1, \"pool\": 1, "
+         "\"share\": \"1\"}]",
+         "a share of what is free is"},
+        {"\"pools\": [{\"id\": 1, \"cells\": 9}, {\"id\": 1, \"cells\": 9}]", "twice"},
+        {"\"pools\": [{\"id\": 1, \"cells\": 9}], \"queues\": [{\"port\": 1, \"schedule\": "
+         "[{\"qid\": 1, "
+         "\"pool\": 1, \"pooled\": false}]}]",
+         "has no pool"},
+        {"\"pools\": [{\"id\": 4, \"cells\": 9}]", "id"},
+        {"\"pools\": [{\"id\": 0, \"cells\": 0}]", "cells"},
+        {"\"pools\": [{\"id\": 0}]", "cells"},
         {"\"mirror\": [{\"id\": 0, \"direction\": \"both\"}]", "mirror[0]"},
         {"\"mirror\": [{\"id\": 1015, \"direction\": \"both\"}]", "id"},
         {"\"mirror\": [{\"id\": 1, \"direction\": \"up\"}]", "direction"},
@@ -207,7 +249,15 @@ static void test_requests(void **state) {
 
     expect_ok(b, "{\"op\": \"port.queue\", \"port\": 1, \"speed\": 10, \"red\": 5, \"green\": 7}");
     expect_refused(b, "{\"op\": \"port.queue\", \"port\": 1, \"red\": 5, \"green\": 4}", "ascend");
+    expect_refused(b, "{\"op\": \"port.queue\", \"port\": 1, \"pool\": 3}", "there is no pool 3");
+    expect_refused(b, "{\"op\": \"pool.set\", \"id\": 3, \"cells\": 4, \"green\": 5}", "ascend");
+    expect_ok(b, "{\"op\": \"pool.set\", \"id\": 3, \"cells\": 40, \"green\": 40}");
+    expect_ok(b, "{\"op\": \"port.queue\", \"port\": 1, \"speed\": 10, \"pool\": 3, \"share\": 2}");
+    expect_refused(b, "{\"op\": \"pool.delete\", \"id\": 3}", "still uses it");
+    expect_refused(b, "{\"op\": \"pool.delete\", \"id\": 1}", "does not exist");
     expect_ok(b, "{\"op\": \"queues\"}");
+    expect_ok(b, "{\"op\": \"port.queue\", \"port\": 1}");
+    expect_ok(b, "{\"op\": \"pool.delete\", \"id\": 3}");
     expect_ok(b, "{\"op\": \"port.set\", \"port\": 1, \"up\": true}");
     assert_true(sk_switch_port_is_up(b->sw, 1));
     expect_ok(b, "{\"op\": \"port.deflect\", \"port\": 1}");

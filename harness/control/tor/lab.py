@@ -42,7 +42,6 @@ class Host:
         self.ip("link", "set", "lo", "up")
         self.process = subprocess.Popen(["ip", "netns", "exec", self.namespace, "python3", os.path.join(HERE, "peer.py")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.ask("quiet", interface=self.inside)
         if self.tag is not None:
             # else the kernel reports its groups untagged as well, at times of its own
             run("ip", "netns", "exec", self.namespace, "sh", "-c",

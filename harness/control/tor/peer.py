@@ -3,7 +3,6 @@
 """What a host of the lab does, with its kernel's own stacks: reads commands as lines of JSON, answers each
 with one. Runs in the host's network namespace.
 
-    {"do": "quiet", "interface": I}                 no checksums left to a card that is not there
     {"do": "serve", "port": P}                      echoes what comes, UDP and TCP, both address families
     {"do": "udp", "to": A, "port": P, "bytes": N, "tries": T}   how many of T datagrams came back whole
     {"do": "tcp", "to": A, "port": P, "bytes": N}   whether N bytes came back as they were sent
@@ -25,19 +24,11 @@ import sys
 import threading
 import time
 
-SIOCETHTOOL, ETHTOOL_STXCSUM = 0x8946, 0x17
 seen, lock = [], threading.Lock()
 
 
 def family_of(address):
     return socket.AF_INET6 if ":" in address else socket.AF_INET
-
-
-def quiet(interface):
-    value = ctypes.create_string_buffer(struct.pack("II", ETHTOOL_STXCSUM, 0))
-    request = struct.pack("16sP", interface.encode(), ctypes.addressof(value))
-    with socket.socket() as s:
-        fcntl.ioctl(s, SIOCETHTOOL, request.ljust(40, b"\0"))
 
 
 def echo_udp(s):
@@ -163,7 +154,7 @@ def tag(interface, name, vid):
         threading.Thread(target=run, args=(tap, s, vid), daemon=True).start()
 
 
-COMMANDS = {"tag": tag, "quiet": quiet, "serve": serve, "udp": udp, "tcp": tcp, "watch": watch, "seen": take, "send": send,
+COMMANDS = {"tag": tag, "serve": serve, "udp": udp, "tcp": tcp, "watch": watch, "seen": take, "send": send,
             "announce": announce}
 
 for line in sys.stdin:

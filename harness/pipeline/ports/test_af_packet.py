@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports on interfaces of the kernel's (af_packet/af_packet.h, and DPDK's driver, dpdk/fanout.h): what comes is what was
 on the wire. IPv4 fragments come as they are, also alone; what the kernel itself sends on the interface does not come in;
-a frame that its ring cuts is dropped and counted, as are those for which a ring has no room. With one queue and with
-several. Tags and checksums that were left to a card are put back. Rings are as large as pipeline/ports/af_packet.c
+a frame that its ring cuts is dropped and counted, as are those for which a ring has no room. What a host leaves to its
+card to cut is there as packets. With one queue and with several. Tags and checksums that were left to a card are put back. Rings are as large as pipeline/ports/af_packet.c
 says. A whole packet goes out with a tag, too; interfaces do not join frames."""
 import ctypes
 import fcntl
@@ -29,6 +29,8 @@ if not INTERFACES:
 
 HOST, OTHER = "02:00:00:00:00:0b", "02:00:00:00:00:0a"
 MORE = 0x2000
+SIOCETHTOOL, ETHTOOL_GGRO, ETHTOOL_SGRO = 0x8946, 0x2b, 0x2c
+ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO = 0x17, 0x1f, 0x24
 PACKET_VNET_HDR, GSO_TCPV4, NEEDS_CSUM = 15, 1, 1
 TOO_LONG = "longer than a packet buffer or its port allows"
 
@@ -75,13 +77,33 @@ def received(wire, n):
     return found
 
 
+def tcp(sequence, flags, payload, partial=False):
+    """With its checksum, or only that of the pseudo header."""
+    head = struct.pack("!HHIIBBHHH", 1, 2, sequence, 77, 5 << 4, flags, 1000, 0, 0)
+    pseudo = bytes([10, 0, 0, 1, 10, 0, 0, 200]) + struct.pack("!HH", 6, len(head) + len(payload))
+    total = ~checksum(pseudo) & 0xFFFF if partial else checksum(pseudo + head + payload + bytes(len(payload) % 2))
+    return head[:16] + struct.pack("!H", total) + head[18:] + payload
+
+
 def send_unsegmented(interface):
-    """A TCP segment of 4,000 bytes, as a stack hands it to an interface that takes segmentation over."""
-    tcp = struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 5 << 4, 0x10, 1000, 0, 0) + bytes(4000)
+    """A TCP segment of 4,000 bytes, as a stack hands it to an interface that takes segmentation over. Returns the
+    packets that it stands for."""
+    payload = bytes(i * 11 % 253 for i in range(4000))
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as s:
         s.setsockopt(263, PACKET_VNET_HDR, 1) # SOL_PACKET
         s.bind((interface, 0))
-        s.send(struct.pack("<BBHHHH", NEEDS_CSUM, GSO_TCPV4, 14 + 20 + 20, 1460, 14 + 20, 16) + ipv4(9, 0, tcp, 6))
+        s.send(struct.pack("<BBHHHH", NEEDS_CSUM, GSO_TCPV4, 14 + 20 + 20, 1460, 14 + 20, 16) +
+               ipv4(9, 0x4000, tcp(1000, 0x18, payload, True), 6))
+    return [ipv4(9 + i, 0x4000, tcp(1000 + 1460 * i, 0x18 if i == 2 else 0x10, payload[1460 * i:1460 * (i + 1)]), 6)
+            for i in range(3)]
+
+
+def offload(interface, on):
+    """Whether what is sent on it may be left to a card: checksums and segments."""
+    for command in (ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO)[::1 if on else -1]:
+        asked = ctypes.create_string_buffer(struct.pack("II", command, on))
+        with socket.socket() as s:
+            fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP16x", interface.encode(), ctypes.addressof(asked)))
 
 
 def send_unsummed(interface, length, tag=b""):
@@ -170,13 +192,25 @@ for text, more, queues, driver in (("one queue", "", {}, "net_af_packet"),
         checks.equal(f"{text}: what the kernel sends there does not come in", b.receive(), 6)
         checks.equal(f"{text}: and is not counted", sw.port(1)["rx_packets"], before + 1)
 
-        send_unsegmented("ha")
+        # DPDK's driver knows no segments: its ring cuts one, and it goes nowhere
+        ours = driver == "net_af_packet"
+        sent = send_unsegmented("ha")
         a.send(HOST, 8, length=1514)
-        checks.equal(f"{text}: one that is cut goes nowhere", b.receive(), 8)
-        checks.equal(f"{text}: it is counted", sw.port(1)["rx_packets"], before + 3)
+        if ours:
+            whole = received(b, 1)
+            checks.equal(f"{text}: packets of a connection are sent as one", short([f[54:] for f in whole]),
+                         short([b"".join(f[54:] for f in sent)]))
+        checks.equal(f"{text}: and the next", b.receive(), 8)
+        checks.equal(f"{text}: they are counted", sw.port(1)["rx_packets"], before + (5 if ours else 3))
+        if ours:
+            offload("swb", 0) # then the interface does not cut them, and they are sent one by one
+            send_unsegmented("ha")
+            checks.equal(f"{text}: a segment is its packets", short(received(b, 3)), short(sent))
+            offload("swb", 1)
+            checks.equal(f"{text}: counted one by one", sw.port(2)["tx_packets"], before + 8)
         checks.equal(f"{text}: ends", sw.stop(), 0)
         counts, drops = sw.accounts()
-        checks.equal(f"{text}: with its reason", drops, {TOO_LONG: 1})
+        checks.equal(f"{text}: with its reason", drops, {} if ours else {TOO_LONG: 1})
         checks.equal(f"{text}: all accounted for", counts[0] + counts[1] + counts[2], counts[3] + counts[4])
 # what finds the ring full the kernel counts, and the port's numbers are those of what was sent
 for text, more, queues in (("one queue", "", {}), ("three queues", ",qpairs=3", {"queues": 3})):
@@ -285,7 +319,6 @@ with Switch(configuration("", {})) as sw:
     checks.equal("frames go through then", b.receive(), 18)
     checks.equal("down at first: ends", sw.stop(), 0)
 # an interface that joins what it receives does not any more: a port takes in what was on the wire
-SIOCETHTOOL, ETHTOOL_GGRO, ETHTOOL_SGRO = 0x8946, 0x2b, 0x2c
 
 
 def gro(interface, command, on=0):

@@ -142,6 +142,21 @@ static void test_egress_bytes(void **state) {
     assert_memory_equal(b->sent[0].bytes, want, 27);
 }
 
+// What ingress puts in front does not count, until the packet comes around with it.
+static void test_length_is_that_of_ingress(void **state) {
+    struct bench *b = *state;
+    struct toy_wish w = {.flags = TOY_UCAST | TOY_GROW | TOY_SHOW_EGRESS, .ucast_port = 4};
+    for (w.hops = 0; w.hops < 3; w.hops++) {
+        b->n_sent = 0;
+        send_wish(b, 1, &w, 0);
+        assert_int_equal(b->n_sent, 1);
+        const uint8_t *const bytes = b->sent[0].bytes;
+        const unsigned came = 64 + w.hops * (TOY_GROWTH + SK_EGRESS_PREFIX);
+        assert_int_equal(b->sent[0].length, came + TOY_GROWTH + SK_EGRESS_PREFIX);
+        assert_int_equal(bytes[25] << 8 | bytes[26], came + 4);
+    }
+}
+
 static void test_enqueue_time_has_18_bits(void **state) {
     struct bench *b = *state;
     const struct toy_wish w = {.flags = TOY_UCAST | TOY_SHOW_EGRESS, .ucast_port = 2};
@@ -558,6 +573,7 @@ int main(void) {
         T(test_unicast),
         T(test_ingress_bytes),
         T(test_egress_bytes),
+        T(test_length_is_that_of_ingress),
         T(test_enqueue_time_has_18_bits),
         T(test_drop_ctl),
         T(test_drops_by_reason),

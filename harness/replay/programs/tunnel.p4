@@ -76,7 +76,7 @@ INGRESS {
         hdr.outer_udp.setInvalid();
         hdr.vxlan.setInvalid();
     }
-    // the outer lengths are written in egress, which knows the packet's
+    // the outer lengths are written in egress, which knows how many bytes came
     action carry(PortId_t port, bit<24> vni, bit<32> peer) {
         ig_tm_md.ucast_egress_port = port;
         hdr.outer_ethernet.setValid();
@@ -146,8 +146,9 @@ EGRESS_PARSER {
 
 EGRESS {
     apply {
-        hdr.outer_ipv4.total_len = eg_intr_md.pkt_length - 18; // Ethernet and the check sequence
-        hdr.outer_udp.length = eg_intr_md.pkt_length - 38;
+        // what came, without its check sequence, and 36 or 16 bytes of headers
+        hdr.outer_ipv4.total_len = eg_intr_md.pkt_length + 32;
+        hdr.outer_udp.length = eg_intr_md.pkt_length + 12;
     }
 }
 

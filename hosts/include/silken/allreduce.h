@@ -10,10 +10,19 @@
 // PROTOCOLS. SwitchML needs a switch and nothing else. ATP (NSDI 2021) has parameter servers too
 // (server.h, `silken server`), which add up what switches did not: so switches of several racks
 // take part, and many jobs share their memory. The calls below mean the same with both; what only
-// one of them has is said at its place.
+// one of them has is said at its place. DLCP needs neither a program in a switch nor servers of its
+// own: workers are servers too, or a ring, and switches only decide who waits and who is dropped
+// (Wang et al., 2020). There is no exact sum: a bounded part of what is sent may be missing, so THE
+// RESULTS MAY DIFFER BETWEEN WORKERS. A sum is that of the gradients that came, times the number of
+// workers over theirs; where it does not come back, it is the worker's own gradient times the
+// number of workers (appendix A of the paper). A job with bounds of 0 has exact sums, the same at
+// all workers of a job with servers but for the order of additions. DLCP reduces floats (f32, and
+// f16, bf16 and f64 as such); integers, and so the collective operations but reduce_scatter, end
+// with SILKEN_ERR_INVALID. It has no sessions and one lane, whose thread always runs: others may
+// wait for this host while it computes. silken_close() serves them for two seconds at most.
 //
 // BESIDE IT. server.h: a parameter server as a program of one's own; service.h: a worker's place in
-// its job, from a switch's job service; error.h: the error codes. keyvalue.h: the sums of sparse
+// its job, from a switch's job service; error.h: the error codes. dlcp.h: single tensors by DLCP. keyvalue.h: the sums of sparse
 // models, by key (Libra); ps.h: the names of PS-lite over that, for C++ (ps/ps.h includes it).
 //
 //      struct silken_config config;
@@ -142,7 +151,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default) // what libsilken exports
 
-enum silken_protocol { SILKEN_SWITCHML, SILKEN_ATP };
+enum silken_protocol { SILKEN_SWITCHML, SILKEN_ATP, SILKEN_DLCP };
 // Halves are IEEE 754's binary16, bfloat16 is the upper half of a float: both as uint16_t.
 enum silken_type { SILKEN_F32, SILKEN_I32, SILKEN_F16, SILKEN_BF16, SILKEN_F64, SILKEN_I64 };
 enum silken_op { SILKEN_SUM, SILKEN_AVERAGE };
@@ -188,6 +197,22 @@ struct silken_atp {
     uint32_t first_index, indices;       // aggregators in every switch, of all jobs
     uint32_t window, window_max;         // packets of a flow in flight at first, and at most
     const struct silken_first *first;    // see RESPAWN above: by flow; NULL: a new job
+};
+
+// What only DLCP has.
+struct silken_dlcp_job {
+    const struct silken_address *worker; // all workers, by rank
+    uint32_t servers;                    // on the first workers' hosts; 0: on all
+    bool ring;                           // no servers
+    double bound, pull_bound; // shares that may be missing, on the way to servers and back, or in a
+                              // ring's two rounds: from 0 to below 1
+    uint32_t tensors;         // reduced in an iteration, each in its turn; 0: one
+    bool backwards;           // the last layer's comes first, as from a backward pass
+    bool paper_threshold;     // what is important is so by the paper's threshold (silken/dlcp.h)
+    uint64_t cut_bytes;       // a tensor with more is cut over all servers
+    uint32_t link_mbps;       // these as in silken/dlcp.h
+    uint16_t first_port, ports;
+    uint32_t period_us, burst_us;
 };
 
 struct silken_config {
@@ -255,12 +280,16 @@ struct silken_config {
     // The worker's place, of a job service (silken/service.h); NULL: it needs none. Taken over by
     // silken_open() on success, and given back by silken_close().
     struct silken_lease *lease;
+
+    struct silken_dlcp_job dlcp;
 };
 
 // Fills '*config' with the defaults: k 256, 128 slots, job 0, UDP ports 0xbee0, timeouts from 20 ms
 // to 500 ms beginning with 50 ms (for processes that share processors; a network with a processor
 // for each end wants less), a warning after 2 s, a limit of 30 s; SwitchML, and for ATP one server,
-// floats, 65536 aggregators, windows of 200 to 1024 packets. Rank, workers, addresses and device
+// floats, 65536 aggregators, windows of 200 to 1024 packets; DLCP, servers on all
+// hosts, bounds of 10 % and 1 %, tensors cut from 4 MB on, 10 Gbps, one port (50000), reports every
+// 200 us. Rank, workers, addresses and device
 // remain to be set.
 void silken_config_init_sized(struct silken_config *config, size_t size);
 // The function of the same name, for callers without this header's macros, knows the members of

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+
+#include "af_packet/af_packet_impl.h"
+#include "af_packet/segment.h"
+
+#define ADDRESSES 12u // bytes of a frame before its type
+#define TAG       4u
+#define TAGS      2u
+#define V4_LEAST  20u
+#define V6_HEADER 40u
+#define TCP_LEAST 20u
+#define UDP_BYTES 8u
+
+// Where fields are, in their headers.
+enum {
+    V4_LENGTH = 2,
+    V4_IDENTIFICATION = 4,
+    V4_FRAGMENT = 6,
+    V4_PROTOCOL = 9,
+    V4_CHECKSUM = 10,
+    V4_ADDRESSES = 12,
+    V6_LENGTH = 4,
+    V6_NEXT = 6,
+    V6_ADDRESSES = 8,
+    TCP_SEQUENCE = 4,
+    TCP_OFFSET = 12,
+    TCP_FLAGS = 13,
+    TCP_CHECKSUM = 16,
+    UDP_LENGTH = 4,
+    UDP_CHECKSUM = 6
+};
+enum { FIN = 0x01, SYN = 0x02, RST = 0x04, PSH = 0x08, ACK = 0x10, URG = 0x20, CWR = 0x80 };
+
+static inline uint32_t get16(const uint8_t *at) {
+    return (uint32_t)at[0] << 8 | at[1];
+}
+static inline uint32_t get32(const uint8_t *at) {
+    return get16(at) << 16 | get16(at + 2);
+}
+static inline void put16(uint8_t *at, uint32_t v) {
+    at[0] = (uint8_t)(v >> 8);
+    at[1] = (uint8_t)v;
+}
+static inline void put32(uint8_t *at, uint32_t v) {
+    put16(at, v >> 16);
+    put16(at + 2, v);
+}
+
+// ---- sums (RFC 1071) ----
+
+static inline uint32_t fold(uint64_t sum) {
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint32_t)sum;
+}
+
+// Sum of 16-bit words as they are in memory, which is the sum with its bytes exchanged.
+static uint64_t raw_sum(const uint8_t *at, uint32_t n) {
+    uint64_t a = 0, b = 0, c = 0, d = 0;
+    for (; n >= 16; at += 16, n -= 16) {
+        uint32_t w[4];
+        memcpy(w, at, sizeof w);
+        a += w[0];
+        b += w[1];
+        c += w[2];
+        d += w[3];
+    }
+    for (; n >= 4; at += 4, n -= 4) {
+        uint32_t w;
+        memcpy(&w, at, sizeof w);
+        a += w;
+    }
+    uint32_t last = 0;
+    memcpy(&last, at, n);
+    return a + b + c + d + last;
+}
+
+static uint32_t sum_of(const uint8_t *at, uint32_t n) {
+    const uint16_t raw = (uint16_t)fold(raw_sum(at, n));
+    uint8_t bytes[2];
+    memcpy(bytes, &raw, sizeof bytes);
+    return get16(bytes);
+}
+
+// ---- a frame's headers ----
+
+struct place {
+    uint32_t network, transport, payload;
+    bool v6, tcp;
+};
+
+static bool find_network(struct place *p, const uint8_t *frame, uint32_t length) {
+    uint32_t at = ADDRESSES;
+    for (unsigned tags = 0; tags <= TAGS; tags++, at += TAG) {
+        if (length < at + 2)
+            return false;
+        const uint32_t type = get16(frame + at);
+        p->network = at + 2;
+        p->v6 = type == ETH_P_IPV6;
+        if (type == ETH_P_IP || type == ETH_P_IPV6)
+            return true;
+        if (type != ETH_P_8021Q && type != ETH_P_8021AD)
+            return false;
+    }
+    return false;
+}
+
+static bool find_transport(struct place *p, const uint8_t *frame, uint32_t length) {
+    const uint8_t *ip = frame + p->network;
+    const uint32_t there = length - p->network;
+    uint32_t protocol;
+    if (p->v6) {
+        if (there < V6_HEADER || ip[0] >> 4 != 6)
+            return false;
+        p->transport = p->network + V6_HEADER;
+        protocol = ip[V6_NEXT];
+    } else {
+        if (there < V4_LEAST || ip[0] >> 4 != 4 || (ip[0] & 15) < V4_LEAST / 4 ||
+            get16(ip + V4_FRAGMENT) & 0x3fff)
+            return false;
+        p->transport = p->network + (ip[0] & 15) * 4u;
+        protocol = ip[V4_PROTOCOL];
+    }
+    p->tcp = protocol == IPPROTO_TCP;
+    return p->tcp || protocol == IPPROTO_UDP;
+}
+
+static bool find(struct place *p, const uint8_t *frame, uint32_t length) {
+    if (!find_network(p, frame, length) || !find_transport(p, frame, length))
+        return false;
+    if (length < p->transport + (p->tcp ? TCP_LEAST : UDP_BYTES))
+        return false;
+    uint32_t header = UDP_BYTES;
+    if (p->tcp) {
+        header = (frame[p->transport + TCP_OFFSET] >> 4) * 4u;
+        if (header < TCP_LEAST)
+            return false;
+    }
+    p->payload = p->transport + header;
+    return p->payload <= length && p->payload <= AF_PACKET_SEGMENT_HEADERS;
+}
+
+// The part of the pseudo header that does not depend on the length: addresses and protocol.
+static uint32_t pseudo(const struct place *p, const uint8_t *frame) {
+    const uint8_t *ip = frame + p->network;
+    const uint32_t addresses = p->v6 ? sum_of(ip + V6_ADDRESSES, 32) : sum_of(ip + V4_ADDRESSES, 8);
+    return addresses + (p->tcp ? IPPROTO_TCP : IPPROTO_UDP);
+}
+
+// ---- cutting ----
+
+bool af_packet_segment_open(struct af_packet_segment *s, const uint8_t *frame, uint32_t length,
+                            const struct virtio_net_hdr *v) {
+    const unsigned type = v->gso_type & ~(unsigned)VIRTIO_NET_HDR_GSO_ECN;
+    struct place p;
+    if (!find(&p, frame, length) || v->gso_size == 0 || p.payload == length)
+        return false;
+    const unsigned wanted = !p.tcp ? VIRTIO_NET_HDR_GSO_UDP_L4
+                            : p.v6 ? VIRTIO_NET_HDR_GSO_TCPV6
+                                   : VIRTIO_NET_HDR_GSO_TCPV4;
+    if (type != wanted || (v->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && v->csum_start != p.transport))
+        return false;
+    const uint32_t bytes = length - p.payload, pieces = (bytes + v->gso_size - 1) / v->gso_size;
+    if (pieces > AF_PACKET_SEGMENT_PIECES || length > AF_PACKET_SEGMENT_BYTES + TAGS * TAG)
+        return false;
+    *s = (struct af_packet_segment){.frame = frame,
+                                    .length = length,
+                                    .network = p.network,
+                                    .transport = p.transport,
+                                    .payload = p.payload,
+                                    .size = v->gso_size,
+                                    .same = pseudo(&p, frame),
+                                    .pieces = pieces,
+                                    .v6 = p.v6,
+                                    .tcp = p.tcp};
+    return true;
+}
+
+uint32_t af_packet_segment_length(const struct af_packet_segment *s, unsigned i) {
+    const uint32_t from = s->payload + i * s->size, left = s->length - from;
+    return s->payload + (left < s->size ? left : s->size);
+}
+
+// The network header of a packet of so many bytes behind its Ethernet header and tags.
+static void write_network(const struct af_packet_segment *s, unsigned i, uint8_t *ip,
+                          uint32_t bytes) {
+    if (s->v6) {
+        put16(ip + V6_LENGTH, bytes - V6_HEADER);
+        return;
+    }
+    const uint32_t header = s->transport - s->network;
+    put16(ip + V4_LENGTH, bytes);
+    put16(ip + V4_IDENTIFICATION, get16(ip + V4_IDENTIFICATION) + i);
+    put16(ip + V4_CHECKSUM, 0);
+    put16(ip + V4_CHECKSUM, ~sum_of(ip, header));
+}
+
+static void write_transport(const struct af_packet_segment *s, unsigned i, uint8_t *at,
+                            uint32_t bytes) {
+    const uint32_t field = s->tcp ? TCP_CHECKSUM : UDP_CHECKSUM;
+    if (s->tcp) {
+        put32(at + TCP_SEQUENCE, get32(at + TCP_SEQUENCE) + i * s->size);
+        if (i + 1 < s->pieces)
+            at[TCP_FLAGS] &= (uint8_t) ~(FIN | PSH);
+        if (i > 0)
+            at[TCP_FLAGS] &= (uint8_t)~CWR;
+    } else {
+        put16(at + UDP_LENGTH, bytes);
+    }
+    put16(at + field, 0);
+    const uint32_t sum = ~fold((uint64_t)s->same + bytes + sum_of(at, bytes)) & 0xffff;
+    put16(at + field, sum || s->tcp ? sum : 0xffff); // 0 says: no checksum
+}
+
+void af_packet_segment_piece(const struct af_packet_segment *s, unsigned i, uint8_t *to,
+                             uint32_t room) {
+    const uint32_t length = af_packet_segment_length(s, i);
+    if (length > room) { // too long for whoever asks: its beginning says what it was
+        const uint32_t headers = s->payload < room ? s->payload : room;
+        memcpy(to, s->frame, headers);
+        memcpy(to + headers, s->frame + s->payload + i * s->size, room - headers);
+        return;
+    }
+    memcpy(to, s->frame, s->payload);
+    memcpy(to + s->payload, s->frame + s->payload + i * s->size, length - s->payload);
+    write_network(s, i, to + s->network, length - s->network);
+    write_transport(s, i, to + s->transport, length - s->transport);
+}
+
+// ---- joining ----
+
+// One packet whose checksums are right and that may be part of a segment.
+struct part {
+    struct place at;
+    uint32_t bytes; // of payload
+};
+
+static bool ip_is_whole(const struct place *p, const uint8_t *frame, uint32_t length) {
+    const uint8_t *ip = frame + p->network;
+    if (p->v6)
+        return get16(ip + V6_LENGTH) == length - p->transport;
+    return get16(ip + V4_LENGTH) == length - p->network &&
+           sum_of(ip, p->transport - p->network) == 0xffff;
+}
+
+static bool sum_is_right(const struct place *p, const uint8_t *frame, uint32_t length) {
+    const uint32_t bytes = length - p->transport;
+    return fold((uint64_t)pseudo(p, frame) + bytes + sum_of(frame + p->transport, bytes)) == 0xffff;
+}
+
+// A cheap look first: most packets are alone.
+static bool read_part(struct part *t, const struct af_packet_frame *f) {
+    if (!find(&t->at, f->data, f->length) || t->at.payload == f->length)
+        return false;
+    const uint8_t flags = f->data[t->at.transport + TCP_FLAGS];
+    t->bytes = f->length - t->at.payload;
+    if (!t->at.tcp || (flags & (SYN | RST | URG | CWR | ACK)) != ACK)
+        return false;
+    return ip_is_whole(&t->at, f->data, f->length);
+}
+
+static bool same(const uint8_t *a, const uint8_t *b, uint32_t from, uint32_t to) {
+    return memcmp(a + from, b + from, to - from) == 0;
+}
+
+static bool network_follows(const struct place *p, const uint8_t *a, const uint8_t *b, unsigned i) {
+    const uint8_t *x = a + p->network, *y = b + p->network;
+    if (!same(a, b, 0, p->network))
+        return false;
+    if (p->v6)
+        return same(x, y, 0, V6_LENGTH) && same(x, y, V6_NEXT, V6_HEADER);
+    return same(x, y, 0, V4_LENGTH) && same(x, y, V4_FRAGMENT, V4_CHECKSUM) &&
+           same(x, y, V4_ADDRESSES, p->transport - p->network) &&
+           get16(y + V4_IDENTIFICATION) == ((get16(x + V4_IDENTIFICATION) + i) & 0xffff);
+}
+
+// Packet 'i' of the segment that begins with 'a', whose packets have 'size' bytes.
+static bool follows(const struct part *p, const struct af_packet_frame *a,
+                    const struct af_packet_frame *b, unsigned i, uint32_t size) {
+    struct part q;
+    if (!read_part(&q, b) || q.at.network != p->at.network || q.at.transport != p->at.transport ||
+        q.at.payload != p->at.payload || q.at.v6 != p->at.v6 || q.bytes > size ||
+        !network_follows(&p->at, a->data, b->data, i))
+        return false;
+    const uint8_t *x = a->data + p->at.transport, *y = b->data + p->at.transport;
+    const uint8_t last = (uint8_t)(FIN | PSH);
+    return same(x, y, 0, TCP_SEQUENCE) && same(x, y, TCP_SEQUENCE + 4, TCP_FLAGS) &&
+           (x[TCP_FLAGS] | last) == (y[TCP_FLAGS] | last) &&
+           same(x, y, TCP_FLAGS + 1, TCP_CHECKSUM) &&
+           same(x, y, TCP_CHECKSUM + 2, p->at.payload - p->at.transport) &&
+           get32(y + TCP_SEQUENCE) == get32(x + TCP_SEQUENCE) + i * size;
+}
+
+static bool ends(const struct part *p, const struct af_packet_frame *f) {
+    return f->data[p->at.transport + TCP_FLAGS] & (FIN | PSH);
+}
+
+static void describe(struct af_packet_joined *j, const struct part *p,
+                     const struct af_packet_frame *first, const struct af_packet_frame *last,
+                     uint32_t bytes, uint32_t size) {
+    const struct place *at = &p->at;
+    uint8_t *ip = j->header + at->network, *transport = j->header + at->transport;
+    const uint32_t behind = at->payload - at->transport + bytes;
+    j->headers = at->payload;
+    memcpy(j->header, first->data, j->headers);
+    if (at->v6) {
+        put16(ip + V6_LENGTH, behind);
+    } else {
+        put16(ip + V4_LENGTH, at->transport - at->network + behind);
+        put16(ip + V4_CHECKSUM, 0);
+        put16(ip + V4_CHECKSUM, ~sum_of(ip, at->transport - at->network));
+    }
+    transport[TCP_FLAGS] = last->data[at->transport + TCP_FLAGS];
+    put16(transport + TCP_CHECKSUM, fold((uint64_t)pseudo(at, first->data) + behind));
+    j->v = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+                                   .gso_type =
+                                       at->v6 ? VIRTIO_NET_HDR_GSO_TCPV6 : VIRTIO_NET_HDR_GSO_TCPV4,
+                                   .hdr_len = (uint16_t)at->payload,
+                                   .gso_size = (uint16_t)size,
+                                   .csum_start = (uint16_t)at->transport,
+                                   .csum_offset = TCP_CHECKSUM};
+}
+
+unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame *frames,
+                        unsigned n) {
+    struct part p;
+    if (n < 2 || !read_part(&p, &frames[0]) || ends(&p, &frames[0]))
+        return 1;
+    const uint32_t size = p.bytes;
+    uint32_t bytes = size;
+    unsigned k = 1;
+    while (k < n && k < AF_PACKET_SEGMENT_PIECES && follows(&p, &frames[0], &frames[k], k, size)) {
+        if (frames[k].length - p.at.network + bytes > 65535 ||
+            !sum_is_right(&p.at, frames[k].data, frames[k].length))
+            break;
+        bytes += frames[k].length - p.at.payload;
+        k++;
+        if (frames[k - 1].length < frames[0].length || ends(&p, &frames[k - 1]))
+            break;
+    }
+    if (k < 2 || !sum_is_right(&p.at, frames[0].data, frames[0].length))
+        return 1;
+    describe(j, &p, &frames[0], &frames[k - 1], bytes, size);
+    return k;
+}
