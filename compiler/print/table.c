@@ -314,7 +314,7 @@ static void lookup_word(const struct emit *e, const char *table, const char *wor
 }
 
 // The one action of a table's entries, or null.
-static const struct ir_action *only_action(const struct ir_table *t) {
+static const struct ir_action *table_only_action(const struct ir_table *t) {
     const struct ir_action *only = NULL;
     for (size_t i = 0; i < t->actions.n; i++)
         if (!t->actions.v[i].default_only) {
@@ -328,8 +328,8 @@ static const struct ir_action *only_action(const struct ir_table *t) {
 // A table that has nothing but one number for each key is filled as a whole where it is large
 // (sk_table_may_be_filled): the number is read where it stands, and no entry is looked at. Whoever
 // watches sees the entry, as of any table.
-static bool is_flat_table(const struct emit *e, const struct ir_table *t) {
-    const struct ir_action *a = only_action(t);
+static bool table_is_flat(const struct emit *e, const struct ir_table *t) {
+    const struct ir_action *a = table_only_action(t);
     return !e->checked && t->size >= 256 && is_exact(t) && t->keys.n == 1 &&
            t->keys.v[0].expr->width <= PLAN_MAX_INDEX && !t->proxy && !t->key_masks &&
            !t->const_entries && !t->direct_counters.n && !t->direct_registers.n &&
@@ -337,8 +337,8 @@ static bool is_flat_table(const struct emit *e, const struct ir_table *t) {
            a->params.n == 1 && a->params.v[0].var->width <= 32;
 }
 
-static void flat_lookup(const struct emit *e, const struct ir_table *t) {
-    const struct ir_action *a = only_action(t);
+static void table_flat_lookup(const struct emit *e, const struct ir_table *t) {
+    const struct ir_action *a = table_only_action(t);
     const unsigned width = a->params.v[0].var->width;
     emit_line(e, "const struct sk_filled *const filled = sk_lookup_flat(%s, key[0]);",
               emit_table_ref(e, t));
@@ -360,8 +360,8 @@ static void emit_table_lookup(const struct emit *e, const struct ir_table *t) {
     }
     emit_close(e, "};");
     emit_checked_key(e, t);
-    if (is_flat_table(e, t))
-        flat_lookup(e, t);
+    if (table_is_flat(e, t))
+        table_flat_lookup(e, t);
     const char *ref = emit_table_ref(e, t);
     bool exact = is_exact(t);
     const bool by_word = is_found_by_word(e, t);

@@ -138,8 +138,8 @@ void sk_watch_take(struct sk_watch *w, const struct sk_service *s) {
 void sk_watch_free(struct sk_watch *w) {
     free(w->ports);
     free(w->tables);
-    free(w->refused);
     json_decref(w->libra);
+    free(w->refused);
     json_decref(w->jobs);
     *w = (struct sk_watch){0};
 }
