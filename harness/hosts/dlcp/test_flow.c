@@ -81,8 +81,8 @@ static void test_rounds(void **state) {
     pair_end(&p);
 }
 
-// A round trip of ten seconds was measured, since the other end had no processor: what is missing is
-// asked for within the longest timeout all the same.
+// A round trip of ten seconds was measured, since the other end had no processor: what is missing
+// is asked for within the longest timeout all the same.
 static void test_inflated_round_trip(void **state) {
     struct pair p;
     (void)state;
