@@ -4,8 +4,8 @@
 #include <linux/if_ether.h>
 #include <netinet/in.h>
 
-#include "af_packet/af_packet_impl.h"
 #include "af_packet/segment.h"
+#include "base/bytes.h"
 
 #define ADDRESSES 12u // bytes of a frame before its type
 #define TAG       4u
@@ -35,24 +35,9 @@ enum {
 };
 enum { FIN = 0x01, SYN = 0x02, RST = 0x04, PSH = 0x08, ACK = 0x10, URG = 0x20, CWR = 0x80 };
 
-static inline uint32_t get16(const uint8_t *at) {
-    return (uint32_t)at[0] << 8 | at[1];
-}
-static inline uint32_t get32(const uint8_t *at) {
-    return get16(at) << 16 | get16(at + 2);
-}
-static inline void put16(uint8_t *at, uint32_t v) {
-    at[0] = (uint8_t)(v >> 8);
-    at[1] = (uint8_t)v;
-}
-static inline void put32(uint8_t *at, uint32_t v) {
-    put16(at, v >> 16);
-    put16(at + 2, v);
-}
-
 // ---- sums (RFC 1071) ----
 
-static inline uint32_t fold(uint64_t sum) {
+static inline uint32_t segment_fold(uint64_t sum) {
     while (sum >> 16)
         sum = (sum & 0xffff) + (sum >> 16);
     return (uint32_t)sum;
@@ -79,8 +64,8 @@ static uint64_t raw_sum(const uint8_t *at, uint32_t n) {
     return a + b + c + d + last;
 }
 
-static uint32_t sum_of(const uint8_t *at, uint32_t n) {
-    const uint16_t raw = (uint16_t)fold(raw_sum(at, n));
+static uint32_t segment_sum(const uint8_t *at, uint32_t n) {
+    const uint16_t raw = (uint16_t)segment_fold(raw_sum(at, n));
     uint8_t bytes[2];
     memcpy(bytes, &raw, sizeof bytes);
     return get16(bytes);
@@ -93,7 +78,7 @@ struct place {
     bool v6, tcp;
 };
 
-static bool find_network(struct place *p, const uint8_t *frame, uint32_t length) {
+static bool segment_find_network(struct place *p, const uint8_t *frame, uint32_t length) {
     uint32_t at = ADDRESSES;
     for (unsigned tags = 0; tags <= TAGS; tags++, at += TAG) {
         if (length < at + 2)
@@ -109,7 +94,7 @@ static bool find_network(struct place *p, const uint8_t *frame, uint32_t length)
     return false;
 }
 
-static bool find_transport(struct place *p, const uint8_t *frame, uint32_t length) {
+static bool segment_find_transport(struct place *p, const uint8_t *frame, uint32_t length) {
     const uint8_t *ip = frame + p->network;
     const uint32_t there = length - p->network;
     uint32_t protocol;
@@ -130,7 +115,7 @@ static bool find_transport(struct place *p, const uint8_t *frame, uint32_t lengt
 }
 
 static bool find(struct place *p, const uint8_t *frame, uint32_t length) {
-    if (!find_network(p, frame, length) || !find_transport(p, frame, length))
+    if (!segment_find_network(p, frame, length) || !segment_find_transport(p, frame, length))
         return false;
     if (length < p->transport + (p->tcp ? TCP_LEAST : UDP_BYTES))
         return false;
@@ -145,9 +130,10 @@ static bool find(struct place *p, const uint8_t *frame, uint32_t length) {
 }
 
 // The part of the pseudo header that does not depend on the length: addresses and protocol.
-static uint32_t pseudo(const struct place *p, const uint8_t *frame) {
+static uint32_t segment_pseudo(const struct place *p, const uint8_t *frame) {
     const uint8_t *ip = frame + p->network;
-    const uint32_t addresses = p->v6 ? sum_of(ip + V6_ADDRESSES, 32) : sum_of(ip + V4_ADDRESSES, 8);
+    const uint32_t addresses =
+        p->v6 ? segment_sum(ip + V6_ADDRESSES, 32) : segment_sum(ip + V4_ADDRESSES, 8);
     return addresses + (p->tcp ? IPPROTO_TCP : IPPROTO_UDP);
 }
 
@@ -173,7 +159,7 @@ bool af_packet_segment_open(struct af_packet_segment *s, const uint8_t *frame, u
                                     .transport = p.transport,
                                     .payload = p.payload,
                                     .size = v->gso_size,
-                                    .same = pseudo(&p, frame),
+                                    .same = segment_pseudo(&p, frame),
                                     .pieces = pieces,
                                     .v6 = p.v6,
                                     .tcp = p.tcp};
@@ -196,7 +182,7 @@ static void write_network(const struct af_packet_segment *s, unsigned i, uint8_t
     put16(ip + V4_LENGTH, bytes);
     put16(ip + V4_IDENTIFICATION, get16(ip + V4_IDENTIFICATION) + i);
     put16(ip + V4_CHECKSUM, 0);
-    put16(ip + V4_CHECKSUM, ~sum_of(ip, header));
+    put16(ip + V4_CHECKSUM, (uint16_t)~segment_sum(ip, header));
 }
 
 static void write_transport(const struct af_packet_segment *s, unsigned i, uint8_t *at,
@@ -212,7 +198,7 @@ static void write_transport(const struct af_packet_segment *s, unsigned i, uint8
         put16(at + UDP_LENGTH, bytes);
     }
     put16(at + field, 0);
-    const uint32_t sum = ~fold((uint64_t)s->same + bytes + sum_of(at, bytes)) & 0xffff;
+    const uint32_t sum = ~segment_fold((uint64_t)s->same + bytes + segment_sum(at, bytes)) & 0xffff;
     put16(at + field, sum || s->tcp ? sum : 0xffff); // 0 says: no checksum
 }
 
@@ -244,12 +230,13 @@ static bool ip_is_whole(const struct place *p, const uint8_t *frame, uint32_t le
     if (p->v6)
         return get16(ip + V6_LENGTH) == length - p->transport;
     return get16(ip + V4_LENGTH) == length - p->network &&
-           sum_of(ip, p->transport - p->network) == 0xffff;
+           segment_sum(ip, p->transport - p->network) == 0xffff;
 }
 
 static bool sum_is_right(const struct place *p, const uint8_t *frame, uint32_t length) {
     const uint32_t bytes = length - p->transport;
-    return fold((uint64_t)pseudo(p, frame) + bytes + sum_of(frame + p->transport, bytes)) == 0xffff;
+    return segment_fold((uint64_t)segment_pseudo(p, frame) + bytes +
+                        segment_sum(frame + p->transport, bytes)) == 0xffff;
 }
 
 // A cheap look first: most packets are alone.
@@ -263,24 +250,24 @@ static bool read_part(struct part *t, const struct af_packet_frame *f) {
     return ip_is_whole(&t->at, f->data, f->length);
 }
 
-static bool same(const uint8_t *a, const uint8_t *b, uint32_t from, uint32_t to) {
+static bool segment_same(const uint8_t *a, const uint8_t *b, uint32_t from, uint32_t to) {
     return memcmp(a + from, b + from, to - from) == 0;
 }
 
 static bool network_follows(const struct place *p, const uint8_t *a, const uint8_t *b, unsigned i) {
     const uint8_t *x = a + p->network, *y = b + p->network;
-    if (!same(a, b, 0, p->network))
+    if (!segment_same(a, b, 0, p->network))
         return false;
     if (p->v6)
-        return same(x, y, 0, V6_LENGTH) && same(x, y, V6_NEXT, V6_HEADER);
-    return same(x, y, 0, V4_LENGTH) && same(x, y, V4_FRAGMENT, V4_CHECKSUM) &&
-           same(x, y, V4_ADDRESSES, p->transport - p->network) &&
+        return segment_same(x, y, 0, V6_LENGTH) && segment_same(x, y, V6_NEXT, V6_HEADER);
+    return segment_same(x, y, 0, V4_LENGTH) && segment_same(x, y, V4_FRAGMENT, V4_CHECKSUM) &&
+           segment_same(x, y, V4_ADDRESSES, p->transport - p->network) &&
            get16(y + V4_IDENTIFICATION) == ((get16(x + V4_IDENTIFICATION) + i) & 0xffff);
 }
 
 // Packet 'i' of the segment that begins with 'a', whose packets have 'size' bytes.
-static bool follows(const struct part *p, const struct af_packet_frame *a,
-                    const struct af_packet_frame *b, unsigned i, uint32_t size) {
+static bool segment_follows(const struct part *p, const struct af_packet_frame *a,
+                            const struct af_packet_frame *b, unsigned i, uint32_t size) {
     struct part q;
     if (!read_part(&q, b) || q.at.network != p->at.network || q.at.transport != p->at.transport ||
         q.at.payload != p->at.payload || q.at.v6 != p->at.v6 || q.bytes > size ||
@@ -288,20 +275,20 @@ static bool follows(const struct part *p, const struct af_packet_frame *a,
         return false;
     const uint8_t *x = a->data + p->at.transport, *y = b->data + p->at.transport;
     const uint8_t last = (uint8_t)(FIN | PSH);
-    return same(x, y, 0, TCP_SEQUENCE) && same(x, y, TCP_SEQUENCE + 4, TCP_FLAGS) &&
+    return segment_same(x, y, 0, TCP_SEQUENCE) && segment_same(x, y, TCP_SEQUENCE + 4, TCP_FLAGS) &&
            (x[TCP_FLAGS] | last) == (y[TCP_FLAGS] | last) &&
-           same(x, y, TCP_FLAGS + 1, TCP_CHECKSUM) &&
-           same(x, y, TCP_CHECKSUM + 2, p->at.payload - p->at.transport) &&
+           segment_same(x, y, TCP_FLAGS + 1, TCP_CHECKSUM) &&
+           segment_same(x, y, TCP_CHECKSUM + 2, p->at.payload - p->at.transport) &&
            get32(y + TCP_SEQUENCE) == get32(x + TCP_SEQUENCE) + i * size;
 }
 
-static bool ends(const struct part *p, const struct af_packet_frame *f) {
+static bool segment_ends(const struct part *p, const struct af_packet_frame *f) {
     return f->data[p->at.transport + TCP_FLAGS] & (FIN | PSH);
 }
 
-static void describe(struct af_packet_joined *j, const struct part *p,
-                     const struct af_packet_frame *first, const struct af_packet_frame *last,
-                     uint32_t bytes, uint32_t size) {
+static void segment_describe(struct af_packet_joined *j, const struct part *p,
+                             const struct af_packet_frame *first,
+                             const struct af_packet_frame *last, uint32_t bytes, uint32_t size) {
     const struct place *at = &p->at;
     uint8_t *ip = j->header + at->network, *transport = j->header + at->transport;
     const uint32_t behind = at->payload - at->transport + bytes;
@@ -312,10 +299,11 @@ static void describe(struct af_packet_joined *j, const struct part *p,
     } else {
         put16(ip + V4_LENGTH, at->transport - at->network + behind);
         put16(ip + V4_CHECKSUM, 0);
-        put16(ip + V4_CHECKSUM, ~sum_of(ip, at->transport - at->network));
+        put16(ip + V4_CHECKSUM, (uint16_t)~segment_sum(ip, at->transport - at->network));
     }
     transport[TCP_FLAGS] = last->data[at->transport + TCP_FLAGS];
-    put16(transport + TCP_CHECKSUM, fold((uint64_t)pseudo(at, first->data) + behind));
+    put16(transport + TCP_CHECKSUM,
+          segment_fold((uint64_t)segment_pseudo(at, first->data) + behind));
     j->v = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
                                    .gso_type =
                                        at->v6 ? VIRTIO_NET_HDR_GSO_TCPV6 : VIRTIO_NET_HDR_GSO_TCPV4,
@@ -328,22 +316,23 @@ static void describe(struct af_packet_joined *j, const struct part *p,
 unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame *frames,
                         unsigned n) {
     struct part p;
-    if (n < 2 || !read_part(&p, &frames[0]) || ends(&p, &frames[0]))
+    if (n < 2 || !read_part(&p, &frames[0]) || segment_ends(&p, &frames[0]))
         return 1;
     const uint32_t size = p.bytes;
     uint32_t bytes = size;
     unsigned k = 1;
-    while (k < n && k < AF_PACKET_SEGMENT_PIECES && follows(&p, &frames[0], &frames[k], k, size)) {
+    while (k < n && k < AF_PACKET_SEGMENT_PIECES &&
+           segment_follows(&p, &frames[0], &frames[k], k, size)) {
         if (frames[k].length - p.at.network + bytes > 65535 ||
             !sum_is_right(&p.at, frames[k].data, frames[k].length))
             break;
         bytes += frames[k].length - p.at.payload;
         k++;
-        if (frames[k - 1].length < frames[0].length || ends(&p, &frames[k - 1]))
+        if (frames[k - 1].length < frames[0].length || segment_ends(&p, &frames[k - 1]))
             break;
     }
     if (k < 2 || !sum_is_right(&p.at, frames[0].data, frames[0].length))
         return 1;
-    describe(j, &p, &frames[0], &frames[k - 1], bytes, size);
+    segment_describe(j, &p, &frames[0], &frames[k - 1], bytes, size);
     return k;
 }
