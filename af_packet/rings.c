@@ -249,8 +249,8 @@ static unsigned af_packet_send_one(struct af_packet *a, struct af_packet_joined 
         a->refused_since = 0;
         return n;
     }
-    // The kernel does not know such frames; or, which looks like a want of memory, the interface does
-    // not cut them any more.
+    // The kernel does not know such frames; or, which looks like a want of memory, the interface
+    // does not cut them any more.
     if (error == ENOBUFS || error == EINVAL || error == EOPNOTSUPP) {
         a->joins = error == ENOBUFS && a->cuts(a);
         return af_packet_send_ring(a, frames, n);

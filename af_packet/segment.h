@@ -2,10 +2,11 @@
 //
 // segment: a frame that stands for several. Hosts leave it to their card to cut a long piece of a
 // TCP connection, or many datagrams of one length, into packets (TSO, USO; struct virtio_net_hdr
-// says so). Here such a frame is cut into the packets that would be on the wire, with their lengths,
-// numbers and checksums, and packets of a TCP connection that follow one another are joined to one
-// frame again, only where cutting gives the same packets, to the byte. Datagrams are not joined:
-// programs that read frames would get several in one, as no kernel gives them by itself.
+// says so). Here such a frame is cut into the packets that would be on the wire, with their
+// lengths, numbers and checksums, and packets of a TCP connection that follow one another are
+// joined to one frame again, only where cutting gives the same packets, to the byte. Datagrams are
+// not joined: programs that read frames would get several in one, as no kernel gives them by
+// itself.
 //
 //     if (af_packet_segment_open(&s, frame, length, &vnet))
 //         for (unsigned i = 0; i < s.pieces; i++)
@@ -13,9 +14,9 @@
 //
 //     n = af_packet_join(&joined, frames, n_frames);       so many of them are one frame
 //
-// Sources: RFC 9293 and 768, 791, 8200, 1071; virtio 1.2, 5.1.6 (the header). What a packet has that
-// another of the same segment has not: IPv4's identification counts up; FIN and PSH are of the last
-// one, CWR of the first.
+// Sources: RFC 9293 and 768, 791, 8200, 1071; virtio 1.2, 5.1.6 (the header). What a packet has
+// that another of the same segment has not: IPv4's identification counts up; FIN and PSH are of the
+// last one, CWR of the first.
 //
 // Frames are not trusted: what is not a segment as its header says is not cut. IP has no options of
 // version 6 here, and no fragments. No state; any thread may call anything.

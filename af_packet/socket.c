@@ -61,8 +61,8 @@ static bool af_packet_is_card(const struct af_packet *a) {
     return af_packet_ethtool(a, &d) && d.bus_info[0];
 }
 
-// Past a queueing discipline the kernel drops a frame that the interface does not cut itself; in one
-// it cuts it.
+// Past a queueing discipline the kernel drops a frame that the interface does not cut itself; in
+// one it cuts it.
 static bool af_packet_cuts(const struct af_packet *a) {
     struct ethtool_value v = {.cmd = ETHTOOL_GTSO};
     return a->qdisc || (af_packet_ethtool(a, &v) && v.data);
@@ -108,8 +108,8 @@ static uint32_t af_packet_sending(const struct af_packet_rings *r) {
     return frames < r->frames ? frames : r->frames;
 }
 
-// Of large frames that wait to be read, or that somebody still reads: without the right to more, what
-// the system allows. Those for which there is no room are cut by the ring.
+// Of large frames that wait to be read, or that somebody still reads: without the right to more,
+// what the system allows. Those for which there is no room are cut by the ring.
 static void af_packet_set_buffer(int fd, int forced, int otherwise) {
     const int bytes = LARGE_BYTES;
     if (setsockopt(fd, SOL_SOCKET, forced, &bytes, sizeof bytes))

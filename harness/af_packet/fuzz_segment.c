@@ -2,8 +2,8 @@
 //
 // libFuzzer target: frames that a host leaves to its card to cut, and packets that may be joined
 // (af_packet/segment.c). The first byte says which. A segment: struct virtio_net_hdr and a frame.
-// Packets: a length of two bytes before each; by the first byte their checksums are made right, since
-// nobody guesses these. What is joined must be cut into the same packets.
+// Packets: a length of two bytes before each; by the first byte their checksums are made right,
+// since nobody guesses these. What is joined must be cut into the same packets.
 #include "harness/af_packet/again.h"
 
 #define PACKETS 40u

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames that stand for several packets (af_packet/segment.c), against packets that this test writes
-// field by field: TCP and UDP, both versions of IP, tags, options. What is damaged, missing, doubled
-// or in another order is joined only where cutting gives the same bytes.
+// Frames that stand for several packets (af_packet/segment.c), against packets that this test
+// writes field by field: TCP and UDP, both versions of IP, tags, options. What is damaged, missing,
+// doubled or in another order is joined only where cutting gives the same bytes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
