@@ -227,8 +227,11 @@ static char *sim_config_unfold(const struct writer *w) {
     size_t i;
     if (!all || !queues)
         abort(); // it was printed by us
-    json_array_foreach(json_object_get(all, "queues"), i, item) sim_config_spread(w, item, queues);
-    if (json_object_get(all, "queues"))
+    const json_t *said = json_object_get(all, "queues");
+    json_array_foreach(said, i, item) {
+        sim_config_spread(w, item, queues);
+    }
+    if (said)
         json_object_set(all, "queues", queues);
     char *text = json_dumps(all, 0);
     if (!text)

@@ -240,14 +240,16 @@ int lossy_serve(const struct lossy_job *job) {
     s.sum = calloc(SILKEN_DLCP_SEGMENT, sizeof(float));
     s.came = calloc(n * job->o->workers, sizeof(float));
     s.d = lossy_open(job, job->o->workers);
-    if (!s.d)
-        return 1;
-    int rc = s.velocity && s.sum && s.came ? lossy_server_run(&s) : SILKEN_ERR_NOMEM;
-    silken_dlcp_close(s.d);
+    int status = 1; // lossy_open() has said why
+    if (s.d) {
+        const int rc = s.velocity && s.sum && s.came ? lossy_server_run(&s) : SILKEN_ERR_NOMEM;
+        status = rc ? lossy_proc_fail("server", rc) : 0;
+        silken_dlcp_close(s.d);
+    }
     free(s.velocity);
     free(s.sum);
     free(s.came);
-    return rc ? lossy_proc_fail("server", rc) : 0;
+    return status;
 }
 
 // ---- a worker ----

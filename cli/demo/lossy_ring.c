@@ -14,7 +14,7 @@
 #define TURN_NS UINT32_C(2000000)
 
 static int ring_open(const struct lossy_job *job, unsigned number, struct silken_comm **comm) {
-    struct lossy_address address[DEMO_MAX_WORKERS];
+    struct lossy_address address[DEMO_MAX_WORKERS] = {0};
     struct silken_address worker[DEMO_MAX_WORKERS];
     struct silken_config c;
     char why[512];

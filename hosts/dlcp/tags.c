@@ -58,7 +58,7 @@ static uint32_t tags_samples(uint32_t things) {
 
 float dlcp_threshold_of(enum dlcp_threshold kind, const float *values, uint32_t elements,
                         uint32_t segment) {
-    float samples[MOST];
+    float samples[MOST] = {0};
     const bool means = kind == DLCP_MEDIAN_OF_MEANS;
     const uint32_t things = means ? dlcp_segments(elements, segment) : elements;
     const uint32_t n = tags_samples(things);
