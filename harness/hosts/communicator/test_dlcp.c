@@ -62,8 +62,8 @@ static void hub_begin(struct hub *h, unsigned n, double loss) {
         assert_int_equal(sk_transport_ring_open(ends, 1024), 0);
         h->near[i] = ends[0];
         h->far[i] = ends[1];
-        snprintf(h->mac[i], sizeof h->mac[i], "02:00:00:00:00:%02x", i);
-        snprintf(h->ip[i], sizeof h->ip[i], "10.0.0.%u", i + 1);
+        snprintf(h->mac[i], sizeof h->mac[i], "02:00:00:00:00:%02x", i & 0xffu);
+        snprintf(h->ip[i], sizeof h->ip[i], "10.0.0.%u", (i + 1) & 0xffu);
         h->address[i] = (struct silken_address){h->mac[i], h->ip[i]};
     }
     assert_int_equal(pthread_create(&h->thread, NULL, hub_run, h), 0);
