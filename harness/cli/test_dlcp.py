@@ -4,10 +4,14 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "harness"))
+import tally # noqa: E402
+
 SILKEN = os.path.join(ROOT, os.environ.get("BUILD", "build"), "silken")
 
 
@@ -65,4 +69,4 @@ class Thresholds(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    tally.main()
