@@ -5,14 +5,26 @@ the switch a `silken run` with af_packet ports. Needs root; what it made, it rem
     with Lab({"a": Host(0, vlan=10, addresses=["10.0.10.2/24"])}, configuration) as lab:
         lab["a"].ask("udp", to="10.0.10.3", port=7, bytes=100, tries=3)
 """
+import ctypes
+import fcntl
 import json
 import os
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
 
 SILKEN = os.path.join(os.environ.get("BUILD", "build"), "silken")
 HERE = os.path.dirname(os.path.abspath(__file__))
+SIOCETHTOOL, ETHTOOL_STSO = 0x8946, 0x1f
+
+
+def stop_joining(interface):
+    """The interface cuts no segments, so the port on it sends packets one by one."""
+    asked = ctypes.create_string_buffer(struct.pack("II", ETHTOOL_STSO, 0))
+    with socket.socket() as s:
+        fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP16x", interface.encode(), ctypes.addressof(asked)))
 
 
 class Host:
@@ -43,6 +55,7 @@ class Host:
         self.process = subprocess.Popen(["ip", "netns", "exec", self.namespace, "python3", os.path.join(HERE, "peer.py")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.tag is not None:
+            stop_joining(self.outside)  # frames are read and tagged there by a program
             # else the kernel reports its groups untagged as well, at times of its own
             run("ip", "netns", "exec", self.namespace, "sh", "-c",
                 f"echo 1 > /proc/sys/net/ipv6/conf/{self.inside}/disable_ipv6")
