@@ -10,7 +10,7 @@ import unittest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..")]
 logging.getLogger("scapy").setLevel(logging.ERROR)
-from scapy.layers.inet import ICMP, IP, TCP, UDP  # noqa: E402
+from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_Router_Alert  # noqa: E402
 from scapy.layers.inet6 import (ICMPv6MLReport, ICMPv6MLReport2, ICMPv6ND_NS, IPv6,  # noqa: E402
                                 IPv6ExtHdrHopByHop, RouterAlert)
 from scapy.layers.l2 import ARP, Dot1Q, Ether  # noqa: E402
@@ -488,14 +488,15 @@ class Policies(TorTest):
         def packet6(ecn):
             return IPv6(src="2001:db8::1", dst="2001:db8::2", tc=ecn) / UDP() / Raw(b"e" * 60)
         out = []
-        for p in [packet(2)] * 3 + [packet(0), packet(1), packet(2), packet6(2), packet6(0)]:
+        with_options = IP(src="10.0.10.2", dst="10.0.10.3", tos=2, options=[IPOption_Router_Alert()]) / UDP() / Raw(b"e" * 60)
+        for p in [packet(2)] * 3 + [packet(0), packet(1), packet(2), packet6(2), packet6(0), with_options]:
             out += self.switch.send(ACCESS10, frame(HOST10_B, HOST10, p))
         out += [(int(w[1]), bytes.fromhex(w[2])) for w in map(str.split, self.switch.ask("wait 100000000"))]
         self.assertEqual({p for p, _ in out}, {ACCESS10_B})
         frames = [f for _, f in out]
-        self.assertEqual(len(frames), 8)
+        self.assertEqual(len(frames), 9)
         self.assertEqual(frames[0], frame(HOST10_B, HOST10, packet(2)))  # the queue was empty
-        for got, sent in zip(frames[3:], (packet(0), packet(3), packet(3), packet6(3), packet6(0))):
+        for got, sent in zip(frames[3:], (packet(0), packet(3), packet(3), packet6(3), packet6(0), with_options)):
             self.assertEqual(got, frame(HOST10_B, HOST10, sent))
 
     def test_queues_of_classes(self):

@@ -165,7 +165,7 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
         pkt.extract(hdr.ethernet);
         transition select(hdr.ethernet.ether_type) {
             ether_type_t.VLAN: parse_vlan;
-            ether_type_t.IPV4: parse_ipv4;
+            ether_type_t.IPV4: look_at_ipv4;
             ether_type_t.IPV6: parse_ipv6;
             default: accept;
         }
@@ -174,8 +174,16 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
     state parse_vlan {
         pkt.extract(hdr.vlan);
         transition select(hdr.vlan.ether_type) {
-            ether_type_t.IPV4: parse_ipv4;
+            ether_type_t.IPV4: look_at_ipv4;
             ether_type_t.IPV6: parse_ipv6;
+            default: accept;
+        }
+    }
+
+    // The deparser adds up headers without options only; others are not marked.
+    state look_at_ipv4 {
+        transition select(pkt.lookahead<bit<8>>()) {
+            0x45: parse_ipv4;
             default: accept;
         }
     }
