@@ -9,7 +9,8 @@
 
 #include "af_packet/segment.h"
 
-#define AF_PACKET_TAG 4u // bytes of a tag
+#define AF_PACKET_ADDRESSES 12u // bytes of a frame before its type, or its tag
+#define AF_PACKET_TAG       4u  // bytes of a tag
 
 // A ring's frames lie next to each other in memory, since a block is a whole number of frames.
 struct af_packet_ring {
@@ -65,8 +66,9 @@ void af_packet_next_piece(struct af_packet_large *l, struct af_packet_frame *f, 
 int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j,
                           const struct af_packet_frame *frames, unsigned n);
 
-// rings.c: puts the tag that the kernel took out of a frame to 'to'. Returns its bytes.
-uint32_t af_packet_put_tag(uint8_t *to, uint16_t tci, uint16_t type);
+// rings.c: writes the tag that the kernel took out of a frame to 'to'; 'status' says whether it
+// also told the tag's type. Returns its bytes.
+uint32_t af_packet_put_tag(uint8_t *to, uint32_t status, uint16_t tci, uint16_t type);
 
 // checksum.c: completes the sum at 'start' + 'offset', which covers the frame from 'start' on and
 // holds the sum of what is not in it (a pseudo header). Nothing happens when that is outside the

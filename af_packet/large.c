@@ -11,8 +11,6 @@
 
 #include "af_packet/af_packet_impl.h"
 
-#define ADDRESSES 12u // bytes of a frame before its type, or its tag
-
 static struct virtio_net_hdr said(const struct tpacket2_hdr *h) {
     struct virtio_net_hdr v;
     memcpy(&v, (const uint8_t *)h + h->tp_mac - sizeof v, sizeof v);
@@ -34,17 +32,13 @@ struct taken {
     uint32_t tag;          // bytes of one that was put in
 };
 
-static void put_tag(uint8_t *room, struct taken *t, uint16_t tci, uint16_t type) {
-    memmove(room, room + AF_PACKET_TAG, ADDRESSES);
-    t->tag = af_packet_put_tag(room + ADDRESSES, tci, type);
+static void put_tag(uint8_t *room, struct taken *t, uint32_t status, uint16_t tci, uint16_t type) {
+    memmove(room, room + AF_PACKET_TAG, AF_PACKET_ADDRESSES);
+    t->tag = af_packet_put_tag(room + AF_PACKET_ADDRESSES, status, tci, type);
 }
 
-static uint16_t type_of(uint32_t status, uint16_t type) {
-    return status & TP_STATUS_VLAN_TPID_VALID ? type : ETH_P_8021Q;
-}
-
-// Out of the socket's queue, where it is whole. The frame begins AF_PACKET_TAG bytes behind the
-// room's beginning, or there with its tag.
+// Reads the whole frame from the socket's queue. It is at room + AF_PACKET_TAG; with its tag, at
+// the room's beginning.
 static bool read_copy(struct af_packet *a, unsigned queue, struct taken *t) {
     uint8_t *room = a->large[queue].room;
     union {
@@ -67,13 +61,13 @@ static bool read_copy(struct af_packet *a, unsigned queue, struct taken *t) {
         if (c->cmsg_level != SOL_PACKET || c->cmsg_type != PACKET_AUXDATA)
             continue;
         memcpy(&x, CMSG_DATA(c), sizeof x);
-        if (x.tp_status & TP_STATUS_VLAN_VALID && t->there >= ADDRESSES)
-            put_tag(room, t, x.tp_vlan_tci, type_of(x.tp_status, x.tp_vlan_tpid));
+        if (x.tp_status & TP_STATUS_VLAN_VALID && t->there >= AF_PACKET_ADDRESSES)
+            put_tag(room, t, x.tp_status, x.tp_vlan_tci, x.tp_vlan_tpid);
     }
     return true;
 }
 
-// Out of the ring, where it is whole.
+// Copies a frame that the ring has whole.
 static bool copy_segment(struct af_packet_large *l, const struct tpacket2_hdr *h, uint32_t status,
                          struct taken *t) {
     if (h->tp_snaplen != h->tp_len || h->tp_len > AF_PACKET_LARGE_ROOM - AF_PACKET_TAG)
@@ -81,8 +75,8 @@ static bool copy_segment(struct af_packet_large *l, const struct tpacket2_hdr *h
     t->v = said(h);
     t->whole = t->there = h->tp_len;
     memcpy(l->room + AF_PACKET_TAG, (const uint8_t *)h + h->tp_mac, t->there);
-    if (status & TP_STATUS_VLAN_VALID && t->there >= ADDRESSES)
-        put_tag(l->room, t, h->tp_vlan_tci, type_of(status, h->tp_vlan_tpid));
+    if (status & TP_STATUS_VLAN_VALID && t->there >= AF_PACKET_ADDRESSES)
+        put_tag(l->room, t, status, h->tp_vlan_tci, h->tp_vlan_tpid);
     return true;
 }
 

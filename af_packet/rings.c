@@ -11,7 +11,6 @@
 
 #include "af_packet/af_packet_impl.h"
 
-#define ADDRESSES   12u // bytes of a frame before its type, or its tag
 #define PATIENCE_NS UINT64_C(10000000)
 // Of a frame that is sent: what the kernel copies, since what is behind an interface without a card
 // copies it anyway, a page at a time. Longer ones it reads out of the ring.
@@ -45,7 +44,8 @@ static inline bool af_packet_is_wanted(const struct af_packet *a, const struct t
            (a->all || from->sll_pkttype != PACKET_OTHERHOST);
 }
 
-uint32_t af_packet_put_tag(uint8_t *to, uint16_t tci, uint16_t type) {
+uint32_t af_packet_put_tag(uint8_t *to, uint32_t status, uint16_t tci, uint16_t type) {
+    type = status & TP_STATUS_VLAN_TPID_VALID ? type : ETH_P_8021Q;
     to[0] = (uint8_t)(type >> 8);
     to[1] = (uint8_t)type;
     to[2] = (uint8_t)(tci >> 8);
@@ -53,21 +53,19 @@ uint32_t af_packet_put_tag(uint8_t *to, uint16_t tci, uint16_t type) {
     return AF_PACKET_TAG;
 }
 
-static inline uint16_t af_packet_tag_type(const struct tpacket2_hdr *h, uint32_t status) {
-    return status & TP_STATUS_VLAN_TPID_VALID ? h->tp_vlan_tpid : ETH_P_8021Q;
-}
-
 static inline void af_packet_copy_out(struct af_packet_frame *f, const struct tpacket2_hdr *h,
                                       uint32_t status, uint32_t room) {
     const uint8_t *from = (const uint8_t *)h + h->tp_mac;
     uint32_t there = h->tp_snaplen, tag = 0;
     f->whole = h->tp_len;
-    if (__builtin_expect(status & TP_STATUS_VLAN_VALID && there >= ADDRESSES, 0)) {
-        memcpy(f->data, from, ADDRESSES);
-        tag = af_packet_put_tag(f->data + ADDRESSES, h->tp_vlan_tci, af_packet_tag_type(h, status));
+    if (__builtin_expect(status & TP_STATUS_VLAN_VALID && there >= AF_PACKET_ADDRESSES, 0)) {
+        memcpy(f->data, from, AF_PACKET_ADDRESSES);
+        tag = af_packet_put_tag(f->data + AF_PACKET_ADDRESSES, status, h->tp_vlan_tci,
+                                h->tp_vlan_tpid);
         f->whole += tag;
         there = there + tag <= room ? there : room - tag;
-        memcpy(f->data + ADDRESSES + tag, from + ADDRESSES, there - ADDRESSES);
+        memcpy(f->data + AF_PACKET_ADDRESSES + tag, from + AF_PACKET_ADDRESSES,
+               there - AF_PACKET_ADDRESSES);
     } else {
         there = there <= room ? there : room;
         memcpy(f->data, from, there);

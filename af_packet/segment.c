@@ -4,11 +4,9 @@
 #include <linux/if_ether.h>
 #include <netinet/in.h>
 
-#include "af_packet/segment.h"
+#include "af_packet/af_packet_impl.h"
 #include "base/bytes.h"
 
-#define ADDRESSES 12u // bytes of a frame before its type
-#define TAG       4u
 #define TAGS      2u
 #define V4_LEAST  20u
 #define V6_HEADER 40u
@@ -79,8 +77,8 @@ struct place {
 };
 
 static bool segment_find_network(struct place *p, const uint8_t *frame, uint32_t length) {
-    uint32_t at = ADDRESSES;
-    for (unsigned tags = 0; tags <= TAGS; tags++, at += TAG) {
+    uint32_t at = AF_PACKET_ADDRESSES;
+    for (unsigned tags = 0; tags <= TAGS; tags++, at += AF_PACKET_TAG) {
         if (length < at + 2)
             return false;
         const uint32_t type = get16(frame + at);
@@ -151,7 +149,8 @@ bool af_packet_segment_open(struct af_packet_segment *s, const uint8_t *frame, u
     if (type != wanted || (v->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && v->csum_start != p.transport))
         return false;
     const uint32_t bytes = length - p.payload, pieces = (bytes + v->gso_size - 1) / v->gso_size;
-    if (pieces > AF_PACKET_SEGMENT_PIECES || length > AF_PACKET_SEGMENT_BYTES + TAGS * TAG)
+    if (pieces > AF_PACKET_SEGMENT_PIECES ||
+        length > AF_PACKET_SEGMENT_BYTES + TAGS * AF_PACKET_TAG)
         return false;
     *s = (struct af_packet_segment){.frame = frame,
                                     .length = length,

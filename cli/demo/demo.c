@@ -18,13 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SECOND           UINT64_C(1000000000)
-#define STUCK_SECONDS    20  // longer than a worker waits before it gives up by itself and says why
-#define EXIT_INTERRUPTED 130 // as shells have it: 128 + SIGINT
-
-double demo_seconds_since(uint64_t ns) {
-    return (double)(sk_clock_now() - ns) / (double)SECOND;
-}
+#define STUCK_SECONDS 20 // longer than a worker waits before it gives up by itself and says why
 
 // ---- failing ------------------------------------------------------------------------------------
 
@@ -38,12 +32,7 @@ int demo_fail(struct demo *d, const char *format, ...) {
 }
 
 int demo_fail_child(struct demo *d, const struct child *c) {
-    char how[96];
-
-    supervise_how(c, how, sizeof how);
-    demo_fail(d, "%s %s; its last words:", c->name, how);
-    supervise_tail(c, 20, "    ", stderr);
-    return EXIT_FAILED;
+    return demo_child_failed(&d->report, c);
 }
 
 static int fail_stuck(struct demo *d, const struct demo_job *job) {
@@ -62,24 +51,8 @@ static int fail_stuck(struct demo *d, const struct demo_job *job) {
 
 // ---- waiting ------------------------------------------------------------------------------------
 
-// One tick of waiting: 0, or the exit status with which the demo ends.
 int demo_tick(struct demo *d) {
-    const struct timespec pause = {.tv_nsec = 20000000};
-    const struct child *bad;
-
-    nanosleep(&pause, NULL);
-    if (supervise_interrupted()) {
-        report_break(&d->report);
-        return EXIT_INTERRUPTED;
-    }
-    bad = supervise_reap(&d->supervisor);
-    if (bad) {
-        return demo_fail_child(d, bad);
-    }
-    if (demo_seconds_since(d->began) > d->o.limit) {
-        return demo_fail(d, "not finished after %u seconds (see --limit)", d->o.limit);
-    }
-    return 0;
+    return demo_wait(&d->report, &d->supervisor, d->began, d->o.limit);
 }
 
 int demo_cannot_start(struct demo *d, const char *error) {

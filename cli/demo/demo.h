@@ -29,6 +29,7 @@
 //     racks.c        switches and parameter servers, started and watched
 //     fabric.c       racks and links; fabric_config.c: the configuration of a switch
 //     spaces.c       network namespaces
+//     shared.c       what all trainings do alike: waiting, and a switch's configuration
 //     supervise.c    child processes that cannot be forgotten
 //     board.c        memory that the processes share
 //     verify.c       whether a sum is the right one

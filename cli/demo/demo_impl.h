@@ -9,9 +9,8 @@
 
 #include "cli/demo/fabric.h"
 #include "cli/demo/options.h"
-#include "cli/demo/report.h"
+#include "cli/demo/shared.h"
 #include "cli/demo/spaces.h"
-#include "cli/demo/supervise.h"
 
 #define DEMO_MAX_JOBS 2
 
@@ -47,8 +46,6 @@ struct demo {
     unsigned jobs;
     uint64_t began, phase_began; // ns
 };
-
-double demo_seconds_since(uint64_t ns);
 
 // Say what has gone wrong; return a status.
 __attribute__((format(printf, 2, 3))) int demo_fail(struct demo *d, const char *format, ...);

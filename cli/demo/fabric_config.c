@@ -2,13 +2,11 @@
 //
 // The configuration of a rack's switch (control/config/config.h) for its jobs: the tables, groups
 // and ports that the READMEs of p4/switchml, p4/atp and p4/ina list, in their words.
+#include "cli/demo/shared.h"
 #include "cli/demo/fabric.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // The multicast group of the workers' first lanes.
 static unsigned group_of_lane(const struct fabric *f, unsigned lane) {
@@ -195,7 +193,7 @@ static void ports_and_nodes(const struct fabric *f, unsigned rack, json_t *ports
 }
 
 static json_t *fabric_config_configuration(const struct fabric *const *f, unsigned jobs,
-                                           unsigned rack, const char *program) {
+                                           unsigned rack) {
     json_t *ports = json_array(), *nodes = json_array(), *groups = json_array();
     json_t *entries = json_array(), *root;
 
@@ -210,36 +208,17 @@ static json_t *fabric_config_configuration(const struct fabric *const *f, unsign
         address_entries(f[i], rack, entries);
     }
     const struct fabric_group here = fabric_switch(rack);
-    root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o, s:o}, s:o, s:o}", //
-                     "program", program,                                 //
-                     "sessions", "mac", here.mac, "ip", here.ip,         //
-                     "ports", ports,                                     //
-                     "multicast", "nodes", nodes, "groups", groups,      //
-                     "entries", entries,                                 //
+    root = json_pack("{s:{s:s, s:s}, s:o, s:{s:o, s:o}, s:o, s:o}", //
+                     "sessions", "mac", here.mac, "ip", here.ip,    //
+                     "ports", ports,                                //
+                     "multicast", "nodes", nodes, "groups", groups, //
+                     "entries", entries,                            //
                      "control_socket", json_sprintf("%s/control-%u.sock", f[0]->folder, rack));
-    if (root && f[0]->loss > 0) {
-        json_object_set_new(root, "faults",
-                            json_pack("{s:f, s:I}", "loss", f[0]->loss, //
-                                      "seed", (json_int_t)((f[0]->seed + rack) & INT64_MAX)));
-    }
     return root;
 }
 
-// Paths in a configuration count from its folder, so the program's is made absolute.
 int fabric_write_config(const struct fabric *const *f, unsigned jobs, unsigned rack,
                         const char *path, char *error, size_t error_size) {
-    char *program = realpath(f[0]->program, NULL);
-    json_t *root = program ? fabric_config_configuration(f, jobs, rack, program) : NULL;
-    int failed = 0;
-
-    if (!program) {
-        snprintf(error, error_size, "%s: %s", f[0]->program, strerror(errno));
-        failed = -1;
-    } else if (!root || json_dump_file(root, path, JSON_INDENT(2))) {
-        snprintf(error, error_size, "cannot write the switch's configuration to %s", path);
-        failed = -1;
-    }
-    json_decref(root);
-    free(program);
-    return failed;
+    return demo_write_config(fabric_config_configuration(f, jobs, rack), f[0]->program, f[0]->loss,
+                             f[0]->seed + rack, path, error, error_size);
 }

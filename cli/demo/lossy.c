@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/shared.h"
 #include "cli/demo/lossy.h"
 
 #include <limits.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cli/cli.h"
@@ -16,11 +16,9 @@
 #include "cli/demo/supervise.h"
 #include "pipeline/switch/switch.h"
 
-#define EXIT_INTERRUPTED 130
-#define SWITCH_SECONDS   120
-#define STUCK_SECONDS    60
-#define TOLERANCE        0.01 // of the accuracy
-#define SECOND           UINT64_C(1000000000)
+#define SWITCH_SECONDS 120
+#define STUCK_SECONDS  60
+#define TOLERANCE      0.01 // of the accuracy
 
 struct lossy {
     struct lossy_job job;
@@ -44,32 +42,8 @@ __attribute__((format(printf, 2, 3))) static int lossy_fail(struct lossy *s, con
     return status;
 }
 
-static int lossy_fail_child(struct lossy *s, const struct child *c) {
-    char how[96];
-    supervise_how(c, how, sizeof how);
-    lossy_fail(s, "%s %s; its last words:", c->name, how);
-    supervise_tail(c, 20, "    ", stderr);
-    return EXIT_FAILED;
-}
-
-static double lossy_seconds(uint64_t since) {
-    return (double)(sk_clock_now() - since) / (double)SECOND;
-}
-
-// One tick of waiting: 0, or the exit status with which the demo ends.
 static int lossy_tick(struct lossy *s) {
-    const struct timespec pause = {.tv_nsec = 20000000};
-    nanosleep(&pause, NULL);
-    if (supervise_interrupted()) {
-        report_break(&s->report);
-        return EXIT_INTERRUPTED;
-    }
-    const struct child *bad = supervise_reap(&s->supervisor);
-    if (bad)
-        return lossy_fail_child(s, bad);
-    if (lossy_seconds(s->began) > s->job.o->limit)
-        return lossy_fail(s, "not finished after %u seconds (see --limit)", s->job.o->limit);
-    return 0;
+    return demo_wait(&s->report, &s->supervisor, s->began, s->job.o->limit);
 }
 
 // ---- one process ----
@@ -127,8 +101,8 @@ static int lossy_await_switch(struct lossy *s, unsigned number) {
         report_line(&s->report, sk_clock_now(), "compiling the P4 program, starting the switch");
         status = lossy_tick(s);
         if (!status && !s->rack_switch[number]->running)
-            status = lossy_fail_child(s, s->rack_switch[number]);
-        if (!status && lossy_seconds(began) > SWITCH_SECONDS)
+            status = demo_child_failed(&s->report, s->rack_switch[number]);
+        if (!status && demo_seconds_since(began) > SWITCH_SECONDS)
             status = lossy_fail(s, "the switch is not ready after %d seconds", SWITCH_SECONDS);
     }
     return status;
@@ -145,7 +119,7 @@ static int lossy_start_switches(struct lossy *s) {
     if (!status)
         report_done(&s->report, "program", "%s on %u switch%s, ready after %.1f s", s->job.program,
                     lossy_switches(&s->job), lossy_switches(&s->job) == 1 ? "" : "es",
-                    lossy_seconds(began));
+                    demo_seconds_since(began));
     return status;
 }
 
@@ -209,13 +183,13 @@ static int lossy_train(struct lossy *s) {
         steps = lossy_steps_done(s);
         report_line(&s->report, sk_clock_now(), "step %u/%u  loss %.3f", steps, s->job.steps,
                     s->job.board->status[0].loss);
-        if (!status && lossy_seconds(moved) > STUCK_SECONDS)
+        if (!status && demo_seconds_since(moved) > STUCK_SECONDS)
             status = lossy_fail(s, "no progress for %d seconds", STUCK_SECONDS);
     }
     if (!status)
         report_done(&s->report, "training", "%u steps by %u workers%s, %.1f s", s->job.steps,
                     s->job.o->workers, s->job.o->ring ? " in a ring" : " and a server",
-                    lossy_seconds(began));
+                    demo_seconds_since(began));
     s->job.board->release = true;
     while (!status && lossy_any_runs(s)) {
         report_line(&s->report, sk_clock_now(), "the same steps in one process");

@@ -3,13 +3,11 @@
 // Addresses, and the switches' configurations in the words of p4/dlcp/README.md. Each station is at
 // a port of its rack's leaf; leaves have a port to each spine, and choose among these packet by
 // packet.
+#include "cli/demo/shared.h"
 #include "cli/demo/lossy.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define FIRST_PORT  1u
@@ -99,8 +97,8 @@ static json_t *config_ports(const struct lossy_job *job, unsigned number) {
     return ports;
 }
 
-// Signals go first, then the classes from the front one on; of a class more unimportant packets may
-// wait the further behind it is.
+// Signals go first, then the classes from the front one to the back one. The back ones have room
+// for more unimportant packets.
 static json_t *config_queues(const json_t *ports) {
     json_t *queues = json_array(), *port;
     size_t i;
@@ -164,39 +162,23 @@ static void config_spines(const struct lossy_job *job, json_t *entries) {
                                                  FIRST_SPINE + slot % job->o->spines));
 }
 
-static json_t *lossy_config_root(const struct lossy_job *job, unsigned number,
-                                 const char *program) {
+static json_t *lossy_config_root(const struct lossy_job *job, unsigned number) {
     json_t *entries = json_array(), *ports = config_ports(job, number);
-    json_t *root = json_pack("{s:s, s:o, s:[{s:i, s:i}], s:o, s:o, s:o}", "program", program,
-                             "ports", ports, "pools", "id", 0, "cells", 8 * CELLS, "queues",
-                             config_queues(ports), "entries", entries, "control_socket",
-                             json_sprintf("%s/control-%u.sock", job->folder, number));
+    json_t *root =
+        json_pack("{s:o, s:[{s:i, s:i}], s:o, s:o, s:o}", "ports", ports, "pools", "id", 0, "cells",
+                  8 * CELLS, "queues", config_queues(ports), "entries", entries, "control_socket",
+                  json_sprintf("%s/control-%u.sock", job->folder, number));
     if (!root)
         return NULL;
     config_addresses(job, number, entries);
     config_classes(entries);
     if (!config_is_spine(job, number) && job->o->spines)
         config_spines(job, entries);
-    if (job->o->loss > 0)
-        json_object_set_new(root, "faults",
-                            json_pack("{s:f, s:I}", "loss", job->o->loss, "seed",
-                                      (json_int_t)((job->o->seed + number) & INT64_MAX)));
     return root;
 }
 
 int lossy_write_config(const struct lossy_job *job, unsigned number, const char *path, char *error,
                        size_t error_size) {
-    char *program = realpath(job->program, NULL);
-    json_t *root = program ? lossy_config_root(job, number, program) : NULL;
-    int rc = 0;
-    if (!program) {
-        snprintf(error, error_size, "%s: %s", job->program, strerror(errno));
-        rc = -1;
-    } else if (!root || json_dump_file(root, path, JSON_INDENT(2))) {
-        snprintf(error, error_size, "cannot write the switch's configuration to %s", path);
-        rc = -1;
-    }
-    json_decref(root);
-    free(program);
-    return rc;
+    return demo_write_config(lossy_config_root(job, number), job->program, job->o->loss,
+                             job->o->seed + number, path, error, error_size);
 }

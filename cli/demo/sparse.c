@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/shared.h"
 #include "cli/demo/sparse.h"
 
 #include <limits.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cli/cli.h"
@@ -18,14 +18,12 @@
 #include "cli/demo/supervise.h"
 #include "hosts/libra/libra.h"
 
-#define EXIT_INTERRUPTED 130
-#define SWITCH_SECONDS   120
-#define STUCK_SECONDS    20
-#define SAMPLE_RATE      0.08f
-#define PORTION          0.5  // of all updates, that the hot parameters have
-#define LOSS_TOLERANCE   0.02 // of one process's loss
-#define OPPOSITE         4e-4 // bounds of the adder
-#define SECOND           UINT64_C(1000000000)
+#define SWITCH_SECONDS 120
+#define STUCK_SECONDS  20
+#define SAMPLE_RATE    0.08f
+#define PORTION        0.5  // of all updates, that the hot parameters have
+#define LOSS_TOLERANCE 0.02 // of one process's loss
+#define OPPOSITE       4e-4 // bounds of the adder
 
 struct sparse {
     struct sparse_job job;
@@ -50,32 +48,8 @@ __attribute__((format(printf, 2, 3))) static int sparse_fail(struct sparse *s, c
     return status;
 }
 
-static int sparse_fail_child(struct sparse *s, const struct child *c) {
-    char how[96];
-    supervise_how(c, how, sizeof how);
-    sparse_fail(s, "%s %s; its last words:", c->name, how);
-    supervise_tail(c, 20, "    ", stderr);
-    return EXIT_FAILED;
-}
-
-static double sparse_seconds(uint64_t since) {
-    return (double)(sk_clock_now() - since) / (double)SECOND;
-}
-
-// One tick of waiting: 0, or the exit status with which the demo ends.
 static int sparse_tick(struct sparse *s) {
-    const struct timespec pause = {.tv_nsec = 20000000};
-    nanosleep(&pause, NULL);
-    if (supervise_interrupted()) {
-        report_break(&s->report);
-        return EXIT_INTERRUPTED;
-    }
-    const struct child *bad = supervise_reap(&s->supervisor);
-    if (bad)
-        return sparse_fail_child(s, bad);
-    if (sparse_seconds(s->began) > s->job.o->limit)
-        return sparse_fail(s, "not finished after %u seconds (see --limit)", s->job.o->limit);
-    return 0;
+    return demo_wait(&s->report, &s->supervisor, s->began, s->job.o->limit);
 }
 
 // ---- who is hot ----
@@ -212,13 +186,13 @@ static int sparse_start_switch(struct sparse *s, unsigned rack) {
         report_line(&s->report, sk_clock_now(), "compiling the P4 program, starting the switch");
         status = sparse_tick(s);
         if (!status && !c->running)
-            status = sparse_fail_child(s, c);
-        if (!status && sparse_seconds(began) > SWITCH_SECONDS)
+            status = demo_child_failed(&s->report, c);
+        if (!status && demo_seconds_since(began) > SWITCH_SECONDS)
             status = sparse_fail(s, "the switch is not ready after %d seconds", SWITCH_SECONDS);
     }
     if (!status)
         report_done(&s->report, "program", "%s, ready after %.1f s", s->job.program,
-                    sparse_seconds(began));
+                    demo_seconds_since(began));
     return status;
 }
 
@@ -280,7 +254,7 @@ static int sparse_train(struct sparse *s) {
         steps = sparse_steps_done(s);
         report_line(&s->report, sk_clock_now(), "%llu of %llu steps", (unsigned long long)steps,
                     (unsigned long long)s->job.steps * s->job.o->workers);
-        if (!status && sparse_seconds(moved) > STUCK_SECONDS)
+        if (!status && demo_seconds_since(moved) > STUCK_SECONDS)
             status = sparse_fail(s, "no progress for %d seconds", STUCK_SECONDS);
     }
     s->job.board->release = true;
@@ -288,7 +262,7 @@ static int sparse_train(struct sparse *s) {
         status = sparse_tick(s);
     if (!status)
         report_done(&s->report, "training", "%u steps by %u workers, %u servers, %.1f s",
-                    s->job.steps, s->job.o->workers, s->job.o->servers, sparse_seconds(began));
+                    s->job.steps, s->job.o->workers, s->job.o->servers, demo_seconds_since(began));
     return status;
 }
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The switch's configuration, in the words of p4/libra/README.md.
+#include "cli/demo/shared.h"
 #include "cli/demo/sparse.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FIRST_PORT   1u
 #define FIRST_UPLINK 50u // the link to rack r: r more
@@ -96,7 +94,7 @@ static void config_others(json_t *root, unsigned rack, unsigned racks) {
     json_object_set_new(root, "value_sets", others);
 }
 
-static json_t *config_root(const struct sparse_job *job, unsigned rack, const char *program) {
+static json_t *config_root(const struct sparse_job *job, unsigned rack) {
     json_t *ports = json_array();
     for (unsigned i = 0; i < job->o->workers + job->o->servers; i++) {
         const struct sparse_address a = sparse_address(job, i);
@@ -106,34 +104,18 @@ static json_t *config_root(const struct sparse_job *job, unsigned rack, const ch
     for (unsigned r = 0; r < job->o->racks; r++)
         if (r != rack)
             json_array_append_new(ports, config_uplink(job, rack, r));
-    json_t *root =
-        json_pack("{s:s, s:o, s:{s:s, s:s, s:[o]}, s:o}", "program", program, "ports", ports,
-                  "libra", "mac", sparse_switch[rack].mac, "address", sparse_switch[rack].ip,
-                  "jobs", config_job(job, rack), "control_socket",
-                  rack ? json_sprintf("%s/control-%u.sock", job->folder, rack)
-                       : json_sprintf("%s/control.sock", job->folder));
+    json_t *root = json_pack("{s:o, s:{s:s, s:s, s:[o]}, s:o}", "ports", ports, "libra", "mac",
+                             sparse_switch[rack].mac, "address", sparse_switch[rack].ip, "jobs",
+                             config_job(job, rack), "control_socket",
+                             rack ? json_sprintf("%s/control-%u.sock", job->folder, rack)
+                                  : json_sprintf("%s/control.sock", job->folder));
     if (root && job->o->racks > 1)
         config_others(root, rack, job->o->racks);
-    if (root && job->o->loss > 0)
-        json_object_set_new(root, "faults",
-                            json_pack("{s:f, s:I}", "loss", job->o->loss, "seed",
-                                      (json_int_t)((job->o->seed + rack) & INT64_MAX)));
     return root;
 }
 
 int sparse_write_config(const struct sparse_job *job, unsigned rack, const char *path, char *error,
                         size_t error_size) {
-    char *program = realpath(job->program, NULL);
-    json_t *root = program ? config_root(job, rack, program) : NULL;
-    int rc = 0;
-    if (!program) {
-        snprintf(error, error_size, "%s: %s", job->program, strerror(errno));
-        rc = -1;
-    } else if (!root || json_dump_file(root, path, JSON_INDENT(2))) {
-        snprintf(error, error_size, "cannot write the switch's configuration to %s", path);
-        rc = -1;
-    }
-    json_decref(root);
-    free(program);
-    return rc;
+    return demo_write_config(config_root(job, rack), job->program, job->o->loss,
+                             job->o->seed + rack, path, error, error_size);
 }
