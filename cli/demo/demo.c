@@ -187,7 +187,7 @@ static int start_workers(struct demo *d, struct demo_job *job) {
     for (unsigned w = 0; w < d->o.workers; w++) {
         snprintf(name, sizeof name, "%sworker-%u", job->prefix, w);
         job->argument[w] = (struct station_argument){d, job, w};
-        spaces_enter(&d->spaces, d->spaces.station[job - d->job][w]);
+        spaces_enter(&d->spaces, demo_space(d, job, w));
         job->worker[w] = supervise_call(&d->supervisor, name, run_worker, &job->argument[w], error,
                                         sizeof error);
         spaces_leave(&d->spaces);
@@ -426,20 +426,10 @@ static void report_loss(struct demo *d) {
     report_done(&d->report, "packets dropped deliberately", "%s", report_grouped(all, lost));
 }
 
-static int make_spaces(struct demo *d) {
-    const struct fabric *fabric[] = {&d->job[0].fabric, &d->job[1].fabric};
-    char error[256];
-
-    if (d->o.veth && spaces_make(&d->spaces, fabric, d->jobs, error, sizeof error)) {
-        return demo_fail(d, "%s", error);
-    }
-    return 0;
-}
-
 static int demo_run_all(struct demo *d) {
     int status = demo_prepare(d);
 
-    status = status ? status : make_spaces(d);
+    status = status ? status : demo_make_spaces(d);
     status = status ? status : demo_start_switches(d);
     status = status ? status : demo_start_servers(d);
     status = status ? status : train(d);

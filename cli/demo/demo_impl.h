@@ -55,6 +55,11 @@ int demo_cannot_start(struct demo *d, const char *error);
 // One tick of waiting. Returns a status.
 int demo_tick(struct demo *d);
 
+// With --links veth makes the namespaces and the links between them. Returns a status.
+int demo_make_spaces(struct demo *d);
+// The number of a station's: of a worker, or of a server after the workers.
+unsigned demo_space(const struct demo *d, const struct demo_job *job, unsigned station);
+
 // Starts the racks' switches, or the parameter servers, and waits until all are ready. Return a
 // status.
 int demo_start_switches(struct demo *d);

@@ -25,6 +25,7 @@ struct lossy {
     struct dataset train, test;
     struct report report;
     struct supervisor supervisor;
+    struct spaces spaces;
     struct child *rack_switch[LOSSY_SWITCHES], *station[DEMO_MAX_WORKERS + 1], *reference;
     struct lossy_child {
         const struct lossy_job *job;
@@ -90,14 +91,22 @@ static int lossy_start_switch(struct lossy *s, unsigned number) {
     snprintf(config, sizeof config, "%s/%s.json", s->supervisor.logs, name);
     if (lossy_write_config(&s->job, number, config, error, sizeof error))
         return lossy_fail(s, "%s", error);
+    spaces_enter(&s->spaces, number);
     s->rack_switch[number] = supervise_self(&s->supervisor, name, argv, error, sizeof error);
+    spaces_leave(&s->spaces);
     return s->rack_switch[number] ? 0 : lossy_fail(s, "%s", error);
+}
+
+static bool lossy_is_ready(const struct lossy *s, unsigned number) {
+    char line[64];
+    return s->job.o->veth ? supervise_find(s->rack_switch[number], "ready", line, sizeof line)
+                          : lossy_switch_is_ready(&s->job, number);
 }
 
 static int lossy_await_switch(struct lossy *s, unsigned number) {
     const uint64_t began = sk_clock_now();
     int status = 0;
-    while (!status && !lossy_switch_is_ready(&s->job, number)) {
+    while (!status && !lossy_is_ready(s, number)) {
         report_line(&s->report, sk_clock_now(), "compiling the P4 program, starting the switch");
         status = lossy_tick(s);
         if (!status && !s->rack_switch[number]->running)
@@ -137,8 +146,10 @@ static int lossy_start_stations(struct lossy *s) {
         const bool server = i == s->job.o->workers;
         s->child[i] = (struct lossy_child){&s->job, i};
         snprintf(name, sizeof name, server ? "server" : "worker-%u", i);
+        spaces_enter(&s->spaces, lossy_switches(&s->job) + i);
         s->station[i] = supervise_call(&s->supervisor, name, lossy_run_station, &s->child[i], error,
                                        sizeof error);
+        spaces_leave(&s->spaces);
         if (!s->station[i])
             return lossy_fail(s, "%s", error);
         while (!status && !s->job.board->ready[i])
@@ -297,6 +308,8 @@ static int lossy_load(struct lossy *s) {
 static int lossy_run(struct lossy *s) {
     char error[256];
     s->child[DEMO_MAX_WORKERS + 1] = (struct lossy_child){&s->job, 0};
+    if (s->job.o->veth && lossy_make_spaces(&s->job, &s->spaces, error, sizeof error))
+        return lossy_fail(s, "%s", error);
     int status = lossy_start_switches(s);
     if (status)
         return status;
@@ -323,6 +336,7 @@ static int lossy_board_run(struct lossy *s) {
         s->job.folder = s->supervisor.folder;
         status = lossy_run(s);
         supervise_end(&s->supervisor);
+        spaces_close(&s->spaces);
     }
     status = status ? status : lossy_report(s);
     munmap(s->job.board, size);

@@ -24,13 +24,14 @@
 //     lossy_model.c   networks of layers and their gradients
 //     lossy_proc.c    a worker, the server
 //     lossy_ring.c    a worker of a ring
-//     lossy_config.c  addresses, and the switches' configurations
+//     lossy_config.c  addresses, links, and the switches' configurations
 #ifndef SILKEN_CLI_DEMO_LOSSY_H
 #define SILKEN_CLI_DEMO_LOSSY_H
 
 #include "cli/demo/dataset.h"
 #include "cli/demo/model.h"
 #include "cli/demo/options.h"
+#include "cli/demo/spaces.h"
 #include "silken/dlcp.h"
 
 #define LOSSY_JOB       1
@@ -112,12 +113,16 @@ const uint32_t *lossy_shard(const struct lossy_job *job, unsigned worker, unsign
 // Stations by number: workers, then the server.
 struct lossy_address {
     char mac[18], ip[16], socket[128], device[256];
+    char switch_end[16], station_end[16]; // interfaces of a veth pair
     unsigned port, rack;
 };
 struct lossy_address lossy_address(const struct lossy_job *job, unsigned station);
 unsigned lossy_stations(const struct lossy_job *job);
 unsigned lossy_switches(const struct lossy_job *job); // leaves, then spines
-bool lossy_switch_is_ready(const struct lossy_job *job, unsigned number);
+bool lossy_switch_is_ready(const struct lossy_job *job, unsigned number); // not with --links veth
+// The network namespaces, switches' and then stations', and the links between them.
+int lossy_make_spaces(const struct lossy_job *job, struct spaces *s, char *error,
+                      size_t error_size);
 int lossy_write_config(const struct lossy_job *job, unsigned number, const char *path, char *error,
                        size_t error_size);
 

@@ -37,8 +37,13 @@ struct lossy_address lossy_address(const struct lossy_job *job, unsigned station
     snprintf(a.mac, sizeof a.mac, "02:00:00:00:01:%02x", a.port & 0xff);
     snprintf(a.ip, sizeof a.ip, "10.0.0.%u", a.port & 0xff);
     snprintf(a.socket, sizeof a.socket, "%s/port-%u.sock", job->folder, a.port);
-    snprintf(a.device, sizeof a.device, "net_memif%u,role=client,rsize=10," LINK "%s", a.port,
-             a.socket);
+    snprintf(a.switch_end, sizeof a.switch_end, "port%u", a.port & 0xffff);
+    snprintf(a.station_end, sizeof a.station_end, "link%u", a.port & 0xffff);
+    if (job->o->veth)
+        snprintf(a.device, sizeof a.device, "afpacket:%s", a.station_end);
+    else
+        snprintf(a.device, sizeof a.device, "net_memif%u,role=client,rsize=10," LINK "%s", a.port,
+                 a.socket);
     return a;
 }
 
@@ -72,29 +77,62 @@ bool lossy_switch_is_ready(const struct lossy_job *job, unsigned number) {
 
 // ---- ports ----
 
-static json_t *lossy_config_port(unsigned port, const char *role, const char *socket) {
+// An end of a link: of a veth pair, or of shared memory in a socket's name.
+static json_t *lossy_config_port(const struct lossy_job *job, unsigned port, const char *interface,
+                                 const char *role, const char *socket) {
     char device[256];
-    snprintf(device, sizeof device, "net_memif%u,role=%s,rsize=10," LINK "%s", port, role, socket);
+    if (job->o->veth)
+        snprintf(device, sizeof device, "net_af_packet%u,iface=%s", port, interface);
+    else
+        snprintf(device, sizeof device, "net_memif%u,role=%s,rsize=10," LINK "%s", port, role,
+                 socket);
     return json_pack("{s:i, s:s}", "port", port, "device", device);
+}
+
+// Interfaces of a link between a leaf and a spine, the same word at both ends.
+static void config_link_end(unsigned leaf, unsigned spine, char name[16]) {
+    snprintf(name, 16, "leaf%u-%u", leaf & 0xff, spine & 0xff);
+}
+
+static json_t *config_spine_link(const struct lossy_job *job, unsigned leaf, unsigned spine,
+                                 bool at_spine) {
+    char socket[128], name[16];
+    config_link(job, leaf, spine, socket, sizeof socket);
+    config_link_end(leaf, spine, name);
+    return lossy_config_port(job, at_spine ? FIRST_PORT + leaf : FIRST_SPINE + spine, name,
+                             at_spine ? "server" : "client", socket);
 }
 
 static json_t *config_ports(const struct lossy_job *job, unsigned number) {
     json_t *ports = json_array();
-    char socket[128];
-    for (unsigned i = 0; config_is_spine(job, number) && i < job->o->racks; i++) {
-        config_link(job, i, number - job->o->racks, socket, sizeof socket);
-        json_array_append_new(ports, lossy_config_port(FIRST_PORT + i, "server", socket));
-    }
-    for (unsigned i = 0; !config_is_spine(job, number) && i < job->o->spines; i++) {
-        config_link(job, number, i, socket, sizeof socket);
-        json_array_append_new(ports, lossy_config_port(FIRST_SPINE + i, "client", socket));
-    }
+    for (unsigned i = 0; config_is_spine(job, number) && i < job->o->racks; i++)
+        json_array_append_new(ports, config_spine_link(job, i, number - job->o->racks, true));
+    for (unsigned i = 0; !config_is_spine(job, number) && i < job->o->spines; i++)
+        json_array_append_new(ports, config_spine_link(job, number, i, false));
     for (unsigned i = 0; i < lossy_stations(job); i++) {
         const struct lossy_address a = lossy_address(job, i);
         if (a.rack == number)
-            json_array_append_new(ports, lossy_config_port(a.port, "server", a.socket));
+            json_array_append_new(
+                ports, lossy_config_port(job, a.port, a.switch_end, "server", a.socket));
     }
     return ports;
+}
+
+int lossy_make_spaces(const struct lossy_job *job, struct spaces *s, char *error,
+                      size_t error_size) {
+    const unsigned switches = lossy_switches(job), stations = lossy_stations(job);
+    int rc = spaces_make(s, switches + stations, error, error_size);
+    for (unsigned i = 0; i < stations && rc == 0; i++) {
+        const struct lossy_address a = lossy_address(job, i);
+        rc = spaces_join(s, a.rack, a.switch_end, switches + i, a.station_end, error, error_size);
+    }
+    for (unsigned i = 0; i < job->o->racks * job->o->spines && rc == 0; i++) {
+        const unsigned leaf = i / job->o->spines, spine = i % job->o->spines;
+        char name[16];
+        config_link_end(leaf, spine, name);
+        rc = spaces_join(s, leaf, name, job->o->racks + spine, name, error, error_size);
+    }
+    return rc;
 }
 
 // Signals go first, then the classes from the front one to the back one. The back ones have room

@@ -388,7 +388,6 @@ static int check_dlcp(const struct parser *p) {
     } others[] = {{o->servers, "--servers"},
                   {o->lanes != 1, "--lanes"},
                   {o->elements, "--elements"},
-                  {o->veth, "--links veth"},
                   {o->record, "--record"}};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

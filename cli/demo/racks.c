@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The demo's switches and parameter servers: starting them and seeing that they are there.
+// The demo's switches and parameter servers: their network namespaces, starting them and seeing
+// that they are there.
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/demo/demo_impl.h"
@@ -14,6 +15,46 @@
 // Packet buffers of the switch.
 #define SWITCH_MIB 192
 #define PORT_MIB   36
+
+// ---- network namespaces -------------------------------------------------------------------------
+
+// The racks' come first.
+unsigned demo_space(const struct demo *d, const struct demo_job *job, unsigned station) {
+    for (const struct demo_job *before = d->job; before < job; before++) {
+        station += before->fabric.workers + before->fabric.servers;
+    }
+    return d->o.racks + station;
+}
+
+static int join_stations(struct demo *d, const struct demo_job *job, char *error, size_t size) {
+    const struct fabric *f = &job->fabric;
+    int rc = 0;
+
+    for (unsigned link = 0; link < fabric_links(f) && rc == 0; link++) {
+        const struct fabric_address a = fabric_address(f, link);
+        rc = spaces_join(&d->spaces, a.rack, a.switch_end, demo_space(d, job, link / f->lanes),
+                         a.station_end, error, size);
+    }
+    return rc;
+}
+
+int demo_make_spaces(struct demo *d) {
+    char error[256];
+
+    if (!d->o.veth) {
+        return 0;
+    }
+    int rc = spaces_make(&d->spaces, demo_space(d, d->job + d->jobs, 0), error, sizeof error);
+    for (unsigned j = 0; j < d->jobs && rc == 0; j++) {
+        rc = join_stations(d, &d->job[j], error, sizeof error);
+    }
+    for (unsigned rack = 0; rack + 1 < d->o.racks && rc == 0; rack++) {
+        char name[16];
+        fabric_uplink_end(rack, name);
+        rc = spaces_join(&d->spaces, d->o.racks - 1, name, rack, name, error, sizeof error);
+    }
+    return rc ? demo_fail(d, "%s", error) : 0;
+}
 
 // ---- the switch ---------------------------------------------------------------------------------
 
@@ -43,7 +84,7 @@ static int start_switch(struct demo *d, unsigned rack) {
         argv[6] = "--record";
         argv[7] = (char *)d->o.record;
     }
-    spaces_enter(&d->spaces, d->spaces.rack[rack]);
+    spaces_enter(&d->spaces, rack);
     d->rack_switch[rack] = supervise_self(&d->supervisor, name, argv, error, sizeof error);
     spaces_leave(&d->spaces);
     return d->rack_switch[rack] ? 0 : demo_cannot_start(d, error);
@@ -148,7 +189,7 @@ static int start_servers(struct demo *d, struct demo_job *job) {
     for (unsigned i = 0; i < job->fabric.servers; i++) {
         snprintf(name, sizeof name, "%sserver-%u", job->prefix, i);
         job->server_argument[i] = (struct station_argument){d, job, i};
-        spaces_enter(&d->spaces, d->spaces.station[job - d->job][job->fabric.workers + i]);
+        spaces_enter(&d->spaces, demo_space(d, job, job->fabric.workers + i));
         job->server[i] = supervise_call(&d->supervisor, name, run_server, &job->server_argument[i],
                                         error, sizeof error);
         spaces_leave(&d->spaces);

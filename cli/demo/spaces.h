@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // spaces: network namespaces for the demo (--links veth): one for each switch, worker and parameter
-// server, joined by veth pairs as the fabric's links are by memif. They have no names: the demo
-// holds them by descriptors, its processes are started inside of them, and the kernel takes them
-// away, links and all, when the last of these has ended, however it ended.
+// server, by number, joined by veth pairs as other demos' are by memif. They have no names: the
+// demo holds them by descriptors, its processes are started inside of them, and the kernel takes
+// them away, links and all, when the last of these has ended, however it ended.
 //
-// Needs root. One thread.
+//     spaces_make(&s, 3, ...); spaces_join(&s, 0, "port1", 1, "link1", ...); ...
+//     spaces_enter(&s, 1); (start a process) spaces_leave(&s); ... spaces_close(&s);
+//
+// Needs root. One thread. A struct of zeros is of a demo without namespaces: entering, leaving and
+// closing it does nothing.
 #ifndef SILKEN_CLI_DEMO_SPACES_H
 #define SILKEN_CLI_DEMO_SPACES_H
 
-#include "cli/demo/fabric.h"
-#include "cli/demo/options.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-#define SPACES_STATIONS (DEMO_MAX_WORKERS + DEMO_MAX_SERVERS)
+#define SPACES_MAX 64
 struct spaces {
-    bool used;                                                  // else all of this does nothing
-    int own, rack[DEMO_MAX_RACKS], station[2][SPACES_STATIONS]; // of each job
+    bool used;
+    int own;
+    unsigned count;
+    int space[SPACES_MAX]; // descriptors
 };
 
-// Makes those of 'jobs' fabrics and the links between them. Returns 0, or -1 with a sentence in
-// 'error'.
-int spaces_make(struct spaces *s, const struct fabric *const *f, unsigned jobs, char *error,
-                size_t error_size);
+// Makes 'count' of them, at most SPACES_MAX. Returns 0, or -1 with a sentence in 'error'.
+int spaces_make(struct spaces *s, unsigned count, char *error, size_t error_size);
+// A veth pair between two of them, both ends up. Interfaces' names are words of ours, at most 15
+// characters. Returns 0, or -1 with a sentence in 'error'.
+int spaces_join(const struct spaces *s, unsigned one, const char *its, unsigned other,
+                const char *others, char *error, size_t error_size);
 // What is started between the two is inside of that namespace.
-void spaces_enter(const struct spaces *s, int space);
+void spaces_enter(const struct spaces *s, unsigned number);
 void spaces_leave(const struct spaces *s);
 void spaces_close(struct spaces *s);
 

@@ -43,6 +43,11 @@ class Demo(unittest.TestCase):
         self.assertGreater(loss, 0.5)
         self.assertIn("eight layers", text)
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root: network namespaces")
+    def test_deep_network_between_spines_over_veth(self):
+        loss, _ = self.check("--steps", "12", "--racks", "2", "--spines", "2", "--loss", "1%", "--links", "veth")
+        self.assertGreater(loss, 0.5)
+
     def test_ring_with_loss(self):
         self.check("--network", "convolutional", "--ring", "--steps", "12", "--loss", "5%", "--workers", "3")
 
