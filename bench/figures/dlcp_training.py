@@ -10,10 +10,12 @@ server takes the mean over the workers whose segment came; of a segment that nob
 Nothing of a network is in it: which segments are lost is drawn.
 
 Data: Fashion-MNIST (Debian's dataset-fashion-mnist) and the text that Debian's bible-kjv prints. Seeds 1 to SEEDS (5)
-give weights, order of the data and losses. Prints tables, and writes OUT/dlcp_training.json (OUT: build/figures). QUICK=1:
-a short run of each kind, which shows that everything works and nothing else.
+give weights, order of the data and losses. Prints tables, and keeps each run in OUT/dlcp_training.json (OUT: build/figures):
+what is interrupted goes on from there, and runs of this text only are taken from it. QUICK=1: a short run of each kind,
+which shows that everything works and nothing else; nothing is kept.
 """
 import gzip
+import hashlib
 import json
 import os
 import statistics
@@ -215,6 +217,30 @@ def epochs_to(measured, target):
     return next(((i + 1) / EVERY for i, a in enumerate(smooth(measured)) if a >= target), None)
 
 
+# ---- what was run before ----
+KEPT = f"{OUT}/dlcp_training.json"
+with open(__file__, "rb") as own_text:
+    TEXT = hashlib.sha256(own_text.read()).hexdigest()
+
+
+def kept():
+    try:
+        with open(KEPT, encoding="utf-8") as f:
+            before = json.load(f)
+    except FileNotFoundError:
+        return {}
+    return before["runs"] if before.get("text") == TEXT else {}
+
+
+def keep(results):
+    if QUICK:
+        return
+    os.makedirs(OUT, exist_ok=True)
+    with open(KEPT + ".new", "w", encoding="utf-8") as f:
+        json.dump({"text": TEXT, "runs": results}, f)
+    os.replace(KEPT + ".new", KEPT)
+
+
 class Series:
     """Runs of one model, each seed's target being what it reaches without losses at three quarters of the epochs."""
 
@@ -227,6 +253,7 @@ class Series:
         if key not in self.results:
             self.results[key] = train(self.name, seed, lost)
             print(".", end="", file=sys.stderr, flush=True)
+            keep(self.results)
         return self.results[key]
 
     def row(self, kind, lost):
@@ -297,10 +324,7 @@ if __name__ == "__main__":
         if name not in FIGURES:
             sys.exit(f"there is no figure {name}; there is: {' '.join(FIGURES)}")
     torch.set_num_threads(1)
-    all_results = {}
+    all_results = {} if QUICK else kept()
     for name in wanted:
         print(f"figure {name}")
         FIGURES[name](all_results)
-        os.makedirs(OUT, exist_ok=True)
-        with open(f"{OUT}/dlcp_training.json", "w", encoding="utf-8") as f:
-            json.dump(all_results, f)

@@ -17,6 +17,7 @@ struct station_peer {
     struct station_peer *next;
     struct sk_endpoint end;
     struct dlcp_peer peer;
+    uint64_t turn; // when data went there last, in numbers of packets
 };
 
 struct dlcp_flow {
@@ -55,7 +56,7 @@ struct station_late {
 struct dlcp_station {
     struct dlcp_station_config config;
     struct station_peer *peers;      // owned
-    struct dlcp_flow *first, **last; // owned: flows, those that sent data lately behind
+    struct dlcp_flow *first, **last; // owned: flows, the oldest first
     struct dlcp_flow *bucket[BUCKETS];
     struct dlcp_flow *done_first, **done_last;
     struct station_parked *parked; // owned, as the next two
@@ -64,6 +65,7 @@ struct dlcp_station {
     struct station_late *late;
     unsigned late_n;
     uint64_t link_at; // when the link is free
+    uint64_t turns;   // packets of data
     struct dlcp_packet packet;
     struct dlcp_station_stats stats;
 };
@@ -431,11 +433,14 @@ static size_t station_frame(struct dlcp_station *st, uint8_t *frame, const struc
     return dlcp_frame_write(frame, &st->config.self, to, &st->packet);
 }
 
-// Of the flows whose data may go: the first one of the lowest class.
+// Of the flows whose data may go: peers take turns, so that hosts do not all send to the same one at
+// a time, and to a peer the lowest class goes first, and in it the oldest flow. If flows of a class
+// took turns, they would all end late at the same time; each step of a ring waits for the last one.
 static struct dlcp_flow *station_choose(struct dlcp_station *st, uint64_t now) {
     struct dlcp_flow *best = NULL;
     for (struct dlcp_flow *f = st->first; f; f = f->next)
-        if (f->data_at <= now && (!best || f->class < best->class))
+        if (f->data_at <= now && (!best || f->peer->turn < best->peer->turn ||
+                                  (f->peer == best->peer && f->class < best->class)))
             best = f;
     return best;
 }
@@ -464,8 +469,7 @@ static size_t station_write_data(struct dlcp_station *st, uint8_t *frame, uint64
     const uint32_t bytes = dlcp_packet_bytes(&st->packet);
     st->link_at = (st->link_at > earliest ? st->link_at : earliest) +
                   (uint64_t)bytes * 8 * UINT64_C(1000000000) / st->config.link;
-    station_unlink(st, f);
-    station_append(st, f);
+    f->peer->turn = ++st->turns;
     station_look(st, f);
     return station_frame(st, frame, &to);
 }

@@ -4,7 +4,8 @@
 // time come in; frames, the next deadline and flows that have ended come out.
 //
 // A station finds the flow of a frame, keeps what it knows of each other host, and shares its link:
-// signals go at once, then data of the lowest class, flow by flow in turn, no faster than the link.
+// signals go at once, then data, no faster than the link: peers take turns, and to each the lowest
+// class goes first, in it the oldest flow.
 // START and STOP of a flow that nobody has asked for yet are kept, and heard when the flow is
 // there; its data are discarded (DLCP, 3.2.1).
 //

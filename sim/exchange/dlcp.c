@@ -115,6 +115,12 @@ static struct dlcp_peer *peer_of(struct sim_exchange *x, const struct xstack *fr
 
 // ---- beginning ----
 
+static uint8_t class_of(const struct sim_exchange *x, const struct xflow *f) {
+    return (uint8_t)(x->as->one_class
+                         ? 0
+                         : dlcp_class(x_urgency(x, f->layer), (uint32_t)x->n_layers));
+}
+
 static int make_sender(struct xpipe *p, const struct xflow *f, const char **why) {
     struct sim_exchange *x = p->x;
     const struct scn_exchange *as = x->as;
@@ -127,7 +133,7 @@ static int make_sender(struct xpipe *p, const struct xflow *f, const char **why)
         .elements = p->elements,
         .segment = as->segment,
         .bound = p->name.pull ? as->pull_bound : as->bound,
-        .class = as->one_class ? 0 : dlcp_class(x_urgency(x, f->layer), (uint32_t)x->n_layers),
+        .class = class_of(x, f),
         .contributions = (uint16_t)(f->kind == X_PULL ? x->n_workers : 1),
         .prio = xdlcp_important,
         .prio_aux = p,
@@ -168,6 +174,7 @@ void xdlcp_give(struct xflow *f, uint64_t bytes) {
                              (f->part % parts) * (uint64_t)x->pieces_of[f->layer] + f->pieces),
         .job = x->job->number,
         .pull = f->kind == X_PULL || (f->kind == X_RING && f->step + 1 >= x->n_workers)};
+    p->sender.rank = (uint64_t)class_of(x, f) << 56 | x->begun++;
     p->elements = (uint32_t)(bytes / 4);
     p->there = 0;
     p->seen = calloc(dlcp_segments(p->elements, x->as->segment) / 64 + 1, sizeof *p->seen);

@@ -45,6 +45,7 @@ struct xend {
     struct xstack *stack;
     bool listed, receives;
     struct xend *next; // in the list of those that may have something to send
+    uint64_t rank;     // DLCP's data: the smallest to a host goes first
     struct sim_timer timer;
 };
 
@@ -79,6 +80,12 @@ struct xack {
     uint8_t bytes[X_ACK_BYTES];
 };
 
+// DLCP's data to one host: ends that may have something to send, by rank.
+struct xlane {
+    struct xend *first;
+    struct xlane *next; // of a host's lanes with any, in turn
+};
+
 // What runs on a host of a job.
 struct xstack { // first member: what the host knows of it
     struct sim_app app;
@@ -88,6 +95,8 @@ struct xstack { // first member: what the host knows of it
     struct tr_end at;
     struct order order;
     struct xend *first[X_LISTS], *last[X_LISTS];
+    struct xlane *lanes; // owned: by station
+    struct xlane *first_lane, *last_lane;
     struct xack *acks; // a ring
     size_t acks_at, n_acks, ack_capacity;
 };
@@ -128,6 +137,7 @@ struct sim_exchange {
     struct xstack **stacks; // by station; null: not of the job
     struct xworker *workers;
     uint32_t n_workers, n_servers;
+    uint64_t begun; // flows of DLCP
     size_t n_layers;
     struct placement *places; // by layer
     uint64_t *tensor_base;    // by layer: number of its first piece, for DLCP's names

@@ -6,6 +6,10 @@
 // a list they take turns, a frame each. Who has nothing leaves the list until something happens: an
 // answer, its deadline, more to send. What is urgent has gone first when pieces were given to the
 // transport.
+//
+// Of DLCP's data the hosts that they go to take turns, and to one host the frontmost class goes
+// first, and in it what is older, as in hosts/dlcp/station.c. If pieces to one host took turns, they
+// would all end late at the same time, which each step of a ring would wait for.
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,26 +44,105 @@ static struct xend *xend_take(struct xstack *s, unsigned list) {
     return e;
 }
 
+// ---- DLCP's data, by host ----
+
+static bool xend_is_ranked(const struct xend *e) {
+    return !e->receives && x_is_dlcp(e->stack->x);
+}
+
+static struct xlane *xlane_of(const struct xend *e) {
+    return &e->stack->lanes[e->pipe->receiver.stack->station];
+}
+
+static void xlane_append(struct xstack *s, struct xlane *l) {
+    l->next = NULL;
+    *(s->last_lane ? &s->last_lane->next : &s->first_lane) = l;
+    s->last_lane = l;
+}
+
+static void xlane_leave(struct xstack *s, const struct xlane *l) {
+    struct xlane *before = NULL, *at = s->first_lane;
+    while (at != l) {
+        before = at;
+        at = at->next;
+    }
+    *(before ? &before->next : &s->first_lane) = l->next;
+    if (s->last_lane == l)
+        s->last_lane = before;
+}
+
+static void xlane_insert(struct xend *e) {
+    struct xlane *l = xlane_of(e);
+    struct xend **at = &l->first;
+    if (!l->first)
+        xlane_append(e->stack, l);
+    while (*at && (*at)->rank < e->rank)
+        at = &(*at)->next;
+    e->next = *at;
+    *at = e;
+    e->listed = true;
+}
+
+static void xlane_remove(struct xend *e) {
+    struct xlane *l = xlane_of(e);
+    struct xend **at = &l->first;
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    e->listed = false;
+    if (!l->first)
+        xlane_leave(e->stack, l);
+}
+
+// ---- all of them ----
+
+// The one whose turn it is, out of its list.
+static struct xend *xend_next_of(struct xstack *s, unsigned list) {
+    if (list == 0 || !x_is_dlcp(s->x))
+        return xend_take(s, list);
+    struct xend *e = s->first_lane ? s->first_lane->first : NULL;
+    if (e)
+        xlane_remove(e);
+    return e;
+}
+
 static void xend_leave(struct xend *e) {
     struct xstack *s = e->stack;
-    for (unsigned i = 0; i < X_LISTS && e->listed; i++) {
-        struct xend *before = NULL, *at = s->first[i];
-        while (at && at != e) {
-            before = at;
-            at = at->next;
-        }
-        if (!at)
-            continue;
-        *(before ? &before->next : &s->first[i]) = e->next;
-        if (s->last[i] == e)
-            s->last[i] = before;
-        e->listed = false;
+    const unsigned list = list_of(e);
+    struct xend *before = NULL, *at = s->first[list];
+    if (!e->listed)
+        return;
+    if (xend_is_ranked(e)) {
+        xlane_remove(e);
+        return;
     }
+    while (at != e) {
+        before = at;
+        at = at->next;
+    }
+    *(before ? &before->next : &s->first[list]) = e->next;
+    if (s->last[list] == e)
+        s->last[list] = before;
+    e->listed = false;
 }
 
 void xend_ready(struct xend *e) {
-    if (!e->listed && !e->stack->down)
+    if (e->listed || e->stack->down)
+        return;
+    if (xend_is_ranked(e))
+        xlane_insert(e);
+    else
         xend_append(e, list_of(e));
+}
+
+// It has sent a frame, of its lane if it has one; unless it has ended, it waits for its next turn.
+static void xend_sent(struct xstack *s, struct xend *e, struct xlane *l, bool ended) {
+    if (l && l->first) {
+        xlane_leave(s, l);
+        xlane_append(s, l);
+    }
+    if (!ended)
+        xend_ready(e);
 }
 
 void xend_wait(struct xend *e, uint64_t until) {
@@ -209,14 +292,15 @@ static size_t xstack_next(struct sim_app *a, uint8_t *buf, size_t cap, uint64_t 
     }
     for (unsigned i = 0; i < X_LISTS; i++) {
         struct xend *e;
-        while ((e = xend_take(s, i))) {
+        while ((e = xend_next_of(s, i))) {
+            struct xlane *lane = xend_is_ranked(e) ? xlane_of(e) : NULL;
             const uint32_t generation = e->pipe->generation;
             const size_t length = xend_next(e, buf, cap, now);
             // it may have ended, or even be another one by now
-            if (length && e->pipe->used && e->pipe->generation == generation && !e->listed)
-                xend_append(e, i);
-            if (length)
+            if (length) {
+                xend_sent(s, e, lane, !e->pipe->used || e->pipe->generation != generation);
                 return length;
+            }
         }
     }
     return 0;
@@ -252,6 +336,9 @@ struct xstack *xstack_new(struct sim_exchange *x, uint32_t station) {
     s->order = (struct order){.partition = x->as->partition_bytes,
                               .credit = x->as->credit_bytes,
                               .by_layer = x->as->by_layer};
+    s->lanes = calloc(x->sim->scenario->n_stations, sizeof *s->lanes);
+    if (!s->lanes)
+        abort();
     host_add(st->host, &s->app);
     return s;
 }
@@ -259,5 +346,6 @@ struct xstack *xstack_new(struct sim_exchange *x, uint32_t station) {
 void xstack_free(struct xstack *s) {
     order_free(&s->order);
     free(s->acks);
+    free(s->lanes);
     free(s);
 }

@@ -21,6 +21,7 @@ class Demo(unittest.TestCase):
                               capture_output=True, timeout=300)
         self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
         self.assertNotIn("not as they were sent", done.stdout, done.stdout)
+        self.assertIn("tensors", done.stdout, done.stdout + done.stderr)
         tensors, below = re.search(r"tensors +([\d,]+), of them ([\d,]+) with less", done.stdout).groups()
         self.assertEqual(below, "0", done.stdout)
         self.assertNotEqual(tensors, "0", done.stdout)

@@ -209,6 +209,40 @@ static void test_order(void **state) {
     two_end(&t);
 }
 
+// Two flows of one class to one host go one after the other; another host's flow has every second
+// packet meanwhile, and a front layer's only what its own host's would have had.
+static void test_turns(void **state) {
+    struct two t;
+    struct dlcp_flow *f;
+    uint8_t frame[DLCP_FRAME_BYTES];
+    unsigned sent[4] = {0}, n = 0;
+    size_t length;
+    (void)state;
+    two_begin(&t);
+    const struct sk_endpoint third = {{2, 0, 0, 0, 0, 9}, DLCP_PORT, 0x0a000009u};
+    const struct dlcp_sender_config c = {.name = {.iteration = 7, .tensor = 3},
+                                         .values = t.values,
+                                         .elements = COUNT,
+                                         .segment = SEGMENT,
+                                         .contributions = 1};
+    two_send(&t, 1, 7, 4);
+    two_send(&t, 2, 7, 4);
+    assert_int_equal(dlcp_station_send(t.station[0], &third, &c, NULL, t.now, &f, NULL), 0);
+    for (; n < 30; t.now += 100)
+        while ((length = dlcp_station_write(t.station[0], frame, sizeof frame, t.now))) {
+            if (frame[42] >> 4 != DLCP_DATA)
+                continue;
+            const unsigned tensor = (unsigned)(frame[44] << 8 | frame[45]);
+            assert_in_range(tensor, 1, 3);
+            sent[tensor]++;
+            n++;
+            assert_true(tensor != 2 || sent[1] == 10);
+            if (n <= 20)
+                assert_in_range(sent[3], n / 2, (n + 1) / 2);
+        }
+    two_end(&t);
+}
+
 static void test_refused(void **state) {
     struct two t;
     struct dlcp_flow *in, *again;
@@ -235,7 +269,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transfer), cmocka_unit_test(test_early),
         cmocka_unit_test(test_old),      cmocka_unit_test(test_late),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
