@@ -82,7 +82,7 @@ CFLAGS   := -O1 -g
 endif
 
 GEN      := $(BUILD)/gen
-PKG      := libdpdk jansson libnghttp2 libssl libcrypto libprotobuf-c libcap-ng
+PKG      := libdpdk jansson libnghttp2 libssl libcrypto libprotobuf-c libcap-ng libpcap
 # The packages may not be there yet when make reads this file: asked for when first used.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKG) | sed 's/-I/-isystem /g'))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKG)))$(PKG_LIBS)

@@ -34,6 +34,10 @@ arrows/af_packet := base
 room/dpdk := dpdk
 face/dpdk := dpdk/eal.h
 arrows/dpdk := base
+# which frames somebody wants: expressions in tcpdump's language
+room/filter := filter
+face/filter := filter/filter.h
+arrows/filter := base
 
 # ---- the compiler ----
 room/compiler/base := compiler/base
@@ -116,7 +120,7 @@ arrows/pipeline := stages
 # five folders around two structs, a switch and its cores (pipeline/switch/switch_impl.h)
 room/pipeline/engine := pipeline/switch pipeline/path pipeline/tm pipeline/cores pipeline/observe
 face/pipeline/engine := pipeline/switch/switch.h
-arrows/pipeline/engine := pipeline
+arrows/pipeline/engine := pipeline filter
 room/pipeline/ports := pipeline/ports
 face/pipeline/ports := pipeline/ports/ports.h
 arrows/pipeline/ports := pipeline/engine dpdk memif af_packet
@@ -180,7 +184,7 @@ face/pcap/packet := pcap/packet/layout.h
 arrows/pcap/packet := pipeline
 room/pcap/replay := pcap/replay
 face/pcap/replay := pcap/replay/replay.h
-arrows/pcap/replay := pcap/capture pcap/packet control/config control/sessions control/state
+arrows/pcap/replay := filter pcap/capture pcap/packet control/config control/sessions control/state
 room/pcap/explain := pcap/explain
 face/pcap/explain := pcap/explain/explain.h
 arrows/pcap/explain := pcap/replay

@@ -61,6 +61,10 @@ int cmd_compile(int argc, char **argv);
 
 // "silken COMMAND: sentence" and where to read more; returns EXIT_UNUSABLE.
 int cli_misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// What --filter says, of which '*filter' is the caller's and may have one already, which is freed:
+// 0, or the exit status after a message.
+struct sk_filter;
+int cli_filter(const char *command, const char *expression, struct sk_filter **filter);
 // After getopt_long() returned '?' or ':' (opterr is 0 and the option string starts with ':').
 int cli_bad_option(const char *command, int result, char **argv);
 

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "compiler/chip/chip.h"
+#include "filter/filter.h"
 
 int cli_misused(const char *command, const char *format, ...) {
     va_list ap;
@@ -19,6 +20,13 @@ int cli_misused(const char *command, const char *format, ...) {
     fprintf(stderr, "; see 'silken help %s'\n", command);
     va_end(ap);
     return EXIT_UNUSABLE;
+}
+
+int cli_filter(const char *command, const char *expression, struct sk_filter **filter) {
+    struct sk_error err;
+    sk_filter_free(*filter);
+    *filter = sk_filter_parse(expression, &err);
+    return *filter ? 0 : cli_misused(command, "%s", err.text);
 }
 
 int cli_bad_option(const char *command, int result, char **argv) {

@@ -22,7 +22,8 @@
 
 static const char usage[] =
     "usage: silken explain [OPTION]... PROGRAM.p4 PACKET\n"
-    "       silken explain [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... --packet NUMBER\n\n"
+    "       silken explain [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... --packet NUMBER\n"
+    "       silken explain [OPTION]... PROGRAM.p4 --in PORT=CAPTURE... --filter EXPR\n\n"
     "Explains everything that happens to one packet: parser, tables, registers, traffic manager,\n"
     "egress, and the packets that leave, with their differences from the received packet.\n\n"
     "PACKET is hexadecimal digits, FILE, FILE:NUMBER for a packet of a capture, or '-' (standard\n"
@@ -42,6 +43,9 @@ static const char usage[] =
     "by\n"
     "                            time; without PORT as for 'silken replay'\n"
     "  --packet NUMBER           explain this packet of the captures\n"
+    "  --filter EXPR             explain the first packet that matches (tcpdump's language), or "
+    "with\n"
+    "                            --packet the NUMBERth that does; all packets before it run\n"
     "  --after K                 run only the K packets that precede the explained packet in its\n"
     "                            capture (default: all of them, so that registers have their\n"
     "                            values); --alone: run none\n"
@@ -61,6 +65,7 @@ enum {
     MAP,
     IN,
     PACKET,
+    FILTER,
     AFTER,
     ALONE,
     ENTRIES,
@@ -80,6 +85,7 @@ static const struct option options[] = {
     {"map", required_argument, NULL, MAP},
     {"in", required_argument, NULL, IN},
     {"packet", required_argument, NULL, PACKET},
+    {"filter", required_argument, NULL, FILTER},
     {"after", required_argument, NULL, AFTER},
     {"alone", no_argument, NULL, ALONE},
     {"entries", required_argument, NULL, ENTRIES},
@@ -103,6 +109,7 @@ struct command {
     char *path;           // of a capture, malloc'ed
     uint64_t number, after;
     uint64_t turn; // of the packet among those that are replayed: 'number', but for those left out
+    struct sk_filter *filter; // or null
     bool has_after, has_port, json, in_words;
     uint16_t port;
     struct replay_packet packet;
@@ -189,6 +196,8 @@ static int cmd_explain_set_option(void *aux, int option) {
             return cli_misused("explain", "'%s' is not the number of a packet; the first is 1",
                                optarg);
         return set_source(c, FROM_MERGED, optarg);
+    case FILTER:
+        return cli_filter("explain", optarg, &c->filter);
     case AFTER:
     case ALONE:
         if (c->has_after)
@@ -441,11 +450,33 @@ static int cmd_explain_take_packet(struct command *c) {
     }
 }
 
+// The number of the packet that the filter and --packet mean.
+static int cmd_explain_find_match(struct command *c) {
+    const uint64_t nth = c->number ? c->number : 1;
+    struct sk_error err;
+    struct stat st;
+    for (size_t i = 0; i < c->replay.in.n; i++) {
+        const char *path = c->replay.in.items[i].path;
+        if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+            return cli_misused("explain", "--filter reads the captures twice, which cannot be done "
+                                          "with standard input or a pipe");
+    }
+    c->number = replay_find(&c->replay, c->filter, nth, &err);
+    if (!c->number && !err.text[0])
+        sk_fail(&err, "fewer than %" PRIu64 " packet%s of the captures match the filter", nth,
+                nth == 1 ? "" : "s");
+    return c->number ? 0 : cmd_explain_unusable(err.text);
+}
+
 // What goes together; fills the replay's options.
 static int cmd_explain_settle(struct command *c) {
     struct replay_options *r = &c->replay;
+    if (c->filter && c->source != FROM_MERGED)
+        return cli_misused("explain", "--filter chooses among packets of captures; another one is "
+                                      "given");
     if (c->source == FROM_MERGED && r->in.n == 0)
-        return cli_misused("explain", "--packet needs captures (--in PORT=CAPTURE...)");
+        return cli_misused("explain", "%s needs captures (--in PORT=CAPTURE...)",
+                           c->filter ? "--filter" : "--packet");
     if (c->source == FROM_CAPTURE && r->in.n)
         return cli_misused("explain", "--in names captures that run before a packet; --packet "
                                       "NUMBER explains one of their packets");
@@ -457,6 +488,9 @@ static int cmd_explain_settle(struct command *c) {
         return cli_misused("explain", "--port and --map exclude each other");
     if (r->map && c->source != FROM_CAPTURE && r->in.n == 0)
         return cli_misused("explain", "--map is only for captures");
+    const int found = c->filter ? cmd_explain_find_match(c) : 0;
+    if (found)
+        return found;
     c->turn = c->number;
     if (c->source == FROM_CAPTURE) {
         int status = find_turn(c);
@@ -557,6 +591,7 @@ static void cmd_explain_free_command(struct command *c) {
     free(c->each.items);
     free(c->path);
     free(c->bytes);
+    sk_filter_free(c->filter);
 }
 
 // A packet of standard input, "-:NUMBER", is no option, though getopt takes it for one: it becomes
@@ -589,6 +624,8 @@ int cmd_explain(int argc, char **argv) {
     }
     if (!status && !c.compile.path)
         status = cli_misused("explain", "a P4 file is missing");
+    if (c.source == FROM_NOTHING && c.filter)
+        c.source = FROM_MERGED;
     if (!status && c.source == FROM_NOTHING)
         status = cli_misused("explain", "a packet is missing");
     if (!status)

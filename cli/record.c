@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "control/socket/socket.h"
+#include "filter/filter.h"
 #include "pcap/record/record.h"
 
 static const char usage[] =
@@ -31,6 +32,7 @@ static const char usage[] =
     "  --file-size N    continue in FILE-00002.pcapng, FILE-00003.pcapng... after N MB\n"
     "  --files N        keep only the last N files\n"
     "  --port N...      record only these ports\n"
+    "  --filter EXPR    record only frames that match, received or sent: tcpdump's language\n"
     "  --snaplen N      record only the first N bytes of each packet\n"
     "  --duration S     end after S seconds\n"
     "  --packets N      end after N records (packets received and packets sent)\n"
@@ -39,7 +41,7 @@ static const char usage[] =
     "The exit status is 1 when records are missing because the disk or this program was too "
     "slow.\n";
 
-enum { OUT = 256, FILE_SIZE, FILES, PORT, SNAPLEN, DURATION, PACKETS, RING, QUIET };
+enum { OUT = 256, FILE_SIZE, FILES, PORT, FILTER, SNAPLEN, DURATION, PACKETS, RING, QUIET };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -47,6 +49,7 @@ static const struct option options[] = {
     {"file-size", required_argument, NULL, FILE_SIZE},
     {"files", required_argument, NULL, FILES},
     {"port", required_argument, NULL, PORT},
+    {"filter", required_argument, NULL, FILTER},
     {"snaplen", required_argument, NULL, SNAPLEN},
     {"duration", required_argument, NULL, DURATION},
     {"packets", required_argument, NULL, PACKETS},
@@ -137,6 +140,15 @@ static int cmd_record_set_number(struct command *c, int option, const char *word
     return 0;
 }
 
+static int cmd_record_set_filter(struct command *c, const char *expression) {
+    struct sk_filter *filter = NULL;
+    const int status = cli_filter("record", expression, &filter);
+    if (filter)
+        json_object_set_new(c->request, "filter", sk_filter_json(filter));
+    sk_filter_free(filter);
+    return status;
+}
+
 static bool cmd_record_repeats(int option) {
     return option == PORT;
 }
@@ -154,6 +166,8 @@ static int cmd_record_set_option(void *aux, int option) {
         return 0;
     case PORT:
         return cmd_record_add_port(c, optarg);
+    case FILTER:
+        return cmd_record_set_filter(c, optarg);
     case DURATION:
         return set_duration(c, optarg);
     case QUIET:

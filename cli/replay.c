@@ -65,6 +65,7 @@ static const char usage[] =
     "  --threads N               run the pipes on N threads (1, 2 or 4); the output is the same.\n"
     "                            Pipes that pass packets to each other run on one, except with\n"
     "  --crossing NS             a packet for another pipe arrives NS ns later, not immediately\n"
+    "  --filter EXPR             run only the packets that match: tcpdump's language\n"
     "  --limit N                 end after N packets\n"
     "  -I DIR, -D NAME[=VALUE], --target CHIP\n"
     "                            as for 'silken build'\n"
@@ -93,7 +94,8 @@ enum {
     EXPECT_STATE,
     EXPECT_RECORDED,
     THREADS,
-    CROSSING
+    CROSSING,
+    FILTER
 };
 
 static const struct option options[] = {
@@ -107,6 +109,7 @@ static const struct option options[] = {
     {"entries", required_argument, NULL, ENTRIES},
     {"config", required_argument, NULL, CONFIG},
     {"drops", required_argument, NULL, DROPS},
+    {"filter", required_argument, NULL, FILTER},
     {"limit", required_argument, NULL, LIMIT},
     {"checked", no_argument, NULL, CHECKED},
     {"trace", optional_argument, NULL, TRACE},
@@ -133,6 +136,7 @@ struct command {
     bool checked, trace, update, fast;
     enum sk_trace_form form;
     struct replay_files *list; // that words PORT=FILE belong to
+    struct sk_filter *filter;  // or null
 };
 
 // ---- the command line ----
@@ -360,6 +364,11 @@ static int cmd_replay_set_option(void *aux, int option) {
     case EXPECT_STATE:
         c->replay.expect_state = optarg;
         return 0;
+    case FILTER: {
+        const int status = cli_filter("replay", optarg, &c->filter);
+        c->replay.filter = c->filter;
+        return status;
+    }
     case SHOW:
         return set_show(c, optarg);
     case UPDATE:
@@ -516,6 +525,9 @@ static int set_golden(struct command *c) {
     if (r->expect_recorded && r->crossing_ns)
         return cli_misused("replay", "in the recorded run, packets took no time from pipe to pipe: "
                                      "--expect-recorded excludes --crossing");
+    if (r->expect_recorded && r->filter)
+        return cli_misused("replay", "a recorded run had all packets: --expect-recorded excludes "
+                                     "--filter");
     bool expects = r->expect_dir || r->expect.n || r->expect_recorded;
     if (!expects && c->ignore.n)
         return cli_misused("replay", "--ignore needs --expect");
@@ -555,6 +567,7 @@ static void cmd_replay_free_command(struct command *c) {
         free((char *)c->ignore.items[i]);
     free(c->ignore.items);
     free(c->replay.expect.items);
+    sk_filter_free(c->filter);
     cli_free_flags(&c->flags);
     free(c->replay.in.items);
     free(c->replay.out.items);

@@ -8,10 +8,10 @@ set -eu
 case "${1:-}" in
     build)
         packages='gcc libc6-dev make pkg-config flex bison libgmp-dev libmd-dev zlib1g-dev
-            libjansson-dev libdpdk-dev libnghttp2-dev libssl-dev libprotobuf-c-dev protobuf-c-compiler libcap-ng-dev dataset-fashion-mnist openvswitch-source python3'
+            libjansson-dev libdpdk-dev libpcap-dev libnghttp2-dev libssl-dev libprotobuf-c-dev protobuf-c-compiler libcap-ng-dev dataset-fashion-mnist openvswitch-source python3'
         ;;
     test)
-        packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tshark chromium iputils-ping
+        packages='libcmocka-dev python3 python3-scapy python3-jsonschema iproute2 tcpdump tshark chromium iputils-ping
             traceroute iperf3 tcpdump qemu-system-x86 busybox-static cpio
             python3-numpy python3-torch libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py
             python3-grpcio python3-protobuf protobuf-compiler python3-hpack openssl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/ctl/ctl_impl.h"
 #include "base/json.h"
+#include "filter/filter.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +30,16 @@ static void ctl_trace_add_port(struct ctl *c) {
                                                     : json_string(word));
 }
 
+// Compiled here: it may ask for addresses by name, which no switch waits for.
+static void ctl_trace_add_filter(struct ctl *c) {
+    const char *expression = ctl_next_word(c, "an expression");
+    struct sk_filter *filter = NULL;
+    c->bad |= !c->bad && cli_filter("ctl", expression, &filter) != 0;
+    if (filter)
+        json_object_set_new(c->request, "filter", sk_filter_json(filter));
+    sk_filter_free(filter);
+}
+
 static bool ctl_trace_take_words(struct ctl *c) {
     while (*c->words && !c->bad) {
         const char *word = *c->words++;
@@ -37,6 +48,8 @@ static bool ctl_trace_take_words(struct ctl *c) {
         } else if (ctl_is(word, "--field")) {
             const char *pair = ctl_next_word(c, "NAME=VALUE");
             ctl_add_pair(c, "fields", pair, strlen(pair));
+        } else if (ctl_is(word, "--filter")) {
+            ctl_trace_add_filter(c);
         } else if (ctl_is(word, "--count")) {
             ctl_set_number(c, "count", ctl_next_word(c, "a number of packets"));
         } else if (ctl_is(word, "--timeout")) {
@@ -108,7 +121,8 @@ static int ctl_trace_follow(struct ctl *c) {
     }
 }
 
-// silken ctl trace [--port PORT]... [--field NAME=VALUE]... [--count N] [--timeout SECONDS]
+// silken ctl trace [--port PORT]... [--field NAME=VALUE]... [--filter EXPR] [--count N]
+//     [--timeout SECONDS]
 int ctl_trace(struct ctl *c) {
     const struct sigaction action = {.sa_handler = ctl_trace_interrupt};
     ctl_op(c, "trace.start");

@@ -18,6 +18,7 @@
 #include "cli/cli.h"
 #include "control/tables/json_switch.h"
 #include "control/watch/shadow.h"
+#include "filter/filter.h"
 
 #define MS           UINT64_C(1000000)
 #define LEASE_NS     (2000 * MS)
@@ -40,9 +41,10 @@ struct run_trace {
     bool ports[SK_PORTS];
     struct sk_shadow_field fields[SK_SHADOW_FIELDS];
     size_t n_fields;
+    struct sk_filter *filter; // or null
     enum sk_trace_form form;
     uint64_t left, timeout_ns, until, read_until;
-    _Atomic(uint64_t) seen; // packets of those ports
+    _Atomic(uint64_t) seen; // packets of those ports that the filter lets by
     uint64_t shown, differing;
     json_t *packets; // texts that were not read yet
     char error[512];
@@ -52,7 +54,8 @@ struct run_trace {
 
 static bool run_trace_match(void *aux, uint16_t port, const uint8_t *frame, uint32_t length) {
     struct run_trace *t = aux;
-    if (t->left == 0 || !t->ports[port % SK_PORTS])
+    if (t->left == 0 || !t->ports[port % SK_PORTS] ||
+        (t->filter && !sk_filter_matches(t->filter, frame, length, length)))
         return false;
     atomic_fetch_add_explicit(&t->seen, 1, memory_order_relaxed);
     if (t->n_fields == 0)
@@ -97,6 +100,7 @@ static void free_trace(struct run *r) {
         free((char *)t->fields[i].name);
         free((char *)t->fields[i].value);
     }
+    sk_filter_free(t->filter);
     json_decref(t->packets);
     pthread_mutex_destroy(&t->lock);
     free(t);
@@ -228,11 +232,12 @@ static json_t *state_json(const struct run_trace *t) {
 }
 
 json_t *run_trace_start(struct run *r, const struct sk_at *at) {
-    static const char *const keys[] = {"op", "ports", "fields", "count", "timeout", "form", NULL};
+    static const char *const keys[] = {"op",    "ports",   "fields", "filter",
+                                       "count", "timeout", "form",   NULL};
     static const char *const forms[] = {"text", "json"};
     sk_at_keys(at, keys);
     const struct sk_at count = sk_at_member(at, "count"), timeout = sk_at_member(at, "timeout"),
-                       form = sk_at_member(at, "form");
+                       form = sk_at_member(at, "form"), filter = sk_at_member(at, "filter");
     const char *word = sk_at_string(&form, false);
     struct run_trace *t = calloc(1, sizeof *t);
     if (!t)
@@ -248,6 +253,8 @@ json_t *run_trace_start(struct run *r, const struct sk_at *at) {
         run_trace_read_ports(r, at, t);
     if (!at->doc->failed)
         read_fields(r->sw, at, t);
+    if (!at->doc->failed && filter.value)
+        t->filter = sk_filter_of_json(&filter);
     if (!at->doc->failed && r->trace && r->trace->state <= TRACE_ARMED)
         sk_at_fail(at, "another trace is armed; it ends by itself when no client reads it");
     pthread_mutex_init(&t->lock, NULL);

@@ -88,6 +88,7 @@ static int begin_making(struct sk_recording *r, const struct sk_recorder_options
     }
     int rc = sk_thread_anywhere(&m->thread, recording_make, m);
     if (rc) {
+        sk_filter_free(opt->filter);
         free(m);
         return sk_fail(err, "cannot start a thread to record with: %s", strerror(rc));
     }
@@ -124,12 +125,13 @@ bool sk_recording_is_on(const struct sk_recording *r, struct sk_error *err) {
 int sk_recording_start(struct sk_recording *r, const struct sk_recorder_options *opt, int *fd,
                        struct sk_error *err) {
     struct sk_error ignored;
-    if (r->on)
-        return sk_fail(err, "it is recorded already");
     if (r->making && r->unwanted && recording_is_made(r))
         recording_release(end_making(r, &ignored));
-    if (!r->making)
+    if (!r->on && !r->making)
         return begin_making(r, opt, err);
+    sk_filter_free(opt->filter); // what is being made has its own
+    if (r->on)
+        return sk_fail(err, "it is recorded already");
     if (r->unwanted || !recording_is_made(r))
         return 0;
     r->on = end_making(r, err);

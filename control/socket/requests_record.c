@@ -21,9 +21,10 @@ static json_t *requests_record_ports_json(const struct request *r) {
 
 static bool requests_record_read_options(const struct request *r, struct sk_recorder_options *opt,
                                          bool *ports) {
-    static const char *const keys[] = {"op", "ports", "snaplen", "ring", NULL};
+    static const char *const keys[] = {"op",   "ports",  "snaplen",
+                                       "ring", "filter", NULL};
     struct sk_at list = sk_at_member(r->at, "ports"), snaplen = sk_at_member(r->at, "snaplen"),
-                 ring = sk_at_member(r->at, "ring");
+                 ring = sk_at_member(r->at, "ring"), filter = sk_at_member(r->at, "filter");
     size_t n;
     sk_at_keys(r->at, keys);
     const uint16_t *wanted = sk_at_ports(&list, &n);
@@ -33,7 +34,18 @@ static bool requests_record_read_options(const struct request *r, struct sk_reco
     opt->ports = n ? ports : NULL;
     for (size_t i = 0; i < n; i++)
         ports[wanted[i]] = true;
+    if (filter.value && good(r))
+        opt->filter = sk_filter_of_json(&filter);
     return good(r);
+}
+
+static bool requests_record_may(const struct request *r) {
+    const struct sk_service *s = r->service;
+    if (!s->recording || !s->records || !s->pass) {
+        sk_fail(r->err, "nothing can be recorded here");
+        return false;
+    }
+    return *s->records || !sk_recording_is_on(s->recording, r->err);
 }
 
 json_t *sk_request_record_start(const struct request *r) {
@@ -43,12 +55,10 @@ json_t *sk_request_record_start(const struct request *r) {
     int fd = -1;
     if (!requests_record_read_options(r, &opt, ports))
         return NULL;
-    if (!s->recording || !s->records || !s->pass) {
-        sk_fail(r->err, "nothing can be recorded here");
+    if (!requests_record_may(r)) {
+        sk_filter_free(opt.filter);
         return requests_failed(r);
     }
-    if (!*s->records && sk_recording_is_on(s->recording, r->err))
-        return requests_failed(r);
     int rc = sk_recording_start(s->recording, &opt, &fd, r->err);
     // who waits for the memory of a client that went away records nothing yet, and others may be
     // first

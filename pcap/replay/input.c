@@ -20,7 +20,7 @@ struct input {
     struct replay_map *map; // null: all of 'port'
     uint16_t port;          // of the next one
     bool more;              // there is one
-    struct tally cut, late, timeless, unknown;
+    struct tally cut, late, timeless, unknown, filtered;
     uint64_t sent, notes, taken;
 };
 
@@ -63,7 +63,12 @@ static void replay_input_see(struct input *in) {
         replay_input_count(&in->timeless, in);
 }
 
-// To the next packet that has a port, from the one at 'at' on. With 'reads' 1; 0 when there is
+static bool replay_input_matches(const struct replay_inputs *s, const struct capture_frame *f) {
+    return !s->opt->filter ||
+           sk_filter_matches(s->opt->filter, f->bytes, f->length, f->wire_length);
+}
+
+// To the next packet that has a port and matches, from the one at 'at' on. With 'reads' 1; 0 when there is
 // none; -1. Without it 1, or 0 when that would take reading, or fail.
 static int replay_input_find(struct replay_inputs *s, struct input *in, bool reads,
                              struct sk_error *err) {
@@ -76,11 +81,14 @@ static int replay_input_find(struct replay_inputs *s, struct input *in, bool rea
                 return rc;
             }
         }
-        if (!in->map)
+        if (in->map)
+            in->port = replay_map_port(in->map, &in->frames[in->at]);
+        if (in->port < SK_PORTS && replay_input_matches(s, &in->frames[in->at]))
             break;
-        in->port = replay_map_port(in->map, &in->frames[in->at]);
-        if (in->port < SK_PORTS)
-            break;
+        if (in->port < SK_PORTS) {
+            replay_input_count(&in->filtered, in);
+            continue;
+        }
         const bool wrong = in->port == REPLAY_NO_PORT && s->opt->strict_map;
         if (wrong && !reads) {
             in->more = false;
@@ -211,7 +219,8 @@ unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, u
         out[i++] = (struct sk_lent_frame){s->clock, f->bytes, f->length, port};
         if (i == n) // nothing after it is looked at yet
             break;
-        if (s->opt->in.n == 1 && !s->next->map && s->next->at + 1 < s->next->n) {
+        if (s->opt->in.n == 1 && !s->next->map && !s->opt->filter &&
+            s->next->at + 1 < s->next->n) {
             s->next->at++;
             replay_input_see(s->next);
             continue;
@@ -294,7 +303,9 @@ static void replay_input_report(const struct input *in, struct replay_counts *co
                 capture_path(in->capture), in->notes, in->notes == 1 ? " is about" : "s are about");
     counts->cut += in->cut.n;
     counts->late += in->late.n;
-    counts->skipped += in->unknown.n + in->sent + in->notes;
+    replay_input_say(f, in, &in->filtered, "packet does not match the filter",
+                     "packets do not match the filter", "; not replayed");
+    counts->skipped += in->unknown.n + in->sent + in->notes + in->filtered.n;
 }
 
 bool replay_inputs_unmapped(const struct replay_inputs *s) {
@@ -316,6 +327,24 @@ int replay_inputs_report(const struct replay_inputs *s, struct replay_counts *co
                                      : "no interface is called port-N; use --map");
     }
     return rc;
+}
+
+uint64_t replay_find(const struct replay_options *opt, const struct sk_filter *filter, uint64_t nth,
+                     struct sk_error *err) {
+    const struct replay_packet *p;
+    uint64_t n = 0;
+    int rc = 0;
+    err->text[0] = '\0';
+    struct replay_inputs *s = replay_inputs_open(opt, err);
+    while (s && rc >= 0 && (p = replay_inputs_peek(s))) {
+        n++;
+        if (sk_filter_matches(filter, p->bytes, p->length, p->wire_length) && --nth == 0)
+            break;
+        rc = replay_inputs_take(s, true, err);
+    }
+    const bool found = s && rc >= 0 && nth == 0;
+    replay_inputs_close(s);
+    return found ? n : 0;
 }
 
 void replay_inputs_close(struct replay_inputs *s) {

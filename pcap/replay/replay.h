@@ -35,6 +35,7 @@
 #include <stdio.h>
 
 #include "control/config/config.h"
+#include "filter/filter.h"
 #include "pcap/replay/progress.h"
 #include "pipeline/trace.h"
 
@@ -101,6 +102,7 @@ struct replay_options {
     const char *expect_state;  // or null: what that is to be (control/state/state.h)
     uint64_t limit;            // packets in; 0: all
     uint64_t skip;             // packets that are read first and do not go in
+    const struct sk_filter *filter; // or null; what does not match does not go in
     // Pipes run on so many threads, 0 as 1, at most SK_PIPES; what comes out does not depend on it
     // (pcap/replay/threads.h). A packet for a port of another pipe is there 'crossing_ns' later; 0:
     // at once, and then pipes that pass packets to each other run on one thread.
@@ -119,13 +121,19 @@ struct replay_counts {
     uint64_t in, out, dropped;
     uint64_t cut;  // packets of which the capture has only the beginning; they go in as it has them
     uint64_t late; // packets older than the clock, taken at the clock's time
-    uint64_t skipped;          // packets of mapped captures that no port received
+    uint64_t skipped; // packets that no port received (of mapped captures), or no filter matched
     struct replay_packet last; // that went in, or is about to; its bytes while it is on its way
 };
 
 enum replay_result { REPLAY_GOOD, REPLAY_DIFFERS, REPLAY_UNUSABLE };
 
 // Errors, and counts of what is odd with a capture, go to 'messages', a line each.
+// The number, among all that go in, of the packet that is the 'nth' one that matches; 0: there are
+// fewer, or with a sentence in 'err' (else it is empty) a capture cannot be read. Captures are read
+// from their beginnings.
+uint64_t replay_find(const struct replay_options *opt, const struct sk_filter *filter, uint64_t nth,
+                     struct sk_error *err);
+
 enum replay_result replay_run(const struct replay_options *opt, struct replay_counts *counts,
                               FILE *messages);
 

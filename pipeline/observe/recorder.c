@@ -21,6 +21,7 @@ struct sk_recorder {
     size_t bytes;
     unsigned n_cores;
     bool ports[SK_PORTS];
+    struct sk_filter *filter;
     struct recorder_core cores[];
 };
 
@@ -55,6 +56,7 @@ struct sk_recorder *sk_recorder_new(const struct sk_recorder_options *opt, char 
         snprintf(error, error_size,
                  "a ring of %llu MiB to record into is too large; the largest is %llu",
                  (unsigned long long)wanted >> 20, (unsigned long long)SK_RECORDER_MAX_RING >> 20);
+        sk_filter_free(opt->filter);
         return NULL;
     }
     while (ring_bytes < wanted)
@@ -63,6 +65,7 @@ struct sk_recorder *sk_recorder_new(const struct sk_recorder_options *opt, char 
     if (!r)
         abort();
     r->n_cores = opt->n_cores;
+    r->filter = opt->filter;
     r->bytes = record_memory_bytes(opt->n_cores, ring_bytes);
     if (!take_memory(r, error, error_size)) {
         sk_recorder_free(r);
@@ -77,7 +80,8 @@ struct sk_recorder *sk_recorder_new(const struct sk_recorder_options *opt, char 
         r->cores[c] = (struct recorder_core){.ring = record_ring_of(r->memory, c, ring_bytes),
                                              .mask = ring_bytes - 1,
                                              .snaplen = opt->snaplen ? opt->snaplen : UINT32_MAX,
-                                             .ports = r->ports};
+                                             .ports = r->ports,
+                                             .filter = r->filter};
     return r;
 }
 
@@ -88,6 +92,7 @@ void sk_recorder_free(struct sk_recorder *r) {
         munmap(r->memory, r->bytes);
     if (r->fd >= 0)
         close(r->fd);
+    sk_filter_free(r->filter);
     free(r);
 }
 
@@ -184,9 +189,15 @@ static void commit(struct recorder_core *c) {
     c->lost = 0;
 }
 
+static bool recorder_wants(const struct recorder_core *c, uint16_t port, const uint8_t *frame,
+                           uint32_t length, uint32_t wire_length) {
+    return c->ports[port] &&
+           (!c->filter || sk_filter_matches(c->filter, frame, length, wire_length));
+}
+
 void recorder_received(struct recorder_core *c, uint16_t port, const uint8_t *frame,
                        uint32_t length, uint32_t wire_length, uint64_t serial, uint64_t now_ns) {
-    if (!c->ports[port])
+    if (!recorder_wants(c, port, frame, length, wire_length))
         return;
     length = length < c->snaplen ? length : c->snaplen;
     struct record *r = recorder_head(c, SK_RECORD_RECEIVED, port, length, serial, now_ns);
@@ -201,7 +212,7 @@ void recorder_received(struct recorder_core *c, uint16_t port, const uint8_t *fr
 
 bool recorder_sending(struct recorder_core *c, const struct sk_packet *p, uint64_t now_ns) {
     const uint16_t port = p->egress_port;
-    if (!c->ports[port])
+    if (!recorder_wants(c, port, sk_packet_data(p), p->len, p->len))
         return false;
     uint32_t length = p->len < c->snaplen ? p->len : c->snaplen;
     struct record *r = recorder_head(c, SK_RECORD_SENT, port, length, p->serial, now_ns);
@@ -230,7 +241,7 @@ void recorder_sent(struct recorder_core *c, bool taken) {
 static void recorder_note(struct recorder_core *c, const struct sk_packet *p, uint16_t port,
                           enum sk_drop_reason reason, uint64_t now_ns) {
     port = port < SK_PORTS ? port : p->ingress_port;
-    if (!c->ports[port % SK_PORTS])
+    if (!recorder_wants(c, port % SK_PORTS, sk_packet_data(p), p->len, p->len))
         return;
     struct record *r = recorder_head(c, SK_RECORD_DROPPED, port % SK_PORTS, 0, p->serial, now_ns);
     if (!r)

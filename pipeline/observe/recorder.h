@@ -26,6 +26,7 @@
 #ifndef SILKEN_PIPELINE_OBSERVE_RECORDER_H
 #define SILKEN_PIPELINE_OBSERVE_RECORDER_H
 
+#include "filter/filter.h"
 #include "pipeline/switch/switch.h"
 
 #define SK_RECORDER_RING     (UINT64_C(64) << 20) // bytes of a core, when nothing is said
@@ -37,8 +38,12 @@ struct sk_recorder_options {
     uint64_t ring_bytes; // of each core; 0: SK_RECORDER_RING; rounded up to a power of two
     uint32_t snaplen;    // bytes of a frame that are kept; 0: all
     const bool *ports;   // SK_PORTS of them: which; null: all
+    // Which frames, each as it is received or sent; of a packet that is dropped, as it is then.
+    // Null: all. It becomes the recorder's own.
+    struct sk_filter *filter;
 };
-// Takes all memory at once, which takes a moment: not on a pipe's thread. Null with a sentence.
+// Takes all memory at once, which takes a moment: not on a pipe's thread. Null with a sentence; the
+// filter is freed then.
 struct sk_recorder *sk_recorder_new(const struct sk_recorder_options *opt, char *error,
                                     size_t error_size);
 void sk_recorder_free(struct sk_recorder *r);    // null allowed; no switch uses it

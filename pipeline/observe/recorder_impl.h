@@ -68,6 +68,7 @@ struct recorder_core {
     uint32_t lost;     // since the last record
     uint32_t reserved; // of the record being made
     const bool *ports;
+    const struct sk_filter *filter; // null: all frames
     uint64_t lost_of[SK_PORTS];
     // Where the last packets were put, to tell their end as long as nobody has read them.
     struct {
