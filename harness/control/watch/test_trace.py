@@ -5,6 +5,7 @@ must be what happens, registers too: the switch compares, and here the values ar
 import json
 import os
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -222,6 +223,28 @@ class Trace(FolderCase):
         gone.wait()
         time.sleep(3)
         self.ctl("trace")
+        self.end()
+
+    def test_filters(self):
+        """Only what matches; and steps that are no filter are refused, whoever sends them."""
+        self.file("count.p4", COUNTING)
+        self.start({"program": "count.p4", **self.COUNTING_CONFIG}, [frame(s) for s in (3, 4, 5, 6)])
+        packets, _ = self.trace("--filter", "ether src 02:00:00:00:00:05", "--count", "4")
+        self.assertEqual(len(packets), 4)
+        self.check_counting(packets, 5)
+        packets, err = self.trace("--filter", "ether src 02:00:00:00:00:05 or ether src 02:00:00:00:00:04", "--field",
+                                  "src_addr=02:00:00:00:00:04", "--count", "2")
+        self.check_counting(packets, 4)
+        self.assertEqual(self.trace("--filter", "arp", "--timeout", "1", status=1)[0], {})
+        self.assertIn("syntax error", self.ctl("trace", "--filter", "tcp prt 1", status=2)[1])
+        back = [[5, 0, 0, 4294967295], [6, 0, 0, 1]]  # jumps back for ever
+        for op in ("trace.start", "record.start"):
+            for steps, says in ((back, "no filter"), ([[260, 0, 0, 1], [6, 0, 0, 1]], "no filter"),
+                                ([], "1 to 4096 steps"), ("arp", "must be an array")):
+                with socket.socket(socket.AF_UNIX) as s:
+                    s.connect(self.path("s.sock"))
+                    s.sendall(json.dumps({"op": op, "filter": steps}).encode() + b"\n")
+                    self.assertIn(says, s.makefile().readline())
         self.end()
 
     def test_several_lcores(self):

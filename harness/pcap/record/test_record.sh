@@ -214,6 +214,10 @@ check 'another port' record --out "$dir/p.pcapng" --port 130 --duration 0.2
 check 'nothing was there' holds "$dir/p.pcapng" "p == [] and s == {130: (0, 0)}"
 check 'two ports' record --out "$dir/p.pcapng" --port 130 128 --packets 10
 check 'of one there is something' holds "$dir/p.pcapng" "s == {128: (10, 0), 130: (0, 0)}"
+check 'a filter' record --out "$dir/f.pcapng" --packets 10 --filter 'ether dst 08:00:00:00:00:00 and len = 100'
+check 'lets these by' holds "$dir/f.pcapng" "len(p) == 10 and s[128] == (10, 0)"
+check 'a filter of others' record --out "$dir/f.pcapng" --duration 0.2 --filter 'arp or less 99'
+check 'lets none by' holds "$dir/f.pcapng" "p == [] and s[128] == (0, 0)"
 check 'only the beginning' record --out "$dir/l.pcapng" --snaplen 17 --packets 10
 check 'and the whole length' holds "$dir/l.pcapng" "all(len(x.data) == 17 and x.wire == 100 for x in p)"
 piped() {
@@ -257,6 +261,7 @@ check 'no folder' refuses "cannot write $dir/no/f.pcapng: No such file" record -
 check 'a folder' refuses "cannot write $dir: Is a directory" record --out "$dir"
 check 'no switch' refuses 'no switch listens at' "$silken" record -s "$dir/none.sock" --out "$dir/x.pcapng"
 check 'no file' refuses 'a file is missing' record
+check 'no filter' refuses "the filter 'arp and': " record --out "$dir/x.pcapng" --filter 'arp and'
 check 'no size' refuses '--files needs --file-size' record --out "$dir/x.pcapng" --files 3
 check 'no port' refuses "'600' is not a device port" record --out "$dir/x.pcapng" --port 600
 check 'a port the switch has not' refuses 'the switch has no port 7' \
