@@ -2,6 +2,7 @@
 #include "pcap/capture/capture_impl.h"
 
 #include <inttypes.h>
+#include <pcap/pcap.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,21 +39,12 @@ int capture_short(const struct capture *c, int rc, const char *what, struct sk_e
 
 int capture_wrong_link(const struct capture *c, const char *whose, unsigned link,
                        struct sk_error *err) {
-    static const struct {
-        unsigned link;
-        const char *name;
-    } known[] = {
-        {9, "PPP"},   {105, "IEEE802_11"}, {127, "IEEE802_11_RADIO"}, {195, "IEEE802_15_4"},
-        {220, "USB"}, {249, "USBPCAP"},    {253, "NETLINK"}};
-    const char *name = "unknown";
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].link == link)
-            name = known[i].name;
+    const char *name = pcap_datalink_val_to_name((int)link);
     return sk_fail(
         err,
         "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP without a "
         "header or with one of Linux (NULL, RAW, LINUX_SLL, LINUX_SLL2)",
-        c->path, whose, name, link);
+        c->path, whose, name ? name : "unknown", link);
 }
 
 static inline void set_lengths(struct capture_frame *out, uint32_t length, uint32_t wire_length,
@@ -78,7 +70,7 @@ int capture_lengths(const struct capture *c, struct capture_frame *out, uint32_t
 
 // ---- pcap ----
 
-static int pcap_open(struct capture *c, struct sk_error *err) {
+static int capture_pcap_open(struct capture *c, struct sk_error *err) {
     const uint8_t *at = source_at(&c->source);
     uint32_t magic = capture_get32(c, at), link = capture_get32(c, at + 20);
     if (capture_get16(c, at + 4) != 2 || capture_get16(c, at + 6) != 4)
@@ -113,7 +105,7 @@ static inline bool is_another_file(const uint8_t *at) {
     return false;
 }
 
-static inline int pcap_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
+static inline int capture_pcap_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
     int rc = source_need(&c->source, c->record);
     if (rc == 0 && source_waiting(&c->source) == 0)
         return 0;
@@ -209,7 +201,7 @@ static int open_format(struct capture *c, struct sk_error *err) {
                        "%s: it is not a capture: it starts neither like a pcap nor like a pcapng",
                        c->path);
     rc = source_need(&c->source, PCAP_HEAD);
-    return rc <= 0 ? capture_short(c, rc, "its header", err) : pcap_open(c, err);
+    return rc <= 0 ? capture_short(c, rc, "its header", err) : capture_pcap_open(c, err);
 }
 
 struct capture *capture_open_until(const char *path, const volatile sig_atomic_t *stop,
@@ -245,7 +237,7 @@ void capture_close(struct capture *c) {
 int capture_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
     if (source_stopped(&c->source))
         return 0;
-    return c->ng ? ng_next(c, out, err) : pcap_next(c, out, err);
+    return c->ng ? ng_next(c, out, err) : capture_pcap_next(c, out, err);
 }
 
 int capture_next_few(struct capture *c, struct capture_frame *out, int n, struct sk_error *err) {

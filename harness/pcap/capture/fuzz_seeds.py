@@ -54,4 +54,5 @@ def main(folder):
                     f.write(struct.pack("<BH", how, len(config)) + config + capture)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""libpcap and pcap/capture read the same packets (harness/tools/judge.c): from captures of every kind that we know of, and
+from what Silken writes. `test_judge.py FOLDER...` judges all captures below these folders instead: collections of others."""
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(__file__), up) for up in ("..", "../..")]
+import tally  # noqa: E402
+from captures import pcap  # noqa: E402
+from case import Case, T0, frame  # noqa: E402
+from fuzz_seeds import captures, section  # noqa: E402
+
+JUDGE = os.path.abspath(os.environ.get("BUILD", "build") + "/tools/judge")
+ENDS = (".pcap", ".pcapng", ".cap", ".pcap.gz", ".pcapng.gz")
+
+
+def judge(*paths):
+    return subprocess.run([JUDGE, *paths], capture_output=True, text=True)
+
+
+class Judged(Case):
+    def alike(self, *paths):
+        done = judge(*paths)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_every_kind(self):
+        """But for sections of two byte orders in a file, which libpcap does not read, and what is left of a frame when the
+        file says that it has a check sequence, which libpcap leaves there."""
+        alike = 0
+        for i, capture in enumerate(captures()):
+            if capture[:2] == b"\x1f\x8b":
+                continue
+            path = self.file(f"{i}.cap", capture)
+            if capture[:4] == b"\x0a\x0d\x0d\x0a" and b"\x1a\x2b\x3c\x4d" in capture and b"\x4d\x3c\x2b\x1a" in capture:
+                self.assertIn("differs, 10 packets; libpcap: pcapng block size", judge(path).stdout)
+            elif b"\x0d\x00\x01\x00\x04" in capture:
+                self.assertIn("differs, length of packet 1", judge(path).stdout)
+            else:
+                self.assertIn(": alike, ", self.alike(path))
+                alike += 1
+        self.assertGreaterEqual(alike, 12)
+
+    def test_what_silken_writes(self):
+        capture = self.file("in.pcap", pcap([(T0 + i * 1000, frame("02", i)) for i in range(100)]))
+        for form in ("pcap", "pcapng"):
+            out = self.path(f"out-{form}")
+            self.good("--in", f"1={capture}", "--out", out, "--format", form)
+            said = self.alike(*[os.path.join(out, name) for name in sorted(os.listdir(out)) if name.endswith(form)])
+            self.assertIn("alike, 100 packets", said)
+
+    def test_damaged(self):
+        """Both refuse at the same packet, or neither does."""
+        whole = pcap([(T0 + i * 1000, frame("02", i)) for i in range(20)])
+        for cut in (len(whole) - 1, len(whole) - 30, 24 + 16 + 3, 24 + 7, 24):
+            self.alike(self.file("cut.pcap", whole[:cut]))
+
+    def test_it_can_fail(self):
+        """A capture that libpcap does not read: more than one link type in a pcapng."""
+        two = section(["a"], [(T0, frame("01"), 0)]) + section(["b"], [(T0, frame("01")[14:], 0)], link=101)
+        done = judge(self.file("two.pcapng", two))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("differs, 1 packets; libpcap: ", done.stdout)
+
+
+def collections(folders):
+    paths = [os.path.join(at, name) for folder in folders for at, _, names in os.walk(folder) for name in sorted(names)
+             if name.endswith(ENDS)]
+    for path in paths:
+        if path.endswith(".gz"):
+            continue
+        print(judge(path).stdout, end="")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]):
+        collections(sys.argv[1:])
+    else:
+        tally.main()
