@@ -13,7 +13,8 @@
 
 #include "pcap/capture/capture.h"
 
-// Bytes in front of what both have: of libpcap's packet, and 14 of ours.
+// Bytes in front of what both have: of libpcap's packet, and 14 of ours. -1: it is Ethernet; -2:
+// what we do not read; -3: as many as there are bytes more.
 static int judge_head(int link) {
     switch (link) {
     case DLT_EN10MB:
@@ -22,6 +23,9 @@ static int judge_head(int link) {
     case DLT_IPV4:
     case DLT_IPV6:
         return 0;
+    case DLT_PPP:
+    case DLT_PPI:
+        return -3;
     case DLT_NULL:
     case DLT_LOOP:
         return 4;
@@ -37,6 +41,15 @@ static int judge_head(int link) {
 static const char *judge_packet(const struct capture_frame *ours, const struct pcap_pkthdr *head,
                                 const uint8_t *bytes, int in_front) {
     uint32_t skip = 0, length = head->caplen, wire = head->len;
+    if (in_front == -3) { // PPI around Ethernet, or IP behind PPP: the end is the same
+        skip = length >= ours->length ? 0 : 14;
+        in_front = -1;
+        if (length + skip < ours->length)
+            return "length";
+        bytes += length + skip - ours->length;
+        wire -= length + skip - ours->length;
+        length = ours->length - skip;
+    }
     if (in_front >= 0) {
         if (length < (uint32_t)in_front)
             return "length";

@@ -6,6 +6,9 @@
 //     RAW, IPV4, IPV6  an IP packet
 //     NULL, LOOP       4 bytes, an IP packet
 //     LINUX_SLL        kind 2, hardware 2, address length 2, address 8, ether type 2
+//     PPP              address and control, 2, or not; protocol, 2, or 1 if that is odd; an IP packet
+//     PPI              version 1, flags 1, length of all 2, link type 4, both little-endian; what is
+//                      there; then a packet of that link type
 //     LINUX_SLL2       ether type 2, 0 2, interface 4, hardware 2, kind 1, address length 1,
 //                      address 8
 //
@@ -22,10 +25,12 @@
 
 enum {
     LINK_NULL = 0,
+    LINK_PPP = 9,
     LINK_OLD_RAW = 12,
     LINK_RAW = 101,
     LINK_LOOP = 108,
     LINK_SLL = 113,
+    LINK_PPI = 192,
     LINK_IPV4 = 228,
     LINK_IPV6 = 229,
     LINK_SLL2 = 276,
@@ -57,7 +62,7 @@ static const struct link_form *link_form_of(unsigned link) {
 }
 
 bool capture_link_is_known(unsigned link) {
-    return link == LINK_ETHER || link_form_of(link);
+    return link == LINK_ETHER || link == LINK_PPP || link == LINK_PPI || link_form_of(link);
 }
 
 static unsigned link_get16(const uint8_t *at) { // in network order, whatever the file's
@@ -103,18 +108,68 @@ static int link_read(const struct capture *c, const struct link_form *f,
     return 0;
 }
 
+// The link type of what is inside, and the bytes in front of it. -1 with a sentence.
+static int link_read_ppi(const struct capture *c, const struct capture_frame *p, unsigned *link,
+                         uint32_t *in_front, struct sk_error *err) {
+    const uint8_t *b = p->bytes;
+    *in_front = p->length < 8 ? 0 : (uint32_t)(b[2] | b[3] << 8);
+    if (*in_front < 8 || *in_front > p->length)
+        return capture_bad(c, err, "a packet of %u bytes whose PPI header has %u", p->length,
+                           *in_front);
+    *link = (unsigned)b[4] | (unsigned)b[5] << 8 | (unsigned)b[6] << 16 | (unsigned)b[7] << 24;
+    if (*link == LINK_PPI || !capture_link_is_known(*link))
+        return capture_bad(c, err, "a packet of link type %u in a PPI header; a switch has "
+                                   "Ethernet or IP",
+                           *link);
+    return 0;
+}
+
+// RFC 1661 and 1662; protocols of RFC 1332 and 5072.
+static int link_read_ppp(const struct capture *c, const struct capture_frame *p,
+                         uint8_t head[ETHERNET_HEAD], uint32_t *in_front, struct sk_error *err) {
+    const uint8_t *b = p->bytes;
+    uint32_t at = p->length >= 2 && b[0] == 0xff && b[1] == 3 ? 2 : 0;
+    unsigned protocol = 0;
+    while (at < p->length && at < 4) {
+        protocol = protocol << 8 | b[at++];
+        if (protocol & 1)
+            break;
+    }
+    if (protocol != 0x21 && protocol != 0x57)
+        return capture_bad(c, err, "a packet of PPP's protocol 0x%04x; a switch has Ethernet or IP",
+                           protocol);
+    memcpy(head + 12, protocol == 0x21 ? "\x08\x00" : "\x86\xdd", 2);
+    *in_front = at;
+    return 0;
+}
+
 int capture_link_to_ethernet(const struct capture *c, unsigned link, struct capture_frame *out,
                              struct sk_error *err) {
     uint8_t head[ETHERNET_HEAD] = {0};
-    const struct link_form *f = link == LINK_ETHER ? NULL : link_form_of(link);
-    if (!f)
+    struct capture_frame inside = *out; // nothing is written before all is well: who tries again
+                                        // reads the same
+    uint32_t in_front = 0;
+    if (link == LINK_PPI) {
+        if (link_read_ppi(c, &inside, &link, &in_front, err))
+            return -1;
+        inside.bytes += in_front;
+        inside.length -= in_front;
+        inside.wire_length -= in_front;
+    }
+    const struct link_form *f = link_form_of(link);
+    if (link == LINK_ETHER) {
+        if (in_front && capture_lengths(c, out, inside.length, inside.wire_length, 0, err))
+            return -1;
+        out->bytes += in_front;
         return 0;
-    if (link_read(c, f, out, head, err) ||
-        capture_lengths(c, out, out->length - f->head + ETHERNET_HEAD,
-                        out->wire_length - f->head + ETHERNET_HEAD, 0, err))
-        return -1; // nothing is written then: who tries again reads the same
-    out->bytes += f->head;
-    out->bytes -= ETHERNET_HEAD;
+    }
+    uint32_t own = f ? f->head : 0;
+    if (f ? link_read(c, f, &inside, head, err) : link_read_ppp(c, &inside, head, &own, err))
+        return -1;
+    if (capture_lengths(c, out, inside.length - own + ETHERNET_HEAD,
+                        inside.wire_length - own + ETHERNET_HEAD, 0, err))
+        return -1;
+    out->bytes = inside.bytes + own - ETHERNET_HEAD;
     memcpy(out->bytes, head, sizeof head);
     return 0;
 }

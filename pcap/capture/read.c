@@ -43,7 +43,7 @@ int capture_wrong_link(const struct capture *c, const char *whose, unsigned link
     return sk_fail(
         err,
         "%s: %s link type is %s (%u); a switch's ports need Ethernet (1), or IP without a "
-        "header or with one of Linux (NULL, RAW, LINUX_SLL, LINUX_SLL2)",
+        "header or with one of Linux, PPP or PPI (NULL, RAW, LINUX_SLL, LINUX_SLL2, PPP, PPI)",
         c->path, whose, name ? name : "unknown", link);
 }
 

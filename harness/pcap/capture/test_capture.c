@@ -550,6 +550,21 @@ static const struct linked {
      NULL}, // hardware without addresses
     {113, SLL "\0\4llc", 19, "\0\0\0\0\0\0\2\0\0\0\0\x09\0\3", 16, NULL},
     {276, "\x86\xdd" SLL2 "data", 24, "\0\0\0\0\0\0\2\0\0\0\0\x09\x86\xdd", 20, NULL},
+    {9, "\xff\3\0!data", 8, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0", 4, NULL},
+    {9, "\0Wdata", 6, "\0\0\0\0\0\0\0\0\0\0\0\0\x86\xdd", 2, NULL},
+    {9, "!data", 5, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0", 1, NULL},
+    {9, "\xff\3\xc0\x21", 4, NULL, 0, "PPP's protocol 0xc021"},
+    {9, "\xff\3", 2, NULL, 0, "PPP's protocol 0x0000"},
+    {192, "\0\0\x0a\0\1\0\0\0..a frame of Ethernet", 29, "a frame of Eth", 24, NULL},
+    {192,
+     "\0\0\x08\0\x65\0\0\0\x45"
+     "data",
+     13, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0", 8, NULL},
+    {192, "\0\0\x08\0\1\0\0", 7, NULL, 0, "a packet of 7 bytes whose PPI header has 0"},
+    {192, "\0\0\7\0\1\0\0\0", 8, NULL, 0, "whose PPI header has 7"},
+    {192, "\0\0\x09\0\1\0\0\0", 8, NULL, 0, "whose PPI header has 9"},
+    {192, "\0\0\x08\0\x69\0\0\0..", 10, NULL, 0, "link type 105 in a PPI header"},
+    {192, "\0\0\x08\0\xc0\0\0\0\0\0\x08\0\1\0\0\0", 16, NULL, 0, "link type 192 in a PPI header"},
     {101,
      "\x55"
      "data",
