@@ -15,11 +15,12 @@ struct sk_filter {
 
 static struct sk_filter *filter_new(const struct bpf_insn *steps, size_t n) {
     struct sk_filter *f = calloc(1, sizeof *f);
-    struct bpf_insn *own = malloc(n * sizeof *own);
-    if (!f || !own)
+    if (!f)
         abort();
-    memcpy(own, steps, n * sizeof *own);
-    f->steps = (struct bpf_program){(unsigned)n, own};
+    f->steps = (struct bpf_program){(unsigned)n, malloc(n * sizeof *steps)};
+    if (!f->steps.bf_insns)
+        abort();
+    memcpy(f->steps.bf_insns, steps, n * sizeof *steps);
     return f;
 }
 
@@ -56,8 +57,8 @@ json_t *sk_filter_json(const struct sk_filter *f) {
     json_t *list = json_array();
     for (unsigned i = 0; i < f->steps.bf_len; i++) {
         const struct bpf_insn *s = &f->steps.bf_insns[i];
-        json_array_append_new(list, json_pack("[i, i, i, I]", s->code, s->jt, s->jf,
-                                              (json_int_t)s->k));
+        json_array_append_new(list,
+                              json_pack("[i, i, i, I]", s->code, s->jt, s->jf, (json_int_t)s->k));
     }
     return list;
 }
@@ -86,9 +87,9 @@ static bool filter_is_known(uint16_t code) {
         return BPF_SIZE(code) == 0x18 ? false
                : BPF_MODE(code) == BPF_ABS || BPF_MODE(code) == BPF_IND
                    ? true
-                   : BPF_SIZE(code) == BPF_W && (BPF_MODE(code) == BPF_IMM ||
-                                                 BPF_MODE(code) == BPF_MEM ||
-                                                 BPF_MODE(code) == BPF_LEN);
+                   : BPF_SIZE(code) == BPF_W &&
+                         (BPF_MODE(code) == BPF_IMM || BPF_MODE(code) == BPF_MEM ||
+                          BPF_MODE(code) == BPF_LEN);
     case BPF_LDX:
         return code == (BPF_LDX | BPF_MSH | BPF_B) || code == (BPF_LDX | BPF_W | BPF_IMM) ||
                code == (BPF_LDX | BPF_W | BPF_MEM) || code == (BPF_LDX | BPF_W | BPF_LEN);

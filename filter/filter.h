@@ -6,12 +6,12 @@
 //     if (sk_filter_matches(f, frame, length, wire_length)) ...
 //     sk_filter_free(f);
 //
-// libpcap compiles an expression into steps of the classic BPF machine (McCanne and Jacobson, 1993),
-// for frames of Ethernet. It may ask the name service about hosts in it, which takes as long as that
-// takes: so commands compile, and a running switch only gets steps, as numbers. From wherever these
-// come, they are checked before anything runs: there are at most SK_FILTER_STEPS, a jump only goes
-// forward, no step reads or writes outside of the frame and the machine's 16 words, and the last one
-// returns; so a filter takes at most one visit of each step for a frame.
+// libpcap compiles an expression into steps of the classic BPF machine (McCanne and Jacobson,
+// 1993), for frames of Ethernet. It may ask the name service about hosts in it, which takes as long
+// as that takes: so commands compile, and a running switch only gets steps, as numbers. From
+// wherever these come, they are checked before anything runs: there are at most SK_FILTER_STEPS, a
+// jump only goes forward, no step reads or writes outside of the frame and the machine's 16 words,
+// and the last one returns; so a filter takes at most one visit of each step for a frame.
 //
 // libpcap's interpreter runs the steps, in 6 to 12 ns a frame for what people write. DPDK's rte_bpf
 // would make machine code of them, but that of Debian 12 (22.11) forgets the index of what is read
@@ -39,7 +39,7 @@ struct sk_filter;
 // Null with libpcap's sentence. An empty expression is refused.
 struct sk_filter *sk_filter_parse(const char *expression, struct sk_error *err);
 // The steps as `tcpdump -ddd` prints them, [[code, jt, jf, k], ...], and a filter from such a list.
-json_t *sk_filter_json(const struct sk_filter *f); // the caller's
+json_t *sk_filter_json(const struct sk_filter *f);              // the caller's
 struct sk_filter *sk_filter_of_json(const struct sk_at *steps); // null: 'steps' has failed
 void sk_filter_free(struct sk_filter *f);                       // null allowed
 

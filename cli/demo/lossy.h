@@ -118,7 +118,7 @@ struct lossy_address {
 };
 struct lossy_address lossy_address(const struct lossy_job *job, unsigned station);
 unsigned lossy_stations(const struct lossy_job *job);
-unsigned lossy_switches(const struct lossy_job *job); // leaves, then spines
+unsigned lossy_switches(const struct lossy_job *job);                     // leaves, then spines
 bool lossy_switch_is_ready(const struct lossy_job *job, unsigned number); // not with --links veth
 // The network namespaces, switches' and then stations', and the links between them.
 int lossy_make_spaces(const struct lossy_job *job, struct spaces *s, char *error,

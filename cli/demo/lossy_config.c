@@ -112,8 +112,8 @@ static json_t *config_ports(const struct lossy_job *job, unsigned number) {
     for (unsigned i = 0; i < lossy_stations(job); i++) {
         const struct lossy_address a = lossy_address(job, i);
         if (a.rack == number)
-            json_array_append_new(
-                ports, lossy_config_port(job, a.port, a.switch_end, "server", a.socket));
+            json_array_append_new(ports,
+                                  lossy_config_port(job, a.port, a.switch_end, "server", a.socket));
     }
     return ports;
 }

@@ -25,8 +25,8 @@ unsigned sk_recording_cores(const struct sk_recording *r); // of the switch
 void sk_recording_free(struct sk_recording *r);
 
 // For a client. 0: the memory is being taken, ask again soon; 1: it records, into the memory whose
-// descriptor is put into '*fd' (the recording's own); -1 with a sentence. The filter in '*opt' is the
-// recording's from here on. Lcores pause.
+// descriptor is put into '*fd' (the recording's own); -1 with a sentence. The filter in '*opt' is
+// the recording's from here on. Lcores pause.
 int sk_recording_start(struct sk_recording *r, const struct sk_recorder_options *opt, int *fd,
                        struct sk_error *err);
 // Somebody records, or is about to; who that is, with a sentence in 'err'.

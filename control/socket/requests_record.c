@@ -21,8 +21,7 @@ static json_t *requests_record_ports_json(const struct request *r) {
 
 static bool requests_record_read_options(const struct request *r, struct sk_recorder_options *opt,
                                          bool *ports) {
-    static const char *const keys[] = {"op",   "ports",  "snaplen",
-                                       "ring", "filter", NULL};
+    static const char *const keys[] = {"op", "ports", "snaplen", "ring", "filter", NULL};
     struct sk_at list = sk_at_member(r->at, "ports"), snaplen = sk_at_member(r->at, "snaplen"),
                  ring = sk_at_member(r->at, "ring"), filter = sk_at_member(r->at, "filter");
     size_t n;

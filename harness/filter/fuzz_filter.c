@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         uint32_t k;
         memcpy(&code, data + i, 2);
         memcpy(&k, data + i + 4, 4);
-        json_array_append_new(list, json_pack("[i,i,i,I]", code, data[i + 2], data[i + 3],
-                                              (json_int_t)k));
+        json_array_append_new(
+            list, json_pack("[i,i,i,I]", code, data[i + 2], data[i + 3], (json_int_t)k));
     }
     const struct sk_at at = {.doc = &doc, .value = list};
     struct sk_filter *f = sk_filter_of_json(&at);

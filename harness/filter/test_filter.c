@@ -101,7 +101,8 @@ static void test_agree(void **state) {
         struct sk_filter *f = sk_filter_parse(expressions[e], &err), *copy = through_json(f);
         for (unsigned i = 0; i < FRAMES; i++) {
             const uint32_t length = random_frame(frame, &random);
-            const uint32_t wire = i % 4 ? length : length + (uint32_t)(filter_random(&random) % 200);
+            const uint32_t wire =
+                i % 4 ? length : length + (uint32_t)(filter_random(&random) % 200);
             const struct pcap_pkthdr head = {.caplen = length, .len = wire};
             const bool want = pcap_offline_filter(&program, &head, frame) != 0;
             matched += want;
@@ -146,14 +147,14 @@ static void test_bad_steps(void **state) {
         {"[[6,0,256,1]]", "255"},
         {"[[6,0,0,-1]]", "4294967295"},
         {"[[65536,0,0,1]]", "65535"},
-        {"[[40,0,0,12]]", "no filter"},                          // does not return
-        {"[[21,200,0,2048],[6,0,0,1]]", "no filter"},            // jumps out
-        {"[[5,0,0,4294967295],[6,0,0,1]]", "no filter"},         // backwards
-        {"[[96,0,0,16],[6,0,0,1]]", "no filter"},                // a word that is not there
-        {"[[52,0,0,0],[6,0,0,1]]", "no filter"},                 // divides by 0
-        {"[[4660,0,0,0],[6,0,0,1]]", "no filter"},               // nothing that the machine does
-        {"[[260,0,0,1],[6,0,0,1]]", "no filter"},                // an addition, but for one bit
-        {"[[13,0,0,0],[6,0,0,1]]", "no filter"},                 // a jump, likewise
+        {"[[40,0,0,12]]", "no filter"},                  // does not return
+        {"[[21,200,0,2048],[6,0,0,1]]", "no filter"},    // jumps out
+        {"[[5,0,0,4294967295],[6,0,0,1]]", "no filter"}, // backwards
+        {"[[96,0,0,16],[6,0,0,1]]", "no filter"},        // a word that is not there
+        {"[[52,0,0,0],[6,0,0,1]]", "no filter"},         // divides by 0
+        {"[[4660,0,0,0],[6,0,0,1]]", "no filter"},       // nothing that the machine does
+        {"[[260,0,0,1],[6,0,0,1]]", "no filter"},        // an addition, but for one bit
+        {"[[13,0,0,0],[6,0,0,1]]", "no filter"},         // a jump, likewise
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -209,10 +210,8 @@ static void test_longest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_agree),
-        cmocka_unit_test(test_bad_expressions),
-        cmocka_unit_test(test_bad_steps),
-        cmocka_unit_test(test_every_code),
+        cmocka_unit_test(test_agree),     cmocka_unit_test(test_bad_expressions),
+        cmocka_unit_test(test_bad_steps), cmocka_unit_test(test_every_code),
         cmocka_unit_test(test_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

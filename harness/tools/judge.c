@@ -107,7 +107,8 @@ static int judge_file(const char *path) {
     else if (!c && !p)
         printf("%s: refused by both: %s; %s\n", path, err.text, error);
     else
-        status = printf("%s: refused by %s: %s\n", path, c ? "libpcap" : "ours", c ? error : err.text);
+        status =
+            printf("%s: refused by %s: %s\n", path, c ? "libpcap" : "ours", c ? error : err.text);
     capture_close(c);
     if (p)
         pcap_close(p);

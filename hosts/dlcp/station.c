@@ -433,9 +433,10 @@ static size_t station_frame(struct dlcp_station *st, uint8_t *frame, const struc
     return dlcp_frame_write(frame, &st->config.self, to, &st->packet);
 }
 
-// Of the flows whose data may go: peers take turns, so that hosts do not all send to the same one at
-// a time, and to a peer the lowest class goes first, and in it the oldest flow. If flows of a class
-// took turns, they would all end late at the same time; each step of a ring waits for the last one.
+// Of the flows whose data may go: peers take turns, so that hosts do not all send to the same one
+// at a time, and to a peer the lowest class goes first, and in it the oldest flow. If flows of a
+// class took turns, they would all end late at the same time; each step of a ring waits for the
+// last one.
 static struct dlcp_flow *station_choose(struct dlcp_station *st, uint64_t now) {
     struct dlcp_flow *best = NULL;
     for (struct dlcp_flow *f = st->first; f; f = f->next)

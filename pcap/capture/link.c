@@ -6,9 +6,9 @@
 //     RAW, IPV4, IPV6  an IP packet
 //     NULL, LOOP       4 bytes, an IP packet
 //     LINUX_SLL        kind 2, hardware 2, address length 2, address 8, ether type 2
-//     PPP              address and control, 2, or not; protocol, 2, or 1 if that is odd; an IP packet
-//     PPI              version 1, flags 1, length of all 2, link type 4, both little-endian; what is
-//                      there; then a packet of that link type
+//     PPP              address and control, 2, or not; protocol, 2, or 1 if that is odd; IP
+//     PPI              version 1, flags 1, length of all 2, link type 4, both little-endian; more
+//                      of the header; then a packet of that link type
 //     LINUX_SLL2       ether type 2, 0 2, interface 4, hardware 2, kind 1, address length 1,
 //                      address 8
 //
@@ -118,8 +118,9 @@ static int link_read_ppi(const struct capture *c, const struct capture_frame *p,
                            *in_front);
     *link = (unsigned)b[4] | (unsigned)b[5] << 8 | (unsigned)b[6] << 16 | (unsigned)b[7] << 24;
     if (*link == LINK_PPI || !capture_link_is_known(*link))
-        return capture_bad(c, err, "a packet of link type %u in a PPI header; a switch has "
-                                   "Ethernet or IP",
+        return capture_bad(c, err,
+                           "a packet of link type %u in a PPI header; a switch has "
+                           "Ethernet or IP",
                            *link);
     return 0;
 }

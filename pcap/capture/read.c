@@ -105,7 +105,8 @@ static inline bool is_another_file(const uint8_t *at) {
     return false;
 }
 
-static inline int capture_pcap_next(struct capture *c, struct capture_frame *out, struct sk_error *err) {
+static inline int capture_pcap_next(struct capture *c, struct capture_frame *out,
+                                    struct sk_error *err) {
     int rc = source_need(&c->source, c->record);
     if (rc == 0 && source_waiting(&c->source) == 0)
         return 0;

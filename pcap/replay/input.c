@@ -68,8 +68,8 @@ static bool replay_input_matches(const struct replay_inputs *s, const struct cap
            sk_filter_matches(s->opt->filter, f->bytes, f->length, f->wire_length);
 }
 
-// To the next packet that has a port and matches, from the one at 'at' on. With 'reads' 1; 0 when there is
-// none; -1. Without it 1, or 0 when that would take reading, or fail.
+// To the next packet that has a port and matches, from the one at 'at' on. With 'reads' 1; 0 when
+// there is none; -1. Without it 1, or 0 when that would take reading, or fail.
 static int replay_input_find(struct replay_inputs *s, struct input *in, bool reads,
                              struct sk_error *err) {
     for (;; in->at++) {
@@ -219,8 +219,7 @@ unsigned replay_inputs_few(struct replay_inputs *s, struct sk_lent_frame *out, u
         out[i++] = (struct sk_lent_frame){s->clock, f->bytes, f->length, port};
         if (i == n) // nothing after it is looked at yet
             break;
-        if (s->opt->in.n == 1 && !s->next->map && !s->opt->filter &&
-            s->next->at + 1 < s->next->n) {
+        if (s->opt->in.n == 1 && !s->next->map && !s->opt->filter && s->next->at + 1 < s->next->n) {
             s->next->at++;
             replay_input_see(s->next);
             continue;

@@ -116,31 +116,30 @@ static struct dlcp_peer *peer_of(struct sim_exchange *x, const struct xstack *fr
 // ---- beginning ----
 
 static uint8_t class_of(const struct sim_exchange *x, const struct xflow *f) {
-    return (uint8_t)(x->as->one_class
-                         ? 0
-                         : dlcp_class(x_urgency(x, f->layer), (uint32_t)x->n_layers));
+    return (uint8_t)(x->as->one_class ? 0
+                                      : dlcp_class(x_urgency(x, f->layer), (uint32_t)x->n_layers));
 }
 
 static int make_sender(struct xpipe *p, const struct xflow *f, const char **why) {
     struct sim_exchange *x = p->x;
     const struct scn_exchange *as = x->as;
     const struct sim_link *out = x->sim->stations[f->from->station].host->out;
-    const struct dlcp_sender_config c = {
-        .name = p->name,
-        .peer = peer_of(x, f->from, f->to),
-        .nonce = 1,
-        .values = p->values,
-        .elements = p->elements,
-        .segment = as->segment,
-        .bound = p->name.pull ? as->pull_bound : as->bound,
-        .class = class_of(x, f),
-        .contributions = (uint16_t)(f->kind == X_PULL ? x->n_workers : 1),
-        .prio = xdlcp_important,
-        .prio_aux = p,
-        .link = (uint64_t)out->rate_mbps * 1000000,
-        .period = (uint64_t)(as->period_us * 1000),
-        .burst = (uint64_t)(as->burst_us * 1000),
-        .hard_limit = x->job->hard_limit};
+    const struct dlcp_sender_config c = {.name = p->name,
+                                         .peer = peer_of(x, f->from, f->to),
+                                         .nonce = 1,
+                                         .values = p->values,
+                                         .elements = p->elements,
+                                         .segment = as->segment,
+                                         .bound = p->name.pull ? as->pull_bound : as->bound,
+                                         .class = class_of(x, f),
+                                         .contributions =
+                                             (uint16_t)(f->kind == X_PULL ? x->n_workers : 1),
+                                         .prio = xdlcp_important,
+                                         .prio_aux = p,
+                                         .link = (uint64_t)out->rate_mbps * 1000000,
+                                         .period = (uint64_t)(as->period_us * 1000),
+                                         .burst = (uint64_t)(as->burst_us * 1000),
+                                         .hard_limit = x->job->hard_limit};
     return dlcp_sender_new(&p->dlcp, &c, xnow(x), why);
 }
 

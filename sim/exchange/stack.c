@@ -8,8 +8,8 @@
 // transport.
 //
 // Of DLCP's data the hosts that they go to take turns, and to one host the frontmost class goes
-// first, and in it what is older, as in hosts/dlcp/station.c. If pieces to one host took turns, they
-// would all end late at the same time, which each step of a ring would wait for.
+// first, and in it what is older, as in hosts/dlcp/station.c. If pieces to one host took turns,
+// they would all end late at the same time, which each step of a ring would wait for.
 #include <stdlib.h>
 #include <string.h>
 

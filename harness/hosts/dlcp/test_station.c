@@ -267,9 +267,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_transfer), cmocka_unit_test(test_early),
-        cmocka_unit_test(test_old),      cmocka_unit_test(test_late),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_transfer), cmocka_unit_test(test_early), cmocka_unit_test(test_old),
+        cmocka_unit_test(test_late),     cmocka_unit_test(test_order), cmocka_unit_test(test_turns),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
