@@ -50,6 +50,16 @@ struct memory_attached {
     unsigned used[CHIP_RESOURCES];
 };
 
+// An index from the packet. Units of a stage whose indices are the same bytes, for cells of the same
+// number and width, share what brings it there.
+struct memory_index {
+    memory_byte_vec of;
+    enum chip_access_kind kind;
+    unsigned bits, cell_bits;
+    unsigned dist; // units of hash distribution
+};
+bool memory_same_index(const struct memory_index *a, const struct memory_index *b);
+
 struct memory_format {
     enum memory_match match;
     memory_byte_vec exact, ternary; // crossbar bytes
@@ -64,6 +74,7 @@ struct memory_format {
     unsigned profile_bytes; // of a member's action data
     VEC(struct memory_direct) direct;
     VEC(struct memory_attached) attached;
+    VEC(struct memory_index) indices; // within 'fixed', too
     unsigned fixed[CHIP_RESOURCES];
     // An ALPM table first finds the partition, in an earlier stage: what that takes.
     bool alpm;
