@@ -66,7 +66,8 @@ struct memory_format {
     unsigned key_bits, match_bits, match_bytes;
     unsigned overhead_bits; // without immediate data
     unsigned version_bits;
-    bool has_range, selector_length, direct_of_default, idle;
+    unsigned ranges; // keys of TCAMs that are ranges: one in a block
+    bool selector_length, direct_of_default, idle;
     unsigned ways, pack; // asked for by annotations, or 0
     uint64_t partitions; // MEMORY_ATCAM
     struct memory_option options[2];

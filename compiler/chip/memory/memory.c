@@ -338,7 +338,7 @@ static void key_format(const struct chip_report *r, const struct chip_unit *u,
         unsigned width = t->keys.v[i].expr->width;
         enum ir_match m = t->keys.v[i].match;
         bool twice = m == IR_MATCH_RANGE;
-        f->has_range |= m == IR_MATCH_RANGE;
+        f->ranges += m == IR_MATCH_RANGE;
         if (twice) {
             f->match_bits += width;
             f->match_bytes += (width + 7) / 8;
