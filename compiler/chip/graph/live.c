@@ -163,7 +163,7 @@ static bool is_pure(const struct ir_stmt *t) {
 }
 
 // What is executed for what it does besides: it stays when nobody reads its result, without one.
-static bool has_result(const struct ir_stmt *t) {
+static bool live_has_result(const struct ir_stmt *t) {
     return (t->kind == IR_REG_EXEC || t->kind == IR_REG_READ || t->kind == IR_METER_EXEC) && t->var;
 }
 
@@ -179,7 +179,7 @@ static bool graph_live_is_needed(const struct live *l, const struct ir_stmt *t,
 }
 
 static void write_results(struct live *l, const struct ir_stmt *t, graph_word *s) {
-    if (has_result(t) && graph_live_wanted(l, s, t->var))
+    if (live_has_result(t) && graph_live_wanted(l, s, t->var))
         graph_live_keep(l, &t->var);
     if (is_validity(t)) {
         set_var(l, s, t->header->valid);
@@ -280,7 +280,7 @@ static void prune(const struct live *l, struct ir_block *b) {
         }
         for (size_t k = 0; t->kind == IR_SWITCH && k < t->cases.n; k++)
             prune(l, t->cases.v[k].body);
-        if (has_result(t) && !graph_live_stays(l, &t->var)) {
+        if (live_has_result(t) && !graph_live_stays(l, &t->var)) {
             struct ir_stmt *const without = ARENA_NEW(l->a, struct ir_stmt);
             *without = *t;
             without->var = NULL;

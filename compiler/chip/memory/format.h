@@ -50,8 +50,8 @@ struct memory_attached {
     unsigned used[CHIP_RESOURCES];
 };
 
-// An index from the packet. Units of a stage whose indices are the same bytes, for cells of the same
-// number and width, share what brings it there.
+// An index from the packet. Units of a stage whose indices are the same bytes, for cells of the
+// same number and width, share what brings it there.
 struct memory_index {
     memory_byte_vec of;
     enum chip_access_kind kind;
