@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fits: 2
+// warns: register-once
 // Nobody reads the result of the first access, so that the second one does not wait for it.
 #include "../limits/common.p4"
 
