@@ -271,11 +271,13 @@ static void keep_longest(const struct plan *plan, struct plan_paths *p, size_t n
     p->ends.n = left;
 }
 
-// One more than the ways whose control is printed, with the copies in it. The scalar build is there
-// to be compared with: it is planned alike, though its loops are so many statements.
+// One more than the ways whose control is printed, with the copies in it and the ends of those. The
+// scalar build is there to be compared with: it is planned alike, though its loops are so many
+// statements.
 static size_t most_paths(const struct plan *plan) {
+    const unsigned ends = plan->n_continuations * plan_weigh_end(plan);
     const size_t n = PLAN_MAX_WEIGHT / (plan_weigh(plan, plan->g->control) + 1),
-                 copied = PLAN_MAX_COPIED_WEIGHT / (plan_weigh(plan, plan->control) + 1);
+                 copied = PLAN_MAX_COPIED_WEIGHT / (plan_weigh(plan, plan->control) + ends + 1);
     return copied < n && plan->vectorise ? copied : n;
 }
 

@@ -231,6 +231,11 @@ const struct ir_action *plan_action_at(const struct ir_table *t, size_t position
 const struct plan_lane_run *plan_lane_run_at(const struct plan *plan, const struct ir_stmt *first);
 // ---- how much C is printed for a block, in statements (weigh.c); after LANES ----
 unsigned plan_weigh(const struct plan *plan, const struct ir_block *b);
+// The headers that the deparser writes if they are valid, and that the rest of the pass may add or
+// remove: how many; the first 'most' of them in 'changed'.
+size_t plan_changed_headers(const struct plan *plan, const struct ir_header **changed, size_t most);
+// How much C is printed where a control ends, in statements: what is not known of the headers.
+unsigned plan_weigh_end(const struct plan *plan);
 size_t plan_lane_run_length(const struct plan *plan, const struct ir_stmt *first);
 // How many statements of a block belong together with this one: a fused group, a loop over lanes;
 // or 1.

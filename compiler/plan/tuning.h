@@ -37,7 +37,11 @@
 #define PLAN_MAX_REPEATED 6  // entries that are printed again below a choice by a key
 #define PLAN_MIN_RUN      2  // entries whose common keys are compared once
 
+// ---- assignments: neighbours that are copied from one header to another at once
+#define PLAN_MIN_COPIED_FIELDS 4
+
 // ---- the deparser: headers whose validity is asked for once, by a case for each combination
-#define PLAN_MAX_CHANGED 3
+#define PLAN_MAX_CHANGED    3
+#define PLAN_CHANGED_WEIGHT 40 // statements for a header at an end of a control, if there are more
 
 #endif

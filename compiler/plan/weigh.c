@@ -3,6 +3,7 @@
 // weigh: how much C is printed for a block of statements, those of what is inlined with them, in
 // statements. It decides how often a control is printed: for ways through the parser
 // (parse_paths.c), and for values of a variable (specialise.c).
+#include "compiler/ir/effects.h"
 #include "compiler/plan/plan.h"
 
 static unsigned weigh_table(const struct plan *plan, const struct ir_table *t,
@@ -46,4 +47,28 @@ unsigned plan_weigh(const struct plan *plan, const struct ir_block *b) {
             i += t->followers + (t->followers + 1) * t->n_tail;
     }
     return all;
+}
+
+size_t plan_changed_headers(const struct plan *plan, const struct ir_header **changed,
+                            size_t most) {
+    const struct ir_gress *g = plan->g;
+    struct ir_effects rest = ir_effects_none(plan->a, g);
+    size_t n = 0;
+    ir_effects_add_rest(&rest);
+    for (size_t i = 0; i < g->headers.n; i++) {
+        const struct ir_header *h = g->headers.v[i];
+        const bool changes = ir_effects_may_add(&rest, h) || ir_effects_may_remove(&rest, h);
+        if (!changes || !plan->headers[i].emitted)
+            continue;
+        if (n < most)
+            changed[n] = h;
+        n++;
+    }
+    return n;
+}
+
+// Few have a case for each combination, in which all is known.
+unsigned plan_weigh_end(const struct plan *plan) {
+    const size_t n = plan_changed_headers(plan, NULL, 0);
+    return n > PLAN_MAX_CHANGED ? PLAN_CHANGED_WEIGHT * (unsigned)n : 0;
 }

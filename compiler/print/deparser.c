@@ -264,20 +264,8 @@ void emit_headers(const struct emit *e) {
         emit_line(e, "%s_emit(v, packet, q);", e->p);
         return;
     }
-    const struct ir_gress *g = e->g;
-    struct ir_effects rest = ir_effects_none(e->a, g);
     const struct ir_header *changed[PLAN_MAX_CHANGED] = {0};
-    size_t n = 0;
-    ir_effects_add_rest(&rest);
-    for (size_t i = 0; i < g->headers.n; i++) {
-        const struct ir_header *h = g->headers.v[i];
-        const bool changes = ir_effects_may_add(&rest, h) || ir_effects_may_remove(&rest, h);
-        if (!changes || !e->plan->headers[i].emitted)
-            continue;
-        if (n < PLAN_MAX_CHANGED)
-            changed[n] = h;
-        n++;
-    }
+    size_t n = plan_changed_headers(e->plan, changed, PLAN_MAX_CHANGED);
     if (n > PLAN_MAX_CHANGED)
         n = 0;
     emit_open(e, "if (there == ~UINT64_C(0)) {");

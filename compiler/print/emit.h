@@ -12,7 +12,8 @@
 //     text.c               lines of the C text, and pieces of it; unit.c: the text as translation
 //                          units that are compiled side by side
 //     expr.c               expressions and assignments; wide.c: those beyond 128 bits
-//     stmt.c               statements, and functions made of them: actions, the control
+//     stmt.c               statements, and functions made of them: actions, the control;
+//                          copied_fields.c: neighbours that are copied to another header
 //     table.c              the application of a table; branch.c: entries as branches; key_words.c:
 //                          keys compared together
 //     register.c           registers and stateful ALUs; lane_loop.c: loops over lanes

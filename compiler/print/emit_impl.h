@@ -243,6 +243,9 @@ void emit_reg_write(const struct emit *e, const struct ir_stmt *s);
 
 // ---- statements, actions (stmt.c) ----
 void emit_block(const struct emit *e, const struct ir_block *b);
+// Prints the copy of neighbouring fields that begins with this statement of a block, if there is
+// one: how many statements that was, else 0 (copied_fields.c).
+size_t emit_copied_fields(const struct emit *e, const struct ir_block *b, size_t first);
 void emit_stmt(const struct emit *e, const struct ir_stmt *s);
 void emit_actions(const struct emit *e);
 void emit_control(const struct emit *e);

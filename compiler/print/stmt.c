@@ -551,6 +551,11 @@ void emit_block(const struct emit *e, const struct ir_block *b) {
             i += run->n_stmts - 1;
             continue;
         }
+        const size_t copied = emit_copied_fields(e, b, i);
+        if (copied) {
+            i += copied - 1;
+            continue;
+        }
         const struct ir_expr *guard;
         const struct ir_stmt *apply = plan_application(s, &guard);
         const struct plan_table *t = apply ? &e->plan->tables[apply->table->id] : NULL;

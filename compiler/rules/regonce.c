@@ -60,7 +60,7 @@ static void regonce_reach(struct check *c, struct path *p, struct access x) {
     c->met.n = 0;
     for (const struct access_list *l = seen_of(c, p, x.slot); l && !c->reported[x.slot];
          l = l->older)
-        if (!exclusive(l->access, kept))
+        if (!exclusive(c, l->access, kept))
             VEC_PUSH(c->a, &c->met, l->access);
     for (size_t i = c->met.n; i-- > 0;)
         c->meet(c, c->met.v[i], kept);
@@ -307,6 +307,7 @@ static struct check check_new(struct arena *a, const struct ir_gress *g) {
                       .versions = ARENA_ARRAY(a, unsigned, g->vars.n + 1),
                       .facts_of = ARENA_ARRAY(a, const struct fact_list *, g->vars.n + 1)};
     seen_init(&c, g);
+    regonce_parser_begin(&c, g);
     return c;
 }
 

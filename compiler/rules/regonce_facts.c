@@ -218,7 +218,7 @@ static bool contradicts_common(const struct fact_list *l, const struct fact_list
     return false;
 }
 
-bool exclusive(const struct access *x, const struct access *y) {
+bool exclusive(struct check *c, const struct access *x, const struct access *y) {
     const struct fact_list *common = x->facts, *l = y->facts;
     while (common != l) {
         const size_t n = facts_n(common), m = facts_n(l);
@@ -226,7 +226,8 @@ bool exclusive(const struct access *x, const struct access *y) {
         l = m >= n ? l->older : l;
     }
     return (common && common->impossible) || contradicts_common(x->facts, common) ||
-           contradicts_common(y->facts, common) || contradict(x->facts, y->facts, common);
+           contradicts_common(y->facts, common) || contradict(x->facts, y->facts, common) ||
+           parsed_apart(c, x->facts, y->facts);
 }
 
 // ---- versions -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 //
 //   regonce.c         the walk through a gress's control, and the accesses that meet on it
 //   regonce_facts.c   what is known on a path: facts and versions of variables
+//   regonce_parser.c  headers that are never there together
 //   regonce_seen.c    the accesses on a path
 //   regonce_path.c    the steps that lead from one access to another, and a pair's words
 #ifndef SILKEN_COMPILER_RULES_REGONCE_IMPL_H
@@ -105,6 +106,10 @@ struct change { // a variable's version before it was written
 
 struct check {
     struct arena *a;
+    const struct ir_gress *g;
+    const struct ir_header **header_of; // by id of its validity's variable, or null
+    uint64_t *together;                 // by header, bits by header; null: not asked for yet
+    size_t together_words;
     const struct ir_table *table; // that is being applied
     const struct ir_action *action;
     unsigned *versions; // by variable id
@@ -135,7 +140,10 @@ void learn_value(struct check *c, const struct ir_var *v, uint64_t value);
 // 'truth' of the subject being one of the case's values.
 void learn_case(struct check *c, const struct ir_stmt *s, const struct ir_case *k, bool truth);
 // The facts of the two contradict each other.
-bool exclusive(const struct access *x, const struct access *y);
+bool exclusive(struct check *c, const struct access *x, const struct access *y);
+// Headers that the parser gives no packet together are valid for the one and for the other.
+bool parsed_apart(struct check *c, const struct fact_list *x, const struct fact_list *y);
+void regonce_parser_begin(struct check *c, const struct ir_gress *g);
 // Forgets what was learned since 'older' was all that was known.
 void forget(struct check *c, const struct fact_list *older);
 void begin_version(struct check *c, const struct ir_var *v);

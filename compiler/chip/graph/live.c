@@ -17,9 +17,9 @@ struct live {
     struct arena *a;
     size_t words;
     graph_word *at_end; // what is read after the control
-    // By statement of the simplified control: whether it stays. A table of pointers, grown as
-    // needed.
-    const struct ir_stmt **kept;
+    // By statement of the simplified control: whether it stays; by the address of 'var' in one that
+    // is executed anyway: whether its result is read. A table of pointers, grown as needed.
+    const void **kept;
     size_t n_kept, cap;
     unsigned nest;
     bool in_straight_action; // of a table, without conditions
@@ -27,28 +27,28 @@ struct live {
 
 // ---- statements that stay -----------------------------------------------------------------------
 
-static size_t graph_live_slot_of(const struct live *l, const struct ir_stmt *t) {
+static size_t graph_live_slot_of(const struct live *l, const void *t) {
     size_t i = ((uintptr_t)t >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
     for (i %= l->cap; l->kept[i] && l->kept[i] != t;)
         i = i + 1 == l->cap ? 0 : i + 1;
     return i;
 }
 
-static bool graph_live_stays(const struct live *l, const struct ir_stmt *t) {
+static bool graph_live_stays(const struct live *l, const void *t) {
     return l->cap > 0 && l->kept[graph_live_slot_of(l, t)] == t;
 }
 
 static void graph_live_grow(struct live *l) {
-    const struct ir_stmt **old = l->kept;
+    const void **old = l->kept;
     size_t n = l->cap;
     l->cap = n ? 2 * n : 256;
-    l->kept = ARENA_ARRAY(l->a, const struct ir_stmt *, l->cap);
+    l->kept = ARENA_ARRAY(l->a, const void *, l->cap);
     for (size_t i = 0; i < n; i++)
         if (old[i])
             l->kept[graph_live_slot_of(l, old[i])] = old[i];
 }
 
-static void graph_live_keep(struct live *l, const struct ir_stmt *t) {
+static void graph_live_keep(struct live *l, const void *t) {
     if (2 * l->n_kept >= l->cap)
         graph_live_grow(l);
     size_t i = graph_live_slot_of(l, t);
@@ -162,6 +162,11 @@ static bool is_pure(const struct ir_stmt *t) {
     return t->kind == IR_ASSIGN || t->kind == IR_HASH || t->kind == IR_RANDOM;
 }
 
+// What is executed for what it does besides: it stays when nobody reads its result, without one.
+static bool live_has_result(const struct ir_stmt *t) {
+    return (t->kind == IR_REG_EXEC || t->kind == IR_REG_READ || t->kind == IR_METER_EXEC) && t->var;
+}
+
 static bool is_validity(const struct ir_stmt *t) {
     return t->kind == IR_SET_VALID || t->kind == IR_SET_INVALID;
 }
@@ -173,7 +178,9 @@ static bool graph_live_is_needed(const struct live *l, const struct ir_stmt *t,
     return !is_pure(t) || graph_live_wanted(l, s, t->var);
 }
 
-static void write_results(const struct live *l, const struct ir_stmt *t, graph_word *s) {
+static void write_results(struct live *l, const struct ir_stmt *t, graph_word *s) {
+    if (live_has_result(t) && graph_live_wanted(l, s, t->var))
+        graph_live_keep(l, &t->var);
     if (is_validity(t)) {
         set_var(l, s, t->header->valid);
     } else if (!t->slice) {
@@ -273,6 +280,12 @@ static void prune(const struct live *l, struct ir_block *b) {
         }
         for (size_t k = 0; t->kind == IR_SWITCH && k < t->cases.n; k++)
             prune(l, t->cases.v[k].body);
+        if (live_has_result(t) && !graph_live_stays(l, &t->var)) {
+            struct ir_stmt *const without = ARENA_NEW(l->a, struct ir_stmt);
+            *without = *t;
+            without->var = NULL;
+            t = without;
+        }
         b->stmts.v[n++] = t;
     }
     if (b)

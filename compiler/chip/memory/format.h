@@ -50,13 +50,24 @@ struct memory_attached {
     unsigned used[CHIP_RESOURCES];
 };
 
+// An index from the packet. Units of a stage whose indices are the same bytes, for cells of the
+// same number and width, share what brings it there.
+struct memory_index {
+    memory_byte_vec of;
+    enum chip_access_kind kind;
+    unsigned bits, cell_bits;
+    unsigned dist; // units of hash distribution
+};
+bool memory_same_index(const struct memory_index *a, const struct memory_index *b);
+
 struct memory_format {
     enum memory_match match;
     memory_byte_vec exact, ternary; // crossbar bytes
     unsigned key_bits, match_bits, match_bytes;
     unsigned overhead_bits; // without immediate data
     unsigned version_bits;
-    bool has_range, selector_length, direct_of_default, idle;
+    unsigned ranges; // keys of TCAMs that are ranges: one in a block
+    bool selector_length, direct_of_default, idle;
     unsigned ways, pack; // asked for by annotations, or 0
     uint64_t partitions; // MEMORY_ATCAM
     struct memory_option options[2];
@@ -64,6 +75,7 @@ struct memory_format {
     unsigned profile_bytes; // of a member's action data
     VEC(struct memory_direct) direct;
     VEC(struct memory_attached) attached;
+    VEC(struct memory_index) indices; // within 'fixed', too
     unsigned fixed[CHIP_RESOURCES];
     // An ALPM table first finds the partition, in an earlier stage: what that takes.
     bool alpm;

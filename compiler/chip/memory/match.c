@@ -157,7 +157,7 @@ static bool atcam_rams(const struct chip_limits *l, const struct memory_format *
 static unsigned tcam_width(const struct chip_limits *l, const struct memory_format *f) {
     for (unsigned width = 1;; width++) {
         unsigned bytes = width / 2 * WIDE_BYTES + width % 2 * NARROW_BYTES;
-        if (bytes >= f->match_bytes &&
+        if (width >= f->ranges && bytes >= f->match_bytes &&
             (width % 2 || f->match_bits + HALF_BYTE <= width * l->tcam_bits))
             return width;
     }

@@ -124,6 +124,15 @@ static void memory_count_actions(const struct chip_report *r, const struct chip_
     }
 }
 
+bool memory_same_index(const struct memory_index *a, const struct memory_index *b) {
+    bool same = a->kind == b->kind && a->bits == b->bits && a->cell_bits == b->cell_bits &&
+                a->of.n == b->of.n;
+    for (size_t i = 0; same && i < a->of.n; i++)
+        same = a->of.v[i].of == b->of.v[i].of && a->of.v[i].at == b->of.v[i].at &&
+               a->of.v[i].bits == b->of.v[i].bits;
+    return same;
+}
+
 // Indices from the packet reach their memory as a hash does; one access of an object counts.
 static void count_indices(const struct chip_report *r, const struct chip_unit *u,
                           struct memory_format *f) {
@@ -151,9 +160,14 @@ static void count_indices(const struct chip_report *r, const struct chip_unit *u
                 f->fixed[CHIP_ACTION_BUS] += SALU_BUS;
             if (!x->index_is_hash && (x->index_is_data || x->index_is_constant || !x->index.n))
                 continue;
-            unsigned bits = memory_log2(size);
-            f->fixed[CHIP_HASH_DIST] += bits > DIST_BITS + 7 ? 2 : 1;
-            f->fixed[CHIP_HASH_BITS] += bits;
+            struct memory_index index = {.kind = x->kind, .bits = memory_log2(size)};
+            index.cell_bits = x->reg ? x->reg->width * x->reg->words : 0;
+            index.dist = index.bits > DIST_BITS + 7 ? 2 : 1;
+            f->fixed[CHIP_HASH_DIST] += index.dist;
+            f->fixed[CHIP_HASH_BITS] += index.bits;
+            memory_bytes(r->arena, &index.of, x->index.v, x->index.n);
+            if (!x->index_is_hash)
+                VEC_PUSH(r->arena, &f->indices, index);
         }
 }
 
@@ -324,7 +338,7 @@ static void key_format(const struct chip_report *r, const struct chip_unit *u,
         unsigned width = t->keys.v[i].expr->width;
         enum ir_match m = t->keys.v[i].match;
         bool twice = m == IR_MATCH_RANGE;
-        f->has_range |= m == IR_MATCH_RANGE;
+        f->ranges += m == IR_MATCH_RANGE;
         if (twice) {
             f->match_bits += width;
             f->match_bytes += (width + 7) / 8;

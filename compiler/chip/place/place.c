@@ -114,6 +114,14 @@ static bool try_unit(struct place *p, struct place_unit *x) {
     return true;
 }
 
+// A memory of the unit's stands in this stage, so that it has to come here, too.
+static bool follows(const struct place *p, const struct place_unit *x) {
+    for (size_t i = 0; i < x->shared.n; i++)
+        if (p->shared.v[x->shared.v[i]].stage == p->stage)
+            return true;
+    return false;
+}
+
 enum step { STEP_PLACED, STEP_NONE, STEP_STUCK, STEP_AGAIN };
 
 // The most urgent unit that this stage can have.
@@ -127,7 +135,7 @@ static enum step place_step(struct place *p) {
         struct place_unit *x = &p->units.v[p->order[i]];
         if (x->done || x->waiting || !beside_split(p, x, split[x->gress]))
             continue;
-        bool pass = may_pass(p, x);
+        bool pass = may_pass(p, x) || follows(p, x);
         later |= pass;
         if (x->failed == p->stage + 1 || allowed_from(p, x) > p->stage || in_conflict(p, x))
             continue;

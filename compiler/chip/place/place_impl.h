@@ -54,6 +54,7 @@ struct place_stage {
     unsigned used[CHIP_RESOURCES];
     memory_byte_vec exact, ternary;
     VEC(const void *) objects;
+    VEC(const struct memory_index *) indices;
     VEC(const struct ir_action *) actions[2];
 };
 struct place {

@@ -35,6 +35,13 @@ static bool has_object(const struct place_stage *s, const void *object) {
     return false;
 }
 
+static bool has_index(const struct place_stage *s, const struct memory_index *x) {
+    for (size_t i = 0; i < s->indices.n; i++)
+        if (memory_same_index(s->indices.v[i], x))
+            return true;
+    return false;
+}
+
 static bool place_stage_has_action(const struct place_stage *s, unsigned gress,
                                    const struct ir_action *a) {
     for (size_t i = 0; a && i < s->actions[gress].n; i++)
@@ -70,6 +77,11 @@ static bool demand(const struct place *p, const struct place_stage *s, const str
         if (!has_object(s, f->attached.v[i].object))
             for (unsigned k = 0; k < CHIP_RESOURCES; k++)
                 need[k] += f->attached.v[i].used[k];
+    for (size_t i = 0; i < f->indices.n; i++)
+        if (has_index(s, &f->indices.v[i])) {
+            need[CHIP_HASH_DIST] -= f->indices.v[i].dist;
+            need[CHIP_HASH_BITS] -= f->indices.v[i].bits;
+        }
     return possible;
 }
 
@@ -121,6 +133,8 @@ void place_take(struct place *p, struct place_unit *x, unsigned s, uint64_t entr
         for (size_t i = 0; i < f->attached.n; i++)
             if (!has_object(st, f->attached.v[i].object))
                 VEC_PUSH(a, &st->objects, f->attached.v[i].object);
+        for (size_t i = 0; i < f->indices.n; i++)
+            VEC_PUSH(a, &st->indices, &f->indices.v[i]);
         for (size_t i = 0; i < x->u->actions.n; i++)
             if (x->u->actions.v[i].action &&
                 !place_stage_has_action(st, x->gress, x->u->actions.v[i].action))

@@ -139,6 +139,29 @@ static bool salu_body_read_outside(const struct ir_gress *g, const struct ir_var
     return r.found;
 }
 
+struct executions {
+    const struct ir_regaction *ra;
+    const struct ir_var *var;
+    bool all;
+};
+
+static void salu_body_note_execution(void *aux, const struct ir_stmt *s) {
+    struct executions *e = aux;
+    if (s->kind == IR_REG_EXEC && s->regaction == e->ra)
+        e->all &= s->var == e->var;
+}
+
+// What the action writes to a variable that is not its own is never seen where the result of each
+// execution goes to the same variable; the chip's compiler leaves such a statement out.
+static bool salu_body_overwritten(const struct body *b, const struct ir_gress *g,
+                                  const struct ir_var *var) {
+    struct executions e = {.ra = b->ra, .var = var, .all = true};
+    struct reads r = {.var = var};
+    ir_walk_gress(g, salu_body_note_execution, NULL, &e);
+    ir_visit_block(&(struct ir_visitor){.ctx = &r, .expr = salu_body_note_read}, b->ra->body);
+    return e.all && !r.found;
+}
+
 static void salu_body_add_var(struct body *b, const struct ir_var *var, enum salu_var_kind kind,
                               unsigned index) {
     struct salu_var v = {.var = var, .kind = kind, .index = index};
@@ -154,7 +177,9 @@ static void find_vars(struct body *b, const struct ir_gress *g, const struct ir_
         find_vars(b, g, s->else_b, results);
         if (s->kind != IR_ASSIGN || salu_var_of(b->vars, s->var))
             continue;
-        if (!salu_body_is_own(b, s->var))
+        if (!salu_body_is_own(b, s->var) && salu_body_overwritten(b, g, s->var))
+            salu_body_add_var(b, s->var, SALU_LOCAL, 0);
+        else if (!salu_body_is_own(b, s->var))
             salu_body_refuse(b, s->at, arena_printf(b->a, "writes '%s'", s->var->name));
         else if (salu_body_read_outside(g, s->var))
             salu_body_add_var(b, s->var, SALU_RESULT, (*results)++);
