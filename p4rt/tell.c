@@ -107,7 +107,9 @@ enum rpc_status p4rt_digest_ack(struct p4rt *p, const P4__V1__DigestListAck *ack
     return RPC_OK;
 }
 
-static P4__V1__P4Data *tell_digest_data(struct brt_memory *m, const struct sk_digest *d) {
+// A struct's members, or bits alone if the message is no struct.
+static P4__V1__P4Data *tell_digest_data(struct brt_memory *m, const struct sk_digest *d,
+                                        bool is_struct) {
     const uint32_t n = d->desc->n_fields;
     P4__V1__P4Data *data = brt_take(m, (n + 1) * sizeof *data);
     P4__V1__P4StructLike *members = brt_take(m, sizeof *members);
@@ -129,23 +131,26 @@ static P4__V1__P4Data *tell_digest_data(struct brt_memory *m, const struct sk_di
                         &one->bitstring))
             return NULL;
     }
-    return members->members ? data : NULL;
+    return !members->members ? NULL : is_struct ? data : members->members[0];
 }
 
-static void tell_digest_list(struct p4rt *p, uint32_t id, const struct p4rt_digest *config,
-                             const struct sk_digest *digests, size_t n) {
+static void tell_digest_list(struct p4rt *p, const P4__Config__V1__Digest *info,
+                             const struct p4rt_digest *config, const struct sk_digest *digests,
+                             size_t n) {
     P4__V1__StreamMessageResponse response = P4__V1__STREAM_MESSAGE_RESPONSE__INIT;
     P4__V1__DigestList list = P4__V1__DIGEST_LIST__INIT;
     struct brt_memory *m = brt_scratch_memory(p->b);
     const uint64_t now = sk_clock_wall();
-    list.digest_id = id;
+    const bool is_struct =
+        info->type_spec->type_spec_case != P4__CONFIG__V1__P4_DATA_TYPE_SPEC__TYPE_SPEC_BITSTRING;
+    list.digest_id = info->preamble->id;
     list.list_id = ++p->lists;
     list.timestamp = (int64_t)now;
     list.data = brt_take(m, n * sizeof *list.data);
     for (size_t i = 0; list.data && i < n; i++) {
         if (config->ack_timeout_ns && tell_is_unacknowledged(p, &digests[i], now))
             continue;
-        list.data[list.n_data] = tell_digest_data(m, &digests[i]);
+        list.data[list.n_data] = tell_digest_data(m, &digests[i], is_struct);
         list.n_data += list.data[list.n_data] != NULL;
         if (config->ack_timeout_ns)
             tell_remember(p, &digests[i], list.list_id, now + (uint64_t)config->ack_timeout_ns);
@@ -167,7 +172,7 @@ void p4rt_digests(struct p4rt *p, const struct sk_digest *digests, size_t n) {
         for (more = 1; more < most && i + more < n && d[more].desc == d->desc;)
             more++;
         if (config && config->on)
-            tell_digest_list(p, info->preamble->id, config, d, more);
+            tell_digest_list(p, info, config, d, more);
     }
 }
 

@@ -315,15 +315,21 @@ static void p4info_digest(struct p4info *w, const struct ir_digest *d) {
     open_message(w, "digests");
     preamble(w, SCHEMA_DIGEST, d->name);
     open_message(w, "type_spec");
-    open_message(w, "struct");
-    p4info_string(w, "name", d->type_name);
-    close_message(w);
+    if (d->type_name) {
+        open_message(w, "struct");
+        p4info_string(w, "name", d->type_name);
+        close_message(w);
+    } else {
+        bitstring(w, d->fields.v[0].width, d->fields.v[0].is_signed);
+    }
     close_message(w);
     close_message(w);
 }
 
 // The struct that a digest's message refers to by name.
 static void digest_type(struct p4info *w, const struct ir_digest *d) {
+    if (!d->type_name)
+        return;
     for (size_t i = 0; i < w->types.n; i++)
         if (strcmp(w->types.v[i], d->type_name) == 0)
             return;

@@ -122,6 +122,9 @@ struct value *mirror_method(struct lower *lw, struct object *o, struct expr *e) 
     return lower_deparser_none(lw, e);
 }
 
+// What BF Runtime calls the only field of a message that is no struct (p4c: bfruntime.cpp).
+#define DIGEST_FIELD "f1"
+
 // ---- digest -------------------------------------------------------------------------------------
 
 void named_fields(struct lower *lw, ir_field_vec *out, const struct value *v, const char *name) {
@@ -146,12 +149,14 @@ void digest_new(struct lower *lw, struct object *o) {
     o->digest = d;
     d->name = o->name;
     d->at = o->at;
-    if (!t || (plain(t)->kind != TY_STRUCT && plain(t)->kind != TY_HEADER)) {
-        lower_error(lw, o->at, "digest '%s' must send a struct or a header", o->name);
+    const enum type_kind kind = t ? plain(t)->kind : TY_VOID;
+    const bool has_fields = kind == TY_STRUCT || kind == TY_HEADER;
+    if (!has_fields && kind != TY_BITS && kind != TY_BOOL) {
+        lower_error(lw, o->at, "digest '%s' must send a struct, a header or bits", o->name);
         return;
     }
-    d->type_name = plain(t)->decl->name;
-    named_fields(lw, &d->fields, value_zero(lw, t, o->at), "");
+    d->type_name = has_fields ? plain(t)->decl->name : NULL;
+    named_fields(lw, &d->fields, value_zero(lw, t, o->at), has_fields ? "" : DIGEST_FIELD);
     for (size_t i = 0; i < d->fields.n; i++)
         d->bits += d->fields.v[i].width;
     if (d->bits == 0)

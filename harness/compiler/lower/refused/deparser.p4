@@ -28,7 +28,7 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in md_t md,
     Resubmit() again;
     Digest<num_h>() digest;
     Digest<long_h>() too_long;
-    Digest<bit<8>>() no_struct;
+    Digest<error>() no_struct;
 
     apply {
         if (md.x == 1 && dprs.mirror_type == 1) {
