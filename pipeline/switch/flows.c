@@ -64,6 +64,13 @@ static bool has_ports(uint8_t protocol) {
     return protocol == 6 || protocol == 17 || protocol == 132;
 }
 
+// Of what is behind an IP header: ports, and TCP's flags, since the last packet of what a host sends
+// has others than those before it, and programs look at them.
+static uint64_t flow_of_transport(uint8_t protocol, const uint8_t *at) {
+    const uint64_t ports = has_ports(protocol) ? half(at) : 0;
+    return ports ^ (uint64_t)(protocol == 6 ? at[13] : 0) << 40 ^ (uint64_t)protocol << 32;
+}
+
 uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port) {
     const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t h = (flows_word(frame) ^ port) * k;
@@ -78,13 +85,11 @@ uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port) {
     }
     if (type == 0x0008) {
         h = (h ^ h >> 32 ^ flows_word(l3 + 12)) * k;
-        const uint32_t ports = has_ports(l3[9]) ? half(l3 + 20) : 0;
-        h = (h ^ h >> 32 ^ ports ^ (uint64_t)l3[9] << 32) * k;
+        h = (h ^ h >> 32 ^ flow_of_transport(l3[9], l3 + 20)) * k;
     } else if (type == 0xdd86) {
         h = (h ^ h >> 32 ^ flows_word(l3 + 8) ^ flows_word(l3 + 24)) * k;
         h = (h ^ h >> 32 ^ flows_word(l3 + 16) ^ flows_word(l3 + 32)) * k;
-        const uint32_t ports = has_ports(l3[6]) ? half(l3 + 40) : 0;
-        h = (h ^ h >> 32 ^ ports ^ (uint64_t)l3[6] << 32) * k;
+        h = (h ^ h >> 32 ^ flow_of_transport(l3[6], l3 + 40)) * k;
     }
     return (uint32_t)(h >> 32) | 1u; // 0 is no tag
 }
