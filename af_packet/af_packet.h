@@ -40,6 +40,7 @@
 //     large.c     frames that stand for several packets, from and to the kernel
 //     segment.c   cutting and joining these; nothing of it is the kernel's
 //     checksum.c  a checksum that was left to a card
+//     sum.c       the sum that checksums are of, with vectors where the processor has them
 #ifndef SILKEN_AF_PACKET_AF_PACKET_H
 #define SILKEN_AF_PACKET_AF_PACKET_H
 
@@ -82,6 +83,8 @@ struct af_packet_frame {
 };
 // How many frames wait on the queue, at most 'most'.
 unsigned af_packet_ready(struct af_packet *a, unsigned queue, unsigned most);
+// Whether the next frame is a packet of a large frame of which others have been taken.
+bool af_packet_is_partway(const struct af_packet *a, unsigned queue);
 // Takes 'n' frames of those that are ready out of the ring and copies them to where frames[].data
 // points, 'room' bytes each, in their order. Returns how many there are: fewer when some were sent
 // by this machine, or are not for it (options.all).

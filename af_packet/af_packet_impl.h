@@ -70,6 +70,12 @@ int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j,
 // also told the tag's type. Returns its bytes.
 uint32_t af_packet_put_tag(uint8_t *to, uint32_t status, uint16_t tci, uint16_t type);
 
+// sum.c: the sum of a frame's 16-bit words as the machine reads them, which is RFC 1071's with its
+// bytes exchanged; an odd byte at the end has a zero behind it. Not folded. 'plain' is the same
+// without vectors.
+uint64_t af_packet_sum(const uint8_t *at, uint32_t n);
+uint64_t af_packet_sum_plain(const uint8_t *at, uint32_t n);
+
 // checksum.c: completes the sum at 'start' + 'offset', which covers the frame from 'start' on and
 // holds the sum of what is not in it (a pseudo header). Nothing happens when that is outside the
 // frame, or is of SCTP, whose sum is another.

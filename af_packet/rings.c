@@ -120,6 +120,10 @@ unsigned af_packet_ready(struct af_packet *a, unsigned queue, unsigned most) {
     return n;
 }
 
+bool af_packet_is_partway(const struct af_packet *a, unsigned queue) {
+    return a->large[queue].next < a->large[queue].pieces;
+}
+
 unsigned af_packet_receive(struct af_packet *a, unsigned queue, struct af_packet_frame *frames,
                            unsigned n, uint32_t room) {
     struct af_packet_ring *r = &a->rx[queue];

@@ -41,29 +41,8 @@ static inline uint32_t segment_fold(uint64_t sum) {
     return (uint32_t)sum;
 }
 
-// Sum of 16-bit words as they are in memory, which is the sum with its bytes exchanged.
-static uint64_t raw_sum(const uint8_t *at, uint32_t n) {
-    uint64_t a = 0, b = 0, c = 0, d = 0;
-    for (; n >= 16; at += 16, n -= 16) {
-        uint32_t w[4];
-        memcpy(w, at, sizeof w);
-        a += w[0];
-        b += w[1];
-        c += w[2];
-        d += w[3];
-    }
-    for (; n >= 4; at += 4, n -= 4) {
-        uint32_t w;
-        memcpy(&w, at, sizeof w);
-        a += w;
-    }
-    uint32_t last = 0;
-    memcpy(&last, at, n);
-    return a + b + c + d + last;
-}
-
 static uint32_t segment_sum(const uint8_t *at, uint32_t n) {
-    const uint16_t raw = (uint16_t)segment_fold(raw_sum(at, n));
+    const uint16_t raw = (uint16_t)segment_fold(af_packet_sum(at, n));
     uint8_t bytes[2];
     memcpy(bytes, &raw, sizeof bytes);
     return get16(bytes);

@@ -325,8 +325,7 @@ struct lookaheads {
 static void find_slice(struct lookaheads *l, const struct ir_expr *slice) {
     const struct ir_expr *const x = slice->a;
     const unsigned end = x->lo + x->width;
-    VEC_PUSH(l->a, &l->found,
-             ir_lookahead(l->a, slice->width, end - slice->lo - slice->width));
+    VEC_PUSH(l->a, &l->found, ir_lookahead(l->a, slice->width, end - slice->lo - slice->width));
     if (slice->lo)
         VEC_PUSH(l->a, &l->found, ir_lookahead(l->a, 1, end - 1));
 }
