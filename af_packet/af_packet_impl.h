@@ -25,6 +25,7 @@ struct af_packet_large {
     struct af_packet_segment segment;
     unsigned next, pieces; // packets: the next one, and all
     uint32_t whole;        // 0: a segment; else one frame of so many bytes, which is not one
+    struct af_packet_joined joined; // what all packets of a segment that was shown are together
 };
 struct af_packet {
     unsigned queues;

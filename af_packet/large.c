@@ -126,3 +126,30 @@ int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j,
     const struct msghdr m = {.msg_iov = parts, .msg_iovlen = n + 2};
     return a->write(a, &m) < 0 ? errno : 0;
 }
+
+// ---- neither ----
+
+bool af_packet_shows(struct af_packet *a, unsigned queue, struct af_packet_whole *w) {
+    struct af_packet_large *l = &a->large[queue];
+    if (l->next >= l->pieces)
+        af_packet_ready(a, queue, 1);
+    if (l->next > 0 || l->pieces == 0 || l->whole ||
+        !af_packet_segment_whole(&l->segment, &l->joined))
+        return false;
+    af_packet_segment_show(&l->segment, w);
+    return true;
+}
+
+bool af_packet_pass(struct af_packet *a, unsigned queue, struct af_packet *to) {
+    struct af_packet_large *l = &a->large[queue];
+    const struct af_packet_segment *s = &l->segment;
+    struct iovec parts[] = {{&l->joined.v, sizeof l->joined.v},
+                            {l->joined.header, l->joined.headers},
+                            {(uint8_t *)s->frame + s->payload, s->length - s->payload}};
+    const struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
+    if (!to->joins || to->write(to, &m) < 0)
+        return false;
+    to->refused_since = 0;
+    l->next = l->pieces;
+    return true;
+}

@@ -121,7 +121,7 @@ unsigned af_packet_ready(struct af_packet *a, unsigned queue, unsigned most) {
 }
 
 bool af_packet_is_partway(const struct af_packet *a, unsigned queue) {
-    return a->large[queue].next < a->large[queue].pieces;
+    return a->large[queue].next > 0 && a->large[queue].next < a->large[queue].pieces;
 }
 
 unsigned af_packet_receive(struct af_packet *a, unsigned queue, struct af_packet_frame *frames,

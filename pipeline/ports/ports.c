@@ -226,9 +226,41 @@ static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_
     return n + arrived + sk_core_rx_burst(p->core, p->dev_port, packets, ours, now_ns);
 }
 
+_Static_assert(AF_PACKET_SHOWN == SK_ALIKE_SHOWN, "said twice");
+
+// A large frame whose packets would all leave by one interface of the kernel's, and as one frame
+// again, goes there as it is. Returns how many packets that were; 0: there is no such, and nothing
+// has happened.
+static unsigned receive_whole(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
+                              uint64_t now_ns) {
+    struct af_packet_whole w;
+    if (p->disabled || p->sampler || sk_core_holds(p->core, p->dev_port) ||
+        !ports_kernel_shows(p->kernel, queue, &w) || w.length >= p->cut)
+        return 0;
+    struct sk_alike a = {.packets = w.packets,
+                         .length = w.length,
+                         .last_length = w.last_length,
+                         .first = w.first,
+                         .last = w.last,
+                         .differs = w.differs};
+    const int out = sk_core_alike_port(p->core, p->dev_port, &a);
+    struct dpdk_port *const to = out >= 0 ? ports->by_number[out] : NULL;
+    if (!to || !to->kernel)
+        return 0;
+    ports_flush(to); // those before them
+    if (ports_waiting(to) > 0 || !ports_kernel_pass(p->kernel, queue, to->kernel))
+        return 0;
+    sk_core_alike_sent(p->core, p->dev_port, &a, (uint16_t)out, now_ns);
+    return w.packets;
+}
+
 // A burst; or bursts, until all packets of a large frame are there, so that they leave as one again.
-static unsigned receive_turn(struct dpdk_port *p, uint16_t queue, uint64_t now_ns) {
-    unsigned received = receive_queue(p, queue, now_ns);
+static unsigned receive_turn(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
+                             uint64_t now_ns) {
+    unsigned received = p->kernel ? receive_whole(ports, p, queue, now_ns) : 0;
+    if (received > 0)
+        return received;
+    received = receive_queue(p, queue, now_ns);
     for (unsigned more = received;
          more > 0 && p->kernel && ports_kernel_is_partway(p->kernel, queue); received += more)
         more = receive_queue(p, queue, now_ns);
@@ -240,7 +272,7 @@ unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
     for (size_t i = 0; i < ports->n_of_core[core]; i++) {
         struct dpdk_port *p = ports->of_core[core][i];
         for (uint16_t q = 0; q < p->queues; q++)
-            received += receive_turn(p, q, now_ns);
+            received += receive_turn(ports, p, q, now_ns);
     }
     // what comes from other cores or happens by itself
     if (received == 0 || sk_switch_cores(ports->sw) > 1)

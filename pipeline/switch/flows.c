@@ -153,8 +153,9 @@ uint64_t sk_flows_total(const struct sk_flows *f) {
     return f->total;
 }
 
-void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
-    if (flow->pending++ == 0) {
+void sk_flows_count_many(struct sk_flows *f, struct sk_flow *flow, uint32_t packets,
+                         uint64_t bytes) {
+    if (flow->pending == 0) {
         flow->found = true;
         const struct effects *const e = &f->effects[flow - f->flows];
         __builtin_prefetch(e);
@@ -163,8 +164,20 @@ void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
         __builtin_prefetch(&e->notes[12]);
         f->touched[f->n_touched++] = flow;
     }
-    flow->pending_bytes += length;
-    f->found++;
+    flow->pending += packets;
+    flow->pending_bytes += bytes;
+    f->found += packets;
+}
+
+void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
+    sk_flows_count_many(f, flow, 1, length);
+}
+
+bool sk_flow_looks_at(const struct sk_flow *flow, const uint8_t *bits) {
+    for (unsigned i = 0; i < flow->words; i++)
+        if (flow->mask[i] & flows_word(bits + 8 * i))
+            return true;
+    return false;
 }
 
 bool sk_flows_wants(struct sk_flows *f, uint32_t tag, uint64_t generation) {
