@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "af_packet/af_packet_impl.h"
 #include "harness/af_packet/again.h"
 
 #define ROOM   2048u
@@ -203,6 +204,67 @@ static void test_cut(void **state) {
     }
 }
 
+// The segment's frame is told as af_packet_join() would make it of its packets.
+static void check_whole(const struct af_packet_segment *s, unsigned n) {
+    struct af_packet_joined j, whole;
+    struct af_packet_whole w;
+    const bool one = n > 1 && af_packet_join(&j, frames, n) == n;
+    assert_int_equal(af_packet_segment_whole(s, &whole), one);
+    if (!one)
+        return;
+    assert_memory_equal(&whole.v, &j.v, sizeof j.v);
+    assert_int_equal(whole.headers, j.headers);
+    assert_memory_equal(whole.header, j.header, j.headers);
+    af_packet_segment_show(s, &w);
+    assert_int_equal(w.packets, n);
+    assert_int_equal(w.length, frames[0].length);
+    assert_int_equal(w.last_length, frames[n - 1].length);
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t *const like = i + 1 < n ? w.first : w.last;
+        for (uint32_t k = 0; k < AF_PACKET_SHOWN; k++) {
+            const bool exact = i == 0 || i + 1 == n;
+            const uint8_t want = k < frames[i].length ? packets[i][k] : 0;
+            if (k == s->transport + 16 || k == s->transport + 17)
+                assert_int_equal(w.differs[k], 0xff);
+            else if (exact)
+                assert_int_equal(like[k], want);
+            else
+                assert_int_equal((like[k] ^ want) & ~w.differs[k], 0);
+        }
+    }
+}
+
+static void test_whole(void **state) {
+    unsigned told = 0;
+    (void)state;
+    for (seed = 1; seed < 600; seed++) {
+        const uint64_t kept = seed;
+        draw_stream();
+        if (st.tcp && !draw(4))
+            st.flags = (uint8_t)draw(256);
+        const unsigned n = write_all();
+        const struct virtio_net_hdr v = header_of();
+        const uint32_t length = write_packet(large, 0, n, 0, st.bytes, true);
+        struct af_packet_segment s;
+        assert_true(af_packet_segment_open(&s, large, length, &v));
+        check_whole(&s, n);
+        told += st.tcp && n > 1;
+        seed = kept;
+    }
+    assert_true(told > 200);
+}
+
+static void test_sum(void **state) {
+    uint8_t bytes[700];
+    (void)state;
+    seed = 3;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(draw(2) ? 0xff : draw(256));
+    for (uint32_t from = 0; from < 40; from++)
+        for (uint32_t n = 0; n <= 640; n++)
+            assert_int_equal(af_packet_sum(bytes + from, n), af_packet_sum_plain(bytes + from, n));
+}
+
 static void test_join(void **state) {
     (void)state;
     for (seed = 1; seed < 400; seed++) {
@@ -337,7 +399,9 @@ static void test_not_a_segment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sum),
         cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_whole),
         cmocka_unit_test(test_join),
         cmocka_unit_test(test_join_disturbed),
         cmocka_unit_test(test_damaged),

@@ -36,7 +36,8 @@ unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_pac
 // Packets of a port that came together as one frame and differ only in bits that are told, with what
 // they are: whoever has the frame can send it on as it is when sk_core_alike_port() says where to,
 // and then tells that it did. All else is as if they had come as a burst, been sent by that port
-// and been counted; a port's packets that were sent before must have left.
+// and been counted; a port's packets that were sent before must have left. Headers' checksums are
+// right in those between if they are in the first.
 #define SK_ALIKE_SHOWN 128u
 struct sk_alike {
     unsigned packets;
