@@ -2,7 +2,7 @@
 //
 // large: frames that stand for several packets. One that a ring's frame has no room for the kernel
 // also puts into its socket's queue (PACKET_COPY_THRESH), in the ring's order, where it is read
-// whole. Those that are sent go by a socket without a ring, out of the packets' own memory.
+// whole. Those that are sent go by a socket without a ring, out of one piece of memory: the kernel takes its time over each piece.
 #include <errno.h>
 #include <string.h>
 
@@ -117,14 +117,15 @@ void af_packet_next_piece(struct af_packet_large *l, struct af_packet_frame *f, 
 
 // ---- sending ----
 
-int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j,
-                          const struct af_packet_frame *frames, unsigned n) {
-    struct iovec parts[AF_PACKET_SEGMENT_PIECES + 2] = {{&j->v, sizeof j->v},
-                                                        {j->header, j->headers}};
-    for (unsigned i = 0; i < n; i++)
-        parts[i + 2] = (struct iovec){frames[i].data + j->headers, frames[i].length - j->headers};
-    const struct msghdr m = {.msg_iov = parts, .msg_iovlen = n + 2};
+static int send_large(struct af_packet *a, struct af_packet_joined *j, const uint8_t *payload) {
+    struct iovec parts[] = {
+        {&j->v, sizeof j->v}, {j->header, j->headers}, {(uint8_t *)payload, j->bytes}};
+    const struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
     return a->write(a, &m) < 0 ? errno : 0;
+}
+
+int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j) {
+    return send_large(a, j, j->payload);
 }
 
 // ---- neither ----
@@ -143,11 +144,7 @@ bool af_packet_shows(struct af_packet *a, unsigned queue, struct af_packet_whole
 bool af_packet_pass(struct af_packet *a, unsigned queue, struct af_packet *to) {
     struct af_packet_large *l = &a->large[queue];
     const struct af_packet_segment *s = &l->segment;
-    struct iovec parts[] = {{&l->joined.v, sizeof l->joined.v},
-                            {l->joined.header, l->joined.headers},
-                            {(uint8_t *)s->frame + s->payload, s->length - s->payload}};
-    const struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
-    if (!to->joins || to->write(to, &m) < 0)
+    if (!to->joins || send_large(to, &l->joined, s->frame + s->payload))
         return false;
     to->refused_since = 0;
     l->next = l->pieces;

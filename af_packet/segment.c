@@ -42,11 +42,21 @@ static inline uint32_t segment_fold(uint64_t sum) {
     return (uint32_t)sum;
 }
 
-static uint32_t segment_sum(const uint8_t *at, uint32_t n) {
-    const uint16_t raw = (uint16_t)segment_fold(af_packet_sum(at, n));
+// Of a raw sum in network order.
+static uint32_t segment_turn(uint64_t sum) {
+    const uint16_t raw = (uint16_t)segment_fold(sum);
     uint8_t bytes[2];
     memcpy(bytes, &raw, sizeof bytes);
     return get16(bytes);
+}
+
+static uint32_t segment_sum(const uint8_t *at, uint32_t n) {
+    return segment_turn(af_packet_sum(at, n));
+}
+
+// Copies and sums up; 'to' may be null.
+static uint32_t segment_copy(uint8_t *to, const uint8_t *from, uint32_t n) {
+    return segment_turn(to ? af_packet_copy(to, from, n) : af_packet_sum(from, n));
 }
 
 // ---- a frame's headers ----
@@ -191,8 +201,11 @@ static void write_headers(const struct af_packet_segment *s, unsigned i, uint8_t
     write_transport(s, i, to + s->transport, length - s->transport);
 }
 
-static void write_checksum(const struct af_packet_segment *s, uint8_t *at, uint32_t bytes) {
-    const uint32_t sum = ~segment_fold((uint64_t)s->same + bytes + segment_sum(at, bytes)) & 0xffff;
+// Of a transport header and a payload with this sum, in network order, 'bytes' together.
+static void write_checksum(const struct af_packet_segment *s, uint8_t *at, uint32_t bytes,
+                           uint32_t payload) {
+    const uint32_t header = segment_sum(at, s->payload - s->transport);
+    const uint32_t sum = ~segment_fold((uint64_t)s->same + bytes + header + payload) & 0xffff;
     put16(at + transport_checksum(s), sum || s->tcp ? sum : 0xffff); // 0 says: no checksum
 }
 
@@ -205,9 +218,10 @@ void af_packet_segment_piece(const struct af_packet_segment *s, unsigned i, uint
         memcpy(to + headers, s->frame + s->payload + i * s->size, room - headers);
         return;
     }
-    memcpy(to + s->payload, s->frame + s->payload + i * s->size, length - s->payload);
+    const uint32_t payload =
+        segment_copy(to + s->payload, s->frame + s->payload + i * s->size, length - s->payload);
     write_headers(s, i, to);
-    write_checksum(s, to + s->transport, length - s->transport);
+    write_checksum(s, to + s->transport, length - s->transport, payload);
 }
 
 // ---- joining ----
@@ -226,10 +240,12 @@ static bool ip_is_whole(const struct place *p, const uint8_t *frame, uint32_t le
            segment_sum(ip, p->transport - p->network) == 0xffff;
 }
 
-static bool sum_is_right(const struct place *p, const uint8_t *frame, uint32_t length) {
-    const uint32_t bytes = length - p->transport;
-    return segment_fold((uint64_t)segment_pseudo(p, frame) + bytes +
-                        segment_sum(frame + p->transport, bytes)) == 0xffff;
+// The payload is copied to 'to' unless that is null.
+static bool sum_is_right(const struct place *p, const uint8_t *frame, uint32_t length,
+                         uint8_t *to) {
+    const uint32_t header = segment_sum(frame + p->transport, p->payload - p->transport);
+    return segment_fold((uint64_t)segment_pseudo(p, frame) + length - p->transport + header +
+                        segment_copy(to, frame + p->payload, length - p->payload)) == 0xffff;
 }
 
 // Packets with others stay alone: what cutting does to these flags is more than to take them off.
@@ -290,6 +306,7 @@ static void segment_describe(struct af_packet_joined *j, const struct part *p, c
     uint8_t *ip = j->header + at->network, *transport = j->header + at->transport;
     const uint32_t behind = at->payload - at->transport + bytes;
     j->headers = at->payload;
+    j->bytes = bytes;
     memcpy(j->header, first, j->headers);
     if (at->v6) {
         put16(ip + V6_LENGTH, behind);
@@ -320,14 +337,15 @@ unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame
     while (k < n && k < AF_PACKET_SEGMENT_PIECES &&
            segment_follows(&p, &frames[0], &frames[k], k, size)) {
         if (frames[k].length - p.at.network + bytes > LONGEST_IP ||
-            !sum_is_right(&p.at, frames[k].data, frames[k].length))
+            !sum_is_right(&p.at, frames[k].data, frames[k].length,
+                          j->payload ? j->payload + bytes : NULL))
             break;
         bytes += frames[k].length - p.at.payload;
         k++;
         if (frames[k - 1].length < frames[0].length || segment_ends(&p, &frames[k - 1]))
             break;
     }
-    if (k < 2 || !sum_is_right(&p.at, frames[0].data, frames[0].length))
+    if (k < 2 || !sum_is_right(&p.at, frames[0].data, frames[0].length, j->payload))
         return 1;
     segment_describe(j, &p, frames[0].data, frames[k - 1].data[p.at.transport + TCP_FLAGS], bytes,
                      size);

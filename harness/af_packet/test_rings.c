@@ -121,7 +121,7 @@ static bool cuts(const struct af_packet *of) {
 }
 
 static int begin(void **state) {
-    static uint8_t room[AF_PACKET_LARGE_ROOM];
+    static uint8_t room[AF_PACKET_LARGE_ROOM], joining[AF_PACKET_LARGE_ROOM];
     (void)state;
     memset(rx, 0, sizeof rx);
     memset(tx, 0, sizeof tx);
@@ -133,6 +133,7 @@ static int begin(void **state) {
                            .copies = true,
                            .large[0].room = room,
                            .joins = true,
+                           .joining = joining,
                            .read = read_large,
                            .write = write_large,
                            .cuts = cuts,

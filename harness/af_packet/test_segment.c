@@ -42,6 +42,7 @@ static uint8_t packets[PIECES][ROOM];
 static struct af_packet_frame frames[PIECES];
 static uint8_t large[AF_PACKET_SEGMENT_BYTES];
 static struct stream st;
+static uint8_t payload[AF_PACKET_SEGMENT_BYTES];
 
 static uint8_t *b16(uint8_t *at, uint32_t v) {
     at[0] = (uint8_t)(v >> 8);
@@ -206,7 +207,7 @@ static void test_cut(void **state) {
 
 // The segment's frame is told as af_packet_join() would make it of its packets.
 static void check_whole(const struct af_packet_segment *s, unsigned n) {
-    struct af_packet_joined j, whole;
+    struct af_packet_joined j = {0}, whole = {0};
     struct af_packet_whole w;
     const bool one = n > 1 && af_packet_join(&j, frames, n) == n;
     assert_int_equal(af_packet_segment_whole(s, &whole), one);
@@ -261,8 +262,17 @@ static void test_sum(void **state) {
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(draw(2) ? 0xff : draw(256));
     for (uint32_t from = 0; from < 40; from++)
-        for (uint32_t n = 0; n <= 640; n++)
-            assert_int_equal(af_packet_sum(bytes + from, n), af_packet_sum_plain(bytes + from, n));
+        for (uint32_t n = 0; n <= 640; n++) {
+            uint8_t copy[2][660];
+            const uint64_t sum = af_packet_sum_plain(bytes + from, n);
+            memset(copy, 0xee, sizeof copy);
+            memcpy(copy[0] + from % 7, bytes + from, n);
+            assert_int_equal(af_packet_sum(bytes + from, n), sum);
+            assert_int_equal(af_packet_copy(copy[1] + from % 7, bytes + from, n), sum);
+            assert_memory_equal(copy[0], copy[1], sizeof *copy);
+            assert_int_equal(af_packet_copy_plain(copy[1] + from % 7, bytes + from, n), sum);
+            assert_memory_equal(copy[0], copy[1], sizeof *copy);
+        }
 }
 
 static void test_join(void **state) {
@@ -271,7 +281,7 @@ static void test_join(void **state) {
         const uint64_t kept = seed;
         draw_stream();
         const unsigned n = write_all();
-        struct af_packet_joined j;
+        struct af_packet_joined j = {.payload = draw(2) ? payload : NULL};
         assert_int_equal(af_packet_join(&j, frames, n), st.tcp ? n : 1); // datagrams are left alone
         if (n > 1 && st.tcp) {
             const struct virtio_net_hdr v = header_of();
@@ -323,7 +333,7 @@ static void test_join_disturbed(void **state) {
         for (unsigned times = draw(4); times > 0; times--)
             disturb(n);
         for (unsigned at = 0; at < n;) {
-            struct af_packet_joined j;
+            struct af_packet_joined j = {.payload = draw(2) ? payload : NULL};
             const unsigned k = af_packet_join(&j, frames + at, n - at);
             assert_in_range(k, 1, n - at);
             if (k > 1)
@@ -345,7 +355,7 @@ static void test_damaged(void **state) {
         const uint64_t kept = seed;
         draw_stream();
         const unsigned n = write_all(), i = draw(n);
-        struct af_packet_joined j;
+        struct af_packet_joined j = {0};
         const struct virtio_net_hdr v = header_of();
         frames[i].data[v.hdr_len] ^= 0x10;
         const unsigned k = af_packet_join(&j, frames, n);
