@@ -2,7 +2,8 @@
 //
 // large: frames that stand for several packets. One that a ring's frame has no room for the kernel
 // also puts into its socket's queue (PACKET_COPY_THRESH), in the ring's order, where it is read
-// whole. Those that are sent go by a socket without a ring, out of one piece of memory: the kernel takes its time over each piece.
+// whole. Those that are sent go by a socket without a ring, out of one piece of memory: the kernel
+// takes longer over each of many pieces than a copy of all takes here.
 #include <errno.h>
 #include <string.h>
 

@@ -63,8 +63,8 @@ uint32_t af_packet_segment_length(const struct af_packet_segment *s, unsigned i)
 void af_packet_segment_piece(const struct af_packet_segment *s, unsigned i, uint8_t *to,
                              uint32_t room);
 
-// Several frames as one: 'v', then 'headers' bytes, then of each frame what is behind as many, which
-// af_packet_join() copies to 'payload' unless that is null: it looks at each byte anyway.
+// Several frames as one: 'v', then 'headers' bytes, then of each frame what is behind as many.
+// af_packet_join(), which looks at each byte anyway, copies that to 'payload' unless it is null.
 struct af_packet_joined {
     struct virtio_net_hdr v;
     uint32_t headers;
@@ -72,8 +72,8 @@ struct af_packet_joined {
     uint8_t *payload; // the caller's: null, or AF_PACKET_SEGMENT_BYTES
     uint32_t bytes;   // of payload
 };
-// How many frames, from the first on, are one: of which '*j' is filled in, but for 'payload'; 1: the
-// first is alone.
+// How many frames, from the first on, are one, of which '*j' is filled in, but for 'payload'. 1:
+// the first is alone.
 unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame *frames,
                         unsigned n);
 

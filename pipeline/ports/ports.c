@@ -254,7 +254,7 @@ static unsigned receive_whole(struct sk_ports *ports, struct dpdk_port *p, uint1
     return w.packets;
 }
 
-// A burst; or bursts, until all packets of a large frame are there, so that they leave as one again.
+// A burst; or bursts until all packets of a large frame are there, so that they leave as one again.
 static unsigned receive_turn(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
                              uint64_t now_ns) {
     unsigned received = p->kernel ? receive_whole(ports, p, queue, now_ns) : 0;

@@ -210,8 +210,8 @@ bool ports_kernel_open(struct dpdk_port *p, const struct sk_port_spec *spec,
 void ports_kernel_close(struct dpdk_port *p);
 uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t ports_kernel_receive(struct ports_kernel *k, uint16_t queue, struct rte_mbuf **mbufs);
-// The next frame of the queue, if it stands for packets that were to leave as one frame again; it is
-// sent so, or is as before (af_packet.h).
+// The next frame of the queue, if it stands for packets that were to leave as one frame again. It
+// is sent so, or is as before (af_packet.h).
 bool ports_kernel_shows(struct ports_kernel *k, uint16_t queue, struct af_packet_whole *w);
 bool ports_kernel_pass(struct ports_kernel *k, uint16_t queue, struct ports_kernel *to);
 // Whether the next packet is one of a large frame of which some have been received.

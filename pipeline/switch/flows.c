@@ -64,8 +64,8 @@ static bool has_ports(uint8_t protocol) {
     return protocol == 6 || protocol == 17 || protocol == 132;
 }
 
-// Of what is behind an IP header: ports, and TCP's flags, since the last packet of what a host sends
-// has others than those before it, and programs look at them.
+// Of what is behind an IP header: ports, and TCP's flags, since the last packet of a segment that a
+// host sends has others than those before it, and programs look at them.
 static uint64_t flow_of_transport(uint8_t protocol, const uint8_t *at) {
     const uint64_t ports = has_ports(protocol) ? half(at) : 0;
     return ports ^ (uint64_t)(protocol == 6 ? at[13] : 0) << 40 ^ (uint64_t)protocol << 32;
