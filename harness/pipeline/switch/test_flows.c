@@ -381,7 +381,7 @@ static void give_burst(struct side *s, uint16_t port, const struct alike_set *se
 // The address leaves by another port than before, or is new.
 static void place(struct side *const sides[2], unsigned address) {
     static const unsigned ports[] = {1, 2, 3, 5, 130, 7};
-    struct text t;
+    struct text t = {0};
     struct sk_named_value key = value("dst_addr", t.key[0], "0x0200000000%02x", address),
                           arg = value("port", t.arg, "%u", ports[below(6)]);
     const struct sk_entry_spec e = {.table = "destinations",
