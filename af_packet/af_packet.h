@@ -40,6 +40,7 @@
 //     large.c     frames that stand for several packets, from and to the kernel
 //     segment.c   cutting and joining these; nothing of it is the kernel's
 //     checksum.c  a checksum that was left to a card
+//     sum.c       the sum that checksums are of, with vectors where the processor has them
 #ifndef SILKEN_AF_PACKET_AF_PACKET_H
 #define SILKEN_AF_PACKET_AF_PACKET_H
 
@@ -82,6 +83,8 @@ struct af_packet_frame {
 };
 // How many frames wait on the queue, at most 'most'.
 unsigned af_packet_ready(struct af_packet *a, unsigned queue, unsigned most);
+// Whether the next frame is a packet of a large frame of which others have been taken.
+bool af_packet_is_partway(const struct af_packet *a, unsigned queue);
 // Takes 'n' frames of those that are ready out of the ring and copies them to where frames[].data
 // points, 'room' bytes each, in their order. Returns how many there are: fewer when some were sent
 // by this machine, or are not for it (options.all).
@@ -90,6 +93,25 @@ unsigned af_packet_receive(struct af_packet *a, unsigned queue, struct af_packet
 // Copies the first of the frames into the ring and gives them to the kernel. Returns how many are
 // done with: sent, or refused by the kernel for 10 ms on an interface that is up, which is counted.
 unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frames, unsigned n);
+
+// A large frame that comes next on a queue and would be sent again as it is, if its packets went
+// one by one to one interface. Who knows that they would, from what is shown here, passes it on
+// whole, and nothing is copied more often than to the kernel and from it.
+#define AF_PACKET_SHOWN 128u // of a packet's first bytes; zeros are behind its end
+struct af_packet_whole {
+    unsigned packets; // two at least
+    uint32_t length;  // of each but the last
+    uint32_t last_length;
+    uint8_t first[AF_PACKET_SHOWN], last[AF_PACKET_SHOWN];
+    // Ones where a packet between may have other bytes than the first, and where TCP's checksum is,
+    // which is not shown.
+    uint8_t differs[AF_PACKET_SHOWN];
+};
+// False: there is no such frame, or some of its packets have been received.
+bool af_packet_shows(struct af_packet *a, unsigned queue, struct af_packet_whole *w);
+// The frame that was shown just now is sent by 'to', which may be the same, and all its packets are
+// received. False: the kernel did not take it, and it is as before.
+bool af_packet_pass(struct af_packet *a, unsigned queue, struct af_packet *to);
 
 unsigned af_packet_index(const struct af_packet *a); // of the interface
 // Whether the interface is there, up and has a carrier.

@@ -25,6 +25,7 @@ struct af_packet_large {
     struct af_packet_segment segment;
     unsigned next, pieces; // packets: the next one, and all
     uint32_t whole;        // 0: a segment; else one frame of so many bytes, which is not one
+    struct af_packet_joined joined; // what all packets of a segment that was shown are together
 };
 struct af_packet {
     unsigned queues;
@@ -45,7 +46,8 @@ struct af_packet {
                             // has not
     _Atomic uint64_t refused;
     int fd[AF_PACKET_QUEUES];
-    int fd_large; // without rings: frames that are longer than one of a ring are sent by it
+    uint8_t *joining; // AF_PACKET_LARGE_ROOM bytes: payloads that are sent as one
+    int fd_large;     // without rings: frames that are longer than one of a ring are sent by it
     void *mapped[AF_PACKET_QUEUES];
     size_t mapped_bytes[AF_PACKET_QUEUES];
     unsigned index;
@@ -62,13 +64,21 @@ bool af_packet_take_large(struct af_packet *a, unsigned queue, const struct tpac
                           uint32_t status);
 // Writes the next packet of the queue's large frame.
 void af_packet_next_piece(struct af_packet_large *l, struct af_packet_frame *f, uint32_t room);
-// Sends frames as one. 0, or an errno: none was sent.
-int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j,
-                          const struct af_packet_frame *frames, unsigned n);
+// Sends frames that were joined, with their payload. 0, or an errno: none was sent.
+int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j);
 
 // rings.c: writes the tag that the kernel took out of a frame to 'to'; 'status' says whether it
 // also told the tag's type. Returns its bytes.
 uint32_t af_packet_put_tag(uint8_t *to, uint32_t status, uint16_t tci, uint16_t type);
+
+// sum.c: the sum of a frame's 16-bit words as the machine reads them, which is RFC 1071's with its
+// bytes exchanged; an odd byte at the end has a zero behind it. Not folded. 'plain' is the same
+// without vectors.
+uint64_t af_packet_sum(const uint8_t *at, uint32_t n);
+uint64_t af_packet_sum_plain(const uint8_t *at, uint32_t n);
+// Copies bytes, and returns their sum: they are read once.
+uint64_t af_packet_copy(uint8_t *to, const uint8_t *from, uint32_t n);
+uint64_t af_packet_copy_plain(uint8_t *to, const uint8_t *from, uint32_t n);
 
 // checksum.c: completes the sum at 'start' + 'offset', which covers the frame from 'start' on and
 // holds the sum of what is not in it (a pseudo header). Nothing happens when that is outside the

@@ -2,7 +2,8 @@
 //
 // large: frames that stand for several packets. One that a ring's frame has no room for the kernel
 // also puts into its socket's queue (PACKET_COPY_THRESH), in the ring's order, where it is read
-// whole. Those that are sent go by a socket without a ring, out of the packets' own memory.
+// whole. Those that are sent go by a socket without a ring, out of one piece of memory: the kernel
+// takes longer over each of many pieces than a copy of all takes here.
 #include <errno.h>
 #include <string.h>
 
@@ -117,12 +118,36 @@ void af_packet_next_piece(struct af_packet_large *l, struct af_packet_frame *f, 
 
 // ---- sending ----
 
-int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j,
-                          const struct af_packet_frame *frames, unsigned n) {
-    struct iovec parts[AF_PACKET_SEGMENT_PIECES + 2] = {{&j->v, sizeof j->v},
-                                                        {j->header, j->headers}};
-    for (unsigned i = 0; i < n; i++)
-        parts[i + 2] = (struct iovec){frames[i].data + j->headers, frames[i].length - j->headers};
-    const struct msghdr m = {.msg_iov = parts, .msg_iovlen = n + 2};
+static int send_large(struct af_packet *a, struct af_packet_joined *j, const uint8_t *payload) {
+    struct iovec parts[] = {
+        {&j->v, sizeof j->v}, {j->header, j->headers}, {(uint8_t *)payload, j->bytes}};
+    const struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
     return a->write(a, &m) < 0 ? errno : 0;
+}
+
+int af_packet_send_joined(struct af_packet *a, struct af_packet_joined *j) {
+    return send_large(a, j, j->payload);
+}
+
+// ---- neither ----
+
+bool af_packet_shows(struct af_packet *a, unsigned queue, struct af_packet_whole *w) {
+    struct af_packet_large *l = &a->large[queue];
+    if (l->next >= l->pieces)
+        af_packet_ready(a, queue, 1);
+    if (l->next > 0 || l->pieces == 0 || l->whole ||
+        !af_packet_segment_whole(&l->segment, &l->joined))
+        return false;
+    af_packet_segment_show(&l->segment, w);
+    return true;
+}
+
+bool af_packet_pass(struct af_packet *a, unsigned queue, struct af_packet *to) {
+    struct af_packet_large *l = &a->large[queue];
+    const struct af_packet_segment *s = &l->segment;
+    if (!to->joins || send_large(to, &l->joined, s->frame + s->payload))
+        return false;
+    to->refused_since = 0;
+    l->next = l->pieces;
+    return true;
 }

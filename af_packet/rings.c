@@ -120,6 +120,10 @@ unsigned af_packet_ready(struct af_packet *a, unsigned queue, unsigned most) {
     return n;
 }
 
+bool af_packet_is_partway(const struct af_packet *a, unsigned queue) {
+    return a->large[queue].next > 0 && a->large[queue].next < a->large[queue].pieces;
+}
+
 unsigned af_packet_receive(struct af_packet *a, unsigned queue, struct af_packet_frame *frames,
                            unsigned n, uint32_t room) {
     struct af_packet_ring *r = &a->rx[queue];
@@ -242,7 +246,7 @@ static unsigned af_packet_send_ring(struct af_packet *a, const struct af_packet_
 // The first 'n' as one. As af_packet_send().
 static unsigned af_packet_send_one(struct af_packet *a, struct af_packet_joined *j,
                                    const struct af_packet_frame *frames, unsigned n) {
-    const int error = af_packet_send_joined(a, j, frames, n);
+    const int error = af_packet_send_joined(a, j);
     if (error == 0) {
         a->refused_since = 0;
         return n;
@@ -259,7 +263,7 @@ static unsigned af_packet_send_one(struct af_packet *a, struct af_packet_joined 
 unsigned af_packet_send(struct af_packet *a, const struct af_packet_frame *frames, unsigned n) {
     unsigned done = 0;
     while (done < n) {
-        struct af_packet_joined j;
+        struct af_packet_joined j = {.payload = a->joining};
         unsigned single = 0, together = 1;
         for (; done + single < n; single++) {
             together = a->joins ? af_packet_join(&j, frames + done + single, n - done - single) : 1;

@@ -7,11 +7,12 @@
 #include "af_packet/af_packet_impl.h"
 #include "base/bytes.h"
 
-#define TAGS      2u
-#define V4_LEAST  20u
-#define V6_HEADER 40u
-#define TCP_LEAST 20u
-#define UDP_BYTES 8u
+#define TAGS       2u
+#define V4_LEAST   20u
+#define V6_HEADER  40u
+#define TCP_LEAST  20u
+#define UDP_BYTES  8u
+#define LONGEST_IP 65535u // of a frame that stands for several
 
 // Where fields are, in their headers.
 enum {
@@ -41,32 +42,21 @@ static inline uint32_t segment_fold(uint64_t sum) {
     return (uint32_t)sum;
 }
 
-// Sum of 16-bit words as they are in memory, which is the sum with its bytes exchanged.
-static uint64_t raw_sum(const uint8_t *at, uint32_t n) {
-    uint64_t a = 0, b = 0, c = 0, d = 0;
-    for (; n >= 16; at += 16, n -= 16) {
-        uint32_t w[4];
-        memcpy(w, at, sizeof w);
-        a += w[0];
-        b += w[1];
-        c += w[2];
-        d += w[3];
-    }
-    for (; n >= 4; at += 4, n -= 4) {
-        uint32_t w;
-        memcpy(&w, at, sizeof w);
-        a += w;
-    }
-    uint32_t last = 0;
-    memcpy(&last, at, n);
-    return a + b + c + d + last;
-}
-
-static uint32_t segment_sum(const uint8_t *at, uint32_t n) {
-    const uint16_t raw = (uint16_t)segment_fold(raw_sum(at, n));
+// Of a raw sum in network order.
+static uint32_t segment_turn(uint64_t sum) {
+    const uint16_t raw = (uint16_t)segment_fold(sum);
     uint8_t bytes[2];
     memcpy(bytes, &raw, sizeof bytes);
     return get16(bytes);
+}
+
+static uint32_t segment_sum(const uint8_t *at, uint32_t n) {
+    return segment_turn(af_packet_sum(at, n));
+}
+
+// Copies and sums up; 'to' may be null.
+static uint32_t segment_copy(uint8_t *to, const uint8_t *from, uint32_t n) {
+    return segment_turn(to ? af_packet_copy(to, from, n) : af_packet_sum(from, n));
 }
 
 // ---- a frame's headers ----
@@ -184,9 +174,13 @@ static void write_network(const struct af_packet_segment *s, unsigned i, uint8_t
     put16(ip + V4_CHECKSUM, (uint16_t)~segment_sum(ip, header));
 }
 
+static uint32_t transport_checksum(const struct af_packet_segment *s) {
+    return s->tcp ? TCP_CHECKSUM : UDP_CHECKSUM;
+}
+
+// The transport header of a packet, with the checksum 0.
 static void write_transport(const struct af_packet_segment *s, unsigned i, uint8_t *at,
                             uint32_t bytes) {
-    const uint32_t field = s->tcp ? TCP_CHECKSUM : UDP_CHECKSUM;
     if (s->tcp) {
         put32(at + TCP_SEQUENCE, get32(at + TCP_SEQUENCE) + i * s->size);
         if (i + 1 < s->pieces)
@@ -196,9 +190,23 @@ static void write_transport(const struct af_packet_segment *s, unsigned i, uint8
     } else {
         put16(at + UDP_LENGTH, bytes);
     }
-    put16(at + field, 0);
-    const uint32_t sum = ~segment_fold((uint64_t)s->same + bytes + segment_sum(at, bytes)) & 0xffff;
-    put16(at + field, sum || s->tcp ? sum : 0xffff); // 0 says: no checksum
+    put16(at + transport_checksum(s), 0);
+}
+
+// All headers of packet 'i', with the transport's checksum 0.
+static void write_headers(const struct af_packet_segment *s, unsigned i, uint8_t *to) {
+    const uint32_t length = af_packet_segment_length(s, i);
+    memcpy(to, s->frame, s->payload);
+    write_network(s, i, to + s->network, length - s->network);
+    write_transport(s, i, to + s->transport, length - s->transport);
+}
+
+// Of a transport header and a payload with this sum, in network order, 'bytes' together.
+static void write_checksum(const struct af_packet_segment *s, uint8_t *at, uint32_t bytes,
+                           uint32_t payload) {
+    const uint32_t header = segment_sum(at, s->payload - s->transport);
+    const uint32_t sum = ~segment_fold((uint64_t)s->same + bytes + header + payload) & 0xffff;
+    put16(at + transport_checksum(s), sum || s->tcp ? sum : 0xffff); // 0 says: no checksum
 }
 
 void af_packet_segment_piece(const struct af_packet_segment *s, unsigned i, uint8_t *to,
@@ -210,10 +218,10 @@ void af_packet_segment_piece(const struct af_packet_segment *s, unsigned i, uint
         memcpy(to + headers, s->frame + s->payload + i * s->size, room - headers);
         return;
     }
-    memcpy(to, s->frame, s->payload);
-    memcpy(to + s->payload, s->frame + s->payload + i * s->size, length - s->payload);
-    write_network(s, i, to + s->network, length - s->network);
-    write_transport(s, i, to + s->transport, length - s->transport);
+    const uint32_t payload =
+        segment_copy(to + s->payload, s->frame + s->payload + i * s->size, length - s->payload);
+    write_headers(s, i, to);
+    write_checksum(s, to + s->transport, length - s->transport, payload);
 }
 
 // ---- joining ----
@@ -232,19 +240,25 @@ static bool ip_is_whole(const struct place *p, const uint8_t *frame, uint32_t le
            segment_sum(ip, p->transport - p->network) == 0xffff;
 }
 
-static bool sum_is_right(const struct place *p, const uint8_t *frame, uint32_t length) {
-    const uint32_t bytes = length - p->transport;
-    return segment_fold((uint64_t)segment_pseudo(p, frame) + bytes +
-                        segment_sum(frame + p->transport, bytes)) == 0xffff;
+// The payload is copied to 'to' unless that is null.
+static bool sum_is_right(const struct place *p, const uint8_t *frame, uint32_t length,
+                         uint8_t *to) {
+    const uint32_t header = segment_sum(frame + p->transport, p->payload - p->transport);
+    return segment_fold((uint64_t)segment_pseudo(p, frame) + length - p->transport + header +
+                        segment_copy(to, frame + p->payload, length - p->payload)) == 0xffff;
+}
+
+// Packets with others stay alone: what cutting does to these flags is more than to take them off.
+static bool segment_flags_join(uint8_t flags) {
+    return (flags & (SYN | RST | URG | CWR | ACK)) == ACK;
 }
 
 // A cheap look first: most packets are alone.
 static bool read_part(struct part *t, const struct af_packet_frame *f) {
     if (!find(&t->at, f->data, f->length) || t->at.payload == f->length)
         return false;
-    const uint8_t flags = f->data[t->at.transport + TCP_FLAGS];
     t->bytes = f->length - t->at.payload;
-    if (!t->at.tcp || (flags & (SYN | RST | URG | CWR | ACK)) != ACK)
+    if (!t->at.tcp || !segment_flags_join(f->data[t->at.transport + TCP_FLAGS]))
         return false;
     return ip_is_whole(&t->at, f->data, f->length);
 }
@@ -285,14 +299,15 @@ static bool segment_ends(const struct part *p, const struct af_packet_frame *f) 
     return f->data[p->at.transport + TCP_FLAGS] & (FIN | PSH);
 }
 
-static void segment_describe(struct af_packet_joined *j, const struct part *p,
-                             const struct af_packet_frame *first,
-                             const struct af_packet_frame *last, uint32_t bytes, uint32_t size) {
+// 'first': the first packet's headers.
+static void segment_describe(struct af_packet_joined *j, const struct part *p, const uint8_t *first,
+                             uint8_t flags_of_last, uint32_t bytes, uint32_t size) {
     const struct place *at = &p->at;
     uint8_t *ip = j->header + at->network, *transport = j->header + at->transport;
     const uint32_t behind = at->payload - at->transport + bytes;
     j->headers = at->payload;
-    memcpy(j->header, first->data, j->headers);
+    j->bytes = bytes;
+    memcpy(j->header, first, j->headers);
     if (at->v6) {
         put16(ip + V6_LENGTH, behind);
     } else {
@@ -300,9 +315,8 @@ static void segment_describe(struct af_packet_joined *j, const struct part *p,
         put16(ip + V4_CHECKSUM, 0);
         put16(ip + V4_CHECKSUM, (uint16_t)~segment_sum(ip, at->transport - at->network));
     }
-    transport[TCP_FLAGS] = last->data[at->transport + TCP_FLAGS];
-    put16(transport + TCP_CHECKSUM,
-          segment_fold((uint64_t)segment_pseudo(at, first->data) + behind));
+    transport[TCP_FLAGS] = flags_of_last;
+    put16(transport + TCP_CHECKSUM, segment_fold((uint64_t)segment_pseudo(at, first) + behind));
     j->v = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
                                    .gso_type =
                                        at->v6 ? VIRTIO_NET_HDR_GSO_TCPV6 : VIRTIO_NET_HDR_GSO_TCPV4,
@@ -322,16 +336,60 @@ unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame
     unsigned k = 1;
     while (k < n && k < AF_PACKET_SEGMENT_PIECES &&
            segment_follows(&p, &frames[0], &frames[k], k, size)) {
-        if (frames[k].length - p.at.network + bytes > 65535 ||
-            !sum_is_right(&p.at, frames[k].data, frames[k].length))
+        if (frames[k].length - p.at.network + bytes > LONGEST_IP ||
+            !sum_is_right(&p.at, frames[k].data, frames[k].length,
+                          j->payload ? j->payload + bytes : NULL))
             break;
         bytes += frames[k].length - p.at.payload;
         k++;
         if (frames[k - 1].length < frames[0].length || segment_ends(&p, &frames[k - 1]))
             break;
     }
-    if (k < 2 || !sum_is_right(&p.at, frames[0].data, frames[0].length))
+    if (k < 2 || !sum_is_right(&p.at, frames[0].data, frames[0].length, j->payload))
         return 1;
-    segment_describe(j, &p, &frames[0], &frames[k - 1], bytes, size);
+    segment_describe(j, &p, frames[0].data, frames[k - 1].data[p.at.transport + TCP_FLAGS], bytes,
+                     size);
     return k;
+}
+
+// ---- neither ----
+
+bool af_packet_segment_whole(const struct af_packet_segment *s, struct af_packet_joined *j) {
+    const struct part p = {.at = {s->network, s->transport, s->payload, s->v6, s->tcp}};
+    uint8_t first[AF_PACKET_SEGMENT_HEADERS];
+    if (!s->tcp || s->pieces < 2 || s->length - s->network > LONGEST_IP ||
+        !segment_flags_join(s->frame[s->transport + TCP_FLAGS]))
+        return false;
+    write_headers(s, 0, first);
+    segment_describe(j, &p, first, s->frame[s->transport + TCP_FLAGS], s->length - s->payload,
+                     s->size);
+    return true;
+}
+
+// Its first bytes; zeros are behind its end.
+static void show_packet(const struct af_packet_segment *s, unsigned i, uint8_t *to) {
+    uint8_t bytes[AF_PACKET_SEGMENT_HEADERS + AF_PACKET_SHOWN] = {0};
+    const uint32_t payload = af_packet_segment_length(s, i) - s->payload;
+    write_headers(s, i, bytes);
+    memcpy(bytes + s->payload, s->frame + s->payload + i * s->size,
+           payload < AF_PACKET_SHOWN ? payload : AF_PACKET_SHOWN);
+    memcpy(to, bytes, AF_PACKET_SHOWN);
+}
+
+void af_packet_segment_show(const struct af_packet_segment *s, struct af_packet_whole *w) {
+    uint8_t differs[AF_PACKET_SEGMENT_HEADERS + AF_PACKET_SHOWN] = {0};
+    w->packets = s->pieces;
+    w->length = af_packet_segment_length(s, 0);
+    w->last_length = af_packet_segment_length(s, s->pieces - 1);
+    show_packet(s, 0, w->first);
+    show_packet(s, s->pieces - 1, w->last);
+    if (!s->v6) {
+        memset(differs + s->network + V4_IDENTIFICATION, 0xff, 2);
+        memset(differs + s->network + V4_CHECKSUM, 0xff, 2);
+    }
+    if (s->tcp)
+        memset(differs + s->transport + TCP_SEQUENCE, 0xff, 4);
+    memset(differs + s->transport + transport_checksum(s), 0xff, 2);
+    memset(differs + s->payload, 0xff, AF_PACKET_SHOWN);
+    memcpy(w->differs, differs, AF_PACKET_SHOWN);
 }

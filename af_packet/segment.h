@@ -14,6 +14,12 @@
 //
 //     n = af_packet_join(&joined, frames, n_frames);       so many of them are one frame
 //
+// One that would be joined again as it is need not be cut, if whoever would see its packets knows
+// already what becomes of them:
+//
+//     if (af_packet_segment_whole(&s, &joined))
+//         af_packet_segment_show(&s, &whole);              what to know about them
+//
 // Sources: RFC 9293 and 768, 791, 8200, 1071; virtio 1.2, 5.1.6 (the header). What a packet has
 // that another of the same segment has not: IPv4's identification counts up; FIN and PSH are of the
 // last one, CWR of the first.
@@ -58,13 +64,21 @@ void af_packet_segment_piece(const struct af_packet_segment *s, unsigned i, uint
                              uint32_t room);
 
 // Several frames as one: 'v', then 'headers' bytes, then of each frame what is behind as many.
+// af_packet_join(), which looks at each byte anyway, copies that to 'payload' unless it is null.
 struct af_packet_joined {
     struct virtio_net_hdr v;
     uint32_t headers;
     uint8_t header[AF_PACKET_SEGMENT_HEADERS];
+    uint8_t *payload; // the caller's: null, or AF_PACKET_SEGMENT_BYTES
+    uint32_t bytes;   // of payload
 };
-// How many frames, from the first on, are one: of which '*j' is filled in; 1: the first is alone.
+// How many frames, from the first on, are one, of which '*j' is filled in, but for 'payload'. 1:
+// the first is alone.
 unsigned af_packet_join(struct af_packet_joined *j, const struct af_packet_frame *frames,
                         unsigned n);
+
+// Whether af_packet_join() makes one frame of all packets of the segment, and which.
+bool af_packet_segment_whole(const struct af_packet_segment *s, struct af_packet_joined *j);
+void af_packet_segment_show(const struct af_packet_segment *s, struct af_packet_whole *w);
 
 #endif

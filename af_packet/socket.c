@@ -119,6 +119,11 @@ static void af_packet_set_buffer(int fd, int forced, int otherwise) {
 // The socket that large frames are sent by. Without a protocol it receives nothing.
 static bool af_packet_open_large(struct af_packet *a, const struct af_packet_options *o) {
     const struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = (int)a->index};
+    a->joining = malloc(AF_PACKET_LARGE_ROOM);
+    if (!a->joining) {
+        errno = ENOMEM;
+        return false;
+    }
     a->fd_large = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     if (a->fd_large < 0 || !af_packet_set(a->fd_large, PACKET_VNET_HDR, 1) ||
         (!o->qdisc && !af_packet_set(a->fd_large, PACKET_QDISC_BYPASS, 1)))
@@ -289,5 +294,6 @@ void af_packet_close(struct af_packet *a) {
     }
     if (a->fd_large >= 0)
         close(a->fd_large);
+    free(a->joining);
     free(a);
 }

@@ -35,14 +35,14 @@ import time
 
 BUILD = os.environ.get("BUILD", "build")
 SILKEN = os.path.join(BUILD, "silken")
-FLOOD, ECHO = os.path.join(BUILD, "bench", "flood"), os.path.join(BUILD, "bench", "echo")
+FLOOD, ECHO = (os.path.abspath(os.path.join(BUILD, "bench", name)) for name in ("flood", "echo"))
 VSWITCHD = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 A, B = "02:00:00:00:00:aa", "02:00:00:00:00:bb"
 PAIRS = (1, 256, 2048)  # of addresses, in memory
 FRAMES = 2048
 HUGEPAGES = 640
 SWITCH_CPU, OTHER_CPU = 1, 0
-PRIORITY = -10  # of switches and of what sends
+PRIORITY = -20  # of switches and of what sends
 VETH_TURN = 0.05  # seconds
 VETH_STARTS = 0.01  # of them before it, for frames to be on their way
 TCP_TURN = 2  # seconds of a connection in a turn, of which the first half does not count
@@ -319,8 +319,9 @@ class Hosts:
         """Mbit/s that arrive of one connection."""
         with in_front(*self.inside(1, "iperf3", "-s", "-1"), stdout=subprocess.DEVNULL) as server:
             time.sleep(0.2)
-            said = json.loads(run(*self.inside(0, "iperf3", "-c", "10.9.0.2", "-J", "-t", str(TCP_TURN / 2),
-                                               "-O", str(TCP_TURN / 2))))
+            with in_front(*self.inside(0, "iperf3", "-c", "10.9.0.2", "-J", "-t", str(TCP_TURN / 2), "-O",
+                                       str(TCP_TURN / 2)), stdout=subprocess.PIPE, text=True) as client:
+                said = json.loads(client.communicate(timeout=60)[0])
             server.wait(timeout=30)
         return said["end"]["sum_received"]["bits_per_second"] / 1e6
 

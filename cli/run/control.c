@@ -102,13 +102,16 @@ struct sk_service run_service(struct run *r, uint64_t now) {
                                .aux = r};
 }
 
-// Clients that ask without end leave packets half of the time.
+// Clients that ask without end leave packets half of the time. Who asks nothing takes none of it:
+// else a thread that has little else to do would look again and again.
 static void run_control_serve(struct run *r, uint64_t now) {
     const struct sk_service service = run_service(r, now);
     if (!r->server || now < r->control.server_due)
         return;
-    sk_server_poll(r->server, &service);
+    const bool served = sk_server_poll(r->server, &service);
     r->control.client = 0;
+    if (!served)
+        return;
     const uint64_t end = run_now(), took = end - now;
     r->control.server_due = end + (took < BREATH_NS ? took : BREATH_NS);
 }

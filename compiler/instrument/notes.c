@@ -320,19 +320,37 @@ struct lookaheads {
     ir_expr_vec found;
 };
 
-static void find_lookahead(void *aux, const struct ir_expr *x) {
-    struct lookaheads *l = aux;
+// Of what is looked at for some of its bits only, these; and the last one, since a packet must be
+// so long.
+static void find_slice(struct lookaheads *l, const struct ir_expr *slice) {
+    const struct ir_expr *const x = slice->a;
+    const unsigned end = x->lo + x->width;
+    VEC_PUSH(l->a, &l->found, ir_lookahead(l->a, slice->width, end - slice->lo - slice->width));
+    if (slice->lo)
+        VEC_PUSH(l->a, &l->found, ir_lookahead(l->a, 1, end - 1));
+}
+
+static void find_lookaheads(struct lookaheads *l, const struct ir_expr *x) {
+    if (!x)
+        return;
+    if (x->op == IR_SLICE && x->a->op == IR_LOOKAHEAD) {
+        find_slice(l, x);
+        return;
+    }
     if (x->op == IR_LOOKAHEAD)
         VEC_PUSH(l->a, &l->found, (struct ir_expr *)x);
+    find_lookaheads(l, x->a);
+    find_lookaheads(l, x->b);
+    find_lookaheads(l, x->c);
 }
 
 static void note_lookaheads(const struct notes *n, struct ir_block *to, const struct ir_stmt *s) {
     struct lookaheads l = {.a = n->a};
-    ir_walk_expr(s->e, find_lookahead, &l);
-    ir_walk_expr(s->e2, find_lookahead, &l);
-    ir_walk_expr(s->e3, find_lookahead, &l);
+    find_lookaheads(&l, s->e);
+    find_lookaheads(&l, s->e2);
+    find_lookaheads(&l, s->e3);
     for (size_t i = 0; i < s->args.n; i++)
-        ir_walk_expr(s->args.v[i], find_lookahead, &l);
+        find_lookaheads(&l, s->args.v[i]);
     if (l.found.n)
         notes_add(n, to, s, IR_NOTED_LOOKAHEAD)->args = l.found;
 }

@@ -235,13 +235,13 @@ size_t sk_server_fds(const struct sk_server *s, struct pollfd fds[SK_SERVER_FDS]
     return n + 1;
 }
 
-void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
+bool sk_server_poll(struct sk_server *s, const struct sk_service *service) {
     end_deserted(s, service);
     tell_who_left(s, service);
     struct pollfd fds[SK_SERVER_FDS];
     const size_t n = sk_server_fds(s, fds) - 1;
     if (poll(fds, n + 1, 0) <= 0)
-        return;
+        return false;
     for (size_t i = n; i-- > 0;) { // from the end: dropping one moves the last into its place
         struct peer *p = &s->peers[i];
         bool alive = !(fds[i].revents & (POLLERR | POLLNVAL)) &&
@@ -253,6 +253,7 @@ void sk_server_poll(struct sk_server *s, const struct sk_service *service) {
     if (fds[n].revents & POLLIN)
         accept_peer(s);
     tell_who_left(s, service);
+    return true;
 }
 
 struct sk_server_counts sk_server_counts(const struct sk_server *s) {

@@ -42,7 +42,8 @@ struct sk_server;
 
 // Null with a sentence; a socket file that a dead switch left is replaced, one in use is not.
 struct sk_server *sk_server_open(const char *path, struct sk_error *err);
-void sk_server_poll(struct sk_server *server, const struct sk_service *service);
+// False: there was nothing to do.
+bool sk_server_poll(struct sk_server *server, const struct sk_service *service);
 // What to wait for with poll() before the next sk_server_poll(); returns how many.
 #define SK_SERVER_FDS (SK_SOCKET_CLIENTS + 1)
 size_t sk_server_fds(const struct sk_server *server, struct pollfd fds[SK_SERVER_FDS]);

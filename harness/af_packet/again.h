@@ -29,13 +29,15 @@ static inline uint8_t *again_joined(const struct af_packet_joined *j,
     return frame;
 }
 
-// Whether it is cut into these packets.
+// Whether it is cut into these packets, and its payload is theirs.
 static inline bool again_same(const struct af_packet_joined *j,
                               const struct af_packet_frame *packets, unsigned n) {
     uint32_t length;
     uint8_t *frame = again_joined(j, packets, n, &length);
     struct af_packet_segment s;
-    bool good = af_packet_segment_open(&s, frame, length, &j->v) && s.pieces == n;
+    bool good = length == j->headers + j->bytes &&
+                (!j->payload || memcmp(frame + j->headers, j->payload, j->bytes) == 0) &&
+                af_packet_segment_open(&s, frame, length, &j->v) && s.pieces == n;
     for (unsigned i = 0; good && i < n; i++) {
         const uint32_t bytes = af_packet_segment_length(&s, i);
         uint8_t *piece = malloc(bytes);

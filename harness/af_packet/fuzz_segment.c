@@ -31,6 +31,13 @@ static void cut(const uint8_t *data, size_t size) {
             af_packet_segment_piece(&s, i, piece, room);
             free(piece);
         }
+    struct af_packet_joined j;
+    struct af_packet_whole w;
+    if (af_packet_segment_open(&s, frame, length, &v) && af_packet_segment_whole(&s, &j)) {
+        af_packet_segment_show(&s, &w);
+        if (w.packets != s.pieces || j.headers + j.bytes != length)
+            abort();
+    }
     free(frame);
 }
 
@@ -49,6 +56,7 @@ static void make_right(struct af_packet_frame *f) {
 }
 
 static void join(const uint8_t *data, size_t size, bool right) {
+    static uint8_t payload[AF_PACKET_SEGMENT_BYTES];
     struct af_packet_frame frames[PACKETS];
     unsigned n = 0;
     while (n < PACKETS && size >= 2) {
@@ -68,7 +76,7 @@ static void join(const uint8_t *data, size_t size, bool right) {
         n++;
     }
     for (unsigned at = 0; at < n;) {
-        struct af_packet_joined j;
+        struct af_packet_joined j = {.payload = at % 2 ? NULL : payload};
         const unsigned k = af_packet_join(&j, frames + at, n - at);
         if (k < 1 || k > n - at || (k > 1 && !again_same(&j, frames + at, k)))
             abort();

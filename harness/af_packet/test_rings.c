@@ -121,7 +121,7 @@ static bool cuts(const struct af_packet *of) {
 }
 
 static int begin(void **state) {
-    static uint8_t room[AF_PACKET_LARGE_ROOM];
+    static uint8_t room[AF_PACKET_LARGE_ROOM], joining[AF_PACKET_LARGE_ROOM];
     (void)state;
     memset(rx, 0, sizeof rx);
     memset(tx, 0, sizeof tx);
@@ -133,6 +133,7 @@ static int begin(void **state) {
                            .copies = true,
                            .large[0].room = room,
                            .joins = true,
+                           .joining = joining,
                            .read = read_large,
                            .write = write_large,
                            .cuts = cuts,
@@ -583,6 +584,58 @@ static void test_send_joined(void **state) {
     }
 }
 
+// A segment is shown while none of its packets has been received, and leaves as it came; when it
+// does not, its packets are there.
+static void test_pass(void **state) {
+    struct af_packet_whole w;
+    (void)state;
+    write_frame(60, 60, 1);
+    write_segment(0);
+    assert_false(af_packet_shows(&a, 0, &w)); // there is one before it
+    assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+    assert_true(af_packet_shows(&a, 0, &w));
+    assert_true(af_packet_shows(&a, 0, &w)); // as often as one likes
+    assert_int_equal(w.packets, 3);
+    assert_int_equal(w.length, 1054);
+    assert_int_equal(w.last_length, 554);
+    for (unsigned i = 0; i < 3; i++) { // it is not taken, and stays
+        write_error = i == 0 ? EAGAIN : i == 1 ? ENOBUFS : EINVAL;
+        assert_false(af_packet_pass(&a, 0, &a));
+    }
+    write_error = 0;
+    assert_true(af_packet_pass(&a, 0, &a));
+    assert_int_equal(written_length, 2554);
+    assert_memory_equal(written_large + 54, waits.frame + 54, 2500);
+    assert_int_equal(af_packet_ready(&a, 0, 32), 0);
+    assert_false(af_packet_shows(&a, 0, &w));
+
+    write_segment(0x600a); // with a tag that was taken out
+    assert_true(af_packet_shows(&a, 0, &w));
+    assert_memory_equal(w.first + 12, "\x81\x00\x60\x0a", 4);
+    assert_true(af_packet_pass(&a, 0, &a));
+    assert_int_equal(written_length, 2558);
+    assert_memory_equal(written_large + 12, "\x81\x00\x60\x0a", 4);
+
+    write_segment(0); // one of its packets is gone, or the interface cuts nothing
+    a.joins = false;
+    assert_true(af_packet_shows(&a, 0, &w));
+    assert_false(af_packet_pass(&a, 0, &a));
+    assert_int_equal(af_packet_receive(&a, 0, frames, 1, ROOM), 1);
+    assert_true(af_packet_is_partway(&a, 0));
+    assert_false(af_packet_shows(&a, 0, &w));
+    assert_int_equal(af_packet_ready(&a, 0, 32), 2);
+    assert_int_equal(af_packet_receive(&a, 0, frames + 1, 2, ROOM), 2);
+    check_pieces(0, 0);
+    assert_false(af_packet_is_partway(&a, 0));
+
+    write_segment(0); // not TCP
+    waits.frame[23] = 17;
+    waits.v.gso_type = VIRTIO_NET_HDR_GSO_UDP_L4;
+    waits.v.csum_offset = 6;
+    assert_false(af_packet_shows(&a, 0, &w));
+    assert_int_equal(af_packet_ready(&a, 0, 32), 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_receive_around, begin),
@@ -602,6 +655,7 @@ int main(void) {
         cmocka_unit_test_setup(test_receive_segment_in_ring, begin),
         cmocka_unit_test_setup(test_receive_no_segment, begin),
         cmocka_unit_test_setup(test_send_joined, begin),
+        cmocka_unit_test_setup(test_pass, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "af_packet/af_packet_impl.h"
 #include "harness/af_packet/again.h"
 
 #define ROOM   2048u
@@ -41,6 +42,7 @@ static uint8_t packets[PIECES][ROOM];
 static struct af_packet_frame frames[PIECES];
 static uint8_t large[AF_PACKET_SEGMENT_BYTES];
 static struct stream st;
+static uint8_t payload[AF_PACKET_SEGMENT_BYTES];
 
 static uint8_t *b16(uint8_t *at, uint32_t v) {
     at[0] = (uint8_t)(v >> 8);
@@ -203,13 +205,83 @@ static void test_cut(void **state) {
     }
 }
 
+// The segment's frame is told as af_packet_join() would make it of its packets.
+static void check_whole(const struct af_packet_segment *s, unsigned n) {
+    struct af_packet_joined j = {0}, whole = {0};
+    struct af_packet_whole w;
+    const bool one = n > 1 && af_packet_join(&j, frames, n) == n;
+    assert_int_equal(af_packet_segment_whole(s, &whole), one);
+    if (!one)
+        return;
+    assert_memory_equal(&whole.v, &j.v, sizeof j.v);
+    assert_int_equal(whole.headers, j.headers);
+    assert_memory_equal(whole.header, j.header, j.headers);
+    af_packet_segment_show(s, &w);
+    assert_int_equal(w.packets, n);
+    assert_int_equal(w.length, frames[0].length);
+    assert_int_equal(w.last_length, frames[n - 1].length);
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t *const like = i + 1 < n ? w.first : w.last;
+        for (uint32_t k = 0; k < AF_PACKET_SHOWN; k++) {
+            const bool exact = i == 0 || i + 1 == n;
+            const uint8_t want = k < frames[i].length ? packets[i][k] : 0;
+            if (k == s->transport + 16 || k == s->transport + 17)
+                assert_int_equal(w.differs[k], 0xff);
+            else if (exact)
+                assert_int_equal(like[k], want);
+            else
+                assert_int_equal((like[k] ^ want) & ~w.differs[k], 0);
+        }
+    }
+}
+
+static void test_whole(void **state) {
+    unsigned told = 0;
+    (void)state;
+    for (seed = 1; seed < 600; seed++) {
+        const uint64_t kept = seed;
+        draw_stream();
+        if (st.tcp && !draw(4))
+            st.flags = (uint8_t)draw(256);
+        const unsigned n = write_all();
+        const struct virtio_net_hdr v = header_of();
+        const uint32_t length = write_packet(large, 0, n, 0, st.bytes, true);
+        struct af_packet_segment s;
+        assert_true(af_packet_segment_open(&s, large, length, &v));
+        check_whole(&s, n);
+        told += st.tcp && n > 1;
+        seed = kept;
+    }
+    assert_true(told > 200);
+}
+
+static void test_sum(void **state) {
+    uint8_t bytes[700];
+    (void)state;
+    seed = 3;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(draw(2) ? 0xff : draw(256));
+    for (uint32_t from = 0; from < 40; from++)
+        for (uint32_t n = 0; n <= 640; n++) {
+            uint8_t copy[2][660];
+            const uint64_t sum = af_packet_sum_plain(bytes + from, n);
+            memset(copy, 0xee, sizeof copy);
+            memcpy(copy[0] + from % 7, bytes + from, n);
+            assert_int_equal(af_packet_sum(bytes + from, n), sum);
+            assert_int_equal(af_packet_copy(copy[1] + from % 7, bytes + from, n), sum);
+            assert_memory_equal(copy[0], copy[1], sizeof *copy);
+            assert_int_equal(af_packet_copy_plain(copy[1] + from % 7, bytes + from, n), sum);
+            assert_memory_equal(copy[0], copy[1], sizeof *copy);
+        }
+}
+
 static void test_join(void **state) {
     (void)state;
     for (seed = 1; seed < 400; seed++) {
         const uint64_t kept = seed;
         draw_stream();
         const unsigned n = write_all();
-        struct af_packet_joined j;
+        struct af_packet_joined j = {.payload = draw(2) ? payload : NULL};
         assert_int_equal(af_packet_join(&j, frames, n), st.tcp ? n : 1); // datagrams are left alone
         if (n > 1 && st.tcp) {
             const struct virtio_net_hdr v = header_of();
@@ -261,7 +333,7 @@ static void test_join_disturbed(void **state) {
         for (unsigned times = draw(4); times > 0; times--)
             disturb(n);
         for (unsigned at = 0; at < n;) {
-            struct af_packet_joined j;
+            struct af_packet_joined j = {.payload = draw(2) ? payload : NULL};
             const unsigned k = af_packet_join(&j, frames + at, n - at);
             assert_in_range(k, 1, n - at);
             if (k > 1)
@@ -283,7 +355,7 @@ static void test_damaged(void **state) {
         const uint64_t kept = seed;
         draw_stream();
         const unsigned n = write_all(), i = draw(n);
-        struct af_packet_joined j;
+        struct af_packet_joined j = {0};
         const struct virtio_net_hdr v = header_of();
         frames[i].data[v.hdr_len] ^= 0x10;
         const unsigned k = af_packet_join(&j, frames, n);
@@ -337,7 +409,9 @@ static void test_not_a_segment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sum),
         cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_whole),
         cmocka_unit_test(test_join),
         cmocka_unit_test(test_join_disturbed),
         cmocka_unit_test(test_damaged),

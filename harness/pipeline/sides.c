@@ -59,6 +59,11 @@ void side_drain(struct side *s, uint16_t port) {
         sent(s, port, q->packets[q->head++ % SK_SEND_QUEUE]);
 }
 
+void side_sent(struct side *s, uint16_t port, const uint8_t *frame, uint32_t length) {
+    side_drain(s, port);
+    collect(s, port, frame, length);
+}
+
 static bool send(void *aux, uint16_t port, struct sk_packet *p) {
     struct side *s = aux;
     side_drain(s, port);

@@ -40,6 +40,8 @@ void side_end(struct side *s);
 struct sk_packet *
 side_get(struct side *s); // a buffer; its packet is the caller's until it is received
 void side_drain(struct side *s, uint16_t port); // takes what waits to be sent
+// The port was given this in another way.
+void side_sent(struct side *s, uint16_t port, const uint8_t *frame, uint32_t length);
 // Fails the test unless all that was sent and counted is the same.
 void sides_check_same(struct side *one, struct side *burst);
 uint32_t side_draw(uint64_t *state); // a random number of 31 bits

@@ -401,6 +401,58 @@ unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_pac
                                                                      : sk_core_run(core, now_ns);
 }
 
+// ---- packets that came as one frame ----
+
+_Static_assert(SK_ALIKE_SHOWN == SK_NOTED, "said twice");
+
+static struct sk_flow *flow_of_shown(struct sk_core *core, uint16_t dev_port, const uint8_t *shown,
+                                     uint32_t length, const uint8_t *differs) {
+    struct sk_flow *const f = length_is_good(core, length)
+                                  ? sk_flows_find(core->flows, sk_flow_tag(shown, dev_port),
+                                                  dev_port, shown, length, sk_tables_generation())
+                                  : NULL;
+    return f && !sk_flow_looks_at(f, differs) ? f : NULL;
+}
+
+// By this port, at once, and as long as it is.
+static bool leaves_whole(struct sk_core *core, uint16_t out, const uint8_t *shown,
+                         uint32_t length) {
+    const struct sk_packet p = {.buf = (uint8_t *)shown, .len = length};
+    const struct leaving l = leave_for(core, out);
+    return l.number == out && !too_long(l.port, &p);
+}
+
+int sk_core_alike_port(struct sk_core *core, uint16_t dev_port, struct sk_alike *a) {
+    if (!run_at_once(core, dev_port) || core->recorder || core->observed ||
+        !remembers_flows(core, &core->pipes[sk_port_pipe(dev_port)], a->packets))
+        return -1;
+    struct sk_flow *const first = flow_of_shown(core, dev_port, a->first, a->length, a->differs);
+    struct sk_flow *const last =
+        first ? flow_of_shown(core, dev_port, a->last, a->last_length, a->differs) : NULL;
+    if (!last || last->out != first->out || !leaves_whole(core, first->out, a->first, a->length) ||
+        !leaves_whole(core, first->out, a->last, a->last_length))
+        return -1;
+    a->flow_of[0] = first;
+    a->flow_of[1] = last;
+    return first->out;
+}
+
+void sk_core_alike_sent(struct sk_core *core, uint16_t dev_port, const struct sk_alike *a,
+                        uint16_t out, uint64_t now_ns) {
+    struct burst b = begin_burst(core, dev_port, 0, now_ns);
+    struct sk_port_stats *const sent = &core->ports[out].stats;
+    const uint64_t bytes = (uint64_t)(a->packets - 1) * a->length;
+    b.serial += a->packets;
+    b.bytes = bytes + a->last_length;
+    receive_end_burst(core, dev_port, &b, a->packets);
+    core->stats.tx_packets += a->packets;
+    sent->tx_packets += a->packets;
+    sent->tx_bytes += b.bytes;
+    sk_flows_count_many(core->flows, a->flow_of[0], a->packets - 1, bytes);
+    sk_flows_count_many(core->flows, a->flow_of[1], 1, a->last_length);
+    sk_flows_flush(core->flows, b.time & SK_TSTAMP_MASK);
+}
+
 // ---- frames with a time each ----
 
 // What sk_core_run has still to do when the only packet that waited, for the ingress of 'pipe', has

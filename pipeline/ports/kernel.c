@@ -44,8 +44,20 @@ uint16_t ports_kernel_receive(struct ports_kernel *k, uint16_t queue, struct rte
     return (uint16_t)n;
 }
 
+bool ports_kernel_shows(struct ports_kernel *k, uint16_t queue, struct af_packet_whole *w) {
+    return af_packet_shows(k->device, queue, w);
+}
+
+bool ports_kernel_pass(struct ports_kernel *k, uint16_t queue, struct ports_kernel *to) {
+    return af_packet_pass(k->device, queue, to->device);
+}
+
+bool ports_kernel_is_partway(const struct ports_kernel *k, uint16_t queue) {
+    return af_packet_is_partway(k->device, queue);
+}
+
 uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n) {
-    struct af_packet_frame frames[PORTS_BURST];
+    struct af_packet_frame frames[PORTS_KERNEL_BURST];
     for (unsigned i = 0; i < n; i++)
         frames[i] = (struct af_packet_frame){.data = rte_pktmbuf_mtod(mbufs[i], uint8_t *),
                                              .length = mbufs[i]->data_len};

@@ -59,10 +59,16 @@ void ports_lose_waiting(struct dpdk_port *p) {
     }
 }
 
+// So many that wait are a burst.
+static uint32_t ports_burst(const struct dpdk_port *p) {
+    return p->kernel ? PORTS_KERNEL_BURST : BURST;
+}
+
 void ports_flush(struct dpdk_port *p) {
-    struct rte_mbuf *burst[BURST];
+    struct rte_mbuf *burst[PORTS_KERNEL_BURST];
+    const uint32_t most = ports_burst(p);
     for (uint32_t n; (n = ports_waiting(p)) > 0;) {
-        n = n < BURST ? n : BURST;
+        n = n < most ? n : most;
         for (uint32_t i = 0; i < n; i++)
             burst[i] = tell_mbuf(waits_at(p, p->queue.head + i));
         uint16_t sent = send_burst(p, burst, (uint16_t)n);
@@ -101,7 +107,8 @@ static void put_buffer(void *aux, struct sk_packet *p) {
     rte_pktmbuf_free(ports_mbuf(p));
 }
 
-// What sk_pool_send leaves to us: a burst is there, or more.
+// What sk_pool_send leaves to us: SK_SEND_BURST are there, or more. An interface of the kernel's is
+// given more at once; what is less waits for the end of the turn.
 static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
     struct sk_ports *ports = aux;
     struct dpdk_port *port = ports->by_number[dev_port];
@@ -112,7 +119,8 @@ static bool send_buffer(void *aux, uint16_t dev_port, struct sk_packet *p) {
     if (ports_waiting(port) == SK_SEND_QUEUE)
         return false;
     port->queue.packets[port->queue.tail++ % SK_SEND_QUEUE] = p;
-    ports_flush(port);
+    if (ports_waiting(port) >= ports_burst(port))
+        ports_flush(port);
     return true;
 }
 
@@ -137,7 +145,7 @@ bool sk_ports_tx(void *aux, uint16_t dev_port, const uint8_t *frame, uint32_t le
     packet->ingress_port = dev_port;
     memcpy(sk_packet_data(packet), frame, length);
     p->queue.packets[p->queue.tail++ % SK_SEND_QUEUE] = packet;
-    if (ports_waiting(p) >= BURST)
+    if (ports_waiting(p) >= ports_burst(p))
         ports_flush(p);
     return true;
 }
@@ -218,12 +226,53 @@ static unsigned receive_queue(struct dpdk_port *p, uint16_t queue, uint64_t now_
     return n + arrived + sk_core_rx_burst(p->core, p->dev_port, packets, ours, now_ns);
 }
 
+_Static_assert(AF_PACKET_SHOWN == SK_ALIKE_SHOWN, "said twice");
+
+// A large frame whose packets would all leave by one interface of the kernel's, and as one frame
+// again, goes there as it is. Returns how many packets that were; 0: there is no such, and nothing
+// has happened.
+static unsigned receive_whole(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
+                              uint64_t now_ns) {
+    struct af_packet_whole w;
+    if (p->disabled || p->sampler || sk_core_holds(p->core, p->dev_port) ||
+        !ports_kernel_shows(p->kernel, queue, &w) || w.length >= p->cut)
+        return 0;
+    struct sk_alike a = {.packets = w.packets,
+                         .length = w.length,
+                         .last_length = w.last_length,
+                         .first = w.first,
+                         .last = w.last,
+                         .differs = w.differs};
+    const int out = sk_core_alike_port(p->core, p->dev_port, &a);
+    struct dpdk_port *const to = out >= 0 ? ports->by_number[out] : NULL;
+    if (!to || !to->kernel)
+        return 0;
+    ports_flush(to); // those before them
+    if (ports_waiting(to) > 0 || !ports_kernel_pass(p->kernel, queue, to->kernel))
+        return 0;
+    sk_core_alike_sent(p->core, p->dev_port, &a, (uint16_t)out, now_ns);
+    return w.packets;
+}
+
+// A burst; or bursts until all packets of a large frame are there, so that they leave as one again.
+static unsigned receive_turn(struct sk_ports *ports, struct dpdk_port *p, uint16_t queue,
+                             uint64_t now_ns) {
+    unsigned received = p->kernel ? receive_whole(ports, p, queue, now_ns) : 0;
+    if (received > 0)
+        return received;
+    received = receive_queue(p, queue, now_ns);
+    for (unsigned more = received;
+         more > 0 && p->kernel && ports_kernel_is_partway(p->kernel, queue); received += more)
+        more = receive_queue(p, queue, now_ns);
+    return received;
+}
+
 unsigned sk_ports_poll(struct sk_ports *ports, unsigned core, uint64_t now_ns) {
     unsigned received = 0;
     for (size_t i = 0; i < ports->n_of_core[core]; i++) {
         struct dpdk_port *p = ports->of_core[core][i];
         for (uint16_t q = 0; q < p->queues; q++)
-            received += receive_queue(p, q, now_ns);
+            received += receive_turn(ports, p, q, now_ns);
     }
     // what comes from other cores or happens by itself
     if (received == 0 || sk_switch_cores(ports->sw) > 1)

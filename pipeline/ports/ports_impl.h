@@ -35,6 +35,9 @@ static inline struct rte_mbuf *ports_mbuf(struct sk_packet *p) {
 }
 
 #define PORTS_BURST 32u
+// Packets that are given to an interface of the kernel's at once, so that those of a connection are
+// joined to frames of 64 KB.
+#define PORTS_KERNEL_BURST 256u
 // Of a port that is added: its buffers, and what its driver may want.
 #define PORTS_ADDED_MIB 56u
 
@@ -207,6 +210,12 @@ bool ports_kernel_open(struct dpdk_port *p, const struct sk_port_spec *spec,
 void ports_kernel_close(struct dpdk_port *p);
 uint16_t ports_kernel_send(struct ports_kernel *k, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t ports_kernel_receive(struct ports_kernel *k, uint16_t queue, struct rte_mbuf **mbufs);
+// The next frame of the queue, if it stands for packets that were to leave as one frame again. It
+// is sent so, or is as before (af_packet.h).
+bool ports_kernel_shows(struct ports_kernel *k, uint16_t queue, struct af_packet_whole *w);
+bool ports_kernel_pass(struct ports_kernel *k, uint16_t queue, struct ports_kernel *to);
+// Whether the next packet is one of a large frame of which some have been received.
+bool ports_kernel_is_partway(const struct ports_kernel *k, uint16_t queue);
 bool ports_kernel_link(const struct ports_kernel *k);
 // All but counts that ports_af_packet_dropped() has.
 void ports_kernel_about(const struct ports_kernel *k, struct sk_port_device *out);

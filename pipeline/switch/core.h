@@ -33,10 +33,27 @@ void sk_core_rx_packet(struct sk_core *core, uint16_t dev_port, struct sk_packet
 // The same for 'n' packets that came together, and sk_core_run: what waits inside runs before them.
 unsigned sk_core_rx_burst(struct sk_core *core, uint16_t dev_port, struct sk_packet *const *p,
                           unsigned n, uint64_t now_ns);
-// The same for frames with a port and a time each, which never goes back: of each in turn,
-// sk_core_rx and sk_core_run. They may stay where they are while that runs, so that afterwards
-// their bytes and the SK_LENT_FRONT before each are anything; SK_LENT_BEHIND are read. A frame
-// can lie before the next.
+// Packets of a port that came together as one frame, and differ only in bits that are told:
+// whoever has the frame can send it on as it is when sk_core_alike_port() says where to,
+// and then tells that it did. All else is as if they had come as a burst, been sent by that port
+// and been counted; a port's packets that were sent before must have left. Headers' checksums are
+// right in those between if they are in the first.
+#define SK_ALIKE_SHOWN 128u
+struct sk_alike {
+    unsigned packets;
+    uint32_t length, last_length; // of each but the last, and of that
+    const uint8_t *first, *last;  // SK_ALIKE_SHOWN bytes of these, zeros behind their end
+    const uint8_t *differs;       // of as many: ones where those between are not as the first
+    struct sk_flow *flow_of[2];   // the switch's own
+};
+// -1: they are to come in one by one. Nothing has happened to them.
+int sk_core_alike_port(struct sk_core *core, uint16_t dev_port, struct sk_alike *a);
+void sk_core_alike_sent(struct sk_core *core, uint16_t dev_port, const struct sk_alike *a,
+                        uint16_t out, uint64_t now_ns);
+// sk_core_rx_burst() for frames with a port and a time each, which never goes back: of each in
+// turn, sk_core_rx and sk_core_run. They may stay where they are while that runs, so that
+// afterwards their bytes and the SK_LENT_FRONT before each are anything; SK_LENT_BEHIND are read. A
+// frame can lie before the next.
 #define SK_LENT_FRONT  SK_POOL_START
 #define SK_LENT_BEHIND SK_POOL_SLACK
 struct sk_lent_frame {

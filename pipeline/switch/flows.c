@@ -64,6 +64,13 @@ static bool has_ports(uint8_t protocol) {
     return protocol == 6 || protocol == 17 || protocol == 132;
 }
 
+// Of what is behind an IP header: ports, and TCP's flags, since the last packet of a segment that a
+// host sends has others than those before it, and programs look at them.
+static uint64_t flow_of_transport(uint8_t protocol, const uint8_t *at) {
+    const uint64_t ports = has_ports(protocol) ? half(at) : 0;
+    return ports ^ (uint64_t)(protocol == 6 ? at[13] : 0) << 40 ^ (uint64_t)protocol << 32;
+}
+
 uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port) {
     const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t h = (flows_word(frame) ^ port) * k;
@@ -78,13 +85,11 @@ uint32_t sk_flow_tag(const uint8_t *frame, uint16_t port) {
     }
     if (type == 0x0008) {
         h = (h ^ h >> 32 ^ flows_word(l3 + 12)) * k;
-        const uint32_t ports = has_ports(l3[9]) ? half(l3 + 20) : 0;
-        h = (h ^ h >> 32 ^ ports ^ (uint64_t)l3[9] << 32) * k;
+        h = (h ^ h >> 32 ^ flow_of_transport(l3[9], l3 + 20)) * k;
     } else if (type == 0xdd86) {
         h = (h ^ h >> 32 ^ flows_word(l3 + 8) ^ flows_word(l3 + 24)) * k;
         h = (h ^ h >> 32 ^ flows_word(l3 + 16) ^ flows_word(l3 + 32)) * k;
-        const uint32_t ports = has_ports(l3[6]) ? half(l3 + 40) : 0;
-        h = (h ^ h >> 32 ^ ports ^ (uint64_t)l3[6] << 32) * k;
+        h = (h ^ h >> 32 ^ flow_of_transport(l3[6], l3 + 40)) * k;
     }
     return (uint32_t)(h >> 32) | 1u; // 0 is no tag
 }
@@ -148,8 +153,9 @@ uint64_t sk_flows_total(const struct sk_flows *f) {
     return f->total;
 }
 
-void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
-    if (flow->pending++ == 0) {
+void sk_flows_count_many(struct sk_flows *f, struct sk_flow *flow, uint32_t packets,
+                         uint64_t bytes) {
+    if (flow->pending == 0) {
         flow->found = true;
         const struct effects *const e = &f->effects[flow - f->flows];
         __builtin_prefetch(e);
@@ -158,8 +164,20 @@ void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
         __builtin_prefetch(&e->notes[12]);
         f->touched[f->n_touched++] = flow;
     }
-    flow->pending_bytes += length;
-    f->found++;
+    flow->pending += packets;
+    flow->pending_bytes += bytes;
+    f->found += packets;
+}
+
+void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length) {
+    sk_flows_count_many(f, flow, 1, length);
+}
+
+bool sk_flow_looks_at(const struct sk_flow *flow, const uint8_t *bits) {
+    for (unsigned i = 0; i < flow->words; i++)
+        if (flow->mask[i] & flows_word(bits + 8 * i))
+            return true;
+    return false;
 }
 
 bool sk_flows_wants(struct sk_flows *f, uint32_t tag, uint64_t generation) {

@@ -62,6 +62,11 @@ bool sk_flow_has(const struct sk_flow *flow, uint16_t port, const uint8_t *frame
                  uint64_t generation);
 // A packet of the flow was sent: it counts when they are flushed.
 void sk_flows_count(struct sk_flows *f, struct sk_flow *flow, uint32_t length);
+// So many packets, of so many bytes together.
+void sk_flows_count_many(struct sk_flows *f, struct sk_flow *flow, uint32_t packets,
+                         uint64_t bytes);
+// Whether some of these bits decide, of a packet's first SK_NOTED bytes.
+bool sk_flow_looks_at(const struct sk_flow *flow, const uint8_t *bits);
 void sk_flows_flush(struct sk_flows *f, uint64_t now_ns); // 48 bits
 uint64_t sk_flows_total(const struct sk_flows *f);        // packets that were counted, ever
 // Whether a packet that was not found is to be run with notes: when one like it was not found

@@ -318,6 +318,23 @@ static void check_hello(struct sk_client *c) {
     json_decref(result);
 }
 
+// Whoever looks is told whether there was something, a client or what it asked.
+static void test_nothing_to_do(void **state) {
+    struct bench *b = *state;
+    struct sk_error err;
+    b->server = sk_server_open(b->path, &err);
+    assert_non_null(b->server);
+    assert_false(sk_server_poll(b->server, &b->service));
+    struct sk_client *c = sk_client_open(b->path, &err);
+    assert_non_null(c);
+    assert_true(sk_server_poll(b->server, &b->service));
+    assert_false(sk_server_poll(b->server, &b->service)); // it asks nothing
+    sk_client_close(c);
+    assert_true(sk_server_poll(b->server, &b->service));
+    assert_false(sk_server_poll(b->server, &b->service));
+    sk_server_close(b->server);
+}
+
 static void test_clients(void **state) {
     struct bench *b = *state;
     struct sk_error err;
@@ -501,6 +518,7 @@ int main(void) {
         T(test_ranges_and_pipes),
         T(test_others),
         T(test_refused),
+        T(test_nothing_to_do),
         T(test_clients),
         T(test_busy_clients),
         T(test_long_requests),

@@ -127,6 +127,39 @@ class Router(unittest.TestCase):
                 lost.append(end["sum"]["lost_percent"])
             self.assertLess(lost[-1], 5, lost)
 
+    def carried(self, server, client, to):
+        """32 MB of one connection: what was sent and what came, as digests."""
+        receives = ("import hashlib, socket, sys\n"
+                    "s = socket.create_server(('', 7000), family=socket.AF_INET6, dualstack_ipv6=True)\n"
+                    "print('ready', flush=True)\n"
+                    "c, _ = s.accept()\n"
+                    "h = hashlib.sha256()\n"
+                    "while data := c.recv(1 << 20):\n"
+                    "    h.update(data)\n"
+                    "print(h.hexdigest())")
+        sends = ("import hashlib, random, socket, sys\n"
+                 "data = random.Random(33).randbytes(1 << 20)\n"
+                 "c = socket.create_connection((sys.argv[1], 7000))\n"
+                 "h = hashlib.sha256()\n"
+                 "for i in range(32):\n"
+                 "    part = data[i * 1001:] + data[:i * 7]\n" # pieces of many lengths
+                 "    c.sendall(part)\n"
+                 "    h.update(part)\n"
+                 "c.close()\n"
+                 "print(h.hexdigest())")
+        with subprocess.Popen(["ip", "netns", "exec", self.lab[server].namespace, sys.executable, "-c", receives],
+                              stdout=subprocess.PIPE, text=True) as there:
+            self.assertEqual(there.stdout.readline(), "ready\n")
+            sent = in_host(self.lab[client], sys.executable, "-c", sends, to)
+            return sent, there.communicate(timeout=30)[0]
+
+    def test_what_a_connection_carries(self):
+        """Frames of 64 KB: inside a VLAN they are passed on whole, between two cut and joined."""
+        for server, client, to in (("b", "a", v4("b")), ("b", "a", v6("b")), ("c", "a", v4("c")), ("c", "a", v6("c"))):
+            with self.subTest(to=to):
+                sent, came = self.carried(server, client, to)
+                self.assertEqual(sent, came)
+
     def test_vlans_are_apart(self):
         for h in self.lab.hosts.values():
             h.ask("watch", interface=h.inside)

@@ -299,6 +299,177 @@ static void test_same_as_one_by_one(void **state) {
     sk_program_free(prog);
 }
 
+// ---- packets that came as one frame ----
+
+#define ALIKE 6u
+struct alike_set {
+    unsigned n;
+    uint32_t lengths[ALIKE];
+    uint8_t frames[ALIKE][FRAME], differs[SK_ALIKE_SHOWN];
+};
+
+// Of an IPv4 packet without a damaged header: another identification, and its checksum.
+static void identify(uint8_t *frame, unsigned id) {
+    uint8_t *const ip = frame + (frame[12] == 0x81 ? 18 : 14);
+    put16(ip + 4, id);
+    put16(ip + 10, 0);
+    put16(ip + 10, (uint16_t)~sk_csum_fold(sk_csum_bytes(0, ip, 20)));
+}
+
+// Packets as 'frame', but for bits of some bytes that 'differs' tells; the last may be any other.
+static void make_alike(struct alike_set *s, const uint8_t *frame, uint32_t length,
+                       const uint8_t *other, uint32_t other_length) {
+    const uint32_t header = frame[12] == 0x81 ? 18 : 14;
+    const bool ip = frame[header - 2] == 0x08 && frame[header - 1] == 0 && length >= header + 20;
+    memset(s->differs, 0, sizeof s->differs);
+    for (uint32_t i = ip ? header + 20 : 14; i < SK_ALIKE_SHOWN; i++)
+        s->differs[i] = below(8) ? 0 : 0xff;
+    if (below(2)) // as a segment's: what is behind ports, and not TCP's flags
+        for (uint32_t i = header; i < SK_ALIKE_SHOWN; i++)
+            s->differs[i] =
+                (uint8_t)((i > header + 23 && i < header + 32) || i > header + 34 ? 0xff : 0);
+    if (ip)
+        s->differs[header + 4] = s->differs[header + 5] = s->differs[header + 10] =
+            s->differs[header + 11] = 0xff;
+    s->n = 2 + below(ALIKE - 1);
+    for (unsigned k = 0; k < s->n; k++) {
+        s->lengths[k] = length;
+        memcpy(s->frames[k], frame, FRAME);
+        memset(s->frames[k] + length, 0, FRAME - length);
+        for (uint32_t i = ip ? header + 20 : 14; k > 0 && i < SK_ALIKE_SHOWN && i < length; i++)
+            s->frames[k][i] ^= (uint8_t)(s->differs[i] & below(i < header + 34 ? 4 : 256));
+        if (ip && k > 0)
+            identify(s->frames[k], below(65536));
+    }
+    if (below(2)) {
+        s->lengths[s->n - 1] = other_length;
+        memcpy(s->frames[s->n - 1], other, FRAME);
+        memset(s->frames[s->n - 1] + other_length, 0, FRAME - other_length);
+    }
+}
+
+// They go on as one frame, where they may: true.
+static bool give_alike(struct side *s, uint16_t port, const struct alike_set *set, uint64_t now) {
+    struct sk_core *const core = sk_switch_core(s->sw, 0);
+    struct sk_alike a = {.packets = set->n,
+                         .length = set->lengths[0],
+                         .last_length = set->lengths[set->n - 1],
+                         .first = set->frames[0],
+                         .last = set->frames[set->n - 1],
+                         .differs = set->differs};
+    const int out = sk_core_alike_port(core, port, &a);
+    if (out < 0)
+        return false;
+    for (unsigned k = 0; k < set->n; k++)
+        side_sent(s, (uint16_t)out, set->frames[k], set->lengths[k]);
+    sk_core_alike_sent(core, port, &a, (uint16_t)out, now);
+    return true;
+}
+
+static void give_burst(struct side *s, uint16_t port, const struct alike_set *set, uint64_t now) {
+    struct sk_packet *packets[ALIKE];
+    for (unsigned k = 0; k < set->n; k++) {
+        struct sk_packet *p = packets[k] = side_get(s);
+        assert_non_null(p);
+        p->head = 2 * SK_HEADROOM;
+        p->len = set->lengths[k];
+        memcpy(sk_packet_data(p), set->frames[k], p->len);
+    }
+    sk_core_rx_burst(sk_switch_core(s->sw, 0), port, packets, set->n, now);
+}
+
+// The address leaves by another port than before, or is new.
+static void place(struct side *const sides[2], unsigned address) {
+    static const unsigned ports[] = {1, 2, 3, 5, 130, 7};
+    struct text t = {0};
+    struct sk_named_value key = value("dst_addr", t.key[0], "0x0200000000%02x", address),
+                          arg = value("port", t.arg, "%u", ports[below(6)]);
+    const struct sk_entry_spec e = {.table = "destinations",
+                                    .action = below(2) ? "send" : "past_egress",
+                                    .keys = &key,
+                                    .n_keys = 1,
+                                    .args = &arg,
+                                    .n_args = 1,
+                                    .pipe = -1};
+    struct sk_error err;
+    for (unsigned i = 0; i < 2; i++)
+        if (sk_control_entry_add(sides[i]->sw, &e, &err))
+            assert_int_equal(sk_control_entry_modify(sides[i]->sw, &e, &err), 0);
+}
+
+// Packets that take this class, by what they have.
+static void permit(struct side *const sides[2]) {
+    struct text t;
+    struct sk_named_value keys[5], args[1];
+    struct sk_entry_spec e = {.keys = keys, .args = args, .pipe = -1};
+    struct sk_error err;
+    do {
+        e.n_keys = 0;
+        entry_of_lists(&e, keys, args, &t);
+    } while (strcmp(e.action, "permit"));
+    for (unsigned i = 0; i < 2; i++)
+        sk_control_entry_add(sides[i]->sw, &e, &err);
+}
+
+// Of a packet that is so long that its length may not matter.
+static uint32_t another_length(uint32_t length) {
+    return length >= SK_ALIKE_SHOWN && below(2) ? SK_ALIKE_SHOWN + below(FRAME - SK_ALIKE_SHOWN)
+                                                : length;
+}
+
+static uint64_t compare_alike(const struct sk_program *prog, uint64_t seed) {
+    static const uint16_t in[] = {1, 2, 9, 140};
+    struct side *const sides[2] = {side_start(prog, false), side_start(prog, true)};
+    uint64_t now = 1000, passed = 0;
+    uint8_t pool[POOL][FRAME];
+    uint32_t lengths[POOL];
+    dice = seed;
+    for (unsigned i = 0; i < 6; i++)
+        place(sides, i);
+    for (unsigned i = 0; i < 10; i++)
+        permit(sides);
+    for (unsigned i = 0; i < POOL; i++)
+        lengths[i] = make(pool[i]);
+    for (unsigned round = 0; round < 1000; round++) {
+        struct alike_set set;
+        const uint16_t port = in[below(2)];
+        const unsigned one = below(POOL / 4), other = below(POOL / 4);
+        now += below(3) ? below(5000) : 0;
+        if (below(100) == 0)
+            place(sides, below(6));
+        make_alike(&set, pool[one], another_length(lengths[one]), pool[other],
+                   another_length(lengths[other]));
+        for (unsigned k = 0; k < set.n; k++) {
+            sk_switch_rx(sides[0]->sw, port, set.frames[k], set.lengths[k], now);
+            sk_switch_run(sides[0]->sw, now);
+        }
+        if (give_alike(sides[1], port, &set, now))
+            passed += set.n;
+        else
+            give_burst(sides[1], port, &set, now);
+        sides_check_same(sides[0], sides[1]);
+        if (round % 20 == 19)
+            check_state(sides);
+    }
+    assert_int_equal(sk_switch_remembered(sides[0]->sw), 0);
+    assert_true(sk_switch_remembered(sides[1]->sw) >= passed);
+    side_end(sides[0]);
+    side_end(sides[1]);
+    return passed;
+}
+
+static void test_alike(void **state) {
+    (void)state;
+    struct sk_program *prog = net_program("harness/pipeline/switch/flows.p4");
+    uint64_t passed = 0;
+    const unsigned seeds = getenv("SEEDS") ? (unsigned)strtoul(getenv("SEEDS"), NULL, 10) : 30;
+    for (unsigned seed = 0; seed < seeds; seed++)
+        passed += compare_alike(prog, seed);
+    printf("%llu packets went as one frame with others\n", (unsigned long long)passed);
+    assert_true(passed > 100 * seeds);
+    sk_program_free(prog);
+}
+
 // What has the time of each packet is nothing that can be remembered.
 static void test_of_the_moment(void **state) {
     (void)state;
@@ -314,6 +485,7 @@ static void test_of_the_moment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_as_one_by_one),
+                                       cmocka_unit_test(test_alike),
                                        cmocka_unit_test(test_of_the_moment)};
     return cmocka_run_group_tests_name("flows", tests, NULL, NULL);
 }
