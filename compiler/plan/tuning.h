@@ -39,6 +39,6 @@
 #define PLAN_MIN_RUN      2  // entries whose common keys are compared once
 
 // ---- the deparser: headers whose validity is asked for once, by a case for each combination
-#define PLAN_MAX_CHANGED 3
+#define PLAN_MAX_CHANGED 3 // or of more, groups that come and go together
 
 #endif
