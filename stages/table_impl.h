@@ -100,7 +100,7 @@ struct sk_table {
     uint8_t kind; // enum sk_table_kind
     uint32_t key_words;
     sk_slot dflt;
-    _Atomic(struct sk_slots *) slots;     // SK_KIND_INDEX
+    _Atomic(struct sk_slots *) slots; // SK_KIND_INDEX
     _Atomic(const void *) flat; // values of a table that was filled, if it has all keys; or null
     _Atomic(struct sk_buckets *) buckets; // all others
     struct sk_lpm *lpm;                   // SK_KIND_LPM

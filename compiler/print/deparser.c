@@ -259,9 +259,8 @@ static void sign_block(struct signs *s, const struct ir_block *b) {
     for (size_t i = 0; b && i < b->stmts.n; i++) {
         const struct ir_stmt *t = b->stmts.v[i];
         if (t->kind == IR_SET_VALID || t->kind == IR_SET_INVALID)
-            s->sign[t->header->id] =
-                s->sign[t->header->id] * UINT64_C(0x9e3779b97f4a7c15) + 2 * number +
-                (t->kind == IR_SET_VALID);
+            s->sign[t->header->id] = s->sign[t->header->id] * UINT64_C(0x9e3779b97f4a7c15) +
+                                     2 * number + (t->kind == IR_SET_VALID);
         sign_block(s, t->then_b);
         sign_block(s, t->else_b);
         for (size_t k = 0; k < t->cases.n; k++)
@@ -298,8 +297,7 @@ static size_t find_together(const struct emit *e, const struct ir_header *const 
 }
 
 static void emit_call(const struct emit *e) {
-    emit_line(e, "%s_emit%s(v, packet, q, there);", e->p,
-              plan_seam_of(e->plan) ? "_split" : "");
+    emit_line(e, "%s_emit%s(v, packet, q, there);", e->p, plan_seam_of(e->plan) ? "_split" : "");
 }
 
 static void in_each_case(const struct emit *e, const struct together *t, size_t n) {
