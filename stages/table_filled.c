@@ -124,7 +124,9 @@ bool sk_table_is_filled(const struct sk_table *t) {
 // What readers may still see waits for sk_table_quiesce.
 static void filled_replace(struct sk_table *t, struct sk_filled *f) {
     struct sk_filled *old = sk_filled_of(t);
+    const bool all = f && f->n == UINT64_C(1) << t->desc->keys[0].width;
     atomic_store_explicit(&sk_slots_of(t)->filled, f, memory_order_release);
+    atomic_store_explicit(&t->flat, all ? f->values : NULL, memory_order_release);
     atomic_store_explicit(&t->filled, f != NULL, memory_order_release);
     t->writer->count = f ? f->n : 0;
     if (old) {

@@ -100,7 +100,8 @@ struct sk_table {
     uint8_t kind; // enum sk_table_kind
     uint32_t key_words;
     sk_slot dflt;
-    _Atomic(struct sk_slots *) slots;     // SK_KIND_INDEX
+    _Atomic(struct sk_slots *) slots; // SK_KIND_INDEX
+    _Atomic(const void *) flat; // values of a table that was filled, if it has all keys; or null
     _Atomic(struct sk_buckets *) buckets; // all others
     struct sk_lpm *lpm;                   // SK_KIND_LPM
     struct sk_ternary *ternary;           // SK_KIND_TERNARY
@@ -172,13 +173,10 @@ static inline struct sk_entry *sk_lookup_filled_index(const struct sk_filled *f,
     return f->reader;
 }
 
-// The values of a table of an array, if it was filled as a whole and has the key; else null.
-static inline const struct sk_filled *sk_lookup_flat(const struct sk_table *t, uint64_t key) {
-    const struct sk_slots *s =
-        atomic_load_explicit((_Atomic(struct sk_slots *) *)&t->slots, memory_order_acquire);
-    const struct sk_filled *f =
-        atomic_load_explicit((_Atomic(struct sk_filled *) *)&s->filled, memory_order_acquire);
-    return f && key < f->n ? f : NULL;
+// The values of a table of an array that was filled as a whole and has all keys, uint16_t where the
+// action's parameter has 16 bits or fewer, else uint32_t; or null.
+static inline const void *sk_lookup_flat(const struct sk_table *t) {
+    return atomic_load_explicit((_Atomic(const void *) *)&t->flat, memory_order_acquire);
 }
 
 static inline struct sk_entry *sk_lookup_index(const struct sk_table *t, uint64_t key) {

@@ -16,7 +16,7 @@
 // homes.
 //
 // A program with too many ways has only the general function; a large one is printed for the
-// longest ways.
+// longest ways, one with many for those that go to an end.
 //
 // A packet that comes around may be in two pieces (split_packet.c). Its ways are found first. Where
 // those of packets in one piece know the same, they lead there: such a packet has nothing between
@@ -141,7 +141,7 @@ static int find_path(const struct plan *plan, struct plan_paths *p, const struct
             return PLAN_MAX_NODES + (int)i;
     if (k->is_split && k->at < plan_parse_paths_seam_at(plan, p)) // the headers end before the seam
         return -1;
-    p->too_many |= p->ends.n == PLAN_MAX_PATHS;
+    p->too_many |= p->ends.n == PLAN_MAX_ENDS;
     if (p->too_many)
         return -1;
     VEC_PUSH(plan->a, &p->ends, plan_parse_paths_copy_known(plan, k));
@@ -246,18 +246,62 @@ static void find_sure(const struct plan *plan, struct plan_paths *p, unsigned pr
 // --------------------------------------------------------------------------------------------
 // How many are printed.
 
-// Leaves the 'n' paths that take most of a packet: what has many headers is what a program is
-// about.
-static void keep_longest(const struct plan *plan, struct plan_paths *p, size_t n) {
-    int *kept = ARENA_ARRAY(plan->a, int, p->ends.n + 1);
-    size_t left = 0;
+// The 'n' paths that take most of a packet: what has many headers is what a program is about.
+static void choose_longest(const struct plan_paths *p, size_t n, bool *chosen) {
     for (size_t i = 0; i < p->ends.n; i++) {
         size_t longer = 0;
         for (size_t k = 0; k < p->ends.n; k++)
             longer +=
                 p->ends.v[k].at > p->ends.v[i].at || (p->ends.v[k].at == p->ends.v[i].at && k < i);
-        kept[i] = longer < n ? PLAN_MAX_NODES + (int)left++ : -1;
+        chosen[i] = longer < n;
     }
+}
+
+// Whether the headers of path i are those with which a longer one begins.
+static bool begins_longer(const struct plan *plan, const struct plan_paths *p, size_t i) {
+    const struct plan_known *of = &p->ends.v[i];
+    for (size_t k = 0; k < p->ends.n; k++) {
+        const struct plan_known *longer = &p->ends.v[k];
+        bool begins = longer->at > of->at && longer->is_split == of->is_split;
+        for (size_t h = 0; h < plan->g->headers.n && begins; h++)
+            begins = !of->valid[h] || (longer->valid[h] && longer->place[h] == of->place[h]);
+        if (begins)
+            return true;
+    }
+    return false;
+}
+
+// Of many paths those that go to an end: where a parser looks at each of a packet's elements, the
+// others are of packets that it found fault with. Then of the others the shortest, as far as there
+// is room: they are of packets that are none of the program's business. False: there are more than
+// 'n' of the first, and it is not known which are the usual ones; or the gress takes notes, so that
+// most packets are replayed and the others are of any kind.
+static bool choose_whole(const struct plan *plan, const struct plan_paths *p, size_t n,
+                         bool *chosen) {
+    size_t left = n;
+    if (plan->g->decides)
+        return false;
+    for (size_t i = 0; i < p->ends.n; i++) {
+        chosen[i] = !begins_longer(plan, p, i);
+        if (chosen[i] && left-- == 0)
+            return false;
+    }
+    for (; left; left--) {
+        size_t best = p->ends.n;
+        for (size_t i = 0; i < p->ends.n; i++)
+            if (!chosen[i] && (best == p->ends.n || p->ends.v[i].at < p->ends.v[best].at))
+                best = i;
+        if (best < p->ends.n)
+            chosen[best] = true;
+    }
+    return true;
+}
+
+static void keep_chosen(const struct plan *plan, struct plan_paths *p, const bool *chosen) {
+    int *kept = ARENA_ARRAY(plan->a, int, p->ends.n + 1);
+    size_t left = 0;
+    for (size_t i = 0; i < p->ends.n; i++)
+        kept[i] = chosen[i] ? PLAN_MAX_NODES + (int)left++ : -1;
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct plan_node *node = p->nodes.v[i];
         const struct ir_state *st = plan->g->states.v[node->state];
@@ -291,10 +335,16 @@ static struct plan_paths *find_paths(const struct plan *plan, struct plan_seam s
         p->root_split = plan_parse_paths_build(plan, p, 0, &nothing);
     nothing.is_split = false;
     p->root = plan_parse_paths_build(plan, p, 0, &nothing);
-    const bool known = p->root >= 0 && !p->too_many;
-    const size_t n = most_paths(plan);
-    keep_longest(plan, p, n ? n - 1 : 0);
-    if (!known || p->ends.n == 0)
+    if (p->root < 0 || p->too_many)
+        return NULL;
+    const size_t most = most_paths(plan), n = most ? most - 1 : 0;
+    bool *chosen = ARENA_ARRAY(plan->a, bool, p->ends.n + 1);
+    if (p->ends.n <= PLAN_MAX_PATHS)
+        choose_longest(p, n, chosen);
+    else if (!choose_whole(plan, p, n < PLAN_MAX_PATHS ? n : PLAN_MAX_PATHS, chosen))
+        return NULL;
+    keep_chosen(plan, p, chosen);
+    if (p->ends.n == 0)
         return NULL;
     bool any_split = false;
     for (size_t i = 0; i < p->ends.n; i++)

@@ -16,7 +16,8 @@
 #define PLAN_MAX_DEPTH  3    // splits within copies
 
 // ---- parse_paths.c: ways through the parser that are printed one by one
-#define PLAN_MAX_PATHS  16
+#define PLAN_MAX_PATHS  16 // printed
+#define PLAN_MAX_ENDS   48 // found; of more than are printed, those that go to an end
 #define PLAN_MAX_NODES  96
 #define PLAN_MAX_ROUNDS 3    // of a loop between states
 #define PLAN_MAX_WEIGHT 6000 // statements, over all ways; of more, the longest ways are taken
@@ -41,7 +42,7 @@
 #define PLAN_MIN_COPIED_FIELDS 4
 
 // ---- the deparser: headers whose validity is asked for once, by a case for each combination
-#define PLAN_MAX_CHANGED    3
+#define PLAN_MAX_CHANGED    3  // or of more, groups that come and go together
 #define PLAN_CHANGED_WEIGHT 40 // statements for a header at an end of a control, if there are more
 
 #endif

@@ -242,36 +242,117 @@ void emit_deparser(const struct emit *e) {
 // --------------------------------------------------------------------------------------------
 // The call.
 
-static void in_each_case(const struct emit *e, const struct ir_header *const *h, size_t n) {
+// Headers that are there or not there together, as far as can be seen.
+struct together {
+    const struct ir_header *const *v;
+    size_t n;
+};
+
+// Numbers blocks; to each header's sign it adds where the header is set valid or invalid.
+struct signs {
+    uint64_t *sign; // by header
+    uint64_t blocks;
+};
+
+static void sign_block(struct signs *s, const struct ir_block *b) {
+    const uint64_t number = ++s->blocks;
+    for (size_t i = 0; b && i < b->stmts.n; i++) {
+        const struct ir_stmt *t = b->stmts.v[i];
+        if (t->kind == IR_SET_VALID || t->kind == IR_SET_INVALID)
+            s->sign[t->header->id] = s->sign[t->header->id] * UINT64_C(0x9e3779b97f4a7c15) +
+                                     2 * number + (t->kind == IR_SET_VALID);
+        sign_block(s, t->then_b);
+        sign_block(s, t->else_b);
+        for (size_t k = 0; k < t->cases.n; k++)
+            sign_block(s, t->cases.v[k].body);
+    }
+}
+
+// Of many changed headers, those that the same blocks change are together.
+static size_t find_together(const struct emit *e, const struct ir_header *const *changed, size_t n,
+                            struct together *found) {
+    const struct ir_gress *g = e->g;
+    struct signs s = {.sign = ARENA_ARRAY(e->a, uint64_t, g->headers.n + 1)};
+    bool *done = ARENA_ARRAY(e->a, bool, g->headers.n + 1);
+    size_t groups = 0;
+    sign_block(&s, g->control);
+    sign_block(&s, g->deparser);
+    for (size_t i = 0; i < g->actions.n; i++)
+        sign_block(&s, g->actions.v[i]->body);
+    for (size_t i = 0; i < n; i++) {
+        if (done[changed[i]->id])
+            continue;
+        if (groups == PLAN_MAX_CHANGED)
+            return 0;
+        const struct ir_header **v = ARENA_ARRAY(e->a, const struct ir_header *, n + 1);
+        size_t in = 0;
+        for (size_t k = i; k < n; k++)
+            if (s.sign[changed[k]->id] == s.sign[changed[i]->id]) {
+                done[changed[k]->id] = true;
+                v[in++] = changed[k];
+            }
+        found[groups++] = (struct together){v, in};
+    }
+    return groups;
+}
+
+static void emit_call(const struct emit *e) {
+    emit_line(e, "%s_emit%s(v, packet, q, there);", e->p, plan_seam_of(e->plan) ? "_split" : "");
+}
+
+static void in_each_case(const struct emit *e, const struct together *t, size_t n) {
     if (n == 0) {
-        emit_line(e, "%s_emit%s(v, packet, q, there);", e->p,
-                  plan_seam_of(e->plan) ? "_split" : "");
+        emit_call(e);
         return;
     }
-    emit_open(e, "if (%s) {", emit_ref(e, h[0]->valid));
-    in_each_case(e, h + 1, n - 1);
+    emit_open(e, "if (%s) {", emit_ref(e, t->v[0]->valid));
+    for (size_t i = 1; i < t->n; i++)
+        emit_line(e, "%s;", emit_set(e, t->v[i]->valid, "1"));
+    in_each_case(e, t + 1, n - 1);
     emit_close(e, "} else {");
     e->to->indent++;
-    in_each_case(e, h + 1, n - 1);
+    for (size_t i = 1; i < t->n; i++)
+        emit_line(e, "%s;", emit_set(e, t->v[i]->valid, "0"));
+    in_each_case(e, t + 1, n - 1);
     emit_close(e, "}");
+}
+
+// Whether some that should be are not together after all.
+static const char *are_mixed(const struct emit *e, const struct together *t, size_t n) {
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 1; k < t[i].n; k++)
+            text = emit_text(e, "%s%s%s != %s", text, *text ? " || " : "",
+                             emit_ref(e, t[i].v[k]->valid), emit_ref(e, t[i].v[0]->valid));
+    return text;
 }
 
 // On a path it is known which headers are there but for those that the control adds or removes.
 // With one call for each case of these, what has to be moved, and how far, is known in each of
-// them.
+// them. Headers that come and go together are one case, of which the C compiler is told.
 void emit_headers(const struct emit *e) {
     if (!e->plan->paths) {
         emit_line(e, "%s_emit(v, packet, q);", e->p);
         return;
     }
-    const struct ir_header *changed[PLAN_MAX_CHANGED] = {0};
-    size_t n = plan_changed_headers(e->plan, changed, PLAN_MAX_CHANGED);
+    const size_t most = e->g->headers.n;
+    const struct ir_header **changed = ARENA_ARRAY(e->a, const struct ir_header *, most + 1);
+    struct together cases[PLAN_MAX_CHANGED];
+    size_t n = plan_changed_headers(e->plan, changed, most);
+    for (size_t i = 0; n <= PLAN_MAX_CHANGED && i < n; i++)
+        cases[i] = (struct together){&changed[i], 1};
     if (n > PLAN_MAX_CHANGED)
-        n = 0;
+        n = find_together(e, changed, n, cases);
+    const char *const mixed = are_mixed(e, cases, n);
     emit_open(e, "if (there == ~UINT64_C(0)) {");
     emit_line(e, "%s_emit(v, packet, q, there);", e->p);
+    if (*mixed) {
+        emit_close(e, "} else if (%s) {", mixed);
+        e->to->indent++;
+        emit_call(e);
+    }
     emit_close(e, "} else {");
     e->to->indent++;
-    in_each_case(e, changed, n);
+    in_each_case(e, cases, n);
     emit_close(e, "}");
 }

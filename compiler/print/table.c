@@ -340,11 +340,10 @@ static bool table_is_flat(const struct emit *e, const struct ir_table *t) {
 static void table_flat_lookup(const struct emit *e, const struct ir_table *t) {
     const struct ir_action *a = table_only_action(t);
     const unsigned width = a->params.v[0].var->width;
-    emit_line(e, "const struct sk_filled *const filled = sk_lookup_flat(%s, key[0]);",
+    emit_line(e, "const uint%u_t *const flat = sk_lookup_flat(%s);", width <= 16 ? 16 : 32,
               emit_table_ref(e, t));
-    emit_open(e, "if (__builtin_expect(filled != NULL, 1)) {");
-    emit_line(e, "const %s value = (%s)((const uint%u_t *)filled->values)[key[0]];",
-              emit_storage(width), emit_storage(width), width <= 16 ? 16 : 32);
+    emit_open(e, "if (__builtin_expect(flat != NULL, 1)) {");
+    emit_line(e, "const %s value = (%s)flat[key[0]];", emit_storage(width), emit_storage(width));
     emit_line(e, "r = SK_APPLY_HIT | %u;", emit_action_index(t, a));
     run_action(e, a, ", value");
     emit_line(e, "return r;");

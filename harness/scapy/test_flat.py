@@ -49,6 +49,14 @@ class Flat(unittest.TestCase):
                 hit, wide = hit + 2, others[key & 511]
             self.assertEqual(self.ask(key), (fives[five] if five < 200 else 1, hit, (7 + narrows[key]) & 0xFFFF, wide), key)
 
+    def test_all_keys(self):
+        rng = random.Random(3)
+        fives = [rng.randrange(32) for _ in range(256)]
+        wides = [rng.randrange(1 << 32) for _ in range(65536)]
+        self.start(filled=[filled("fives", "set_five", fives, 2), filled("wides", "set_wide", wides, 8)])
+        for key in [0, 3, 4, 1019, 1020, 1023, 1024, 65535, *(rng.randrange(65536) for _ in range(200))]:
+            self.assertEqual(self.ask(key), (fives[key >> 2 & 255], 1, 9, wides[key]), key)
+
     def test_entries(self):
         def entry(table, key, action, value):
             return {"table": table, "key": {"key": key}, "action": action, "args": {"value": value}}

@@ -1040,6 +1040,7 @@ static void test_filled(void **state) {
     sk_table_free(same);
     assert_int_equal(4000, sk_table_count(t));
     assert_true(sk_table_is_filled(t));
+    assert_null(sk_lookup_flat(t)); // it has not all keys
     for (uint64_t key = 0; key < 4096; key++) {
         const struct sk_entry *e = sk_lookup_index(t, key), *w = sk_table_lookup(t, &key);
         assert_int_equal(key < 4000, e != NULL);
@@ -1059,6 +1060,19 @@ static void test_filled(void **state) {
     assert_int_equal(0xfedcba98, sk_entry_data(sk_lookup_index(t, 5), 1)[0]);
     assert_int_equal(2, sk_lookup_index(t, 5)->action);
     assert_null(sk_lookup_index(t, 6));
+    // all keys: values are read where they stand
+    assert_int_equal(SK_OK, sk_table_fill(t, 0, values + 6, 4090));
+    assert_null(sk_lookup_flat(t));
+    values[5] = 16;
+    assert_int_equal(SK_OK, sk_table_fill(t, 0, values, 4096));
+    const uint16_t *const narrow = sk_lookup_flat(t);
+    assert_non_null(narrow);
+    assert_int_equal(4095 * 3 + 1, narrow[4095]);
+    values[5] = 0xfedcba98;
+    assert_int_equal(SK_OK, sk_table_fill(t, 2, values, 4096));
+    const uint32_t *const wide = sk_lookup_flat(t);
+    assert_non_null(wide);
+    assert_int_equal(0xfedcba98, wide[5]);
     // single changes only after it was cleared
     const uint64_t key = 3, data = 9;
     assert_int_equal(SK_E_FILLED, sk_table_add(t, &key, NULL, 0, 0, &data));
@@ -1067,6 +1081,7 @@ static void test_filled(void **state) {
     assert_int_equal(SK_OK, sk_table_clear(t));
     assert_int_equal(0, sk_table_count(t));
     assert_false(sk_table_is_filled(t));
+    assert_null(sk_lookup_flat(t));
     assert_null(sk_lookup_index(t, 3));
     assert_int_equal(SK_OK, sk_table_add(t, &key, NULL, 0, 0, &data));
     assert_int_equal(9, sk_entry_data(sk_lookup_index(t, 3), 1)[0]);

@@ -366,6 +366,10 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.was1.setValid();
         hdr.sum0.setValid();
         hdr.sum1.setValid();
+        hdr.log_x0.setValid();
+        hdr.log_x1.setValid();
+        hdr.log_y0.setValid();
+        hdr.log_y1.setValid();
         hdr.state.step = first;
         hdr.state.turn = turn_t.NONE;
         hdr.state.pulls = pulls;
@@ -383,6 +387,10 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.was1.value = 0;
         hdr.sum0.value = 0;
         hdr.sum1.value = 0;
+        hdr.log_x0.value = 0;
+        hdr.log_x1.value = 0;
+        hdr.log_y0.value = 0;
+        hdr.log_y1.value = 0;
     }
 
     table beginnings {
@@ -416,6 +424,10 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.was1.setInvalid();
         hdr.sum0.setInvalid();
         hdr.sum1.setInvalid();
+        hdr.log_x0.setInvalid();
+        hdr.log_x1.setInvalid();
+        hdr.log_y0.setInvalid();
+        hdr.log_y1.setInvalid();
     }
 
     // Back to where it came from.
@@ -617,17 +629,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
             if (hdr.state.step == step_t.REPEAT) {
                 repeats.apply();
             } else {
-                hdr.log_x0.setValid();
-                hdr.log_x1.setValid();
-                hdr.log_y0.setValid();
-                hdr.log_y1.setValid();
                 step.apply(hdr, md);
-                if (hdr.state.step != step_t.SWAP) {
-                    hdr.log_x0.setInvalid();
-                    hdr.log_x1.setInvalid();
-                    hdr.log_y0.setInvalid();
-                    hdr.log_y1.setInvalid();
-                }
                 next.apply();
                 if (md.groups_to_go != 0 && md.works == 0 && hdr.state.pulls != 0) {
                     restore(); // and they are turned
@@ -743,6 +745,10 @@ control Records(inout headers_t hdr, inout egress_metadata_t md) {
             hdr.was1.setInvalid();
             hdr.sum0.setInvalid();
             hdr.sum1.setInvalid();
+            hdr.log_x0.setInvalid();
+            hdr.log_x1.setInvalid();
+            hdr.log_y0.setInvalid();
+            hdr.log_y1.setInvalid();
         }
     }
 }

@@ -180,7 +180,8 @@ struct headers_t {
     word_h     was1;
     word_h     sum0;
     word_h     sum1;
-    // From ingress to egress: the logarithms of the two cells and of the two values.
+    // For egress: the logarithms of the two cells and of the two values. They stay with the others, so that no header
+    // moves from pass to pass.
     word_h     log_x0;
     word_h     log_x1;
     word_h     log_y0;

@@ -51,6 +51,10 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.extract(hdr.was1);
         pkt.extract(hdr.sum0);
         pkt.extract(hdr.sum1);
+        pkt.extract(hdr.log_x0);
+        pkt.extract(hdr.log_x1);
+        pkt.extract(hdr.log_y0);
+        pkt.extract(hdr.log_y1);
         pkt.extract(hdr.ethernet);
         pkt.extract(hdr.ipv4);
         pkt.extract(hdr.udp);
@@ -544,14 +548,6 @@ parser EgressParser(packet_in pkt, out headers_t hdr, out egress_metadata_t md,
         pkt.extract(hdr.was1);
         pkt.extract(hdr.sum0);
         pkt.extract(hdr.sum1);
-        transition select(hdr.state.step) {
-            step_t.SWAP: parse_addends;
-            step_t.EMPTY: parse_addends;
-            default: accept;
-        }
-    }
-
-    state parse_addends {
         pkt.extract(hdr.log_x0);
         pkt.extract(hdr.log_x1);
         pkt.extract(hdr.log_y0);
@@ -575,6 +571,10 @@ control EgressDeparser(packet_out pkt, inout headers_t hdr, in egress_metadata_t
         pkt.emit(hdr.was1);
         pkt.emit(hdr.sum0);
         pkt.emit(hdr.sum1);
+        pkt.emit(hdr.log_x0);
+        pkt.emit(hdr.log_x1);
+        pkt.emit(hdr.log_y0);
+        pkt.emit(hdr.log_y1);
 #endif
     }
 }
