@@ -137,6 +137,13 @@ static enum brt_code fixed_check_type(const struct brt_change *c, bool has_key,
                                      : brt_fail(err, BRT_INVALID_ARG, "the key is missing");
 }
 
+static enum brt_code fixed_check_entry(struct brt *b, const struct fixed_table *t,
+                                       const struct fixed_entry *e, struct sk_error *err) {
+    if (t->one_pipe && e->pipe < 0)
+        return brt_fail(err, BRT_INVALID_ARG, "table '%s': the target must be one pipe", t->name);
+    return t->functions.check ? t->functions.check(b, e, err) : BRT_OK;
+}
+
 enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, int pipe,
                            struct brt_change *c, struct sk_error *err) {
     static const BfrtProto__TableData nothing = BFRT_PROTO__TABLE_DATA__INIT;
@@ -159,6 +166,8 @@ enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, int pi
     c->entry->pipe = t->by_pipe ? pipe : -1;
     if (has_key)
         code = fixed_key(t, e->key, c->entry, err);
+    if (code == BRT_OK && (has_key || c->type != BFRT_PROTO__UPDATE__TYPE__DELETE))
+        code = fixed_check_entry(b, t, c->entry, err);
     if (code || c->type == BFRT_PROTO__UPDATE__TYPE__DELETE)
         return code;
     code = fixed_data(&b->scratch, t, e->data ? e->data : &nothing, c->entry, err);
@@ -542,10 +551,14 @@ enum brt_code fixed_read(struct brt *b, const struct fixed_table *t, const BfrtP
         return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' has no handles", t->name);
     if (e->is_default_entry && t->n_keys)
         return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' has no default entry", t->name);
+    if (t->one_pipe && pipe < 0)
+        return brt_fail(err, BRT_INVALID_ARG, "table '%s': the target must be one pipe", t->name);
     if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE_KEY && t->n_keys)
         return fixed_read_all(b, &r, err);
+    key.pipe = pipe;
     code = e->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY ? fixed_key(t, e->key, &key, err)
                                                                : BRT_OK;
+    code = code ? code : fixed_check_entry(b, t, &key, err);
     return code ? code : fixed_read_one(b, &r, &key, &more, err);
 }
 
