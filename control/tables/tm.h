@@ -19,8 +19,8 @@
 //                  0.5, 1, 2, 4, and cells of the pool that it does not limit; 'schedule' has what
 //                  is not the same for all queues:
 //                  [{qid [priority] [weight: 1023] [red] [yellow] [green] [guaranteed] [pool]
-//                  [share] [base] [pooled]}], priority 7 the highest, pooled false: in no pool. What
-//                  it leaves out is the port's.
+//                  [share] [base] [pooled]}], priority 7 the highest, pooled false: in no pool.
+//                  What it leaves out is the port's.
 //   SK_TM_DEFLECT  port [qid]
 //   SK_TM_BUFFER   pipe offset bytes                bytes in hexadecimal
 //   SK_TM_PKTGEN   pipe app trigger length [offset] [timer] [pattern] [mask: all] [batches: 1]
