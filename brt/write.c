@@ -13,6 +13,7 @@
 struct sk_pauses *brt_pauses(struct brt *b, bool writes) {
     b->pauses.pause = b->host.pause;
     b->pauses.resume = writes ? b->host.resume : b->host.resume_same;
+    b->pauses.idle = b->host.idle;
     b->pauses.aux = b->host.aux;
     return &b->pauses;
 }
@@ -291,6 +292,8 @@ static void write_slice(struct writing *w, const struct brt_target *target,
         items[i].code = write_resolve(w->b, w->request->updates[w->n_done + i], target,
                                       w->request->client_id, &items[i].change, &items[i].err);
         any = any || items[i].code == BRT_OK;
+        if (items[i].code == BRT_OK)
+            brt_prefetch(w->b, &items[i].change);
         if (items[i].change.attribute && !w->atomic) // what follows is resolved under it
             n = i + 1;
     }

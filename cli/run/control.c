@@ -57,8 +57,13 @@ void run_resume_same(void *aux) {
     run_watch_resumed(aux);
 }
 
+bool run_idle(void *aux) {
+    return sk_lcores_idle(((struct run *)aux)->lcores);
+}
+
 struct sk_pauses run_pauses(struct run *r) {
-    return (struct sk_pauses){.pause = run_pause, .resume = run_resume_same, .aux = r};
+    return (struct sk_pauses){
+        .pause = run_pause, .resume = run_resume_same, .idle = run_idle, .aux = r};
 }
 
 // ---- the socket ----
