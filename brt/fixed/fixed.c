@@ -353,34 +353,7 @@ static enum brt_code fixed_apply_one(struct brt *b, const struct brt_change *c, 
     return t->functions.set(b, c->entry, err);
 }
 
-// Of a table by pipe: for each of the pipes, whose entries may differ.
-static enum brt_code fixed_apply_pipes(struct brt *b, const struct brt_change *c, bool *existed,
-                                       struct sk_error *err) {
-    enum brt_code code = BRT_OK;
-    for (int pipe = 0; code == BRT_OK && pipe < (int)SK_PIPES; pipe++) {
-        struct brt_change one = *c;
-        one.entry = fixed_new_entry(&b->scratch, c->fixed);
-        if (!one.entry)
-            return fixed_no_memory(err);
-        struct fixed_value *const data = one.entry->data;
-        memcpy(data, c->entry->data, c->fixed->n_data * sizeof *data);
-        *one.entry = *c->entry;
-        one.entry->data = data;
-        one.entry->pipe = pipe;
-        code = fixed_apply_one(b, &one, existed, err);
-    }
-    return code;
-}
-
-enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *existed,
-                          struct sk_error *err) {
-    return !c->attribute && c->fixed->by_pipe && c->entry->pipe < 0
-               ? fixed_apply_pipes(b, c, existed, err)
-               : fixed_apply_one(b, c, existed, err);
-}
-
-// ---- taking back ----
-
+// What a change is about to change, as it was.
 struct fixed_saved {
     struct fixed_entry *entries;
     bool *there;
@@ -393,6 +366,56 @@ struct fixed_saved_user {
     const struct fixed_table *table;
     struct fixed_entry *entry;
 };
+
+// Of a table by pipe: for each of the pipes, whose entries may differ. In '*done' stands how many
+// were changed.
+static enum brt_code fixed_apply_each(struct brt *b, const struct brt_change *c, bool *existed,
+                                      size_t *done, struct sk_error *err) {
+    enum brt_code code = BRT_OK;
+    *done = 0;
+    for (int pipe = 0; code == BRT_OK && pipe < (int)SK_PIPES; pipe++) {
+        struct brt_change one = *c;
+        one.entry = fixed_new_entry(&b->scratch, c->fixed);
+        if (!one.entry)
+            return fixed_no_memory(err);
+        struct fixed_value *const data = one.entry->data;
+        memcpy(data, c->entry->data, c->fixed->n_data * sizeof *data);
+        *one.entry = *c->entry;
+        one.entry->data = data;
+        one.entry->pipe = pipe;
+        code = fixed_apply_one(b, &one, existed, err);
+        *done += code == BRT_OK;
+    }
+    return code;
+}
+
+// An entry is changed in all pipes or in none.
+static enum brt_code fixed_apply_pipes(struct brt *b, const struct brt_change *c, bool *existed,
+                                       struct sk_error *err) {
+    const bool entry = c->has_key || c->fixed->n_keys == 0;
+    struct fixed_saved *saved = entry ? fixed_save(b, c) : NULL;
+    size_t done;
+    if (entry && !saved)
+        return fixed_no_memory(err);
+    const enum brt_code code = fixed_apply_each(b, c, existed, &done, err);
+    if (!code || !saved)
+        return code;
+    struct sk_error why;
+    saved->n = done; // an entry of each pipe, in their order
+    return fixed_put_back(b, c, saved, &why)
+               ? brt_fail(err, BRT_UNEXPECTED, "the other pipes could not be put back: %.200s",
+                          why.text)
+               : code;
+}
+
+enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *existed,
+                          struct sk_error *err) {
+    return !c->attribute && c->fixed->by_pipe && c->entry->pipe < 0
+               ? fixed_apply_pipes(b, c, existed, err)
+               : fixed_apply_one(b, c, existed, err);
+}
+
+// ---- taking back ----
 
 struct fixed_saving {
     struct brt *b;
