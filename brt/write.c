@@ -318,10 +318,17 @@ static void write_slice(struct writing *w, const struct brt_target *target,
     w->n_done += n;
 }
 
+// Of the next slice, at most; to take memory is to clear it.
+static struct write_item *write_items(struct writing *w) {
+    const size_t left = w->request->n_updates - w->n_done;
+    const size_t n = left < WRITE_SLICE ? left : WRITE_SLICE;
+    return brt_take(&w->b->request, (n + 1) * sizeof(struct write_item));
+}
+
 // False when its time was over before its end; what was written stays.
 static bool write_all(struct writing *w, const struct brt_target *target) {
     struct sk_pauses *pauses = brt_pauses(w->b, true);
-    struct write_item *items = brt_take(&w->b->request, WRITE_SLICE * sizeof *items);
+    struct write_item *items = write_items(w);
     w->results = brt_take(&w->b->request, (w->request->n_updates + 1) * sizeof *w->results);
     w->short_of_memory = !items || !w->results;
     while (!w->short_of_memory && !w->failed && w->n_done < w->request->n_updates) {
@@ -329,7 +336,7 @@ static bool write_all(struct writing *w, const struct brt_target *target) {
             return false;
         write_slice(w, target, items, pauses);
         if (w->takes_back) // the log points to them
-            items = brt_take(&w->b->request, WRITE_SLICE * sizeof *items);
+            items = write_items(w);
         w->short_of_memory = w->short_of_memory || !items;
     }
     return true;

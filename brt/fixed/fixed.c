@@ -141,7 +141,7 @@ static enum brt_code fixed_check_entry(struct brt *b, const struct fixed_table *
                                        const struct fixed_entry *e, struct sk_error *err) {
     if (t->one_pipe && e->pipe < 0)
         return brt_fail(err, BRT_INVALID_ARG, "table '%s': the target must be one pipe", t->name);
-    return t->functions.check ? t->functions.check(b, e, err) : BRT_OK;
+    return t->check ? t->check(b, e, err) : BRT_OK;
 }
 
 enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, int pipe,

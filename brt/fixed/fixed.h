@@ -95,8 +95,6 @@ struct fixed_functions {
     enum brt_code (*remove)(struct brt *b, const struct fixed_entry *e, struct sk_error *err);
     // The keys of all entries, ascending, in memory of 'm'; null when that is short.
     struct fixed_entry *(*keys)(struct brt *b, struct brt_memory *m, size_t *n);
-    // Whether there can be an entry with this key; null: any.
-    enum brt_code (*check)(struct brt *b, const struct fixed_entry *e, struct sk_error *err);
 };
 
 struct fixed_table {
@@ -107,6 +105,8 @@ struct fixed_table {
     size_t n_keys, n_data;
     const struct fixed_action *actions;
     size_t n_actions;
+    // Whether there can be an entry with this key; null: with any.
+    enum brt_code (*check)(struct brt *b, const struct fixed_entry *e, struct sk_error *err);
     const char *attribute; // what it has of those; null: none
     // Tables whose lists name entries of this one, under the name of its key: an entry that is
     // deleted is removed from these first. Null if no table does.

@@ -649,11 +649,11 @@ static enum brt_code tm_pipe_schedule_set(struct brt *b, const struct fixed_entr
     }
 #define TM_OF_QUEUE .by_pipe = true, .one_pipe = true
 #define TM_QUEUE_FUNCTIONS(get, set, remove)                                                       \
-    .functions = {get, set, remove, fixed_tm_queue_keys, fixed_tm_queue_check}
+    .functions = {get, set, remove, fixed_tm_queue_keys}, .check = fixed_tm_queue_check
 #define TM_PORT_FUNCTIONS(get, set, remove)                                                        \
-    .functions = {get, set, remove, tm_port_keys, tm_port_check}
+    .functions = {get, set, remove, tm_port_keys}, .check = tm_port_check
 #define TM_POOL_FUNCTIONS(get, set, remove)                                                        \
-    .functions = {get, set, remove, tm_pool_keys, tm_pool_check}
+    .functions = {get, set, remove, tm_pool_keys}, .check = tm_pool_check
 
 const struct fixed_table *fixed_tm(bool tofino_2, size_t *n) {
     static const struct fixed_action buffer_actions[] = {{1, "shared_pool", true, NULL, 0},
