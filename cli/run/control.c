@@ -284,8 +284,8 @@ static void wait_for_work(struct run *r) {
     struct pollfd *of_controllers = &fds[n - 4];
     if (ppoll(breath ? of_controllers : fds, breath ? 4 : n, &timeout, NULL) <= 0)
         return;
-    // What controllers ask is heard without a tick. Short ticks beside their calls would cost each of
-    // them a timer that comes before the kernel's own.
+    // What controllers ask is heard without a tick. Short ticks beside their calls would cost each
+    // of them a timer that comes before the kernel's own.
     const bool asked = of_controllers[1].revents || of_controllers[2].revents;
     if (!asked || of_controllers[0].revents || of_controllers[3].revents)
         r->control.worked = now;
