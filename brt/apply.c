@@ -53,7 +53,14 @@ static struct sk_entry *apply_find(struct brt *b, const struct brt_change *c, un
     return c->is_default ? sk_table_default(t) : sk_table_find(t, c->value, c->mask, c->priority);
 }
 
+// Does the change say anything of what hangs on entries? Else they need not be looked for.
+static bool apply_has_attached(const struct brt_change *c) {
+    return c->reset_stats || c->reset_ttl || c->attached.given || c->has_direct;
+}
+
 static void apply_attached_everywhere(struct brt *b, const struct brt_change *c) {
+    if (!apply_has_attached(c))
+        return;
     for (unsigned i = 0; c->table->desc && i < c->pipes.n; i++) {
         struct sk_entry *e = apply_find(b, c, i);
         if (e)
@@ -201,6 +208,14 @@ static bool apply_is_anywhere(struct brt *b, const struct brt_change *c) {
         if (apply_find(b, c, i))
             return true;
     return false;
+}
+
+void brt_prefetch(struct brt *b, const struct brt_change *c) {
+    if (c->fixed || c->attribute || c->operation || c->is_default || !c->has_key ||
+        c->table->kind != BRT_MATCH)
+        return;
+    for (unsigned i = 0; i < c->pipes.n; i++)
+        sk_table_prefetch(brt_apply_table(b, c, i), c->value);
 }
 
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,

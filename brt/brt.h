@@ -66,6 +66,7 @@ struct brt_host {
     void (*pause)(void *aux); // all cores wait; null, like the others: nobody runs them
     void (*resume)(void *aux);
     void (*resume_same)(void *aux); // nothing was changed
+    bool (*idle)(void *aux);        // control/tables/pauses.h; or null
     // The device of a port; false: it has none. Null: no port has one.
     bool (*port)(void *aux, uint16_t port, struct brt_port *out);
     // In a pause. Of a port without a device it says so in the log.

@@ -61,6 +61,7 @@ struct brt {
     bool device_is_set;
     uint64_t device[BRT_DEVICE_SETTINGS]; // of device_configuration
     struct fixed_port *ports;             // by number: what clients have said of them
+    uint64_t *tm_bases;                   // tm.c: what counters of drops begin with; or null
     struct rpc_server *server;            // null: not on a socket
 };
 

@@ -103,7 +103,9 @@ enum brt_code brt_copy_table(struct brt *b, const struct brt_change *c, unsigned
                              struct sk_error *err);
 // ---- groups.c
 struct sk_selector *brt_selector_in(const struct brt *b, const struct brt_table *t, unsigned pipe);
-// ---- apply.c: in a pause
+// ---- apply.c: in a pause, but for the first
+// What applying the change looks at first is brought nearer.
+void brt_prefetch(struct brt *b, const struct brt_change *c);
 enum brt_code brt_apply(struct brt *b, const struct brt_change *c, bool *existed,
                         struct sk_error *err);
 

@@ -54,6 +54,7 @@ void brt_service_free(struct brt *b) {
     brt_memory_free(&b->scratch);
     brt_running_free(&b->now);
     free(b->ports);
+    free(b->tm_bases);
     free(b);
 }
 

@@ -13,6 +13,7 @@
 struct sk_pauses *brt_pauses(struct brt *b, bool writes) {
     b->pauses.pause = b->host.pause;
     b->pauses.resume = writes ? b->host.resume : b->host.resume_same;
+    b->pauses.idle = b->host.idle;
     b->pauses.aux = b->host.aux;
     return &b->pauses;
 }
@@ -291,6 +292,8 @@ static void write_slice(struct writing *w, const struct brt_target *target,
         items[i].code = write_resolve(w->b, w->request->updates[w->n_done + i], target,
                                       w->request->client_id, &items[i].change, &items[i].err);
         any = any || items[i].code == BRT_OK;
+        if (items[i].code == BRT_OK)
+            brt_prefetch(w->b, &items[i].change);
         if (items[i].change.attribute && !w->atomic) // what follows is resolved under it
             n = i + 1;
     }
@@ -315,10 +318,17 @@ static void write_slice(struct writing *w, const struct brt_target *target,
     w->n_done += n;
 }
 
+// Of the next slice, at most; to take memory is to clear it.
+static struct write_item *write_items(struct writing *w) {
+    const size_t left = w->request->n_updates - w->n_done;
+    const size_t n = left < WRITE_SLICE ? left : WRITE_SLICE;
+    return brt_take(&w->b->request, (n + 1) * sizeof(struct write_item));
+}
+
 // False when its time was over before its end; what was written stays.
 static bool write_all(struct writing *w, const struct brt_target *target) {
     struct sk_pauses *pauses = brt_pauses(w->b, true);
-    struct write_item *items = brt_take(&w->b->request, WRITE_SLICE * sizeof *items);
+    struct write_item *items = write_items(w);
     w->results = brt_take(&w->b->request, (w->request->n_updates + 1) * sizeof *w->results);
     w->short_of_memory = !items || !w->results;
     while (!w->short_of_memory && !w->failed && w->n_done < w->request->n_updates) {
@@ -326,7 +336,7 @@ static bool write_all(struct writing *w, const struct brt_target *target) {
             return false;
         write_slice(w, target, items, pauses);
         if (w->takes_back) // the log points to them
-            items = brt_take(&w->b->request, WRITE_SLICE * sizeof *items);
+            items = write_items(w);
         w->short_of_memory = w->short_of_memory || !items;
     }
     return true;

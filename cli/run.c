@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,9 @@ static int cmd_run_switch(struct run *r) {
     if (sched_getaffinity(0, sizeof r->anywhere, &r->anywhere))
         memset(&r->anywhere, 0xff, sizeof r->anywhere);
     catch_signals();
+    // The control thread makes entries all the time; memory of another thread's own grows by a
+    // call of the kernel for each page.
+    mallopt(M_ARENA_MAX, 1);
     setvbuf(stdout, NULL, _IOLBF, 0);
     bool started = run_start(r);
     int status = started ? EXIT_GOOD : EXIT_UNUSABLE;

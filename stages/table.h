@@ -204,6 +204,9 @@ struct sk_entry *sk_table_default(const struct sk_table *t);
 // action.
 int sk_table_add(struct sk_table *t, const uint64_t *value, const uint64_t *mask, int64_t priority,
                  uint32_t action, const uint64_t *data);
+// Brings what sk_table_add, _modify and _delete with this key look at first nearer, where that is
+// known from the key alone. For lists of changes: each key's well before its change.
+void sk_table_prefetch(const struct sk_table *t, const uint64_t *value);
 // Fills a table without entries, or one that was filled before, as a whole: key i gets values[i],
 // as the one parameter of the action. For large tables of small values: two or four bytes each,
 // which equal tables share. Then it takes no single changes (SK_E_FILLED) until sk_table_clear, and

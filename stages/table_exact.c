@@ -109,6 +109,13 @@ sk_slot *sk_hash_find(const struct sk_table *t, const uint64_t *value, const uin
     return table_exact_find(t, sk_buckets_of(t), value, mask, priority);
 }
 
+void sk_table_prefetch(const struct sk_table *t, const uint64_t *value) {
+    if (t->kind != SK_KIND_HASH)
+        return;
+    const struct sk_buckets *s = sk_buckets_of(t);
+    __builtin_prefetch(&s->bucket[home(t, value, NULL, 0).bucket & s->mask], 1);
+}
+
 // True when it took a place that was never taken: not that of a removed entry with the same tag.
 static bool table_exact_put(const struct sk_table *t, struct sk_buckets *s, struct sk_entry *e) {
     struct home h = home(t, e->value, e->mask, e->priority);

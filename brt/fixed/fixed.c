@@ -137,6 +137,13 @@ static enum brt_code fixed_check_type(const struct brt_change *c, bool has_key,
                                      : brt_fail(err, BRT_INVALID_ARG, "the key is missing");
 }
 
+static enum brt_code fixed_check_entry(struct brt *b, const struct fixed_table *t,
+                                       const struct fixed_entry *e, struct sk_error *err) {
+    if (t->one_pipe && e->pipe < 0)
+        return brt_fail(err, BRT_INVALID_ARG, "table '%s': the target must be one pipe", t->name);
+    return t->check ? t->check(b, e, err) : BRT_OK;
+}
+
 enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, int pipe,
                            struct brt_change *c, struct sk_error *err) {
     static const BfrtProto__TableData nothing = BFRT_PROTO__TABLE_DATA__INIT;
@@ -159,6 +166,8 @@ enum brt_code fixed_change(struct brt *b, const BfrtProto__TableEntry *e, int pi
     c->entry->pipe = t->by_pipe ? pipe : -1;
     if (has_key)
         code = fixed_key(t, e->key, c->entry, err);
+    if (code == BRT_OK && (has_key || c->type != BFRT_PROTO__UPDATE__TYPE__DELETE))
+        code = fixed_check_entry(b, t, c->entry, err);
     if (code || c->type == BFRT_PROTO__UPDATE__TYPE__DELETE)
         return code;
     code = fixed_data(&b->scratch, t, e->data ? e->data : &nothing, c->entry, err);
@@ -344,34 +353,7 @@ static enum brt_code fixed_apply_one(struct brt *b, const struct brt_change *c, 
     return t->functions.set(b, c->entry, err);
 }
 
-// Of a table by pipe: for each of the pipes, whose entries may differ.
-static enum brt_code fixed_apply_pipes(struct brt *b, const struct brt_change *c, bool *existed,
-                                       struct sk_error *err) {
-    enum brt_code code = BRT_OK;
-    for (int pipe = 0; code == BRT_OK && pipe < (int)SK_PIPES; pipe++) {
-        struct brt_change one = *c;
-        one.entry = fixed_new_entry(&b->scratch, c->fixed);
-        if (!one.entry)
-            return fixed_no_memory(err);
-        struct fixed_value *const data = one.entry->data;
-        memcpy(data, c->entry->data, c->fixed->n_data * sizeof *data);
-        *one.entry = *c->entry;
-        one.entry->data = data;
-        one.entry->pipe = pipe;
-        code = fixed_apply_one(b, &one, existed, err);
-    }
-    return code;
-}
-
-enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *existed,
-                          struct sk_error *err) {
-    return !c->attribute && c->fixed->by_pipe && c->entry->pipe < 0
-               ? fixed_apply_pipes(b, c, existed, err)
-               : fixed_apply_one(b, c, existed, err);
-}
-
-// ---- taking back ----
-
+// What a change is about to change, as it was.
 struct fixed_saved {
     struct fixed_entry *entries;
     bool *there;
@@ -384,6 +366,56 @@ struct fixed_saved_user {
     const struct fixed_table *table;
     struct fixed_entry *entry;
 };
+
+// Of a table by pipe: for each of the pipes, whose entries may differ. In '*done' stands how many
+// were changed.
+static enum brt_code fixed_apply_each(struct brt *b, const struct brt_change *c, bool *existed,
+                                      size_t *done, struct sk_error *err) {
+    enum brt_code code = BRT_OK;
+    *done = 0;
+    for (int pipe = 0; code == BRT_OK && pipe < (int)SK_PIPES; pipe++) {
+        struct brt_change one = *c;
+        one.entry = fixed_new_entry(&b->scratch, c->fixed);
+        if (!one.entry)
+            return fixed_no_memory(err);
+        struct fixed_value *const data = one.entry->data;
+        memcpy(data, c->entry->data, c->fixed->n_data * sizeof *data);
+        *one.entry = *c->entry;
+        one.entry->data = data;
+        one.entry->pipe = pipe;
+        code = fixed_apply_one(b, &one, existed, err);
+        *done += code == BRT_OK;
+    }
+    return code;
+}
+
+// An entry is changed in all pipes or in none.
+static enum brt_code fixed_apply_pipes(struct brt *b, const struct brt_change *c, bool *existed,
+                                       struct sk_error *err) {
+    const bool entry = c->has_key || c->fixed->n_keys == 0;
+    struct fixed_saved *saved = entry ? fixed_save(b, c) : NULL;
+    size_t done;
+    if (entry && !saved)
+        return fixed_no_memory(err);
+    const enum brt_code code = fixed_apply_each(b, c, existed, &done, err);
+    if (!code || !saved)
+        return code;
+    struct sk_error why;
+    saved->n = done; // an entry of each pipe, in their order
+    return fixed_put_back(b, c, saved, &why)
+               ? brt_fail(err, BRT_UNEXPECTED, "the other pipes could not be put back: %.200s",
+                          why.text)
+               : code;
+}
+
+enum brt_code fixed_apply(struct brt *b, const struct brt_change *c, bool *existed,
+                          struct sk_error *err) {
+    return !c->attribute && c->fixed->by_pipe && c->entry->pipe < 0
+               ? fixed_apply_pipes(b, c, existed, err)
+               : fixed_apply_one(b, c, existed, err);
+}
+
+// ---- taking back ----
 
 struct fixed_saving {
     struct brt *b;
@@ -542,10 +574,14 @@ enum brt_code fixed_read(struct brt *b, const struct fixed_table *t, const BfrtP
         return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' has no handles", t->name);
     if (e->is_default_entry && t->n_keys)
         return brt_fail(err, BRT_NOT_SUPPORTED, "table '%s' has no default entry", t->name);
+    if (t->one_pipe && pipe < 0)
+        return brt_fail(err, BRT_INVALID_ARG, "table '%s': the target must be one pipe", t->name);
     if (e->value_case != BFRT_PROTO__TABLE_ENTRY__VALUE_KEY && t->n_keys)
         return fixed_read_all(b, &r, err);
+    key.pipe = pipe;
     code = e->value_case == BFRT_PROTO__TABLE_ENTRY__VALUE_KEY ? fixed_key(t, e->key, &key, err)
                                                                : BRT_OK;
+    code = code ? code : fixed_check_entry(b, t, &key, err);
     return code ? code : fixed_read_one(b, &r, &key, &more, err);
 }
 

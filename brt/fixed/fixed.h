@@ -21,7 +21,8 @@
 //     mirror.c   $mirror.cfg
 //     port.c     $PORT, $PORT_STAT, $PORT_HDL_INFO, $PORT_FP_IDX_INFO, $PORT_STR_INFO
 //     pktgen.c   tf1.pktgen.*, tf2.pktgen.*: the packet generators
-//     tm.c       tf1.tm.*, tf2.tm.*: listed, and not served
+//     tm.c       tf1.tm.*, tf2.tm.*: the traffic manager
+//     queues.c   of these, what is said of a queue
 //     device.c   tf1.dev.device_configuration, tf2.dev.device_configuration
 #ifndef SILKEN_BRT_FIXED_FIXED_H
 #define SILKEN_BRT_FIXED_FIXED_H
@@ -77,8 +78,11 @@ struct fixed_entry {
     int pipe;        // of a table by pipe; -1: all
     uint32_t action; // of a table that chooses; 0: the message does not say it
     uint64_t key[FIXED_KEYS];
-    char key_text[24]; // of a key that is a text
+    char key_text[24]; // of a key that is any text; of choices the key is the index
     struct fixed_value *data;
+    // Of what get found, what the values do not say; null where a client says the entry. 'set' puts
+    // it back.
+    const void *kept;
 };
 
 struct fixed_table;
@@ -101,6 +105,8 @@ struct fixed_table {
     size_t n_keys, n_data;
     const struct fixed_action *actions;
     size_t n_actions;
+    // Whether there can be an entry with this key; null: with any.
+    enum brt_code (*check)(struct brt *b, const struct fixed_entry *e, struct sk_error *err);
     const char *attribute; // what it has of those; null: none
     // Tables whose lists name entries of this one, under the name of its key: an entry that is
     // deleted is removed from these first. Null if no table does.
@@ -118,6 +124,8 @@ struct fixed_table {
     // does not say to 0, but for what stays.
     bool chooses;
     bool by_pipe;                     // its target can be one pipe; all: 'set' is called for each
+    bool one_pipe;                    // and must be, unless all entries are deleted
+    bool nested;                      // as JSON, data of its actions stand there as its own do
     bool lenient;                     // to delete an entry that is not there is no mistake
     bool increments;                  // elements of its lists can be added and removed
     struct fixed_functions functions; // without 'get': only listed; without 'set': only read

@@ -59,7 +59,8 @@ static json_t *text_actions(const struct fixed_table *t) {
             json_array_append_new(data, text_datum(&a->fields[k]));
         for (size_t k = 0; k < t->n_data; k++)
             if (t->data[k].actions >> a->id & 1)
-                json_array_append_new(data, text_own_datum(&t->data[k]));
+                json_array_append_new(data, t->nested ? text_datum(&t->data[k])
+                                                      : text_own_datum(&t->data[k]));
         json_array_append_new(list, json_pack("{s:I, s:s, s:o}", "id", (json_int_t)a->id, "name",
                                               a->name, "data", data));
     }

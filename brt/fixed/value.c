@@ -27,6 +27,17 @@ static enum brt_code fixed_value_bytes(const ProtobufCBinaryData *bytes,
 
 // ---- from messages ----
 
+static enum brt_code fixed_value_key_choice(const ProtobufCBinaryData *text,
+                                            const struct fixed_field *f, uint64_t *out,
+                                            struct sk_error *err) {
+    for (*out = 0; f->choices[*out]; ++*out)
+        if (strlen(f->choices[*out]) == text->len &&
+            memcmp(f->choices[*out], text->data, text->len) == 0)
+            return BRT_OK;
+    return brt_fail(err, BRT_INVALID_ARG, "key field '%s' cannot be '%.*s'", f->name,
+                    text->len < 40 ? (int)text->len : 40, (const char *)text->data);
+}
+
 static enum brt_code fixed_value_key(const BfrtProto__KeyField *k, const struct fixed_field *f,
                                      size_t place, struct fixed_entry *out, struct sk_error *err) {
     if (k->match_type_case != BFRT_PROTO__KEY_FIELD__MATCH_TYPE_EXACT)
@@ -34,6 +45,8 @@ static enum brt_code fixed_value_key(const BfrtProto__KeyField *k, const struct 
     if (f->type == FIXED_UINT)
         return fixed_value_bytes(&k->exact->value, f, &out->key[place], err);
     const ProtobufCBinaryData *text = &k->exact->value;
+    if (f->type == FIXED_STRING && f->choices)
+        return fixed_value_key_choice(text, f, &out->key[place], err);
     if (text->len == 0 || text->len >= sizeof out->key_text ||
         memchr(text->data, '\0', text->len) != NULL)
         return brt_fail(err, BRT_INVALID_ARG, "key field '%s' takes a text of 1 to %zu characters",
@@ -208,8 +221,9 @@ static bool fixed_value_key_message(struct brt_memory *m, const struct fixed_tab
         fields[i].exact = &parts[i];
         list[key->n_fields++] = &fields[i];
         if (t->keys[i].type == FIXED_STRING) {
-            parts[i].value.data = (uint8_t *)e->key_text;
-            parts[i].value.len = strlen(e->key_text);
+            const char *text = t->keys[i].choices ? t->keys[i].choices[e->key[i]] : e->key_text;
+            parts[i].value.data = (uint8_t *)text;
+            parts[i].value.len = strlen(text);
         } else if (!brt_stream(m, &e->key[i], t->keys[i].width, &parts[i].value))
             return false;
     }

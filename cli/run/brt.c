@@ -94,6 +94,7 @@ bool run_brt_start(struct run *r) {
     struct brt_host host = {.pause = run_pause,
                             .resume = run_resume,
                             .resume_same = run_resume_same,
+                            .idle = run_idle,
                             .port = run_brt_device,
                             .enable_port = run_brt_enable_port,
                             .aux = r};

@@ -153,6 +153,7 @@ void run_hang_up(int signal_number); // another: the configuration is read again
 bool run_is_stopped(void);           // run_stop() was called
 void run_pause(void *run);
 void run_resume(void *run);
+bool run_idle(void *run);                   // the lcores sleep
 struct sk_pauses run_pauses(struct run *r); // for reading in slices
 void run_resume_same(void *run); // nothing was changed meanwhile: flow caches keep what they have
 

@@ -18,7 +18,7 @@ void sk_pauses_begin(struct sk_pauses *p) {
     if (!p || !p->pause)
         return;
     const uint64_t now = sk_clock_now(), due = p->ended + p->took;
-    if (now < due)
+    if (now < due && !(p->idle && p->idle(p->aux)))
         pauses_wait(due - now);
     p->pause(p->aux);
     p->from = sk_clock_now();

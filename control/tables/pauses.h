@@ -30,13 +30,16 @@
 struct sk_pauses {
     void (*pause)(void *aux); // null: nobody runs the switch's cores meanwhile
     void (*resume)(void *aux);
+    // Whether the cores have nothing to do, so that the next slice need not wait for them; null: it
+    // always does.
+    bool (*idle)(void *aux);
     void *aux;
     // own
     uint64_t from, ended, took; // ns: the slice that is copied, or the one before
 };
 
 // 'p' may be null: then nobody runs the cores. begin() waits before it pauses until packets had as
-// much time as the slice before took.
+// much time as the slice before took, if there are any.
 void sk_pauses_begin(struct sk_pauses *p);
 void sk_pauses_end(struct sk_pauses *p);
 // An entry as it is now, with what packets change in it: hits, counts, meter, direct register

@@ -166,10 +166,11 @@ static uint8_t read_share(const struct sk_at *at, uint8_t otherwise) {
 static void tm_read_cells(const struct sk_at *at, const struct sk_queue_buffer *otherwise,
                           struct sk_queue_buffer *out) {
     const struct sk_at pool = sk_at_member(at, "pool"), share = sk_at_member(at, "share"),
-                       pooled = sk_at_member(at, "pooled");
+                       pooled = sk_at_member(at, "pooled"), base = sk_at_member(at, "base");
     *out = *otherwise;
     out->guaranteed = cells_or(at, "guaranteed", otherwise->guaranteed);
     out->share = read_share(at, otherwise->share);
+    out->base = cells_or(at, "base", out->share ? otherwise->base : 0);
     if (pool.value) {
         out->pooled = true;
         out->pool = (uint8_t)sk_at_number(&pool, true, SK_APP_POOLS - 1);
@@ -177,11 +178,14 @@ static void tm_read_cells(const struct sk_at *at, const struct sk_queue_buffer *
     if (pooled.value && !control_tm_flag(at, "pooled")) {
         out->pooled = false;
         out->share = 0;
+        out->base = 0;
         if (pool.value)
             sk_at_fail(&pool, "a queue that is not \"pooled\" has no pool");
     }
     if (share.value && !out->pooled)
         sk_at_fail(&share, "a share is of a \"pool\"");
+    if (base.value && !out->share)
+        sk_at_fail(&base, "cells that a \"share\" does not limit need one");
 }
 
 static void read_own(const struct sk_at *at, const struct sk_port_queue *q,
@@ -190,7 +194,8 @@ static void read_own(const struct sk_at *at, const struct sk_port_queue *q,
     out->own_limits = sk_at_member(at, "red").value || sk_at_member(at, "yellow").value ||
                       sk_at_member(at, "green").value;
     out->own_buffer = sk_at_member(at, "guaranteed").value || sk_at_member(at, "pool").value ||
-                      sk_at_member(at, "share").value || sk_at_member(at, "pooled").value;
+                      sk_at_member(at, "share").value || sk_at_member(at, "pooled").value ||
+                      sk_at_member(at, "base").value;
     if (out->own_limits)
         tm_read_limits(at, &port, &out->limits);
     if (out->own_buffer)
@@ -200,7 +205,7 @@ static void read_own(const struct sk_at *at, const struct sk_port_queue *q,
 static void read_schedule(const struct sk_at *at, uint16_t dev_port, struct sk_port_queue *q) {
     static const char *const keys[] = {
         "qid",      "priority", "weight",     "flow_control", "red",    "yellow", "green",
-        "pg_queue", "share",    "guaranteed", "pool",         "pooled", NULL};
+        "pg_queue", "share",    "guaranteed", "pool",         "pooled", "base",   NULL};
     bool said[SK_PORT_QUEUES] = {false};
     for (size_t i = 0; i < sk_at_length(at); i++) {
         const struct sk_at item = sk_at_item(at, i), weight = sk_at_member(&item, "weight");
@@ -220,9 +225,9 @@ static void read_schedule(const struct sk_at *at, uint16_t dev_port, struct sk_p
 }
 
 static void read_queue(const struct sk_at *at, bool request, struct sk_tm_item *out) {
-    static const char *const keys[] = {"op",   "port",   "speed",    "limit",
-                                       "red",  "yellow", "green",    "guaranteed",
-                                       "pool", "share",  "schedule", NULL};
+    static const char *const keys[] = {"op",     "port",     "speed",      "limit", "red",
+                                       "yellow", "green",    "guaranteed", "pool",  "share",
+                                       "base",   "schedule", NULL};
     static const struct sk_queue_buffer none;
     const struct sk_at schedule = sk_at_member(at, "schedule");
     control_tm_check_keys(at, keys, request);
@@ -498,6 +503,8 @@ static void set_cells(json_t *o, const struct sk_queue_buffer *b, bool own) {
         json_object_set_new(o, "pooled", json_false());
     if (b->pooled && b->share)
         json_object_set_new(o, "share", json_real((double)(1u << b->share) / 128));
+    if (b->pooled && b->share && b->base)
+        json_object_set_new(o, "base", json_integer(b->base));
 }
 
 static json_t *schedule_list(const struct sk_switch *sw, uint16_t port,

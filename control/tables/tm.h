@@ -14,12 +14,13 @@
 //   SK_TM_BACKUP   port backup
 //   SK_TM_GLOBAL   rid
 //   SK_TM_POOL     id cells [red] [yellow] [green]  a pool of cells that queues share: 0 to 3
-//   SK_TM_QUEUE    port [speed] [limit] [red] [yellow] [green] [guaranteed] [pool] [share]
+//   SK_TM_QUEUE    port [speed] [limit] [red] [yellow] [green] [guaranteed] [pool] [share] [base]
 //                  [schedule]     Mbit/s; cells; a share of what is free in the pool: 0.015625 ...
-//                  0.5, 1, 2, 4; 'schedule' has what is not the same for all queues:
+//                  0.5, 1, 2, 4, and cells of the pool that it does not limit; 'schedule' has what
+//                  is not the same for all queues:
 //                  [{qid [priority] [weight: 1023] [red] [yellow] [green] [guaranteed] [pool]
-//                  [share] [pooled]}], priority 7 the highest, pooled false: in no pool. What it
-//                  leaves out is the port's.
+//                  [share] [base] [pooled]}], priority 7 the highest, pooled false: in no pool.
+//                  What it leaves out is the port's.
 //   SK_TM_DEFLECT  port [qid]
 //   SK_TM_BUFFER   pipe offset bytes                bytes in hexadecimal
 //   SK_TM_PKTGEN   pipe app trigger length [offset] [timer] [pattern] [mask: all] [batches: 1]

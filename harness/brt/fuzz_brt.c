@@ -294,6 +294,13 @@ static BfrtProto__DataField *fuzz_fixed_list(struct fuzz_input *in, const struct
     return d;
 }
 
+static const char *fuzz_fixed_choice(struct fuzz_input *in, const struct fixed_field *f) {
+    size_t n = 0;
+    while (f->choices[n])
+        n++;
+    return f->choices[fuzz_byte(in) % n];
+}
+
 static BfrtProto__DataField *fuzz_fixed_datum(struct fuzz_input *in, const struct fixed_field *f) {
     const struct brt_field as = {
         .id = f->id, .type = f->type == FIXED_STRING ? BRT_STRING : BRT_STREAM, .width = f->width};
@@ -305,7 +312,7 @@ static BfrtProto__DataField *fuzz_fixed_datum(struct fuzz_input *in, const struc
         d->bool_val = fuzz_byte(in) & 1;
     }
     if (d->value_case == BFRT_PROTO__DATA_FIELD__VALUE_STR_VAL && f->choices)
-        d->str_val = (char *)f->choices[0];
+        d->str_val = (char *)fuzz_fixed_choice(in, f);
     return d;
 }
 
@@ -325,11 +332,21 @@ static void fuzz_fixed(struct fuzz_input *in, BfrtProto__TableEntry *e) {
     for (size_t i = 0; i < t->n_keys; i++) {
         const struct brt_field as = {.id = t->keys[i].id,
                                      .width = t->keys[i].width ? t->keys[i].width : 24u};
-        key->fields[key->n_fields++] = fuzz_key_field(in, &as);
+        BfrtProto__KeyField *k = fuzz_key_field(in, &as);
+        key->fields[key->n_fields++] = k;
+        if (t->keys[i].choices && k->match_type_case == BFRT_PROTO__KEY_FIELD__MATCH_TYPE_EXACT) {
+            const char *text = fuzz_fixed_choice(in, &t->keys[i]);
+            k->exact->value = (ProtobufCBinaryData){strlen(text), (uint8_t *)text};
+        }
+    }
+    if (t->by_pipe) {
+        e->entry_tgt = FUZZ_NEW(in, BfrtProto__TargetDevice, BFRT_PROTO__TARGET_DEVICE__INIT);
+        const uint8_t pipe = fuzz_byte(in) % 6;
+        e->entry_tgt->pipe_id = pipe < 5 ? pipe : BRT_ALL_PIPES;
     }
     data->action_id = t->n_actions ? t->actions[fuzz_byte(in) % t->n_actions].id : 0;
     data->fields = fuzz_take(in, MOST_FIELDS * sizeof *data->fields);
-    for (size_t i = fuzz_byte(in) % MOST_FIELDS; i > 0; i--)
+    for (size_t i = fuzz_byte(in) % MOST_FIELDS; i > 0 && t->n_data; i--)
         data->fields[data->n_fields++] = fuzz_fixed_datum(in, &t->data[fuzz_byte(in) % t->n_data]);
     if (parts & 32) {
         e->value_case = BFRT_PROTO__TABLE_ENTRY__VALUE_KEY;

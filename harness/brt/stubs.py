@@ -44,7 +44,7 @@ def failures(status_pb, type_url, of_update):
 
     def call(function, *args, **kwargs):
         try:
-            return function(*args, timeout=60, **kwargs)
+            return function(*args, timeout=300, **kwargs)
         except grpc.RpcError as e:
             raise Failed(e) from None
 

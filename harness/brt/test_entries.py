@@ -10,6 +10,7 @@ from controller import Controller, Expect, pb  # noqa: E402
 from live import Checks, Switch  # noqa: E402
 
 PROGRAM = os.path.abspath("harness/stf/everything.p4")
+CONSTANTS = os.path.abspath("harness/stf/lang/order.p4")
 OK, INVALID, NOT_FOUND, EXISTS, EXHAUSTED, UNIMPLEMENTED = 0, 3, 5, 6, 8, 12
 MAC = "hdr.ethernet.dst_addr"
 
@@ -270,6 +271,25 @@ def handles(c):
     fails("a handle of nothing", "UNKNOWN", c.read_raw, entity, codes=[NOT_FOUND])
 
 
+def constants(c):
+    """A table with const entries, whose key has five fields."""
+    name = next(n for n, t in c.tables.items() if [k["name"] for k in t["key"]] == ["k1", "k2", "k3", "k4", "k5"])
+    action = next(a["name"] for a in c.tables[name]["action_specs"] if a["name"].endswith("found"))
+    key = lambda *values: dict(zip(("k1", "k2", "k3", "k4", "k5"), values))  # noqa: E731
+    change = lambda what, values, data=None: c.update(  # noqa: E731
+        what, name, key(*values), action if data else None, data)
+    there, absent = (0, 1, 2, 6, 7), (3, 3, 3, 3, 3)
+    before = c.read(c.entry(name))
+    checks.equal("const entries", len(before), 3)
+    for what, update in (("added to", change("INSERT", absent, {"v": 1})), ("changed", change("MODIFY", there, {"v": 9})),
+                         ("shortened", change("DELETE", there)), ("emptied", c.update("DELETE", name)),
+                         ("added to or changed", change("INSERT_OR_MODIFY", absent, {"v": 1}))):
+        checks.has(f"a const table is {what}", update_fails(f"a const table is {what}", INVALID, c, update), "const")
+    update_fails("a key field is missing", INVALID, c, change("INSERT", absent[:4], {"v": 1}))
+    fails("of a read as well", "UNKNOWN", c.read, c.entry(name, key(*there[:4])), codes=[INVALID])
+    checks.equal("const entries as before", c.read(c.entry(name)), before)
+
+
 with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
     ADDRESS = f"unix:{folder}/b.sock"
     with Switch({"program": PROGRAM, "ports": [{"port": 1, "device": "net_null0"}], "bfrt": {"listen": ADDRESS}}) as sw:
@@ -280,4 +300,9 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             for part in (distinct_ids, exact, kinds, defaults, members, mistakes, ids, handles):
                 part(controller)
         checks.equal("the switch ends well", sw.stop(), 0)
+    with Switch({"program": CONSTANTS, "ports": [{"port": 1, "device": "net_null0"}], "bfrt": {"listen": ADDRESS}}) as sw:
+        with Controller(ADDRESS) as controller:
+            controller.bind()
+            constants(controller)
+        checks.equal("that of const entries, too", sw.stop(), 0)
 checks.end()

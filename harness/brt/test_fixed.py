@@ -129,7 +129,7 @@ def slots(c, copies):
 def shapes(c):
     """Tables, fields and choices as the driver's descriptions have them (counted there)."""
     got = {n: (len(t["key"]), len(t["data"]), t["id"] & 0xffffff) for n, t in c.tables.items() if t["id"] >> 16 != 0xff05 and
-           t["id"] >> 24 == 0xff} # those of the traffic manager: listed()
+           t["id"] >> 24 == 0xff} # those of the traffic manager: test_traffic.py
     checks.equal("tables", got, {
         "tf1.dev.device_configuration": (0, 16, 0x060001), "$PORT": (1, 33, 0x010001), "$PORT_STAT": (1, 95, 0x010002),
         "$PORT_HDL_INFO": (2, 1, 0x010003), "$PORT_FP_IDX_INFO": (1, 1, 0x010004), "$PORT_STR_INFO": (1, 1, 0x010005),
@@ -379,18 +379,6 @@ def shared(address, owner):
         fails("for a call that names no more", "UNKNOWN", owner.read, owner.entry(name), p4_name="$SHARED", codes=[NOT_FOUND])
 
 
-def listed(c):
-    """Tables that are only listed."""
-    names = [n for n in c.tables if n.startswith("tf1.tm.")]
-    checks.equal("tables of the traffic manager", (len(names), sorted(n for n in names if not c.tables[n]["key"])),
-                 (33, ["tf1.tm.cfg", "tf1.tm.counter.mirror_dpg", "tf1.tm.counter.pipe", "tf1.tm.mirror.dpg",
-                       "tf1.tm.pipe.cfg", "tf1.tm.pipe.multicast_fifo", "tf1.tm.pipe.sched_cfg", "tf1.tm.pool.skid",
-                       "tf1.tm.port.group_cfg"]))
-    for name in names:
-        checks.has(name, fails("it is not read", "UNKNOWN", c.read, c.entry(name), codes=[UNIMPLEMENTED]), name)
-        checks.has(name, update_fails("nor written", UNIMPLEMENTED, c, c.update("DELETE", name)), name)
-
-
 def device(c):
     (table, key, _, got, default), = c.read(c.entry("tf1.dev.device_configuration", default=True))
     checks.equal("the device", (table, key, default, got["num_pipes"], got["num_stages"], got["recirc_port_list"][:4],
@@ -434,7 +422,6 @@ with tempfile.TemporaryDirectory(prefix="silken-brt-") as folder:
             metadata(controller)
             taken_back(controller)
             shared(ADDRESS, controller)
-            listed(controller)
             controller.write(group(controller, "DELETE", None), controller.update("DELETE", "$pre.ecmp"),
                              node(controller, "DELETE", None))
             checks.equal("all are deleted", [entries(controller, f"$pre.{t}") for t in ("mgid", "node", "ecmp")],

@@ -125,6 +125,13 @@ def one_shot(c, wire):
     update_fails("another trigger while enabled", IN_USE, c, app(c, 3, PERIODIC, pipe=0, timer_nanosec=5, pkt_len=LENGTH))
     c.write(app(c, 3, pipe=0, app_enable=False, pkt_counter=40))
     checks.equal("a count is set, the others stay", counts(c, 3), (1, 2, 40))
+    c.write(app(c, 5, ONE_SHOT, pipe=2, timer_nanosec=1000, pkt_len=LENGTH, app_enable=True))
+    before = [now(c, 5, pipe) for pipe in range(4)]
+    update_fails("enabled in one pipe", IN_USE, c, app(c, 5, PERIODIC, timer_nanosec=5, pkt_len=LENGTH + 4))
+    checks.equal("all pipes are as before", [now(c, 5, pipe) for pipe in range(4)], before)
+    c.write(app(c, 5, pipe=2, app_enable=False))
+    c.write(app(c, 5, PERIODIC, timer_nanosec=5, pkt_len=LENGTH + 4))
+    checks.equal("in all pipes", [now(c, 5, pipe)["timer_nanosec"] for pipe in range(4)], [5] * 4)
     c.write(app(c, 3, pipe=0, app_enable=True))
     checks.equal("and it begins when it was disabled", [wire.receive() for _ in range(6)], [1] * 6)
     c.write(app(c, 3, ONE_SHOT, pipe=0, timer_nanosec=7, pkt_len=LENGTH, app_enable=False))

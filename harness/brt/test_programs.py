@@ -169,9 +169,12 @@ def warm_start(sw, address, l2, wires):
         checks.equal("empty tables", [entries(c, n) for n in tables], [0] * len(tables))
         checks.equal("and no sessions", len(c.read(c.entry("$mirror.cfg"))), 0)
         put(c, tables[0], 3)
+        limit = lambda: c.read(c.entry("tf1.tm.port.buffer", {"dev_port": 2}))[0][3]["eg_limit_cells"]  # noqa: E731
+        c.write(c.update("MODIFY", "tf1.tm.port.buffer", {"dev_port": 2}, data={"eg_limit_cells": 77}))
         if wires:
             checks.equal("packets take the old program", frames(wires, 1), 2)
         send(c, Set.WARM_INIT_END)
+        checks.equal("queues are no program's", limit(), 77)
         checks.equal("ended", told(c), FINISHED)
         if wires:
             checks.equal("packets take the new one", frames(wires, 2), 3)

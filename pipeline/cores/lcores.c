@@ -135,6 +135,10 @@ void sk_lcores_pause(struct sk_lcores *l) {
         wait_once(l, &times);
 }
 
+bool sk_lcores_idle(struct sk_lcores *l) {
+    return atomic_load(&l->waiting) == atomic_load(&l->running);
+}
+
 void sk_lcores_resume(struct sk_lcores *l, bool changed) {
     if (changed)
         sk_tables_changed(); // who paused them may have changed anything

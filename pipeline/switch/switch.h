@@ -323,12 +323,14 @@ struct sk_queue_limits {
     uint32_t red, yellow, green;
 };
 // A queue's share is at most 2^(share - 7) of the cells that are free in its pool, the chip's
-// dynamic factor: 1/64 (1), 1/32 ... 1 (7), 2 (8), 4 (9); 0: as many as there are.
+// dynamic factor: 1/64 (1), 1/32 ... 1 (7), 2 (8), 4 (9); 0: as many as there are. A queue with at
+// most 'base' cells of the pool is not asked for its share.
 #define SK_SHARE_HIGHEST 9u
 struct sk_queue_buffer {
     uint32_t guaranteed; // cells
     bool pooled;
     uint8_t pool, share; // with 'pooled'
+    uint32_t base;       // with a share: cells of the pool that it does not limit
 };
 struct sk_queue_schedule {
     uint8_t priority;
@@ -357,6 +359,8 @@ struct sk_port_queue {
 int sk_switch_port_queue(struct sk_switch *sw, uint16_t dev_port, const struct sk_port_queue *q);
 void sk_switch_port_queue_get(const struct sk_switch *sw, uint16_t dev_port,
                               struct sk_port_queue *out);
+// The bytes of a cell.
+uint32_t sk_switch_cell_bytes(const struct sk_switch *sw);
 // Cells that wait in a queue of the port now; 0 for a queue that there is not.
 uint32_t sk_switch_port_depth(const struct sk_switch *sw, uint16_t dev_port, unsigned qid);
 // Packets that came to a queue since the switch began: taken + refused; taken = left

@@ -103,7 +103,7 @@ struct queue {
     uint16_t weight;
     uint8_t priority, share;
     struct sk_queue_limits limits;
-    uint32_t guaranteed;
+    uint32_t guaranteed, base;
     struct app_pool *pool; // or null
     struct sk_queue_counts counts;
 };

@@ -28,6 +28,10 @@
 #define WIRE_OVERHEAD 24u  // FCS, preamble, gap between packets
 #define FCS_BYTES     4u
 
+uint32_t sk_switch_cell_bytes(const struct sk_switch *sw) {
+    return sk_switch_is_tofino_2(sw) ? CELL_BYTES_2 : CELL_BYTES;
+}
+
 static uint32_t cells_of(const struct sk_core *core, uint32_t bytes) {
     bool tofino2 = core->tofino_2;
     uint32_t cell = tofino2 ? CELL_BYTES_2 : CELL_BYTES;
@@ -131,6 +135,7 @@ static void queue_resolve(struct sk_switch *sw, struct port_queue *q, unsigned q
     own->guaranteed = b->guaranteed;
     own->pool = b->pooled ? &sw->app_pools[b->pool] : NULL;
     own->share = b->share;
+    own->base = b->base;
     const uint32_t cells = beyond(own, own->cells);
     q->cells += cells;
     if (own->pool)
@@ -263,7 +268,7 @@ static enum sk_drop_reason pool_take(const struct queue *own, uint32_t cells, ui
             !admits(pool_congestion(pool, used), color))
             return SK_DROP_POOL_FULL;
         const uint64_t may = (uint64_t)(pool->as.cells - used) << own->share;
-        if (own->share && (uint64_t)then << 7 > may)
+        if (own->share && then > own->base && (uint64_t)then << 7 > may)
             return SK_DROP_SHARE_FULL;
     } while (!atomic_compare_exchange_weak_explicit(&pool->used, &used, used + cells,
                                                     memory_order_relaxed, memory_order_relaxed));

@@ -55,7 +55,8 @@ static const char whole[] =
     " \"pools\": [{\"id\": 2, \"cells\": 500, \"yellow\": 400}],\n"
     " \"queues\": [{\"port\": 1, \"speed\": 100, \"red\": 10, \"yellow\": 20, \"green\": 30,\n"
     "   \"limit\": 60, \"pool\": 2, \"guaranteed\": 3,\n"
-    "   \"schedule\": [{\"qid\": 4, \"yellow\": 15, \"share\": 0.25}, {\"qid\": 5, \"pooled\": "
+    "   \"schedule\": [{\"qid\": 4, \"yellow\": 15, \"share\": 0.25, \"base\": 9}, {\"qid\": 5, "
+    "\"pooled\": "
     "false}]}],\n"
     " \"deflect\": {\"port\": 2, \"qid\": 4},\n"
     " \"pktgen_buffers\": [{\"pipe\": 1, \"offset\": 16, \"bytes\": \"00112233445566778899\"}],\n"
@@ -112,6 +113,7 @@ static void test_config(void **state) {
     assert_int_equal(q.schedule[4].limits.green, 30);
     assert_true(q.schedule[4].buffer.pooled && q.schedule[4].buffer.share == 5);
     assert_int_equal(q.schedule[4].buffer.guaranteed, 3);
+    assert_int_equal(q.schedule[4].buffer.base, 9);
     assert_true(q.schedule[5].own_buffer && !q.schedule[5].own_limits);
     assert_false(q.schedule[5].buffer.pooled);
     assert_false(q.schedule[6].own_buffer || q.schedule[6].own_limits);

@@ -137,7 +137,7 @@ static enum sk_drop_reason model_admits(const struct model *m, const struct mode
         (uint64_t)m->used[b.pool] + more > m->pools[b.pool].cells)
         return SK_DROP_POOL_FULL;
     const double of_free = (double)(m->pools[b.pool].cells - m->used[b.pool]) * shares[b.share];
-    return b.share && then > of_free ? SK_DROP_SHARE_FULL : SK_DROP_COUNT;
+    return b.share && then > b.base && then > of_free ? SK_DROP_SHARE_FULL : SK_DROP_COUNT;
 }
 
 static uint64_t finish_from(const struct model_port *p, unsigned qid, uint32_t length,
@@ -301,6 +301,7 @@ static void random_buffer(uint64_t *r, struct sk_queue_buffer *b) {
     if (b->pooled) {
         b->pool = (uint8_t)below(r, 3);
         b->share = (uint8_t)below(r, SK_SHARE_HIGHEST + 1);
+        b->base = below(r, 2) ? below(r, 60) : 0;
     }
 }
 
