@@ -22,6 +22,7 @@
 
 #define WORKERS        1024    // workers of all jobs; also how many replication ids there are
 #define WORKER_ENTRIES 4096
+#define AUDIENCES      4096    // of all jobs
 
 // ---------------------------------------------------------------------------------------------------
 // Who may aggregate, and where.
@@ -56,6 +57,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         hdr.bridge._pad = 0;
         hdr.bridge.cell = pool_base + hdr.switchml.pool_index;
         hdr.bridge.group = group;
+        hdr.bridge.brief_group = 0;
         hdr.bridge.rid = rid;
         hdr.bridge.port = port;
         hdr.bridge.worker_bit = worker_bit;
@@ -110,6 +112,30 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         size = 256;
     }
 
+    // Who gets the result of a collective operation with its elements, and who without: its packets say it by a number of
+    // the job's, and the control plane which multicast groups these are.
+    action audience(bit<16> group, bit<16> brief_group) {
+        md.group = group;
+        md.brief_group = brief_group;
+    }
+
+    action nobody() {
+        md.no_audience = true;
+    }
+
+    table audiences {
+        key = {
+            hdr.switchml.job_number    : exact;
+            (bit<8>)hdr.exponents.e1   : exact @name("audience");
+        }
+        actions = {
+            audience;
+            @defaultonly nobody;
+        }
+        const default_action = nobody;
+        size = AUDIENCES;
+    }
+
     action length_fits() {
         md.length_ok = true;
     }
@@ -121,6 +147,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // 20 + 8 + 8 + 2 bytes of headers and 4 for each element.
     table lengths {
         key = {
+            md.empty           : exact;
             hdr.switchml.size  : exact;
             hdr.ipv4.total_len : exact;
             hdr.udp.length     : exact;
@@ -130,13 +157,17 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             length_differs;
         }
         const entries = {
-            (packet_size_t.ELEMENTS_32, 166, 146)   : length_fits();
-            (packet_size_t.ELEMENTS_64, 294, 274)   : length_fits();
-            (packet_size_t.ELEMENTS_128, 550, 530)  : length_fits();
-            (packet_size_t.ELEMENTS_256, 1062, 1042): length_fits();
+            (0, packet_size_t.ELEMENTS_32, 166, 146)                          : length_fits();
+            (0, packet_size_t.ELEMENTS_64, 294, 274)                          : length_fits();
+            (0, packet_size_t.ELEMENTS_128, 550, 530)                         : length_fits();
+            (0, packet_size_t.ELEMENTS_256, 1062, 1042)                       : length_fits();
+            (1, packet_size_t.ELEMENTS_32, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
+            (1, packet_size_t.ELEMENTS_64, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
+            (1, packet_size_t.ELEMENTS_128, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
+            (1, packet_size_t.ELEMENTS_256, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
         }
         const default_action = length_differs;
-        size = 4;
+        size = 8;
     }
 
     action consume() {
@@ -173,6 +204,7 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             md.other_session               : ternary;
             ig_intr_md.ingress_port[8:7]   : ternary @name("pipe");
             md.bad_checksum                : ternary;
+            md.no_audience                 : ternary;
         }
         actions = {
             consume;
@@ -182,24 +214,33 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             refuse;
         }
         const entries = {
-            (false, _, _, _, _, _, _)     : refuse(drop_reason_t.BAD_LENGTH);
-            (_, false, _, _, _, _, _)     : refuse(drop_reason_t.UNKNOWN_WORKER);
-            (_, _, 0, 1, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, 1, 0, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, _, _, 0, PIPE_0, false): consume();
-            (_, _, _, _, 0, PIPE_0, true) : consume_wrong();
-            (_, _, _, _, 0, _, false)     : relay();
-            (_, _, _, _, 0, _, true)      : relay_wrong();
+            (false, _, _, _, _, _, _, _)     : refuse(drop_reason_t.BAD_LENGTH);
+            (_, false, _, _, _, _, _, _)     : refuse(drop_reason_t.UNKNOWN_WORKER);
+            (_, _, 0, 1, _, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, 1, 0, _, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, _, _, 0, _, _, true)      : refuse(drop_reason_t.NO_AUDIENCE);
+            (_, _, _, _, 0, PIPE_0, false, _): consume();
+            (_, _, _, _, 0, PIPE_0, true, _) : consume_wrong();
+            (_, _, _, _, 0, _, false, _)     : relay();
+            (_, _, _, _, 0, _, true, _)      : relay_wrong();
         }
         const default_action = refuse(drop_reason_t.OTHER_SESSION);
-        size = 8;
+        size = 9;
     }
 
     apply {
         workers.apply();
         sessions.apply();
         lengths.apply();
+        md.no_audience = false;
+        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
+            audiences.apply();
+        }
         screen.apply();
+        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
+            hdr.bridge.group = md.group;
+            hdr.bridge.brief_group = md.brief_group;
+        }
     }
 }
 
@@ -233,6 +274,20 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         again(op, port);
     }
 
+    // The same of a collective operation, twice: the copy that takes the other port is delivered without elements.
+    action split_result(op_t op, MulticastGroupId_t both) {
+        hdr.low.setInvalid();
+        hdr.bridge.unicast = 0;
+        hdr.bridge.op = op;
+        ig_tm_md.mcast_grp_a = both;
+        ig_tm_md.bypass_egress = 1;
+    }
+
+    action deliver_brief() {
+        hdr.bridge.op = op_t.READ_BRIEF;
+        ig_tm_md.mcast_grp_a = hdr.bridge.brief_group;
+    }
+
     action deliver_to_job() {
         ig_tm_md.mcast_grp_a = hdr.bridge.group;
     }
@@ -262,62 +317,83 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             md.missing                   : ternary;
             hdr.bridge.num_workers       : ternary;
             hdr.bridge.unicast           : ternary;
+            hdr.switchml.msg_type        : ternary;
         }
         actions = {
             again;
             next_pipe;
             start_result;
+            split_result;
+            deliver_brief;
             deliver_to_job;
             deliver_to_worker;
             absorb;
             refuse;
         }
         const entries = {
-            (op_t.RELAY, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
+            // What has no elements gets none on the way.
+            (op_t.RELAY, _, _, _, _, _, MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK): next_pipe(RECIRCULATE_PIPE_0);
+            (op_t.RELAY, _, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
 
             // Larger packets visit the pipes in order. A duplicate goes all the way, too: its first
             // copy may have been lost between two pipes.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
 
             // The last pipe decides. The last worker was missing, or there is only one.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, _, _, _, _, _): absorb();
+            // Of a collective operation there are two results.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, _, _, _, _, _, _): absorb();
 
             // A repetition: of a complete slot it asks for the result, else there is nothing to say.
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
+            // Who wants no elements in the answer gets none.
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, _, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
 
             // Results go back through the pipes, the second half of each before the first.
-            (op_t.READ_HIGH, _, PIPE_2, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
-            (op_t.READ_HIGH, _, PIPE_1, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.READ_HIGH, _, PIPE_0, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_3, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
-            (op_t.READ_LOW, _, PIPE_2, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
-            (op_t.READ_LOW, _, PIPE_1, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_0, _, _, 0) : deliver_to_job();
-            (op_t.READ_LOW, _, PIPE_0, _, _, 1) : deliver_to_worker();
-            (op_t.READ_NONE, _, _, _, _, 0): deliver_to_job();
-            (op_t.READ_NONE, _, _, _, _, 1): deliver_to_worker();
+            (op_t.READ_HIGH, _, PIPE_2, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
+            (op_t.READ_HIGH, _, PIPE_1, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.READ_HIGH, _, PIPE_0, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_3, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
+            (op_t.READ_LOW, _, PIPE_2, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
+            (op_t.READ_LOW, _, PIPE_1, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_0, _, _, 0, _) : deliver_to_job();
+            (op_t.READ_LOW, _, PIPE_0, _, _, 1, _) : deliver_to_worker();
+            (op_t.READ_NONE, _, _, _, _, 0, _): deliver_to_job();
+            (op_t.READ_NONE, _, _, _, _, 1, _): deliver_to_worker();
+            (op_t.READ_BRIEF, _, _, _, _, 0, _): deliver_brief();
+            (op_t.READ_BRIEF, _, _, _, _, 1, _): deliver_to_worker();
         }
         const default_action = refuse(drop_reason_t.BAD_STATE);
-        size = 40;
+        size = 55;
     }
 
     apply {
@@ -335,6 +411,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
     Seen() seen;
     Tally() tally0;
     Tally() tally1;
+    Zeros() zeros;
     Lanes() lanes;
     Steps() steps;
     Forward() forward;
@@ -373,6 +450,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         if (md.op == op_t.DUPLICATE && ig_intr_md.ingress_port[8:7] == PIPE_0) {
             repetitions.count(hdr.bridge.rid);
         }
+        zeros.apply(hdr, md);
         lanes.apply(hdr, md);
 
         if (md.op != op_t.FORWARD && md.op != op_t.DROP) {
@@ -425,6 +503,32 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
         counters = sent;
     }
 
+    action lengths_are(bit<16> total_len, bit<16> udp_length) {
+        hdr.ipv4.total_len = total_len;
+        hdr.udp.length = udp_length;
+    }
+
+    // A result may have elements although its packet had none, and the other way round.
+    table lengths {
+        key = {
+            hdr.bridge.op     : ternary;
+            hdr.switchml.size : ternary;
+        }
+        actions = {
+            lengths_are;
+            NoAction;
+        }
+        const entries = {
+            (op_t.READ_BRIEF, _)                : lengths_are(EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH);
+            (_, packet_size_t.ELEMENTS_32)      : lengths_are(166, 146);
+            (_, packet_size_t.ELEMENTS_64)      : lengths_are(294, 274);
+            (_, packet_size_t.ELEMENTS_128)     : lengths_are(550, 530);
+            (_, packet_size_t.ELEMENTS_256)     : lengths_are(1062, 1042);
+        }
+        const default_action = NoAction;
+        size = 5;
+    }
+
     apply {
         if (hdr.bridge.unicast == 1) {
             md.rid = hdr.bridge.rid;
@@ -432,6 +536,7 @@ control Egress(inout headers_t hdr, inout egress_metadata_t md,
             md.rid = eg_intr_md.egress_rid;
         }
         receivers.apply();
+        lengths.apply();
     }
 }
 

@@ -78,8 +78,10 @@ static void submit(struct training *t, unsigned w) {
         else
             integers[i] = value(w, n, i);
     t->memory[w][n] = integers;
-    const struct swml_tensor tensor = {n % 2 ? SWML_F32 : SWML_I32, integers, integers, ELEMENTS,
-                                       NULL};
+    const struct swml_tensor tensor = {.type = n % 2 ? SWML_F32 : SWML_I32,
+                                       .in = integers,
+                                       .out = integers,
+                                       .count = ELEMENTS};
     assert_int_equal(swml_worker_submit(t->workers[w], &tensor, t->now), 0);
 }
 
