@@ -26,12 +26,12 @@ struct gather {
     uint16_t session;
     uint64_t id;
     bool running;
-    bool started;  // all members were ready once
-    bool broken;   // a member has begun again
-    char why[160]; // the session is over; "": it is not
-    bool complete; // all were there when somebody was heard last
+    bool started;   // all members were ready once
+    bool broken;    // a member has begun again
+    char why[160];  // the session is over; "": it is not
+    bool complete;  // all were there when somebody was heard last
     bool audiences; // the switch has the job's
-    bool asks;     // and are to be asked whether they still are
+    bool asks;      // and are to be asked whether they still are
     uint64_t generation;
     struct member *members;
     unsigned n;

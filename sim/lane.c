@@ -97,7 +97,9 @@ int lane_submit(struct sim_lane *lane, struct sim_part *part, uint32_t *data) {
                                       .in = at,
                                       .out = at,
                                       .count = part->count,
-                                      .cookie = part};
+                                      .cookie = part,
+                                      .reach = (enum swml_reach)part->copy->tensor->reach,
+                                      .who = part->copy->tensor->who};
         return swml_worker_submit(lane->swml, &t, now);
     }
     const struct atp_tensor t = {floats ? ATP_F32 : ATP_I32, at, at, part->count, part};

@@ -19,8 +19,8 @@
 // ---- the program ----
 
 static const char *const tables[] = {
-    "guarded", "registered",         "admission.workers",  "admission.audiences", "receivers", "tagged",
-    "returns", "leaving.atp.queues", SESSIONS_OF_SWITCHML, SESSIONS_OF_ATP};
+    "guarded", "registered", "admission.workers",  "admission.audiences", "receivers",
+    "tagged",  "returns",    "leaving.atp.queues", SESSIONS_OF_SWITCHML,  SESSIONS_OF_ATP};
 
 int jobs_supported(struct tor *t, struct sk_error *err) {
     struct sk_error why;

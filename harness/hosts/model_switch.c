@@ -88,8 +88,8 @@ static void readdress(const struct model *m, uint8_t *frame, unsigned port) {
 }
 
 // 'brief': without elements.
-static void answer(const struct model *m, uint8_t *frame, bool brief, unsigned port,
-                   sut_emit *emit, void *context) {
+static void answer(const struct model *m, uint8_t *frame, bool brief, unsigned port, sut_emit *emit,
+                   void *context) {
     size_t len = brief ? SWML_HEADER_BYTES : swml_frame_bytes(&m->job.flow[0]);
 
     ipv4_h_set_total_len(frame + IPV4_AT, (uint16_t)(len - IPV4_AT));

@@ -114,8 +114,8 @@ static void collective_put_sums(struct collective *c, const void *in, void *out,
     const bool mine = silken_rank(c->comm) == to;
 
     if (c->result == 0)
-        c->result = sk_wire_begin(&wire, &tensor, in, out, count, type, op,
-                                  silken_workers(c->comm));
+        c->result =
+            sk_wire_begin(&wire, &tensor, in, out, count, type, op, silken_workers(c->comm));
     if (c->result != 0)
         return;
     tensor.reach = SK_TO_ONE;
@@ -200,8 +200,7 @@ static int sum_allgather(struct silken_comm *comm, const void *in, void *out, si
     uint32_t workers = silken_workers(comm);
     size_t words = collective_words(bytes);
     int32_t *room;
-    int rc =
-        collective_place(comm, &room, workers * words, silken_rank(comm) * words, in, bytes);
+    int rc = collective_place(comm, &room, workers * words, silken_rank(comm) * words, in, bytes);
 
     if (rc != 0)
         return rc;

@@ -121,8 +121,8 @@ static void lane_publish(struct sk_lane *l, unsigned events) {
         end_share(l, share, 0);
     if (l->joining && !l->drive.engine->ops->joining(l->drive.engine)) {
         l->joining = false;
-        l->audiences = l->drive.engine->ops->audiences &&
-                       l->drive.engine->ops->audiences(l->drive.engine);
+        l->audiences =
+            l->drive.engine->ops->audiences && l->drive.engine->ops->audiences(l->drive.engine);
         pthread_cond_broadcast(&l->changed);
     }
     if ((events & SK_ENGINE_FAILED) && !l->fault)

@@ -117,8 +117,7 @@ static inline bool swml_adds(const struct swml_worker *w, const struct swml_job 
 static inline bool swml_gets(const struct swml_worker *w, const struct swml_job *job) {
     const bool is_who = job->tensor.who == w->config.rank;
 
-    return job->tensor.reach == SWML_ALL ||
-           (job->tensor.reach == SWML_TO_ONE && is_who) ||
+    return job->tensor.reach == SWML_ALL || (job->tensor.reach == SWML_TO_ONE && is_who) ||
            (job->tensor.reach == SWML_FROM_ONE && !is_who);
 }
 

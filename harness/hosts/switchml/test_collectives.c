@@ -37,8 +37,8 @@ static void run_seeds(struct switch_under_test sut, const unsigned sizes[2]) {
     seed = schedule_run_range(&sut, first_seed, last_seed, &limits, &total);
     sut.free(sut.state);
     if (seed != 0) {
-        fail_msg("seed %llu: %s (%u workers, k %u, pool %u)", (unsigned long long)seed,
-                 total.fault, total.workers, total.k, total.pool_size);
+        fail_msg("seed %llu: %s (%u workers, k %u, pool %u)", (unsigned long long)seed, total.fault,
+                 total.workers, total.k, total.pool_size);
     }
     schedule_print(&total, last_seed - first_seed + 1);
     if (last_seed - first_seed >= 50) { // the population has to contain what the test is about

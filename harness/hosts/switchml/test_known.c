@@ -66,8 +66,8 @@ static size_t any_answer(struct sk_random *r, uint8_t *frame) {
         .version = sk_random_below(r, 2),
         .e0 = 3,
         .tsi = (uint32_t)sk_random_next(r),
-        .message = sk_random_below(r, 3) ? SWML_DATA
-                                         : (enum swml_message)(12 + sk_random_below(r, 4)),
+        .message =
+            sk_random_below(r, 3) ? SWML_DATA : (enum swml_message)(12 + sk_random_below(r, 4)),
         .audience = (uint8_t)sk_random_below(r, 65)};
     size_t len = swml_frame_bytes(&flow);
 

@@ -65,8 +65,7 @@ static void submit(struct fuzz *f) {
     t.cookie = &f->out[i][t.count];
     f->out[i][t.count] = CANARY;
     rc = swml_worker_submit(f->worker, &t, f->now);
-    must(rc == 0 || rc == SILKEN_ERR_STALLED ||
-         (rc == SILKEN_ERR_INVALID && t.reach != SWML_ALL));
+    must(rc == 0 || rc == SILKEN_ERR_STALLED || (rc == SILKEN_ERR_INVALID && t.reach != SWML_ALL));
     f->submitted += rc == 0;
 }
 
