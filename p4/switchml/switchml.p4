@@ -318,6 +318,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             hdr.bridge.num_workers       : ternary;
             hdr.bridge.unicast           : ternary;
             hdr.switchml.msg_type        : ternary;
+            hdr.bridge.group             : ternary;
         }
         actions = {
             again;
@@ -332,68 +333,77 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         }
         const entries = {
             // What has no elements gets none on the way.
-            (op_t.RELAY, _, _, _, _, _, MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK): next_pipe(RECIRCULATE_PIPE_0);
-            (op_t.RELAY, _, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
+            (op_t.RELAY, _, _, _, _, _, MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): next_pipe(RECIRCULATE_PIPE_0);
+            (op_t.RELAY, _, _, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
 
             // Larger packets visit the pipes in order. A duplicate goes all the way, too: its first
             // copy may have been lost between two pipes.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
 
             // The last pipe decides. The last worker was missing, or there is only one.
-            // Of a collective operation there are two results.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, _, _, _, _, _, _): absorb();
+            // Of a collective operation whose elements nobody wants there is one result without them.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            // Of others there are two.
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, _, _, _, _, _, _, _): absorb();
 
             // A repetition: of a complete slot it asks for the result, else there is nothing to say.
             // Who wants no elements in the answer gets none.
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, _, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, _, _, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
 
             // Results go back through the pipes, the second half of each before the first.
-            (op_t.READ_HIGH, _, PIPE_2, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
-            (op_t.READ_HIGH, _, PIPE_1, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.READ_HIGH, _, PIPE_0, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_3, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
-            (op_t.READ_LOW, _, PIPE_2, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
-            (op_t.READ_LOW, _, PIPE_1, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_0, _, _, 0, _) : deliver_to_job();
-            (op_t.READ_LOW, _, PIPE_0, _, _, 1, _) : deliver_to_worker();
-            (op_t.READ_NONE, _, _, _, _, 0, _): deliver_to_job();
-            (op_t.READ_NONE, _, _, _, _, 1, _): deliver_to_worker();
-            (op_t.READ_BRIEF, _, _, _, _, 0, _): deliver_brief();
-            (op_t.READ_BRIEF, _, _, _, _, 1, _): deliver_to_worker();
+            (op_t.READ_HIGH, _, PIPE_2, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
+            (op_t.READ_HIGH, _, PIPE_1, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.READ_HIGH, _, PIPE_0, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_3, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
+            (op_t.READ_LOW, _, PIPE_2, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
+            (op_t.READ_LOW, _, PIPE_1, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_0, _, _, 0, _, _) : deliver_to_job();
+            (op_t.READ_LOW, _, PIPE_0, _, _, 1, _, _) : deliver_to_worker();
+            (op_t.READ_NONE, _, _, _, _, 0, _, _): deliver_to_job();
+            (op_t.READ_NONE, _, _, _, _, 1, _, _): deliver_to_worker();
+            (op_t.READ_BRIEF, _, _, _, _, 0, _, _): deliver_brief();
+            (op_t.READ_BRIEF, _, _, _, _, 1, _, _): deliver_to_worker();
         }
         const default_action = refuse(drop_reason_t.BAD_STATE);
-        size = 55;
+        size = 63;
     }
 
     apply {
