@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 ELEMENTS = {0: 32, 1: 64, 2: 128, 3: 256}
 HEADERS = 14 + 20 + 8 + 8 + 2
 FCS = 4  # bytes of a frame that count, and that a parser can read, but that captures do not have
-BRIDGE = 16  # bytes in front of a result on its way to egress
+BRIDGE = 18  # bytes in front of a result on its way to egress
 
 # the counter of reasons
 PARSER_ERROR, BAD_LENGTH, UNKNOWN_WORKER, BAD_POOL_INDEX, DUPLICATE = 1, 3, 4, 5, 6
