@@ -157,7 +157,6 @@ def pass_brief(c):
                 passes.inject(pipe, READ_BRIEF, unicast % 3, 6, 32, version, unicast=unicast)
                 for op in (READ_BRIEF, READ_LOW, CONSUME, 0) if pipe != 2 else ():
                     passes.inject(pipe, op, unicast % 3, 6, 32, version, unicast=unicast, at_brief=True)
-    passes.inject(0, READ_BRIEF, 0, 6, 32, length=HEADERS + 100, at_brief=True)
 
 
 @case("switchml/pass_bad_state", PROGRAM)

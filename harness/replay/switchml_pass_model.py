@@ -103,8 +103,6 @@ class PassModel(Model):
     def inject_brief(self, pipe, b, frame):
         """The same from the port of results without elements, of which the second half of 64 is still there."""
         head, body = frame[:HEADERS], frame[HEADERS:]
-        if len(body) < 128:
-            return self.refuse(PARSER_ERROR, brief(pipe))
         return self.brief_result(pipe, b, self.cell(pipe, b.cell >> 15, b.cell & 8191), head, body[128:], brief(pipe))
 
     def brief_result(self, pipe, b, cell, head, body, port):

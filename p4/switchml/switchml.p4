@@ -297,6 +297,11 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
         ig_tm_md.ucast_egress_port = hdr.bridge.port[8:0];
     }
 
+    action deliver_brief_to_worker() {
+        hdr.bridge.op = op_t.READ_BRIEF;
+        deliver_to_worker();
+    }
+
     // Aggregated, and others are still missing: it ends here, and is not lost.
     @silken_consumes
     action absorb() {
@@ -326,6 +331,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             start_result;
             split_result;
             deliver_brief;
+            deliver_brief_to_worker;
             deliver_to_job;
             deliver_to_worker;
             absorb;
@@ -400,7 +406,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             (op_t.READ_NONE, _, _, _, _, 0, _, _): deliver_to_job();
             (op_t.READ_NONE, _, _, _, _, 1, _, _): deliver_to_worker();
             (op_t.READ_BRIEF, _, _, _, _, 0, _, _): deliver_brief();
-            (op_t.READ_BRIEF, _, _, _, _, 1, _, _): deliver_to_worker();
+            (op_t.READ_BRIEF, _, _, _, _, 1, _, _): deliver_brief_to_worker();
         }
         const default_action = refuse(drop_reason_t.BAD_STATE);
         size = 63;
