@@ -417,12 +417,12 @@ static void allreduce_take_out(struct silken_request *r) {
 }
 
 // The engine knows better who needs what of a tensor that is not for all.
-static bool has_memory(const struct sk_tensor *t) {
+static bool allreduce_has_memory(const struct sk_tensor *t) {
     return t->count == 0 || t->reach != SK_ALL || (t->in && t->out);
 }
 
 static bool is_reducible(const struct silken_comm *c, const struct sk_tensor *t) {
-    return t->count <= SIZE_MAX / 8 && has_memory(t) &&
+    return t->count <= SIZE_MAX / 8 && allreduce_has_memory(t) &&
            (c->config.protocol != SILKEN_ATP || t->type == c->config.atp.type) &&
            (c->config.protocol != SILKEN_DLCP || t->type == SILKEN_F32);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collective operations: of tensors that are not for all, where the switch serves such
-// (hosts/switchml/worker.h, COLLECTIVES), else above all-reduce. What has to arrive bit by bit goes as
-// integers, to which the other workers add zeros, or nothing.
+// (hosts/switchml/worker.h, COLLECTIVES), else above all-reduce. What has to arrive bit by bit goes
+// as integers, to which the other workers add zeros, or nothing.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

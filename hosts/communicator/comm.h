@@ -15,7 +15,8 @@
 int sk_comm_submit(struct silken_comm *comm, const struct sk_tensor *tensor,
                    const struct sk_wire *wire, struct silken_request **request);
 
-// 1: the switch serves such tensors; 0: it does not. Or an error: the job is over. Joins its session.
+// 1: the switch serves such tensors; 0: it does not. Or an error: the job is over. Joins its
+// session.
 int sk_comm_audiences(struct silken_comm *comm);
 
 #endif

@@ -86,8 +86,8 @@ void sk_lane_begin(struct sk_lane *lane);
 // does.
 void sk_lane_join(struct sk_lane *lane);
 
-// Whether the switch serves tensors that are not for all; joins first. The lane's fault is looked at
-// apart.
+// Whether the switch serves tensors that are not for all; joins first. The lane's fault is looked
+// at apart.
 bool sk_lane_audiences(struct sk_lane *lane);
 
 // Takes a share, whose tensor is set. It ends at once with SILKEN_ERR_CLOSED if the lane has

@@ -39,8 +39,8 @@
 #define SK_ENGINE_STALLED 1u
 #define SK_ENGINE_FAILED  2u
 
-// Who has elements to add, and who gets the sums (hosts/switchml/worker.h, enum swml_reach). All but
-// the first are for engines that say they have audiences.
+// Who has elements to add, and who gets the sums (hosts/switchml/worker.h, enum swml_reach). All
+// but the first are for engines that say they have audiences.
 enum sk_reach { SK_ALL, SK_TO_ONE, SK_FROM_ONE, SK_NONE };
 
 // Elements of both types have four bytes.
@@ -78,7 +78,8 @@ struct sk_engine_ops {
     bool (*joining)(const struct sk_engine *e);
     // The id of the session that it is in, or was; 0: it has not been in one.
     uint64_t (*session)(const struct sk_engine *e);
-    // Once it has joined: whether the switch serves tensors that are not for all. NULL: it does not.
+    // Once it has joined: whether the switch serves tensors that are not for all. NULL: it does
+    // not.
     bool (*audiences)(const struct sk_engine *e);
     void (*explain)(const struct sk_engine *e, uint64_t now, char *buf, size_t cap);
     // Sets the protocol's members, and leaves the others.

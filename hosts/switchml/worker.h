@@ -72,11 +72,11 @@
 // was used and what that answer was: integers as they were, floats as integers that become the same
 // floats. The switch passes it on to those who miss it, which take it as they would from the
 // switch's sums. Answers that all workers have, or none, need nothing: the packets in flight are
-// sent again as ever. A reduction to one worker which has missed the answer that all others have got
-// without elements cannot be resumed: nobody has its sum (SWML_NOT_KEPT), and the job comes to its
-// hard limit. What others miss is kept as long as the worker is: one that has its last
-// tensor should be there until the others have theirs. Questions are read as answers are, while
-// there is work in flight.
+// sent again as ever. A reduction to one worker which has missed the answer that all others have
+// got without elements cannot be resumed: nobody has its sum (SWML_NOT_KEPT), and the job comes to
+// its hard limit. What others miss is kept as long as the worker is: one that has its last tensor
+// should be there until the others have theirs. Questions are read as answers are, while there is
+// work in flight.
 //
 // STALLS. With work in flight and no progress (no accepted answer) for `stall_warning`, expire()
 // reports SWML_STALLED, again after twice that time and so on; swml_worker_explain() says what is
@@ -135,8 +135,8 @@ enum swml_reach {
 
 // One worker's share of an all-reduce. `in` and `out` have `count` elements and are the same memory
 // or do not overlap; they stay the caller's, and have to stay valid and, apart from the worker's
-// own writes to `out`, unchanged until the tensor is done. Who has no elements to add needs no `in`,
-// and who gets none no `out`.
+// own writes to `out`, unchanged until the tensor is done. Who has no elements to add needs no
+// `in`, and who gets none no `out`.
 struct swml_tensor {
     enum swml_type type;
     const void *in;
@@ -174,13 +174,13 @@ void swml_worker_enter(struct swml_worker *w, uint8_t session, uint64_t now);
 void swml_worker_free(struct swml_worker *w);
 
 // Queues a tensor; the description is copied. Returns 0, SILKEN_ERR_NOMEM, SILKEN_ERR_INVALID (a
-// NULL pointer with elements, an unknown type, a length beyond memory, no such rank) or SILKEN_ERR_STALLED after
-// the worker has failed. An error leaves the worker as it was.
+// NULL pointer with elements, an unknown type, a length beyond memory, no such rank) or
+// SILKEN_ERR_STALLED after the worker has failed. An error leaves the worker as it was.
 int swml_worker_submit(struct swml_worker *w, const struct swml_tensor *tensor, uint64_t now);
 
-// Writes the next frame to send to 'buf' and returns its length, swml_frame_bytes() or, of one without
-// elements, SWML_EMPTY_FRAME. Returns 0 when there is nothing to send, or when 'cap' is too short. The
-// frame counts as sent at 'now'.
+// Writes the next frame to send to 'buf' and returns its length, swml_frame_bytes() or, of one
+// without elements, SWML_EMPTY_FRAME. Returns 0 when there is nothing to send, or when 'cap' is too
+// short. The frame counts as sent at 'now'.
 size_t swml_worker_write(struct swml_worker *w, uint8_t *buf, size_t cap, uint64_t now);
 
 // How many times swml_worker_write() would write a frame now, at most; 0 when it would not.

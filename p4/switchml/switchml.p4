@@ -232,7 +232,6 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
         workers.apply();
         sessions.apply();
         lengths.apply();
-        md.no_audience = false;
         if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
             audiences.apply();
         }

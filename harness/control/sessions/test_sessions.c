@@ -500,7 +500,8 @@ static void test_two_of_a_rank(void **unused) {
     gather_free(g);
 }
 
-// Members are told of the job's audiences with the start, and do not lose them while the session runs.
+// Members are told of the job's audiences with the start, and do not lose them while the session
+// runs.
 static void test_audiences(void **unused) {
     struct gather *g = two_workers();
     const struct session_message self = member_of(0, 5);

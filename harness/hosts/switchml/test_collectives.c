@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random sequences of all-reduces, reductions to one worker, broadcasts and barriers, whose blocks
-// share their slots, with loss, duplication and reordering in both directions: through the model and
-// through the compiled SwitchML program, with packets of all sizes, and workers in one pipe and in
-// four. Every element of every result is compared with the reference (schedule.h), and what a
+// share their slots, with loss, duplication and reordering in both directions: through the model
+// and through the compiled SwitchML program, with packets of all sizes, and workers in one pipe and
+// in four. Every element of every result is compared with the reference (schedule.h), and what a
 // worker is not to get with what was there before. SILKEN_SEEDS=first..last runs other scenarios; a
 // seed that fails is printed.
 //
@@ -81,8 +81,8 @@ struct numbers {
     int32_t in[WORKERS][COUNT], out[WORKERS][COUNT];
 };
 
-// Bytes that links without faults carry when tensors of 'reach', one for each worker, go through the
-// program.
+// Bytes that links without faults carry when tensors of 'reach', one for each worker, go through
+// the program.
 static struct netsim_traffic traffic_of(enum swml_reach reach, struct numbers *n) {
     struct switch_under_test sut = p4_switch_new(false);
     struct netsim_options options = {.seed = 1,

@@ -415,8 +415,8 @@ static void test_again_of_a_root(void **state) {
         assert_int_equal(i * 2654435761u, get32(frame, AT_ELEMENTS + 4 * i));
 }
 
-// A barrier is zeros, from whomever. An answer of others that has elements is taken by who wants none,
-// and one without is not by who wants some.
+// A barrier is zeros, from whomever. An answer of others that has elements is taken by who wants
+// none, and one without is not by who wants some.
 static void test_kept_of_a_barrier_and_of_sums(void **state) {
     int32_t x[2 * K] = {0};
     uint8_t sent[LEN];

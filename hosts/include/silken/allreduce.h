@@ -349,22 +349,23 @@ int silken_allreduce(struct silken_comm *comm, const void *in, void *out, size_t
 int silken_submit(struct silken_comm *comm, const void *in, void *out, size_t count,
                   enum silken_type type, enum silken_op op, struct silken_request **request);
 
-// COLLECTIVES. Every worker calls them in the same order among its other calls, with the same sizes.
-// Bytes are copied as they are. Where the switch has the job's audiences (p4/switchml/README.md;
-// SwitchML with one lane and at most 32 workers) they are its own: a packet goes with its elements only from
-// who has some and only to who wants them, and without from and to all others. So of a broadcast
-// only the root sends data, and only the others receive it; of an all-gather each sends its part;
-// and of a reduce_scatter each receives its part alone. Elsewhere, and for reduce_scatter of
-// i64, whose error all workers are to see, each takes one all-reduce of the whole result.
-// An ATP job of floats has the third alone: the others go as i32. Errors as above.
+// COLLECTIVES. Every worker calls them in the same order among its other calls, with the same
+// sizes. Bytes are copied as they are. Where the switch has the job's audiences
+// (p4/switchml/README.md; SwitchML with one lane and at most 32 workers) they are its own: a packet
+// goes with its elements only from who has some and only to who wants them, and without from and to
+// all others. So of a broadcast only the root sends data, and only the others receive it; of an
+// all-gather each sends its part; and of a reduce_scatter each receives its part alone. Elsewhere,
+// and for reduce_scatter of i64, whose error all workers are to see, each takes one all-reduce of
+// the whole result. An ATP job of floats has the third alone: the others go as i32. Errors as
+// above.
 //
 // broadcast       'data' of worker 'root' is everybody's: 'bytes'
 // allgather       'out' has 'bytes' of each worker, by rank
 // reduce_scatter  'in' has 'count' elements for each worker, by rank; 'out' has the sums of this
 //                 worker's
 // barrier         returns when all workers have called it
-// in_switch       1: they are the switch's own; 0: all-reduces. Joins the job's session to know it, so
-//                 all workers call it; or an error
+// in_switch       1: they are the switch's own; 0: all-reduces. Joins the job's session to know it,
+//                 so all workers call it; or an error
 int silken_broadcast(struct silken_comm *comm, void *data, size_t bytes, uint32_t root);
 int silken_allgather(struct silken_comm *comm, const void *in, void *out, size_t bytes);
 int silken_reduce_scatter(struct silken_comm *comm, const void *in, void *out, size_t count,
