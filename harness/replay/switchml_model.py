@@ -105,10 +105,12 @@ class Model:
             return self.refuse(UNKNOWN_WORKER, port)
         if slot >= worker.slots:
             return self.refuse(BAD_POOL_INDEX, port)
-        if of_all and (job, frame[51]) not in self.audiences:
-            return self.refuse(NO_AUDIENCE, port)
         if ones_sum(frame[14:34]) != 0xFFFF:
             self.count("wrong_checksums", port >> 7, worker.rid)
+        if of_all and (job, frame[51]) not in self.audiences:
+            if port >> 7 == 0:
+                self.aggregate_first(worker, frame, elements, version, worker.base + slot)
+            return self.refuse(NO_AUDIENCE, port)
         if port >> 7 != 0:
             port = 68  # relayed to where slots are
         return self.aggregate(worker, port, frame, elements, version, worker.base + slot)
@@ -138,6 +140,18 @@ class Model:
         return [], [(INGRESS, port)]
 
     # ---- aggregation
+
+    def aggregate_first(self, worker, frame, elements, version, slot):
+        """What the first pipe does with a packet before it is known that nobody is to get a result."""
+        values = [0] * elements if collective(frame)[1] else list(struct.unpack_from(f">{elements}I", frame, HEADERS))
+        cell, bit = self.cell(0, version, slot), 1 << worker.bit
+        repeated = bool(cell.seen & bit)
+        cell.seen |= bit
+        self.cell(0, 1 - version, slot).seen &= ~bit
+        if repeated:
+            self.count("repetitions", 0, worker.rid)
+        else:
+            self.add(cell, worker, values[:64], struct.unpack_from(">bb", frame, 50), elements)
 
     def aggregate(self, worker, port, frame, elements, version, slot):
         of_all, empty, brief = collective(frame)

@@ -30,10 +30,7 @@ struct ingress_metadata_t {
     bool          bad_checksum;
     bool          length_ok;
     bool          admitted;
-    bit<1>        empty;          // the packet has no elements
-    bool          no_audience;    // the job has none of this name
-    bit<16>       group;          // multicast groups of a collective operation's audience
-    bit<16>       brief_group;
+    bool          no_audience;    // of a collective operation: the job has none of this number
     bit<8>        other_session;  // bits in which the packet's session differs from its job's
     bit<16>       room;           // slots of the pool above this one; top bit: see Screen
     cell_t        cell;
@@ -347,7 +344,7 @@ control Zeros(inout headers_t hdr, in ingress_metadata_t md) {
     }
 
     apply {
-        if (md.empty == 1) {
+        if (md.op == op_t.CONSUME && hdr.switchml.msg_type & MSG_TYPE_EMPTY_MASK == MSG_TYPE_EMPTY) {
             zeros();
         }
     }

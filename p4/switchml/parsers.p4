@@ -38,7 +38,6 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
         pkt.advance(PORT_METADATA_SIZE);
         md.reason = drop_reason_t.NONE;
         md.bad_checksum = false;
-        md.empty = 0;
         md.no_audience = false;
         transition select(ig_intr_md.ingress_port) {
             RECIRCULATE_PIPE_0: parse_bridge;
@@ -166,13 +165,11 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out ingress_metadata_t md
 
     // The same of a packet without elements: Zeros sets them.
     state parse_no_high {
-        md.empty = 1;
         hdr.high.setValid();
         transition accept;
     }
 
     state parse_no_elements {
-        md.empty = 1;
         hdr.low.setValid();
         hdr.high.setValid();
         transition accept;

@@ -113,10 +113,11 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     }
 
     // Who gets the result of a collective operation with its elements, and who without: its packets say it by a number of
-    // the job's, and the control plane which multicast groups these are.
+    // the job's, and the control plane which multicast groups these are. A packet for an audience that there is not gets no
+    // result, but screen does not wait for that: if it is in the first pipe, its elements are added.
     action audience(bit<16> group, bit<16> brief_group) {
-        md.group = group;
-        md.brief_group = brief_group;
+        hdr.bridge.group = group;
+        hdr.bridge.brief_group = brief_group;
     }
 
     action nobody() {
@@ -125,8 +126,8 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
 
     table audiences {
         key = {
-            hdr.switchml.job_number    : exact;
-            (bit<8>)hdr.exponents.e1   : exact @name("audience");
+            hdr.switchml.job_number : exact;
+            hdr.exponents.e1        : exact @name("audience");
         }
         actions = {
             audience;
@@ -147,27 +148,28 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
     // 20 + 8 + 8 + 2 bytes of headers and 4 for each element.
     table lengths {
         key = {
-            md.empty           : exact;
-            hdr.switchml.size  : exact;
-            hdr.ipv4.total_len : exact;
-            hdr.udp.length     : exact;
+            hdr.switchml.msg_type : ternary;
+            hdr.switchml.size     : ternary;
+            hdr.ipv4.total_len    : ternary;
+            hdr.udp.length        : ternary;
         }
         actions = {
             length_fits;
             length_differs;
         }
         const entries = {
-            (0, packet_size_t.ELEMENTS_32, 166, 146)                          : length_fits();
-            (0, packet_size_t.ELEMENTS_64, 294, 274)                          : length_fits();
-            (0, packet_size_t.ELEMENTS_128, 550, 530)                         : length_fits();
-            (0, packet_size_t.ELEMENTS_256, 1062, 1042)                       : length_fits();
-            (1, packet_size_t.ELEMENTS_32, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
-            (1, packet_size_t.ELEMENTS_64, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
-            (1, packet_size_t.ELEMENTS_128, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
-            (1, packet_size_t.ELEMENTS_256, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_32, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_64, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH) : length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_128, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, packet_size_t.ELEMENTS_256, EMPTY_TOTAL_LEN, EMPTY_UDP_LENGTH): length_fits();
+            (MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _, _, _)                                                      : length_differs();
+            (_, packet_size_t.ELEMENTS_32, 166, 146)                                                               : length_fits();
+            (_, packet_size_t.ELEMENTS_64, 294, 274)                                                               : length_fits();
+            (_, packet_size_t.ELEMENTS_128, 550, 530)                                                              : length_fits();
+            (_, packet_size_t.ELEMENTS_256, 1062, 1042)                                                            : length_fits();
         }
         const default_action = length_differs;
-        size = 8;
+        size = 9;
     }
 
     action consume() {
@@ -204,7 +206,6 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             md.other_session               : ternary;
             ig_intr_md.ingress_port[8:7]   : ternary @name("pipe");
             md.bad_checksum                : ternary;
-            md.no_audience                 : ternary;
         }
         actions = {
             consume;
@@ -214,31 +215,26 @@ control Admission(inout headers_t hdr, inout ingress_metadata_t md,
             refuse;
         }
         const entries = {
-            (false, _, _, _, _, _, _, _)     : refuse(drop_reason_t.BAD_LENGTH);
-            (_, false, _, _, _, _, _, _)     : refuse(drop_reason_t.UNKNOWN_WORKER);
-            (_, _, 0, 1, _, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, 1, 0, _, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
-            (_, _, _, _, 0, _, _, true)      : refuse(drop_reason_t.NO_AUDIENCE);
-            (_, _, _, _, 0, PIPE_0, false, _): consume();
-            (_, _, _, _, 0, PIPE_0, true, _) : consume_wrong();
-            (_, _, _, _, 0, _, false, _)     : relay();
-            (_, _, _, _, 0, _, true, _)      : relay_wrong();
+            (false, _, _, _, _, _, _)     : refuse(drop_reason_t.BAD_LENGTH);
+            (_, false, _, _, _, _, _)     : refuse(drop_reason_t.UNKNOWN_WORKER);
+            (_, _, 0, 1, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, 1, 0, _, _, _)         : refuse(drop_reason_t.BAD_POOL_INDEX);
+            (_, _, _, _, 0, PIPE_0, false): consume();
+            (_, _, _, _, 0, PIPE_0, true) : consume_wrong();
+            (_, _, _, _, 0, _, false)     : relay();
+            (_, _, _, _, 0, _, true)      : relay_wrong();
         }
         const default_action = refuse(drop_reason_t.OTHER_SESSION);
-        size = 9;
+        size = 8;
     }
 
     apply {
         workers.apply();
         sessions.apply();
         lengths.apply();
-        if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
-            audiences.apply();
-        }
         screen.apply();
         if (hdr.switchml.msg_type & MSG_TYPE_COLLECTIVE_MASK == MSG_TYPE_COLLECTIVE) {
-            hdr.bridge.group = md.group;
-            hdr.bridge.brief_group = md.brief_group;
+            audiences.apply();
         }
     }
 }
@@ -323,6 +319,7 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             hdr.bridge.unicast           : ternary;
             hdr.switchml.msg_type        : ternary;
             hdr.bridge.group             : ternary;
+            md.no_audience               : ternary;
         }
         actions = {
             again;
@@ -337,78 +334,80 @@ control Steps(inout headers_t hdr, inout ingress_metadata_t md,
             refuse;
         }
         const entries = {
+            (_, _, _, _, _, _, _, _, true): refuse(drop_reason_t.NO_AUDIENCE);
+
             // What has no elements gets none on the way.
-            (op_t.RELAY, _, _, _, _, _, MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _): next_pipe(RECIRCULATE_PIPE_0);
-            (op_t.RELAY, _, _, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
+            (op_t.RELAY, _, _, _, _, _, MSG_TYPE_EMPTY &&& MSG_TYPE_EMPTY_MASK, _, _): next_pipe(RECIRCULATE_PIPE_0);
+            (op_t.RELAY, _, _, _, _, _, _, _, _): again(op_t.CONSUME, RECIRCULATE_PIPE_0);
 
             // Larger packets visit the pipes in order. A duplicate goes all the way, too: its first
             // copy may have been lost between two pipes.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, PIPE_0, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_0, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_1, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_2);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _, _)  : next_pipe(RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, PIPE_2, _, _, _, _, _, _): next_pipe(RECIRCULATE_PIPE_3);
 
             // The last pipe decides. The last worker was missing, or there is only one.
             // Of a collective operation whose elements nobody wants there is one result without them.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, 0, _): start_result(0, op_t.READ_BRIEF, BRIEF_PIPE_3);
             // Of others there are two.
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.CONSUME, _, _, _, _, _, _, _): absorb();
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_NONE, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, MSG_TYPE_COLLECTIVE &&& MSG_TYPE_COLLECTIVE_MASK, _, _): split_result(op_t.READ_LOW, SPLIT_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 1, _, _, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_32, _, 0, 1, _, _, _, _) : start_result(0, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 1, _, _, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_64, _, 0, 1, _, _, _, _) : start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 1, _, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_128, _, 0, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 1, _, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, packet_size_t.ELEMENTS_256, _, 0, 1, _, _, _, _): start_result(0, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.CONSUME, _, _, _, _, _, _, _, _): absorb();
 
             // A repetition: of a complete slot it asks for the result, else there is nothing to say.
             // Who wants no elements in the answer gets none.
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_3);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
-            (op_t.DUPLICATE, _, _, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, MSG_TYPE_BRIEF &&& MSG_TYPE_BRIEF_MASK, _, _): start_result(1, op_t.READ_BRIEF, BRIEF_PIPE_3);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_32, _, 0, _, _, _, _, _) : start_result(1, op_t.READ_NONE, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_64, _, 0, _, _, _, _, _) : start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_128, _, 0, _, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.DUPLICATE, packet_size_t.ELEMENTS_256, _, 0, _, _, _, _, _): start_result(1, op_t.READ_LOW, RECIRCULATE_PIPE_3);
+            (op_t.DUPLICATE, _, _, _, _, _, _, _, _): refuse(drop_reason_t.DUPLICATE);
 
             // Results go back through the pipes, the second half of each before the first.
-            (op_t.READ_HIGH, _, PIPE_2, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
-            (op_t.READ_HIGH, _, PIPE_1, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
-            (op_t.READ_HIGH, _, PIPE_0, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_3, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
-            (op_t.READ_LOW, _, PIPE_2, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
-            (op_t.READ_LOW, _, PIPE_1, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
-            (op_t.READ_LOW, _, PIPE_0, _, _, 0, _, _) : deliver_to_job();
-            (op_t.READ_LOW, _, PIPE_0, _, _, 1, _, _) : deliver_to_worker();
-            (op_t.READ_NONE, _, _, _, _, 0, _, _): deliver_to_job();
-            (op_t.READ_NONE, _, _, _, _, 1, _, _): deliver_to_worker();
-            (op_t.READ_BRIEF, _, _, _, _, 0, _, _): deliver_brief();
-            (op_t.READ_BRIEF, _, _, _, _, 1, _, _): deliver_brief_to_worker();
+            (op_t.READ_HIGH, _, PIPE_2, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_2);
+            (op_t.READ_HIGH, _, PIPE_1, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_1);
+            (op_t.READ_HIGH, _, PIPE_0, _, _, _, _, _, _): again(op_t.READ_LOW, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_3, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_2);
+            (op_t.READ_LOW, _, PIPE_2, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_1);
+            (op_t.READ_LOW, _, PIPE_1, _, _, _, _, _, _) : again(op_t.READ_HIGH, RECIRCULATE_PIPE_0);
+            (op_t.READ_LOW, _, PIPE_0, _, _, 0, _, _, _) : deliver_to_job();
+            (op_t.READ_LOW, _, PIPE_0, _, _, 1, _, _, _) : deliver_to_worker();
+            (op_t.READ_NONE, _, _, _, _, 0, _, _, _): deliver_to_job();
+            (op_t.READ_NONE, _, _, _, _, 1, _, _, _): deliver_to_worker();
+            (op_t.READ_BRIEF, _, _, _, _, 0, _, _, _): deliver_brief();
+            (op_t.READ_BRIEF, _, _, _, _, 1, _, _, _): deliver_brief_to_worker();
         }
         const default_action = refuse(drop_reason_t.BAD_STATE);
-        size = 63;
+        size = 64;
     }
 
     apply {
@@ -453,6 +452,7 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
 
         md.cell = hdr.bridge.cell[15:15] ++ hdr.bridge.cell[SLOT_BITS - 1:0];
 
+        zeros.apply(hdr, md);
         if (md.op == op_t.CONSUME) {
             seen.apply(hdr, md);
         }
@@ -465,7 +465,6 @@ control Ingress(inout headers_t hdr, inout ingress_metadata_t md,
         if (md.op == op_t.DUPLICATE && ig_intr_md.ingress_port[8:7] == PIPE_0) {
             repetitions.count(hdr.bridge.rid);
         }
-        zeros.apply(hdr, md);
         lanes.apply(hdr, md);
 
         if (md.op != op_t.FORWARD && md.op != op_t.DROP) {
