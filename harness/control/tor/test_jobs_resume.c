@@ -35,8 +35,8 @@ struct training {
     unsigned lose; // of 100 frames
     uint32_t random;
     uint64_t lost, frames, again; // 'again': a worker is asked for what another one misses
-    bool collectives, to_one; // some tensors are not for all, or all are for one worker
-    bool deaf[WORKERS];       // what is sent to it is lost
+    bool collectives, to_one;     // some tensors are not for all, or all are for one worker
+    bool deaf[WORKERS];           // what is sent to it is lost
 };
 
 static enum swml_reach reach_of(const struct training *t, unsigned tensor) {
@@ -326,11 +326,11 @@ static void test_killed_in_collective_operations(void **state) {
 }
 
 // A sum for one worker that misses it while others know that it is complete is in nobody's memory:
-// then nobody goes on, and there are no other sums. Who has its sum tells those who do not know that
-// it is complete.
+// then nobody goes on, and there are no other sums. Who has its sum tells those who do not know
+// that it is complete. Tensor 0 is for worker 0.
 static void test_killed_in_sums_to_one(void **state) {
     (void)state;
-    for (unsigned deaf = 0; deaf < 2; deaf++) { // tensor 0 is for worker 0
+    for (unsigned deaf = 0; deaf < 2; deaf++) {
         struct training *t = train(5, 0, ONE);
         t->collectives = t->to_one = true;
         for (unsigned w = 0; w < WORKERS; w++)
