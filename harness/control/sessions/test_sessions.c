@@ -656,16 +656,11 @@ static void test_frames(void **unused) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_two_of_a_rank),
-        cmocka_unit_test(test_audiences),
-        cmocka_unit_test(test_a_successor),
-        cmocka_unit_test(test_a_cookie_is_good_once),
-        cmocka_unit_test(test_a_lease),
-        cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_words),
+        cmocka_unit_test(test_two_of_a_rank), cmocka_unit_test(test_audiences),
+        cmocka_unit_test(test_a_successor),   cmocka_unit_test(test_a_cookie_is_good_once),
+        cmocka_unit_test(test_a_lease),       cmocka_unit_test(test_any_order),
     };
     for (int i = 1; i + 1 < argc; i += 2)
         *(strcmp(argv[i], "--from") == 0 ? &from : &seeds) = strtoull(argv[i + 1], NULL, 10);
