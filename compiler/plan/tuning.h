@@ -18,7 +18,7 @@
 // ---- parse_paths.c: ways through the parser that are printed one by one
 #define PLAN_MAX_PATHS  16
 #define PLAN_MAX_NODES  96
-#define PLAN_MAX_ROUNDS 3    // of a loop between states
+#define PLAN_MAX_ROUNDS 3     // of a loop between states
 #define PLAN_MAX_WEIGHT 12000 // statements, over all ways; of more, the longest ways are taken
 // the same with copies of the control for values of a variable
 #define PLAN_MAX_COPIED_WEIGHT 14000
